@@ -34,7 +34,6 @@ export function learnActivityClock(
   }
 }
 
-/** The slot of the hour that `at` lies in. */
 export function slotOf(at: number): number {
   return slotOfHour(Math.floor(at / HOUR))
 }

@@ -50,16 +50,8 @@ export interface HistoryOptions {
 
 /** Conventional names of the column of when a row was added, most reliable first. */
 const TIMESTAMP_NAMES = [
-  'created_at',
-  'inserted_at',
-  'loaded_at',
-  'event_time',
-  'timestamp',
-  'ts',
-  'date',
-  'updated_at',
-  'modified_at',
-  'last_updated',
+  ...['created_at', 'inserted_at', 'loaded_at', 'event_time', 'timestamp', 'ts', 'date'],
+  ...['updated_at', 'modified_at', 'last_updated'],
 ]
 
 const TEMPORAL_KINDS: readonly ColumnKind[] = ['date', 'timestamp']

@@ -26,14 +26,8 @@ function offsetMinutes(zone: string | undefined): number {
 export function parseMoment(text: string): IsoMoment | null {
   const match = ISO.exec(text)
   if (!match) return null
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(part => Number(part ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const parts = match.slice(1, 7).map(part => Number(part ?? 0))
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
   const local = Date.UTC(year, month - 1, day, hour, minute, second)
   const isReal = new Date(local).toISOString().startsWith(`${text.slice(0, 10)}T`)
   if (year === 0 || !isReal || hour > 23 || minute > 59 || second > 59) return null

@@ -3,14 +3,8 @@ import type { GroupValue, MeasuredValues, CheckOutcome } from './check.ts'
 import { toNumber } from './measures.ts'
 import { problemFromThrown, interpretMeasures, type PlannedCheck } from './plan.ts'
 import { toPresentable } from './samples.ts'
-import {
-  MAX_GROUPS,
-  TOTAL_COLUMN,
-  groupColumnName,
-  measureKey,
-  type ScanPart,
-  type ScanStatement,
-} from './statement.ts'
+import { MAX_GROUPS, TOTAL_COLUMN, groupColumnName, measureKey } from './statement.ts'
+import type { ScanPart, ScanStatement } from './statement.ts'
 
 /** Bytes of the values of one group, as JSON: by them it is found again, and PostgreSQL's indexes take 2,704. */
 const MAX_GROUP_BYTES = 2000

@@ -143,11 +143,8 @@ function openSession(
 }
 
 function timeoutError(engine: Engine, timeoutMs: number): ConnectorError {
-  return new ConnectorError({
-    kind: 'timeout',
-    engine: engine.name,
-    message: `The ${timeoutMs / 1000} s allowed for the scan were used up before this check ran.`,
-  })
+  const message = `The ${timeoutMs / 1000} s allowed for the scan were used up before this check ran.`
+  return new ConnectorError({ kind: 'timeout', engine: engine.name, message })
 }
 
 /** Measures one part, and when it fails finds the checks to blame. */
@@ -233,11 +230,8 @@ async function blamesWholePart(
     await session.run(sql`select 1 from ${session.engine.dialect.table(table)} where 1 = 0`)
     return isOne
   } catch (thrown) {
-    if (requireCheckError(thrown).kind === 'other')
-      throw redactError(
-        error,
-        part.checks.some(({ check }) => check.type.userSql === true),
-      )
+    const hasUserSql = part.checks.some(({ check }) => check.type.userSql === true)
+    if (requireCheckError(thrown).kind === 'other') throw redactError(error, hasUserSql)
     return true
   }
 }

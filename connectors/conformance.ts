@@ -119,8 +119,9 @@ async function runGroup(
     return
   }
   await t.test(name, {}, async (subtest: ConformanceTest) => {
+    kit.test = subtest
     try {
-      await group.run(subtest, kit)
+      await group.run(kit)
     } catch (error) {
       // What fails outside of a promise counts as one that is broken.
       const report = kit.groups.at(-1)

@@ -9,18 +9,8 @@ const TIME_PARTS: Record<string, string> = {
 }
 
 const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
+  ...['January', 'February', 'March', 'April', 'May', 'June'],
+  ...['July', 'August', 'September', 'October', 'November', 'December'],
 ]
 
 /** Days, months and kinds of year that exist together; a real date falls into exactly one of these. */

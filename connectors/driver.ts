@@ -15,12 +15,7 @@ export async function importDriver<Module>(engine: string, driver: DriverPackage
     return (await import(driver.package)) as Module
   } catch (cause) {
     if ((cause as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    throw new ConnectorError({
-      kind: 'driver-missing',
-      engine,
-      code: 'ERR_MODULE_NOT_FOUND',
-      message: `The driver of ${engine} is not installed: run npm install ${driver.package}@${driver.version}`,
-      cause,
-    })
+    const message = `The driver of ${engine} is not installed: run npm install ${driver.package}@${driver.version}`
+    throw new ConnectorError({ kind: 'driver-missing', engine, code: 'ERR_MODULE_NOT_FOUND', message, cause })
   }
 }

@@ -68,34 +68,30 @@ export interface ErrorRule {
   hint?: string
 }
 
+/** A row of an error table; `say` gives it a hint. */
+export function errorRule(kind: ConnectorErrorKind, match: Pick<ErrorRule, 'code' | 'message'>) {
+  const rule: ErrorRule = { kind, ...match }
+  return { ...rule, say: (hint: string): ErrorRule => ({ ...rule, hint }) }
+}
+
 /** Failures of the network and of TLS, the same whatever engine is at the other end. */
 const TRANSPORT_RULES: readonly ErrorRule[] = [
-  { kind: 'network', code: 'ENOTFOUND', hint: 'The host name does not resolve: check the host.' },
-  {
-    kind: 'network',
-    code: 'EAI_AGAIN',
-    hint: 'The host name could not be resolved just now: check the host and DNS.',
-  },
-  {
-    kind: 'network',
-    code: 'ECONNREFUSED',
-    hint: 'The host refused the connection: check host and port, and that the database is running.',
-  },
-  {
-    kind: 'network',
+  errorRule('network', { code: 'ENOTFOUND' }).say('The host name does not resolve: check the host.'),
+  errorRule('network', { code: 'EAI_AGAIN' }).say(
+    'The host name could not be resolved just now: check the host and DNS.',
+  ),
+  errorRule('network', { code: 'ECONNREFUSED' }).say(
+    'The host refused the connection: check host and port, and that the database is running.',
+  ),
+  errorRule('network', {
     code: /^(ECONNRESET|ECANCELED|EPIPE|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ERR_SOCKET_CLOSED.*)$/,
-    hint: 'The connection was cut or the host cannot be reached: check host, port and firewall.',
-  },
-  {
-    kind: 'timeout',
-    code: 'ETIMEDOUT',
-    hint: 'The host did not answer in time: check host, port and firewall.',
-  },
-  {
-    kind: 'tls',
-    code: /^(ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|EPROTO)/,
-    hint: 'The TLS handshake failed: check the certificate of the server, and the TLS settings of the source.',
-  },
+  }).say('The connection was cut or the host cannot be reached: check host, port and firewall.'),
+  errorRule('timeout', { code: 'ETIMEDOUT' }).say(
+    'The host did not answer in time: check host, port and firewall.',
+  ),
+  errorRule('tls', { code: /^(ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|EPROTO)/ }).say(
+    'The TLS handshake failed: check the certificate of the server, and the TLS settings of the source.',
+  ),
 ]
 
 const SECRET_PATTERN = /((?:password|passwd|pwd|token|secret|key)\s*[=:]\s*)("[^"]*"|'[^']*'|\S+)/gi
@@ -150,44 +146,42 @@ function isEngineCode(code: string): boolean {
 
 /** The statement was given up because its caller's signal aborted. */
 export function abortedError(engine: string, cause?: unknown): ConnectorError {
-  return new ConnectorError({
-    kind: 'other',
-    code: 'ABORTED',
-    engine,
-    message: 'The work was given up before it ended.',
-    cause,
-  })
+  const message = 'The work was given up before it ended.'
+  return new ConnectorError({ kind: 'other', code: 'ABORTED', engine, message, cause })
 }
 
 /** The server was silent for too long, so that the connection was cut from this side. */
 export function noResponseError(engine: string, what: string): ConnectorError {
-  return new ConnectorError({
-    kind: 'timeout',
-    code: 'ETIMEDOUT',
-    engine,
-    message: `The server did not ${what} in time: check host, port, firewall and the load of the server.`,
-  })
+  const message = `The server did not ${what} in time: check host, port, firewall and the load of the server.`
+  return new ConnectorError({ kind: 'timeout', code: 'ETIMEDOUT', engine, message })
 }
+
+/** What is said of a statement that was ended because it ran over its time. */
+export const OVER_TIME_HINT =
+  'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.'
 
 /** The statement was ended because it ran over its time. */
 export function timeoutError(engine: string, code: string, cause?: unknown): ConnectorError {
-  return new ConnectorError({
-    kind: 'timeout',
-    engine,
-    code,
-    message:
-      'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
-    cause,
-  })
+  return new ConnectorError({ kind: 'timeout', engine, code, message: OVER_TIME_HINT, cause })
 }
 
 /** The session has been closed, or was cut earlier. */
 export function closedError(engine: string, cause?: unknown): ConnectorError {
-  return new ConnectorError({
-    kind: 'network',
-    code: 'CLOSED',
-    engine,
-    message: 'The session is closed: open a new one.',
-    cause,
-  })
+  const message = 'The session is closed: open a new one.'
+  return new ConnectorError({ kind: 'network', code: 'CLOSED', engine, message, cause })
+}
+
+/** The statement is not one that may be sent, or does not do what it may. */
+export function invalidQueryError(engine: string, message: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({ kind: 'invalid-query', engine, message, cause })
+}
+
+/** The statement holds something that cannot be sent. */
+export function unsendableError(engine: string, cause: unknown): ConnectorError {
+  return invalidQueryError(engine, `The statement cannot be sent: ${(cause as Error).message}`, cause)
+}
+
+/** The same error in other words. */
+export function rewordError({ kind, code, engine, cause }: ConnectorError, message: string): ConnectorError {
+  return new ConnectorError({ kind, code, engine, message, cause })
 }

@@ -31,12 +31,8 @@ export async function findRefusal(probe: Promise<unknown>): Promise<ConnectorErr
 
 /** The error of a table or column that was not probed because there were too many. */
 export function uncheckedError(engine: string, what: 'table' | 'column' = 'table'): ConnectorError {
-  return new ConnectorError({
-    kind: 'other',
-    code: 'UNCHECKED',
-    engine,
-    message: `More than ${MAX_PROBES} ${what}s are no longer listed, and this one was not checked: check what the account may read.`,
-  })
+  const message = `More than ${MAX_PROBES} ${what}s are no longer listed, and this one was not checked: check what the account may read.`
+  return new ConnectorError({ kind: 'other', code: 'UNCHECKED', engine, message })
 }
 
 /** The error of a table or column that can be read although the catalog does not list it. */

@@ -66,6 +66,11 @@ export function raw(text: string): Sql {
   return new Sql([text], [])
 }
 
+/** The values of a list, bound one by one and joined with commas. */
+export function bindList(values: Iterable<unknown>): Sql {
+  return join([...values].map(value => sql`${value}`))
+}
+
 /** Joins pieces with a separator, which defaults to a comma; no pieces give empty SQL. */
 export function join(parts: readonly Sql[], separator = ', '): Sql {
   // Through the tag itself, in one call: adding piece to piece would copy the whole each time.

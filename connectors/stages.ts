@@ -34,3 +34,23 @@ export async function runConnectionTest(
     name => done.get(name) ?? { name, status: 'skipped', latencyMs: 0, message: 'An earlier stage failed.' },
   )
 }
+
+/**
+ * Tests a connection by a session, which is closed then.
+ * @param open opens the session and reports the stages until it is signed in
+ * @param describe reads the catalog and says what it has
+ */
+export function testSession<Session extends { close(): Promise<void> }>(
+  classify: (thrown: unknown) => ConnectorError,
+  open: (step: StageReporter) => Promise<Session>,
+  describe: (session: Session) => Promise<string>,
+): Promise<Stage[]> {
+  return runConnectionTest(classify, async step => {
+    const session = await open(step)
+    try {
+      step('read_catalog', await describe(session))
+    } finally {
+      await session.close()
+    }
+  })
+}

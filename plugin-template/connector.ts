@@ -5,7 +5,6 @@ import { dialect } from './dialect.ts'
 import { ENGINE, toConnectorError } from './errors.ts'
 import { openSession } from './session.ts'
 
-/** The `connection_config` of a source. */
 export interface SqliteConfig extends Record<string, unknown> {
   /** The database file; the server decides in which folders it may lie. */
   path: string

@@ -12,7 +12,6 @@ interface Host {
   destinations: { add(destination: DestinationType): void }
 }
 
-/** The extension: a hapi plugin. */
 export const plugin = {
   name: 'tidemark-plugin-template',
   register(server: Host): void {

@@ -1,7 +1,6 @@
 import Joi from 'joi'
 import { httpsUrl, shorten, type DestinationType } from 'tidemark/destination'
 
-/** The `config` of a destination. */
 export interface NtfyConfig {
   /** The server; defaults to ntfy.sh. */
   url: string

@@ -2,7 +2,6 @@ import type { CheckCase } from './case.ts'
 import { EDGE_CLASSES, type EdgeMatrix } from './edges.ts'
 import { metricCases } from './metric-cases.ts'
 import { metricEdges } from './metric-edges.ts'
-import { rangeCases } from './range-cases.ts'
 import { ruleCases } from './rule-cases.ts'
 import { ruleEdges } from './rule-edges.ts'
 
@@ -16,11 +15,7 @@ function rowOf(row: EdgeMatrix[string] = {}): CheckCase[] {
   )
 }
 
-const usual: Readonly<Record<string, readonly CheckCase[]>> = {
-  ...ruleCases,
-  RANGE: rangeCases,
-  ...metricCases,
-}
+const usual: Readonly<Record<string, readonly CheckCase[]>> = { ...ruleCases, ...metricCases }
 
 /** The cases of every built-in check, by type name; every engine must give these numbers. */
 export const edgeCases: Readonly<Record<string, readonly CheckCase[]>> = Object.fromEntries(

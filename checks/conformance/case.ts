@@ -49,6 +49,35 @@ export interface CheckCase {
   expectIf?: Readonly<Partial<Record<Deviation, ExpectedOutcome>>>
 }
 
+type NumberCase = (
+  name: string,
+  kind: ColumnKind,
+  values: CheckCase['values'],
+  config: CheckCase['config'],
+  expected: number,
+  more?: Partial<Omit<CheckCase, 'expect'>>,
+) => CheckCase
+
+/** A case of a rule, and how many rows are invalid. */
+export const ruleCase: NumberCase = (name, kind, values, config, invalid, more) => {
+  return { name, kind, values, config, expect: { invalid }, ...more }
+}
+
+/** A case of a metric, and its value. */
+export const metricCase: NumberCase = (name, kind, values, config, value, more) => {
+  return { name, kind, values, config, expect: { value }, ...more }
+}
+
+/** A config that is refused, on a column of text unless a kind is given. */
+export function refusedCase(
+  name: string,
+  config: CheckCase['config'],
+  refused: RegExp,
+  kind?: ColumnKind,
+): CheckCase {
+  return { name, kind, values: [], config, expect: { refused } }
+}
+
 export function expectedOutcome(
   { expect, expectIf = {} }: CheckCase,
   { deviations = [] }: TestDatabase,
@@ -61,7 +90,6 @@ export function caseConfig({ config = {}, ...item }: CheckCase, on: TestDatabase
   return typeof config === 'function' ? config(caseColumn(item, on).name) : config
 }
 
-/** The column under test. */
 export function caseColumn(item: Omit<CheckCase, 'config'>, on: TestDatabase): TestColumn {
   const name =
     item.column === undefined ? (on.columnName ?? 'a "value"') : (on.foldName?.(item.column) ?? item.column)

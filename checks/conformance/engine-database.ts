@@ -28,7 +28,6 @@ export interface TestDatabaseOptions {
 
 type TestConnection = Pick<Connection, 'query' | 'introspect'>
 
-/** Rows of one INSERT. */
 const CHUNK = 500
 
 /**

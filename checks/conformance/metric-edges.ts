@@ -1,8 +1,10 @@
-import { columns, failingEdge, metricEdge, type EdgeMatrix } from './edges.ts'
+import { columns, deviating, failingEdge, metricEdge, type EdgeMatrix } from './edges.ts'
 import { groupEdges } from './group-edges.ts'
 
 const HUGE_VALUE = 1.2345678901234568e29
 const NOT_FINITE = /not a finite number/
+const INFINITY = { kind: 'float', trait: 'infinity', values: ['Infinity', '1'] } as const
+const INFINITIES = { ...INFINITY, values: ['Infinity', '-Infinity', '1'] }
 const MEDIAN = { config: { percentile_value: 50 } }
 
 /** The matrix of the metrics: the value of each class of edge cases. */
@@ -41,24 +43,15 @@ export const metricEdges: EdgeMatrix = {
     ],
     'huge decimals': [
       metricEdge(columns.huge, 2),
-      {
-        ...metricEdge(columns.exact, 2, { name: 'digits beyond a double' }),
-        expectIf: { 'decimals are doubles': { value: 1 } },
-      },
+      deviating('decimals are doubles', 1, metricEdge(columns.exact, 2, { name: 'digits beyond a double' })),
     ],
     'text numbers': [metricEdge(columns.numerals, 3)],
     'dates with zones': [
-      {
-        ...metricEdge(columns.zoned, 2, { name: 'one moment in two zones' }),
-        expectIf: { 'moments are texts': { value: 3 } },
-      },
+      deviating('moments are texts', 3, metricEdge(columns.zoned, 2, { name: 'one moment in two zones' })),
     ],
     'padded CHAR': [
       metricEdge(columns.padded, 2),
-      {
-        ...metricEdge(columns.blanks, 3, { name: 'trailing blanks' }),
-        expectIf: { 'texts are padded': { value: 2 } },
-      },
+      deviating('texts are padded', 2, metricEdge(columns.blanks, 3, { name: 'trailing blanks' })),
     ],
     collations: [metricEdge(columns.folded, 2)],
     'empty text and NULL': [metricEdge(columns.texts, 2)],
@@ -76,24 +69,15 @@ export const metricEdges: EdgeMatrix = {
     ],
     'huge decimals': [
       metricEdge(columns.huge, 0),
-      {
-        ...metricEdge(columns.exact, 0, { name: 'digits beyond a double' }),
-        expectIf: { 'decimals are doubles': { value: 1 } },
-      },
+      deviating('decimals are doubles', 1, metricEdge(columns.exact, 0, { name: 'digits beyond a double' })),
     ],
     'text numbers': [metricEdge(columns.numerals, 0)],
     'dates with zones': [
-      {
-        ...metricEdge(columns.zoned, 1, { name: 'one moment in two zones' }),
-        expectIf: { 'moments are texts': { value: 0 } },
-      },
+      deviating('moments are texts', 0, metricEdge(columns.zoned, 1, { name: 'one moment in two zones' })),
     ],
     'padded CHAR': [
       metricEdge(columns.padded, 1),
-      {
-        ...metricEdge(columns.blanks, 0, { name: 'trailing blanks' }),
-        expectIf: { 'texts are padded': { value: 1 } },
-      },
+      deviating('texts are padded', 1, metricEdge(columns.blanks, 0, { name: 'trailing blanks' })),
     ],
     collations: [metricEdge(columns.folded, 1)],
     'empty text and NULL': [metricEdge(columns.texts, 0)],
@@ -106,10 +90,10 @@ export const metricEdges: EdgeMatrix = {
     zero: [metricEdge(columns.zeros, 0)],
     'one row': [metricEdge(columns.one, 7)],
     'NaN and infinity': [
-      {
-        ...metricEdge(columns.nans, 1, { name: 'NaN is above all numbers' }),
+      metricEdge(columns.nans, 1, {
+        name: 'NaN is above all numbers',
         expectIf: { 'NaN is the least': { error: /NaN, which is not a finite/ } },
-      },
+      }),
       failingEdge(columns.infinities, /-Infinity, which is not a finite/, {
         name: 'minus infinity is no number',
       }),
@@ -136,14 +120,8 @@ export const metricEdges: EdgeMatrix = {
     'one row': [metricEdge(columns.one, 7)],
     'NaN and infinity': [
       failingEdge(columns.nans, NOT_FINITE, { name: 'NaN is no number' }),
-      failingEdge(
-        { kind: 'float', trait: 'infinity', values: ['Infinity', '1'] },
-        /Infinity, which is not a finite/,
-        { name: 'infinity is no number' },
-      ),
-      failingEdge({ kind: 'float', trait: 'infinity', values: ['Infinity', '-Infinity', '1'] }, NOT_FINITE, {
-        name: 'infinities of both signs',
-      }),
+      failingEdge(INFINITY, /Infinity, which is not a finite/, { name: 'infinity is no number' }),
+      failingEdge(INFINITIES, NOT_FINITE, { name: 'infinities of both signs' }),
     ],
     'huge decimals': [metricEdge(columns.huge, (HUGE_VALUE + 1) / 2)],
     groups: groupEdges.mean,
@@ -155,17 +133,16 @@ export const metricEdges: EdgeMatrix = {
     'one row': [metricEdge(columns.one, 7, { config: { percentile_value: 95 } })],
     'NaN and infinity': [
       failingEdge(columns.nans, NOT_FINITE, { name: 'NaN is no number', ...MEDIAN }),
-      {
-        ...metricEdge(columns.infinities, 1, { name: 'a number between infinities', ...MEDIAN }),
+      metricEdge(columns.infinities, 1, {
+        name: 'a number between infinities',
+        ...MEDIAN,
         expectIf: { 'percentiles are finite': { error: /infinit|\bInf\b/i } },
-      },
-      {
-        ...failingEdge(columns.infinities, NOT_FINITE, {
-          name: 'infinity is no number',
-          config: { percentile_value: 100 },
-        }),
+      }),
+      failingEdge(columns.infinities, NOT_FINITE, {
+        name: 'infinity is no number',
+        config: { percentile_value: 100 },
         expectIf: { 'percentiles are finite': { error: /infinit|\bInf\b/i } },
-      },
+      }),
     ],
     'huge decimals': [metricEdge(columns.huge, (HUGE_VALUE + 1) / 2, MEDIAN)],
     groups: groupEdges.percentile,

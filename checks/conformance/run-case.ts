@@ -4,18 +4,10 @@ import type { Check, CheckType, GroupValue, CheckOutcome } from '../check.ts'
 import { DECIMAL } from '../measures.ts'
 import { rowCountMetric } from '../metrics/row-count.ts'
 import { explainScan, scan, type ScanResult } from '../scan.ts'
-import {
-  caseColumn,
-  caseConfig,
-  expectedOutcome,
-  createCaseTable,
-  type CheckCase,
-  type ExpectedOutcome,
-  type ExtraColumn,
-} from './case.ts'
+import { caseColumn, caseConfig, expectedOutcome, createCaseTable } from './case.ts'
+import type { CheckCase, ExpectedOutcome, ExtraColumn } from './case.ts'
 import type { TestDatabase } from './test-database.ts'
 
-/** Asserts the fields of a check type. */
 export function assertShape(type: CheckType): void {
   assert.match(type.name, /^[A-Za-z][A-Za-z0-9_]*$/, 'the name is a word')
   assert.match(type.description, /\.$/, 'the description is a sentence')

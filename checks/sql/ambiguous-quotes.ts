@@ -1,5 +1,5 @@
 import { scanSync } from 'libpg-query'
-import type { SqlToken } from './token.ts'
+import { keywordOf, type SqlToken } from './token.ts'
 
 /** Words after which a list begins. */
 const BEFORE_LIST = new Set(['select', 'by'])
@@ -9,18 +9,7 @@ const BEFORE_ITEM = new Set([...BEFORE_LIST, 'distinct', 'distinctrow', 'all'])
 /** Words after which a condition begins, as it does after AND, which belongs to BETWEEN too. */
 const BEFORE_CONDITION = new Set(['where', 'on', 'having', 'or', 'xor', 'not'])
 /** Operators that are words; IN is one before a parenthesis alone. */
-const OPERATORS = new Set([
-  'like',
-  'ilike',
-  'regexp',
-  'rlike',
-  'is',
-  'between',
-  'not',
-  'div',
-  'mod',
-  'sounds',
-])
+const OPERATORS = new Set('like ilike regexp rlike is between not div mod sounds'.split(' '))
 /** Types whose literals are a word and a text. */
 const TYPES = new Set(['date', 'time', 'timestamp', 'datetime', 'numeric', 'bignumeric', 'json', 'interval'])
 const NO_OPERATORS = new Set([',', ')', ']', ';', '(', '.'])
@@ -43,18 +32,18 @@ export function findAmbiguousText(
   doubled: ReadonlySet<SqlToken>,
 ): SqlToken | undefined {
   if (doubled.size === 0) return undefined
-  const first = keyOf(tokens.find(token => keyOf(token) !== '('))
+  const first = keywordOf(tokens.find(token => keywordOf(token) !== '('))
   if (first !== 'select' && first !== 'with') return undefined
   const names = namesOf(tokens)
   const lists = [false]
   for (const [at, token] of tokens.entries()) {
-    const key = keyOf(token)
+    const key = keywordOf(token)
     if (key === '(' || key === '[') lists.push(false)
     if (key === ')' || key === ']') lists.pop()
     if (BEFORE_LIST.has(key)) lists.splice(-1, 1, true)
     if (AFTER_LIST.has(key)) lists.splice(-1, 1, false)
     if (!doubled.has(token)) continue
-    const before = keyOf(tokens[at - 1])
+    const before = keywordOf(tokens[at - 1])
     // The path into a document.
     if (before === '->' || before === '->>') continue
     const isItem = BEFORE_ITEM.has(before) || (before === ',' && lists.at(-1) === true)
@@ -66,14 +55,9 @@ export function findAmbiguousText(
 }
 
 function isOperator(tokens: readonly SqlToken[], at: number): boolean {
-  const key = keyOf(tokens[at])
-  if (key === 'in') return keyOf(tokens[at + 1]) === '('
+  const key = keywordOf(tokens[at])
+  if (key === 'in') return keywordOf(tokens[at + 1]) === '('
   return tokens[at]?.kind === 'sign' ? !NO_OPERATORS.has(key) : OPERATORS.has(key)
-}
-
-/** A word in lower case, or a sign; an empty text for others. */
-function keyOf(token: SqlToken | undefined): string {
-  return token?.kind === 'word' || token?.kind === 'sign' ? token.text.toLowerCase() : ''
 }
 
 /** All that may be names, in lower case: keywords that no name is are left out. */

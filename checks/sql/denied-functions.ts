@@ -49,13 +49,7 @@ const DENIED_FIELDS: readonly RegExp[] = [
 const DENIED_SCHEMAS = /^(cortex|ai|ml|obj|keys|net|http|cron|dbms_\w+|utl_\w+|aws_\w+|azure_\w+)$/
 
 /** Functions under `pg_` that only inspect their arguments. */
-const ALLOWED = new Set([
-  'pg_typeof',
-  'pg_column_size',
-  'pg_size_pretty',
-  'pg_size_bytes',
-  'pg_input_is_valid',
-])
+const ALLOWED = new Set('pg_typeof pg_column_size pg_size_pretty pg_size_bytes pg_input_is_valid'.split(' '))
 
 /** Whether something may not be called in CUSTOM_SQL. */
 export function isDenied({ kind, schema, name }: SqlReference): boolean {

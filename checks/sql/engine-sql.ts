@@ -2,7 +2,7 @@ import type { Lexicon } from '../../connectors/lexicon.ts'
 import { toPostgresql } from './to-postgresql.ts'
 import { isDenied } from './denied-functions.ts'
 import { isOperand, tokenize } from './lexer.ts'
-import type { SqlToken } from './token.ts'
+import { keywordOf, type SqlToken } from './token.ts'
 import { MAX_NAME_BYTES, type ScannedSql, type SqlPiece } from './portable-sql.ts'
 
 /**
@@ -21,7 +21,7 @@ export function scanEngineSql(
     }
   const tokens = tokenize(text, lexicon, columns)
   if ('error' in tokens) return tokens
-  while (tokens.at(-1)?.kind === 'sign' && tokens.at(-1)?.text === ';') tokens.pop()
+  while (keywordOf(tokens.at(-1)) === ';') tokens.pop()
   if (tokens.length === 0) return { error: 'sql_expression is empty.' }
   const denied = findDeniedCall(tokens)
   if (denied !== undefined) return { error: `The function ${denied} is not allowed in sql_expression.` }
@@ -47,10 +47,9 @@ export function scanEngineSql(
  */
 function findDeniedCall(tokens: readonly SqlToken[]): string | undefined {
   for (const [at, token] of tokens.entries()) {
-    const next = tokens[at + 1]
-    if (next?.kind !== 'sign' || next.text !== '(') continue
+    if (keywordOf(tokens[at + 1]) !== '(') continue
     if (token.kind !== 'word' && token.kind !== 'name') continue
-    const isQualified = tokens[at - 1]?.kind === 'sign' && tokens[at - 1]?.text === '.'
+    const isQualified = keywordOf(tokens[at - 1]) === '.'
     // BigQuery takes one pair of quotes around all parts.
     const parts = [...(isQualified ? [tokens[at - 2]?.text ?? ''] : []), ...token.text.split('.')]
     const name = parts.at(-1) ?? ''
@@ -84,14 +83,12 @@ function shortenNames(
   return { shortened, names }
 }
 
-function findHint(
-  tokens: readonly SqlToken[],
-  { replacements: instead, label }: Lexicon,
-): string | undefined {
-  for (const { kind, text } of tokens) {
-    const form =
-      kind === 'word' && Object.hasOwn(instead, text.toLowerCase()) ? instead[text.toLowerCase()] : undefined
-    if (form !== undefined) return `On ${label}, write ${form} in place of ${text.toUpperCase()}.`
+function findHint(tokens: readonly SqlToken[], lexicon: Lexicon): string | undefined {
+  const { replacements: instead, label } = lexicon
+  for (const token of tokens) {
+    const word = token.kind === 'word' ? keywordOf(token) : ''
+    const form = Object.hasOwn(instead, word) ? instead[word] : undefined
+    if (form !== undefined) return `On ${label}, write ${form} in place of ${token.text.toUpperCase()}.`
   }
   return undefined
 }

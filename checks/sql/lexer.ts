@@ -1,11 +1,9 @@
 import type { Lexicon, QuoteForm } from '../../connectors/lexicon.ts'
 import { ambiguousQuotesError, findAmbiguousText } from './ambiguous-quotes.ts'
+import { ADJACENT_TEXTS, keywordOf, LEFT_OPEN, MAX_TOKENS, TOO_MANY_TOKENS } from './token.ts'
 import type { SqlToken } from './token.ts'
 
 type SqlError = { error: string }
-
-/** Reading one takes some µs, and nothing else runs meanwhile. */
-const MAX_TOKENS = 2_000
 
 const BLANKS = /[ \t\n\r\f\v]+/y
 const DIGITS = /x'[0-9a-f]*'|b'[01]*'/iy
@@ -59,8 +57,7 @@ export function tokenize(
       gap = true
       continue
     }
-    if (tokens.length >= MAX_TOKENS)
-      return { error: `sql_expression has more than ${MAX_TOKENS.toLocaleString('en')} words and signs.` }
+    if (tokens.length >= MAX_TOKENS) return TOO_MANY_TOKENS
     const before = tokens.at(-1)
     const digits = take(DIGITS)
     if (digits !== undefined) {
@@ -119,8 +116,6 @@ export function tokenize(
   return found ? ambiguousQuotesError(found.text) : tokens
 }
 
-const ADJACENT_TEXTS: SqlError = { error: 'sql_expression has two texts in a row; write them as one.' }
-
 /** The refusal of a word or sign that has a portable form. */
 function refuseReplaced(written: string, { replacements: instead, label }: Lexicon): SqlError | undefined {
   const form = Object.hasOwn(instead, written) ? instead[written] : undefined
@@ -152,7 +147,7 @@ function commentLength(text: string, at: number, lexicon: Lexicon): number | Sql
   if (!rest.startsWith('/*')) return 0
   if (lexicon.executableComment?.test(rest)) return refuseReplaced('/*!', lexicon) ?? 0
   const end = text.indexOf('*/', at + 2)
-  if (end < 0) return { error: 'sql_expression cannot be read: is a quote or a comment left open?' }
+  if (end < 0) return LEFT_OPEN
   return text.slice(at + 2, end).includes('/*')
     ? { error: 'sql_expression has a comment within a comment; leave one of them out.' }
     : end + 2 - at
@@ -187,7 +182,7 @@ function readQuoted(
       at += 1
     }
   }
-  return { error: 'sql_expression cannot be read: is a quote or a comment left open?' }
+  return LEFT_OPEN
 }
 
 /** Why a text may not stand after a token: some engine would take both for one. */
@@ -220,8 +215,7 @@ function readPortable(
   columns: ReadonlySet<string>,
 ): string | SqlError | undefined {
   const name = source.slice(1, -1).replaceAll('""', '"')
-  const before = tokens.at(-1)
-  const word = before?.kind === 'word' || before?.kind === 'sign' ? before.text.toLowerCase() : ''
+  const word = keywordOf(tokens.at(-1))
   if (BEFORE_NAME.has(word) || /^\s*[.(]/.test(text.slice(at + source.length))) return name
   if (!columns.has(name.toLowerCase())) return undefined
   if (!BEFORE_TEXT.has(word) && !isListed(tokens)) return name

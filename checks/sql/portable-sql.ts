@@ -1,4 +1,5 @@
 import { parseSync, scanSync } from 'libpg-query'
+import { ADJACENT_TEXTS, LEFT_OPEN, MAX_TOKENS, TOO_MANY_TOKENS } from './token.ts'
 
 /** Part of a text of CUSTOM_SQL: a name or a text that stood in quotes, without them, or what is between. */
 export interface SqlPiece {
@@ -22,9 +23,6 @@ export interface ScannedSql {
   analysed?: string
   names?: ReadonlyMap<string, string>
 }
-
-/** Words and signs of a text: reading one takes some 0.1 ms, and nothing else runs meanwhile. */
-const MAX_TOKENS = 2_000
 
 /** The parser truncates longer names. */
 export const MAX_NAME_BYTES = 63
@@ -61,14 +59,12 @@ export function scanPortableSql(text: string, isPostgresql: boolean): ScannedSql
   try {
     ;({ tokens } = scanSync(text))
   } catch {
-    return { error: 'sql_expression cannot be read: is a quote or a comment left open?' }
+    return LEFT_OPEN
   }
-  if (tokens.length > MAX_TOKENS)
-    return { error: `sql_expression has more than ${MAX_TOKENS.toLocaleString('en')} words and signs.` }
+  if (tokens.length > MAX_TOKENS) return TOO_MANY_TOKENS
   return splitTokens(text, tokens, isPostgresql)
 }
 
-const TWO_TEXTS = 'sql_expression has two texts in a row; write them as one.'
 const BACKSLASH_REFUSED = 'sql_expression has a backslash before a quote; double the quote to write one.'
 
 function splitTokens(
@@ -142,7 +138,7 @@ function findTokenProblem(
     return 'UESCAPE is not allowed in sql_expression; write the character itself.'
   }
   // Once a comment between them is taken out, these are two texts on two lines to PostgreSQL, too.
-  if (TEXT.test(source) && TEXT.test(before?.text ?? '')) return TWO_TEXTS
+  if (TEXT.test(source) && TEXT.test(before?.text ?? '')) return ADJACENT_TEXTS.error
   if (/^(e|u&)?'/i.test(source) && before && isPrefix(before)) {
     return `${before.text}${source} is not allowed in sql_expression: texts have no prefix; write '…' or cast('…' as a type).`
   }
@@ -179,7 +175,7 @@ function pieceOf(source: string, isPostgresql: boolean): SqlPiece | { error: str
   }
   const within = QUOTED.exec(source.slice(source.indexOf(quote)))?.[2]
   // PostgreSQL makes one of two that stand on two lines.
-  if (within === undefined && !(escaped && isPostgresql)) return { error: TWO_TEXTS }
+  if (within === undefined && !(escaped && isPostgresql)) return ADJACENT_TEXTS
   const inside = escaped ? decodeEscapes(source) : within?.replaceAll(quote + quote, quote)
   if (inside === undefined) return { error: `${source} cannot be read; write the characters themselves.` }
   // An escape may have made one.

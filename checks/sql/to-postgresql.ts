@@ -1,6 +1,6 @@
 import type { EngineClause, Lexicon } from '../../connectors/lexicon.ts'
 import { isOperand } from './lexer.ts'
-import type { SqlToken } from './token.ts'
+import { keywordOf, type SqlToken } from './token.ts'
 
 /**
  * Translates the syntax of one engine into PostgreSQL's grammar, so that the parser sees the same calls, columns, tables and
@@ -30,11 +30,6 @@ const CLAUSES: Readonly<Record<EngineClause, (tokens: readonly SqlToken[]) => Sq
 
 const sign = (text: string): SqlToken => ({ kind: 'sign', text, gap: true })
 const word = (text: string): SqlToken => ({ kind: 'word', text, gap: true })
-
-/** A word in lower case, or a sign; an empty text for others. */
-function keywordOf(token: SqlToken | undefined): string {
-  return token?.kind === 'word' || token?.kind === 'sign' ? token.text.toLowerCase() : ''
-}
 
 function startsWith(tokens: readonly SqlToken[], at: number, keys: readonly string[]): boolean {
   return keys.every((wanted, index) => keywordOf(tokens[at + index]) === wanted)

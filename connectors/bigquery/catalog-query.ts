@@ -1,5 +1,5 @@
 import type { TableRef } from '../catalog.ts'
-import { join, raw, sql, type Sql } from '../sql.ts'
+import { join, bindList, raw, sql, type Sql } from '../sql.ts'
 import { bigqueryDialect } from './dialect.ts'
 
 /** What a statement of the catalog reads: a project's datasets of one location, or one dataset alone. */
@@ -73,7 +73,7 @@ function sizesSource(reach: BigqueryScope): Sql {
       where not t.deleted and ${scopeCondition(reach, 't')}`
   }
   const names = namesInScope(reach)
-  const wanted = names ? sql` and t.table_id in (${valueList(names)})` : raw('')
+  const wanted = names ? sql` and t.table_id in (${bindList(names)})` : raw('')
   return sql`select t.dataset_id as dataset, t.table_id as name, t.row_count as total,
       timestamp_millis(t.last_modified_time) as modified
     from ${qualifier(reach)}.${bigqueryDialect.quote('__TABLES__')} t
@@ -122,12 +122,8 @@ function scopeCondition(reach: BigqueryScope, alias: string): Sql {
   const conditions = [sql`true`]
   const names = namesInScope(reach)
   const schemas = reach.tables && [...new Set(reach.tables.map(({ schema }) => schema))]
-  if (names) conditions.push(sql`${at}.table_name in (${valueList(names)})`)
+  if (names) conditions.push(sql`${at}.table_name in (${bindList(names)})`)
   if (schemas && schemas.length <= MAX_NAMES)
-    conditions.push(sql`${at}.table_schema in (${valueList(schemas)})`)
+    conditions.push(sql`${at}.table_schema in (${bindList(schemas)})`)
   return join(conditions, ' and ')
-}
-
-function valueList(texts: readonly string[]): Sql {
-  return join(texts.map(text => sql`${text}`))
 }

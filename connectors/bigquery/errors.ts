@@ -1,4 +1,5 @@
-import { ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
+import { errorRule, OVER_TIME_HINT, rewordError } from '../errors.ts'
+import type { ConnectorError, ConnectorErrorKind, ErrorRule } from '../errors.ts'
 import { classifyRestError, RestFailure } from '../rest/errors.ts'
 
 export const ENGINE = 'bigquery'
@@ -10,85 +11,58 @@ const RETRY_ADVICE = 'try again later, or check fewer tables at once'
  * message, which names the table, the column or the place in the text.
  */
 const RULES: readonly ErrorRule[] = [
-  {
-    kind: 'credentials',
-    code: /^(authError|UNAUTHENTICATED|HTTP_401)$/,
-    hint: 'Google does not take the key of the service account: check that it was not deleted or disabled (IAM, Service accounts, Keys), and that the clock of this server is right.',
-  },
-  {
-    kind: 'permission',
-    code: /^(accessNotConfigured|SERVICE_DISABLED)$/,
-    hint: 'The BigQuery API is not enabled in the project: enable it (APIs and services), and allow it some minutes.',
-  },
-  {
-    kind: 'permission',
-    message: /bigquery\.jobs\.create/,
-    hint: 'The service account may not run queries in the project: grant it BigQuery Job User on the project.',
-  },
-  {
-    kind: 'permission',
-    code: 'accessDenied',
-    message: /region-[\w-]+(`?[.:])INFORMATION_SCHEMA/i,
-    hint: "The service account may not read the project's catalog: grant it BigQuery Metadata Viewer on the project, or set dataset to read only one on which it has BigQuery Data Viewer.",
-  },
-  {
-    kind: 'permission',
-    code: 'billingNotEnabled',
-    hint: 'Billing is not enabled for the project: enable it, or use another project_id.',
-  },
-  {
-    kind: 'network',
-    code: /^(rateLimitExceeded|jobRateLimitExceeded)$/,
-    hint: `BigQuery takes no more requests of the project just now: ${RETRY_ADVICE}.`,
-  },
-  { kind: 'network', code: 'quotaExceeded' },
-  {
-    kind: 'network',
+  errorRule('credentials', { code: /^(authError|UNAUTHENTICATED|HTTP_401)$/ }).say(
+    'Google does not take the key of the service account: check that it was not deleted or disabled (IAM, Service accounts, Keys), and that the clock of this server is right.',
+  ),
+  errorRule('permission', { code: /^(accessNotConfigured|SERVICE_DISABLED)$/ }).say(
+    'The BigQuery API is not enabled in the project: enable it (APIs and services), and allow it some minutes.',
+  ),
+  errorRule('permission', { message: /bigquery\.jobs\.create/ }).say(
+    'The service account may not run queries in the project: grant it BigQuery Job User on the project.',
+  ),
+  errorRule('permission', { code: 'accessDenied', message: /region-[\w-]+(`?[.:])INFORMATION_SCHEMA/i }).say(
+    "The service account may not read the project's catalog: grant it BigQuery Metadata Viewer on the project, or set dataset to read only one on which it has BigQuery Data Viewer.",
+  ),
+  errorRule('permission', { code: 'billingNotEnabled' }).say(
+    'Billing is not enabled for the project: enable it, or use another project_id.',
+  ),
+  errorRule('network', { code: /^(rateLimitExceeded|jobRateLimitExceeded)$/ }).say(
+    `BigQuery takes no more requests of the project just now: ${RETRY_ADVICE}.`,
+  ),
+  errorRule('network', { code: 'quotaExceeded' }),
+  errorRule('network', {
     code: /^(backendError|internalError|jobBackendError|jobInternalError|tableUnavailable)$/,
-    hint: 'BigQuery could not do it just now: try again later.',
-  },
-  {
-    kind: 'missing-object',
+  }).say('BigQuery could not do it just now: try again later.'),
+  errorRule('missing-object', {
     code: 'notFound',
     message: /Not found: Project|project .* (not found|does not exist)/i,
-    hint: 'There is no such project: check project_id, which is not its name.',
-  },
-  { kind: 'missing-object', code: 'notFound', message: /Not found: Dataset/i },
-  { kind: 'missing-object', code: 'notFound' },
-  { kind: 'missing-object', code: 'invalidQuery', message: /^(Unrecognized name|Name \S+ not found)/ },
-  {
-    kind: 'timeout',
+  }).say('There is no such project: check project_id, which is not its name.'),
+  errorRule('missing-object', { code: 'notFound', message: /Not found: Dataset/i }),
+  errorRule('missing-object', { code: 'notFound' }),
+  errorRule('missing-object', { code: 'invalidQuery', message: /^(Unrecognized name|Name \S+ not found)/ }),
+  errorRule('timeout', {
     code: /^(stopped|timeout|timedOut|jobTimeout|invalidQuery)$/,
     message: /time[d ]*out|timeout/i,
-    hint: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
-  },
-  {
-    kind: 'other',
-    code: 'stopped',
-    hint: 'The statement was cancelled in BigQuery: try again, or ask who cancelled it.',
-  },
-  {
-    kind: 'invalid-query',
-    code: 'bytesBilledLimitExceeded',
-    hint: 'The statement would be billed for more bytes than maximum_bytes_billed allows: raise it, or check a smaller table.',
-  },
-  {
-    kind: 'invalid-query',
-    code: 'responseTooLarge',
-    hint: 'The result is larger than BigQuery returns: select fewer rows or columns.',
-  },
-  { kind: 'invalid-query', code: /^(invalidQuery|invalid|resourcesExceeded|badRequest|INVALID_ARGUMENT)$/ },
-  { kind: 'permission', code: /^(accessDenied|forbidden|insufficientPermissions|PERMISSION_DENIED)$/ },
-  {
-    kind: 'other',
-    code: 'INCOMPLETE',
-    hint: 'BigQuery gave less of the result than it announced: try again.',
-  },
-  {
-    kind: 'other',
-    code: 'NO_BIGQUERY',
-    hint: 'The answer is not one of BigQuery: check whether a proxy stands before it.',
-  },
+  }).say(OVER_TIME_HINT),
+  errorRule('other', { code: 'stopped' }).say(
+    'The statement was cancelled in BigQuery: try again, or ask who cancelled it.',
+  ),
+  errorRule('invalid-query', { code: 'bytesBilledLimitExceeded' }).say(
+    'The statement would be billed for more bytes than maximum_bytes_billed allows: raise it, or check a smaller table.',
+  ),
+  errorRule('invalid-query', { code: 'responseTooLarge' }).say(
+    'The result is larger than BigQuery returns: select fewer rows or columns.',
+  ),
+  errorRule('invalid-query', {
+    code: /^(invalidQuery|invalid|resourcesExceeded|badRequest|INVALID_ARGUMENT)$/,
+  }),
+  errorRule('permission', { code: /^(accessDenied|forbidden|insufficientPermissions|PERMISSION_DENIED)$/ }),
+  errorRule('other', { code: 'INCOMPLETE' }).say(
+    'BigQuery gave less of the result than it announced: try again.',
+  ),
+  errorRule('other', { code: 'NO_BIGQUERY' }).say(
+    'The answer is not one of BigQuery: check whether a proxy stands before it.',
+  ),
 ]
 
 /** What to do, added to BigQuery's own message. */
@@ -106,8 +80,7 @@ export function classifyBigqueryError(thrown: unknown): ConnectorError {
   const advice = error.code === 'quotaExceeded' ? QUOTA_ADVICE : ADVICE[error.kind]
   if (error === thrown || !advice || !(thrown instanceof RestFailure)) return error
   if (RULES.some(({ hint: say }) => say === error.message)) return error
-  const { kind, code, engine } = error
-  return new ConnectorError({ kind, code, engine, message: `${error.message}: ${advice}`, cause: thrown })
+  return rewordError(error, `${error.message}: ${advice}`)
 }
 
 interface ErrorBody {

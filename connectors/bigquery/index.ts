@@ -1,6 +1,6 @@
 import type { ConnectOptions, Connection, Connector, QueryOptions } from '../connector.ts'
 import type { Sql } from '../sql.ts'
-import { runConnectionTest } from '../stages.ts'
+import { testSession } from '../stages.ts'
 import { countQuery } from './catalog-query.ts'
 import { bigqueryConfig, type BigqueryConfig } from './config.ts'
 import { bigqueryDialect } from './dialect.ts'
@@ -12,7 +12,6 @@ import { prepareStatement } from './statements.ts'
 
 export type { BigqueryConfig }
 
-/** Milliseconds that a statement of the catalog may take. */
 const CATALOG_TIMEOUT_MS = 120_000
 const TEST_TIMEOUT_MS = 30_000
 
@@ -45,18 +44,14 @@ export function makeBigquery({ port = 443 }: { port?: number } = {}): Connector<
       return connection(await openSession(port, config, options), config)
     },
     test: (config, options) =>
-      runConnectionTest(classifyBigqueryError, async step => {
-        const session = await openSession(port, config, options, step)
-        try {
-          step('read_catalog', await describeCatalog(session, config, options))
-        } finally {
-          await session.close()
-        }
-      }),
+      testSession(
+        classifyBigqueryError,
+        step => openSession(port, config, options, step),
+        session => describeCatalog(session, config, options),
+      ),
   }
 }
 
-/** BigQuery. */
 export const bigquery: Connector<BigqueryConfig> = makeBigquery()
 
 /** Shows that the account may run queries and read the catalog, in the first location that has a dataset. */

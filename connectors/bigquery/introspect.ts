@@ -1,15 +1,9 @@
-import {
-  sortTables,
-  tablePath,
-  type ConstraintInfo,
-  type TableInfo,
-  type TableKind,
-  type TableRef,
-} from '../catalog.ts'
+import { sortTables, tablePath } from '../catalog.ts'
+import type { ConstraintInfo, TableInfo, TableKind, TableRef } from '../catalog.ts'
 import type { Row } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
-import { catalogQuery, keysQuery, sizesQuery, type BigqueryScope } from './catalog-query.ts'
+import { catalogQuery, keysQuery, sizesQuery } from './catalog-query.ts'
 import type { BigqueryDataset } from './session.ts'
 import { parseStringLiteral } from './literal.ts'
 import { canonicalType, columnKind } from './types.ts'
@@ -26,16 +20,11 @@ export interface BigqueryCatalogReader {
 }
 
 /** A row of `catalogQuery` or `keysQuery`. */
-interface BigqueryCatalogRow {
+interface BigqueryCatalogRow extends Record<'item' | 'type' | 'nullable' | 'preset' | 'note', string | null> {
   part: 'table' | 'column' | 'size' | 'key' | 'target'
   dataset: string
   name: string
-  item: string | null
   place: number | null
-  type: string | null
-  nullable: string | null
-  preset: string | null
-  note: string | null
   referred: number | null
 }
 
@@ -59,12 +48,13 @@ export async function introspect(
   reader: BigqueryCatalogReader,
   tables?: readonly TableRef[],
 ): Promise<TableInfo[]> {
+  const { project, dataset } = reader
   const found = new Map<string, TableInfo>()
   for (const { location, datasets, wanted } of await groupByLocation(reader, tables)) {
-    const reach = scopeOf(reader, location, wanted)
+    const reach = { project, dataset, location, tables: wanted }
     const entries = (await reader.read(catalogQuery(reach), location)) as unknown as BigqueryCatalogRow[]
     const { keys, unread } = await readKeys(reader, location, datasets)
-    for (const table of assembleTables(reader.project, entries, keys)) {
+    for (const table of assembleTables(project, entries, keys)) {
       const error = unread.get(table.schema)
       found.set(tablePath(table), error ? { ...table, constraintsError: error } : table)
     }
@@ -79,24 +69,18 @@ export async function readSizes<Size>(
   tables: readonly TableRef[],
   pick: (row: Row) => Size | null,
 ): Promise<Map<string, Size>> {
+  const { project, dataset } = reader
   const sizes = new Map<string, Size>()
   const paths = new Set(tables.map(tablePath))
   for (const { location, wanted } of await groupByLocation(reader, tables)) {
-    for (const row of await reader.read(sizesQuery(scopeOf(reader, location, wanted)), location)) {
-      const path = tablePath({ catalog: reader.project, schema: String(row.dataset), name: String(row.name) })
+    const query = sizesQuery({ project, dataset, location, tables: wanted })
+    for (const row of await reader.read(query, location)) {
+      const path = tablePath({ catalog: project, schema: String(row.dataset), name: String(row.name) })
       const size = pick(row)
       if (size !== null && paths.has(path)) sizes.set(path, size)
     }
   }
   return sizes
-}
-
-function scopeOf(
-  { project, dataset }: BigqueryCatalogReader,
-  location: string,
-  tables?: TableRef[],
-): BigqueryScope {
-  return { project, dataset, location, tables }
 }
 
 interface DatasetLocation {
@@ -186,14 +170,8 @@ function describeTable(project: string, { dataset, name, type, note }: BigqueryC
   }
 }
 
-function describeColumn({
-  item,
-  place,
-  type,
-  nullable,
-  preset,
-  note,
-}: BigqueryCatalogRow): TableInfo['columns'][number] {
+function describeColumn(row: BigqueryCatalogRow): TableInfo['columns'][number] {
+  const { item, place, type, nullable, preset, note } = row
   const rawType = type ?? 'unknown'
   return {
     name: item ?? '',
@@ -218,7 +196,7 @@ function describeKeys(
   own: BigqueryCatalogRow[],
   find: (entry: BigqueryCatalogRow) => KeyTarget | null,
 ): ConstraintInfo[] {
-  const constraints = [...Map.groupBy(own, ({ item }) => item)].map(([item, unsorted]): ConstraintInfo => {
+  return [...Map.groupBy(own, ({ item }) => item)].map(([item, unsorted]): ConstraintInfo => {
     const key = unsorted.toSorted((a, b) => Number(a.place) - Number(b.place))
     const columns = key.map(({ type }) => type ?? '')
     const [first] = key
@@ -230,7 +208,6 @@ function describeKeys(
     const references = isKnown ? { table: { ...target.table, catalog: project }, columns: at } : undefined
     return { name: item ?? '', type: 'foreign_key', columns, ...(references && { references }) }
   })
-  return constraints
 }
 
 /** The table that a foreign key refers to, with the columns of its primary key in their order. */

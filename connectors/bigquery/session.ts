@@ -3,8 +3,8 @@ import { withConnectTimeout } from '../dial.ts'
 import { abortedError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import { openRestClient, type RestClient } from '../rest/http.ts'
-import { runRestStatement, countBytes } from '../rest/statements.ts'
-import { makeSession, type EngineSession } from '../session.ts'
+import { makeRestSession, runRestStatement } from '../rest/statements.ts'
+import type { EngineSession } from '../session.ts'
 import type { StageReporter } from '../stages.ts'
 import { readServiceAccount, type BigqueryConfig } from './config.ts'
 import { classifyBigqueryError, readFailureBody, ENGINE } from './errors.ts'
@@ -67,15 +67,11 @@ export async function openSession(
       const known = await withConnectTimeout(ENGINE, options, signal => readDatasets(http, config, 1, signal))
       step?.('sign_in', `Signed in as ${account.client_email} to the project ${config.project_id}.`)
       const api = makeBigqueryApi(http, config, sign)
-      const session = makeSession<BigqueryStatement>({
-        engine: ENGINE,
-        classify: classifyBigqueryError,
-        runStatement: countBytes(http, (statement, limits, signal) =>
-          runRestStatement(ENGINE, api, statement, limits, signal),
-        ),
-        end: async () => http.close(),
-        onStatement: options.onStatement,
-      })
+      const { onStatement } = options
+      const backend = { engine: ENGINE, classify: classifyBigqueryError, onStatement }
+      const session = makeRestSession<BigqueryStatement>(http, backend, (statement, limits, signal) =>
+        runRestStatement(ENGINE, api, statement, limits, signal),
+      )
       return {
         ...session,
         location: config.location ?? (config.dataset === undefined ? undefined : known[0]?.location),
@@ -85,7 +81,7 @@ export async function openSession(
             if (table === undefined) return isInLocation(config, await readLocation(http, path))
             const query = { view: 'BASIC', selectedFields: 'tableReference' }
             const at = `${path}/tables/${encodeURIComponent(table)}`
-            await http.send({ method: 'GET', path: at, query, isRepeatable: true })
+            await http.get(at, { query })
             return true
           } catch (error) {
             throw classifyBigqueryError(error)
@@ -114,7 +110,7 @@ function isInLocation({ location: wanted }: BigqueryConfig, location: string): b
 }
 
 async function readLocation(http: RestClient, path: string): Promise<string> {
-  return readDataset((await http.send({ method: 'GET', path, isRepeatable: true })).body).location
+  return readDataset((await http.get(path)).body).location
 }
 
 /** The dataset of the configuration, or the first page or all of those that the account may see. */
@@ -126,7 +122,7 @@ async function readDatasets(
 ): Promise<BigqueryDataset[]> {
   const path = `${projectPath(config)}/datasets`
   const get = async (at: string, query: Record<string, string | number> = {}) =>
-    (await http.send({ method: 'GET', path: at, query, isRepeatable: true, signal })).body
+    (await http.get(at, { query, signal })).body
   if (config.dataset !== undefined) {
     return [readDataset(await get(`${path}/${encodeURIComponent(config.dataset)}`))]
   }

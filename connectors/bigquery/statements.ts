@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { ConnectorError } from '../errors.ts'
+import { unsendableError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import type { RestClient } from '../rest/http.ts'
-import {
-  sendWithRetries,
-  type RowPage,
-  type StatementApi,
-  type StatementProgress,
-} from '../rest/statements.ts'
+import { sendWithRetries } from '../rest/statements.ts'
+import type { RowPage, StatementApi, StatementProgress } from '../rest/statements.ts'
 import type { StatementLimits } from '../session.ts'
 import type { Sql } from '../sql.ts'
 import type { BigqueryConfig } from './config.ts'
@@ -39,8 +35,7 @@ export function prepareStatement(statement: Sql, location?: string): BigquerySta
     if (refusal !== null) throw new TypeError(refusal)
     return { text, values, location }
   } catch (cause) {
-    const message = `The statement cannot be sent: ${(cause as Error).message}`
-    throw new ConnectorError({ kind: 'invalid-query', engine: ENGINE, message, cause })
+    throw unsendableError(ENGINE, cause)
   }
 }
 
@@ -121,19 +116,10 @@ export function makeBigqueryApi(
   async function getResults(id: string, query: Record<string, string | number>, signal: AbortSignal) {
     const { jobId, location } = parseJobId(id)
     const { maxResults } = resultOf(id)
-    const { body } = await http.send({
-      method: 'GET',
-      path: `${project}/queries/${encodeURIComponent(jobId)}`,
-      query: {
-        ...location,
-        ...(maxResults !== undefined && { maxResults }),
-        'formatOptions.useInt64Timestamp': true,
-        ...query,
-      },
-      isRepeatable: true,
-      signal,
-    })
-    return body
+    const format = { 'formatOptions.useInt64Timestamp': true }
+    const wanted = { ...location, ...(maxResults !== undefined && { maxResults }), ...format, ...query }
+    const path = `${project}/queries/${encodeURIComponent(jobId)}`
+    return (await http.get(path, { query: wanted, signal })).body
   }
 
   function resultOf(id: string): BigqueryResult {

@@ -39,7 +39,6 @@ export function canonicalType(rawType: string): string {
   return (Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : name) + rest.join('')
 }
 
-/** What a column can be used for. */
 export function columnKind(rawType: string): ColumnKind {
   const name = /^\w+/.exec(canonicalType(rawType))?.[0] ?? ''
   return findKind(name)

@@ -1,5 +1,6 @@
 import type { Row, Value } from '../connector.ts'
 import { makeRowReader, readInteger, readJson } from '../row-reader.ts'
+import { asBuffer, makeEncoder } from '../value-encoder.ts'
 
 /** A query parameter by its position. https://cloud.google.com/bigquery/docs/reference/rest/v2/QueryParameter */
 export interface BigqueryParameter {
@@ -18,35 +19,15 @@ const MAX_BIGNUMERIC = 10n ** 38n
  * without its zone: as a TIMESTAMP it could not be compared with a DATETIME.
  * @throws TypeError for what cannot be bound
  */
-export function toParameter(value: unknown): BigqueryParameter | null {
-  switch (typeof value) {
-    case 'undefined':
-      return null
-    case 'string':
-      return parameter('STRING', value)
-    case 'boolean':
-      return parameter('BOOL', String(value))
-    case 'number':
-      return parameter(Number.isSafeInteger(value) ? 'INT64' : 'FLOAT64', String(value))
-    case 'bigint':
-      return parameter(integerType(value), String(value))
-    case 'object':
-      return objectParameter(value)
-    default:
-      throw new TypeError(`A ${typeof value} cannot be bound to a statement`)
-  }
-}
-
-function objectParameter(value: object | null): BigqueryParameter | null {
-  if (value === null) return null
-  if (value instanceof Date)
-    return parameter('STRING', value.toISOString().replace('T', ' ').replace('Z', ''))
-  if (value instanceof Uint8Array) {
-    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-    return parameter('BYTES', bytes.toString('base64'))
-  }
-  return parameter('STRING', JSON.stringify(value))
-}
+export const toParameter = makeEncoder<BigqueryParameter | null>({
+  absent: null,
+  text: value => parameter('STRING', value),
+  number: value => parameter(Number.isSafeInteger(value) ? 'INT64' : 'FLOAT64', String(value)),
+  bigint: value => parameter(integerType(value), String(value)),
+  boolean: value => parameter('BOOL', String(value)),
+  date: value => parameter('STRING', value.toISOString().replace('T', ' ').replace('Z', '')),
+  bytes: value => parameter('BYTES', asBuffer(value).toString('base64')),
+})
 
 function integerType(value: bigint): string {
   if (BigInt.asIntN(64, value) === value) return 'INT64'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { sortTables, tablePath, type TableInfo } from '../catalog.ts'
 import { commentOf, fixtureTypes } from './fixture.ts'
-import { failIfHung, type PromiseGroup, type ConformanceKit } from './kit.ts'
+import { failIfHung, type ConformanceKit, type PromiseGroup } from './kit.ts'
 import { modifiedGroup } from './modified.ts'
 
 /** Schemas of the engines themselves, never a customer's. */
@@ -11,38 +11,34 @@ const SYSTEM_SCHEMAS = ['information_schema', 'pg_catalog', 'pg_toast', 'perform
 export const catalogGroups: readonly PromiseGroup[] = [
   {
     name: 'introspection',
-    async run(t, kit) {
+    async run(kit) {
       const { fixture } = kit
       const all = await failIfHung(kit.session(connection => connection.introspect()))
       const find = (name: string) => findTable(all, kit, name)
 
-      await kit.holds(
-        t,
-        'tables have their columns in order, with kind, nullability and default',
-        async () => {
-          const table = find('conformance_values')
-          assert.equal(table.kind, 'table')
-          const kinds = table.columns.map(column => [column.name, column.kind])
-          assert.deepEqual(kinds, [
-            ['id', 'integer'],
-            ['big', 'integer'],
-            ['ratio', 'float'],
-            ['label', 'text'],
-          ])
-          assert.deepEqual(
-            table.columns.map(column => column.ordinal),
-            table.columns.map((_, index) => index + 1),
-          )
-          assert.deepEqual(
-            table.columns.map(column => column.nullable),
-            table.columns.map((_, index) => index > 0),
-          )
-          const [id, , , label] = table.columns
-          assert.equal(id?.default, null)
-          assert.match(label?.default ?? '', /none/)
-        },
-      )
-      await kit.holds(t, 'views are views, with columns', async () => {
+      await kit.holds('tables have their columns in order, with kind, nullability and default', async () => {
+        const table = find('conformance_values')
+        assert.equal(table.kind, 'table')
+        const kinds = table.columns.map(column => [column.name, column.kind])
+        assert.deepEqual(kinds, [
+          ['id', 'integer'],
+          ['big', 'integer'],
+          ['ratio', 'float'],
+          ['label', 'text'],
+        ])
+        assert.deepEqual(
+          table.columns.map(column => column.ordinal),
+          table.columns.map((_, index) => index + 1),
+        )
+        assert.deepEqual(
+          table.columns.map(column => column.nullable),
+          table.columns.map((_, index) => index > 0),
+        )
+        const [id, , , label] = table.columns
+        assert.equal(id?.default, null)
+        assert.match(label?.default ?? '', /none/)
+      })
+      await kit.holds('views are views, with columns', async () => {
         const view = find('conformance_view')
         assert.equal(view.kind, 'view')
         assert.deepEqual(
@@ -50,42 +46,41 @@ export const catalogGroups: readonly PromiseGroup[] = [
           ['id', 'label'],
         )
       })
-      await kit.holds(t, 'tables are sorted and none is listed twice', async () => {
+      await kit.holds('tables are sorted and none is listed twice', async () => {
         assert.deepEqual(all.map(tablePath), sortTables(structuredClone(all)).map(tablePath))
         assert.equal(new Set(all.map(tablePath)).size, all.length)
       })
-      await kit.holds(t, 'system schemas are omitted', async () => {
+      await kit.holds('system schemas are omitted', async () => {
         const system = new Set([...SYSTEM_SCHEMAS, ...(fixture.systemSchemas ?? [])])
         assert.deepEqual(all.filter(table => system.has(table.schema.toLowerCase())).map(tablePath), [])
       })
-      await kit.holds(t, 'a scope limits what is read, and an unknown table in it is no error', async () => {
-        const refs = ['conformance_view', 'conformance_values', 'no_such_table'].map(name => kit.ref(name))
-        const some = await kit.session(connection => connection.introspect({ tables: refs }))
+      await kit.holds('a scope limits what is read, and an unknown table in it is no error', async () => {
+        const some = await kit.introspect('conformance_view', 'conformance_values', 'no_such_table')
         assert.deepEqual(some, [find('conformance_values'), find('conformance_view')])
-        assert.deepEqual(await kit.session(connection => connection.introspect({ tables: [] })), [])
+        assert.deepEqual(await kit.introspect(), [])
       })
-      await kit.holds(t, 'asking twice gives the same', async () => {
+      await kit.holds('asking twice gives the same', async () => {
         assert.deepEqual(await kit.session(connection => connection.introspect()), all)
       })
-      await kit.holds(
-        t,
+      await kit.holdsUnless(
+        fixture.countStatements ? undefined : 'the fixture counts no statements',
         'as many statements are sent, however many tables there are',
         () => countStatements(kit),
-        fixture.countStatements ? undefined : 'the fixture counts no statements',
       )
-      await kit.holds(t, 'lastModified and estimates are there if and only if they are claimed', () =>
-        kit.session(async connection => {
+      await kit.holdsInSession(
+        'lastModified and estimates are there if and only if they are claimed',
+        async connection => {
           for (const name of ['lastModified', 'estimates'] as const) {
             assert.equal(connection[name] !== undefined, kit.connector.capabilities[name] === true, name)
           }
-        }),
+        },
       )
     },
   },
   {
     name: 'constraints',
     needs: 'constraints',
-    async run(t, kit) {
+    async run(kit) {
       const { integer, varchar } = fixtureTypes(kit.fixture)
       const [parent, child] = [kit.table('conformance_parent'), kit.table('conformance_child')].map(kit.text)
       const list = (...names: string[]) => names.map(name => kit.text(kit.quote(name))).join(', ')
@@ -100,10 +95,8 @@ export const catalogGroups: readonly PromiseGroup[] = [
           `${declare('of_b', integer)}, primary key (${list('id')}), ` +
           `foreign key (${list('of_b', 'of_a')}) references ${parent} (${list('b', 'a')}))`,
       )
-      await kit.holds(t, 'keys and unique constraints have their columns in their own order', async () => {
-        const names = ['conformance_child', 'conformance_parent', 'conformance_rows']
-        const refs = names.map(name => kit.ref(name))
-        const tables = await kit.session(connection => connection.introspect({ tables: refs }))
+      await kit.holds('keys and unique constraints have their columns in their own order', async () => {
+        const tables = await kit.introspect('conformance_child', 'conformance_parent', 'conformance_rows')
         const shown = tables.map(table =>
           table.constraints
             .map(({ type, columns, references }) => ({
@@ -133,7 +126,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
   {
     name: 'comments',
     needs: 'comments',
-    async run(t, kit) {
+    async run(kit) {
       const { fixture } = kit
       const table = kit.text(kit.table('conformance_texts'))
       const column = kit.text(kit.connector.dialect.quote('label'))
@@ -144,7 +137,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
         `comment on column ${table}.${column} is '${text}'`,
       ]
       for (const statement of statements) await fixture.execute(statement)
-      await kit.holds(t, 'comments arrive as they were written, and absent ones as null', async () => {
+      await kit.holds('comments arrive as they were written, and absent ones as null', async () => {
         const found = await introspectOne(kit, 'conformance_texts')
         assert.equal(found.comment, comment)
         assert.deepEqual(
@@ -157,18 +150,19 @@ export const catalogGroups: readonly PromiseGroup[] = [
   {
     name: 'estimates',
     needs: 'estimates',
-    async run(t, kit) {
+    async run(kit) {
       const table = kit.text(kit.table('conformance_texts'))
       for (const statement of kit.fixture.analyze?.(table) ?? [`analyze ${table}`])
         await kit.fixture.execute(statement)
-      await kit.holds(t, 'row estimates come by table path, and unknown tables are left out', () =>
-        kit.session(async connection => {
+      await kit.holdsInSession(
+        'row estimates come by table path, and unknown tables are left out',
+        async connection => {
           const refs = ['conformance_texts', 'no_such_table'].map(name => kit.ref(name))
           const found = await connection.estimates?.(refs)
           assert.deepEqual([...(found ?? [])], [[tablePath(kit.ref('conformance_texts')), 7]])
           assert.equal((await introspectOne(kit, 'conformance_texts')).estimatedRows, 7)
           assert.equal((await introspectOne(kit, 'conformance_view')).estimatedRows, undefined)
-        }),
+        },
       )
     },
   },
@@ -176,17 +170,11 @@ export const catalogGroups: readonly PromiseGroup[] = [
   {
     name: 'renames',
     needs: 'renames',
-    async run(t, kit) {
+    async run(kit) {
       const { integer } = fixtureTypes(kit.fixture)
-      const [table, renamed] = [kit.table('conformance_rename'), kit.table('conformance_renamed')].map(
-        kit.text,
-      )
+      const table = await kit.createTable('conformance_rename', 'first', 'second')
       const column = (name: string) => kit.text(kit.quote(name))
-      await kit.fixture.execute(
-        `create table ${table} (${column('first')} ${integer}, ${column('second')} ${integer})`,
-      )
       await kit.holds(
-        t,
         'the identity of a column survives a rename, and a new column has a new one',
         async () => {
           const before = await introspectOne(kit, 'conformance_rename')
@@ -201,7 +189,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
           assert.equal(identity(after, 'renamed'), identity(before, 'first'))
           assert.equal(identity(after, 'second'), identity(before, 'second'))
           assert.notEqual(identity(after, 'first'), identity(before, 'first'))
-          await kit.fixture.execute(`create table ${renamed} (${column('other')} ${integer})`)
+          await kit.createTable('conformance_renamed', 'other')
           assert.notEqual((await introspectOne(kit, 'conformance_renamed')).identity, after.identity)
         },
       )
@@ -217,9 +205,7 @@ function findTable(tables: TableInfo[], kit: ConformanceKit, name: string): Tabl
 }
 
 async function introspectOne(kit: ConformanceKit, name: string): Promise<TableInfo> {
-  const tables = await kit.session(connection => connection.introspect({ tables: [kit.ref(name)] }))
-  assert.equal(tables.length, 1, `${name} is listed once`)
-  return tables[0] as TableInfo
+  return findTable(await kit.introspect(name), kit, name)
 }
 
 /** Reads the catalog before and after there are more tables, whole and in part. */
@@ -235,18 +221,10 @@ async function countStatements(kit: ConformanceKit): Promise<void> {
     }
     const few = await sent(() => connection.introspect())
     const one = await sent(() => connection.introspect({ tables: refs.slice(-1) }))
-    for (const name of more) {
-      const column = kit.text(kit.quote('id'))
-      await fixture.execute(
-        `create table ${kit.text(kit.table(name))} (${column} ${fixtureTypes(fixture).integer})`,
-      )
-    }
+    for (const name of more) await kit.createTable(name, 'id')
     assert.ok(few > 0, 'statements are counted')
     assert.equal(await sent(() => connection.introspect()), few, 'with more tables')
-    assert.equal(
-      await sent(() => connection.introspect({ tables: refs })),
-      one,
-      'with more of them asked for',
-    )
+    const several = await sent(() => connection.introspect({ tables: refs }))
+    assert.equal(several, one, 'with more of them asked for')
   })
 }

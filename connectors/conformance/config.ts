@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ConnectorError } from '../errors.ts'
 import type { Stage } from '../connector.ts'
-import { assertRejects, failIfHung, type PromiseGroup, type ConformanceKit } from './kit.ts'
+import { assertRejects, failIfHung, query, type ConformanceKit, type PromiseGroup } from './kit.ts'
 
 /** A key of a Joi schema as `describe` returns it. */
 interface ConfigKeyDescription {
@@ -30,56 +30,52 @@ const TLS_SETTINGS = /^(ssl|tls|encrypt|verify)/
 export const configGroups: readonly PromiseGroup[] = [
   {
     name: 'config',
-    async run(t, kit) {
+    async run(kit) {
       const keys = keysOf(kit)
-      await kit.holds(t, 'a working configuration is accepted and secrets are marked', async () => {
+      await kit.holds('a working configuration is accepted and secrets are marked', async () => {
         kit.validate(kit.rawConfig)
         for (const [name, key] of Object.entries(keys)) {
           if (!/password|token|secret|private_key|credentials/i.test(name)) continue
-          assert.ok(isSecret(key), `${name} is marked .meta({ secret: true })`)
+          assert.ok(isMarked(key, 'secret'), `${name} is marked .meta({ secret: true })`)
         }
       })
-      const hasSecrets = Object.values(keys).some(isSecret)
-      await kit.holds(
-        t,
+      const hasSecrets = Object.values(keys).some(key => isMarked(key, 'secret'))
+      const withoutSecrets = hasSecrets ? undefined : 'the configuration has no secrets'
+      await kit.holdsUnless(
+        withoutSecrets,
         'what decides who gets the secrets is marked as an address',
         async () => {
-          const marked = Object.keys(keys).filter(name => isAddress(keys[name]))
-          for (const name of Object.keys(keys)) {
-            if (ADDRESSES.test(name))
-              assert.ok(marked.includes(name), `${name} is marked .meta({ address: true })`)
+          for (const [name, key] of Object.entries(keys)) {
+            const isMeant = isMarked(key, 'address') || !ADDRESSES.test(name)
+            assert.ok(isMeant, `${name} is marked .meta({ address: true })`)
           }
+          const isAnyMarked = Object.values(keys).some(key => isMarked(key, 'address'))
           assert.ok(
-            marked.length > 0 || kit.fixture.hasFixedAddress,
+            isAnyMarked || kit.fixture.hasFixedAddress,
             'something is marked .meta({ address: true })',
           )
         },
-        hasSecrets ? undefined : 'the configuration has no secrets',
       )
-      await kit.holds(
-        t,
+      await kit.holdsUnless(
+        withoutSecrets,
         'what protects the secrets on the way is marked as TLS, as an address, or is a secret itself',
         async () => {
           for (const [name, key] of Object.entries(keys)) {
-            if (TLS_SETTINGS.test(name))
-              assert.ok(
-                isTls(key) || isAddress(key) || isSecret(key),
-                `${name} is marked .meta({ tls: true })`,
-              )
+            const isMeant = isMarked(key, 'tls', 'address', 'secret') || !TLS_SETTINGS.test(name)
+            assert.ok(isMeant, `${name} is marked .meta({ tls: true })`)
           }
         },
-        hasSecrets ? undefined : 'the configuration has no secrets',
       )
-      await kit.holds(t, 'an unknown key is refused, so that no driver option slips in', async () => {
+      await kit.holds('an unknown key is refused, so that no driver option slips in', async () => {
         const { error } = kit.connector.config.validate({ ...kit.rawConfig, no_such_option: true })
         assert.ok(error, 'refused')
       })
-      await kit.holds(t, 'an empty configuration is refused', async () => {
+      await kit.holds('an empty configuration is refused', async () => {
         assert.ok(kit.connector.config.validate({}).error, 'refused')
       })
       const hosts = Object.keys(keys).filter(name => HOST_NAMES.test(name))
-      await kit.holds(
-        t,
+      await kit.holdsUnless(
+        hosts.length === 0 ? 'the configuration has no host' : undefined,
         'a host is a name or an address, no path and no URL',
         async () => {
           for (const name of hosts) {
@@ -89,55 +85,45 @@ export const configGroups: readonly PromiseGroup[] = [
             }
           }
         },
-        hosts.length === 0 ? 'the configuration has no host' : undefined,
       )
     },
   },
   {
     name: 'refusals',
-    async run(t, kit) {
+    async run(kit) {
       for (const { name, config, kind } of kit.fixture.refused) {
-        await kit.holds(
-          t,
-          `${name} is refused with kind ${kind}, in words and without a secret`,
-          async () => {
-            const opened = kit.session(async () => {}, kit.validate(config))
-            const error = await assertRejects(kind, opened)
-            assertAdvises(error, kit)
-            assertNoSecrets(error, kit, config)
-          },
-        )
-        await kit.holds(t, `${name} fails one stage of test() and skips the later ones`, async () => {
+        await kit.holds(`${name} is refused with kind ${kind}, in words and without a secret`, async () => {
+          const opened = kit.session(async () => {}, kit.validate(config))
+          const error = await assertRejects(kind, opened)
+          assertAdvises(error, kit)
+          assertNoSecrets(error, kit, config)
+        })
+        await kit.holds(`${name} fails one stage of test() and skips the later ones`, async () => {
           const stages = await failIfHung(kit.connector.test(kit.validate(config), kit.options))
           const failed = stages.findIndex(stage => stage.status === 'failed')
           assert.equal(stages[failed]?.error?.kind, kind)
-          assert.ok(
-            stages.slice(failed + 1).every(stage => stage.status === 'skipped' && stage.latencyMs === 0),
-          )
+          const later = stages.slice(failed + 1)
+          assert.ok(later.every(stage => stage.status === 'skipped' && stage.latencyMs === 0))
           assert.ok(stages.slice(0, failed).every(stage => stage.status !== 'failed'))
           assertAdvises(stages[failed]?.error as ConnectorError, kit)
           for (const stage of stages) assertNoSecretsInStage(stage, kit, config)
         })
       }
       const { revokeAccess: revoked } = kit.fixture
-      await kit.holds(
-        t,
+      await kit.holdsUnless(
+        revoked ? undefined : 'the fixture revokes nothing',
         'what may not be read is refused with kind permission and advice, and the session goes on',
         async () => {
           const { statement, config = kit.rawConfig } = (await revoked?.()) ?? {}
           assert.ok(statement)
           await kit.session(async connection => {
-            const error = await assertRejects(
-              'permission',
-              connection.query(statement, { timeoutMs: 20_000 }),
-            )
+            const error = await assertRejects('permission', query(connection, statement))
             assertAdvises(error, kit)
             assert.match(error.message, /grant|allow|give|right|privilege|role|access/i, 'it advises')
             assertNoSecrets(error, kit, config)
             await connection.introspect({ tables: [] })
           }, kit.validate(config))
         },
-        revoked ? undefined : 'the fixture revokes nothing',
       )
     },
   },
@@ -147,16 +133,8 @@ function keysOf({ connector }: ConformanceKit): Record<string, ConfigKeyDescript
   return connector.config.describe().keys as Record<string, ConfigKeyDescription>
 }
 
-function isSecret({ metas }: ConfigKeyDescription): boolean {
-  return metas?.some(meta => meta.secret) ?? false
-}
-
-function isAddress(key: ConfigKeyDescription | undefined): boolean {
-  return key?.metas?.some(meta => meta.address) ?? false
-}
-
-function isTls({ metas }: ConfigKeyDescription): boolean {
-  return metas?.some(meta => meta.tls) ?? false
+function isMarked({ metas = [] }: ConfigKeyDescription, ...marks: ('secret' | 'address' | 'tls')[]): boolean {
+  return metas.some(meta => marks.some(mark => meta[mark]))
 }
 
 /** A sentence of its own, beside the engine's name and code, which programs read. */
@@ -180,7 +158,9 @@ function assertNoSecretsInStage(stage: Stage, kit: ConformanceKit, config: Recor
 
 /** No secret of the configuration stands in a text, nor a line of one; three characters are found anywhere. */
 function assertNoSecretIn(text: string, kit: ConformanceKit, config: Record<string, unknown>): void {
-  const secrets = Object.entries(keysOf(kit)).flatMap(([name, key]) => (isSecret(key) ? [config[name]] : []))
+  const secrets = Object.entries(keysOf(kit)).flatMap(([name, key]) =>
+    isMarked(key, 'secret') ? [config[name]] : [],
+  )
   const lines = secrets.flatMap(secret =>
     (typeof secret === 'string' ? secret : JSON.stringify(secret ?? '')).split(/\\n|\s*\n\s*/),
   )

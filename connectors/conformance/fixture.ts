@@ -2,22 +2,14 @@ import type { TableRef } from '../catalog.ts'
 import type { ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
 
+type RequiredType = 'integer' | 'bigint' | 'varchar' | 'double'
+
+/** Types that an engine may be without; `timestamptz` is a moment, whatever zone it was written in. */
+export type OptionalType =
+  'decimal' | 'boolean' | 'binary' | 'date' | 'time' | 'timestamp' | 'timestamptz' | 'json'
+
 /** The engine's names of the fixture's column types; null where it has no such type. */
-export interface FixtureTypes {
-  integer: string
-  bigint: string
-  varchar: string
-  double: string
-  decimal: string | null
-  boolean: string | null
-  binary: string | null
-  date: string | null
-  time: string | null
-  timestamp: string | null
-  /** A moment, whatever zone it was written in. */
-  timestamptz: string | null
-  json: string | null
-}
+export type FixtureTypes = Record<RequiredType, string> & Record<OptionalType, string | null>
 
 const TYPES: FixtureTypes = {
   integer: 'integer',
@@ -33,9 +25,6 @@ const TYPES: FixtureTypes = {
   timestamptz: 'timestamp with time zone',
   json: 'json',
 }
-
-/** Types that an engine may be without. */
-export type OptionalType = Exclude<keyof FixtureTypes, 'integer' | 'bigint' | 'varchar' | 'double'>
 
 /** The values of the optional types in row 1 of `conformance_types`, as most engines write them. */
 export const SAMPLE_LITERALS: Readonly<Record<OptionalType, string>> = {

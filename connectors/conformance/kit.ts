@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { lookup } from 'node:dns/promises'
 import { realpath } from 'node:fs/promises'
-import type { TableRef } from '../catalog.ts'
-import type { Capability, Connection, ConnectOptions, Connector, Egress, Row, Value } from '../connector.ts'
+import type { TableInfo, TableRef } from '../catalog.ts'
+import type { Capability, Connection, ConnectOptions, Connector, Egress } from '../connector.ts'
+import type { QueryOptions, Row, Value } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
-import type { Fixture } from './fixture.ts'
+import { fixtureTypes, type Fixture } from './fixture.ts'
 import type { GroupReport } from './report.ts'
 
 /** The part of a test that the kit uses; tap's `Test` and node:test's `TestContext` both have it. */
@@ -21,7 +22,7 @@ export interface ConformanceTest {
 export interface PromiseGroup {
   name: string
   needs?: Capability
-  run(t: ConformanceTest, kit: ConformanceKit): Promise<void>
+  run(kit: ConformanceKit): Promise<void>
 }
 
 /** What a group works with. */
@@ -35,6 +36,8 @@ export interface ConformanceKit {
   options: ConnectOptions
   /** What became of the groups so far; the last one is that which runs. */
   groups: GroupReport[]
+  /** The test of the group that runs, of which promises are subtests. */
+  test?: ConformanceTest
   /** Validates a configuration as the server does before it connects. */
   validate(config: Record<string, unknown>): Record<string, unknown>
   /** Opens a session for the length of a function, by default with the working configuration. */
@@ -42,13 +45,22 @@ export interface ConformanceKit {
     use: (connection: Connection) => Promise<Result>,
     config?: Record<string, unknown>,
   ): Promise<Result>
-  /**
-   * One promise: a subtest.
-   * @param reason why it cannot be tried here; it is then reported as skipped
-   */
-  holds(t: ConformanceTest, promise: string, check: () => Promise<void>, reason?: string): Promise<void>
+  /** Runs one statement in a session of its own. */
+  query(statement: Sql): Promise<Row[]>
+  /** The value in the only column of the only row of a statement, which runs in a session of its own. */
+  value(statement: Sql): Promise<Value | undefined>
+  /** Reads tables of the fixture in a session of its own. */
+  introspect(...names: string[]): Promise<TableInfo[]>
+  /** One promise: a subtest. */
+  holds(promise: string, check: () => Promise<void>): Promise<void>
+  /** One promise, tried in a session of its own. */
+  holdsInSession(promise: string, check: (connection: Connection) => Promise<void>): Promise<void>
+  /** One promise that is reported as skipped where there is a reason why it cannot be tried. */
+  holdsUnless(reason: string | undefined, promise: string, check: () => Promise<void>): Promise<void>
   /** The text of quoted SQL without values, for `fixture.execute`. */
   text(fragment: Sql): string
+  /** Creates a table of integers, and returns its quoted name. */
+  createTable(name: string, ...columns: string[]): Promise<string>
   /** A fixture table as the catalog lists it. */
   ref(name: string): TableRef
   /** A quoted fixture table, by its name. */
@@ -68,9 +80,6 @@ const openEgress: Egress = {
 /** Milliseconds that statements of the kit may take, well above what they need. */
 export const STATEMENT_TIMEOUT_MS = 20_000
 
-/** How statements are run whose time is not the matter. */
-export const QUERY_OPTIONS = { timeoutMs: STATEMENT_TIMEOUT_MS }
-
 export function makeKit(
   connector: Connector,
   rawConfig: Record<string, unknown>,
@@ -84,15 +93,14 @@ export function makeKit(
     return value as Record<string, unknown>
   }
   const config = validate(rawConfig)
-  const groups: GroupReport[] = []
   const ref = (name: string) => ({ catalog: fixture.catalog, schema: fixture.schema, name })
-  return {
+  const kit: ConformanceKit = {
     connector,
     config,
     rawConfig,
     fixture,
     options,
-    groups,
+    groups: [],
     validate,
     async session(use, settings = config) {
       const connection = await connector.connect(settings, options)
@@ -102,15 +110,20 @@ export function makeKit(
         await connection.close()
       }
     },
-    async holds(t, promise, check, reason) {
-      const group = groups.at(-1)
+    query: statement => kit.session(connection => query(connection, statement)),
+    value: statement => kit.session(connection => queryValue(connection, statement)),
+    introspect: (...names) => kit.session(connection => connection.introspect({ tables: names.map(ref) })),
+    holds: (promise, check) => kit.holdsUnless(undefined, promise, check),
+    holdsInSession: (promise, check) => kit.holds(promise, () => kit.session(check)),
+    async holdsUnless(reason, promise, check) {
+      const group = kit.groups.at(-1)
       if (reason !== undefined) {
         group?.skipped.push({ promise, reason })
-        await t.test(promise, { skip: reason }, async () => {})
+        await kit.test?.test(promise, { skip: reason }, async () => {})
         return
       }
       if (group) group.promises += 1
-      await t.test(promise, {}, async (subtest: ConformanceTest) => {
+      await kit.test?.test(promise, {}, async (subtest: ConformanceTest) => {
         await check()
         if (group) group.passed += 1
         subtest.pass?.('it holds')
@@ -120,10 +133,33 @@ export function makeKit(
       assert.equal(fragment.values.length, 0, 'a quoted name carries no values')
       return fragment.render(() => '?').text
     },
+    async createTable(name, ...columns) {
+      const table = kit.text(kit.table(name))
+      const declared = columns.map(
+        column => `${kit.text(kit.quote(column))} ${fixtureTypes(fixture).integer}`,
+      )
+      await fixture.execute(`create table ${table} (${declared.join(', ')})`)
+      return table
+    },
     ref,
     table: name => connector.dialect.table(ref(name)),
     quote: name => connector.dialect.quote(name),
   }
+  return kit
+}
+
+/** Runs a statement whose time is not the matter. */
+export function query(
+  connection: Connection,
+  statement: Sql,
+  options?: Partial<QueryOptions>,
+): Promise<Row[]> {
+  return connection.query(statement, { timeoutMs: STATEMENT_TIMEOUT_MS, ...options })
+}
+
+/** The value in the only column of the only row of a statement. */
+export async function queryValue(connection: Connection, statement: Sql): Promise<Value | undefined> {
+  return singleValue(await query(connection, statement))
 }
 
 /** The value in the only column of the only row. */
@@ -142,35 +178,27 @@ export async function assertRejects(
   kinds: ConnectorErrorKind | readonly ConnectorErrorKind[] | undefined,
   doing: Promise<unknown>,
 ): Promise<ConnectorError> {
-  const thrown = await failIfHung(
-    doing.then(
-      () => undefined,
-      (error: unknown) => error ?? new Error('rejected with nothing'),
-    ),
+  const settled = doing.then(
+    () => undefined,
+    (error: unknown) => error ?? new Error('rejected with nothing'),
   )
+  const thrown = await failIfHung(settled)
   assert.ok(thrown !== undefined, 'it was rejected')
   assert.ok(thrown instanceof ConnectorError, `rejected with a ConnectorError, not ${String(thrown)}`)
-  const wanted = typeof kinds === 'string' ? [kinds] : kinds
-  if (wanted)
-    assert.ok(
-      wanted.includes(thrown.kind),
-      `kind ${wanted.join(' or ')}, not ${thrown.kind}: ${thrown.message}`,
-    )
-  assert.ok(thrown.message.length > 0 && thrown.message.length <= 1000, 'the message is a sentence')
+  const { kind, message } = thrown
+  const wanted = typeof kinds === 'string' ? [kinds] : (kinds ?? [kind])
+  assert.ok(wanted.includes(kind), `kind ${wanted.join(' or ')}, not ${kind}: ${message}`)
+  assert.ok(message.length > 0 && message.length <= 1000, 'the message is a sentence')
   return thrown
 }
 
 /** A promise that must not hang. */
 export async function failIfHung<Result>(doing: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new assert.AssertionError({ message: `hung for ${STATEMENT_TIMEOUT_MS} ms` })),
-      STATEMENT_TIMEOUT_MS,
-    )
-  })
+  const late = Promise.withResolvers<never>()
+  const error = new assert.AssertionError({ message: `hung for ${STATEMENT_TIMEOUT_MS} ms` })
+  const timer = setTimeout(() => late.reject(error), STATEMENT_TIMEOUT_MS)
   try {
-    return await Promise.race([doing, late])
+    return await Promise.race([doing, late.promise])
   } finally {
     clearTimeout(timer)
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { ColumnInfo } from '../catalog.ts'
 import type { Value } from '../connector.ts'
-import { sql, type Sql } from '../sql.ts'
+import { join, sql } from '../sql.ts'
 import { momentsOf } from './fixture.ts'
-import { singleValue, QUERY_OPTIONS, type PromiseGroup, type ConformanceKit } from './kit.ts'
+import { type ConformanceKit, type PromiseGroup } from './kit.ts'
 
 /** How far the clock that wrote what has no zone is ahead of UTC, in milliseconds: Kathmandu's, and no engine's own. */
 const CLOCK_OFFSET_MS = 345 * 60_000
@@ -22,23 +22,20 @@ const PROMISES = {
 /** `dialect.isInstant`, held to the newest values that arrive. */
 export const momentsGroup: PromiseGroup = {
   name: 'moments',
-  async run(t, kit) {
+  async run(kit) {
     const has = momentsOf(kit.fixture)
+    const moments = kit.table('conformance_moments')
     const lacks = (type: keyof typeof NEWEST) =>
       has[type] ? undefined : `${kit.connector.label} has no such type`
     for (const type of ['timestamp', 'timestamptz'] as const) {
       const check = async () => {
         const column = await columnOf(kit, 'conformance_moments', `${type}_value`)
-        const newest = await kit.session(async connection =>
-          singleValue(
-            await connection.query(sql`select ${newestOf(kit, type)} as ${kit.quote('m')}`, QUERY_OPTIONS),
-          ),
-        )
+        const newest = await kit.value(sql`select max(${kit.quote(column.name)}) as m from ${moments}`)
         assert.deepEqual(momentOf(kit, column, newest), NEWEST[type], `${column.type}: ${String(newest)}`)
       }
-      await kit.holds(t, PROMISES[type], check, lacks(type))
+      await kit.holdsUnless(lacks(type), PROMISES[type], check)
     }
-    await kit.holds(t, 'columns of other types hold no moments', async () => {
+    await kit.holds('columns of other types hold no moments', async () => {
       for (const table of ['conformance_values', 'conformance_types']) {
         for (const column of await columnsOf(kit, table)) {
           if (column.name === 'timestamptz_value') continue
@@ -46,23 +43,14 @@ export const momentsGroup: PromiseGroup = {
         }
       }
     })
-    await kit.holds(t, 'one SELECT gives the newest values of several tables, and NULL of an empty one', () =>
-      kit.session(async connection => {
-        const id = kit.quote('id')
-        const greatest = (table: string) => sql`(select max(${id}) from ${kit.table(table)})`
-        const [a, b, c] = ['m0', 'm1', 'm2'].map(kit.quote) as [Sql, Sql, Sql]
-        const found = await connection.query(
-          sql`select ${greatest('conformance_values')} as ${a}, ${greatest('conformance_empty')} as ${b}, ${greatest('conformance_texts')} as ${c}`,
-          QUERY_OPTIONS,
-        )
-        assert.deepEqual(found, [{ m0: 5, m1: null, m2: 7 }])
-      }),
-    )
+    const promise = 'one SELECT gives the newest values of several tables, and NULL of an empty one'
+    await kit.holds(promise, async () => {
+      const greatest = ['conformance_values', 'conformance_empty', 'conformance_texts'].map(
+        (name, at) => sql`(select max(${kit.quote('id')}) from ${kit.table(name)}) as ${kit.quote(`m${at}`)}`,
+      )
+      assert.deepEqual(await kit.query(sql`select ${join(greatest)}`), [{ m0: 5, m1: null, m2: 7 }])
+    })
   },
-}
-
-function newestOf(kit: ConformanceKit, type: keyof typeof NEWEST): Sql {
-  return sql`(select max(${kit.quote(`${type}_value`)}) from ${kit.table('conformance_moments')})`
 }
 
 /** The moment of a value that arrived, by the rule of the dialect. */
@@ -72,7 +60,7 @@ function momentOf(kit: ConformanceKit, column: ColumnInfo, value: Value | undefi
 }
 
 async function columnsOf(kit: ConformanceKit, table: string): Promise<ColumnInfo[]> {
-  const found = await kit.session(connection => connection.introspect({ tables: [kit.ref(table)] }))
+  const found = await kit.introspect(table)
   assert.equal(found.length, 1, `${table} is listed once`)
   return found[0]?.columns ?? []
 }

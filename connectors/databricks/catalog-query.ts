@@ -1,5 +1,5 @@
 import type { TableRef } from '../catalog.ts'
-import { join, raw, sql, type Sql } from '../sql.ts'
+import { join, bindList, raw, sql, type Sql } from '../sql.ts'
 import { databricksDialect } from './dialect.ts'
 
 /** What is to be read of the catalog. */
@@ -84,15 +84,15 @@ function scopeCondition({ catalog, tables }: DatabricksScope, alias: string): Sq
     sql`${at}.table_schema <> 'information_schema'`,
     // The information schema of `system` is that of all catalogs also where `system` itself is asked for.
     catalog === undefined
-      ? sql`${at}.table_catalog not in (${valueList(SYSTEM_CATALOGS)})`
+      ? sql`${at}.table_catalog not in (${bindList(SYSTEM_CATALOGS)})`
       : sql`${at}.table_catalog = ${catalog}`,
   ]
   if (tables) {
-    const schemas = unique(tables.map(({ schema }) => schema))
-    const names = unique(tables.map(({ name }) => name))
+    const schemas = new Set(tables.map(({ schema }) => schema))
+    const names = new Set(tables.map(({ name }) => name))
     // Limits the rows only; the caller filters exactly.
-    if (schemas.length <= MAX_NAMES) conditions.push(sql`${at}.table_schema in (${valueList(schemas)})`)
-    if (names.length <= MAX_NAMES) conditions.push(sql`${at}.table_name in (${valueList(names)})`)
+    if (schemas.size <= MAX_NAMES) conditions.push(sql`${at}.table_schema in (${bindList(schemas)})`)
+    if (names.size <= MAX_NAMES) conditions.push(sql`${at}.table_name in (${bindList(names)})`)
   }
   return join(conditions, ' and ')
 }
@@ -101,12 +101,4 @@ function shareCondition(alias: string, { index, of }: CatalogShare): Sql {
   const at = raw(alias)
   if (of === 1) return raw('')
   return sql` and pmod(hash(${at}.table_schema, ${at}.table_name), ${raw(String(of))}) = ${raw(String(index))}`
-}
-
-function valueList(texts: readonly string[]): Sql {
-  return join(texts.map(text => sql`${text}`))
-}
-
-function unique(texts: readonly string[]): string[] {
-  return [...new Set(texts)]
 }

@@ -1,4 +1,5 @@
-import { ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
+import { errorRule, OVER_TIME_HINT, rewordError } from '../errors.ts'
+import type { ConnectorError, ConnectorErrorKind, ErrorRule } from '../errors.ts'
 import { classifyRestError, RestFailure } from '../rest/errors.ts'
 
 /** The code of a result that does not fit into replies. */
@@ -10,57 +11,39 @@ export const REPLY_TOO_LARGE = 'RESULT_TOO_LARGE'
  * error can quote names and values that read like them: no rule here is for those.
  */
 const REQUEST_RULES: readonly ErrorRule[] = [
-  {
-    kind: 'network',
-    message: /IP access list|blocked by Databricks IP ACL/i,
-    hint: "The workspace lets only listed addresses in: add this server's address to its IP access list.",
-  },
-  {
-    kind: 'credentials',
-    code: /^(UNAUTHENTICATED|HTTP_401|401|INVALID_TOKEN)$/,
-    hint: 'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
-  },
-  {
-    kind: 'credentials',
+  errorRule('network', { message: /IP access list|blocked by Databricks IP ACL/i }).say(
+    "The workspace lets only listed addresses in: add this server's address to its IP access list.",
+  ),
+  errorRule('credentials', { code: /^(UNAUTHENTICATED|HTTP_401|401|INVALID_TOKEN)$/ }).say(
+    'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
+  ),
+  errorRule('credentials', {
     message: /invalid access token|token (is|has) (expired|invalid|been revoked)|credential was not sent/i,
-    hint: 'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
-  },
-  {
-    kind: 'permission',
+  }).say(
+    'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
+  ),
+  errorRule('permission', {
     message: /(not have|no|lacks?) (the )?\S* ?(permissions?|access|authoriz\w+).{0,60}(warehouse|endpoint)/i,
-    hint: 'The token may not use the SQL warehouse: grant its owner CAN USE on the warehouse.',
-  },
-  {
-    kind: 'missing-object',
+  }).say('The token may not use the SQL warehouse: grant its owner CAN USE on the warehouse.'),
+  errorRule('missing-object', {
     code: /^(RESOURCE_DOES_NOT_EXIST|NOT_FOUND|ENDPOINT_NOT_FOUND|INVALID_PARAMETER_VALUE|BAD_REQUEST|HTTP_404)$/,
     message: /(warehouse|endpoint).*(not found|not exist|not a valid|deleted|invalid)|No API found/is,
-    hint: 'There is no such SQL warehouse in the workspace: check host and http_path.',
-  },
-  {
-    kind: 'missing-object',
-    code: 'HTTP_404',
-    hint: 'The host knows no such SQL warehouse: check host and http_path.',
-  },
-  {
-    kind: 'other',
-    code: 'NO_WORKSPACE',
-    hint: 'The host does not answer as a Databricks workspace does: check host.',
-  },
-  {
-    kind: 'network',
-    code: /^(REQUEST_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED|429|HTTP_429)$/,
-    hint: 'Databricks takes no more requests just now: try again later, or check fewer tables at once.',
-  },
-  {
-    kind: 'network',
-    code: /^(WORKSPACE_)?TEMPORARILY_UNAVAILABLE$|^SERVICE_UNDER_MAINTENANCE$/,
-    hint: 'Databricks is not available just now: try again later.',
-  },
-  {
-    kind: 'network',
+  }).say('There is no such SQL warehouse in the workspace: check host and http_path.'),
+  errorRule('missing-object', { code: 'HTTP_404' }).say(
+    'The host knows no such SQL warehouse: check host and http_path.',
+  ),
+  errorRule('other', { code: 'NO_WORKSPACE' }).say(
+    'The host does not answer as a Databricks workspace does: check host.',
+  ),
+  errorRule('network', { code: /^(REQUEST_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED|429|HTTP_429)$/ }).say(
+    'Databricks takes no more requests just now: try again later, or check fewer tables at once.',
+  ),
+  errorRule('network', { code: /^(WORKSPACE_)?TEMPORARILY_UNAVAILABLE$|^SERVICE_UNDER_MAINTENANCE$/ }).say(
+    'Databricks is not available just now: try again later.',
+  ),
+  errorRule('network', {
     message: /(warehouse|endpoint).*(stopp|not running|failed to start|cannot be started|is starting)/i,
-    hint: 'The SQL warehouse does not run: start it in Databricks, or let it start by itself, and try again.',
-  },
+  }).say('The SQL warehouse does not run: start it in Databricks, or let it start by itself, and try again.'),
 ]
 
 /**
@@ -69,54 +52,37 @@ const REQUEST_RULES: readonly ErrorRule[] = [
  * names the table, the column or the place in the text.
  */
 const STATEMENT_RULES: readonly ErrorRule[] = [
-  {
-    kind: 'invalid-query',
-    code: REPLY_TOO_LARGE,
-    hint: 'The result is larger than Databricks puts into replies (25 MiB): select fewer rows or columns.',
-  },
-  {
-    kind: 'other',
-    code: 'INCOMPLETE',
-    hint: 'Databricks gave less of the result than it announced: try again.',
-  },
-  {
-    kind: 'other',
-    code: 'CANCELED',
-    hint: 'The statement was cancelled in Databricks: try again, or ask who cancelled it.',
-  },
-  {
-    kind: 'other',
-    code: 'CLOSED',
-    hint: 'Databricks keeps the result of the statement no longer: try again.',
-  },
-  {
-    kind: 'timeout',
-    code: /^DEADLINE_EXCEEDED$|TIMEOUT|TIMED_OUT/,
-    hint: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
-  },
-  {
-    kind: 'timeout',
-    message: /statement.*(timed out|timeout)|STATEMENT_TIMEOUT/i,
-    hint: 'The statement ran over its time and was ended: allow more time, raise STATEMENT_TIMEOUT of the warehouse, or check fewer rows or columns at once.',
-  },
+  errorRule('invalid-query', { code: REPLY_TOO_LARGE }).say(
+    'The result is larger than Databricks puts into replies (25 MiB): select fewer rows or columns.',
+  ),
+  errorRule('other', { code: 'INCOMPLETE' }).say(
+    'Databricks gave less of the result than it announced: try again.',
+  ),
+  errorRule('other', { code: 'CANCELED' }).say(
+    'The statement was cancelled in Databricks: try again, or ask who cancelled it.',
+  ),
+  errorRule('other', { code: 'CLOSED' }).say(
+    'Databricks keeps the result of the statement no longer: try again.',
+  ),
+  errorRule('timeout', { code: /^DEADLINE_EXCEEDED$|TIMEOUT|TIMED_OUT/ }).say(OVER_TIME_HINT),
+  errorRule('timeout', { message: /statement.*(timed out|timeout)|STATEMENT_TIMEOUT/i }).say(
+    'The statement ran over its time and was ended: allow more time, raise STATEMENT_TIMEOUT of the warehouse, or check fewer rows or columns at once.',
+  ),
   // Before what is missing: Unity Catalog says both of what may not be seen.
-  {
-    kind: 'permission',
+  errorRule('permission', {
     code: /^(INSUFFICIENT_(PERMISSIONS|PRIVILEGES)|PERMISSION_DENIED|UNAUTHORIZED_ACCESS)/,
-  },
-  { kind: 'permission', message: /PERMISSION_DENIED|does not have [A-Z ]+ on |SQLSTATE: 42501/ },
-  {
-    kind: 'missing-object',
+  }),
+  errorRule('permission', { message: /PERMISSION_DENIED|does not have [A-Z ]+ on |SQLSTATE: 42501/ }),
+  errorRule('missing-object', {
     code: /^(TABLE_OR_VIEW|VIEW|SCHEMA|CATALOG|DATABASE|DELTA_TABLE|PATH|NAMESPACE)_NOT_FOUND|^NO_SUCH_|^(UNRESOLVED_(COLUMN|FIELD)|FIELD_NOT_FOUND|MISSING_COLUMN|COLUMN_NOT_FOUND)/,
-  },
-  { kind: 'missing-object', message: /SQLSTATE: (42P01|42703|42704|3F000|3D000)/ },
-  {
-    kind: 'invalid-query',
+  }),
+  errorRule('missing-object', { message: /SQLSTATE: (42P01|42703|42704|3F000|3D000)/ }),
+  errorRule('invalid-query', {
     code: /^(PARSE_|UNRESOLVED_|UNBOUND_|DATATYPE_MISMATCH|CAST_|DIVIDE_BY_ZERO|REMAINDER_BY_ZERO|ARITHMETIC_|NUMERIC_|DECIMAL_|INVALID_|MISSING_|AMBIGUOUS_|UNSUPPORTED_|WRONG_NUM_ARGS|SCALAR_SUBQUERY|COLLATION_|CANNOT_PARSE)/,
-  },
+  }),
   // Text that is no value of its type, more rows than one; bad SQL; what the engine does not have.
-  { kind: 'invalid-query', message: /SQLSTATE: (0A|21|22|42|38|39|54)/ },
-  { kind: 'invalid-query', code: /^(BAD_REQUEST|HTTP_400|MALFORMED_REQUEST)$/ },
+  errorRule('invalid-query', { message: /SQLSTATE: (0A|21|22|42|38|39|54)/ }),
+  errorRule('invalid-query', { code: /^(BAD_REQUEST|HTTP_400|MALFORMED_REQUEST)$/ }),
 ]
 
 const RULES: readonly ErrorRule[] = [...REQUEST_RULES, ...STATEMENT_RULES]
@@ -133,14 +99,8 @@ export function classifyDatabricksError(engine: string, thrown: unknown): Connec
     thrown instanceof RestFailure && thrown.status === 200 && ERROR_CONDITION.test(thrown.message)
   const error = classifyRestError(engine, isFailure ? STATEMENT_RULES : RULES, thrown)
   const advice = ADVICE[error.kind]
-  if (error === thrown || !advice || isOurs(error.message)) return error
-  const { kind, code } = error
-  const message = `${error.message.replace(/[.\s]+$/, '')}: ${advice}`
-  return new ConnectorError({ kind, code, engine, message, cause: thrown })
-}
-
-function isOurs(message: string): boolean {
-  return RULES.some(({ hint: say }) => say === message)
+  if (error === thrown || !advice || RULES.some(({ hint }) => hint === error.message)) return error
+  return rewordError(error, `${error.message.replace(/[.\s]+$/, '')}: ${advice}`)
 }
 
 /** A condition in brackets: `[UNRESOLVED_COLUMN.WITH_SUGGESTION]`. */

@@ -1,7 +1,7 @@
 import type { Connection, Connector, QueryOptions } from '../connector.ts'
 import type { EngineSession } from '../session.ts'
 import type { Sql } from '../sql.ts'
-import { runConnectionTest } from '../stages.ts'
+import { testSession } from '../stages.ts'
 import { countQuery } from './catalog-query.ts'
 import { databricksConfig, type DatabricksConfig } from './config.ts'
 import { databricksDialect } from './dialect.ts'
@@ -45,23 +45,18 @@ export function makeDatabricks({ port = 443 }: { port?: number } = {}): Connecto
       return connection(await openSession(port, config, options), config)
     },
     test: (config, options) =>
-      runConnectionTest(
+      testSession(
         thrown => classifyDatabricksError(ENGINE, thrown),
-        async step => {
-          const session = await openSession(port, config, options, step)
-          try {
-            const counted = prepareStatement(ENGINE, countQuery({ catalog: config.default_catalog }))
-            const [row] = await session.run(counted, { timeoutMs: TEST_TIMEOUT_MS, signal: options.signal })
-            step('read_catalog', `The catalog has ${Number(row?.tables)} tables and views.`)
-          } finally {
-            await session.close()
-          }
+        step => openSession(port, config, options, step),
+        async session => {
+          const counted = prepareStatement(ENGINE, countQuery({ catalog: config.default_catalog }))
+          const [row] = await session.run(counted, { timeoutMs: TEST_TIMEOUT_MS, signal: options.signal })
+          return `The catalog has ${Number(row?.tables)} tables and views.`
         },
       ),
   }
 }
 
-/** Databricks. */
 export const databricks: Connector<DatabricksConfig> = makeDatabricks()
 
 function connection(

@@ -1,11 +1,5 @@
-import {
-  sortTables,
-  tablePath,
-  type ConstraintInfo,
-  type TableInfo,
-  type TableKind,
-  type TableRef,
-} from '../catalog.ts'
+import { sortTables, tablePath } from '../catalog.ts'
+import type { ConstraintInfo, TableInfo, TableKind, TableRef } from '../catalog.ts'
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
@@ -14,23 +8,12 @@ import { REPLY_TOO_LARGE } from './errors.ts'
 import { canonicalType, columnKind } from './types.ts'
 
 /** A row of `catalogQuery`. */
-interface DatabricksCatalogRow {
-  part: 'table' | 'column' | 'key'
-  catalog_name: string
-  schema_name: string
-  table_name: string
-  item: string | null
-  place: number | null
-  type: string | null
-  nullable: string | null
-  preset: string | null
-  comment: string | null
-  column_name: string | null
-  to_catalog: string | null
-  to_schema: string | null
-  to_table: string | null
-  to_column: string | null
-}
+type DatabricksCatalogRow = Record<'catalog_name' | 'schema_name' | 'table_name', string> &
+  Record<'item' | 'type' | 'nullable' | 'preset' | 'comment' | 'column_name', string | null> &
+  Record<'to_catalog' | 'to_schema' | 'to_table' | 'to_column', string | null> & {
+    part: 'table' | 'column' | 'key'
+    place: number | null
+  }
 
 /** https://docs.databricks.com/sql/language-manual/information-schema/tables.html; what is not here is a table. */
 const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
@@ -131,11 +114,8 @@ function toConstraints(key: DatabricksCatalogRow[]): ConstraintInfo[] {
   return [{ name: first.item ?? '', type, columns, ...(isKnown && { references: { table, columns: at } }) }]
 }
 
-function keyTarget({
-  to_catalog: catalog,
-  to_schema: schema,
-  to_table: name,
-}: DatabricksCatalogRow): TableRef | null {
+function keyTarget(row: DatabricksCatalogRow): TableRef | null {
+  const { to_catalog: catalog, to_schema: schema, to_table: name } = row
   return catalog !== null && schema !== null && name !== null ? { catalog, schema, name } : null
 }
 

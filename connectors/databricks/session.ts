@@ -3,8 +3,8 @@ import { withConnectTimeout } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import { openRestClient, type RestClient } from '../rest/http.ts'
-import { runRestStatement, countBytes } from '../rest/statements.ts'
-import { makeSession, type StatementLimits, type EngineSession } from '../session.ts'
+import { makeRestSession, runRestStatement } from '../rest/statements.ts'
+import type { EngineSession, StatementLimits } from '../session.ts'
 import type { StageReporter } from '../stages.ts'
 import { warehouseId, type DatabricksConfig } from './config.ts'
 import { classifyDatabricksError, makeFailureReader } from './errors.ts'
@@ -48,17 +48,18 @@ export async function openSession(
       throw error
     }
     const api = makeDatabricksApi(ENGINE, http, config)
-    return makeSession<DatabricksStatement>({
-      engine: ENGINE,
-      classify: thrown => classifyDatabricksError(ENGINE, thrown),
-      runStatement: countBytes(http, (statement, limits, signal) => run(api, statement, limits, signal)),
-      end: async () => http.close(),
-      onStatement: options.onStatement,
-    })
+    const { onStatement } = options
+    return makeRestSession<DatabricksStatement>(
+      http,
+      { engine: ENGINE, classify, onStatement },
+      (statement, limits, signal) => run(api, statement, limits, signal),
+    )
   } catch (error) {
-    throw classifyDatabricksError(ENGINE, error)
+    throw classify(error)
   }
 }
+
+const classify = (thrown: unknown) => classifyDatabricksError(ENGINE, thrown)
 
 async function describeWarehouse(
   http: RestClient,
@@ -66,9 +67,7 @@ async function describeWarehouse(
   options: ConnectOptions,
 ): Promise<string> {
   const path = `/api/2.0/sql/warehouses/${encodeURIComponent(warehouseId(config))}`
-  const { body } = await withConnectTimeout(ENGINE, options, signal =>
-    http.send({ method: 'GET', path, isRepeatable: true, signal }),
-  )
+  const { body } = await withConnectTimeout(ENGINE, options, signal => http.get(path, { signal }))
   const { state } = (body ?? {}) as { state?: unknown }
   if (typeof state !== 'string') throw new RestFailure(200, { code: 'NO_WORKSPACE' })
   if (state.startsWith('DELET')) {
@@ -92,12 +91,7 @@ async function run(
 }
 
 function warehouseTimeoutError({ code, cause }: ConnectorError): ConnectorError {
-  return new ConnectorError({
-    kind: 'timeout',
-    engine: ENGINE,
-    code,
-    message:
-      'The statement waited for the SQL warehouse all of its time: try again when the warehouse has started, or let it run more clusters.',
-    cause,
-  })
+  const message =
+    'The statement waited for the SQL warehouse all of its time: try again when the warehouse has started, or let it run more clusters.'
+  return new ConnectorError({ kind: 'timeout', engine: ENGINE, code, message, cause })
 }

@@ -1,13 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConnectorError, timeoutError } from '../errors.ts'
+import { timeoutError, unsendableError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import type { RestClient } from '../rest/http.ts'
-import {
-  sendWithRetries,
-  type RowPage,
-  type StatementApi,
-  type StatementProgress,
-} from '../rest/statements.ts'
+import { sendWithRetries } from '../rest/statements.ts'
+import type { RowPage, StatementApi, StatementProgress } from '../rest/statements.ts'
 import type { StatementLimits } from '../session.ts'
 import { warehouseId, type DatabricksConfig } from './config.ts'
 import type { Sql } from '../sql.ts'
@@ -29,8 +25,7 @@ export function prepareStatement(engine: string, statement: Sql): DatabricksStat
   try {
     return databricksDialect.render(statement) as { text: string; values: DatabricksParameter[] }
   } catch (cause) {
-    const message = `The statement cannot be sent: ${(cause as Error).message}`
-    throw new ConnectorError({ kind: 'invalid-query', engine, message, cause })
+    throw unsendableError(engine, cause)
   }
 }
 
@@ -111,16 +106,11 @@ export function makeDatabricksApi(engine: string, http: RestClient, config: Data
   function submit(body: object): Promise<unknown> {
     const isRefused = (error: unknown) =>
       error instanceof RestFailure && NOT_ACCEPTED_STATUSES.includes(error.status)
-    return sendWithRetries(
-      RETRY_PAUSES_MS,
-      isRefused,
-      async () =>
-        (await http.send({ method: 'POST', path: STATEMENTS_PATH, body, isRepeatable: false })).body,
-    )
+    return sendWithRetries(RETRY_PAUSES_MS, isRefused, async () => {
+      const request = { method: 'POST', path: STATEMENTS_PATH, body, isRepeatable: false } as const
+      return (await http.send(request)).body
+    })
   }
-
-  const get = (path: string, signal?: AbortSignal) =>
-    http.send({ method: 'GET', path, isRepeatable: true, signal })
 
   let limits: Partial<StatementLimits> = {}
   return {
@@ -146,20 +136,24 @@ export function makeDatabricksApi(engine: string, http: RestClient, config: Data
       return readProgress(reply, limits)
     },
     async poll(id, signal) {
-      return readProgress((await get(`${STATEMENTS_PATH}/${encodeURIComponent(id)}`, signal)).body, limits)
+      return readProgress((await http.get(statementPath(id), { signal })).body, limits)
     },
     async page(id, next, signal) {
-      const path = `${STATEMENTS_PATH}/${encodeURIComponent(id)}/result/chunks/${encodeURIComponent(next)}`
-      return readPage(id, (await get(path, signal)).body as DatabricksChunk)
+      const path = `${statementPath(id)}/result/chunks/${encodeURIComponent(next)}`
+      return readPage(id, (await http.get(path, { signal })).body as DatabricksChunk)
     },
     async cancel(id) {
-      const path = `${STATEMENTS_PATH}/${encodeURIComponent(id)}`
+      const path = statementPath(id)
       for (const pause of CANCEL_PAUSES_MS) {
         await http.send({ method: 'POST', path: `${path}/cancel`, body: {}, isRepeatable: true })
         await sleep(pause)
-        const { status } = (await get(path)).body as DatabricksReply
+        const { status } = (await http.get(path)).body as DatabricksReply
         if (!RUNNING_STATES.includes(status.state)) return
       }
     },
   }
+}
+
+function statementPath(id: string): string {
+  return `${STATEMENTS_PATH}/${encodeURIComponent(id)}`
 }

@@ -1,5 +1,6 @@
 import type { Row, Value } from '../connector.ts'
 import { makeRowReader, readInteger, readJson } from '../row-reader.ts'
+import { asBuffer, makeEncoder } from '../value-encoder.ts'
 import { columnKind } from './types.ts'
 
 /**
@@ -16,31 +17,15 @@ export interface DatabricksValue {
  * that cannot hold it: a fraction is DOUBLE, also beside integers.
  * @throws TypeError for what cannot be bound
  */
-export function toDatabricksValue(value: unknown): DatabricksValue {
-  switch (typeof value) {
-    case 'string':
-      return { value, type: 'STRING' }
-    case 'number':
-      return { value: String(value), type: Number.isSafeInteger(value) ? 'BIGINT' : 'DOUBLE' }
-    case 'bigint':
-      return { value: String(value), type: bigintType(value) }
-    case 'boolean':
-      return { value: String(value), type: 'BOOLEAN' }
-    case 'undefined':
-      return { value: null, type: null }
-    case 'object':
-      return objectValue(value)
-    default:
-      throw new TypeError(`A ${typeof value} cannot be bound to a statement`)
-  }
-}
-
-function objectValue(value: object | null): DatabricksValue {
-  if (value === null) return { value: null, type: null }
-  if (value instanceof Date) return { value: value.toISOString(), type: 'TIMESTAMP' }
-  if (value instanceof Uint8Array) return { value: Buffer.from(value).toString('hex'), type: 'BINARY' }
-  return { value: JSON.stringify(value), type: 'STRING' }
-}
+export const toDatabricksValue = makeEncoder<DatabricksValue>({
+  absent: { value: null, type: null },
+  text: value => ({ value, type: 'STRING' }),
+  number: value => ({ value: String(value), type: Number.isSafeInteger(value) ? 'BIGINT' : 'DOUBLE' }),
+  bigint: value => ({ value: String(value), type: bigintType(value) }),
+  boolean: value => ({ value: String(value), type: 'BOOLEAN' }),
+  date: value => ({ value: value.toISOString(), type: 'TIMESTAMP' }),
+  bytes: value => ({ value: asBuffer(value).toString('hex'), type: 'BINARY' }),
+})
 
 /** DECIMAL has 38 digits. */
 function bigintType(value: bigint): string {

@@ -1,5 +1,5 @@
 import type { TableRef } from '../catalog.ts'
-import { join, raw, sql, type Sql } from '../sql.ts'
+import { bindList, raw, sql, type Sql } from '../sql.ts'
 
 /** More names than these are not asked for one by one: the whole database is read, and the others left out. */
 const MAX_NAMES = 1000
@@ -20,24 +20,18 @@ function scopeCondition(
   const [only] = names
   return names.length === 1
     ? sql`${own} and table_name = ${only}`
-    : sql`${own} and table_name in (${join(names.map(name => sql`${name}`))})`
+    : sql`${own} and table_name in (${bindList(names)})`
 }
 
 /** Tables and views; a sequence of MariaDB is no table. */
 const RELATIONS = raw(`table_type in ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')`)
 
 /** A row of `catalogQuery`; what a to f are depends on the part. */
-export interface MysqlCatalogRow {
+export interface MysqlCatalogRow extends Record<'a' | 'b' | 'c' | 'd' | 'e' | 'f', string | null> {
   part: 'table' | 'column' | 'index' | 'foreign' | 'rule'
   tbl: string
   name: string
   place: string
-  a: string | null
-  b: string | null
-  c: string | null
-  d: string | null
-  e: string | null
-  f: string | null
 }
 
 /**

@@ -11,7 +11,6 @@ import { testConnection } from './stages.ts'
 
 export type { MysqlConfig }
 
-/** Milliseconds that a query of the catalog may take. */
 const CATALOG_TIMEOUT_MS = 120_000
 /** Milliseconds that asking after one table or column may take; no rows are read. */
 const PROBE_TIMEOUT_MS = 10_000

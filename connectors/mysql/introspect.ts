@@ -89,14 +89,8 @@ export async function readEstimates(
   return new Map(counted.filter(([path]) => wanted.has(path)))
 }
 
-function toTableInfo({
-  tbl,
-  name: schema,
-  a: type,
-  b: comment,
-  c: rows,
-  d: engine,
-}: MysqlCatalogRow): TableInfo {
+function toTableInfo(row: MysqlCatalogRow): TableInfo {
+  const { tbl, name: schema, a: type, b: comment, c: rows, d: engine } = row
   const isView = type === 'VIEW'
   return {
     catalog: schema,
@@ -113,13 +107,13 @@ function toTableInfo({
 
 /** ER_CANT_OPEN_FILE: the catalog has the words of the error that a table gave, and not its number. */
 const CANNOT_OPEN_ERRNO = 1016
+const INVALID_VIEW_ERRNO = 1356
 
 /** What is wrong with a view or a table that cannot be opened: the servers say it in place of the comment. */
 function findBrokenTableError({ a: type, b: words, d: engine }: MysqlCatalogRow): ConnectorError | undefined {
   if (!words || words === 'VIEW' || (type !== 'VIEW' && engine !== null)) return undefined
-  return type === 'VIEW'
-    ? classifyMysqlError('mysql', { errno: 1356, sqlState: 'HY000', message: words })
-    : classifyMysqlError('mysql', { errno: CANNOT_OPEN_ERRNO, sqlState: 'HY000', message: words })
+  const errno = type === 'VIEW' ? INVALID_VIEW_ERRNO : CANNOT_OPEN_ERRNO
+  return classifyMysqlError('mysql', { errno, sqlState: 'HY000', message: words })
 }
 
 /** There are no tables without columns, but there are rights on a table that are none on its columns. */

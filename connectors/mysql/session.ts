@@ -1,29 +1,24 @@
 import type { Duplex } from 'node:stream'
 import type { ConnectOptions, Row, Value } from '../connector.ts'
 import { withConnectTimeout, rejectOnAbort } from '../dial.ts'
-import { abortedError, closedError, ConnectorError, noResponseError, timeoutError } from '../errors.ts'
-import { watchReceivedBytes } from '../byte-counter.ts'
 import {
-  assertResultFits,
-  clampTimeout,
-  makeSession,
-  resultTooLargeError,
-  type StatementLimits,
-  type EngineSession,
-  type RunningUsage,
-} from '../session.ts'
+  abortedError,
+  closedError,
+  type ConnectorError,
+  invalidQueryError,
+  noResponseError,
+  timeoutError,
+  unsendableError,
+} from '../errors.ts'
+import { watchReceivedBytes } from '../byte-counter.ts'
+import { assertResultFits, clampTimeout, makeSession, resultTooLargeError } from '../session.ts'
+import type { StatementLimits, EngineSession, RunningUsage } from '../session.ts'
 import type { StageReporter } from '../stages.ts'
 import type { MysqlConfig } from './config.ts'
-import {
-  dial,
-  importMysql2,
-  requestCancel,
-  type MysqlDriver,
-  type MysqlLink,
-  type MysqlTarget,
-} from './dial.ts'
+import { dial, importMysql2, requestCancel } from './dial.ts'
+import type { MysqlDriver, MysqlLink, MysqlTarget } from './dial.ts'
 import { classifyMysqlError, classifyStatementError } from './errors.ts'
-import { encodeValue, rowReader, type MysqlField } from './values.ts'
+import { makeMysqlEncoder, rowReader, type MysqlField } from './values.ts'
 
 export const ENGINE = 'mysql'
 
@@ -248,11 +243,7 @@ const READING_KEYWORD = /^(?:select|with|show|explain|describe|desc|values|table
  */
 function assertReadOnly({ text }: MysqlStatement): void {
   if (READING_KEYWORD.test(text.slice(LEADING_COMMENTS.exec(text)?.[0].length ?? 0))) return
-  throw new ConnectorError({
-    kind: 'invalid-query',
-    engine: ENGINE,
-    message: 'The statement does more than read: use a plain SELECT.',
-  })
+  throw invalidQueryError(ENGINE, 'The statement does more than read: use a plain SELECT.')
 }
 
 /**
@@ -291,25 +282,16 @@ function executePrepared(
     running.on('end', () => {
       client.off('error', reject)
       if (failure !== undefined) reject(failure as Error)
-      else if (!read) reject(noRowsError())
+      else if (!read) reject(invalidQueryError(ENGINE, 'The statement gives no rows: use a plain SELECT.'))
       else resolve(kept)
     })
   })
 }
 
-function bindValues(driver: MysqlDriver, values: readonly unknown[]): ReturnType<typeof encodeValue>[] {
+function bindValues(driver: MysqlDriver, values: readonly unknown[]) {
   try {
-    return values.map(value => encodeValue(driver.TypedParameter, value))
+    return values.map(makeMysqlEncoder(driver.TypedParameter))
   } catch (cause) {
-    const message = `The statement cannot be sent: ${(cause as Error).message}`
-    throw new ConnectorError({ kind: 'invalid-query', engine: ENGINE, message, cause })
+    throw unsendableError(ENGINE, cause)
   }
-}
-
-function noRowsError(): ConnectorError {
-  return new ConnectorError({
-    kind: 'invalid-query',
-    engine: ENGINE,
-    message: 'The statement gives no rows: use a plain SELECT.',
-  })
 }

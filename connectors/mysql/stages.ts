@@ -1,5 +1,5 @@
 import type { ConnectOptions, Row, Stage } from '../connector.ts'
-import { runConnectionTest } from '../stages.ts'
+import { testSession } from '../stages.ts'
 import type { MysqlConfig } from './config.ts'
 import { classifyMysqlError } from './errors.ts'
 import { ENGINE, openSession } from './session.ts'
@@ -24,16 +24,12 @@ const CATALOG_QUERY = `
 
 /** Tries a connection stage by stage, on one session; never rejects for a failure of the database. */
 export function testConnection(config: MysqlConfig, options: ConnectOptions): Promise<Stage[]> {
-  const classify = (thrown: unknown) => classifyMysqlError(ENGINE, thrown)
-  return runConnectionTest(classify, async step => {
-    const session = await openSession(config, options, CATALOG_TIMEOUT_MS, step)
-    try {
-      const rows = await session.run({ text: CATALOG_QUERY, values: [] }, { timeoutMs: CATALOG_TIMEOUT_MS })
-      step('read_catalog', describeCatalog(rows))
-    } finally {
-      await session.close()
-    }
-  })
+  const limits = { timeoutMs: CATALOG_TIMEOUT_MS }
+  return testSession(
+    thrown => classifyMysqlError(ENGINE, thrown),
+    step => openSession(config, options, CATALOG_TIMEOUT_MS, step),
+    async session => describeCatalog(await session.run({ text: CATALOG_QUERY, values: [] }, limits)),
+  )
 }
 
 function describeCatalog([row]: Row[]): string {

@@ -54,10 +54,8 @@ export function canonicalDefault(
   if (generation) return generation
   if (printed === null || (isMariadb && printed === 'NULL')) return null
   const isExpression = /DEFAULT_GENERATED/i.test(extra) || isMariadb
-  if (isExpression) return printed.replace(/^(current_timestamp)(\((\d*)\))?$/i, formatCurrentTimestamp)
-  if (/^current_timestamp/i.test(printed) && kind === 'timestamp') {
-    return printed.replace(/^(current_timestamp)(\((\d*)\))?$/i, formatCurrentTimestamp)
-  }
+  if (isExpression || (/^current_timestamp/i.test(printed) && kind === 'timestamp'))
+    return canonicalTimestamp(printed)
   if (['integer', 'decimal', 'float', 'boolean'].includes(kind) || /^(b|0x|x)'?[0-9a-f]+'?$/i.test(printed)) {
     return printed
   }
@@ -65,11 +63,6 @@ export function canonicalDefault(
 }
 
 /** `current_timestamp()` and `CURRENT_TIMESTAMP` are one. */
-function formatCurrentTimestamp(
-  _: string,
-  name: string,
-  _parentheses: string | undefined,
-  digits: string | undefined,
-): string {
-  return digits ? `${name.toLowerCase()}(${digits})` : name.toLowerCase()
+function canonicalTimestamp(printed: string): string {
+  return printed.replace(/^current_timestamp(\(\d*\))?$/i, text => text.toLowerCase().replace('()', ''))
 }

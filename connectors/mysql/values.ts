@@ -1,6 +1,7 @@
 import type { FieldPacket, TypedParameter, TypedParameterValue } from 'mysql2'
 import type { Row, Value } from '../connector.ts'
 import { makeRowReader } from '../row-reader.ts'
+import { asBuffer, makeEncoder } from '../value-encoder.ts'
 
 /** Column types of the protocol (include/mysql/plugin_auth_common.h, field_types.h), fixed for all versions. */
 const COLUMN_TYPE = {
@@ -90,39 +91,22 @@ function parseJson(value: Value): Value {
   return JSON.parse(value as string) as Value
 }
 
-/**
- * Puts a value into the protocol's form.
- * @throws TypeError for a value that cannot be bound
- */
-export function encodeValue(
-  types: TypedParameter,
-  value: unknown,
-): TypedParameterValue | string | Buffer | Date | null {
-  switch (typeof value) {
-    case 'string':
-      return value
-    case 'number':
+/** Puts values into the protocol's form; what it throws a TypeError for cannot be bound. */
+export function makeMysqlEncoder(types: TypedParameter) {
+  return makeEncoder<TypedParameterValue | string | Buffer | Date | null>({
+    absent: null,
+    text: value => value,
+    number(value) {
       if (!Number.isFinite(value)) throw new TypeError(`MySQL knows no number ${value}`)
       return Number.isSafeInteger(value) ? types.LONGLONG(value) : types.DOUBLE(value)
-    case 'bigint':
-      return BigInt.asIntN(64, value) === value ? types.LONGLONG(value) : types.DECIMAL(String(value))
-    case 'boolean':
-      return types.TINY(value ? 1 : 0)
-    case 'undefined':
-      return null
-    case 'object':
-      return encodeObject(value)
-    default:
-      throw new TypeError(`A ${typeof value} cannot be bound to a statement`)
-  }
-}
-
-function encodeObject(value: object | null): string | Buffer | Date | null {
-  if (value === null) return null
-  if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) throw new TypeError('An invalid date cannot be bound to a statement')
-    return value
-  }
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-  return JSON.stringify(value)
+    },
+    bigint: value =>
+      BigInt.asIntN(64, value) === value ? types.LONGLONG(value) : types.DECIMAL(String(value)),
+    boolean: value => types.TINY(value ? 1 : 0),
+    date(value) {
+      if (!Number.isNaN(value.getTime())) return value
+      throw new TypeError('An invalid date cannot be bound to a statement')
+    },
+    bytes: asBuffer,
+  })
 }

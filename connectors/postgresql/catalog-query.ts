@@ -93,15 +93,11 @@ const DOMAINS = raw(`
  * the number; a target is a table outside the scope that a foreign key refers to, a row for each of its columns
  * that are named.
  */
-export interface PostgresqlCatalogRow {
+export interface PostgresqlCatalogRow extends Record<'a' | 'b' | 'c' | 'd', string | null> {
   part: 'table' | 'type' | 'column' | 'collation' | 'constraint' | 'target'
   oid: number
   number: number | null
   name: string
-  a: string | null
-  b: string | null
-  c: string | null
-  d: string | null
 }
 
 const TABLES = raw(`

@@ -1,4 +1,5 @@
-import { classifyError, ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
+import { classifyError, errorRule, OVER_TIME_HINT, rewordError } from '../errors.ts'
+import type { ConnectorError, ConnectorErrorKind, ErrorRule } from '../errors.ts'
 
 const NOT_POSTGRESQL = "What answers there does not speak PostgreSQL's protocol: check host and port."
 
@@ -8,126 +9,77 @@ const NOT_POSTGRESQL = "What answers there does not speak PostgreSQL's protocol:
  * this side threw has the code '': only there is the message matched alone, since the server's contain customers' names.
  */
 const POSTGRESQL_RULES: readonly ErrorRule[] = [
-  {
-    kind: 'credentials',
-    code: '28000',
-    message: /pg_hba/,
-    hint: 'The server takes no sign-in with this user, database, address and encryption: ask for a pg_hba.conf entry, or change sslmode.',
-  },
-  {
-    kind: 'credentials',
-    code: '28000',
-    message: /client certificate/,
-    hint: 'The server asks this user for a client certificate, which cannot be given: ask for sign-in by password.',
-  },
-  {
-    kind: 'credentials',
-    code: /^28/,
-    hint: 'The user or the password is wrong: check username and password.',
-  },
-  {
-    kind: 'credentials',
-    code: '',
-    message: /client password must be|SASL|SCRAM/,
-    hint: 'The server asks for a password that was not given or cannot be used: set password.',
-  },
-  {
-    kind: 'missing-object',
-    code: '3D000',
-    hint: 'There is no such database on the server: check database.',
-  },
-  { kind: 'missing-object', code: /^(42P01|42703|3F000)$/ },
-  { kind: 'permission', code: '42501' },
-  {
-    kind: 'invalid-query',
-    code: '25006',
-    hint: 'The statement writes, and sessions here only read: use a SELECT.',
-  },
-  {
-    kind: 'other',
-    code: '57014',
-    message: /user request/,
-    hint: 'The statement was cancelled in the database: try again, or ask who cancelled it.',
-  },
-  {
-    kind: 'timeout',
-    code: '57014',
-    hint: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
-  },
-  {
-    kind: 'timeout',
-    code: '55P03',
-    hint: 'Another session holds a lock on the table: try again when its change is done.',
-  },
-  {
-    kind: 'timeout',
-    code: '40001',
-    message: /recovery/,
-    hint: 'The standby ended the statement to keep up with its primary: raise max_standby_streaming_delay, or connect to the primary.',
-  },
-  {
-    kind: 'network',
-    code: '53300',
-    hint: 'The server has no connection free: try again later, or raise its limit.',
-  },
-  {
-    kind: 'network',
-    code: /^57P0/,
-    hint: 'The server is starting, shutting down or ended the session: try again when it is up.',
-  },
-  {
-    kind: 'other',
-    code: '08P01',
-    message: /startup parameter/,
-    hint: 'A connection pooler refuses the session settings: connect to the database itself.',
-  },
-  { kind: 'network', code: /^08/ },
-  { kind: 'network', code: '25P03', hint: 'The server ended the idle session: try again.' },
-  {
-    kind: 'other',
-    code: '55000',
-    message: /accepting connections/,
-    hint: 'The database takes no connections: check database, or ask its owner.',
-  },
-  {
-    kind: 'invalid-query',
+  errorRule('credentials', { code: '28000', message: /pg_hba/ }).say(
+    'The server takes no sign-in with this user, database, address and encryption: ask for a pg_hba.conf entry, or change sslmode.',
+  ),
+  errorRule('credentials', { code: '28000', message: /client certificate/ }).say(
+    'The server asks this user for a client certificate, which cannot be given: ask for sign-in by password.',
+  ),
+  errorRule('credentials', { code: /^28/ }).say(
+    'The user or the password is wrong: check username and password.',
+  ),
+  errorRule('credentials', { code: '', message: /client password must be|SASL|SCRAM/ }).say(
+    'The server asks for a password that was not given or cannot be used: set password.',
+  ),
+  errorRule('missing-object', { code: '3D000' }).say(
+    'There is no such database on the server: check database.',
+  ),
+  errorRule('missing-object', { code: /^(42P01|42703|3F000)$/ }),
+  errorRule('permission', { code: '42501' }),
+  errorRule('invalid-query', { code: '25006' }).say(
+    'The statement writes, and sessions here only read: use a SELECT.',
+  ),
+  errorRule('other', { code: '57014', message: /user request/ }).say(
+    'The statement was cancelled in the database: try again, or ask who cancelled it.',
+  ),
+  errorRule('timeout', { code: '57014' }).say(OVER_TIME_HINT),
+  errorRule('timeout', { code: '55P03' }).say(
+    'Another session holds a lock on the table: try again when its change is done.',
+  ),
+  errorRule('timeout', { code: '40001', message: /recovery/ }).say(
+    'The standby ended the statement to keep up with its primary: raise max_standby_streaming_delay, or connect to the primary.',
+  ),
+  errorRule('network', { code: '53300' }).say(
+    'The server has no connection free: try again later, or raise its limit.',
+  ),
+  errorRule('network', { code: /^57P0/ }).say(
+    'The server is starting, shutting down or ended the session: try again when it is up.',
+  ),
+  errorRule('other', { code: '08P01', message: /startup parameter/ }).say(
+    'A connection pooler refuses the session settings: connect to the database itself.',
+  ),
+  errorRule('network', { code: /^08/ }),
+  errorRule('network', { code: '25P03' }).say('The server ended the idle session: try again.'),
+  errorRule('other', { code: '55000', message: /accepting connections/ }).say(
+    'The database takes no connections: check database, or ask its owner.',
+  ),
+  errorRule('invalid-query', {
     code: '0A000',
     message: /nondeterministic collation.*regular expression/,
-    hint: 'The collation of the column is nondeterministic, and PostgreSQL has no regular expressions for it: run a discovery of the source, after which REGEX matches by the default collation; in SQL of your own write collate "default".',
-  },
+  }).say(
+    'The collation of the column is nondeterministic, and PostgreSQL has no regular expressions for it: run a discovery of the source, after which REGEX matches by the default collation; in SQL of your own write collate "default".',
+  ),
   // Text that is no value of its type, division by zero; bad SQL; more than the server's limits; a materialized view
   // that was never filled; a function that raised.
-  { kind: 'invalid-query', code: /^(0A|21|22|25|42|54|55|P0|38|39|HV)/ },
-  {
-    kind: 'tls',
-    code: '',
-    message: /does not support SSL/,
-    hint: 'The server does not offer TLS: turn it on there, or set sslmode to prefer or disable.',
-  },
-  {
-    kind: 'tls',
-    code: '',
-    message: /establishing an SSL connection/,
-    hint: 'The server broke off the TLS handshake: check its log.',
-  },
-  {
-    kind: 'tls',
-    code: /^(ERR_OSSL|HOSTNAME_MISMATCH)/,
-    hint: 'The TLS handshake failed: check the certificate and ssl_ca.',
-  },
-  {
-    kind: 'network',
+  errorRule('invalid-query', { code: /^(0A|21|22|25|42|54|55|P0|38|39|HV)/ }),
+  errorRule('tls', { code: '', message: /does not support SSL/ }).say(
+    'The server does not offer TLS: turn it on there, or set sslmode to prefer or disable.',
+  ),
+  errorRule('tls', { code: '', message: /establishing an SSL connection/ }).say(
+    'The server broke off the TLS handshake: check its log.',
+  ),
+  errorRule('tls', { code: /^(ERR_OSSL|HOSTNAME_MISMATCH)/ }).say(
+    'The TLS handshake failed: check the certificate and ssl_ca.',
+  ),
+  errorRule('network', {
     code: '',
     message: /^(Received unexpected|received invalid response|Unknown \w*authentication|error$)/,
-    hint: NOT_POSTGRESQL,
-  },
+  }).say(NOT_POSTGRESQL),
   // Thrown while a message is read that is shorter than it says.
-  { kind: 'network', code: /^ERR_(OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS)$/, hint: NOT_POSTGRESQL },
-  {
-    kind: 'network',
-    message: /^(Connection terminated|Client (was closed|has encountered))/,
-    hint: 'The connection to the server was cut: check the network and whether the server restarted.',
-  },
+  errorRule('network', { code: /^ERR_(OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS)$/ }).say(NOT_POSTGRESQL),
+  errorRule('network', { message: /^(Connection terminated|Client (was closed|has encountered))/ }).say(
+    'The connection to the server was cut: check the network and whether the server restarted.',
+  ),
 ]
 
 /** What to do, added to the server's own message. */
@@ -147,14 +99,7 @@ export function classifyPostgresqlError(
 ): ConnectorError {
   const error = classifyError(engine, [...rules, ...POSTGRESQL_RULES], thrown)
   const advice = ADVICE[error.kind]
-  if (error === thrown || !advice || error.message !== serverMessage(thrown)) return error
-  return new ConnectorError({ ...pick(error), message: `${error.message}: ${advice}`, cause: thrown })
-}
-
-function pick({ kind, code, engine }: ConnectorError) {
-  return { kind, code, engine }
-}
-
-function serverMessage(thrown: unknown): string | undefined {
-  return (thrown as { message?: string } | undefined)?.message
+  const { message } = (thrown ?? {}) as { message?: string }
+  if (error === thrown || !advice || error.message !== message) return error
+  return rewordError(error, `${message}: ${advice}`)
 }

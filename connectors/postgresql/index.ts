@@ -11,7 +11,6 @@ import { testConnection } from './stages.ts'
 
 export type { PostgresqlConfig }
 
-/** Milliseconds that a query of the catalog may take. */
 const CATALOG_TIMEOUT_MS = 120_000
 
 const config = makePostgresqlConfig({ port: 5432, sslmode: 'prefer', longestName: 63 })

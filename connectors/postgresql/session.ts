@@ -1,27 +1,24 @@
 import pg from 'pg'
 import type { ConnectOptions, Row } from '../connector.ts'
 import { withConnectTimeout, connectSocket, rejectOnAbort } from '../dial.ts'
-import { abortedError, closedError, ConnectorError, noResponseError, type ErrorRule } from '../errors.ts'
+import {
+  abortedError,
+  closedError,
+  ConnectorError,
+  invalidQueryError,
+  noResponseError,
+  unsendableError,
+  type ErrorRule,
+} from '../errors.ts'
 import { watchReceivedBytes } from '../byte-counter.ts'
 import type { PostgresqlConfig } from './config.ts'
 import type { SslMode } from '../server-config.ts'
 import type { StageReporter } from '../stages.ts'
-import {
-  adoptSocket,
-  requestCancel,
-  negotiateTls,
-  type PostgresqlLink,
-  type PostgresqlTarget,
-} from './dial.ts'
+import { adoptSocket, requestCancel, negotiateTls } from './dial.ts'
+import type { PostgresqlLink, PostgresqlTarget } from './dial.ts'
 import { classifyPostgresqlError } from './errors.ts'
-import {
-  clampTimeout,
-  makeSession,
-  resultTooLargeError,
-  type StatementLimits,
-  type EngineSession,
-  type RunningUsage,
-} from '../session.ts'
+import { clampTimeout, makeSession, resultTooLargeError } from '../session.ts'
+import type { StatementLimits, EngineSession, RunningUsage } from '../session.ts'
 import { PostgresqlStatement } from './statement.ts'
 import { encodeValue, type BoundValue } from './values.ts'
 
@@ -119,12 +116,9 @@ function assertSettingsApplied(
   // Sent by PostgreSQL 14 and later.
   const given = parameters.get(READ_ONLY_SETTING)
   if (given === undefined || settings[READ_ONLY_SETTING] !== 'on' || given === 'on') return
-  throw new ConnectorError({
-    kind: 'other',
-    engine,
-    message:
-      'The settings of the session did not arrive, as behind a connection pooler that ignores them: connect to the database itself.',
-  })
+  const message =
+    'The settings of the session did not arrive, as behind a connection pooler that ignores them: connect to the database itself.'
+  throw new ConnectorError({ kind: 'other', engine, message })
 }
 
 function makeClient(
@@ -181,19 +175,9 @@ function startSession(
   client.on('end', () => (ended ??= closedError(engine)))
   client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
     // Sent by PostgreSQL 14 and later. A statement that can call set_config could lift it for the next one.
-    if (
-      parameterName !== READ_ONLY_SETTING ||
-      profile.settings[READ_ONLY_SETTING] !== 'on' ||
-      parameterValue === 'on'
-    )
-      return
-    cut(
-      new ConnectorError({
-        kind: 'invalid-query',
-        engine,
-        message: 'The statement tried to make the session writable: use a plain SELECT.',
-      }),
-    )
+    const isReadOnly = profile.settings[READ_ONLY_SETTING] === 'on'
+    if (parameterName !== READ_ONLY_SETTING || !isReadOnly || parameterValue === 'on') return
+    cut(invalidQueryError(engine, 'The statement tried to make the session writable: use a plain SELECT.'))
   })
 
   /** Sends one statement and waits, at most `patienceMs`, for what the server says. */
@@ -264,11 +248,7 @@ function startSession(
 
   async function rollBackAndThrow(): Promise<never> {
     await send(new PostgresqlStatement('rollback', []), NO_RESPONSE_MS)
-    throw new ConnectorError({
-      kind: 'invalid-query',
-      engine,
-      message: 'The statement opens a transaction: use a plain SELECT.',
-    })
+    throw invalidQueryError(engine, 'The statement opens a transaction: use a plain SELECT.')
   }
 
   async function end(): Promise<void> {
@@ -278,13 +258,7 @@ function startSession(
     clearTimeout(late)
   }
 
-  return makeSession({
-    engine,
-    classify,
-    runStatement: execute,
-    end,
-    onStatement,
-  })
+  return makeSession({ engine, classify, runStatement: execute, end, onStatement })
 }
 
 export interface StatementOptions {
@@ -310,7 +284,6 @@ export function prepareStatement(
     if (text.includes('\0')) throw new TypeError('it holds a NUL character')
     return new PostgresqlStatement(text, values.map(write), maxRows, take)
   } catch (cause) {
-    const message = `The statement cannot be sent: ${(cause as Error).message}`
-    throw new ConnectorError({ kind: 'invalid-query', engine, message, cause })
+    throw unsendableError(engine, cause)
   }
 }

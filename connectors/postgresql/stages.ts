@@ -1,5 +1,5 @@
 import type { ConnectOptions, Row, Stage } from '../connector.ts'
-import { runConnectionTest } from '../stages.ts'
+import { testSession } from '../stages.ts'
 import { classifyPostgresqlError } from './errors.ts'
 import type { PostgresqlConfig } from './config.ts'
 import { openSession, prepareStatement, type SessionProfile } from './session.ts'
@@ -30,16 +30,15 @@ export function testConnection(
   probe: CatalogProbe = { text: CATALOG_QUERY, describe: describeCatalog },
 ): Promise<Stage[]> {
   const classify = (thrown: unknown) => classifyPostgresqlError(profile.engine, thrown, profile.errors)
-  return runConnectionTest(classify, async step => {
-    const session = await openSession(profile, config, options, step)
-    try {
+  return testSession(
+    classify,
+    step => openSession(profile, config, options, step),
+    async session => {
       const statement = prepareStatement(profile.engine, probe.text)
       const [row] = await session.run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
-      step('read_catalog', probe.describe(row ?? {}))
-    } finally {
-      await session.close()
-    }
-  })
+      return probe.describe(row ?? {})
+    },
+  )
 }
 
 function describeCatalog(row: Row): string {

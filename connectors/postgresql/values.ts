@@ -1,4 +1,5 @@
 import type { Value } from '../connector.ts'
+import { asBuffer, makeEncoder } from '../value-encoder.ts'
 
 /** Type oids of PostgreSQL's catalog (src/include/catalog/pg_type.dat), fixed for all versions. */
 export const OID = {
@@ -56,14 +57,7 @@ const TIMESTAMP =
 function parseTimestamp(text: string): Value {
   const match = TIMESTAMP.exec(text)
   if (!match) return text
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
   const milliseconds = Math.floor(Number(`0.${match[7] ?? '0'}`) * 1000 + 1e-6)
   const sign = match[8] === '-' ? -1 : 1
   const offset = sign * (Number(match[9] ?? 0) * 3600 + Number(match[10] ?? 0) * 60 + Number(match[11] ?? 0))
@@ -85,33 +79,18 @@ export interface BoundValue {
  * `int_column > 0.5` would fail, because the server takes 0.5 for an integer. Texts are left to inference, so
  * that they compare with enums, uuids and dates.
  */
-export function encodeValue(value: unknown): BoundValue {
-  switch (typeof value) {
-    case 'string':
-      return { wire: value, oid: INFERRED_OID }
-    case 'number':
-      return { wire: String(value), oid: numberOid(value) }
-    case 'bigint':
-      return { wire: String(value), oid: BigInt.asIntN(64, value) === value ? OID.int8 : OID.numeric }
-    case 'boolean':
-      return { wire: String(value), oid: OID.bool }
-    case 'undefined':
-      return { wire: null, oid: INFERRED_OID }
-    case 'object':
-      return encodeObject(value)
-    default:
-      throw new TypeError(`A ${typeof value} cannot be bound to a statement`)
-  }
-}
-
-function encodeObject(value: object | null): BoundValue {
-  if (value === null) return { wire: null, oid: INFERRED_OID }
-  if (value instanceof Date) return { wire: value.toISOString().replace(/^\+0*/, ''), oid: OID.timestamptz }
-  if (value instanceof Uint8Array) {
-    return { wire: Buffer.from(value.buffer, value.byteOffset, value.byteLength), oid: OID.bytea }
-  }
-  return { wire: JSON.stringify(value), oid: INFERRED_OID }
-}
+export const encodeValue = makeEncoder<BoundValue>({
+  absent: { wire: null, oid: INFERRED_OID },
+  text: value => ({ wire: value, oid: INFERRED_OID }),
+  number: value => ({ wire: String(value), oid: numberOid(value) }),
+  bigint: value => ({
+    wire: String(value),
+    oid: BigInt.asIntN(64, value) === value ? OID.int8 : OID.numeric,
+  }),
+  boolean: value => ({ wire: String(value), oid: OID.bool }),
+  date: value => ({ wire: value.toISOString().replace(/^\+0*/, ''), oid: OID.timestamptz }),
+  bytes: value => ({ wire: asBuffer(value), oid: OID.bytea }),
+})
 
 function numberOid(value: number): number {
   if (!Number.isFinite(value)) return OID.float8

@@ -1,5 +1,5 @@
 import type { TableRef } from '../catalog.ts'
-import { join, raw, sql, type Sql } from '../sql.ts'
+import { bindList, raw, sql, type Sql } from '../sql.ts'
 
 /*
  * The catalog of the leader node is that of PostgreSQL 8.0, without types, partitions and indexes of its own. What
@@ -13,9 +13,8 @@ const MAX_NAMES = 10_000
 /** A superset of the tables of a scope: those whose schema and whose name occur in it. */
 function scopeCondition(scope: readonly TableRef[] | undefined, schema: Sql, name: Sql): Sql {
   if (!scope || scope.length > MAX_NAMES) return raw('')
-  const list = (texts: string[]) => join([...new Set(texts)].map(text => sql`${text}`))
-  return sql`and ${schema} in (${list(scope.map(table => table.schema))})
-    and ${name} in (${list(scope.map(table => table.name))})`
+  return sql`and ${schema} in (${bindList(new Set(scope.map(table => table.schema)))})
+    and ${name} in (${bindList(new Set(scope.map(table => table.name)))})`
 }
 
 /** Tables and views; what a materialized view is kept in (`mv_tbl__name__0`) is no table of the customer's. */
@@ -25,7 +24,6 @@ const RELATIONS = raw(`
       and n.nspname not in ('information_schema', 'catalog_history')
       and c.relkind in ('r', 'v', 'm') and c.relname !~ '^mv_tbl__.+__[0-9]+$'`)
 
-/** How many tables and views there are. */
 export const countQuery = sql`select count(*) from ${RELATIONS}`
 
 /** `oid`, `schema`, `name`, `kind`, `rows`, `comment`, `materialized`. */
@@ -86,7 +84,7 @@ export function closedSchemasQuery(schemas: readonly string[]): Sql {
   return sql`
     select n.nspname as schema
     from pg_namespace n
-    where n.nspname in (${join(schemas.map(schema => sql`${schema}`))})
+    where n.nspname in (${bindList(schemas)})
       and not has_schema_privilege(cast(n.nspname as varchar(127)), 'usage')
       and not exists (select 1 from pg_class c where c.relnamespace = n.oid)`
 }

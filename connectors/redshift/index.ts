@@ -13,7 +13,6 @@ import { encodeForRedshift } from './values.ts'
 
 export type RedshiftConfig = PostgresqlConfig
 
-/** Milliseconds that a query of the catalog may take. */
 const CATALOG_TIMEOUT_MS = 120_000
 
 /** Milliseconds that asking after one column may take; no rows are read. */

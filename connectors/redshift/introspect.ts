@@ -1,14 +1,8 @@
-import {
-  sortTables,
-  tablePath,
-  type ColumnInfo,
-  type ConstraintInfo,
-  type TableInfo,
-  type TableRef,
-} from '../catalog.ts'
+import { sortTables, tablePath } from '../catalog.ts'
+import type { ColumnInfo, ConstraintInfo, TableInfo, TableRef } from '../catalog.ts'
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { HiddenParts, ReducedTable } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError, invalidQueryError } from '../errors.ts'
 import { probeColumns, findRefusal, unlistedError } from '../hidden-tables.ts'
 import { sql, type Sql } from '../sql.ts'
 import {
@@ -32,26 +26,13 @@ type RedshiftTableRow = {
   materialized: boolean | null
 }
 
-type RedshiftColumnRow = {
-  oid: number
-  number: number
-  name: string
-  type: string
-  required: boolean
-  expression: string | null
-  comment: string | null
-}
+type RedshiftColumnRow = Record<'oid' | 'number', number> &
+  Record<'name' | 'type', string> &
+  Record<'expression' | 'comment', string | null> & { required: boolean }
 
-type RedshiftConstraintRow = {
-  oid: number
-  name: string
-  kind: string
-  columns: string
-  target: number
-  schema: string | null
-  referenced: string | null
-  at: string | null
-}
+type RedshiftConstraintRow = Record<'oid' | 'target', number> &
+  Record<'name' | 'kind' | 'columns', string> &
+  Record<'schema' | 'referenced' | 'at', string | null>
 
 /** A column of a view without schema binding or of an external table. */
 type NamedColumnRow = {
@@ -212,7 +193,7 @@ function describeTable(catalog: string, row: RedshiftTableRow): TableInfo {
 /** Redshift lists no columns, and no reason, of a late-binding view whose tables are gone or may not be read. */
 function noColumnsError({ schema, name }: TableRef): ConnectorError {
   const message = `The catalog has no columns of ${schema}.${name}: see whether what the view reads is there, and make the view anew.`
-  return new ConnectorError({ kind: 'invalid-query', engine: 'redshift', message })
+  return invalidQueryError('redshift', message)
 }
 
 function columnType(rawType: string): Pick<ColumnInfo, 'type' | 'rawType' | 'kind'> {

@@ -1,4 +1,4 @@
-import { classifyError, ConnectorError, type ErrorRule } from '../errors.ts'
+import { classifyError, ConnectorError, errorRule, type ErrorRule } from '../errors.ts'
 
 /** A reply that is no success. `code` is the vendor's own, or `HTTP_<status>` where it gives none. */
 export class RestFailure extends Error {
@@ -15,26 +15,17 @@ export class RestFailure extends Error {
 
 /** What the statuses of HTTP mean where the vendor's own code says nothing. */
 const STATUS_RULES: readonly ErrorRule[] = [
-  { kind: 'credentials', code: 'HTTP_401' },
-  { kind: 'permission', code: 'HTTP_403' },
-  { kind: 'missing-object', code: 'HTTP_404' },
-  { kind: 'timeout', code: /^HTTP_(408|504)$/ },
-  {
-    kind: 'network',
-    code: 'HTTP_429',
-    hint: 'The warehouse takes no more requests just now: try again later, or check fewer tables at once.',
-  },
-  { kind: 'network', code: /^HTTP_3/, hint: 'The host sends us elsewhere: check the host.' },
-  {
-    kind: 'network',
-    code: /^HTTP_5/,
-    hint: 'The warehouse is not available just now: try again later.',
-  },
-  { kind: 'timeout', code: 'ETIMEDOUT' },
-  {
-    kind: 'other',
-    code: /^(ERR_BODY_PARSE_FAILURE|TOO_LARGE)$/,
-  },
+  errorRule('credentials', { code: 'HTTP_401' }),
+  errorRule('permission', { code: 'HTTP_403' }),
+  errorRule('missing-object', { code: 'HTTP_404' }),
+  errorRule('timeout', { code: /^HTTP_(408|504)$/ }),
+  errorRule('network', { code: 'HTTP_429' }).say(
+    'The warehouse takes no more requests just now: try again later, or check fewer tables at once.',
+  ),
+  errorRule('network', { code: /^HTTP_3/ }).say('The host sends us elsewhere: check the host.'),
+  errorRule('network', { code: /^HTTP_5/ }).say('The warehouse is not available just now: try again later.'),
+  errorRule('timeout', { code: 'ETIMEDOUT' }),
+  errorRule('other', { code: /^(ERR_BODY_PARSE_FAILURE|TOO_LARGE)$/ }),
 ]
 
 /** Classifies what a request threw: by the engine's rules, then by the status of the reply. */
@@ -45,12 +36,9 @@ export function classifyRestError(
 ): ConnectorError {
   const error = classifyError(engine, [...rules, ...STATUS_RULES], thrown)
   if (error.kind !== 'other' || !(thrown instanceof RestFailure)) return error
-  const byStatus = classifyError(engine, STATUS_RULES, {
-    code: `HTTP_${thrown.status}`,
-    message: thrown.message,
-  })
-  if (byStatus.kind === 'other') return error
-  return new ConnectorError({ ...pick(error), kind: byStatus.kind, message: error.message, cause: thrown })
+  const { code, message } = error
+  const { kind } = classifyError(engine, STATUS_RULES, { code: `HTTP_${thrown.status}`, message })
+  return kind === 'other' ? error : new ConnectorError({ kind, code, engine, message, cause: thrown })
 }
 
 /**
@@ -60,8 +48,4 @@ export function classifyRestError(
 export function isTransportFailure(thrown: unknown): boolean {
   if (!(thrown instanceof RestFailure)) return !(thrown instanceof ConnectorError)
   return thrown.status === 401 || thrown.status === 429 || thrown.status >= 500
-}
-
-function pick({ code, engine }: ConnectorError) {
-  return { code, engine }
 }

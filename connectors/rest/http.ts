@@ -30,13 +30,20 @@ export interface RestRequest {
   signal?: AbortSignal
 }
 
+interface RestReply {
+  status: number
+  body: unknown
+}
+
 /** Requests to one service over kept connections, to the address that was vetted. */
 export interface RestClient {
   /**
    * The reply's JSON body, and its status.
    * @throws RestFailure for a status other than 2xx; what got throws for the rest, without headers
    */
-  send(request: RestRequest): Promise<{ status: number; body: unknown }>
+  send(request: RestRequest): Promise<RestReply>
+  /** The same of a GET, which is asked again where the server is busy. */
+  get(path: string, options?: Pick<RestRequest, 'query' | 'signal'>): Promise<RestReply>
   /** Bytes of the replies until now. */
   received(): number
   close(): void
@@ -77,7 +84,7 @@ export async function openRestClient(
   })
   let received = 0
   const agent = new Agent({ keepAlive: true, maxSockets: 4, lookup: fixedLookup(address) })
-  return {
+  const client: RestClient = {
     async send({ method, path, query, body, headers: more, timeoutMs, isRepeatable, signal }) {
       const request = got(`https://${bracketIpv6(host)}:${port}${path}`, {
         method,
@@ -113,9 +120,11 @@ export async function openRestClient(
         throw signal?.aborted ? signal.reason : withoutHeaders(error)
       }
     },
+    get: (path, options) => client.send({ method: 'GET', path, ...options, isRepeatable: true }),
     received: () => received,
     close: () => agent.destroy(),
   }
+  return client
 }
 
 /** Reaches the service and completes a TLS handshake, for the stages of a connection test. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Row } from '../connector.ts'
 import { rejectOnAbort } from '../dial.ts'
 import { timeoutError } from '../errors.ts'
-import type { StatementLimits, SessionBackend } from '../session.ts'
+import { makeSession, type EngineSession, type SessionBackend, type StatementLimits } from '../session.ts'
 import type { RestClient } from './http.ts'
 import { isTransportFailure } from './errors.ts'
 
@@ -83,19 +83,24 @@ export async function sendWithRetries<Reply>(
   return send(pausesMs.length)
 }
 
-/** Counts the bytes of the replies that a statement takes. */
-export function countBytes<Statement>(
-  http: Pick<RestClient, 'received'>,
+/** Makes a session of statements that a service runs; the bytes of the replies count as a statement's. */
+export function makeRestSession<Statement>(
+  http: Pick<RestClient, 'received' | 'close'>,
+  backend: Pick<SessionBackend<Statement>, 'engine' | 'classify' | 'onStatement'>,
   run: (statement: Statement, limits: StatementLimits, signal: AbortSignal) => Promise<Row[]>,
-): SessionBackend<Statement>['runStatement'] {
-  return async (statement, limits, signal, taken) => {
-    const before = http.received()
-    try {
-      return await run(statement, limits, signal)
-    } finally {
-      taken.bytes = http.received() - before
-    }
-  }
+): EngineSession<Statement> {
+  return makeSession({
+    ...backend,
+    async runStatement(statement, limits, signal, taken) {
+      const before = http.received()
+      try {
+        return await run(statement, limits, signal)
+      } finally {
+        taken.bytes = http.received() - before
+      }
+    },
+    end: async () => http.close(),
+  })
 }
 
 async function waitForFirstPage<Statement>(

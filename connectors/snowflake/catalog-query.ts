@@ -1,5 +1,5 @@
 import type { TableRef } from '../catalog.ts'
-import { join, raw, sql, type Sql } from '../sql.ts'
+import { join, bindList, raw, sql, type Sql } from '../sql.ts'
 import { snowflakeDialect } from './dialect.ts'
 
 const { quote } = snowflakeDialect
@@ -33,11 +33,10 @@ function scopeConditions(scope: SnowflakeScope): Sql {
     const pairs = named.map(({ schema, name }) => sql`(${schema}, ${name})`)
     return sql`${ofUsers} and (table_schema, table_name) in (${join(pairs)})`
   }
-  const schemas = scope.schema === undefined ? new Set(named?.map(({ schema }) => schema)) : [scope.schema]
-  const list = [...schemas].map(schema => sql`${schema}`)
-  return list.length === 0 || list.length > MAX_NAMES
+  const schemas = new Set(scope.schema === undefined ? named?.map(({ schema }) => schema) : [scope.schema])
+  return schemas.size === 0 || schemas.size > MAX_NAMES
     ? ofUsers
-    : sql`${ofUsers} and table_schema in (${join(list)})`
+    : sql`${ofUsers} and table_schema in (${bindList(schemas)})`
 }
 
 /** `schema`, `name`, `type`, `rows`, `comment` of tables and views. */

@@ -1,4 +1,4 @@
-import { ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
+import { ConnectorError, errorRule, rewordError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
 import { classifyRestError } from '../rest/errors.ts'
 import type { SnowflakeConfig } from './config.ts'
 
@@ -7,71 +7,47 @@ import type { SnowflakeConfig } from './config.ts'
  * object, the column or the place in the text.
  */
 const RULES: readonly ErrorRule[] = [
-  {
-    kind: 'credentials',
-    code: /^3904(20|22)$/,
-    hint: 'The network policy of the account or user does not let us in: ask for the address of this service to be allowed.',
-  },
-  {
-    kind: 'credentials',
-    code: /^39018[69]$/,
-    hint: 'The user may not take this role, or there is none of this name: check role, in its exact case.',
-  },
-  {
-    kind: 'missing-object',
-    code: '390201',
-    hint: 'There is no such database, schema or warehouse, or the role may not use it: check them, in their exact case.',
-  },
-  { kind: 'credentials', code: /^(390[1-3]|3944)\d+$/ },
-  { kind: 'missing-object', code: 'HTTP_404', hint: 'There is no such account: check account.' },
-  {
-    kind: 'credentials',
-    code: 'HTTP_403',
-    hint: 'Snowflake does not let us in: check account, and that its network policy allows the address of this service.',
-  },
-  {
-    kind: 'other',
-    code: '000604',
-    hint: 'The statement was cancelled in Snowflake: try again, or ask who cancelled it.',
-  },
-  {
-    kind: 'other',
-    code: 'INCOMPLETE',
-    hint: 'Snowflake gave less of the result than it announced: try again.',
-  },
-  {
-    kind: 'timeout',
-    code: /^(000605|00063\d)$/,
-    hint: 'The statement ran or waited over its time and was ended: allow more time, check fewer rows or columns at once, or use a larger warehouse.',
-  },
-  {
-    kind: 'other',
-    code: '000606',
-    hint: 'The role has no warehouse to compute with: check warehouse, and grant the role USAGE on it.',
-  },
-  {
-    kind: 'other',
-    code: '090073',
-    hint: 'The warehouse cannot be resumed: its resource monitor has used up its quota; raise it, or wait for the next period.',
-  },
-  { kind: 'other', code: /^0901/ },
-  {
-    kind: 'invalid-query',
-    code: '090030',
-    hint: "The database's catalog is too large for Snowflake to list at once: set schema, to read one schema only.",
-  },
-  { kind: 'missing-object', code: /^(002003|002043|000904)$/ },
-  { kind: 'permission', code: /^0030\d\d$/ },
-  { kind: 'permission', message: /insufficient privileges/i },
-  {
-    kind: 'invalid-query',
-    code: /^1000(35|40)$/,
-    message: /is not recognized/,
-  },
+  errorRule('credentials', { code: /^3904(20|22)$/ }).say(
+    'The network policy of the account or user does not let us in: ask for the address of this service to be allowed.',
+  ),
+  errorRule('credentials', { code: /^39018[69]$/ }).say(
+    'The user may not take this role, or there is none of this name: check role, in its exact case.',
+  ),
+  errorRule('missing-object', { code: '390201' }).say(
+    'There is no such database, schema or warehouse, or the role may not use it: check them, in their exact case.',
+  ),
+  errorRule('credentials', { code: /^(390[1-3]|3944)\d+$/ }),
+  errorRule('missing-object', { code: 'HTTP_404' }).say('There is no such account: check account.'),
+  errorRule('credentials', { code: 'HTTP_403' }).say(
+    'Snowflake does not let us in: check account, and that its network policy allows the address of this service.',
+  ),
+  errorRule('other', { code: '000604' }).say(
+    'The statement was cancelled in Snowflake: try again, or ask who cancelled it.',
+  ),
+  errorRule('other', { code: 'INCOMPLETE' }).say(
+    'Snowflake gave less of the result than it announced: try again.',
+  ),
+  errorRule('timeout', { code: /^(000605|00063\d)$/ }).say(
+    'The statement ran or waited over its time and was ended: allow more time, check fewer rows or columns at once, or use a larger warehouse.',
+  ),
+  errorRule('other', { code: '000606' }).say(
+    'The role has no warehouse to compute with: check warehouse, and grant the role USAGE on it.',
+  ),
+  errorRule('other', { code: '090073' }).say(
+    'The warehouse cannot be resumed: its resource monitor has used up its quota; raise it, or wait for the next period.',
+  ),
+  errorRule('other', { code: /^0901/ }),
+  errorRule('invalid-query', { code: '090030' }).say(
+    "The database's catalog is too large for Snowflake to list at once: set schema, to read one schema only.",
+  ),
+  errorRule('missing-object', { code: /^(002003|002043|000904)$/ }),
+  errorRule('permission', { code: /^0030\d\d$/ }),
+  errorRule('permission', { message: /insufficient privileges/i }),
+  errorRule('invalid-query', { code: /^1000(35|40)$/, message: /is not recognized/ }),
   // Compilation; values that cannot be read, division by zero, regular expressions; what the API does not take.
-  { kind: 'invalid-query', code: /^(00[12]|0009|100|391)\d+$/ },
-  { kind: 'invalid-query', code: '000008', hint: 'The text holds more than one statement: give one.' },
-  { kind: 'network', code: /^(250|300)\d+$/ },
+  errorRule('invalid-query', { code: /^(00[12]|0009|100|391)\d+$/ }),
+  errorRule('invalid-query', { code: '000008' }).say('The text holds more than one statement: give one.'),
+  errorRule('network', { code: /^(250|300)\d+$/ }),
 ]
 
 /** What to do, added to Snowflake's own message. */
@@ -90,17 +66,12 @@ const TOKEN_REFUSED =
 export function makeSnowflakeClassifier(config: Pick<SnowflakeConfig, 'private_key'>) {
   return (thrown: unknown): ConnectorError => {
     const error = classifyRestError('snowflake', RULES, thrown)
-    if (error === thrown) return error
-    if (error.kind === 'credentials' && !RULES.some(({ hint: say }) => say === error.message))
-      return withMessage(error, `${config.private_key === undefined ? TOKEN_REFUSED : KEY_REFUSED}.`)
+    if (error === thrown || RULES.some(({ hint }) => hint === error.message)) return error
+    if (error.kind === 'credentials')
+      return rewordError(error, `${config.private_key === undefined ? TOKEN_REFUSED : KEY_REFUSED}.`)
     const advice = ADVICE[error.kind]
-    if (!advice || RULES.some(({ hint: say }) => say === error.message)) return error
-    return withMessage(error, `${error.message.replace(/\.$/, '')}: ${advice}.`)
+    return advice ? rewordError(error, `${error.message.replace(/\.$/, '')}: ${advice}.`) : error
   }
-}
-
-function withMessage({ kind, code, engine, cause }: ConnectorError, message: string): ConnectorError {
-  return new ConnectorError({ kind, code, engine, cause, message })
 }
 
 /** The private key cannot be used; the message says what to do. */

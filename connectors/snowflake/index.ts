@@ -1,5 +1,5 @@
 import type { Connection, Connector, QueryOptions } from '../connector.ts'
-import { runConnectionTest } from '../stages.ts'
+import { testSession } from '../stages.ts'
 import type { Sql } from '../sql.ts'
 import type { TableRef } from '../catalog.ts'
 import { countQuery } from './catalog-query.ts'
@@ -43,23 +43,18 @@ export function makeSnowflake({ port = 443 }: { port?: number } = {}): Connector
       return connection(await openSession(port, config, options), config)
     },
     test: (config, options) =>
-      runConnectionTest(makeSnowflakeClassifier(config), async step => {
-        const session = await openSession(port, config, options, step)
-        try {
-          const { text, values } = snowflakeDialect.render(countQuery(config))
-          const [row] = await session.run(
-            { text, values },
-            { timeoutMs: TEST_TIMEOUT_MS, signal: options.signal },
-          )
-          step('read_catalog', `The catalog has ${Number(row?.tables)} tables and views.`)
-        } finally {
-          await session.close()
-        }
-      }),
+      testSession(
+        makeSnowflakeClassifier(config),
+        step => openSession(port, config, options, step),
+        async session => {
+          const counted = snowflakeDialect.render(countQuery(config))
+          const [row] = await session.run(counted, { timeoutMs: TEST_TIMEOUT_MS, signal: options.signal })
+          return `The catalog has ${Number(row?.tables)} tables and views.`
+        },
+      ),
   }
 }
 
-/** Snowflake. */
 export const snowflake: Connector<SnowflakeConfig> = makeSnowflake()
 
 function connection(session: SnowflakeSession, { database, schema }: SnowflakeConfig): Connection {

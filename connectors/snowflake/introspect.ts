@@ -1,16 +1,10 @@
 import { sortTables, tablePath, type TableInfo, type TableKind, type TableRef } from '../catalog.ts'
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
+import { invalidQueryError, type ConnectorError } from '../errors.ts'
 import type { Sql } from '../sql.ts'
-import {
-  columnsQuery,
-  estimatesQuery,
-  tablesInScope,
-  modifiedQuery,
-  tablesQuery,
-  type SnowflakeScope,
-} from './catalog-query.ts'
+import { columnsQuery, estimatesQuery, tablesInScope, modifiedQuery, tablesQuery } from './catalog-query.ts'
+import type { SnowflakeScope } from './catalog-query.ts'
 import { readKeys } from './keys.ts'
 import { columnKind, formatType } from './types.ts'
 
@@ -64,11 +58,8 @@ async function recheckTablesWithoutColumns(
 }
 
 function noColumnsError({ schema, name }: TableRef): ConnectorError {
-  return new ConnectorError({
-    kind: 'invalid-query',
-    engine: 'snowflake',
-    message: `The catalog has no columns of ${schema}.${name}: see whether it can be read in Snowflake, and make it anew.`,
-  })
+  const message = `The catalog has no columns of ${schema}.${name}: see whether it can be read in Snowflake, and make it anew.`
+  return invalidQueryError('snowflake', message)
 }
 
 /** Row counts as Snowflake keeps them, by `tablePath`, with one statement. */

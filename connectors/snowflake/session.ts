@@ -2,8 +2,8 @@ import type { ConnectOptions, Row } from '../connector.ts'
 import { withConnectTimeout, rejectOnAbort } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
 import { openRestClient } from '../rest/http.ts'
-import { runRestStatement, countBytes } from '../rest/statements.ts'
-import { makeSession, type EngineSession } from '../session.ts'
+import { makeRestSession, runRestStatement } from '../rest/statements.ts'
+import type { EngineSession } from '../session.ts'
 import type { StageReporter } from '../stages.ts'
 import { accountHost, type SnowflakeConfig } from './config.ts'
 import { makeSnowflakeClassifier } from './errors.ts'
@@ -38,15 +38,11 @@ export async function openSession(
       step,
     )
     const api = makeSnowflakeApi(http, config)
-    const session = makeSession<SnowflakeStatement>({
-      engine: ENGINE,
-      classify,
-      runStatement: countBytes(http, (statement, limits, signal) =>
-        runRestStatement(ENGINE, api, statement, limits, signal),
-      ),
-      end: async () => http.close(),
-      onStatement: options.onStatement,
-    })
+    const { onStatement } = options
+    const backend = { engine: ENGINE, classify, onStatement }
+    const session = makeRestSession<SnowflakeStatement>(http, backend, (statement, limits, signal) =>
+      runRestStatement(ENGINE, api, statement, limits, signal),
+    )
     try {
       await withConnectTimeout(ENGINE, options, async signal => {
         const { connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
@@ -77,23 +73,16 @@ function describe(body: unknown): { code?: string; message?: string } {
 
 function assertConfigExists(row: Row, config: SnowflakeConfig): void {
   if (!('warehouse' in row)) {
-    throw new ConnectorError({
-      kind: 'other',
-      engine: ENGINE,
-      code: 'QUOTED_IDENTIFIERS_IGNORE_CASE',
-      message:
-        'Snowflake ignores the case of quoted names: set QUOTED_IDENTIFIERS_IGNORE_CASE to false for the user.',
-    })
+    const code = 'QUOTED_IDENTIFIERS_IGNORE_CASE'
+    const message = `Snowflake ignores the case of quoted names: set ${code} to false for the user.`
+    throw new ConnectorError({ kind: 'other', engine: ENGINE, code, message })
   }
   for (const name of ['warehouse', 'database', 'schema'] as const) {
     if (config[name] === undefined || row[name] === config[name]) continue
-    throw new ConnectorError({
-      kind: 'missing-object',
-      engine: ENGINE,
-      code: name.toUpperCase(),
-      message:
-        `There is no ${name} ${config[name]} that the role may use: check ${name} in the exact case that ` +
-        `SHOW ${name.toUpperCase()}S prints (mostly upper case), and grant the role USAGE on it.`,
-    })
+    const code = name.toUpperCase()
+    const message =
+      `There is no ${name} ${config[name]} that the role may use: check ${name} in the exact case that ` +
+      `SHOW ${code}S prints (mostly upper case), and grant the role USAGE on it.`
+    throw new ConnectorError({ kind: 'missing-object', engine: ENGINE, code, message })
   }
 }

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { isTransportFailure, RestFailure } from '../rest/errors.ts'
 import type { RestClient } from '../rest/http.ts'
-import {
-  sendWithRetries,
-  type RowPage,
-  type StatementApi,
-  type StatementProgress,
-} from '../rest/statements.ts'
+import { sendWithRetries } from '../rest/statements.ts'
+import type { RowPage, StatementApi, StatementProgress } from '../rest/statements.ts'
 import type { StatementLimits } from '../session.ts'
 import type { SnowflakeConfig } from './config.ts'
 import { bindValues, readRows, type SnowflakeColumn, type SnowflakeRow } from './values.ts'
@@ -79,12 +75,7 @@ export function makeSnowflakeApi(
   }
 
   async function poll(id: string, signal?: AbortSignal): Promise<StatementProgress> {
-    const { status, body } = await http.send({
-      method: 'GET',
-      path: statementPath(id),
-      isRepeatable: true,
-      signal,
-    })
+    const { status, body } = await http.get(statementPath(id), { signal })
     return readProgress(status, body)
   }
 
@@ -121,26 +112,14 @@ export function makeSnowflakeApi(
       return sendWithRetries(RETRY_PAUSES_MS, isTransient, async attempt => {
         // With `retry` Snowflake runs the request once, even when the first one arrived after all.
         const query = { requestId, async: true, ...(attempt > 0 && { retry: true }) }
-        const reply = await http.send({
-          method: 'POST',
-          path: STATEMENTS_PATH,
-          query,
-          body,
-          isRepeatable: false,
-        })
+        const request = { method: 'POST', path: STATEMENTS_PATH, query, body, isRepeatable: false } as const
+        const reply = await http.send(request)
         return pollOnce(readProgress(reply.status, reply.body))
       })
     },
     poll,
     async page(id, next, signal) {
-      const query = { partition: next }
-      const { body } = await http.send({
-        method: 'GET',
-        path: statementPath(id),
-        query,
-        isRepeatable: true,
-        signal,
-      })
+      const { body } = await http.get(statementPath(id), { query: { partition: next }, signal })
       return readPart(id, Number(next), (body as SnowflakeReply).data ?? [])
     },
     async cancel(id) {

@@ -1,5 +1,6 @@
 import type { Row, Value } from '../connector.ts'
 import { makeRowReader, readInteger, readJson } from '../row-reader.ts'
+import { asBuffer, makeEncoder } from '../value-encoder.ts'
 
 /** A bound value: always text on the wire, with Snowflake's name of its type. */
 export interface SnowflakeBinding {
@@ -25,19 +26,16 @@ export function bindValues(values: readonly unknown[]): Record<string, Snowflake
   return Object.fromEntries(values.map((value, index) => [String(index + 1), bindValue(value)]))
 }
 
-function bindValue(value: unknown): SnowflakeBinding {
-  if (value === null || value === undefined) return { type: 'TEXT', value: null }
-  if (typeof value === 'number')
-    return { type: Number.isSafeInteger(value) ? 'FIXED' : 'REAL', value: String(value) }
-  if (typeof value === 'bigint') return { type: 'FIXED', value: String(value) }
-  if (typeof value === 'boolean') return { type: 'BOOLEAN', value: String(value) }
-  if (typeof value === 'string') return { type: 'TEXT', value }
+const bindValue = makeEncoder<SnowflakeBinding>({
+  absent: { type: 'TEXT', value: null },
+  text: value => ({ type: 'TEXT', value }),
+  number: value => ({ type: Number.isSafeInteger(value) ? 'FIXED' : 'REAL', value: String(value) }),
+  bigint: value => ({ type: 'FIXED', value: String(value) }),
+  boolean: value => ({ type: 'BOOLEAN', value: String(value) }),
   // Without a zone: TIMEZONE is UTC, so that Snowflake compares it with columns of every kind as that moment.
-  if (value instanceof Date)
-    return { type: 'TIMESTAMP_NTZ', value: String(BigInt(value.getTime()) * 1_000_000n) }
-  if (value instanceof Uint8Array) return { type: 'BINARY', value: Buffer.from(value).toString('hex') }
-  return { type: 'TEXT', value: JSON.stringify(value) }
-}
+  date: value => ({ type: 'TIMESTAMP_NTZ', value: String(BigInt(value.getTime()) * 1_000_000n) }),
+  bytes: value => ({ type: 'BINARY', value: asBuffer(value).toString('hex') }),
+})
 
 export function readRows(columns: readonly SnowflakeColumn[], rows: readonly SnowflakeRow[]): Row[] {
   const read = makeRowReader(columns.map(column => ({ name: column.name, read: findReader(column) })))

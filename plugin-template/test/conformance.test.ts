@@ -27,14 +27,7 @@ t.test('it conforms', async t => {
       slow: endless,
       countRunning: () => Promise.resolve(running()),
       // SQLite has none of these: columns declared so hold floats, 0 and 1, and texts.
-      types: {
-        decimal: null,
-        boolean: null,
-        binary: 'blob',
-        timestamp: null,
-        timestamptz: null,
-        json: null,
-      },
+      types: { decimal: null, boolean: null, binary: 'blob', timestamp: null, timestamptz: null, json: null },
       // Table names are the same whatever their case.
       refusesNames: ['case twin'],
     }),

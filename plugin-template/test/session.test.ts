@@ -126,9 +126,7 @@ t.test('sessions', async t => {
             QUICK,
           ),
         ),
-        {
-          kind: 'invalid-query',
-        },
+        { kind: 'invalid-query' },
       )
     }),
   )

@@ -218,10 +218,11 @@ t.test('rule 7: a dormant check never alerts at or below the floor', async t => 
       const options = rule({ operating: nights, sensitivity })
       const history = pointsOf(values, 'hourly')
       const said = judgeByHistory(history, { at: MONDAY + history.length * HOUR, value, total }, options)
-      t.equal(said.isAnomaly, false)
-      t.equal(said.basis?.kind, 'dormant')
+      // Returned rather than asserted, so that a failure shows its history and seed.
+      return !said.isAnomaly && said.basis?.kind === 'dormant'
     }),
   )
+  t.pass('as fast-check found no history that says otherwise')
 })
 
 t.test('rule 8: a schedule takes effect with 7 prior active results, whatever else there is', async t => {
