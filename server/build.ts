@@ -48,13 +48,11 @@ declare module '@hapi/hapi' {
     /** The encrypted columns, from the features that own them: encrypted again when the key changes. */
     sealed: SealedColumn[]
     telemetry: Telemetry
-    /** What sources may reach. */
     sourceEgress: Egress
     /** What a source may reach whose files are in one folder, whatever FILE_SOURCES is. */
     egressForFolder(folder: string): Egress
     /** What webhooks and other calls of ours may reach. */
     egress: EgressPolicy
-    /** The mail server; null where the settings name none. */
     mail: Mail | null
     connectors: Registry<Connector>
     checks: Registry<CheckType>
@@ -114,9 +112,9 @@ export async function build(options: BuildOptions): Promise<Server> {
     ports: config.webhookPorts,
   })
 
-  // Jobs are declared by plugins, and the database is opened by the role that migrating makes.
-  const database = { current: undefined as Database | undefined }
-  server.decorate('server', 'db', lazyDatabase(database))
+  // Features hold it while the server is put together; it is opened below, by the role that migrating makes.
+  const database: Partial<Database> = {}
+  server.decorate('server', 'db', database as Database)
   server.decorate('server', 'telemetry', makeTelemetry(config.role))
   followRequests(server)
   handleClientErrors(server.listener, {
@@ -147,7 +145,7 @@ export async function build(options: BuildOptions): Promise<Server> {
     await jobs.stop()
     await closeMetrics()
     server.mail?.close()
-    await database.current?.close()
+    await database.close?.()
   }
   try {
     const appUrl = await migrate({
@@ -158,7 +156,7 @@ export async function build(options: BuildOptions): Promise<Server> {
       prepareJobs: () => jobs.prepare(),
       log,
     })
-    database.current = openDatabase({ ownerUrl, appUrl, log })
+    Object.assign(database, openDatabase({ ownerUrl, appUrl, log }))
     await prepareMonths(server)
   } catch (error) {
     // What is open by then would keep the process.
@@ -210,24 +208,6 @@ function sourcePolicy({ config, ownerUrl, ...options }: BuildOptions): SourcePol
   }
 }
 
-/** Lets features hold `server.db` while the server is still being put together. */
-function lazyDatabase(holder: { current: Database | undefined }): Database {
-  const opened = () => {
-    if (!holder.current) throw new Error('The database is not open yet')
-    return holder.current
-  }
-  return {
-    company: (companyId, work) => opened().company(companyId, work),
-    read: (companyId, readings) => opened().read(companyId, readings),
-    system: work => opened().system(work),
-    statement: (text, bindings, name) => opened().statement(text, bindings, name),
-    ping: () => opened().ping(),
-    takesWrites: () => opened().takesWrites(),
-    pools: () => holder.current?.pools() ?? [],
-    close: () => opened().close(),
-  }
-}
-
 /** One short line a request from outside; what the server asks of itself (the demo does) has no port. */
 function requestLog(log: Logger) {
   return {
@@ -267,12 +247,7 @@ function hapi(config: Config): Server {
       // Tests validate replies against their schemas; production does not pay for it. Range requests are not supported.
       response: { sample: 0, ranges: false },
       // A field `__proto__` is rejected like any unknown one.
-      payload: {
-        maxBytes: 1_048_576,
-        allow: 'application/json',
-        timeout: false,
-        protoAction: 'ignore',
-      },
+      payload: { maxBytes: 1_048_576, allow: 'application/json', timeout: false, protoAction: 'ignore' },
       security: { hsts: false, noSniff: true, xframe: 'deny', referrer: 'no-referrer' },
     },
     router: { stripTrailingSlash: true },

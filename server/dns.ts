@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { lookup, Resolver } from 'node:dns/promises'
 
-/** An address of a name. */
 export interface Resolved {
   address: string
   /** 4 or 6. */
   family: number
 }
 
-/** All addresses of a name. */
 export type Resolve = (name: string) => Promise<Resolved[]>
 
 /** The system's resolver, which sockets use: it knows /etc/hosts, and reads 0x7f.1 as 127.0.0.1. */

@@ -88,9 +88,7 @@ export const checkShape = Joi.object({
   name: Joi.string()
     .pattern(/^[A-Za-z][A-Za-z0-9_]*$/)
     .required()
-    .messages({
-      'string.pattern.base': '{{#label}} must be letters, digits and _, and start with a letter',
-    }),
+    .messages({ 'string.pattern.base': '{{#label}} must be letters, digits and _, and start with a letter' }),
   description: Joi.string().required(),
   family: Joi.string().valid('rule', 'metric').required(),
   column: Joi.string().valid('required', 'optional', 'ignored').required(),

@@ -25,9 +25,8 @@ export function resolveHostModules(): void {
   hooked = true
   registerHooks({
     resolve(specifier, context, next) {
-      if (context.parentURL === import.meta.url && requestedExtensions.has(specifier)) {
+      if (context.parentURL === import.meta.url && requestedExtensions.has(specifier))
         return resolveExtension(parentURL => next(specifier, { ...context, parentURL }))
-      }
       if (!specifier.startsWith('tidemark/') && specifier !== 'joi') return next(specifier, context)
       const conditions = fromSource ? [...context.conditions, 'tidemark-source'] : context.conditions
       return next(specifier, { ...context, conditions, parentURL: import.meta.url })
@@ -71,9 +70,8 @@ export async function loadExtensions(server: Server, specifiers: readonly string
     try {
       await server.register(plugin)
     } catch (cause) {
-      throw new ExtensionError(`Extension ${specifier} could not be added: ${describeThrown(cause)}`, {
-        cause,
-      })
+      const message = `Extension ${specifier} could not be added: ${describeThrown(cause)}`
+      throw new ExtensionError(message, { cause })
     }
   }
 }

@@ -2,7 +2,6 @@ import { createTransport } from 'nodemailer'
 import type { Config } from './settings/config.ts'
 import type { MailAddress, SmtpServer } from './settings/smtp-settings.ts'
 
-/** One mail to one person. */
 export interface Letter {
   to: string
   subject: string
@@ -16,7 +15,6 @@ export interface Letter {
   headers?: Record<string, string>
 }
 
-/** What became of a letter. */
 export interface Posted {
   to: string
   /** The mail server took it over. */
@@ -31,7 +29,6 @@ export interface Posted {
   problem: string | null
 }
 
-/** The mail server of the settings. */
 export interface Mail {
   from: MailAddress
   /**
@@ -41,7 +38,6 @@ export interface Mail {
    * @returns what became of each, in their order
    */
   send(letters: readonly Letter[], options: { signal: AbortSignal; timeoutMs?: number }): Promise<Posted[]>
-  /** Ends all connections. */
   close(): void
 }
 
@@ -132,11 +128,10 @@ function taken({ to }: Letter, response: string): Posted {
 
 function refused({ to }: Letter, error: SmtpError, isStopped: boolean): Posted {
   const failed = { to, isTaken: false, code: null, answer: null }
-  if (error.code === 'EABORT') {
+  if (error.code === 'EABORT')
     return isStopped
       ? { ...failed, errorClass: 'other', problem: 'It was cut short because the service stopped' }
       : { ...failed, errorClass: 'timeout', problem: 'The mail server took too long' }
-  }
   // What a server says to a failed sign-in is for the operator, and could repeat what was sent.
   const { errorClass, problem } = CAUSES.find(({ when }) => when(error)) ?? UNKNOWN
   if (errorClass !== 'status') return { ...failed, errorClass, problem }
@@ -195,6 +190,4 @@ const CAUSES: { when(error: SmtpError): boolean; errorClass: string; problem: st
 
 const UNKNOWN = { errorClass: 'other', problem: 'The mail could not be sent' }
 
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim().slice(0, LONGEST_ANSWER)
-}
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, LONGEST_ANSWER)

@@ -28,13 +28,17 @@ import * as slotTables from '../migrations/0017_slots.ts'
 import * as alertLifecycle from '../migrations/0018_alert_lifecycle.ts'
 import * as badgeColumns from '../migrations/0019_badges.ts'
 import * as identityColumns from '../migrations/0020_identities.ts'
+import * as alertNotes from '../migrations/0021_alert_notes.ts'
+import * as badgeUpstream from '../migrations/0022_badge_upstream.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
 import { contracts } from '../plugins/contracts/index.ts'
+import { coverage } from '../plugins/coverage/index.ts'
 import { demo } from '../plugins/demo/index.ts'
 import { freshness } from '../plugins/freshness/index.ts'
+import { health } from '../plugins/health/index.ts'
 import { lineage } from '../plugins/lineage/index.ts'
 import { metrics } from '../plugins/metrics/index.ts'
 import { operatingSchedules } from '../plugins/operating-schedules/index.ts'
@@ -60,6 +64,8 @@ export const manifest = {
     referential,
     freshness,
     lineage,
+    health,
+    coverage,
     preferences,
     demo,
     badges,
@@ -91,6 +97,8 @@ export const manifest = {
     migration('0018_alert_lifecycle', alertLifecycle),
     migration('0019_badges', badgeColumns),
     migration('0020_identities', identityColumns),
+    migration('0021_alert_notes', alertNotes),
+    migration('0022_badge_upstream', badgeUpstream),
   ],
 }
 

@@ -31,6 +31,4 @@ export function html(
   return new Markup(parts.map((part, place) => part + (written[place] ?? '')).join(''))
 }
 
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, character => ESCAPES[character]!)
-}
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, character => ESCAPES[character]!)

@@ -40,7 +40,6 @@ export class Registry<T extends { name: string }> {
     return this.#items.has(name)
   }
 
-  /** The names, sorted. */
   names(): string[] {
     return [...this.#items.keys()].sort()
   }

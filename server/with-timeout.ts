@@ -1,6 +1,4 @@
-/**
- * Resolves to `late()` after `milliseconds`, or rejects when it throws; a late result is ignored.
- */
+/** Resolves to `late()` after `milliseconds`, or rejects when it throws; a late result is ignored. */
 export function withTimeout<Answer, Late>(
   promise: Promise<Answer>,
   milliseconds: number,

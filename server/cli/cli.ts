@@ -62,11 +62,7 @@ async function registerCommands(words: readonly string[]): Promise<CommandContri
   return commands.all()
 }
 
-function makeProgram(
-  commands: readonly CommandContribution[],
-  terminal: Terminal,
-  outcome: CommandOutcome,
-): Command {
+function makeProgram(commands: readonly CommandContribution[], terminal: Terminal, outcome: CommandOutcome) {
   const program = new Command('tidemark')
     .description('Data observability for databases and warehouses')
     .version(version)

@@ -3,13 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ServiceClient } from './client.ts'
 import { CommandError, EXIT } from './command.ts'
 
-/** Why a job failed, from its record. */
 export interface JobFailure {
   code: string
   message: string
 }
 
-/** The record of a job that has ended. */
 export interface FinishedJob<Result> {
   status: 'completed' | 'failed' | 'cancelled'
   result: Result | null

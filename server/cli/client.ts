@@ -9,7 +9,6 @@ import { CommandError, EXIT, unlessAborted, withServer, type CommandOptions } fr
 import { hasErrorData } from '../http/errors.ts'
 import { oneLine } from './terminal-text.ts'
 
-/** A successful reply. */
 export interface ServiceReply<Body> {
   body: Body
   /** The service's clock at the reply, so that ages do not depend on the local clock. */
@@ -37,7 +36,6 @@ export interface ClientOptions extends CommandOptions {
   key?: string
 }
 
-/** Adds `--url` and `--key`. */
 export function withRemoteOptions(command: Command): Command {
   return command
     .addOption(
@@ -134,10 +132,7 @@ export function remoteClient(url: string, key: string, retryDelayMs = RETRY_DELA
   }
 }
 
-/**
- * Posts a text to a public path of a remote service.
- * @throws CommandError when the reply is not a success
- */
+/** Posts a text to a public path of a remote service. @throws CommandError when the reply is not a success */
 export async function postPublic<Body>(
   url: string,
   content: { path: string; body: string; contentType: string },
@@ -221,9 +216,7 @@ function baseOf(url: string): string {
   return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
 }
 
-function usageError(message: string): CommandError {
-  return new CommandError(message, EXIT.usage)
-}
+const usageError = (message: string): CommandError => new CommandError(message, EXIT.usage)
 
 function serverTimeOf(date: string | undefined): Date {
   const at = new Date(date ?? '')

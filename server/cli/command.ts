@@ -6,7 +6,6 @@ import { readConfig } from '../settings/config.ts'
 import { makeLog } from '../telemetry/log.ts'
 import { withoutControls } from './terminal-text.ts'
 
-/** The exit codes of commands. */
 export const EXIT = { success: 0, failed: 1, usage: 2, notFound: 3, error: 5 } as const
 
 /** A sentence that ends a command, and the code it ends with. */
@@ -52,7 +51,6 @@ export interface CommandContribution {
   define(command: Command, terminal: Terminal, outcome: CommandOutcome): void
 }
 
-/** What the registry of commands accepts. */
 export const commandShape = Joi.object({
   name: Joi.string()
     .pattern(/^[a-z][a-z-]*$/)
@@ -66,12 +64,10 @@ export interface CommandOptions {
   company?: string
 }
 
-/** Adds `--json`. */
 export function withJsonOption(command: Command): Command {
   return command.option('--json', 'print JSON')
 }
 
-/** Adds `--company` and `--json`. */
 export function withCompanyOption(command: Command): Command {
   return withJsonOption(command).option(
     '--company <company>',
@@ -80,12 +76,7 @@ export function withCompanyOption(command: Command): Command {
 }
 
 /** Prints the value as JSON with `--json`, else the lines. */
-export function printResult(
-  terminal: Terminal,
-  options: CommandOptions,
-  value: unknown,
-  ...lines: string[]
-): void {
+export function printResult(terminal: Terminal, options: CommandOptions, value: unknown, ...lines: string[]) {
   if (options.json) terminal.out(JSON.stringify(value, null, 2))
   else for (const line of lines) terminal.out(withoutControls(line))
 }

@@ -12,7 +12,6 @@ import { openPool } from '../database/pool.ts'
 
 const PACKAGE = '@pg-boss/dashboard'
 
-/** How it is to be shown. */
 export interface DashboardOptions {
   port: number
   user: string
@@ -36,15 +35,13 @@ export async function openDashboard(terminal: Terminal, options: DashboardOption
   }
 }
 
-/** Its program: what the package is run by. */
 function locate(): string {
   const { resolve: find } = createRequire(import.meta.url)
   try {
     return join(dirname(find(`${PACKAGE}/package.json`)), 'bin', 'cli.js')
   } catch (error) {
-    throw new CommandError(`The page is a package of its own: npm install ${PACKAGE}`, EXIT.failed, {
-      cause: error,
-    })
+    const message = `The page is a package of its own: npm install ${PACKAGE}`
+    throw new CommandError(message, EXIT.failed, { cause: error })
   }
 }
 

@@ -2,7 +2,6 @@
 import { InvalidArgumentError } from 'commander'
 import { MAX_DATE } from '../http/input.ts'
 
-/** Parses a number from `min` to `max`. */
 export function numberBetween(min: number, max: number): (text: string) => number {
   return text => {
     const number = text.trim() === '' ? NaN : Number(text)

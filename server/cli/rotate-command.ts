@@ -1,4 +1,3 @@
-/** The command `settings rotate-secret`. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import {
@@ -14,7 +13,6 @@ import { readConfig } from '../settings/config.ts'
 import { changeKey, keyFile } from '../security/key-file.ts'
 import { rotateSecrets, type Rotation } from '../security/rotate.ts'
 
-/** Adds `rotate-secret`. */
 export function addRotateCommand(command: Command, terminal: Terminal): void {
   withJsonOption(command)
     .description('encrypt all stored secrets again with the newest key, beside the running service')

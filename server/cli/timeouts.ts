@@ -21,10 +21,7 @@ export function timeoutOption(description: string, fallback: number): Option {
     .default(fallback, formatDuration(fallback))
 }
 
-/**
- * Aborts work after `timeout` seconds, or with `signal`.
- * @throws CommandError when it was aborted
- */
+/** Aborts work after `timeout` seconds, or with `signal`. @throws CommandError when it was aborted */
 export async function withCommandTimeout<T>(
   { signal, timeout }: { signal: AbortSignal; timeout: number },
   work: (limited: AbortSignal) => Promise<T>,

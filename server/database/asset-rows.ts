@@ -1,6 +1,6 @@
 /** Rows that belong to a table of a source, and that the API finds by a public id or by their number. */
 import type { Model, QueryBuilder } from 'objection'
-import type { CompanyRow } from './database.ts'
+import { companyOf, rows, type CompanyRow, type Transaction } from './database.ts'
 
 /** Limits a query of `model` to an asset: a source, or one of its tables. */
 export function whereAsset<Row extends Model>(
@@ -12,6 +12,49 @@ export function whereAsset<Row extends Model>(
     ? query.where(`${model.tableName}.tableId`, table.id)
     : query.where(`${model.tableName}.sourceId`, source.id)
 }
+
+/** Rows of an asset, and the active ones by how they did last. */
+interface StatusTotals {
+  total: number
+  active: number
+  pass: number
+  warning: number
+  fail: number
+  error: number
+}
+
+/**
+ * Counts the checks of an asset by how they did last.
+ * @param status the column that says it, in any case
+ * @param more columns of the same statement; it has `:companyId`, `:sourceId` and `:tableId`
+ */
+export async function countByStatus<More extends object>(
+  trx: Transaction,
+  { tableName }: typeof CompanyRow,
+  status: string,
+  { source, table }: { source: { id: string }; table?: { id: string } },
+  more: string[] = [],
+): Promise<StatusTotals & More> {
+  const counts = ['pass', 'warning', 'fail', 'error'].map(
+    word => `count(*) filter (where is_active and lower(${status}) = '${word}')::int as ${word}`,
+  )
+  const columns = [
+    'count(*)::int as total',
+    'count(*) filter (where is_active)::int as active',
+    ...counts,
+    ...more,
+  ]
+  const [counted] = await rows<StatusTotals & More>(
+    trx,
+    `select ${columns.join(', ')} from ${tableName} where ${IS_OF_ASSET}`,
+    { companyId: companyOf(trx), sourceId: source.id, tableId: table?.id ?? null },
+  )
+  return counted!
+}
+
+/** Whether a row belongs to an asset; bindings as in `countByStatus`. */
+export const IS_OF_ASSET = `company_id = :companyId and source_id = :sourceId
+  and (cast(:tableId as uuid) is null or table_id = :tableId)`
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 

@@ -61,7 +61,6 @@ const columnsOf = new WeakMap<Wire, Map<string, readonly Column[]>>()
  * "Pipelining" in the chapter "Message Flow" of its manual. After an error it runs none of those that follow.
  */
 export class Batch extends Query {
-  /** How many they are. */
   readonly size: number
   /** Whether an error left it unknown which names its connection still has. */
   isInDoubt = false

@@ -249,10 +249,7 @@ const LOCK_TIMEOUT_MS = 500
 const LOCK_RETRY_MS = 1_000
 
 /** Runs the migrations that are missing, all or none, beside processes that go on working. */
-async function upgrade(
-  owner: Knex,
-  { migrations, log }: { migrations: readonly Migration[]; log: Logger },
-): Promise<void> {
+async function upgrade(owner: Knex, { migrations, log }: { migrations: readonly Migration[]; log: Logger }) {
   for (;;) {
     try {
       await owner.migrate.latest({

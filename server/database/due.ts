@@ -18,13 +18,11 @@ export const INTERVAL_SECONDS = {
   weekly: 604_800,
 } as const
 
-/** A claimed row. */
 export interface Due {
   companyId: string
   sourceId: string
   /** The table, where the rows belong to one. */
   tableId?: string
-  /** The time it was due at. */
   slot: Date
 }
 

@@ -10,10 +10,7 @@ export interface Partition {
 }
 
 /** Reads the database's clock and the partitions of some tables. */
-export async function readPartitions(
-  trx: Transaction,
-  tables: readonly string[],
-): Promise<{ now: Date; partitions: Partition[] }> {
+export async function readPartitions(trx: Transaction, tables: readonly string[]) {
   // Bounds are shown in the zone of the session.
   const [clock] = await rows<{ now: Date }>(trx, `select now(), set_config('timezone', 'UTC', true)`)
   const bounds = await rows<{ table: string; name: string; bound: string }>(
@@ -41,7 +38,6 @@ function parseBound(bound = ''): Date | null {
     : new Date(Number.parseInt(uuid.replace('-', ''), 16))
 }
 
-/** The smallest UUID v7 of a millisecond. */
 export function leastUuid(at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`

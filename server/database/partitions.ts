@@ -36,7 +36,6 @@ export interface PartitionFamily {
   tables: readonly PartitionedTable[]
 }
 
-/** What `server.partitions` accepts. */
 export const partitionFamilyShape = Joi.object({
   name: Joi.string().required(),
   retention: Joi.valid('retentionResultsDays', 'retentionChangesDays', 'retentionAlertsDays').required(),
@@ -57,7 +56,6 @@ const DAY_MS = 86_400_000
 /** Any number, the same in every process. */
 const MAINTENANCE_LOCK = 7_114_366
 
-/** What maintenance changed. */
 export interface PartitionChanges {
   /** Partitions. */
   made: string[]
@@ -87,7 +85,6 @@ export const maintainPartitionsJob: Job = {
   },
 }
 
-/** The work of `partitions.keep`. */
 export async function maintainPartitions(
   server: Pick<Server, 'config' | 'db' | 'partitions'>,
   { batch, tries = LOCK_TRIES, signal }: Pace & { tries?: number } = {},
@@ -153,7 +150,6 @@ function isLockError(error: Error & { code?: string }): boolean {
 }
 
 interface PartitionPlan {
-  /** Months to create. */
   months: Date[]
   /** Where the last month ends. */
   until: Date

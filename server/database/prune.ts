@@ -6,7 +6,6 @@ const BATCH_ROWS = 5_000
 /** Runs work in a transaction of the owner. */
 export type Transact = <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>
 
-/** How far one goes. */
 export interface Pace {
   /** Rows that one transaction deletes. */
   batch?: number

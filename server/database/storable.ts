@@ -4,7 +4,6 @@ const UNSTORABLE_TEXT = /[\0\p{Surrogate}]/u
 /** The same as `JSON.stringify` writes it, behind an even number of backslashes. */
 const UNSTORABLE_JSON = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
 
-/** Whether a text can be stored as it is. */
 export function isStorable(text: string): boolean {
   return !UNSTORABLE_TEXT.test(text)
 }

@@ -105,11 +105,10 @@ async function mend(native: string): Promise<NodeJS.ErrnoException | undefined> 
     for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
       const link = join(dirname(native), target)
       // access() follows the link, so that one whose file is gone counts as missing too.
-      if (!(await exists(link))) {
+      if (!(await exists(link)))
         await symlink(basename(source), link).catch(error => {
           if (error.code !== 'EEXIST') throw error
         })
-      }
     }
     for (const name of ['initdb', 'postgres', 'pg_ctl']) {
       const file = join(native, 'bin', name)
@@ -149,21 +148,15 @@ function cannotRun(native: string, cause: NodeJS.ErrnoException): Error {
  * Copies the binaries to where the user they run as may go: a checkout below /root is closed to it.
  * Only a folder that no other user could have written to is accepted, since its files are executed.
  */
-async function copyToCache(
-  native: string,
-  version: string,
-  caches: string[],
-  account?: Account,
-): Promise<string> {
+async function copyToCache(native: string, version: string, caches: string[], account?: Account) {
   const problems: string[] = []
   for (const parent of caches) {
     const target = join(parent, `postgres-${version}-${process.arch}`)
     try {
       await mkdir(parent, { recursive: true })
       const found = await lstat(parent)
-      if (!found.isDirectory() || found.uid !== process.geteuid?.() || (found.mode & 0o022) !== 0) {
+      if (!found.isDirectory() || found.uid !== process.geteuid?.() || (found.mode & 0o022) !== 0)
         throw new Error(`${parent} can be written by another user`)
-      }
       // Whatever our umask is: the user PostgreSQL runs as goes through here.
       await chmod(parent, 0o755)
       if (!(await exists(target))) await copyWhole(native, target)
@@ -248,6 +241,4 @@ export async function mayEnter(
 
 const answer: [() => boolean, () => boolean] = [() => true, () => false]
 
-function exists(path: string): Promise<boolean> {
-  return access(path).then(...answer)
-}
+const exists = (path: string): Promise<boolean> => access(path).then(...answer)

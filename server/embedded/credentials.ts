@@ -14,7 +14,6 @@ export interface Credentials {
   port?: number
 }
 
-/** Where the credentials of a data folder are kept. */
 export function credentialsFile(dataDir: string): string {
   return join(dataDir, `postgres-${major}.json`)
 }
@@ -50,12 +49,10 @@ export async function writeCredentials(dataDir: string, credentials: Credentials
   await rename(draft, file)
 }
 
-/** Connection string of the service's login on a port of this machine. */
 export function ownerUrl(port: number, credentials: Credentials): string {
   return `postgres://${owner}:${credentials.owner_password}@127.0.0.1:${port}/${owner}`
 }
 
-/** Connection string of the superuser on a port of this machine. */
 export function superuserUrl(port: number, credentials: Credentials): string {
   return `postgres://${superuser}:${credentials.superuser_password}@127.0.0.1:${port}/postgres`
 }

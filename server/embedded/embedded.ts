@@ -12,10 +12,8 @@ import {
   writeCredentials,
 } from './credentials.ts'
 import type { Credentials } from './credentials.ts'
-import { knownCluster, major, moveAside, newCluster, rememberCluster } from './folder.ts'
-import type { ClusterFolder } from './folder.ts'
-import { locateBinaries } from './binaries.ts'
-import type { PostgresBinaries } from './binaries.ts'
+import { knownCluster, major, moveAside, newCluster, rememberCluster, type ClusterFolder } from './folder.ts'
+import { locateBinaries, type PostgresBinaries } from './binaries.ts'
 import {
   createCluster,
   isPostmasterAlive,
@@ -24,14 +22,12 @@ import {
   stopPostmaster,
 } from './postmaster.ts'
 import type { Postmaster } from './postmaster.ts'
-import { takeLock, tryLock } from './lock.ts'
-import type { ProcessLock } from './lock.ts'
+import { takeLock, tryLock, type ProcessLock } from './lock.ts'
 
 /** A PostgreSQL that this service runs for itself. */
 export interface EmbeddedPostgres {
   /** Connection string of `tidemark`, the login that owns the database of the same name and may make roles. */
   url: string
-  /** Connection string of the superuser, for administration. */
   superuserUrl: string
   /** Whether the server ran already: another process uses it too, or one that was killed left it. */
   reattached: boolean
@@ -143,11 +139,7 @@ export async function attachEmbedded(dataDir: string): Promise<string | null> {
 }
 
 /** Creates the cluster and its passwords unless they exist. */
-async function prepare(
-  place: ClusterFolder,
-  binaries: PostgresBinaries,
-  log: EmbeddedLog,
-): Promise<Credentials> {
+async function prepare(place: ClusterFolder, binaries: PostgresBinaries, log: EmbeddedLog) {
   const { dataDir, folder } = place
   const kept = await readCredentials(dataDir)
   let isThere = await stat(folder).then(
@@ -155,12 +147,11 @@ async function prepare(
     () => false,
   )
   if (isThere && !kept) {
-    if (place.isKnown) {
+    if (place.isKnown)
       throw new Error(
         `${credentialsFile(dataDir)}, with the passwords of the embedded PostgreSQL, is missing: bring it back from ` +
           `a backup, or delete ${join(dataDir, `postgres-${major}`)} to begin with an empty database.`,
       )
-    }
     const postmaster = await readPostmaster(folder)
     if (postmaster && isPostmasterAlive(postmaster.pid, folder))
       await stopPostmaster(binaries, folder, postmaster)

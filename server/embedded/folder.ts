@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chmod, lstat, mkdir, readlink, realpath, rename, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mayEnter } from './binaries.ts'
-import type { Account } from './binaries.ts'
+import { mayEnter, type Account } from './binaries.ts'
 
 /** Major version of the embedded PostgreSQL: its clusters cannot be opened by another. */
 export const major = 17
@@ -35,17 +34,15 @@ export async function knownCluster(dataDir: string): Promise<ClusterFolder | nul
   })
   const { uid, gid } = await stat(folder)
   const me = process.geteuid?.()
-  if (me === 0 && uid === 0) {
+  if (me === 0 && uid === 0)
     throw new Error(
       `${folder} belongs to root, as whom PostgreSQL does not run: give it to another user with chown -R, ` +
         `best to the one that "postgres" or "nobody" names in /etc/passwd.`,
     )
-  }
-  if (me !== undefined && me !== 0 && uid !== me) {
+  if (me !== undefined && me !== 0 && uid !== me)
     throw new Error(
       `${folder} belongs to user id ${uid}: start as that user or as root, or choose another DATA_DIR.`,
     )
-  }
   return { dataDir: await realpath(dataDir), folder, isKnown: true, ...(me === 0 && { owner: { uid, gid } }) }
 }
 
@@ -59,18 +56,16 @@ export async function newCluster(
   elsewhere: string,
 ): Promise<ClusterFolder> {
   const real = await realpath(dataDir)
-  if (!account || (await mayEnter(account, real))) {
+  if (!account || (await mayEnter(account, real)))
     return { dataDir: real, folder: join(real, `postgres-${major}`), isKnown: false }
-  }
   await mkdir(elsewhere, { recursive: true })
   await chmod(elsewhere, 0o755)
   const parent = await realpath(elsewhere)
-  if (!(await mayEnter(account, parent))) {
+  if (!(await mayEnter(account, parent)))
     throw new Error(
       `User id ${account.uid}, as whom PostgreSQL runs, may enter neither DATA_DIR (${real}) nor ${parent}: ` +
         'choose a DATA_DIR that it may go to, or start as an ordinary user.',
     )
-  }
   const name = createHash('sha256').update(real).digest('hex').slice(0, 16)
   return { dataDir: real, folder: join(parent, name), isKnown: false }
 }

@@ -2,16 +2,13 @@ import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chown, mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { postgresEnvironment } from './binaries.ts'
-import type { PostgresBinaries } from './binaries.ts'
+import { postgresEnvironment, type PostgresBinaries } from './binaries.ts'
 
 const windows = process.platform === 'win32'
 
-/** The superuser of every cluster made here. */
 export const superuser = 'postgres'
 
 /** What a running server writes to `postmaster.pid` in its cluster folder. */
@@ -98,9 +95,8 @@ export async function launchPostmaster(
     // Between being chosen and being used a free port may be taken; sessions of a server that was killed
     // notice it within moments.
     const mayPass = /could not (bind|create any)|pre-existing shared memory block/.test(output)
-    if (!mayPass || Date.now() > deadline) {
+    if (!mayPass || Date.now() > deadline)
       throw new Error(`The embedded PostgreSQL in ${folder} does not start:\n${output}`)
-    }
     await wait(50)
     port = await freePort()
   }

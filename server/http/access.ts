@@ -1,4 +1,4 @@
-import type { Request, RouteOptions } from '@hapi/hapi'
+import type { Request, RouteDefMethods, RouteOptions, ServerRoute } from '@hapi/hapi'
 import type { Plan } from '../settings/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { apiError } from './errors.ts'
@@ -67,7 +67,7 @@ function guarded(guard: Guard): RouteOptions {
   return { auth: CALLER_STRATEGY, plugins: { access: guard } }
 }
 
-/** Route options to spread into a route: who may call it, and what counts the calls. */
+/** Route options: who may call a route, and what counts the calls. */
 export const access = {
   /** No credential needed. */
   open: { auth: false, plugins: { access: { limit: null } } } as RouteOptions,
@@ -96,6 +96,20 @@ export const access = {
   keys: guarded({ scope: 'admin', limit: null }),
 } as const
 
+/**
+ * Makes the function that writes the routes of one section of the API: a method, a path, one of `access`, and the options
+ * of hapi, with the handler.
+ * @param tag names the section in `/openapi.json`; a route with `tags` of its own belongs to others
+ */
+export function routesOf(tag: string) {
+  return (
+    method: Uppercase<RouteDefMethods>,
+    path: string,
+    guard: RouteOptions,
+    options: RouteOptions,
+  ): ServerRoute => ({ method, path, options: { tags: ['api', tag], ...guard, ...options } })
+}
+
 /** The caller of a guarded route. */
 export function caller(request: Request): Caller {
   return request.auth.credentials as unknown as Caller
@@ -121,27 +135,18 @@ export function refusalOf(request: Request): Error | null {
   const guard = request.route.settings.plugins?.access
   const who = caller(request)
   if (guard?.sessionOnly && who.kind !== 'session') {
-    return apiError(
-      'FORBIDDEN',
-      'This endpoint takes a sign-in token, not an API key: POST /api/v1/auth/login gives one',
-      {
-        current_scope: who.scope,
-        required_scope: 'session',
-      },
-    )
+    const message = 'This endpoint takes a sign-in token, not an API key: POST /api/v1/auth/login gives one'
+    return apiError('FORBIDDEN', message, { current_scope: who.scope, required_scope: 'session' })
   }
   if (guard?.scope && !covers(who.scope, guard.scope)) {
-    return apiError('FORBIDDEN', `This needs the scope ${guard.scope}; the credential has ${who.scope}`, {
-      current_scope: who.scope,
-      required_scope: guard.scope,
-    })
+    const message = `This needs the scope ${guard.scope}; the credential has ${who.scope}`
+    return apiError('FORBIDDEN', message, { current_scope: who.scope, required_scope: guard.scope })
   }
   // The scope alone does not decide: a dry run needs read-only, but puts load on a source.
-  if (who.readOnlyReason !== undefined && request.method !== 'get' && request.method !== 'head') {
+  if (who.readOnlyReason !== undefined && request.method !== 'get' && request.method !== 'head')
     return apiError('FORBIDDEN', who.readOnlyReason, {
       current_scope: who.scope,
       required_scope: 'read-write',
     })
-  }
   return null
 }

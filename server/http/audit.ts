@@ -7,13 +7,11 @@ import { addressOf } from './limits.ts'
 export interface AuditEvent {
   /** `<thing>.<what happened to it>`: `api_key.created`. */
   action: string
-  /** The target of the action. */
   target?: { type: string; id: string }
   /** More details; never a secret. */
   details?: Record<string, unknown>
 }
 
-/** The actor and its address. */
 export interface AuditOrigin {
   companyId: string
   /** `user:<id>`, `key:<id>`, `system`, or `cli` for the operator. */
@@ -74,7 +72,6 @@ export function auditorOf<Thing>(type: string, idOf: (thing: Thing) => string) {
     })
 }
 
-/** The id and the client address of a request. */
 export function requestOrigin(request: Request): RequestOrigin {
   return { requestId: request.info.id, address: addressOf(request, request.server.config.trustProxy) }
 }

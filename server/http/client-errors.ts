@@ -23,7 +23,6 @@ interface Connection {
   last: { request: IncomingMessage; response: ServerResponse }
 }
 
-/** Options of `handleClientErrors`. */
 export interface ClientErrorOptions {
   log: Pick<Logger, 'info'>
   /** Called with the status of each reply, for the metrics. */

@@ -24,6 +24,36 @@ export function record(fields: Record<string, Joi.Schema>, example?: object): Jo
   return example ? schema.example(example) : schema
 }
 
+/** The example that a schema gives. */
+export function exampleIn(schema: Joi.Schema): unknown {
+  return (schema.$_terms.examples as unknown[] | null)?.[0]
+}
+
+/** Examples that `exampleRecord` made. */
+const ownExamples = new WeakSet<object>()
+
+/** Fields without their examples; an `exampleRecord` among them keeps its own. */
+export function withoutExamples(fields: Record<string, Joi.Schema>): Record<string, Joi.Schema> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      if (ownExamples.has(exampleIn(field) as object)) return [name, field]
+      // Joi's types lack it.
+      const copy = (field as Joi.Schema & { clone(): Joi.Schema }).clone()
+      copy.$_terms.examples = null
+      return [name, copy]
+    }),
+  )
+}
+
+/** A `record` whose example is made of those of its fields. @param example values in place of theirs */
+export function exampleRecord(fields: Record<string, Joi.Schema>, example: object = {}): Joi.ObjectSchema {
+  const examples = Object.entries(fields).map(([name, field]) => [name, exampleIn(field)] as const)
+  const given = examples.filter(([, value]) => value !== undefined)
+  const own = { ...Object.fromEntries(given), ...example }
+  ownExamples.add(own)
+  return record(withoutExamples(fields), own)
+}
+
 /** The `response` of a route that answers with this. The tests hold replies against it; requests do not pay for that. */
 export function reply(schema: Joi.Schema, status = 200): RouteOptionsResponse {
   return { status: { [status]: schema }, sample: 0 }
@@ -42,26 +72,36 @@ export const pageFields = {
     .example(false),
 }
 
-const pagination = record(pageFields)
+const pagination = record(pageFields).label('Pagination')
+
+/** Labels of records, by which `/openapi.json` knows them: `AlertRule`. Others are words for messages. */
+export const RECORD_NAME = /^[A-Z][A-Za-z]+$/
+
+/** Names what stands around a record after it: of `Alert`, `AlertPage`. What has no name gives none. */
+function namedAfter(inner: Joi.Schema, suffix: string, outer: Joi.Schema): Joi.Schema {
+  const name = inner.$_getFlag('label') as string | undefined
+  return name !== undefined && RECORD_NAME.test(name) ? outer.label(name + suffix) : outer
+}
 
 /** `{data}`, around what most endpoints below `/sdk` answer. */
 export function inData(schema: Joi.Schema): Joi.Schema {
-  return record({ data: schema })
+  return namedAfter(schema, 'Data', record({ data: schema }))
 }
 
 /** A flat list: `{data: […], pagination}`. */
-export function inPage(item: Joi.Schema): Joi.Schema {
-  return record({ data: Joi.array().items(item), pagination })
+export function inPage(item: Joi.Schema, name = 'data'): Joi.Schema {
+  const page = record({ [name]: Joi.array().items(item), pagination })
+  return namedAfter(item, name === 'data' ? 'Page' : 'List', page)
 }
 
 /** A list of the quality endpoints: `{data: {items: […]}, pagination}`. */
 export function inItems(item: Joi.Schema): Joi.Schema {
-  return record({ data: record({ items: Joi.array().items(item) }), pagination })
+  return namedAfter(item, 'Items', record({ data: record({ items: Joi.array().items(item) }), pagination }))
 }
 
 /** A list of the other endpoints below `/sdk`: `{data: {data: […], pagination}}`. */
 export function inNestedPage(item: Joi.Schema, name = 'data'): Joi.Schema {
-  return inData(record({ [name]: Joi.array().items(item), pagination }))
+  return inData(inPage(item, name))
 }
 
 /**
@@ -69,41 +109,48 @@ export function inNestedPage(item: Joi.Schema, name = 'data'): Joi.Schema {
  * @param meta fields beside the data; defaults to none
  */
 export function inEnvelope(schema: Joi.Schema, meta: Joi.Schema = record({})): Joi.Schema {
-  return record({
+  const envelope = record({
     success: held.flag,
     data: schema,
     message: held.text.description('A sentence for people; mostly empty when it went well.').example(''),
     error: held.text.description('A code; empty when it went well.').example(''),
     meta,
   })
+  return namedAfter(schema, 'Envelope', envelope)
 }
 
 /** `{data: {success, message}}`, for removals. */
 export function removal(message: string): Joi.Schema {
-  return inData(record({ success: Joi.valid(true), message: Joi.string().example(message) }))
+  return inData(record({ success: Joi.valid(true), message: Joi.string().example(message) }).label('Removal'))
 }
 
-/** The body of 422, for replies that a route itself describes. */
+/** The body of 422. */
 export const unusable = record({
   detail: Joi.array()
     .items(
       record({
-        loc: Joi.array().items(Joi.string()).description('path, query, header or body; then the field.'),
+        loc: held.texts.description('path, query, header or body; then the field.'),
         msg: Joi.string(),
         type: Joi.string(),
       }),
     )
     .min(1),
 })
+  .example({ detail: [{ loc: ['body', 'email'], msg: 'email is required', type: 'any.required' }] })
+  .label('ValidationFailure')
 
-/** The body of an error, for replies that a route itself describes. */
+/** The body of an error. */
 export const failure = record(
   {
     error: record({
-      code: Joi.string().description('Stable, for programs.'),
+      code: Joi.string()
+        .pattern(/^[A-Z][A-Z_]+$/)
+        .description('Stable, for programs.'),
       message: Joi.string().description('A sentence that says what to do.'),
-      details: Joi.object().unknown().description('Field names, suggestions.'),
+      details: Joi.object()
+        .unknown()
+        .description('Field names, suggestions; request_id when the fault is ours.'),
     }),
   },
   { error: { code: 'CONFLICT', message: 'It conflicts with what is there: read it again', details: {} } },
-)
+).label('Error')

@@ -45,10 +45,8 @@ const CODES = {
 
 export type ErrorCode = keyof typeof CODES
 
-/** Every error code. */
 export const CODE_NAMES = Object.keys(CODES) as ErrorCode[]
 
-/** The status that a code is answered with. */
 export function statusOf(code: ErrorCode): number {
   return CODES[code]
 }
@@ -107,7 +105,6 @@ export function hasErrorData(error: unknown): error is Boom.Boom<ErrorData> {
   return Boom.isBoom(error) && Object.hasOwn(CODES, (error.data as ErrorData | null)?.code ?? '')
 }
 
-/** True for an error of `apiError` with this code. */
 export function hasCode(error: unknown, code: ErrorCode): boolean {
   return hasErrorData(error) && error.data?.code === code
 }

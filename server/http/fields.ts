@@ -1,5 +1,9 @@
 /** One description of a resource's fields, which its bodies, rows and replies follow from. */
 import type Joi from 'joi'
+import { snakeCaseMappers } from 'objection'
+
+/** An object with its names as the API has them (`created_at`), or as the program has them (`createdAt`). */
+export const { format: toApiNames, parse: fromApiNames } = snakeCaseMappers()
 
 /** A field that bodies set and replies show. */
 export interface Field<Row> {
@@ -30,15 +34,11 @@ export type CreateBody<Row, F extends Fields<Row>> = {
   ]: Row[F[K]['column']]
 }
 
-/** A validated body that patches a resource. */
 export type PatchBody<Row, F extends Fields<Row>> = {
   [K in keyof F as F[K] extends { patch: unknown } ? K : never]?: Row[F[K]['column']]
 }
 
-function mapFields<Row, T>(
-  fields: Fields<Row>,
-  valueOf: (field: Field<Row>) => T | undefined,
-): Record<string, T> {
+function mapFields<Row, T>(fields: Fields<Row>, valueOf: (field: Field<Row>) => T | undefined) {
   const entries = Object.entries(fields).map(([name, field]) => [name, valueOf(field)] as const)
   return Object.fromEntries(entries.filter((entry): entry is [string, T] => entry[1] !== undefined))
 }
@@ -50,22 +50,15 @@ export function createKeys<Row>(fields: Fields<Row>): Record<string, Joi.Schema>
   )
 }
 
-/** The keys of the body that patches a resource. */
 export function patchKeys<Row>(fields: Fields<Row>): Record<string, Joi.Schema> {
   return mapFields(fields, ({ body, patch }) => (patch === true ? body : patch))
 }
 
-/** The keys of replies. */
+/** The keys of replies, with their examples. */
 export function replyKeys<Row>(fields: Fields<Row>): Record<string, Joi.Schema> {
-  return mapFields(fields, ({ body, reply = body }) => reply)
+  return mapFields(fields, ({ body, reply = body, example }) => reply.example(example))
 }
 
-/** The fields of a reply's example. */
-export function exampleOf<Row>(fields: Fields<Row>): Record<string, unknown> {
-  return mapFields(fields, ({ example }) => example)
-}
-
-/** The columns that a validated body sets. */
 export function columnsOf<Row>(fields: Fields<Row>, body: object): Partial<Row> {
   const given = body as Record<string, unknown>
   return Object.fromEntries(
@@ -75,7 +68,6 @@ export function columnsOf<Row>(fields: Fields<Row>, body: object): Partial<Row> 
   ) as Partial<Row>
 }
 
-/** The fields of a row as replies show them. */
 export function presentFields<Row>(fields: Fields<Row>, row: Partial<Row>): Record<string, unknown> {
   // Lists call it for each row, so it builds nothing in between.
   const shown: Record<string, unknown> = {}

@@ -46,7 +46,6 @@ const LATE_SECONDS = 300
 /** Milliseconds without a look for jobs, which are looked for every 2 s, after which workers count as stuck. */
 const STUCK_MS = 30_000
 
-/** What was asked of the database. */
 interface Asked {
   latency: number
   isWritable: boolean

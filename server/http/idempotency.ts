@@ -181,9 +181,7 @@ async function release({ db }: Server, claim: Claim): Promise<void> {
   )
 }
 
-function placeOf({ companyId, actor, key }: Claim): string {
-  return `idempotent_reply:${companyId}:${actor}:${key}`
-}
+const placeOf = ({ companyId, actor, key }: Claim): string => `idempotent_reply:${companyId}:${actor}:${key}`
 
 /** A reply sealed with a key that was removed since is lost; the request is still not run again. */
 function opened({ vault }: Server, claim: Claim, body: string): string {
@@ -207,11 +205,8 @@ function stillRunning(): Error {
 }
 
 function otherRequest(request: Request): Error {
-  return refusedKey(
-    request,
-    'was used for another request: take a new key for each request',
-    'idempotency.reused',
-  )
+  const message = 'was used for another request: take a new key for each request'
+  return refusedKey(request, message, 'idempotency.reused')
 }
 
 function badKey(request: Request): Error {
@@ -235,9 +230,7 @@ export const prune: Job = {
   async work(_data, { server }) {
     await server.db.statement(
       `delete from idempotent_replies where created_at < now() - :kept * interval '1 hour'`,
-      {
-        kept: KEPT_HOURS,
-      },
+      { kept: KEPT_HOURS },
     )
   },
 }

@@ -5,12 +5,10 @@ export function queryOf<T>(request: Request): T {
   return request.query as unknown as T
 }
 
-/** The validated body of a request. */
 export function bodyOf<T>(request: Request): T {
   return request.payload as unknown as T
 }
 
-/** A validated path parameter. */
 export function param(request: Request, name: string): string {
   return (request.params as Record<string, string>)[name] ?? ''
 }
@@ -18,6 +16,24 @@ export function param(request: Request, name: string): string {
 /** Whether the client is a browser that shows a page: its Accept names text/html. */
 export function acceptsHtml({ headers }: Request): boolean {
   return String(headers.accept ?? '').includes('text/html')
+}
+
+/**
+ * Whether the client would rather have HTML than Markdown: its Accept names text/html, with a weight above that of
+ * text/markdown and not below that of everything else.
+ */
+export function prefersHtml({ headers }: Request): boolean {
+  const weights = new Map(
+    String(headers.accept ?? '')
+      .split(',')
+      .map(range => {
+        const [type = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())
+        const weight = parameters.find(part => part.startsWith('q='))?.slice('q='.length)
+        return [type, weight === undefined ? 1 : Number(weight)]
+      }),
+  )
+  const page = weights.get('text/html') ?? 0
+  return page > (weights.get('text/markdown') ?? 0) && page >= (weights.get('*/*') ?? 0)
 }
 
 /** The latest time that a body may name: after it, ISO 8601 needs a sign, which common clients cannot parse. */

@@ -1,7 +1,6 @@
 /** Indented JSON for people who read replies in a terminal. */
 import type { Request, Server } from '@hapi/hapi'
 
-/** Spaces of one level. */
 const INDENT = 2
 
 /**

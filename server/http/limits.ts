@@ -172,7 +172,6 @@ export function isCountedAtOnce({ route, headers }: Request): boolean {
 
 const isRead = ({ method }: Request) => method === 'get' || method === 'head'
 
-/** A limit by its name and its windows. */
 interface Bucket {
   name: string
   whole: Window

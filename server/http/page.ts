@@ -20,19 +20,24 @@ export const queryInteger = (min: number, max: number) =>
 /** `true` or `false` in a query, nothing else. */
 export const queryBoolean = Joi.boolean().sensitive()
 
-/** One or more of some words in a query, separated by commas, of which any will do: read as a list. */
-export const queryWords = (words: readonly string[]) =>
-  Joi.string()
+/**
+ * One or more of some words in a query, separated by commas, of which any will do: read as a list.
+ * @param meanings what each word is read as; a list of words is read as it is
+ */
+export const queryWords = (meanings: readonly string[] | ReadonlyMap<string, string>) => {
+  const meaningOf = new Map('get' in meanings ? meanings : meanings.map(word => [word, word] as const))
+  const words = [...meaningOf.keys()]
+  return Joi.string()
     .max(500)
     .custom((text: string, helpers) => {
-      const given = [...new Set(text.split(',').map(word => word.trim()))]
-      return given.every(word => words.includes(word)) ? given : helpers.error('any.only', { valids: words })
+      const given = text.split(',').map(word => meaningOf.get(word.trim()))
+      return given.includes(undefined) ? helpers.error('any.only', { valids: words }) : [...new Set(given)]
     })
     .messages({ 'any.only': '{{#label}} must be one or more of {{#valids}}, separated by commas' })
-    .meta({ openapi: { type: 'array', items: { type: 'string', enum: [...words] }, minItems: 1 } })
+    .meta({ openapi: { type: 'array', items: { type: 'string', enum: words }, minItems: 1 } })
     .description(`One or more of ${words.join(', ')}, separated by commas.`)
+}
 
-/** The query parameters of a list. */
 export const pageQuery = ({ max = 100, fallback = 50 }: { max?: number; fallback?: number } = {}) => ({
   limit: queryInteger(1, max).default(fallback),
   offset: queryInteger(0, 1_000_000_000).default(0),
@@ -53,16 +58,12 @@ export function newestFirst(...columns: readonly string[]): { column: string; or
   return columns.map(column => ({ column, order: 'desc' }))
 }
 
-/** The pagination of a list. */
 export function pagination(total: number, { limit, offset }: Page): Pagination {
   return { total, limit, offset, has_more: offset + limit < total }
 }
 
 /** One page of what a query finds, in its order, and the total, counted only where the page does not show it. */
-export function pageOf<Row extends Model>(
-  query: QueryBuilder<Row, Row[]>,
-  page: Page,
-): Promise<{ results: Row[]; total: number }> {
+export function pageOf<Row extends Model>(query: QueryBuilder<Row, Row[]>, page: Page) {
   return joinedPageOf(query, page, own => own)
 }
 

@@ -18,11 +18,7 @@ export const MAX_WAIT_SECONDS = 60
  * @param jobPath where its record is served, without its id
  */
 export function presentStarted(what: string, { id, status }: Run, jobPath: string) {
-  return {
-    job_id: id,
-    status,
-    message: `${what} is ${status}: follow it at GET ${jobPath}/${id}`,
-  }
+  return { job_id: id, status, message: `${what} is ${status}: follow it at GET ${jobPath}/${id}` }
 }
 
 /** The schema of a started run. @param id of the example @param more fields */
@@ -36,7 +32,7 @@ export function startedRun(
     record(
       { job_id: held.id, status: runStatus, message: Joi.string(), ...more },
       { ...presentStarted(what, { id, status: 'pending' }, jobPath), ...example },
-    ),
+    ).label(`Started${what}`),
   )
 }
 
@@ -58,7 +54,9 @@ export function runRecord(result: Joi.Schema, error: Joi.Schema): Joi.ObjectSche
 const finished = runRecord(
   Joi.object().unknown(),
   record({ code: Joi.string().description('Why it failed, for programs.'), message: held.text }),
-).description('With `Prefer: wait=N`: the job, which ended in time')
+)
+  .label('FinishedRun')
+  .description('With `Prefer: wait=N`: the job, which ended in time')
 
 /** The `response` of a route that starts a run. @param more replies by status */
 export function startedReplies(
@@ -68,7 +66,6 @@ export function startedReplies(
   return { status: { 200: inData(finished), 202: started, ...more }, sample: 0 }
 }
 
-/** The `validate.headers` of a route that starts a run. */
 export const waitHeaders = Joi.object({
   prefer: Joi.string()
     .description(

@@ -44,11 +44,7 @@ export function failuresOf(
   })
 }
 
-function sentence(
-  { type, message, context, path }: Joi.ValidationErrorItem,
-  name: string,
-  root: string,
-): string {
+function sentence({ type, message, context, path }: Joi.ValidationErrorItem, name: string, root: string) {
   if (path.length === 0 && (type === 'object.base' || type === 'any.required'))
     return `a JSON object is required in ${root}`
   if (type === 'string.guid') return `${name} must be a UUID`

@@ -12,7 +12,6 @@ const AFTERMATH_MS = 60_000
 /** The engine's error for a job whose worker sent no more heartbeats. */
 const HEARTBEAT_TIMEOUT_ERROR = 'job heartbeat timeout'
 
-/** Why a job is not retried. */
 export class Crashed extends Error {
   override readonly name = 'Crashed'
 }

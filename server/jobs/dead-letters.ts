@@ -1,6 +1,7 @@
 /** Queue statistics for operators, and their commands on dead jobs. */
 import type { PgBoss } from 'pg-boss'
 import type { Server } from '@hapi/hapi'
+import { toApiNames } from '../http/fields.ts'
 
 /** The dead-letter queue of all kinds of jobs; each dead job holds the name of its own queue. */
 export const DEAD_LETTERS = 'jobs.dead'
@@ -40,7 +41,7 @@ export interface DeadFilter {
 /** The queues of this version and others that still hold jobs, by their names. */
 export function listQueues({ db, jobs }: Server): Promise<QueueRecord[]> {
   return db
-    .statement(
+    .statement<{ lagSeconds: number }>(
       `with held as (
        select case name when :dead then source_name else name end as queue, name = :dead as is_dead,
               state, start_after
@@ -60,26 +61,23 @@ export function listQueues({ db, jobs }: Server): Promise<QueueRecord[]> {
        from counted order by queue`,
       { names: jobs.names(), dead: DEAD_LETTERS },
     )
-    .then(found => found.map(asQueue))
+    .then(found =>
+      found.map(({ lagSeconds, ...queue }) => {
+        const lag_seconds = Math.round(lagSeconds * 10) / 10
+        return { ...(toApiNames(queue) as Omit<QueueRecord, 'lag_seconds'>), lag_seconds }
+      }),
+    )
 }
 
-/** Lists dead jobs, latest first. */
-export async function listDead(
-  { db }: Server,
-  filter: DeadFilter,
-  limit: number,
-): Promise<{ dead: DeadRecord[]; total: number }> {
-  const found = await db.statement<DeadRow & { total: number }>(
+export async function listDead({ db }: Server, filter: DeadFilter, limit: number) {
+  const found = await db.statement<{ total: number }>(
     `select id, source_name as queue, created_on as died_at, source_retry_count + 1 as attempts,
             left(coalesce(source_output ->> 'message', source_output #>> '{value,message}'), 500) as reason, data,
             cast(count(*) over () as int) as total
        from pgboss.job where ${DEAD_JOB_FILTER} order by created_on desc, id limit :limit`,
     { ...chosen(filter), limit },
   )
-  const dead = found.map(({ id, queue, diedAt, attempts, reason, data }) => ({
-    ...{ id, queue, died_at: diedAt, attempts, reason },
-    data,
-  }))
+  const dead = found.map(({ total: _total, ...job }) => toApiNames(job) as DeadRecord)
   return { dead, total: found[0]?.total ?? 0 }
 }
 
@@ -98,10 +96,7 @@ const BATCH_JOBS = 1_000
 
 /** Sends dead jobs to their queues again. @returns how many */
 export async function redriveDead(boss: PgBoss, { queue, id }: DeadFilter): Promise<number> {
-  const filter = {
-    ...(queue !== undefined && { sourceName: queue }),
-    ...(id !== undefined && { ids: [id] }),
-  }
+  const filter = { ...(queue !== undefined && { sourceName: queue }), ...(id !== undefined && { ids: [id] }) }
   let sum = 0
   for (let moved = BATCH_JOBS; moved === BATCH_JOBS; sum += moved) {
     moved = await boss.redrive(DEAD_LETTERS, { ...filter, limit: BATCH_JOBS })
@@ -109,36 +104,8 @@ export async function redriveDead(boss: PgBoss, { queue, id }: DeadFilter): Prom
   return sum
 }
 
-interface DeadRow {
-  id: string
-  queue: string
-  diedAt: Date
-  attempts: number
-  reason: string | null
-  data: object
-}
-
 /** Dead jobs that were neither redriven nor discarded. */
 const DEAD_JOB_FILTER = `name = :dead and state < 'active'
   and (cast(:queue as text) is null or source_name = :queue) and (cast(:id as uuid) is null or id = :id)`
 
-function chosen({ queue, id }: DeadFilter) {
-  return { dead: DEAD_LETTERS, queue: queue ?? null, id: id ?? null }
-}
-
-function asQueue(row: object): QueueRecord {
-  const { queue, waiting, later, running, dead, oldestWaitingAt, lagSeconds } = row as {
-    queue: string
-    waiting: number
-    later: number
-    running: number
-    dead: number
-    oldestWaitingAt: Date | null
-    lagSeconds: number
-  }
-  return {
-    ...{ queue, waiting, later, running, dead },
-    oldest_waiting_at: oldestWaitingAt,
-    lag_seconds: Math.round(lagSeconds * 10) / 10,
-  }
-}
+const chosen = ({ queue, id }: DeadFilter) => ({ dead: DEAD_LETTERS, queue: queue ?? null, id: id ?? null })

@@ -2,7 +2,6 @@
 import type { Server } from '@hapi/hapi'
 import { withTimeout } from '../with-timeout.ts'
 
-/** The milliseconds of a shutdown. */
 export interface Patience {
   /** For jobs to finish. */
   finishMs: number
@@ -10,11 +9,9 @@ export interface Patience {
   letGoMs: number
 }
 
-/** The jobs that this process is running. */
 export interface Running {
   /** Aborts when jobs are handed back for another process to take up. */
   handingBack: AbortSignal
-  /** Whether a try of this job runs. */
   has(id: string): boolean
   /** Names the running jobs for operators. */
   describe(): string
@@ -48,10 +45,8 @@ export function countRunning(): Running {
     },
     async drain(server, idle, { finishMs, letGoMs }) {
       if (await isDone(idle, finishMs)) return 0
-      await grantTry(
-        server,
-        Array.from(running, ({ id }) => id),
-      )
+      const ids = Array.from(running, ({ id }) => id)
+      await grantTry(server, ids)
       ending.abort(new Error('The process ends'))
       await isDone(idle, letGoMs)
       return running.size

@@ -6,7 +6,6 @@ import type { Item, Job } from './job.ts'
 export interface Turns {
   /** The next one of a company: behind its own jobs, and level with those of others that have waited longest. */
   next(companyId: string): number
-  /** Counts a job of a group as waiting. */
   add(group: string): void
   /** Groups of which so many wait. */
   full(most: number): string[]

@@ -20,7 +20,6 @@ export interface JobContext {
   id: string
 }
 
-/** A kind of job and its queue. */
 export interface Job<Data extends object = object> {
   /** `<plugin>.<verb>`, the queue an operator sees. */
   name: string
@@ -78,7 +77,6 @@ export interface SendOptions {
   turn?: number
 }
 
-/** One of many jobs of a kind. */
 export interface Item<Data extends object> extends Omit<SendOptions, 'trx'> {
   data: Data
 }

@@ -43,10 +43,11 @@ export interface Jobs {
   ): Promise<string[]>
   /** When this process last looked for jobs, in milliseconds of its clock; null when none of its workers has. */
   lookedAt(): number | null
-  /** How the engine's connections are used. */
   pools(): PoolUse[]
   /** Resolves when a job of this kind whose data fits was completed, or a try of it has failed; for tests. */
   settled<Data extends object>(job: Job<Data>, fits: (data: Data) => boolean): Promise<'completed' | 'failed'>
+  /** Forgets the jobs that `settled` has seen; for tests. */
+  forgetSettled(): void
   /** Makes the engine's schema and the queues. Needs the owner's role. */
   prepare(): Promise<void>
   start(server: Server, role: 'all' | 'web' | 'worker'): Promise<void>
@@ -135,9 +136,8 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       })
       const options = { db: fromKnex(trx), returnId: true }
       const stored = await insertAll(all, async chunk => (await boss.insert(job.name, chunk, options)) ?? [])
-      if (stored.length < all.length) {
+      if (stored.length < all.length)
         throw new Error(`${all.length - stored.length} jobs ${job.name} of ${all.length} were not accepted`)
-      }
       return all.map(({ id }) => id)
     },
     lookedAt() {
@@ -167,6 +167,9 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       ])
       return state as 'completed' | 'failed'
     },
+    forgetSettled() {
+      for (const job of registry.all()) boss.getSpy(job.name).clear()
+    },
     async prepare() {
       if (prepared) return
       await boss.start()
@@ -195,10 +198,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       if (role === 'web') return
       worksFor = server
       const workers = {
-        surroundings: {
-          ...{ server, log, running, crashes },
-          note: (text: string) => watch?.note(text),
-        },
+        surroundings: { ...{ server, log, running, crashes }, note: (text: string) => watch?.note(text) },
         spies: options.spies === true,
         isStopping: () => isStopping,
         noteStarted: (name: string, turn: number) => turnsOf(name).noteStarted(turn),

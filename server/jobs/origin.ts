@@ -5,7 +5,6 @@ import { traceparent } from '../telemetry/spans.ts'
 /** The one key that no kind of job may use for data of its own. */
 const KEY = '_origin'
 
-/** The stored cause of a job. */
 export interface Cause {
   /** The id of the request or sweep at the start of the chain of jobs. */
   id: string

@@ -1,13 +1,13 @@
-/** One try of one job. */
 import type { JobResult, JobWithMetadata } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Server } from '@hapi/hapi'
 import { checked, GiveUp, type Job } from './job.ts'
 import { Crashed, sentData, type Crashes } from './crashes.ts'
 import type { Running } from './drain.ts'
-import { splitCause } from './origin.ts'
+import { idsOf, splitCause } from './origin.ts'
+import { withOrigin } from '../telemetry/origin.ts'
+import { failSpan, inSpan, type SpanStart } from '../telemetry/spans.ts'
 
-/** What jobs are worked in. */
 export interface Surroundings {
   server: Server
   log: Logger
@@ -17,11 +17,48 @@ export interface Surroundings {
   note(atWork: string): void
 }
 
+/**
+ * Runs one job under the cause that sent it, or as its own cause if a schedule did, with a span and metrics. All log lines
+ * of the run carry the cause, the job and the ids of its data.
+ */
+export function workJob(job: Job, record: JobWithMetadata<object>, surroundings: Surroundings) {
+  const { log, server } = surroundings
+  const { data, cause } = splitCause(record.data ?? {})
+  const ids = idsOf(data)
+  const attempt = record.retryCount + 1
+  const start: SpanStart = {
+    kind: 'consumer',
+    attributes: {
+      'messaging.destination.name': job.name,
+      'messaging.message.id': record.id,
+      'tidemark.attempt': attempt,
+      ...Object.fromEntries(Object.entries(ids).map(([name, id]) => [`tidemark.${name}`, id])),
+    },
+    ...(cause?.trace !== undefined && { parent: cause.trace }),
+  }
+  const origin = { id: cause?.id ?? record.id, fields: { job: job.name, job_id: record.id, ...ids } }
+  return withOrigin(origin, () =>
+    inSpan(`job ${job.name}`, start, async span => {
+      const startedAt = performance.now()
+      const result = await runJob(job, record, surroundings)
+      const ms = performance.now() - startedAt
+      server.telemetry.job(job.name, RESULTS[result.status], ms)
+      if (result.status === 'completed') {
+        // Sweeps run every minute, mostly without work.
+        log[job.every ? 'debug' : 'info']({ attempt, ms: Math.round(ms) }, 'job completed')
+      } else failSpan(span, result.status)
+      return result
+    }),
+  )
+}
+
+const RESULTS = { completed: 'completed', failed: 'failed', deadletter: 'gave_up' } as const
+
 /** Bytes of what is stored of a job's end: an operator's view holds many. */
 const MAX_OUTPUT_CHARACTERS = 2_048
 
 /** Works one job and says what came of it; it never rejects. */
-export async function runJob(
+async function runJob(
   job: Job,
   record: JobWithMetadata<object>,
   surroundings: Surroundings,

@@ -6,7 +6,6 @@ const EVERY_MS = 10_000
 /** Looks in a row that find nothing fetched before the process counts as stuck: a minute. */
 const MAX_MISSED_LOOKS = 6
 
-/** What is kept of one queue between two looks. */
 interface QueueObservation {
   fetchedOn: number
   /** Looks in a row at which its idle workers had fetched nothing new. */
@@ -42,10 +41,7 @@ export function watchFetches(
 }
 
 /** @returns a queue whose idle workers have fetched nothing for too long */
-function findStuckQueue(
-  boss: Pick<PgBoss, 'getWipData'>,
-  sights: Map<string, QueueObservation>,
-): string | undefined {
+function findStuckQueue(boss: Pick<PgBoss, 'getWipData'>, sights: Map<string, QueueObservation>) {
   const idle = boss.getWipData().filter(({ count, state }) => count === 0 && state === 'active')
   const byQueue = Map.groupBy(idle, ({ name }) => name)
   for (const name of sights.keys()) if (!byQueue.has(name)) sights.delete(name)

@@ -1,8 +1,6 @@
-/** Who looks for jobs of one kind, and works them. */
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import { isShared, type Job } from './job.ts'
-import { followJob } from './follow.ts'
-import { runJob, type Surroundings } from './run.ts'
+import { workJob, type Surroundings } from './run.ts'
 import { shareSlots } from './shares.ts'
 import { companyIn } from './fair-queueing.ts'
 
@@ -16,7 +14,6 @@ interface Worker {
 /** How late a job may start whose time has come, when the queue is otherwise quiet. */
 const POLL_SECONDS = 2
 
-/** What the workers of every kind of job are started with. */
 export interface WorkerOptions {
   surroundings: Surroundings
   /** Whether jobs can be waited for; for tests. */
@@ -68,11 +65,7 @@ export async function startWorkers(
     if (worker.state === 'waiting') worker.state = 'working'
     const running = Promise.all(
       (records as JobWithMetadata<object>[]).map(record => {
-        const { log, server } = surroundings
-        const run = () =>
-          followJob(job, record, { log, telemetry: server.telemetry }, () =>
-            runJob(job, record, surroundings),
-          )
+        const run = () => workJob(job, record, surroundings)
         if (!shares) return run()
         noteStarted(job.name, -record.priority)
         return shares.hold(companyIn(record.data ?? {}), run)

@@ -28,8 +28,10 @@ export function exampleOf(schema: JsonSchema, depth = 0): unknown {
   const type = types.find(each => each !== 'null') ?? types[0]
   if (type === undefined || (type === 'object' && !schema.properties)) {
     const parts = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined
-    const choice = parts?.find(part => part.type !== 'null' && !part.required) ?? parts?.[0]
-    if (choice && !choice.required) return exampleOf(choice, depth + 1)
+    // Others name the fields that have to be there.
+    const choices = parts?.filter(part => !part.required || part.properties) ?? []
+    const choice = choices.find(part => part.type !== 'null') ?? choices[0]
+    if (choice) return exampleOf(choice, depth + 1)
   }
   if (type === 'object') return objectOf(schema, depth)
   if (type === 'array') return listOf(schema, depth)

@@ -1,4 +1,6 @@
 import type Joi from 'joi'
+import { RECORD_NAME } from '../http/envelopes.ts'
+import { asComponent } from './components.ts'
 
 /** A JSON Schema 2020-12 object, as OpenAPI 3.1 embeds it. */
 export type JsonSchema = Record<string, unknown>
@@ -24,7 +26,7 @@ interface Emitter {
 /**
  * The JSON Schema of a Joi schema. Joi emits it itself; what it leaves out is added: `null` in nullable enums,
  * examples, `or`, `xor`, `with` and `without`, secrets as write-only. `.meta({ openapi })` is laid over what was emitted,
- * and stands alone when it names another type.
+ * and stands alone when it names another type. A record with a label is marked as the component of that name.
  * @param side what is sent (`input`) or what is answered (`output`)
  */
 export function jsonSchema(schema: Joi.Schema, side: 'input' | 'output' = 'input'): JsonSchema {
@@ -92,7 +94,9 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
         ...(fallback !== undefined && { default: fallback }),
       }
     : json
-  return { ...kept, ...given }
+  const whole = { ...kept, ...given }
+  const { label } = flags ?? {}
+  return label !== undefined && RECORD_NAME.test(label) ? asComponent('schemas', label, whole) : whole
 }
 
 /**

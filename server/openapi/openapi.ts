@@ -1,10 +1,11 @@
 import type { RequestRoute, Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Guard } from '../http/access.ts'
+import { asComponent, gatherComponents, pascalCase, type Components } from './components.ts'
 import { exampleOf } from './examples.ts'
 import { KEPT_HOURS, keepsReplies } from '../http/idempotency.ts'
 import { jsonSchema, type JsonSchema } from './json-schema.ts'
-import { HEADERS, repliesOf, RESPONSES, SCHEMAS } from './replies.ts'
+import { HEADERS, repliesOf } from './replies.ts'
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -13,12 +14,7 @@ export interface OpenApiDocument {
   servers: { url: string }[]
   tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
-  components: {
-    schemas: Record<string, JsonSchema>
-    securitySchemes: Record<string, object>
-    responses: Record<string, object>
-    headers: Record<string, object>
-  }
+  components: Components & Record<'securitySchemes' | 'headers', Record<string, object>>
 }
 
 /** One method of one path. */
@@ -49,6 +45,7 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
     paths[path] = { ...paths[path], [route.method]: describeRoute(route) }
   }
   const tags = new Set(routes.flatMap(groups))
+  const { rest, components } = gatherComponents(withSharedParameters(paths), server.vocabularies)
   return {
     openapi: '3.1.0',
     info: {
@@ -62,13 +59,8 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
       const description = server.apiTags[name]
       return { name, ...(description !== undefined && { description }) }
     }),
-    paths: withWords(server, paths),
-    components: {
-      schemas: SCHEMAS,
-      securitySchemes: SECURITY_SCHEMES,
-      responses: RESPONSES,
-      headers: HEADERS,
-    },
+    paths: rest,
+    components: { ...components, securitySchemes: SECURITY_SCHEMES, headers: HEADERS },
   }
 }
 
@@ -77,19 +69,6 @@ declare module '@hapi/hapi' {
     /** Words that extensions add to, by the name with which `.meta({ openapi: { 'x-words': name } })` asks for them. */
     vocabularies: Map<string, () => string[]>
   }
-}
-
-/** Puts the words that are known to this server in the place of the names of its vocabularies. */
-function withWords<T>({ vocabularies }: Server, value: T): T {
-  const replace = (item: unknown): unknown => {
-    if (Array.isArray(item)) return item.map(replace)
-    if (typeof item !== 'object' || item === null) return item
-    const { 'x-words': name, ...rest } = item as Record<string, unknown>
-    const fields = Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, replace(inner)]))
-    const words = vocabularies?.get(String(name))
-    return words ? { ...fields, enum: words().sort() } : fields
-  }
-  return replace(value) as T
 }
 
 const ABOUT = `Watches databases: schema drift, freshness, validity, metrics, and signed webhooks.
@@ -147,11 +126,35 @@ function pathTemplate(path: string): string {
   return path.replaceAll(/\{(\w+)[^}]*\}/g, '{$1}')
 }
 
-/** `GET /api/v1/users/{id}` is `getUsersId`, unless the route has an id. */
-function operationId({ method, path, settings }: RequestRoute): string {
-  const words = path.replace(/^\/api(\/v1)?\//, '').match(/[A-Za-z0-9]+/g) ?? []
-  return settings.id ?? method + words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+/** Verbs that end a path of POST: `POST /alerts/{id}/snooze` is `snoozeAlert`. */
+const ACTIONS =
+  /^(acknowledge|apply|cancel|check|discover|dismiss|login|logout|preview|redeliver|refresh|register|reset|resolve|snooze|test|unsubscribe|validate)$/
+
+const VERBS: Partial<Record<string, string>> = {
+  get: 'get',
+  post: 'create',
+  put: 'put',
+  delete: 'delete',
 }
+
+/**
+ * What the clients that are generated call the operation: `listAlerts`, `getAlertRule`, `updateUser`. A route whose path
+ * says it worse has an `id` of its own.
+ */
+export function operationId({ method, path, settings }: RequestRoute): string {
+  if (settings.id !== undefined) return settings.id
+  const segments = path.replace(/^\/(api\/)?(v1\/|public\/)?(sdk\/)?/, '').split('/')
+  const words = segments.filter(segment => segment === '{file}' || !segment.startsWith('{'))
+  const last = words.at(-1) ?? ''
+  if (method === 'post' && ACTIONS.test(last))
+    return last + pascalCase(words.slice(0, -1).map(singular).join('-'))
+  const isList = method === 'get' && segments.at(-1) === last && singular(last) !== last
+  const verb = isList ? 'list' : (VERBS[method] ?? 'update')
+  const nouns = words.map((word, index) => (isList && index === words.length - 1 ? word : singular(word)))
+  return verb + pascalCase(nouns.join('-'))
+}
+
+const singular = (word: string) => word.replace(/(?<![suj])s$/, '').replace(/ie$/, 'y')
 
 function parametersOf(route: RequestRoute): object[] {
   const { params, query, headers } = route.settings.validate ?? {}
@@ -179,6 +182,32 @@ const IDEMPOTENCY_KEY = {
     'the same request gets the reply of the first one and makes nothing again.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]([ -~]*[!-~])?$' },
   example: '7d0a3f7e-1f0e-4f6c-9a8f-3b0c2c1f5f11',
+}
+
+/** Fewest operations that a parameter is a component for. */
+const MIN_SHARED = 3
+
+/** Marks as components the parameters that many operations take alike: of each name the commonest. */
+function withSharedParameters(paths: OpenApiDocument['paths']): OpenApiDocument['paths'] {
+  const operations = Object.values(paths).flatMap(methods => Object.values(methods))
+  const all = operations.flatMap(({ parameters = [] }) => parameters as { name: string }[])
+  const counts = new Map<string, number>()
+  for (const parameter of all) {
+    const key = JSON.stringify(parameter)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  const commonest = new Map<string, string>()
+  for (const [key, count] of counts) {
+    const { name } = JSON.parse(key) as { name: string }
+    if (count > (counts.get(commonest.get(name) ?? '') ?? MIN_SHARED - 1)) commonest.set(name, key)
+  }
+  for (const operation of operations)
+    operation.parameters = (operation.parameters as { name: string }[] | undefined)?.map(parameter =>
+      commonest.get(parameter.name) === JSON.stringify(parameter)
+        ? asComponent('parameters', pascalCase(parameter.name), parameter)
+        : parameter,
+    )
+  return paths
 }
 
 function parametersIn(place: 'query' | 'header', schema: unknown): object[] {
@@ -251,15 +280,23 @@ function objectSchema(schema: unknown): { properties: Record<string, JsonSchema>
 }
 
 /** Bodies are JSON, unless a route says which content types it takes. */
-function bodyOf({ settings }: RequestRoute): object | undefined {
+function bodyOf(route: RequestRoute): object | undefined {
+  const { settings } = route
   const schema: unknown = settings.validate?.payload
   if (!Joi.isSchema(schema)) return undefined
   // A body that is missing or `null` is null for its schema.
   const required = schema.validate(null).error !== undefined
   // A default of the whole body is no value of it: generators refuse an object as the default of what may be null.
   const { default: _whole, ...described } = jsonSchema(schema)
-  const json =
-    !required && described.type === 'object' ? { ...described, type: ['object', 'null'] } : described
+  const named =
+    described.type === 'object' && described.properties && !described['x-component']
+      ? asComponent(
+          'schemas',
+          `${pascalCase(operationId(route).replaceAll(/([A-Z])/g, '-$1'))}Request`,
+          described,
+        )
+      : described
+  const json = !required && described.type === 'object' ? { ...named, type: ['object', 'null'] } : named
   const types = [settings.payload?.allow ?? 'application/json'].flat()
   const content = types.map(type => {
     const body = ofType(type, json)

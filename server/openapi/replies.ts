@@ -1,8 +1,10 @@
 import type { RequestRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { CODE_NAMES, statusOf, type ErrorCode } from '../http/errors.ts'
+import { failure, unusable } from '../http/envelopes.ts'
+import { asComponent, pascalCase } from './components.ts'
 import { exampleOf } from './examples.ts'
-import { describeSchema, jsonSchema, type JsonSchema } from './json-schema.ts'
+import { describeSchema, jsonSchema } from './json-schema.ts'
 import { keepsReplies } from '../http/idempotency.ts'
 import { answers400, refusesUndeclared } from '../http/replies.ts'
 
@@ -16,60 +18,6 @@ declare module '@hapi/hapi' {
     /** The path as it is described, where hapi's cannot be: `/docs/{path}.md` of a route `/docs/{path*}`. */
     path?: string
   }
-}
-
-/** The bodies of errors. */
-export const SCHEMAS: Record<string, JsonSchema> = {
-  Error: {
-    type: 'object',
-    properties: {
-      error: {
-        type: 'object',
-        properties: {
-          code: {
-            type: 'string',
-            pattern: '^[A-Z][A-Z_]+$',
-            description: 'Stable, for programs.',
-            examples: ['ASSET_NOT_FOUND'],
-          },
-          message: { type: 'string', minLength: 1, description: 'A sentence that says what to do.' },
-          details: {
-            type: 'object',
-            description: 'Field names, suggestions; request_id when the fault is ours.',
-          },
-        },
-        required: ['code', 'message', 'details'],
-        additionalProperties: false,
-      },
-    },
-    required: ['error'],
-    additionalProperties: false,
-  },
-  ValidationFailure: {
-    type: 'object',
-    properties: {
-      detail: {
-        type: 'array',
-        minItems: 1,
-        items: {
-          type: 'object',
-          properties: {
-            loc: {
-              type: 'array',
-              items: { type: 'string' },
-              description: 'path, query, header or body; then the field.',
-            },
-            msg: { type: 'string' },
-            type: { type: 'string' },
-          },
-          required: ['loc', 'msg', 'type'],
-          additionalProperties: false,
-        },
-      },
-    },
-    required: ['detail'],
-    additionalProperties: false,
-  },
 }
 
 const header = (type: string, description: string) => ({ description, schema: { type } })
@@ -153,46 +101,23 @@ function errorExample(code: ErrorCode): object {
   return { value: { error: { code, message, details: DETAILS[code] ?? {} } } }
 }
 
-const UNPROCESSABLE = { detail: [{ loc: ['body', 'email'], msg: 'email is required', type: 'any.required' }] }
-
-/** An error reply with the codes that it may carry. */
-function errorReply(status: string, codes: readonly ErrorCode[]): object {
-  const isList = status === '422'
+/** An error reply with the codes that it may carry: of 422 none, since its body has no code. */
+function errorReply(status: string, given: readonly ErrorCode[]): object {
+  const codes = [...given].sort()
   const names: (keyof typeof HEADERS)[] =
     status === '429' ? ['X-Request-Id', 'Retry-After', ...LIMIT_HEADERS] : ['X-Request-Id']
-  return {
+  const examples = Object.fromEntries(codes.map(code => [code, errorExample(code)]))
+  const name = codes.map(pascalCase).join('Or') || 'ValidationFailure'
+  return asComponent('responses', name, {
     description: DESCRIPTIONS[status] ?? 'It could not be done',
     headers: headers(...names),
     content: {
       'application/json': {
-        schema: { $ref: `#/components/schemas/${isList ? 'ValidationFailure' : 'Error'}` },
-        ...(isList
-          ? { example: UNPROCESSABLE }
-          : { examples: Object.fromEntries(codes.map(code => [code, errorExample(code)])) }),
+        schema: jsonSchema(status === '422' ? unusable : failure, 'output'),
+        ...(status !== '422' && { examples }),
       },
     },
-  }
-}
-
-/** What errors of a status that many operations share carry as their codes. */
-const SHARED: Record<string, readonly ErrorCode[]> = {
-  400: ['VALIDATION_ERROR', 'BAD_REQUEST'],
-  401: ['UNAUTHORIZED'],
-  403: ['FORBIDDEN'],
-  404: ['ASSET_NOT_FOUND'],
-  409: ['CONFLICT'],
-  413: ['PAYLOAD_TOO_LARGE'],
-  415: ['UNSUPPORTED_MEDIA_TYPE'],
-  422: [],
-  429: ['RATE_LIMITED'],
-  500: ['INTERNAL_ERROR'],
-  503: ['UNAVAILABLE'],
-}
-
-/** Error replies that operations refer to. */
-export const RESPONSES: Record<string, object> = {
-  ...Object.fromEntries(Object.entries(SHARED).map(([status, codes]) => [status, errorReply(status, codes)])),
-  Unreadable: errorReply('400', ['BAD_REQUEST']),
+  })
 }
 
 /** Every reply that a route can give, by status. */
@@ -212,10 +137,8 @@ function successes(route: RequestRoute): Record<string, object> {
 }
 
 function replyOf(route: RequestRoute, code: string, schema: unknown): object {
-  const limit = route.settings.plugins?.access?.limit
   const carried = headers(
     'X-Request-Id',
-    ...(limit === undefined || limit === null ? [] : LIMIT_HEADERS),
     ...(/^20[12]$/.test(code) && keepsReplies(route) ? (['Idempotency-Replayed'] as const) : []),
   )
   if (/^3/.test(code)) {
@@ -256,17 +179,10 @@ function failures(route: RequestRoute): Record<string, object> {
   const own = codesOf(route)
   const declared = route.settings.response?.status ?? {}
   const statuses = [...own.keys()].filter(status => !declared[Number(status)]).sort()
-  return Object.fromEntries(
-    statuses.map(status => {
-      const codes = own.get(status) ?? []
-      const isShared = String(codes) === String(SHARED[status])
-      const name = String(codes) === 'BAD_REQUEST' ? 'Unreadable' : isShared ? status : undefined
-      return [status, name ? { $ref: `#/components/responses/${name}` } : errorReply(status, codes)]
-    }),
-  )
+  return Object.fromEntries(statuses.map(status => [status, errorReply(status, own.get(status) ?? [])]))
 }
 
-/** The codes that a route may answer, by status: of 422 none, since its body has no code. */
+/** The codes that a route may answer, by status. */
 function codesOf(route: RequestRoute): Map<string, ErrorCode[]> {
   const { path, method, settings } = route
   const guard = settings.plugins?.access

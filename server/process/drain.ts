@@ -12,7 +12,6 @@ const REQUESTS_MS = 20_000
  */
 const KEPT_MS = 6_000
 
-/** The end of HTTP. */
 export interface Drain {
   /** Whether the process has begun to end; /health says so. */
   isOn(): boolean
@@ -29,7 +28,6 @@ declare module '@hapi/hapi' {
   }
 }
 
-/** Adds `server.drain`. */
 export function installDrain(server: Server): void {
   const inFlight = new Set<ServerResponse>()
   let isOn = false

@@ -49,13 +49,7 @@ export async function openProcess(config: Config, log: Logger, signal?: AbortSig
   })
   try {
     const sourceAllow = config.egressAllow === undefined ? { sourceAllow: ['127.0.0.0/8', '::1/128'] } : {}
-    const server = await build({
-      config,
-      log,
-      ownerUrl: postgres.url,
-      secretKey,
-      ...sourceAllow,
-    })
+    const server = await build({ config, log, ownerUrl: postgres.url, secretKey, ...sourceAllow })
     return {
       server,
       async stop(isHurried) {
@@ -73,12 +67,7 @@ export async function openProcess(config: Config, log: Logger, signal?: AbortSig
 }
 
 /** The database may go again, or take no writes yet, while the server is put together on it. */
-async function buildWhenThere(
-  config: Config,
-  ownerUrl: string,
-  log: Logger,
-  signal?: AbortSignal,
-): Promise<Server> {
+async function buildWhenThere(config: Config, ownerUrl: string, log: Logger, signal?: AbortSignal) {
   for (;;) {
     await waitForDatabase(ownerUrl, log, signal)
     try {
@@ -98,12 +87,7 @@ async function buildWhenThere(
  * @param print takes lines for the person who started it
  * @throws StartError
  */
-export async function serve(
-  config: Config,
-  log: Logger,
-  print: (line: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
+export async function serve(config: Config, log: Logger, print: (line: string) => void, signal: AbortSignal) {
   let opened: OpenProcess
   try {
     opened = await openProcess(config, log, signal)
@@ -157,18 +141,16 @@ async function listen(server: Server): Promise<void> {
     await server.start()
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') {
+    if (code === 'EADDRINUSE')
       throw new StartError(
         `Port ${port} of ${host} is in use: stop the program that uses it, or set PORT to another one`,
       )
-    }
     if (code === 'EACCES')
       throw new StartError(`Port ${port} may not be used by this user: set PORT to one above 1023`)
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
       throw new StartError(
         `HOST ${host} is no address of this machine (${message}): set HOST to one, such as 127.0.0.1`,
       )
-    }
     throw error
   }
 }
@@ -214,15 +196,13 @@ function connectionRefused(
   message: string,
   at: { place: string; user: string; database: string },
 ): StartError {
-  if (code === '28P01' || code === '28000') {
+  if (code === '28P01' || code === '28000')
     return new StartError(
       `PostgreSQL at ${at.place} refuses the user ${at.user}: check user and password in DATABASE_URL`,
     )
-  }
-  if (code === '3D000') {
+  if (code === '3D000')
     return new StartError(
       `There is no database ${at.database} at ${at.place}: make it with createdb, or correct DATABASE_URL`,
     )
-  }
   return new StartError(`PostgreSQL at ${at.place} cannot be used (${message}): check DATABASE_URL`)
 }

@@ -20,7 +20,6 @@ export interface Shared {
   patience: number
 }
 
-/** The watch over this process. */
 export interface Watchdog {
   /** What the process is at, for the last line that it logs. */
   note(text: string): void

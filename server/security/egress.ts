@@ -55,9 +55,7 @@ export function mayReach(address: string, policy: EgressPolicy, port?: number): 
   return (isOpen && isPublic(ip)) || policy.allow.some(cidr => inside(ip, cidr))
 }
 
-function isMetadata(address: string): boolean {
-  return meanings(address).some(meaning => METADATA.includes(meaning))
-}
+const isMetadata = (address: string): boolean => meanings(address).some(meaning => METADATA.includes(meaning))
 
 /** Prefixes of IPv6 whose addresses lead to IPv4 ones, and the bytes in which those stand. */
 const TRANSLATED: readonly [string, readonly number[]][] = [
@@ -120,20 +118,16 @@ function refusal(
 ): string | null {
   const bad = found.filter(({ address }) => !mayReach(address, policy, port))
   if (found.length > 0 && bad.length === 0) return null
-  if (bad.some(({ address }) => isIP(address) !== 0 && isMetadata(address))) {
+  if (bad.some(({ address }) => isIP(address) !== 0 && isMetadata(address)))
     return `The host ${host} is where a cloud hands out credentials: it is never reached from here`
-  }
-  if (bad.length > 0 && bad.every(({ address }) => mayReach(address, { allow: [] }))) {
+  if (bad.length > 0 && bad.every(({ address }) => mayReach(address, { allow: [] })))
     return `Port ${port} of ${host} may not be reached from here: use port ${policy.ports?.join(' or ')}, or have the operator open it with WEBHOOK_PORTS`
-  }
   return `The host ${host} may not be reached from here: the operator can allow its network with EGRESS_ALLOW`
 }
 
 const BLOCKED = 'ERR_EGRESS_BLOCKED'
 
-function blocked(message: string): Error {
-  return Object.assign(new Error(message), { code: BLOCKED })
-}
+const blocked = (message: string): Error => Object.assign(new Error(message), { code: BLOCKED })
 
 /** A resolver for sockets to a port, which fails with `ERR_EGRESS_BLOCKED` when any address of the host is forbidden. */
 export function guardedLookup(policy: EgressPolicy, port: number): LookupFunction {
@@ -204,9 +198,7 @@ export function guardedAgent(policy: EgressPolicy): Agent {
 }
 
 /** Without the brackets that URLs put around IPv6. */
-function bare(host: string): string {
-  return host.replace(/^\[|\]$/g, '')
-}
+const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
 
 /** A database of this service itself, which is never a source: every company's rows lie in it. */
 export interface OwnDatabase {
@@ -222,14 +214,12 @@ export function parseDatabaseUrl(url: string): Required<OwnDatabase> {
   return { host, port, database }
 }
 
-/** What the egress of sources goes by. */
 export interface SourcePolicy extends EgressPolicy {
   /** Folders; files elsewhere are not opened. */
   fileSources: readonly string[]
   own: readonly OwnDatabase[]
 }
 
-/** The egress of monitored sources. */
 export function sourceEgress(policy: SourcePolicy): SourceEgress {
   const { fileSources, resolve = ofSystem } = policy
   const isOwn = ownDatabases(policy.own, resolve)
@@ -241,12 +231,11 @@ export function sourceEgress(policy: SourcePolicy): SourceEgress {
       const [first] = found
       const why = refusal(host, port, found, policy)
       if (why !== null || !first) throw refusedSource(why ?? '')
-      if (await isOwn(found, port, database)) {
+      if (await isOwn(found, port, database))
         throw refusedSource(
           `${host}:${port} is the database in which this service keeps its own records, which cannot be a source: ` +
             'name the database that you want to watch',
         )
-      }
       return first.address
     },
     async file(path) {
@@ -254,14 +243,13 @@ export function sourceEgress(policy: SourcePolicy): SourceEgress {
       const real = await realpath(path).catch(() => null)
       if (real !== null && folders.some(folder => folder !== null && isBelow(real, folder))) return real
       // Elsewhere the error must not reveal whether the file exists.
-      if (real === null && [...fileSources, ...folders].some(folder => isBelow(path, folder))) {
+      if (real === null && [...fileSources, ...folders].some(folder => isBelow(path, folder)))
         throw new ConnectorError({
           kind: 'missing-object',
           engine: 'file',
           code: 'ENOENT',
           message: 'There is no file at connection_config.path: check it',
         })
-      }
       throw refusedSource(
         'The file at connection_config.path may not be opened: it must lie under a folder of the setting FILE_SOURCES',
       )
@@ -296,9 +284,7 @@ function ownDatabases(own: readonly OwnDatabase[], resolve: Resolve) {
 }
 
 /** As libpq, which takes a folder, or `@` and a name, for where the server's socket is. */
-function isSocket(host: string): boolean {
-  return /^[/@]/.test(host)
-}
+const isSocket = (host: string): boolean => /^[/@]/.test(host)
 
 /** A database that is not named, or whose name carries options, may be any; a server takes 63 bytes of it. */
 function mayBeSame(asked: string | undefined, own: string | undefined): boolean {

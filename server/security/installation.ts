@@ -40,11 +40,7 @@ function openPassword(vault: Vault, sealed: string): string {
 }
 
 /** A database from before there was the password has secrets already: with a key that opens none it is not gone on. */
-async function refuseForeignKey(
-  trx: Transaction,
-  vault: Vault,
-  columns: readonly SealedColumn[],
-): Promise<void> {
+async function refuseForeignKey(trx: Transaction, vault: Vault, columns: readonly SealedColumn[]) {
   const given = vault.deriveAll('app role').map(({ keyId }) => keyId)
   let strange: string | undefined
   for (const { table, column } of columns) {

@@ -7,7 +7,6 @@ import { credentialsFile } from '../embedded/credentials.ts'
 import { tryLock } from '../embedded/lock.ts'
 import { StartError } from '../process/start-error.ts'
 
-/** Where a data folder keeps its key. */
 export function keyFile(dataDir: string): string {
   return join(dataDir, 'secret.key')
 }
@@ -42,12 +41,11 @@ async function readKeyFile(file: string): Promise<string | undefined> {
 }
 
 async function createFirstKey(dataDir: string, file: string): Promise<string> {
-  if (await stat(credentialsFile(dataDir)).catch(() => null)) {
+  if (await stat(credentialsFile(dataDir)).catch(() => null))
     throw new StartError(
       `${file}, with which the secrets in the database are sealed, is missing: bring it back from a backup, or set ` +
         'SECRET_KEY; with a new key, passwords of sources and destinations must be entered again',
     )
-  }
   const draft = `${file}.${process.pid}`
   try {
     await mkdir(dataDir, { recursive: true })
@@ -66,9 +64,7 @@ async function createFirstKey(dataDir: string, file: string): Promise<string> {
   return (await readKeyFile(file)) ?? ''
 }
 
-function newKey(): string {
-  return randomBytes(32).toString('base64')
-}
+const newKey = (): string => randomBytes(32).toString('base64')
 
 async function writeDraft(draft: string, text: string, like: string): Promise<void> {
   await writeFile(draft, `${text}\n`, { mode: 0o600, flush: true })

@@ -4,7 +4,6 @@ import { rows } from '../database/database.ts'
 import { resealInstallation } from './installation.ts'
 import type { SealedColumn, Vault } from './vault.ts'
 
-/** The result of encrypting all secrets again. */
 export interface Rotation {
   /** Names the key that everything is to be sealed with. */
   keyId: string
@@ -63,11 +62,7 @@ async function countOutdated(server: Server): Promise<number> {
       rows<{ count: number }>(
         trx,
         `select cast(count(*) as int) as count from :table: where ${OUTDATED_FILTER}`,
-        {
-          table,
-          column,
-          start: server.vault.sealStart,
-        },
+        { table, column, start: server.vault.sealStart },
       ),
     )
     sum += found?.count ?? 0
@@ -75,12 +70,7 @@ async function countOutdated(server: Server): Promise<number> {
   return sum
 }
 
-async function resealCompany(
-  server: Server,
-  sealed: SealedColumn,
-  companyId: string,
-  rotation: Rotation,
-): Promise<void> {
+async function resealCompany(server: Server, sealed: SealedColumn, companyId: string, rotation: Rotation) {
   let after: string | null = null
   do after = await resealBatch(server, sealed, { companyId, after }, rotation)
   while (after !== null)

@@ -84,9 +84,7 @@ export function makeVault(secretKey: string | (() => string)): Vault {
 const VERSION = 'v1'
 
 /** A sealed text is `v1.<key id>.<nonce, tag and ciphertext in base64>`. */
-function startOf(id: string): string {
-  return `${VERSION}.${id}.`
-}
+const startOf = (id: string): string => `${VERSION}.${id}.`
 
 interface RingKey {
   key: Buffer
@@ -130,9 +128,7 @@ function keyId(key: Buffer): string {
   return createHash('sha256').update('tidemark key id').update(key).digest('hex').slice(0, 8)
 }
 
-function sealingKey(key: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, '', 'tidemark seal', 32))
-}
+const sealingKey = (key: Buffer): Buffer => Buffer.from(hkdfSync('sha256', key, '', 'tidemark seal', 32))
 
 /** A column of sealed secrets, in a table whose rows have a `company_id` and an `id`. */
 export interface SealedColumn {

@@ -33,7 +33,6 @@ export interface Config {
   webhookPorts: number[]
   /** The server that mail is handed to; absent: no mail is sent. */
   smtpUrl?: SmtpServer
-  /** Who mail comes from. */
   smtpFrom: MailAddress
   /** What the dashboard command is signed in to with; absent: made anew each time. */
   dashboardPassword?: string
@@ -259,11 +258,10 @@ export function readConfig(
   })
   lines.push(...oauth.problems)
   if (lines.length > 0) throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`)
-  if (value.DATABASE_URL && !value.SECRET_KEY) {
+  if (value.DATABASE_URL && !value.SECRET_KEY)
     throw new ConfigError(
       'Wrong settings:\n  SECRET_KEY is required with DATABASE_URL: make one with openssl rand -base64 32, and keep it',
     )
-  }
   const baseUrl: string = (value.BASE_URL ?? `http://${value.HOST}:${value.PORT}`).replace(/\/+$/, '')
   return {
     ...(Object.fromEntries(

@@ -16,7 +16,6 @@ export function formatDuration(seconds: number): string {
   return minutes > 0 && minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`
 }
 
-/** An age for people: `26 h`, `12 min`, `3 days`. */
 export function sayAge(seconds: number): string {
   if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)} min`
   return seconds < 72 * 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`
@@ -36,8 +35,6 @@ const duration = (least: number, most: number, range: string, example: string) =
     })
     .messages({ duration: '{{#label}} must be a duration from {{#range}}, such as 90m, 24h or 7d' })
 
-/** How old the newest data of a table may be. */
 export const SLA_THRESHOLD = duration(SECONDS.m, 400 * SECONDS.d, '1m to 400d', '24h')
 
-/** How often a table is checked. */
 export const CHECK_INTERVAL = duration(5 * SECONDS.m, SECONDS.w, '5m to 1w', '1h')

@@ -36,10 +36,7 @@ type Environment = Record<string, string | undefined>
  * Reads `OAUTH_<PROVIDER>_…`. A preset without a client id is not there.
  * @returns the providers by their lower-cased names, and a sentence for each wrong value
  */
-export function readOAuth(environment: Environment): {
-  providers: Map<string, OAuthSettings>
-  problems: string[]
-} {
+export function readOAuth(environment: Environment) {
   const providers = new Map<string, OAuthSettings>()
   const problems: string[] = []
   for (const [provider, given] of groups(environment)) {
@@ -101,27 +98,21 @@ function problemsOf(provider: string, given: Given, isPreset: boolean): string[]
       const others = FIELDS.filter(other => given[other] !== undefined).map(name)
       return `  ${name(field)} is required with ${others.join(', ')}`
     })
-  if (given.ISSUER !== undefined && !isIssuer(given.ISSUER)) {
+  if (given.ISSUER !== undefined && !isIssuer(given.ISSUER))
     problems.push(
       `  ${name('ISSUER')} must be an address that starts with https://, without user, query and fragment; ` +
         `given was ${JSON.stringify(given.ISSUER)}`,
     )
-  }
-  if (given.SCOPES !== undefined && provider !== 'github' && !scopesOf(given.SCOPES).includes('openid')) {
+  if (given.SCOPES !== undefined && provider !== 'github' && !scopesOf(given.SCOPES).includes('openid'))
     problems.push(
       `  ${name('SCOPES')} must hold openid, as in openid email profile; given was ${JSON.stringify(given.SCOPES)}`,
     )
-  }
   return problems
 }
 
-function nameOf(provider: string, field: Field): string {
-  return `OAUTH_${provider.toUpperCase()}_${field}`
-}
+const nameOf = (provider: string, field: Field): string => `OAUTH_${provider.toUpperCase()}_${field}`
 
-function scopesOf(text: string): string[] {
-  return text.split(/[\s,]+/).filter(Boolean)
-}
+const scopesOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false

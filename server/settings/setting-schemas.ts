@@ -20,7 +20,6 @@ function isCidr(text: string): boolean {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= widest
 }
 
-/** CIDRs separated by commas. */
 export const cidrs = list(',').custom((value: string[], helpers) => {
   const bad = value.find(cidr => !isCidr(cidr))
   return bad === undefined
@@ -28,7 +27,6 @@ export const cidrs = list(',').custom((value: string[], helpers) => {
     : helpers.message({ custom: `{{#label}} holds ${bad}, which is not a CIDR such as 10.0.0.0/8` })
 })
 
-/** Folders that exist, separated by colons. */
 export const folders = list(':').custom((value: string[], helpers) => {
   const bad = value.find(folder => !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
   return bad === undefined
@@ -36,7 +34,6 @@ export const folders = list(':').custom((value: string[], helpers) => {
     : helpers.message({ custom: `{{#label}} names ${bad}, which is no folder: make it, or correct the path` })
 })
 
-/** Seconds separated by commas. */
 export const delays = list(',').custom((value: string[], helpers) => {
   const seconds = value.map(Number)
   return seconds.length > 0 && seconds.every(second => Number.isFinite(second) && second >= 0)
@@ -46,7 +43,6 @@ export const delays = list(',').custom((value: string[], helpers) => {
       })
 })
 
-/** Ports separated by commas. */
 export const ports = list(',').custom((value: string[], helpers) =>
   value.length > 0 &&
   value.every(port => /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535)
@@ -66,5 +62,4 @@ export const secretKey = Joi.string().custom((value: string, helpers) =>
       }),
 )
 
-/** The address of a PostgreSQL database. */
 export const postgresUrl = Joi.string().uri({ scheme: ['postgres', 'postgresql'] })

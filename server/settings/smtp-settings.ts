@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 import Joi from 'joi'
 
-/** The mail server that `SMTP_URL` names. */
 export interface SmtpServer {
   host: string
   port: number
@@ -69,9 +68,7 @@ export const smtpFrom = Joi.string()
     const [, name = '', inBrackets] = /^"?([^"<>\p{Cc}]*?)"?\s*<([^<>\s]+)>$/u.exec(value) ?? []
     const found = inBrackets ?? value
     return address.validate(found).error
-      ? helpers.message({
-          custom: '{{#label}} must be an address, such as Tidemark <alerts@example.com>',
-        })
+      ? helpers.message({ custom: '{{#label}} must be an address, such as Tidemark <alerts@example.com>' })
       : ({ name: name.trim() || 'Tidemark', address: found } satisfies MailAddress)
   })
 

@@ -28,10 +28,7 @@ export function makeLog(
   config: Pick<Config, 'logLevel' | 'logFormat'>,
   lines?: { write(line: string): void },
 ): Logger {
-  const redact = {
-    paths: SECRET_NAMES.flatMap(name => [name, `*.${name}`]),
-    censor: CENSOR,
-  }
+  const redact = { paths: SECRET_NAMES.flatMap(name => [name, `*.${name}`]), censor: CENSOR }
   const destination =
     lines ?? (config.logFormat === 'pretty' ? shortLines() : pino.destination({ dest: 2, sync: true }))
   return pino(
@@ -56,13 +53,11 @@ export function requestLogger(log: Logger): Logger {
   return log.child({}, { redact: { paths, censor: CENSOR } })
 }
 
-/** What the log says of a request. */
 export function requestFields({ info, method, path }: Request): object {
   // For a URL that cannot be parsed, hapi gives all of it as the path.
   return { id: info.id, method, path: path.split('?', 1)[0] }
 }
 
-/** What it says of a reply. */
 export function replyFields({ statusCode }: ServerResponse): object {
   return { status: statusCode }
 }

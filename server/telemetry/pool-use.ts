@@ -1,6 +1,5 @@
 import type { Knex } from 'knex'
 
-/** How the connections of a pool are used just now. */
 export interface PoolUse {
   name: string
   max: number
@@ -10,7 +9,6 @@ export interface PoolUse {
   waiting: number
 }
 
-/** The counters of knex's pool. */
 interface Counted {
   max: number
   numUsed(): number
@@ -18,7 +16,6 @@ interface Counted {
   numPendingAcquires(): number
 }
 
-/** Reads how a pool of knex is used. */
 export function poolUse(name: string, { client }: Knex): PoolUse {
   const { pool } = client as { pool?: Counted }
   return {

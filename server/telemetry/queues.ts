@@ -2,7 +2,6 @@
 import type { Database } from '../database/database.ts'
 import { DEAD_LETTERS } from '../jobs/dead-letters.ts'
 
-/** How one queue stands. */
 export interface Queue {
   name: string
   /** Jobs whose time has not come, that could start, that run, and that failed for good. Up to some seconds old. */
@@ -52,7 +51,6 @@ const READ = `
    where q.name not like '\\_\\_%' escape '\\'
    order by q.name`
 
-/** Reads how the queues stand. */
 export function readQueues(db: Pick<Database, 'statement'>): Promise<Queue[]> {
   return db.statement<Queue>(READ, { dead: DEAD_LETTERS })
 }

@@ -5,13 +5,10 @@ import { withHealthTimeout } from '../http/health.ts'
 import { recordSpan } from './spans.ts'
 import { version } from '../version.ts'
 
-/** Records work as it ends. */
 export interface Telemetry {
   /** A request. @param route its path as a template, or `none` */
   request(method: string, route: string, status: number, ms: number): void
-  /** One attempt of a job. */
   job(queue: string, result: 'completed' | 'failed' | 'gave_up', ms: number): void
-  /** A scan of one table. */
   scan(engine: string, result: 'measured' | 'unreachable'): void
   /** A statement at a source. @param engine the connector's name @param purpose such as `scan` */
   statement(engine: string, purpose: string, taken: StatementUsage): void
@@ -32,7 +29,6 @@ export interface Telemetry {
   expose(): Promise<{ text: string; contentType: string }>
 }
 
-/** One value of a gauge. */
 export interface Sample {
   labels: Record<string, string>
   value: number

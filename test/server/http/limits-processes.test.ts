@@ -17,7 +17,7 @@ const MANY = 400
 /** What a test lets pass of a limit that is larger than what it sends. */
 const LEFT = 150
 
-const app = await startServer(t)
+const app = await startServer(t, { isOwn: true })
 const { query, signUp, server } = app
 const urls = await Promise.all([1, 2, 3].map(() => startProcess(t, app)))
 const { key, token, companyId } = await signUp()

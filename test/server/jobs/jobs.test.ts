@@ -17,7 +17,7 @@ import {
 import { startServer } from '../../helpers/server.ts'
 
 const EXTENSIONS = new URL('../../helpers/extensions/probe-jobs.ts', import.meta.url).href
-const { server, query, signUp } = await startServer(t, { settings: { EXTENSIONS } })
+const { server, query, signUp } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
 const { jobs, db } = server
 
 const named = (id: string) => (data: Probe) => data.id === id

@@ -7,7 +7,7 @@ import { echo, flaky, hopeless, tries } from '../../helpers/extensions/probe-job
 import { startServer } from '../../helpers/server.ts'
 
 const EXTENSIONS = new URL('../../helpers/extensions/probe-jobs.ts', import.meta.url).href
-const { server, query } = await startServer(t, { settings: { EXTENSIONS } })
+const { server, query } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
 const { jobs, db } = server
 
 async function ended(id: string) {

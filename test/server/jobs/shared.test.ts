@@ -7,7 +7,7 @@ import { hold, losses, running, survivor } from '../../helpers/extensions/shared
 import { startServer } from '../../helpers/server.ts'
 
 const EXTENSIONS = new URL('../../helpers/extensions/shared-jobs.ts', import.meta.url).href
-const { server, query, startTwin } = await startServer(t, { settings: { EXTENSIONS } })
+const { server, query, startTwin } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
 
 const heldBy = (company: string) =>
   [...running.values()].filter(({ company_id: id }) => id === company).length

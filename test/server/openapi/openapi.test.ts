@@ -5,8 +5,10 @@ import t from 'tap'
 import { access } from '../../../server/http/access.ts'
 import { jsonSchema, type JsonSchema } from '../../../server/openapi/json-schema.ts'
 import { openApi, type Operation } from '../../../server/openapi/openapi.ts'
+import { inPage, record, reply } from '../../../server/http/envelopes.ts'
 import { pageQuery, queryBoolean } from '../../../server/http/page.ts'
 import { onInvalid, shapeReplies } from '../../../server/http/replies.ts'
+import { withoutReferences } from '../../helpers/references.ts'
 import { startServer } from '../../helpers/server.ts'
 
 const { server, ask } = await startServer(t, { settings: { BASE_URL: 'https://tidemark.example.com' } })
@@ -78,7 +80,8 @@ t.test(
 )
 
 t.test('a sign-in through a provider is described with its redirects', async t => {
-  const of = (path: string) => document.paths[`/api/v1${path}`]?.get
+  const { paths } = withoutReferences(document)
+  const of = (path: string) => paths[`/api/v1${path}`]?.get
   for (const step of ['authorize', 'callback']) {
     const operation = of(`/oauth/{provider_type}/${step}`)
     t.match(operation?.responses[302], { description: String, headers: { Location: Object } }, step)
@@ -112,9 +115,75 @@ function describeRoute(method: RouteDefMethods, path: string, options: RouteOpti
   const small = Hapi.server()
   small.decorate('server', 'apiTags', {})
   small.route({ method, path, handler: () => null, options: { ...options, auth: false } })
-  const [methods] = Object.values(openApi(small, '/').paths)
+  const [methods] = Object.values(withoutReferences(openApi(small, '/')).paths)
   return Object.values(methods ?? {})[0] as Operation
 }
+
+/** A server that replies with these, described. */
+function describeReplies(...schemas: Joi.Schema[]) {
+  const small = Hapi.server()
+  small.decorate('server', 'apiTags', {})
+  schemas.forEach((schema, index) =>
+    small.route({
+      method: 'GET',
+      path: `/${index}`,
+      handler: () => null,
+      options: { ...access.open, auth: false, id: `get${index}`, response: reply(schema) },
+    }),
+  )
+  return openApi(small, '/')
+}
+
+t.test('a record with a label is one component, wherever it stands', async t => {
+  const part = record({ n: Joi.number().example(5) }).label('Part')
+  const { paths, components } = describeReplies(
+    inPage(part),
+    record({ first: part.description('The first.'), last: part.allow(null) }),
+  )
+  t.match(components.schemas, {
+    Part: { type: 'object', properties: { n: { type: 'number' } }, description: undefined },
+    PartPage: { properties: { data: { items: { $ref: '#/components/schemas/Part' } } } },
+    Pagination: Object,
+  })
+  const contentOf = (path: string) =>
+    (paths[path]?.get?.responses[200] as { content: Record<string, object> }).content['application/json']
+  t.strictSame(contentOf('/0'), { schema: { $ref: '#/components/schemas/PartPage' } }, 'without an example')
+  t.match(contentOf('/1'), {
+    schema: {
+      properties: {
+        first: { $ref: '#/components/schemas/Part', description: 'The first.' },
+        last: { anyOf: [{ $ref: '#/components/schemas/Part' }, { type: 'null' }] },
+      },
+    },
+  })
+  t.throws(
+    () => describeReplies(part, record({ text: Joi.string() }).label('Part')),
+    /Two different schemas of \/openapi.json are named Part/,
+  )
+  t.doesNotThrow(() => describeReplies(part, part.example({ n: 7 })), 'examples may differ')
+})
+
+t.test('the records that people work with have names, and are described once', async t => {
+  const names = Object.keys(document.components.schemas)
+  const known = [
+    'Source Table Column Asset Job Tag SchemaChange Baseline FreshnessSchedule ValidityRule ValidityResult',
+    'Metric MetricSnapshot ReferentialCheck ReferentialResult Alert AlertRule Destination Delivery ApiKey',
+    'User Invitation Badge LineageGraph OperatingSchedule Pagination Error ValidationFailure',
+    'CreateRuleRequest CreateSourceRequest CreateAlertRuleRequest',
+  ]
+  for (const name of known.join(' ').split(' ')) t.ok(names.includes(name), name)
+  const size = JSON.stringify(document).length / operations.length
+  t.ok(size < 3_000, `${size} characters for an operation`)
+})
+
+/** What operations may do. */
+const VERBS =
+  'acknowledge add apply bulkApply cancel capture change check create delete discover dismiss dryRun exchange execute find finish get list login logout preview put redeliver refresh register remove reset resolve rotate snooze start stop test track unsubscribe update validate verify'
+
+t.test('operations are named as methods of a client: a verb and what it is about', async t => {
+  const verb = new RegExp(`^(${VERBS.replaceAll(' ', '|')})([A-Z][a-z]+)*$`)
+  for (const { name, operation } of operations) t.match(operation.operationId, verb, name)
+})
 
 t.test('parameters and bodies come from the schemas of a route', async t => {
   const operation = describeRoute('POST', '/api/v1/sdk/things/{id}/parts/{rest*}', {
@@ -129,7 +198,7 @@ t.test('parameters and bodies come from the schemas of a route', async t => {
     },
   })
   t.match(operation, {
-    operationId: 'postSdkThingsIdPartsRest',
+    operationId: 'createThingPart',
     tags: ['parts'],
     security: [{ apiKey: ['read-write'] }, { session: ['read-write'] }],
     parameters: [
@@ -214,7 +283,7 @@ t.test('the status of bad input is the one that is answered', async t => {
     t.ok(described[path]?.get?.responses[statusCode], `${path} answers ${statusCode}`)
     // Every API replies 400 to what it cannot read.
     if (statusCode === 400) t.notOk(described[path]?.get?.responses[422], path)
-    else t.match(described[path]?.get?.responses[400], { $ref: /Unreadable$/ }, path)
+    else t.match(described[path]?.get?.responses[400], { $ref: /BadRequest$/ }, path)
   }
 })
 

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { openApi, Operation } from '../../../server/openapi/openapi.ts'
+import { withoutReferences } from '../../helpers/references.ts'
 import { startServer } from '../../helpers/server.ts'
 
 /**
@@ -73,6 +74,7 @@ const OURS: [pattern: RegExp, reason: string][] = [
   [/^\w+ \/api\/v1\/sdk\/jobs\//, 'what became of a discovery or a refresh: decisions 2'],
   [/^\w+ \/api\/v1\/sdk\/schema\//, 'baselines, schedules and all changes: decisions 3'],
   [/^\w+ \/api\/v1\/sdk\/freshness(\/|$)/, 'schedules, refreshes and lists: decisions 4'],
+  [/^GET \/api\/v1\/sdk\/coverage\//, 'which tables are watched, for the published client: decisions 16'],
   [/^POST \/api\/v1\/sdk\/(validity|metrics)\/dry-run$/, 'to try before storing: decisions 5'],
   [
     /^\w+ \/api\/v1\/sdk\/(validity|metrics)\/\{asset_id\}\/.+\/feedback$/,
@@ -101,10 +103,11 @@ const OURS: [pattern: RegExp, reason: string][] = [
   [/^POST \/api\/v1\/demo\/session$/, 'a look without signing up: decisions 7'],
   [/^GET \/(docs|redoc)\/.+/, 'files of the references'],
   [/^GET \/(assets\/.+|favicon\.\w+|robots\.txt)?$/, 'the start page and what it is made of'],
+  [/^GET \/(alerts|tables|sources|routing)\/\{id\}$|^GET \/invitation$/, 'what links in messages open'],
 ]
 
 const { server, ask } = await startServer(t)
-const served = (await ask('GET', '/openapi.json')).body as ReturnType<typeof openApi>
+const served = withoutReferences((await ask('GET', '/openapi.json')).body as ReturnType<typeof openApi>)
 const table = server.table().map(({ method, path, settings }) => {
   const described = settings.app?.path ?? path.replaceAll(/\{(\w+)[^}]*\}/g, '{$1}')
   return `${method.toUpperCase()} ${described}`

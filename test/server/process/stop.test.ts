@@ -38,7 +38,7 @@ const keepAlive = () => new http.Agent({ keepAlive: true, maxSockets: 1 })
 t.test(
   'requests in flight are answered, kept connections too, and no new connection is accepted',
   async t => {
-    const { server } = await startServer(t, { settings: { EXTENSIONS } })
+    const { server } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
     const { port } = server.listener.address() as AddressInfo
     const [kept, idle] = [keepAlive(), keepAlive()]
     t.teardown(() => [kept, idle].forEach(agent => agent.destroy()))
@@ -81,7 +81,7 @@ function countTurns(): () => number {
 }
 
 t.test('jobs that run are finished or handed back, and no other is taken up', async t => {
-  const { server, query } = await startServer(t, { settings: { EXTENSIONS } })
+  const { server, query } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
   const begin = async (listens: boolean) => {
     const id = randomUUID()
     const begun = once(work, `begun ${id}`)
@@ -107,7 +107,7 @@ t.test('jobs that run are finished or handed back, and no other is taken up', as
 })
 
 t.test('a job that does not let go is handed back by the engine', async t => {
-  const { server, query } = await startServer(t, { settings: { EXTENSIONS } })
+  const { server, query } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
   const id = randomUUID()
   const begun = once(work, `begun ${id}`)
   await server.jobs.send(slow, { id, listens: false })

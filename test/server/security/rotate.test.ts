@@ -79,7 +79,7 @@ async function addSecrets(tenant: Tenant, config: object): Promise<{ source: str
 }
 
 t.test('all that is sealed is sealed anew, beside running traffic, and the old key can go', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const [tenant, other] = [await app.signUp(), await app.signUp('Other')]
   const database = await startSource(t)
   const made: { source: string; destination: string }[] = []
@@ -137,7 +137,7 @@ t.test('all that is sealed is sealed anew, beside running traffic, and the old k
 })
 
 t.test('a rotation that was ended in the middle goes on where it was', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const tenant = await app.signUp()
   const database = await startSource(t)
   for (let index = 0; index < 3; index++) await addSecrets(tenant, database.config)
@@ -165,7 +165,7 @@ t.test('a rotation that was ended in the middle goes on where it was', async t =
 })
 
 t.test('one that does not open is named, and keeps the old key needed', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const tenant = await app.signUp()
   const database = await startSource(t)
   const [{ source: one }, { source: two }] = [
@@ -184,7 +184,7 @@ t.test('one that does not open is named, and keeps the old key needed', async t 
 })
 
 t.test('a wrong key stops the start with a sentence', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const [right, wrong] = [idOf(SECRET_KEY), newKey()]
   await t.rejects(process(t, app, wrong), {
     name: 'ConfigError',
@@ -194,7 +194,7 @@ t.test('a wrong key stops the start with a sentence', async t => {
 })
 
 t.test('a database from before key ids were stored does not accept another key', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   await addSecrets(await app.signUp(), { host: '10.0.0.1', database: 'x', username: 'x', password: 'x' })
   await app.query('delete from installation')
   await t.rejects(process(t, app, newKey()), { name: 'ConfigError', message: new RegExp(idOf(SECRET_KEY)) })
@@ -202,7 +202,7 @@ t.test('a database from before key ids were stored does not accept another key',
 })
 
 t.test('processes before and after the change of the key work side by side', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const tenant = await app.signUp()
   const { body: login } = await app.ask('POST', '/api/v1/auth/login', {
     email: tenant.email,
@@ -243,7 +243,7 @@ t.test('processes before and after the change of the key work side by side', asy
 })
 
 t.test('a successor made under the old key is given again under the new one', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const tenant = await app.signUp()
   const { body: login } = await app.ask('POST', '/api/v1/auth/login', {
     email: tenant.email,
@@ -325,7 +325,7 @@ async function command(words: string[], settings: Record<string, string>) {
 }
 
 t.test('the commands say what was done and what comes next', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const tenant = await app.signUp()
   await addSecrets(tenant, { host: '10.0.0.1', database: 'x', username: 'x', password: 'x' })
   const fresh = newKey()

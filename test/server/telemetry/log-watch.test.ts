@@ -7,7 +7,7 @@ import { startServer, type Tenant, type TestServer } from '../../helpers/server.
 /** A server of its own that ends here, and what its end says. */
 async function runOnce(work: (app: TestServer, tenant: Tenant) => unknown): Promise<Error | null> {
   const downs: (() => unknown)[] = []
-  const app = await startServer({ teardown: down => downs.unshift(down) })
+  const app = await startServer({ teardown: down => downs.unshift(down) }, { isOwn: true })
   await work(app, await app.signUp())
   let problem: Error | null = null
   for (const down of downs) {

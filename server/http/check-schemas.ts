@@ -1,0 +1,80 @@
+/** What rules, metrics and referential checks have in common in bodies and replies. */
+import Joi from 'joi'
+import { held, record } from './envelopes.ts'
+
+/** Fields of checks, less their examples; see `Fields`. */
+export const shared = {
+  name: { column: 'name', body: Joi.string().trim().min(1).max(200), patch: true, reply: held.text },
+  description: {
+    column: 'description',
+    body: Joi.string().allow('', null).max(2_000),
+    patch: true,
+    reply: held.text.allow(null),
+    example: null,
+  },
+  severity: {
+    column: 'severity',
+    body: Joi.string().valid('info', 'warning', 'critical'),
+    default: 'warning',
+    patch: true,
+  },
+  isActive: { column: 'isActive', body: Joi.boolean().strict(), patch: true, example: true },
+  interval: {
+    column: 'checkInterval',
+    body: Joi.string().valid('hourly', 'daily', 'weekly'),
+    default: 'daily',
+    patch: true,
+    example: 'daily',
+  },
+} as const
+
+/** `catalog.schema.table` of a body. */
+export const tablePath = Joi.string().min(1).max(1_000).required()
+export const columnName = Joi.string().min(1).max(300)
+
+/** Days of the past, which are computed from the timestamps of a table. */
+export const pastDays = Joi.number().strict().integer().min(1).max(90)
+
+/** The keys of a dry run beside those of a new check. */
+export const dryRunKeys = {
+  asset_id: Joi.string().max(1_000).required(),
+  lookback_days: pastDays.default(30).description('Days of the past that are looked at.'),
+  backfill_days: Joi.forbidden(),
+}
+
+/** The name of a check type in a query. @param types the known names, read once the server is built */
+export const typeFilter = (field: string, types: () => string[]) =>
+  Joi.string()
+    .meta({ openapi: { 'x-words': field } })
+    .custom((value: string, helpers) =>
+      types().includes(value)
+        ? value
+        : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
+    )
+
+/** The past that a check was made with, in the reply. @param points what they are */
+export const backfillReply = (points: string) =>
+  record({
+    points: held.count.description(points),
+    timestamp_column: held.text.allow(null).description('The column with the time at which rows were added.'),
+    message: Joi.string(),
+  })
+    .optional()
+    .description('With backfill_days.')
+
+/** A row that breaks a check, in the reply. @param value what is shown of it */
+export const sampleReply = (value: string) =>
+  record({
+    row_id: Joi.any().description(
+      'The primary key, an object when it has several columns; else a number from 1.',
+    ),
+    value: Joi.any().description(value),
+    is_hidden: Joi.valid(true)
+      .optional()
+      .description('Present when the row has a value that is personal data and not shown.'),
+  })
+
+/** The statements of a dry run. */
+export const statementsReply = Joi.array()
+  .items(record({ text: Joi.string(), values: Joi.array().items(Joi.any()) }))
+  .description('What the source is sent.')
