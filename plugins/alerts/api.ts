@@ -10,6 +10,8 @@ export type Severity = (typeof SEVERITIES)[number]
 export interface AlertKind {
   /** `event_type` of the API, by which rules select: `validity_failure`. */
   name: string
+  /** Other names for it that filters, rules and previews accept: `freshness_stale`. Replies have `name`. */
+  aliases?: readonly string[]
   /** `alert_type` of the API: `validity`. */
   label: string
   /**
@@ -19,6 +21,8 @@ export interface AlertKind {
   isRechecked?: true
   /** Whether it comes with every run: only rules that name it match it, and trends do not count it. */
   isRoutine?: true
+  /** The id of the rule, metric, check or schedule that raised an alert, which replies show; absent if none did. */
+  ruleIdOf?(alert: { cause: string; details: Record<string, unknown> }): unknown
   /** What a message states, in order, from the details of an event. A fact without a value is left out. */
   facts?(details: Record<string, unknown>, text: FactText): (readonly [name: string, value: unknown])[]
   /** Called in the transaction of a dismissal as expected, before the row of the alert is locked: features lock their rules before alerts. */
@@ -79,12 +83,30 @@ export type LearnExpected = (
   alert: { id: string; cause: string; actor: string },
 ) => Promise<boolean>
 
-/** How assets are looked up. */
 export interface AssetLookup {
   /** The ids that are assets of the transaction's company. */
   filterKnown(trx: Transaction, ids: readonly string[]): Promise<string[]>
   /** The UUID of an asset by its UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` for an unknown name */
   resolveId(trx: Transaction, asset: string): Promise<string>
+}
+
+/** Counts of alerts and rules, and the alerts that need attention. */
+export interface AlertHealth {
+  /** `recent_alerts` were opened within the last 24 hours. */
+  summary: { total_rules: number; active_rules: number; recent_alerts: number; unresolved_alerts: number }
+  attention: AttentionItem[]
+}
+
+/** Something wrong with an asset. The worst severity is the health of the company. */
+export interface AttentionItem {
+  /** What kind of problem: `alert`, `freshness`, `schema_drift`, `checks`. */
+  type: string
+  severity: 'critical' | 'warning'
+  /** One sentence. */
+  title: string
+  asset_id: string | null
+  /** The qualified name. */
+  asset_name: string | null
 }
 
 /** `server.plugins.alerts`, for other features. All functions act inside the caller's transaction. */
@@ -124,6 +146,8 @@ export interface AlertsApi {
    * no other asset is switched off: without the filter it would match everything.
    */
   forgetAssets(trx: Transaction, assetIds: readonly string[]): Promise<void>
+  /** The part of alerts in the health of the company; at most 20 alerts, the worst first. */
+  readHealth(trx: Transaction): Promise<AlertHealth>
   /** Called by the catalog, which depends on alerts, when it registers. */
   setAssetLookup(lookup: AssetLookup): void
   filterKnownAssets: AssetLookup['filterKnown']

@@ -31,7 +31,6 @@ export const lockAlertsOfDeliveries = (alerts: Alerts): Alerts => inRaisingOrder
 export const lockFreeAlertsOfDeliveries = (alerts: Alerts): Alerts =>
   lockAlertsOfDeliveries(alerts).skipLocked()
 
-/** Locks an alert that changes its status. */
 export async function lockAlert(trx: Transaction, id: string): Promise<Alert | undefined> {
   return Alert.query(trx).findById(id).forUpdate()
 }
@@ -42,7 +41,6 @@ export async function lockAlertOfDelivery(trx: Transaction, { alertId }: Pick<De
   return Alert.query(trx).findById(alertId).select('id', 'deliveryFailed', 'resolvedAt').forNoKeyUpdate()
 }
 
-/** Locks deliveries by id. */
 export const lockDeliveries = (deliveries: QueryBuilder<Delivery, Delivery[]>) =>
   deliveries.orderBy('id').forUpdate()
 
@@ -60,11 +58,7 @@ export async function lockFreePendingDelivery(trx: Transaction, id: string): Pro
  * seeing the end of their chain.
  * @param since the smallest id
  */
-export async function lockFirstMessages(
-  trx: Transaction,
-  alertIds: readonly string[],
-  since: string,
-): Promise<void> {
+export async function lockFirstMessages(trx: Transaction, alertIds: readonly string[], since: string) {
   await rows(
     trx,
     `select from deliveries

@@ -10,6 +10,14 @@ export type AlertStatus = (typeof ALERT_STATUSES)[number]
 export const IS_OPEN = `status in ('triggered', 'acknowledged', 'snoozed')`
 
 /**
+ * Whether an ongoing alert is open. Otherwise it is dismissed, or was dismissed and then resolved by the previous version
+ * of the program, which leaves `dismissal_lasts` set.
+ */
+export function isOpen({ status }: Pick<Alert, 'status'>): boolean {
+  return status !== 'dismissed' && status !== 'resolved'
+}
+
+/**
  * A condition in SQL on alerts: a repeat counts on an ongoing alert instead of opening another. The condition of the unique
  * index `alerts_ongoing`, which allows a cause one such alert.
  */
@@ -28,7 +36,7 @@ export interface StoredEvent {
 
 export class Alert extends CompanyRow {
   static override tableName = 'alerts'
-  static override jsonAttributes = ['event', 'contextData']
+  static override jsonAttributes = ['event', 'contextData', 'resolution']
 
   declare id: string
   declare sourceId: string | null
@@ -51,11 +59,26 @@ export class Alert extends CompanyRow {
   declare supersedes: string | null
   /** It was dismissed, and its check has not recovered since. */
   declare dismissalLasts: boolean
+  /** The newest reason that a person gave. */
+  declare notes: string | null
+  declare resolution: AlertResolution | null
 }
 
-/** A change of the status of an alert. */
+/** What people may state about the end of an alert, by the names in the API. */
+export const RESOLUTION_FIELDS = [
+  'action_category',
+  'action_detail',
+  'root_cause_category',
+  'root_cause_detail',
+  'pr_url',
+  'job_run_id',
+  'external_link',
+] as const
+export type AlertResolution = { [Field in (typeof RESOLUTION_FIELDS)[number]]?: string }
+
 export class AlertTransition extends CompanyRow {
   static override tableName = 'alert_history'
+  static override jsonAttributes = ['resolution']
 
   declare id: string
   declare alertId: string
@@ -66,6 +89,7 @@ export class AlertTransition extends CompanyRow {
   declare snoozedUntil: Date | null
   /** `system`, `user:<id>` or `key:<id>`. */
   declare actor: string
+  declare resolution: AlertResolution | null
   declare at: Date
 }
 
@@ -84,6 +108,8 @@ export class AlertRule extends CompanyRow {
   declare destinationIds: string[]
   declare cooldownMinutes: number
   declare isActive: boolean
+  /** From 0 to 1. Without effect while the authors of code are not notified. */
+  declare codeAuthorMinConfidence: number | null
   declare createdAt: Date
   declare updatedAt: Date
 }

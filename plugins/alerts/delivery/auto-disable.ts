@@ -2,8 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { audit } from '../../../server/http/audit.ts'
 import { companyOf, type Transaction } from '../../../server/database/database.ts'
-import { ENDED_FIELDS } from './outcomes.ts'
-import { updateDeliveryFailed } from './delivery-failed.ts'
+import { ENDED_FIELDS, updateDeliveryFailed } from './outcomes.ts'
 import { Alert, Delivery, Destination } from '../models.ts'
 import { destinationDisabled } from '../lifecycle/kinds.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
@@ -63,12 +62,10 @@ async function disableDestination(server: Server, trx: Transaction, id: string):
   return true
 }
 
-/** Stops all pending deliveries to a destination. */
 export async function stopDeliveries(trx: Transaction, destinationId: string, reason: string): Promise<void> {
   await stopLocked(trx, await lockPendingDeliveries(trx, destinationId), reason)
 }
 
-/** The pending deliveries to a destination, and their alerts. */
 interface LockedDeliveries {
   alertIds: string[]
   deliveryIds: string[]
@@ -96,11 +93,7 @@ async function lockPendingDeliveries(trx: Transaction, destinationId: string): P
 }
 
 /** Stops locked deliveries; each may have been the last one that could still reach a receiver of its alert. */
-async function stopLocked(
-  trx: Transaction,
-  { alertIds, deliveryIds }: LockedDeliveries,
-  reason: string,
-): Promise<void> {
+async function stopLocked(trx: Transaction, { alertIds, deliveryIds }: LockedDeliveries, reason: string) {
   await Delivery.query(trx)
     .whereRaw('id = any(cast(? as uuid[]))', [deliveryIds])
     .patch({ ...ENDED_FIELDS, status: 'stopped', stoppedReason: reason })

@@ -84,9 +84,7 @@ export function busySeconds({ silentSince }: Pick<Destination, 'silentSince'>): 
 }
 
 /** Derived, so that the id is known even if the process that made the request is lost. */
-function requestIdOf(deliveryId: string, fence: number): string {
-  return v5(String(fence), deliveryId)
-}
+const requestIdOf = (deliveryId: string, fence: number): string => v5(String(fence), deliveryId)
 
 /** Releases a claim under which no outcome was recorded, so that the attempt is made again. */
 export async function releaseClaim(trx: Transaction, { delivery, requestId }: AttemptClaim): Promise<void> {

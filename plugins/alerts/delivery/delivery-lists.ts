@@ -46,7 +46,6 @@ export async function listDeliveries(
   return { data: { data, pagination: pagination(total, page) } }
 }
 
-/** The recent deliveries to a destination. */
 export interface DestinationTraffic {
   lastDelivery: Pick<Delivery, 'id' | 'status' | 'eventType' | 'createdAt' | 'completedAt'> | null
   /** Counts the last 24 hours. */

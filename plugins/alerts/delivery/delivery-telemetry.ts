@@ -11,7 +11,6 @@ type AttemptRecorder = (type: string, errorClass: string | null, ms: number) => 
 /** By the telemetry of a server: plugins and jobs see it as different objects, and its telemetry as one. */
 const recorders = new WeakMap<Telemetry, AttemptRecorder>()
 
-/** Adds the metrics of deliveries to a server. */
 export function addDeliveryTelemetry(telemetry: Telemetry): void {
   const count = telemetry.addCounter('delivery_attempts', 'Attempts to deliver alerts', ['type', 'result'])
   const time = telemetry.addDuration('delivery_duration', 'Duration of attempts to deliver', ['type'])

@@ -7,9 +7,8 @@ import type { Item, Job, JobContext } from '../../../server/jobs/jobs.ts'
 import { failedOutcome, type DeliveryOutcome, type MessageType } from '../destinations/destination.ts'
 import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
 import { busySeconds, claimAttempt, releaseClaim, type AttemptClaim, type AttemptData } from './claims.ts'
-import { updateDeliveryFailed } from './delivery-failed.ts'
 import { recordHealth } from './health.ts'
-import { attemptRow, ENDED_FIELDS, statusAfterAttempt } from './outcomes.ts'
+import { attemptRow, ENDED_FIELDS, statusAfterAttempt, updateDeliveryFailed } from './outcomes.ts'
 import { attemptDelivery } from './send.ts'
 import { MAX_IN_FLIGHT, releaseSlot } from './slots.ts'
 import { secondsFromNow } from '../../../server/database/now.ts'
@@ -165,11 +164,7 @@ async function runAttemptJob(data: AttemptData, context: JobContext): Promise<ob
   }
 }
 
-async function makeAttempt(
-  data: AttemptData,
-  claim: AttemptClaim,
-  { server, log, signal }: JobContext,
-): Promise<object> {
+async function makeAttempt(data: AttemptData, claim: AttemptClaim, { server, log, signal }: JobContext) {
   const { destination, delivery, requestId } = claim
   const isLost = claim.state === 'lost'
   const outcome = isLost
@@ -234,11 +229,7 @@ async function recordOutcome(
       status,
       attempt: n,
       ...(outcome.served && { served: [...outcome.served] }),
-      ...(delay !== undefined && {
-        jobId,
-        completedAt: null,
-        nextAttemptAt: secondsFromNow(delay),
-      }),
+      ...(delay !== undefined && { jobId, completedAt: null, nextAttemptAt: secondsFromNow(delay) }),
     })
   if (recorded === 0) {
     await releaseSlot(trx, claim.requestId)
@@ -254,12 +245,7 @@ async function recordOutcome(
 }
 
 /** After the end of a delivery, under the lock of its alert: updates `delivery_failed` and starts the messages that waited. */
-export async function settleDelivery(
-  server: Server,
-  trx: Transaction,
-  ended: Delivery,
-  updatesAlert = true,
-): Promise<void> {
+export async function settleDelivery(server: Server, trx: Transaction, ended: Delivery, updatesAlert = true) {
   const { alertId, destinationId, eventType } = ended
   if (!alertId) return
   if (updatesAlert) await updateDeliveryFailed(trx, [alertId])
@@ -271,12 +257,7 @@ export async function settleDelivery(
 }
 
 /** Sends a new job, in `after` seconds, for a locked delivery that has none. */
-export async function requeueDelivery(
-  server: Server,
-  trx: Transaction,
-  delivery: Delivery,
-  after = 0,
-): Promise<void> {
+export async function requeueDelivery(server: Server, trx: Transaction, delivery: Delivery, after = 0) {
   const destination = await Destination.query(trx).findById(delivery.destinationId).throwIfNotFound()
   const isFirst = delivery.attempt === 0 && !destination.failingSince && !destination.silentSince
   const job = isFirst ? deliverJob : retryJob

@@ -1,5 +1,5 @@
 /** Outcomes of attempts, as columns of deliveries and their attempts. */
-import type { Transaction } from '../../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { DeliveryOutcome } from '../destinations/destination.ts'
 import { DeliveryAttempt, type Delivery } from '../models.ts'
 import { UNCLAIMED_FIELDS, type AttemptClaim } from './claims.ts'
@@ -8,12 +8,7 @@ import { databaseNow } from '../../../server/database/now.ts'
 /** Milliseconds within which receivers should answer. */
 const SLOW_MS = 5_000
 
-/** The columns that every ended delivery shares. */
-export const ENDED_FIELDS = {
-  completedAt: databaseNow(),
-  nextAttemptAt: null,
-  ...UNCLAIMED_FIELDS,
-}
+export const ENDED_FIELDS = { completedAt: databaseNow(), nextAttemptAt: null, ...UNCLAIMED_FIELDS }
 
 /** @param delay seconds until the next attempt; undefined if there is none */
 export async function statusAfterAttempt(
@@ -33,7 +28,6 @@ export async function statusAfterAttempt(
   return delivered > 0 ? 'delivered' : 'failed'
 }
 
-/** The row of an attempt that ended now. */
 export function attemptRow(
   {
     delivery,
@@ -54,4 +48,19 @@ export function attemptRow(
     endedAt: databaseNow(),
     isSlow: outcome.latencyMs > SLOW_MS,
   }
+}
+
+/** Updates `delivery_failed` of locked alerts: true if one of their messages failed at every destination. */
+export async function updateDeliveryFailed(trx: Transaction, ids: readonly string[]): Promise<void> {
+  await rows(
+    trx,
+    `update alerts a set delivery_failed = not delivery_failed
+      where company_id = :companyId and id = any(cast(:ids as uuid[])) and delivery_failed <> exists (
+        select 1 from deliveries d where d.company_id = :companyId and d.alert_id = a.id
+            -- A simulated delivery reached no receiver.
+            and destination_id not in (select id from destinations where company_id = :companyId and is_demo)
+          group by event_type
+        having bool_or(status = 'failed') and not bool_or(status in ('pending', 'delivered')))`,
+    { companyId: companyOf(trx), ids },
+  )
 }

@@ -2,8 +2,7 @@
 import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import type { OutgoingMessage } from './delivery.ts'
-import { ENDED_FIELDS } from './outcomes.ts'
-import { updateDeliveryFailed } from './delivery-failed.ts'
+import { ENDED_FIELDS, updateDeliveryFailed } from './outcomes.ts'
 import { Delivery } from '../models.ts'
 import { lockDeliveries } from '../locks.ts'
 

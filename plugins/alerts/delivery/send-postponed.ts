@@ -39,11 +39,7 @@ export async function sendPostponed({ server, log }: SweepContext): Promise<numb
  * delivery. An alert that another transaction has locked is left to the next sweep. A closed alert has postponed messages
  * only if the previous version of the program closed it.
  */
-async function sendDueMessages(
-  server: Server,
-  trx: Transaction,
-  alertIds: readonly string[],
-): Promise<number> {
+async function sendDueMessages(server: Server, trx: Transaction, alertIds: readonly string[]) {
   const alerts = await lockFreeAlertsOfDeliveries(
     Alert.query(trx)
       .whereRaw('id = any(cast(? as uuid[]))', [[...alertIds]])
@@ -78,10 +74,7 @@ async function sendDueMessages(
   await Delivery.query(trx)
     .delete()
     .whereRaw('id = any(cast(? as uuid[]))', [sent.map(({ id }) => id)])
-  await sendMessages(
-    server,
-    trx,
-    sent.map(({ message }) => message),
-  )
+  const messages = sent.map(({ message }) => message)
+  await sendMessages(server, trx, messages)
   return sent.length
 }

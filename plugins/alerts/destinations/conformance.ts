@@ -51,6 +51,7 @@ export async function testDestination<Config>(
   const { name } = type
   const test = (promise: string, run: () => Promise<void>) => t.test(`${name}: ${promise}`, run)
   const accepted = validConfig(type, config)
+  const accepting = answerOutcome(answer.status, answer.body)
   await test('the registry accepts it', async () => createDestinationRegistry().add(type as DestinationType))
   await test('its config is accepted, also after validation', async () => {
     assert.deepEqual(validConfig(type, accepted as object), accepted)
@@ -73,12 +74,7 @@ export async function testDestination<Config>(
   })
   await test('an accepted message is delivered, over https alone, in headers of one line', async () => {
     for (const payload of samplePayloads()) {
-      const { outcome, posted } = await attemptSample(
-        type,
-        accepted,
-        payload,
-        answerOutcome(answer.status, answer.body),
-      )
+      const { outcome, posted } = await attemptSample(type, accepted, payload, accepting)
       assert.ok(outcome.isDelivered, outcome.errorMessage ?? 'it was not delivered')
       assert.ok(posted.length > 0, 'something was posted')
       for (const { url, headers } of posted) {
@@ -89,10 +85,10 @@ export async function testDestination<Config>(
   })
   await test('every attempt sends the same bytes', async () => {
     const [payload] = samplePayloads()
-    const bodies = async (n: number) =>
-      (
-        await attemptSample(type, accepted, payload!, answerOutcome(answer.status, answer.body), n)
-      ).posted.map(({ body }) => body)
+    const bodies = async (n: number) => {
+      const { posted } = await attemptSample(type, accepted, payload!, accepting, n)
+      return posted.map(({ body }) => body)
+    }
     assert.deepEqual(await bodies(2), await bodies(1))
   })
   for (const [what, given] of Object.entries(FAILED_ATTEMPTS)) {
@@ -150,7 +146,6 @@ async function attemptSample<Config>(
   return { outcome: await type.deliver(message, context), posted }
 }
 
-/** The outcome of `post` for an HTTP answer. */
 export function answerOutcome(statusCode: number, responseBody: string | null): DeliveryOutcome {
   const connection = { address: '192.0.2.1', tlsVersion: 'TLSv1.3', latencyMs: 12 }
   return answeredOutcome(statusCode, { responseBody, ...connection })
@@ -184,7 +179,7 @@ export function samplePayloads(): Payload[] {
 }
 
 function samplePayload(name: string, type: MessageType): Payload {
-  const base = 'https://observe.example.com/api/v1'
+  const base = 'https://observe.example.com'
   return {
     event_type: type,
     alert: {
@@ -202,8 +197,8 @@ function samplePayload(name: string, type: MessageType): Payload {
       details: { column_name: name, invalid_count: 3, total_rows: 100, threshold: 0.5, note: { of: name } },
     },
     links: {
-      alert_url: `${base}/sdk/alerts/019a0000-0000-7000-8000-0000000000aa`,
-      asset_url: `${base}/assets/1`,
+      alert_url: `${base}/alerts/019a0000-0000-7000-8000-0000000000aa`,
+      asset_url: `${base}/tables/1`,
     },
   }
 }

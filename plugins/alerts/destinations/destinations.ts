@@ -25,15 +25,20 @@ import { LOCK_RULES, lockDestination } from '../locks.ts'
 
 type DestinationConfig = Record<string, unknown>
 
+export interface NewDestination {
+  name: string
+  destination_type: string
+  config: DestinationConfig
+  is_active: boolean
+}
+
 /** @returns the destination with its signing secret, which is shown here and on rotation only */
 export async function createDestination(
   server: Server,
   trx: Transaction,
-  input: { name: string; destination_type: string; config: DestinationConfig; is_active: boolean },
+  input: NewDestination,
 ): Promise<{ destination: Destination; signingSecret: string }> {
-  const type = getDestinationType(server, input.destination_type)
-  const missing = type.unavailable?.()
-  if (missing) throw invalidField('destination_type', missing)
+  const type = getAvailableType(server, input.destination_type)
   const config = newConfig(type, input.config)
   const owner = { id: v7(), companyId: companyOf(trx) }
   const { secret, sealed } = createSigningSecret(server.vault, owner)
@@ -50,6 +55,14 @@ export async function createDestination(
   return { destination, signingSecret: secret }
 }
 
+/** @throws 400 for a type that is unknown, or that the operator has not configured */
+function getAvailableType(server: Server, name: string): DestinationType {
+  const type = getDestinationType(server, name)
+  const missing = type.unavailable?.()
+  if (missing) throw invalidField('destination_type', missing)
+  return type
+}
+
 /** A destination that was not deleted. @throws 404 `DESTINATION_NOT_FOUND` */
 export async function findDestination(trx: Transaction, id: string, lock = false): Promise<Destination> {
   const query = lock ? lockDestination(trx, id) : Destination.query(trx).findById(id)
@@ -59,11 +72,8 @@ export async function findDestination(trx: Transaction, id: string, lock = false
 }
 
 export function noSuchDestination(id: string) {
-  return apiError(
-    'DESTINATION_NOT_FOUND',
-    'There is no destination of this id: GET /api/v1/sdk/alerts/destinations lists them',
-    { destination_id: id },
-  )
+  const message = 'There is no destination of this id: GET /api/v1/sdk/alerts/destinations lists them'
+  return apiError('DESTINATION_NOT_FOUND', message, { destination_id: id })
 }
 
 /** Changes the given fields. The config is merged, and secrets left out are kept. */
@@ -139,11 +149,7 @@ function originOf(url: unknown): string | null {
  * deliveries stays. Deliveries are locked before their destination, as when an attempt is recorded.
  * @returns the deleted destination, and the rules that had no other one and were switched off
  */
-export async function deleteDestination(
-  server: Server,
-  trx: Transaction,
-  id: string,
-): Promise<{ destination: Destination; rulesOff: { id: string; name: string }[] }> {
+export async function deleteDestination(server: Server, trx: Transaction, id: string) {
   await findDestination(trx, id)
   await stopDeliveries(trx, id, 'The destination was deleted')
   const destination = await findDestination(trx, id, true)
@@ -155,10 +161,7 @@ export async function deleteDestination(
 }
 
 /** Removes a destination from the rules that name it. @returns the rules that had no other one and were switched off */
-async function removeFromRules(
-  trx: Transaction,
-  destinationId: string,
-): Promise<{ id: string; name: string }[]> {
+async function removeFromRules(trx: Transaction, destinationId: string) {
   const changed = await rows<{ id: string; name: string; isOff: boolean }>(
     trx,
     `with naming as (
@@ -175,11 +178,7 @@ async function removeFromRules(
 }
 
 /** Creates a new signing secret; the previous one stays in `webhook-signature` for 24 hours. */
-export async function rotateSecret(
-  server: Server,
-  trx: Transaction,
-  id: string,
-): Promise<{ secret: string; previousUntil: Date }> {
+export async function rotateSecret(server: Server, trx: Transaction, id: string) {
   const destination = await findDestination(trx, id, true)
   const { secret, sealed, previousUntil } = rotateSigningSecret(server.vault, destination, new Date())
   await Destination.query(trx)
@@ -208,13 +207,12 @@ export async function sendTestMessage(
   const destination = await server.db.company(companyId, trx => findDestination(trx, id))
   await server.limits.take(`destination-test:${id}`, MAX_TESTS_PER_MINUTE, 60, request)
   const requestId = randomUUID()
-  if (!(await waitForSlot(server, companyId, id, requestId, SLOT_WAIT_MS))) {
+  if (!(await waitForSlot(server, companyId, id, requestId, SLOT_WAIT_MS)))
     throw apiError(
       'CONFLICT',
       'Other messages are on their way to this destination, and none has ended yet: try again in a minute',
       { destination_id: id },
     )
-  }
   try {
     return await attemptTestMessage(server, destination, requestId, audit)
   } finally {
@@ -276,10 +274,8 @@ function newConfig(type: DestinationType, given: DestinationConfig): Destination
   const config = validateConfig(type, given)
   const [copied] = findPlaceholders(type.config, config)
   if (copied === undefined) return config
-  throw invalidField(
-    `config.${copied}`,
-    'is the placeholder that is shown for a secret: give the secret itself',
-  )
+  const problem = 'is the placeholder that is shown for a secret: give the secret itself'
+  throw invalidField(`config.${copied}`, problem)
 }
 
 /** @throws 400 naming each invalid field, dotted under `config` */
@@ -307,13 +303,12 @@ function validateConfig(type: DestinationType, given: DestinationConfig): Destin
  */
 export async function probeNew(
   server: Server,
-  { destination_type: typeName, config }: { destination_type: string; config: DestinationConfig },
+  { destination_type: typeName, config }: Pick<NewDestination, 'destination_type' | 'config'>,
 ): Promise<void> {
-  const type = getDestinationType(server, typeName)
+  const type = getAvailableType(server, typeName)
   await probeAddress(server, type, newConfig(type, config))
 }
 
-/** Probes the address of a change that contains one. */
 export async function probeChange(
   server: Server,
   companyId: string,
@@ -326,11 +321,7 @@ export async function probeChange(
   if (isMoved) await probeAddress(server, type, config)
 }
 
-async function probeAddress(
-  server: Server,
-  { urlField }: DestinationType,
-  config: DestinationConfig,
-): Promise<void> {
+async function probeAddress(server: Server, { urlField }: DestinationType, config: DestinationConfig) {
   const url = urlField && config[urlField]
   const problem = typeof url === 'string' ? await probeUrl(new URL(url), server.egress) : null
   if (problem !== null) throw invalidField(`config.${urlField}`, problem)

@@ -15,11 +15,15 @@ const address = Joi.string().email({ tlds: false, minDomainSegments: 1 }).max(25
 const config = Joi.object<EmailConfig>({
   to: Joi.array()
     .items(address)
+    .single()
     .min(1)
     .max(50)
     .unique((one: string, other: string) => normalizeEmail(one) === normalizeEmail(other))
     .required(),
 })
+  // A change replaces the stored addresses under any of the names.
+  .rename('recipients', 'to', { override: true })
+  .rename('email', 'to', { override: true })
 
 /** For the answers to all recipients together. */
 const MAX_RESPONSE_CHARACTERS = 16 * 1024

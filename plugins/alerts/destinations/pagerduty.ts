@@ -12,6 +12,8 @@ import type {
 interface PagerDutyConfig {
   routing_key: string
   url: string
+  /** Never stored. */
+  api_token?: never
 }
 
 const ENQUEUE_URL = 'https://events.pagerduty.com/v2/enqueue'
@@ -30,6 +32,8 @@ const config = Joi.object<PagerDutyConfig>({
     })
     .meta({ secret: true })
     .required(),
+  // Clients of PagerDuty's REST API send it. Events need the routing key only, and an unused secret is not stored.
+  api_token: Joi.string().max(255).strip(),
 })
 
 /** Stored without the routing key, which each attempt adds. */
@@ -73,10 +77,7 @@ const MAX_SUMMARY_UNITS = 1_024
 /** As JSON: an event may have 512 KB, of which this is at most half. */
 const MAX_DETAILS_UNITS = 80_000
 
-function triggerEvent(
-  { alert, event, links }: Payload,
-  { heading, sentence, facts }: PayloadDescription,
-): PagerDutyEvent & Record<string, unknown> {
+function triggerEvent({ alert, event, links }: Payload, { heading, sentence, facts }: PayloadDescription) {
   const details = removeBidiControls(JSON.stringify(event.details))
   return {
     event_action: 'trigger',
@@ -102,10 +103,7 @@ function triggerEvent(
   }
 }
 
-async function enqueue(
-  event: object,
-  { config, post }: DeliveryContext<PagerDutyConfig>,
-): Promise<DeliveryOutcome> {
+async function enqueue(event: object, { config, post }: DeliveryContext<PagerDutyConfig>) {
   const { url, routing_key } = config
   const headers = { 'content-type': 'application/json', 'user-agent': 'Tidemark' }
   return explainRefusal(await post(url, { headers, body: JSON.stringify({ routing_key, ...event }) }))
@@ -120,20 +118,13 @@ function mayHaveOpenedIncident({ isDelivered, statusCode, errorClass }: Delivery
   return statusCode === null ? !NOT_SENT.test(errorClass ?? '') : statusCode >= 500
 }
 
-/** Adds PagerDuty's reason to the message of a refusal. */
 function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
   if (outcome.statusCode === 429)
-    return {
-      ...outcome,
-      errorMessage: 'PagerDuty limits the events of this integration for a while (429)',
-    }
+    return { ...outcome, errorMessage: 'PagerDuty limits the events of this integration for a while (429)' }
   if (outcome.statusCode !== 400) return outcome
   const reason = refusalReason(outcome.responseBody)
   return reason
-    ? {
-        ...outcome,
-        errorMessage: `PagerDuty refused the event: check routing_key and url: ${reason} (400)`,
-      }
+    ? { ...outcome, errorMessage: `PagerDuty refused the event: check routing_key and url: ${reason} (400)` }
     : outcome
 }
 

@@ -1,4 +1,3 @@
-/** What a message says of its alert. */
 export type MessageType = 'alert.triggered' | 'alert.resolved' | 'alert.test'
 
 /** The JSON that a webhook gets about an alert, in the specification's payload shape. */

@@ -54,7 +54,8 @@ export async function postGuarded(
   })
   return new Promise(resolve => {
     let answer: DeliveryOutcome | undefined
-    const reached: ConnectionInfo = { address: null, tlsVersion: null }
+    // Null before the connection, and before the TLS handshake.
+    const reached: Pick<DeliveryOutcome, 'address' | 'tlsVersion'> = { address: null, tlsVersion: null }
     const kept: Buffer[] = []
     let bytes = 0
     const end = (outcome: DeliveryOutcome) => {
@@ -86,6 +87,3 @@ export async function postGuarded(
     for (const event of ['end', 'close']) stream.on(event, () => fail(new Error('no answer')))
   })
 }
-
-/** Null before the connection, and before the TLS handshake. */
-type ConnectionInfo = Pick<DeliveryOutcome, 'address' | 'tlsVersion'>

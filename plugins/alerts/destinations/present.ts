@@ -1,3 +1,4 @@
+import { toApiNames } from '../../../server/http/fields.ts'
 import type { DestinationTraffic } from '../delivery/delivery-lists.ts'
 import type { Destination } from '../models.ts'
 
@@ -17,13 +18,7 @@ export function presentDestination(
     config: destination.config,
     created_at: destination.createdAt,
     updated_at: destination.updatedAt,
-    last_delivery: lastDelivery && {
-      id: lastDelivery.id,
-      event_type: lastDelivery.eventType,
-      status: lastDelivery.status,
-      created_at: lastDelivery.createdAt,
-      completed_at: lastDelivery.completedAt,
-    },
+    last_delivery: lastDelivery && toApiNames(lastDelivery),
     last_24_hours: counts,
   }
 }

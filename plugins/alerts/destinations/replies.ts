@@ -31,16 +31,20 @@ const destinationFields = {
     status: deliveryStatus.example('delivered'),
     created_at: time,
     completed_at: time.allow(null),
-  }).allow(null),
-  last_24_hours: record({ pending: count, delivered: count, failed: count, stopped: count }).description(
-    'The number of messages.',
-  ),
+  })
+    .label('LastDelivery')
+    .allow(null),
+  last_24_hours: record({ pending: count, delivered: count, failed: count, stopped: count })
+    .label('DeliveryCounts')
+    .description('The number of messages.'),
 }
-const destination = record(destinationFields)
+const destination = record(destinationFields).label('Destination')
 const signingSecret = Joi.string()
   .pattern(/^whsec_/)
   .description('Shown once. Deliveries are signed with it.')
   .example('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwPpqMRf4Wk3E=')
+
+const newDestination = record({ ...destinationFields, signing_secret: signingSecret }).label('NewDestination')
 
 const outcomeFields = {
   request_id: id.allow(null),
@@ -79,19 +83,20 @@ const deliveryFields = {
   stopped_reason: text.allow(null).example(null),
   created_at: time,
   completed_at: time.allow(null),
-  attempts: list(record({ n: count.example(1), trigger, ...outcomeFields })),
+  attempts: list(record({ n: count.example(1), trigger, ...outcomeFields }).label('DeliveryAttempt')),
 }
 const listedDelivery = record({
   ...deliveryFields,
   destination_name: text.example('On call'),
   destination_type: Joi.string().example('webhook'),
-})
+}).label('Delivery')
 
-/** The replies of the routes of destinations and deliveries. */
 export const replies = {
   destinations: reply(inNestedPage(destination, 'destinations')),
   destination: reply(inData(destination)),
-  newDestination: reply(inData(record({ ...destinationFields, signing_secret: signingSecret })), 201),
+  newDestination: reply(inData(newDestination), 201),
+  newDestinations: reply(inData(record({ destinations: list(newDestination) })), 201),
+  ruleDestinations: reply(inData(record({ destinations: list(destination) }))),
   destinationRemoved: reply(
     inData(
       record({
@@ -107,7 +112,13 @@ export const replies = {
     inData(
       record({
         success: flag.description('Whether the receiver accepted the message.'),
+        test_sent: flag.description('The same as `success`.'),
+        destination_id: id.example(DESTINATION_ID_EXAMPLE),
         delivery_id: id,
+        message: text
+          .allow(null)
+          .description('One sentence for people.')
+          .example('The destination accepted the test message'),
         ...outcomeFields,
       }),
     ),
@@ -122,5 +133,5 @@ export const replies = {
     ),
   ),
   deliveries: reply(inNestedPage(listedDelivery)),
-  redelivered: reply(inData(record(deliveryFields)), 202),
+  redelivered: reply(inData(record(deliveryFields).label('QueuedDelivery')), 202),
 }

@@ -1,5 +1,5 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest, auditorOf, fieldsOf } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
@@ -7,6 +7,7 @@ import { param, queryOf } from '../../../server/http/input.ts'
 import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
 import { listDeliveries, loadTraffic } from '../delivery/delivery-lists.ts'
 import { redeliver } from '../delivery/delivery.ts'
+import { createDestinations, probeAll } from './bulk.ts'
 import {
   changeDestination,
   createDestination,
@@ -16,6 +17,7 @@ import {
   probeNew,
   rotateSecret,
   sendTestMessage,
+  type NewDestination,
 } from './destinations.ts'
 import { Alert, Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
 import { noAlert } from '../lifecycle/transitions.ts'
@@ -26,35 +28,25 @@ import { idParams } from '../lifecycle/schemas.ts'
 import { lockAlertOfDelivery, lockDelivery } from '../locks.ts'
 import { schemas } from './schemas.ts'
 
-const tags = ['api', 'alerts']
+const route = routesOf('alerts')
 
 /** Destinations, and the record of what was sent to them. */
 export const destinationRoutes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/alerts/destinations',
-    options: {
-      ...access.read,
-      description: 'List destinations, with the number of messages in the last 24 hours by status',
-      tags,
-      validate: { query: schemas.destinations },
-      response: replies.destinations,
-    },
+  route('GET', '/api/v1/sdk/alerts/destinations', access.read, {
+    id: 'listDestinations',
+    description: 'List destinations, with the number of messages in the last 24 hours by status',
+    validate: { query: schemas.destinations },
+    response: replies.destinations,
     handler: listDestinations,
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/sdk/alerts/destinations',
-    options: {
-      ...access.write,
-      description: 'Create a destination; its signing secret is shown once',
-      tags,
-      validate: { payload: schemas.newDestination },
-      response: replies.newDestination,
-    },
+  }),
+  route('POST', '/api/v1/sdk/alerts/destinations', access.write, {
+    id: 'createDestination',
+    description: 'Create a destination; its signing secret is shown once',
+    validate: { payload: schemas.newDestination },
+    response: replies.newDestination,
     async handler(request, h) {
       const { server } = request
-      const input = request.payload as Parameters<typeof createDestination>[2]
+      const input = request.payload as NewDestination
       await probeNew(server, input)
       const data = await inCompany(request, async trx => {
         const { destination, signingSecret } = await createDestination(server, trx, input)
@@ -65,17 +57,36 @@ export const destinationRoutes: ServerRoute[] = [
       })
       return h.response({ data }).code(201).header('Cache-Control', 'no-store')
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/alerts/destinations/{id}',
-    options: {
-      ...access.read,
-      description: 'Show a destination',
-      tags,
-      response: replies.destination,
-      validate: { params: idParams },
+  }),
+  route('POST', '/api/v1/sdk/alerts/destinations/bulk', access.write, {
+    id: 'createDestinations',
+    description: 'Create up to 20 destinations: all of them, or none; their signing secrets are shown once',
+    notes: 'If some cannot be created, the 400 lists the errors of each, with its place in the list.',
+    validate: { payload: schemas.newDestinations },
+    response: replies.newDestinations,
+    async handler(request, h) {
+      const { server } = request
+      const { destinations: given } = request.payload as { destinations: NewDestination[] }
+      await probeAll(server, given)
+      const destinations = await inCompany(request, async trx => {
+        const created = await createDestinations(server, trx, given)
+        const stored = created.map(({ destination }) => destination)
+        const shown = await presentDestinations(trx, stored)
+        for (const { id, name, destinationType } of stored)
+          await auditDestination(request, trx, 'created', id, { name, destination_type: destinationType })
+        return created.map(({ signingSecret }, place) => ({
+          ...shown[place],
+          signing_secret: signingSecret,
+        }))
+      })
+      return h.response({ data: { destinations } }).code(201).header('Cache-Control', 'no-store')
     },
+  }),
+  route('GET', '/api/v1/sdk/alerts/destinations/{id}', access.read, {
+    id: 'getDestination',
+    description: 'Show a destination',
+    response: replies.destination,
+    validate: { params: idParams },
     async handler(request) {
       const id = param(request, 'id')
       const [data] = await inCompany(request, async trx =>
@@ -83,41 +94,33 @@ export const destinationRoutes: ServerRoute[] = [
       )
       return { data }
     },
-  },
-  {
-    method: 'PATCH',
-    path: '/api/v1/sdk/alerts/destinations/{id}',
-    options: {
-      ...access.write,
+  }),
+  ...(['PATCH', 'PUT'] as const).map(method =>
+    route(method, '/api/v1/sdk/alerts/destinations/{id}', access.write, {
+      id: method === 'PUT' ? 'putDestination' : 'updateDestination',
       description: 'Change a destination; its config is merged, null removes a field',
-      tags,
       validate: { params: idParams, payload: schemas.destinationPatch },
       response: replies.destination,
-    },
-    async handler(request) {
-      const { server } = request
-      const id = param(request, 'id')
-      const changes = request.payload as Parameters<typeof changeDestination>[3]
-      await probeChange(server, caller(request).companyId, id, changes)
-      const [data] = await inCompany(request, async trx => {
-        const shown = await presentDestinations(trx, [await changeDestination(server, trx, id, changes)])
-        await auditDestination(request, trx, 'updated', id, { fields: fieldsOf(changes) })
-        return shown
-      })
-      return { data }
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/sdk/alerts/destinations/{id}',
-    options: {
-      ...access.write,
-      description: 'Delete a destination and stop its pending deliveries',
-      notes: 'It is removed from alert rules. Rules without another destination are switched off and listed.',
-      tags,
-      response: replies.destinationRemoved,
-      validate: { params: idParams },
-    },
+      async handler(request) {
+        const { server } = request
+        const id = param(request, 'id')
+        const changes = request.payload as Parameters<typeof changeDestination>[3]
+        await probeChange(server, caller(request).companyId, id, changes)
+        const [data] = await inCompany(request, async trx => {
+          const shown = await presentDestinations(trx, [await changeDestination(server, trx, id, changes)])
+          await auditDestination(request, trx, 'updated', id, { fields: fieldsOf(changes) })
+          return shown
+        })
+        return { data }
+      },
+    }),
+  ),
+  route('DELETE', '/api/v1/sdk/alerts/destinations/{id}', access.write, {
+    id: 'deleteDestination',
+    description: 'Delete a destination and stop its pending deliveries',
+    notes: 'It is removed from alert rules. Rules without another destination are switched off and listed.',
+    response: replies.destinationRemoved,
+    validate: { params: idParams },
     async handler(request) {
       const id = param(request, 'id')
       const rulesOff = await inCompany(request, async trx => {
@@ -130,38 +133,31 @@ export const destinationRoutes: ServerRoute[] = [
       const message = ['The destination was deleted', ...rulesOff.map(describeRuleOff)].join('. ')
       return { data: { success: true, message, rules_switched_off: rulesOff } }
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/sdk/alerts/destinations/{id}/test',
-    options: {
-      ...access.write,
-      description: 'Send a test message and return its outcome',
-      notes:
-        'It waits up to 35 seconds while four requests to the destination are in flight. At most 10 tests per minute and destination.',
-      tags,
-      response: replies.tested,
-      validate: { params: idParams, payload: schemas.nothing },
-    },
+  }),
+  route('POST', '/api/v1/sdk/alerts/destinations/{id}/test', access.write, {
+    id: 'testDestination',
+    description: 'Send a test message and return its outcome',
+    notes:
+      'It waits up to 35 seconds while four requests to the destination are in flight. At most 10 tests per minute and destination.',
+    response: replies.tested,
+    validate: { params: idParams, payload: schemas.nothing },
     async handler(request) {
       const id = param(request, 'id')
       const { delivery, attempt } = await sendTestMessage(request, id, (trx, success) =>
         auditDestination(request, trx, 'tested', id, { success }),
       )
       const { n: _n, trigger: _trigger, ...ended } = presentAttempt(attempt) as Record<string, unknown>
-      return { data: { success: delivery.status === 'delivered', delivery_id: delivery.id, ...ended } }
+      const success = delivery.status === 'delivered'
+      const message = success ? 'The destination accepted the test message' : attempt.errorMessage
+      const sent = { success, test_sent: success, destination_id: id, delivery_id: delivery.id, message }
+      return { data: { ...sent, ...ended } }
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/sdk/alerts/destinations/{id}/rotate-secret',
-    options: {
-      ...access.write,
-      description: 'Change the signing secret; the old one also signs for 24 hours',
-      tags,
-      response: replies.rotated,
-      validate: { params: idParams, payload: schemas.nothing },
-    },
+  }),
+  route('POST', '/api/v1/sdk/alerts/destinations/{id}/rotate-secret', access.write, {
+    id: 'rotateDestinationSecret',
+    description: 'Change the signing secret; the old one also signs for 24 hours',
+    response: replies.rotated,
+    validate: { params: idParams, payload: schemas.nothing },
     async handler(request, h) {
       const { server } = request
       const id = param(request, 'id')
@@ -175,55 +171,39 @@ export const destinationRoutes: ServerRoute[] = [
       const data = { id, signing_secret: secret, previous_valid_until: previousUntil }
       return h.response({ data }).header('Cache-Control', 'no-store')
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/alerts/destinations/{id}/deliveries',
-    options: {
-      ...access.read,
-      description: 'List the deliveries to a destination, with every attempt',
-      tags,
-      response: replies.deliveries,
-      validate: { params: idParams, query: schemas.deliveries },
-    },
+  }),
+  route('GET', '/api/v1/sdk/alerts/destinations/{id}/deliveries', access.read, {
+    id: 'listDeliveries',
+    description: 'List the deliveries to a destination, with every attempt',
+    response: replies.deliveries,
+    validate: { params: idParams, query: schemas.deliveries },
     handler: request =>
       inCompany(request, async trx => {
         const { id } = await findDestination(trx, param(request, 'id'))
         return listDeliveries(trx, { destinationId: id }, queryOf(request))
       }),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/alerts/{id}/deliveries',
-    options: {
-      ...access.read,
-      description: 'List the deliveries about an alert to all destinations, with every attempt',
-      tags,
-      response: replies.deliveries,
-      validate: { params: idParams, query: schemas.deliveries },
-    },
+  }),
+  route('GET', '/api/v1/sdk/alerts/{id}/deliveries', access.read, {
+    description: 'List the deliveries about an alert to all destinations, with every attempt',
+    response: replies.deliveries,
+    validate: { params: idParams, query: schemas.deliveries },
     handler: request =>
       inCompany(request, async trx => {
         const id = param(request, 'id')
         if (!(await Alert.query(trx).select('id').findById(id))) throw noAlert(id)
         return listDeliveries(trx, { alertId: id }, queryOf(request))
       }),
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/sdk/alerts/deliveries/{id}/redeliver',
-    options: {
-      ...access.write,
-      description: 'Send the same message again, once',
-      tags,
-      app: { errors: ['DELIVERY_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
-      response: replies.redelivered,
-      validate: { params: idParams, payload: schemas.nothing },
-    },
+  }),
+  route('POST', '/api/v1/sdk/alerts/deliveries/{id}/redeliver', access.write, {
+    id: 'redeliver',
+    description: 'Send the same message again, once',
+    app: { errors: ['DELIVERY_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
+    response: replies.redelivered,
+    validate: { params: idParams, payload: schemas.nothing },
     async handler(request, h) {
       return h.response(await redeliverMessage(request)).code(202)
     },
-  },
+  }),
 ]
 
 const describeRuleOff = ({ name }: { name: string }) =>
@@ -231,24 +211,35 @@ const describeRuleOff = ({ name }: { name: string }) =>
 
 const auditDestination = auditorOf('destination', (id: string) => id)
 
-/** Destinations as the API shows them, with their traffic. */
-async function presentDestinations(trx: Transaction, found: readonly Destination[]): Promise<object[]> {
-  const trafficOf = await loadTraffic(
-    trx,
-    found.map(({ id }) => id),
-  )
+export async function presentDestinations(
+  trx: Transaction,
+  found: readonly Destination[],
+): Promise<object[]> {
+  const ids = found.map(({ id }) => id)
+  const trafficOf = await loadTraffic(trx, ids)
   return found.map(destination => presentDestination(destination, trafficOf(destination.id)))
 }
 
+interface DestinationFilters extends Page {
+  destination_type?: string
+  is_active?: boolean
+  active_only?: boolean
+  is_failing?: boolean
+}
+
 async function listDestinations(request: Request) {
-  const query = queryOf<Page & { destination_type?: string; is_active?: boolean; is_failing?: boolean }>(
-    request,
-  )
-  const { destination_type: destinationType, is_active: isActive, is_failing: isFailing, ...page } = query
+  const {
+    destination_type: destinationType,
+    is_active: isActive,
+    active_only: isActiveOnly,
+    is_failing: isFailing,
+    ...page
+  } = queryOf<DestinationFilters>(request)
   return inCompany(request, async trx => {
     const matching = Destination.query(trx).whereNull('deletedAt').orderBy(NEWEST_FIRST)
     if (destinationType !== undefined) void matching.where({ destinationType })
     if (isActive !== undefined) void matching.where({ isActive })
+    if (isActiveOnly) void matching.where({ isActive: true })
     if (isFailing !== undefined) void matching.whereRaw('(failing_since is not null) = ?', [isFailing])
     const { results, total } = await pageOf(matching, page)
     const destinations = await presentDestinations(trx, results)
@@ -264,9 +255,7 @@ async function wouldOvertake(trx: Transaction, { eventType, alertId, destination
 }
 
 /** Whether a delivery was stopped before its first attempt. */
-function isUnsent({ status, fence }: Delivery): boolean {
-  return status === 'stopped' && fence === 0
-}
+const isUnsent = ({ status, fence }: Delivery): boolean => status === 'stopped' && fence === 0
 
 async function redeliverMessage(request: Request) {
   const { server } = request
@@ -278,30 +267,25 @@ async function redeliverMessage(request: Request) {
     const alert = await lockAlertOfDelivery(trx, known)
     const delivery = await lockDelivery(trx, id)
     const destination = await findDestination(trx, delivery.destinationId)
-    if (delivery.status === 'pending') {
+    if (delivery.status === 'pending')
       throw apiError('CONFLICT', 'The delivery is still on its way: wait until it has ended', {
         status: delivery.status,
       })
-    }
     if (alert?.resolvedAt && delivery.eventType === 'alert.triggered' && isUnsent(delivery)) {
       const message =
         'The message was never sent, and its alert is over: the receiver would never get the end of it'
       throw apiError('CONFLICT', message, { status: delivery.status })
     }
-    if (await wouldOvertake(trx, delivery)) {
+    if (await wouldOvertake(trx, delivery))
       throw apiError(
         'CONFLICT',
         'The alert.triggered message of this alert is on its way again: wait until it has arrived',
-        {
-          status: delivery.status,
-        },
+        { status: delivery.status },
       )
-    }
-    if (!destination.isActive) {
+    if (!destination.isActive)
       throw apiError('CONFLICT', 'The destination is switched off: PATCH it with is_active true first', {
         destination_id: destination.id,
       })
-    }
     const attempts = await DeliveryAttempt.query(trx).where({ deliveryId: id }).orderBy('n')
     const again = await redeliver(server, trx, delivery)
     await auditRequest(request, trx, {

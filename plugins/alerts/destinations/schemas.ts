@@ -1,27 +1,30 @@
 import Joi from 'joi'
+import { MAX_NEW_DESTINATIONS } from './bulk.ts'
 import { pageQuery, queryBoolean, queryWords } from '../../../server/http/page.ts'
 
-const destinationFields = {
-  name: Joi.string().trim().min(1).max(200),
-  is_active: Joi.boolean().strict(),
-}
+const destinationFields = { name: Joi.string().trim().min(1).max(200), is_active: Joi.boolean().strict() }
 
 const destinationType = Joi.string().meta({ openapi: { 'x-words': 'destination_type' } })
 
-/** The input of the routes of destinations and deliveries. */
+const newDestination = Joi.object({
+  name: destinationFields.name.required(),
+  destination_type: destinationType.required().example('webhook'),
+  config: Joi.object().unknown().required(),
+  is_active: destinationFields.is_active.default(true),
+})
+
 export const schemas = {
   nothing: Joi.object({}).allow(null),
   destinations: Joi.object({
     ...pageQuery(),
     destination_type: destinationType.max(100),
     is_active: queryBoolean,
+    active_only: queryBoolean.description('Whether to leave out destinations that are switched off.'),
     is_failing: queryBoolean.description('Whether its latest attempts have all failed.'),
   }),
-  newDestination: Joi.object({
-    name: destinationFields.name.required(),
-    destination_type: destinationType.required().example('webhook'),
-    config: Joi.object().unknown().required(),
-    is_active: destinationFields.is_active.default(true),
+  newDestination: newDestination.required(),
+  newDestinations: Joi.object({
+    destinations: Joi.array().items(newDestination).min(1).max(MAX_NEW_DESTINATIONS).required(),
   }).required(),
   destinationPatch: Joi.object({ ...destinationFields, config: Joi.object().unknown() })
     .min(1)

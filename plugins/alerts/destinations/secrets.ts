@@ -9,7 +9,6 @@ const PLACEHOLDER = '********'
 
 type Tree = Record<string, unknown>
 
-/** The part of a Joi description that is used here. */
 interface SchemaDescription {
   keys?: Record<string, SchemaDescription>
   metas?: { secret?: boolean }[]
@@ -92,13 +91,8 @@ type Owner = Pick<Destination, 'id' | 'companyId'>
 const configPlace = ({ companyId, id }: Owner) => `destination:${companyId}:${id}`
 const signingPlace = ({ companyId, id }: Owner) => `destination-signing:${companyId}:${id}`
 
-/** The columns of destinations that hold sealed secrets. */
 export const sealedColumns: SealedColumn[] = [
-  {
-    table: 'destinations',
-    column: 'secrets',
-    place: (companyId, id) => configPlace({ companyId, id }),
-  },
+  { table: 'destinations', column: 'secrets', place: (companyId, id) => configPlace({ companyId, id }) },
   {
     table: 'destinations',
     column: 'signing_secrets',
@@ -153,11 +147,7 @@ export function createSigningSecret(vault: Vault, owner: Owner): { secret: strin
 }
 
 /** Adds a new signing secret; the previous one stays valid for 24 hours. */
-export function rotateSigningSecret(
-  vault: Vault,
-  destination: Destination,
-  now: Date,
-): { secret: string; sealed: string; previousUntil: Date } {
+export function rotateSigningSecret(vault: Vault, destination: Destination, now: Date) {
   const previousUntil = new Date(now.getTime() + OVERLAP_MS)
   const older = openSigning(vault, destination)
     .map(({ secret, until }) => ({ secret, until: until ?? previousUntil.toISOString() }))

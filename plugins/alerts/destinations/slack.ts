@@ -10,7 +10,6 @@ const config = Joi.object<SlackConfig>({
   webhook_url: httpsUrl.meta({ secret: true }).required(),
 })
 
-/** A Slack channel, over an incoming webhook. */
 export const slack: DestinationType<SlackConfig> = {
   name: 'slack',
   label: 'Slack',
@@ -85,7 +84,6 @@ const REFUSALS: [RegExp, string][] = [
   ],
 ]
 
-/** Adds Slack's error code to the message of a refusal. */
 function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
   const code = /^[a-z_]{1,60}$/.exec(outcome.responseBody?.trim() ?? '')?.[0]
   const known = REFUSALS.find(([pattern]) => code !== undefined && pattern.test(code))

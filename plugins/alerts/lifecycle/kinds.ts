@@ -3,13 +3,15 @@ import Joi from 'joi'
 import { Registry } from '../../../server/registry.ts'
 import type { AlertKind } from '../api.ts'
 
+const kindName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/)
+
 const shape = Joi.object({
-  name: Joi.string()
-    .pattern(/^[a-z][a-z0-9_]*$/)
-    .required(),
+  name: kindName.required(),
+  aliases: Joi.array().items(kindName),
   label: Joi.string().required(),
   isRechecked: Joi.valid(true),
   isRoutine: Joi.valid(true),
+  ruleIdOf: Joi.function(),
   facts: Joi.function(),
   learnExpected: Joi.function(),
 })
@@ -22,6 +24,13 @@ export function createKindRegistry(): Registry<AlertKind> {
 export function kindOf(server: Server, name: string): AlertKind {
   const { kinds } = server.plugins.alerts
   return kinds.has(name) ? kinds.get(name) : { name, label: name }
+}
+
+/** The names of kinds by the words for them in requests: their names and aliases. */
+export function kindWords(kinds: readonly AlertKind[]): ReadonlyMap<string, string> {
+  return new Map(
+    kinds.flatMap(({ name, aliases = [] }) => [name, ...aliases].map(word => [word, name] as const)),
+  )
 }
 
 /** The alert that other destinations get when one is switched off. */

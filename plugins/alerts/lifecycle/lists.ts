@@ -1,13 +1,21 @@
 import type { Request } from '@hapi/hapi'
-import type { QueryBuilderType } from 'objection'
-import { caller, inCompany } from '../../../server/http/access.ts'
-import { rows } from '../../../server/database/database.ts'
+import { raw, type QueryBuilder } from 'objection'
+import { inCompany } from '../../../server/http/access.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
-import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
+import { joinedPageOf, pageOf, pagination, type Page } from '../../../server/http/page.ts'
 import type { Severity } from '../api.ts'
-import { Alert, AlertTransition, NEWEST_FIRST, ALERT_STATUSES, type AlertStatus } from '../models.ts'
+import {
+  Alert,
+  AlertTransition,
+  ALERT_STATUSES,
+  NEWEST_FIRST,
+  RESOLUTION_FIELDS,
+  type AlertStatus,
+} from '../models.ts'
 import { noAlert } from './transitions.ts'
-import { presentAlert, presentTransition } from './present.ts'
+import { countAlerts, sumCounts } from './health.ts'
+import { InboxAlert, presentAction, presentAlert, presentInboxAlert, presentTransition } from './present.ts'
+import { INBOX_STATUSES } from './schemas.ts'
 
 interface AlertFilters extends Page {
   status?: AlertStatus[]
@@ -16,11 +24,14 @@ interface AlertFilters extends Page {
   asset_id?: string
   delivery_failed?: boolean
   search?: string
+  action_category?: string
+  root_cause_category?: string
   since?: Date
   until?: Date
+  from_date?: Date
+  to_date?: Date
 }
 
-/** One page of the alerts that match the query of a request. */
 export async function listAlerts(request: Request) {
   const filters = queryOf<AlertFilters>(request)
   return inCompany(request, async trx => {
@@ -35,11 +46,44 @@ export async function listAlerts(request: Request) {
   })
 }
 
-function filterAlerts(
-  query: QueryBuilderType<Alert>,
+/** Lists alerts by default those that need attention, with their destinations, in the statement of the list. */
+export async function listInbox(request: Request) {
+  const { state, ...given } = queryOf<AlertFilters & { state?: AlertStatus[] }>(request)
+  const filters = { ...given, status: given.status ?? state ?? [...INBOX_STATUSES] }
+  return inCompany(request, async trx => {
+    const { asset_id: asset } = filters
+    const assetId = asset && (await request.server.plugins.alerts.resolveAssetId(trx, asset))
+    const matching = filterAlerts(InboxAlert.query(trx), filters, assetId).orderBy(NEWEST_FIRST)
+    const { results, total } = await joinedPageOf(matching, filters, page =>
+      InboxAlert.query(trx)
+        .from(page.as('alerts'))
+        .select('alerts.*', raw(ACKNOWLEDGED_AT), raw(DESTINATION_NAME))
+        .orderBy(NEWEST_FIRST),
+    )
+    return {
+      items: results.map(alert => presentInboxAlert(request.server, alert)),
+      page: pagination(total, filters),
+    }
+  })
+}
+
+/** When an alert was last acknowledged. */
+const ACKNOWLEDGED_AT = `(
+  select max(h.at) from alert_history h
+   where h.company_id = alerts.company_id and h.alert_id = alerts.id and h.to_status = 'acknowledged') as acknowledged_at`
+
+/** Ids begin with the time: no delivery of an alert is older, which spares the partitions of earlier months. */
+const DESTINATION_NAME = `(
+  select string_agg(d.name, ', ' order by d.name, d.id) from destinations d
+   where d.company_id = alerts.company_id and d.id in (
+     select s.destination_id from deliveries s
+      where s.company_id = alerts.company_id and s.alert_id = alerts.id and s.id >= alerts.id)) as destination_name`
+
+function filterAlerts<Row extends Alert>(
+  query: QueryBuilder<Row, Row[]>,
   filters: AlertFilters,
   assetId: string | undefined,
-): QueryBuilderType<Alert> {
+) {
   const { status, severity, event_type: kind, delivery_failed: deliveryFailed } = filters
   if (status) void query.whereIn('status', status)
   if (severity) void query.whereIn('severity', severity)
@@ -48,40 +92,40 @@ function filterAlerts(
   if (assetId) void query.where(either => void either.where({ assetId }).orWhere({ sourceId: assetId }))
   if (filters.since) void query.where('createdAt', '>=', filters.since)
   if (filters.until) void query.where('createdAt', '<', filters.until)
-  if (filters.search !== undefined) {
-    void query.whereRaw(
-      `strpos(lower(concat_ws(E'\\n', title, rule_name, event #>> '{asset,qualified_name}')), lower(?)) > 0`,
-      [filters.search],
-    )
-  }
+  if (filters.from_date) void query.where('createdAt', '>=', filters.from_date)
+  if (filters.to_date) void query.where('createdAt', '<=', filters.to_date)
+  for (const field of ['action_category', 'root_cause_category'] as const)
+    if (filters[field] !== undefined) void query.whereRaw(`resolution ->> '${field}' = ?`, [filters[field]])
+  if (filters.search !== undefined)
+    void query.whereRaw(`strpos(lower(concat_ws(E'\\n', ${SEARCHED.join()})), lower(?)) > 0`, [
+      filters.search,
+    ])
   return query
 }
 
-/** Counts alerts by status, and open ones by severity. */
+const SEARCHED = [
+  'title',
+  'rule_name',
+  `event #>> '{asset,qualified_name}'`,
+  'notes',
+  ...RESOLUTION_FIELDS.map(field => `resolution ->> '${field}'`),
+]
+
 export async function summarizeAlerts(request: Request) {
-  const { companyId } = caller(request)
-  const counts = await inCompany(request, trx =>
-    rows<{ status: AlertStatus; severity: Severity; failed: number; count: number }>(
-      trx,
-      `select status, severity, count(*)::int as count, count(*) filter (where delivery_failed)::int as failed
-         from alerts where company_id = ? group by status, severity`,
-      [companyId],
-    ),
-  )
-  const sum = (of: typeof counts) => of.reduce((total, { count }) => total + count, 0)
-  const open = counts.filter(({ status }) => status !== 'resolved' && status !== 'dismissed')
+  const { counts, open, totals } = await inCompany(request, countAlerts)
   const severities = ['critical', 'warning', 'info'] as const
   return {
     data: {
-      total: sum(counts),
-      open: sum(open),
+      total: sumCounts(counts),
+      open: sumCounts(open),
       by_status: Object.fromEntries(
-        ALERT_STATUSES.map(status => [status, sum(counts.filter(row => row.status === status))]),
+        ALERT_STATUSES.map(status => [status, sumCounts(counts.filter(row => row.status === status))]),
       ),
       open_by_severity: Object.fromEntries(
-        severities.map(severity => [severity, sum(open.filter(row => row.severity === severity))]),
+        severities.map(severity => [severity, sumCounts(open.filter(row => row.severity === severity))]),
       ),
       delivery_failed: counts.reduce((total, { failed }) => total + failed, 0),
+      ...totals,
     },
   }
 }
@@ -94,6 +138,12 @@ export async function listTransitions(request: Request) {
     if (!(await Alert.query(trx).findById(id))) throw noAlert(id)
     const transitions = AlertTransition.query(trx).where({ alertId: id }).orderBy('id', 'desc')
     const { results, total } = await pageOf(transitions, page)
-    return { data: { data: results.map(presentTransition), pagination: pagination(total, page) } }
+    return {
+      data: {
+        data: results.map(presentTransition),
+        history: results.map(presentAction),
+        pagination: pagination(total, page),
+      },
+    }
   })
 }

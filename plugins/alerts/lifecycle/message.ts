@@ -3,7 +3,6 @@ import type { MessageType, Payload } from '../destinations/destination.ts'
 import type { Alert } from '../models.ts'
 import { kindOf } from './kinds.ts'
 
-/** Why an alert is resolved or sent again. */
 export interface MessageReason {
   /** One short sentence. */
   reason?: string | null
@@ -13,14 +12,13 @@ export interface MessageReason {
   remindedAt?: Date
 }
 
-export function alertLinks(
-  baseUrl: string,
-  { id, event }: Pick<Alert, 'id' | 'event'>,
-): { alert_url: string; asset_url: string } {
-  const collection = event.asset.asset_type === 'destination' ? 'sdk/alerts/destinations' : 'assets'
+const ASSET_PAGES: Record<string, string> = { destination: 'routing', source: 'sources' }
+
+/** The pages of an alert and of its asset, by id; a client that takes no HTML is redirected from there to the API. */
+export function alertLinks(baseUrl: string, { id, event: { asset } }: Pick<Alert, 'id' | 'event'>) {
   return {
-    alert_url: `${baseUrl}/api/v1/sdk/alerts/${id}`,
-    asset_url: `${baseUrl}/api/v1/${collection}/${event.asset.id}`,
+    alert_url: `${baseUrl}/alerts/${id}`,
+    asset_url: `${baseUrl}/${ASSET_PAGES[asset.asset_type] ?? 'tables'}/${asset.id}`,
   }
 }
 
@@ -75,6 +73,6 @@ export function testPayload(id: string, destinationName: string, baseUrl: string
       asset: { qualified_name: 'test.test.test.test', asset_type: 'table' },
       details: { message: title },
     },
-    links: { alert_url: `${baseUrl}/api/v1/sdk/alerts`, asset_url: `${baseUrl}/api/v1/assets` },
+    links: { alert_url: `${baseUrl}/alerts`, asset_url: `${baseUrl}/tables` },
   }
 }

@@ -175,12 +175,7 @@ async function findRecipientsOfOldAlerts(
 
 const DAY_MS = 86_400_000
 
-/** Composes messages and starts their deliveries. */
-export async function sendMessages(
-  server: Server,
-  trx: Transaction,
-  addressed: readonly AddressedMessage[],
-): Promise<void> {
+export async function sendMessages(server: Server, trx: Transaction, addressed: readonly AddressedMessage[]) {
   if (addressed.length > 0) await startDeliveries(server, trx, composeMessages(server, addressed))
 }
 

@@ -1,21 +1,28 @@
 import type { Server } from '@hapi/hapi'
+import { toApiNames } from '../../../server/http/fields.ts'
+import type { AlertKind } from '../api.ts'
+import { isDemo } from '../demo.ts'
 import { kindOf } from './kinds.ts'
 import { alertLinks } from './message.ts'
-import type { Alert, AlertTransition } from '../models.ts'
+import { Alert, RESOLUTION_FIELDS, type AlertResolution, type AlertTransition } from '../models.ts'
 
-/** An alert as the API shows it. */
 export function presentAlert(server: Server, alert: Alert): object {
   const { event } = alert
+  const kind = kindOf(server, alert.kind)
   return {
     id: alert.id,
+    rule_id: ruleIdOf(kind, alert),
     rule_name: alert.ruleName,
-    alert_type: kindOf(server, alert.kind).label,
+    alert_type: kind.label,
     event_type: alert.kind,
     severity: alert.severity,
     status: alert.status,
     title: alert.title,
+    message: alert.title,
     delivery_failed: alert.deliveryFailed,
     occurrences: alert.occurrences,
+    asset_id: event.asset.id,
+    qualified_name: event.asset.qualified_name,
     asset: {
       id: event.asset.id,
       qualified_name: event.asset.qualified_name,
@@ -24,21 +31,58 @@ export function presentAlert(server: Server, alert: Alert): object {
     event: { type: event.type, change_type: event.change_type ?? null, details: event.details },
     context_data: alert.contextData,
     created_at: alert.createdAt,
+    triggered_at: alert.createdAt,
     last_seen_at: alert.lastSeenAt,
     snoozed_until: alert.snoozedUntil,
     resolved_at: alert.resolvedAt,
+    notes: alert.notes,
+    ...presentResolution(alert.resolution),
     links: alertLinks(server.config.baseUrl, alert),
   }
 }
 
-/** A transition of an alert as the API shows it. */
-export function presentTransition(transition: AlertTransition): object {
+function ruleIdOf(kind: AlertKind, alert: Alert): string | null {
+  const { cause, event } = alert
+  const id = isDemo(alert)
+    ? null
+    : kind.ruleIdOf?.({ cause, details: event.details as Record<string, unknown> })
+  return typeof id === 'string' ? id : null
+}
+
+const presentResolution = (resolution: AlertResolution | null) =>
+  Object.fromEntries(RESOLUTION_FIELDS.map(field => [field, resolution?.[field] ?? null]))
+
+/** An alert with what the inbox reads beside it. */
+export class InboxAlert extends Alert {
+  declare acknowledgedAt: Date | null
+  /** The names of the destinations that got a message about it. */
+  declare destinationName: string | null
+}
+
+/** An alert with the fields by which inboxes know it. */
+export function presentInboxAlert(server: Server, alert: InboxAlert): object {
   return {
-    from_status: transition.fromStatus,
-    to_status: transition.toStatus,
-    reason: transition.reason,
-    snoozed_until: transition.snoozedUntil,
-    actor: transition.actor,
-    at: transition.at,
+    ...presentAlert(server, alert),
+    alert_state: alert.status === 'triggered' ? 'new' : alert.status,
+    asset_name: alert.event.asset.qualified_name,
+    destination_name: alert.destinationName,
+    acknowledged_at: alert.acknowledgedAt,
+    dismissed_at: alert.status === 'dismissed' ? alert.resolvedAt : null,
+  }
+}
+
+export function presentTransition(transition: AlertTransition): object {
+  const { id: _id, alertId: _alertId, companyId: _companyId, resolution, ...shown } = transition
+  return { ...toApiNames(shown), ...presentResolution(resolution) }
+}
+
+/** A transition as an entry of a list of actions. */
+export function presentAction({ toStatus, at, actor, reason, resolution }: AlertTransition): object {
+  return {
+    action: toStatus,
+    timestamp: at,
+    user_id: actor.startsWith('user:') ? actor.slice('user:'.length) : null,
+    notes: reason,
+    ...presentResolution(resolution),
   }
 }

@@ -5,12 +5,13 @@ import { companyOf, insertAll, rows, type Transaction } from '../../../server/da
 import { storable, storableJson } from '../../../server/database/storable.ts'
 import type { Registry } from '../../../server/registry.ts'
 import { SEVERITIES, type AlertEvent, type AlertKind, type AlertsApi, type Severity } from '../api.ts'
-import type { AssetLookup, RaiseResult } from '../api.ts'
-import { Alert, AlertTransition, IS_ONGOING, type AlertStatus, type StoredEvent } from '../models.ts'
-import { endDismissals, isOpen, markResolved, resolveCauses, type Resolution } from './resolve.ts'
+import type { AssetLookup } from '../api.ts'
+import { Alert, AlertTransition, IS_ONGOING, isOpen, type AlertStatus, type StoredEvent } from '../models.ts'
+import { endDismissals, markResolved, resolveCauses, resolveOrphaned } from './resolve.ts'
+import type { Resolution } from './resolve.ts'
 import { forgetAssets } from '../rules/rules.ts'
 import { notifyTriggered, type EndedAlerts } from './notify.ts'
-import { resolveOrphaned } from './orphaned.ts'
+import { readAlertHealth } from './health.ts'
 
 export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): AlertsApi {
   let assets: AssetLookup | undefined
@@ -25,6 +26,7 @@ export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): Alert
     resolveAll: (trx, type, causes, reason) => resolveCauses(server, trx, type, causes, reason),
     resolveOrphaned: (trx, orphaned) => resolveOrphaned(server, trx, orphaned),
     forgetAssets,
+    readHealth: readAlertHealth,
     setAssetLookup: lookup => void (assets = lookup),
     filterKnownAssets: async (trx, ids) => (await assets?.filterKnown(trx, ids)) ?? [],
     resolveAssetId: async (trx, asset) => (await assets?.resolveId(trx, asset)) ?? asset,
@@ -51,21 +53,15 @@ interface StoredAlert {
   isNew: boolean
 }
 
-async function raiseAll(
-  server: Server,
-  trx: Transaction,
-  events: readonly AlertEvent[],
-): Promise<RaiseResult[]> {
+async function raiseAll(server: Server, trx: Transaction, events: readonly AlertEvent[]) {
   for (const { type } of events) server.plugins.alerts.kinds.get(type)
   const numbered = events.map(event => ({ id: v7(), event }))
   const kept = await storeAlerts(trx, numbered)
   const worse = numbered.filter(({ event }) => gotWorse(kept.get(keyOf(event)), event))
   const stale = numbered.filter(item => !worse.includes(item) && isStale(kept.get(keyOf(item.event))))
   const superseded = await supersedeAlerts(trx, worse, kept)
-  await endDismissals(
-    trx,
-    stale.map(({ event }) => kept.get(keyOf(event))!),
-  )
+  const staleAlerts = stale.map(({ event }) => kept.get(keyOf(event))!)
+  await endDismissals(trx, staleAlerts)
   const successors = [
     ...worse.map(item => ({ ...item, supersedes: kept.get(keyOf(item.event))?.id })),
     ...stale,
@@ -77,9 +73,7 @@ async function raiseAll(
   return raised.map(({ id, isNew }) => ({ alertId: id, isNew }))
 }
 
-function keyOf({ type, cause }: Pick<AlertEvent, 'type' | 'cause'>): string {
-  return `${type} ${cause}`
-}
+const keyOf = ({ type, cause }: Pick<AlertEvent, 'type' | 'cause'>): string => `${type} ${cause}`
 
 /**
  * Inserts alerts, or counts on the ongoing ones of their causes, as the unique index on these decides. An alert that got
@@ -87,10 +81,7 @@ function keyOf({ type, cause }: Pick<AlertEvent, 'type' | 'cause'>): string {
  * each other.
  * @returns the alerts by the keys of their events
  */
-async function storeAlerts(
-  trx: Transaction,
-  numbered: readonly NumberedEvent[],
-): Promise<Map<string, StoredAlert>> {
+async function storeAlerts(trx: Transaction, numbered: readonly NumberedEvent[]) {
   const ordered = numbered
     .map(item => ({ ...item, place: Buffer.from(keyOf(item.event)) }))
     .sort((a, b) => Buffer.compare(a.place, b.place))
@@ -184,10 +175,8 @@ async function supersedeAlerts(
     supersededBy: id,
     to: event.severity,
   }))
-  await endDismissals(
-    trx,
-    superseded.filter(alert => !isOpen(alert)),
-  )
+  const closed = superseded.filter(alert => !isOpen(alert))
+  await endDismissals(trx, closed)
   const open = superseded.filter(isOpen)
   const resolutions = new Map(
     open.map(({ id, to, supersededBy }): [string, Resolution] => [

@@ -1,7 +1,8 @@
 import Joi from 'joi'
-import { held, inData, inNestedPage, record, reply } from '../../../server/http/envelopes.ts'
+import { held, inData, inNestedPage, pageFields, record, reply } from '../../../server/http/envelopes.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
-import { ALERT_STATUSES } from '../models.ts'
+import { ALERT_STATUSES, RESOLUTION_FIELDS } from '../models.ts'
+import { ALERT_STATES } from './schemas.ts'
 
 const { id, text, time, count, flag } = held
 const object = Joi.object().unknown()
@@ -12,6 +13,7 @@ const recordOf = (names: readonly string[], field: Joi.Schema) =>
   record(Object.fromEntries(names.map(name => [name, field])))
 
 export const ALERT_ID_EXAMPLE = '0197f5e2-7c1b-7d3e-9a44-3f6f0a5b9c21'
+const page = Joi.string().uri().description('A page for people; redirects programs to the API.')
 const TABLE_ID_EXAMPLE = '0196f1c2-9d2e-7a10-b3c4-5d6e7f8091a2'
 
 const asset = {
@@ -20,13 +22,24 @@ const asset = {
   asset_type: text.description('`source`, `table` and the like, or `destination`.').example('table'),
 }
 
-/** The fields of an alert. */
+const resolution = Object.fromEntries(
+  RESOLUTION_FIELDS.map(field => [
+    field,
+    text.allow(null).description('As stated by who ended the alert.').example(null),
+  ]),
+)
+const notes = text.allow(null).description('The newest reason that a person gave.').example(null)
+
 export function alertFields(kinds: readonly AlertKind[]) {
   const eventType = Joi.string()
     .valid(...kinds.map(({ name }) => name))
     .example('freshness_violation')
   return {
     id: id.example(ALERT_ID_EXAMPLE),
+    rule_id: text
+      .allow(null)
+      .description('The id of the rule, metric, check or schedule that raised it; null if none did.')
+      .example('v_0196f1c2-bb02-7c33-9d44-5e6f70819203'),
     rule_name: text
       .description('The rule, metric or schedule that raised it.')
       .example('Orders arrive every hour'),
@@ -39,31 +52,57 @@ export function alertFields(kinds: readonly AlertKind[]) {
     title: text
       .description('One sentence for people.')
       .example('shop.shop.public.orders is 3 h old; expected within 1 h'),
+    message: text.description('The same as `title`.').example('orders is 3 h old; expected within 1 h'),
     delivery_failed: flag
       .description('Whether a message about it reached none of its destinations.')
       .example(false),
     occurrences: count.description('How often it was seen; a repeat opens no second alert.').example(3),
-    asset: record({ ...asset, id: text.example(TABLE_ID_EXAMPLE) }),
+    asset_id: asset.id.example(TABLE_ID_EXAMPLE),
+    qualified_name: asset.qualified_name,
+    asset: record({ ...asset, id: text.example(TABLE_ID_EXAMPLE) }).label('AlertAsset'),
     event: record({
       type: eventType,
       change_type: Joi.string().allow(null).description('The type of a schema change.').example(null),
       details: object
         .description('Fields that depend on the type.')
         .example({ table_path: 'shop.public.orders', sla_threshold: '1h', data_age_minutes: 183 }),
-    }),
+    }).label('AlertEvent'),
     context_data: object.description('Other data of the feature that raised it.').example({}),
     created_at: time,
+    triggered_at: time.description('The same as `created_at`.'),
     last_seen_at: time,
     snoozed_until: time.allow(null).example(null),
     resolved_at: time.allow(null).description('When it was resolved or dismissed.').example(null),
+    notes,
+    ...resolution,
     links: record({
-      alert_url: Joi.string()
-        .uri()
-        .example(`https://tidemark.example.com/api/v1/sdk/alerts/${ALERT_ID_EXAMPLE}`),
-      asset_url: Joi.string().uri().example(`https://tidemark.example.com/api/v1/assets/${TABLE_ID_EXAMPLE}`),
-    }),
+      alert_url: page.example(`https://tidemark.example.com/alerts/${ALERT_ID_EXAMPLE}`),
+      asset_url: page.example(`https://tidemark.example.com/tables/${TABLE_ID_EXAMPLE}`),
+    }).label('AlertLinks'),
   }
 }
+
+const inboxFields = {
+  alert_state: Joi.string()
+    .valid(...ALERT_STATES.keys())
+    .description('Its status, which is `new` while it is `triggered`.')
+    .example('new'),
+  asset_name: asset.qualified_name,
+  destination_name: text
+    .allow(null)
+    .description('The destinations that a message about it is for, separated by commas; null if none.')
+    .example('On call'),
+  acknowledged_at: time.allow(null).description('When it was last acknowledged.').example(null),
+  dismissed_at: time.allow(null).example(null),
+}
+
+const action = record({
+  action: status.description('The status that it got.').example('acknowledged'),
+  timestamp: time,
+  user_id: text.allow(null).description('Null if a key or the program did it.').example(null),
+  notes: text.allow(null).description('The reason.').example('Looking into it'),
+  ...resolution,
+}).label('AlertAction')
 
 const transition = record({
   from_status: status.allow(null).description('Null when it was opened.').example('triggered'),
@@ -72,7 +111,8 @@ const transition = record({
   snoozed_until: time.allow(null).description('The end of a snooze.'),
   actor: Joi.string().description('`system`, `user:<id>` or `key:<id>`.').example('system'),
   at: time,
-})
+  ...resolution,
+}).label('AlertTransition')
 
 const summary = record({
   total: count.example(12),
@@ -80,16 +120,25 @@ const summary = record({
   by_status: recordOf(ALERT_STATUSES, count),
   open_by_severity: recordOf(SEVERITIES, count),
   delivery_failed: count.example(0),
-})
+  unresolved_alerts: count.description('The same as `open`.').example(3),
+  recent_alerts: count.description('Opened within the last 24 hours.').example(1),
+  total_rules: count.description('Alert rules.').example(2),
+  active_rules: count.example(2),
+}).label('AlertSummary')
 
 const counts = { opened: count.example(4), resolved: count.example(3), dismissed: count.example(1) }
 const minutes = Joi.number().min(0).allow(null).description('Null if there was none.').example(12.5)
+const point = { ...counts, opened_by_severity: recordOf(SEVERITIES, count) }
 const noise = { alerts: count.example(4), occurrences: count.example(9) }
 
 function trendsRecord(kinds: readonly AlertKind[]) {
   const names = kinds.map(({ name }) => name)
   const counted = kinds.filter(({ isRoutine }) => !isRoutine).map(({ name }) => name)
   return record({
+    period: Joi.string().description('As asked, or the number of days.').example('30d'),
+    trends: list(record({ timestamp: time, ...point })).description(
+      'One entry per day, for `24h` per hour, with its first moment.',
+    ),
     since: time,
     until: time,
     timezone: Joi.string().example('Europe/Berlin'),
@@ -103,8 +152,7 @@ function trendsRecord(kinds: readonly AlertKind[]) {
         date: Joi.string()
           .pattern(/^\d{4}-\d\d-\d\d$/)
           .example('2026-03-14'),
-        ...counts,
-        opened_by_severity: recordOf(SEVERITIES, count),
+        ...point,
       }),
     ),
     noisiest_assets: list(record({ ...asset, ...noise })),
@@ -115,18 +163,27 @@ function trendsRecord(kinds: readonly AlertKind[]) {
         ...noise,
       }),
     ),
-  })
+  }).label('AlertTrends')
 }
 
-/** The replies of the routes of alerts. */
 export function alertReplies(kinds: readonly AlertKind[]) {
-  const alert = record(alertFields(kinds))
+  const alert = record(alertFields(kinds)).label('Alert')
   return {
     alerts: reply(inNestedPage(alert)),
-    inbox: reply(inNestedPage(alert, 'alerts')),
+    inbox: reply(
+      inNestedPage(record({ ...alertFields(kinds), ...inboxFields }).label('InboxAlert'), 'alerts'),
+    ),
     alert: reply(inData(alert)),
     summary: reply(inData(summary)),
     trends: reply(inData(trendsRecord(kinds))),
-    transitions: reply(inNestedPage(transition)),
+    transitions: reply(
+      inData(
+        record({
+          data: list(transition),
+          history: list(action).description('The same transitions as actions.'),
+          pagination: record(pageFields),
+        }),
+      ),
+    ),
   }
 }

@@ -1,7 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
+import type { OrphanedAlerts } from '../api.ts'
 import type { MessageReason } from './message.ts'
-import { Alert, AlertTransition, IS_ONGOING } from '../models.ts'
+import { Alert, AlertTransition, IS_ONGOING, isOpen, type AlertResolution } from '../models.ts'
 import { notifyResolved } from './notify.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { lockAlerts } from '../locks.ts'
@@ -10,6 +11,8 @@ import { lockAlerts } from '../locks.ts'
 export interface Resolution extends MessageReason {
   actor: string
   reason: string | null
+  /** What a person stated about the end of the alert. */
+  resolution?: AlertResolution | null
 }
 
 /** An alert whose row the caller has locked. */
@@ -37,6 +40,29 @@ export async function resolveCauses(
   return resolveOngoing(server, trx, ongoing, reason)
 }
 
+export async function resolveOrphaned(
+  server: Server,
+  trx: Transaction,
+  orphaned: OrphanedAlerts,
+): Promise<number> {
+  const ongoing = Alert.query(trx).select('id', 'status').whereRaw(IS_ONGOING)
+  if ('causes' in orphaned) {
+    if (orphaned.causes.length === 0) return 0
+    void ongoing
+      .where({ kind: orphaned.type })
+      .whereRaw('cause = any(cast(? as text[]))', [[...orphaned.causes]])
+  } else {
+    if (orphaned.onlyRechecked) {
+      const rechecked = server.plugins.alerts.kinds.all().filter(({ isRechecked }) => isRechecked)
+      void ongoing.whereRaw('kind = any(cast(? as text[]))', [rechecked.map(({ name }) => name)])
+    }
+    if ('sourceId' in orphaned) void ongoing.where({ sourceId: orphaned.sourceId })
+    else if (orphaned.assetIds.length === 0) return 0
+    else void ongoing.whereRaw('asset_id = any(cast(? as uuid[]))', [[...orphaned.assetIds]])
+  }
+  return resolveOngoing(server, trx, await lockAlerts(ongoing), 'It is no longer watched')
+}
+
 /** Resolves locked ongoing alerts, and ends dismissals. @returns how many were open */
 export async function resolveOngoing(
   server: Server,
@@ -44,21 +70,11 @@ export async function resolveOngoing(
   ongoing: readonly LockedAlert[],
   reason: string,
 ): Promise<number> {
-  await endDismissals(
-    trx,
-    ongoing.filter(alert => !isOpen(alert)),
-  )
+  const closed = ongoing.filter(alert => !isOpen(alert))
+  await endDismissals(trx, closed)
   const open = ongoing.filter(isOpen)
   await resolveAlerts(server, trx, open, () => ({ actor: 'system', reason }))
   return open.length
-}
-
-/**
- * Whether an ongoing alert is open. Otherwise it is dismissed, or was dismissed and then resolved by the previous version
- * of the program, which leaves `dismissal_lasts` set.
- */
-export function isOpen({ status }: Pick<Alert, 'status'>): boolean {
-  return status !== 'dismissed' && status !== 'resolved'
 }
 
 /** Ends lasting dismissals: the next failure opens a new alert. */
@@ -93,17 +109,13 @@ export async function markResolved(
   const ids = alerts.map(({ id }) => id)
   const resolved = await Alert.query(trx)
     .whereRaw('id = any(cast(? as uuid[]))', [ids])
-    .patch({
-      status: 'resolved',
-      resolvedAt: databaseNow(),
-      snoozedUntil: null,
-      dismissalLasts: false,
-    })
+    .patch({ status: 'resolved', resolvedAt: databaseNow(), snoozedUntil: null, dismissalLasts: false })
     .returning('*')
   if (resolved.length < alerts.length) throw new Error(`An alert of ${ids.join()} vanished under its lock`)
   const transitions = alerts.map(alert => {
-    const { actor, reason } = resolutionOf(alert)
-    return { alertId: alert.id, fromStatus: alert.status, toStatus: 'resolved' as const, actor, reason }
+    const { actor, reason, resolution = null } = resolutionOf(alert)
+    const toStatus = 'resolved' as const
+    return { alertId: alert.id, fromStatus: alert.status, toStatus, actor, reason, resolution }
   })
   await insertAll(transitions, chunk => AlertTransition.query(trx).insert(chunk))
   return resolved

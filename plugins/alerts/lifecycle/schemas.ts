@@ -1,27 +1,82 @@
 import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
 import { TIMEZONE } from '../../../server/settings/timezones.ts'
-import { SEVERITIES } from '../api.ts'
-import { ALERT_STATUSES } from '../models.ts'
+import { SEVERITIES, type AlertKind } from '../api.ts'
+import { ALERT_STATUSES, type AlertStatus, type RESOLUTION_FIELDS } from '../models.ts'
+import { kindWords } from './kinds.ts'
 
 export const uuid = Joi.string().guid({ wrapper: false, separator: '-' }).lowercase()
 
 /** A malformed id gets the same reply as an unknown one. */
 const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000'
-export const idParams = Joi.object({ id: uuid.required().failover(UNKNOWN_ID) })
+export const idParam = uuid.required().failover(UNKNOWN_ID)
+export const idParams = Joi.object({ id: idParam })
 
-const INBOX_STATUSES = ['triggered', 'acknowledged'] as const
+export const INBOX_STATUSES = ['triggered', 'acknowledged'] as const
+
+/** Statuses by their names in the inbox. */
+export const ALERT_STATES: ReadonlyMap<string, AlertStatus> = new Map(
+  ALERT_STATUSES.map(status => [status === 'triggered' ? 'new' : status, status] as const),
+)
+
+/** The days of each period of trends that callers may name. */
+export const TREND_PERIODS: ReadonlyMap<string, number> = new Map([
+  ['24h', 1],
+  ['7d', 7],
+  ['30d', 30],
+  ['90d', 90],
+])
 
 const MAX_SNOOZE_MINUTES = 525_600
 
-const reason = Joi.string().trim().allow(null).max(1_000)
+const reason = Joi.string()
+  .trim()
+  .empty('')
+  .allow(null)
+  .max(2_000)
+  .description('Shown in the history, and sent with the end of the alert.')
 
-/** The input of the routes of alerts. */
-export function alertSchemas(kindNames: readonly string[]) {
+const transitionFields = {
+  reason,
+  notes: reason.description('Another name for `reason`.'),
+}
+const detail = Joi.string().trim().empty('').allow(null).max(2_000)
+const category = detail.max(100)
+const link = Joi.string()
+  .empty('')
+  .uri({ scheme: ['https', 'http'] })
+  .allow(null)
+  .max(2_000)
+
+const ENDING_EXAMPLE = {
+  notes: 'The loader ran late',
+  root_cause_category: 'pipeline_failure',
+  root_cause_detail: 'A file was missing',
+  action_category: 'reran_job',
+  job_run_id: 'run-7',
+}
+
+const oneNote = (body: Joi.ObjectSchema) =>
+  body.without('notes', 'reason').messages({ 'object.without': 'Give one of notes and reason' })
+
+/** What people may state about the end of an alert. */
+const resolutionFields: Record<(typeof RESOLUTION_FIELDS)[number], Joi.Schema> = {
+  action_category: category.description('What was done: `reran_job`, `code_change`.').example('code_change'),
+  action_detail: detail.example('Reverted the release'),
+  root_cause_category: category
+    .description('What it came from: `pipeline_failure`, `schema_change`.')
+    .example('pipeline_failure'),
+  root_cause_detail: detail.example('A file arrived late'),
+  pr_url: link.description('A pull request.').example('https://github.com/example/shop/pull/7'),
+  job_run_id: category.max(200).description('A run of a job.').example('run-7'),
+  external_link: link.description('A ticket.').example('https://tickets.example.com/7'),
+}
+
+export function alertSchemas(kinds: readonly AlertKind[]) {
   const filters = {
     ...pageQuery(),
     severity: queryWords(SEVERITIES),
-    event_type: queryWords(kindNames),
+    event_type: queryWords(kindWords(kinds)),
     asset_id: Joi.string()
       .max(1_000)
       .description('The id or the qualified name of a table, or of a source with all its tables.'),
@@ -29,42 +84,62 @@ export function alertSchemas(kindNames: readonly string[]) {
     search: Joi.string()
       .max(200)
       .description(
-        'A part of the title, the name of the rule or the qualified name, in any case; no wildcards.',
+        'A part of the title, the name of the rule, the qualified name, the notes or the resolution, in any case; no wildcards.',
       ),
+    action_category: Joi.string().max(100).description('What was done, as stated when it ended.'),
+    root_cause_category: Joi.string().max(100).description('What it came from, as stated when it ended.'),
     since: Joi.date().iso().description('Opened at this time or after.'),
     until: Joi.date().iso().description('Opened before this time.'),
+    from_date: Joi.date().iso().description('Another name for `since`.'),
+    to_date: Joi.date().iso().description('Opened at this time or before.'),
   }
   return {
     none: Joi.object({}),
     page: Joi.object(pageQuery()),
     alerts: Joi.object({ ...filters, status: queryWords(ALERT_STATUSES) }),
-    inbox: Joi.object({ ...filters, status: queryWords(INBOX_STATUSES).default([...INBOX_STATUSES]) }),
+    inbox: Joi.object({
+      ...filters,
+      status: queryWords(INBOX_STATUSES).description('Defaults to both.'),
+      state: queryWords(ALERT_STATES).description('In place of `status`; also of alerts that are over.'),
+    }).without('state', 'status'),
     trends: Joi.object({
-      days: queryInteger(1, 365).default(30).description('The number of days, including today.'),
+      days: queryInteger(1, 365).description('The number of days, including today; defaults to 30.'),
+      period: Joi.string()
+        .valid(...TREND_PERIODS.keys())
+        .description('In place of `days`. `24h` counts by the hour, other periods by the day.'),
       timezone: TIMEZONE.description(
         'The zone whose midnights separate the days; defaults to the setting TIMEZONE.',
       ),
       asset_id: filters.asset_id,
-    }),
-    transition: Joi.object({ reason }).allow(null),
-    snooze: Joi.object({
-      snoozed_until: Joi.date()
-        .iso()
-        .greater('now')
-        .custom((value: Date, helpers) =>
-          value.getTime() > Date.now() + MAX_SNOOZE_MINUTES * 60_000
-            ? helpers.message({ custom: '{{#label}} must lie within a year' })
-            : value,
-        )
-        .messages({ 'date.greater': '{{#label}} must lie in the future' }),
-      duration_minutes: Joi.number().integer().min(1).max(MAX_SNOOZE_MINUTES),
-      reason,
-    })
-      .xor('snoozed_until', 'duration_minutes')
+    }).without('period', 'days'),
+    transition: oneNote(Joi.object(transitionFields)).allow(null).example({ notes: 'Looking into it' }),
+    ending: oneNote(Joi.object({ ...transitionFields, ...resolutionFields }))
+      .allow(null)
+      .example(ENDING_EXAMPLE),
+    snooze: oneNote(
+      Joi.object({
+        snoozed_until: Joi.date()
+          .iso()
+          .greater('now')
+          .custom((value: Date, helpers) =>
+            value.getTime() > Date.now() + MAX_SNOOZE_MINUTES * 60_000
+              ? helpers.message({ custom: '{{#label}} must lie within a year' })
+              : value,
+          )
+          .messages({ 'date.greater': '{{#label}} must lie in the future' }),
+        duration_minutes: Joi.number().integer().min(1).max(MAX_SNOOZE_MINUTES),
+        duration_hours: Joi.number()
+          .integer()
+          .min(1)
+          .max(MAX_SNOOZE_MINUTES / 60),
+        ...transitionFields,
+      }).xor('snoozed_until', 'duration_minutes', 'duration_hours'),
+    )
       .required()
       .messages({
-        'object.missing': 'Give the end of the snooze: duration_minutes or snoozed_until',
-        'object.xor': 'Give one of duration_minutes and snoozed_until',
-      }),
+        'object.missing': 'Give the end of the snooze: duration_minutes, duration_hours or snoozed_until',
+        'object.xor': 'Give one of duration_minutes, duration_hours and snoozed_until',
+      })
+      .example({ duration_hours: 24, notes: 'After the release' }),
   }
 }

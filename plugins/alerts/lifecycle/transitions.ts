@@ -3,7 +3,7 @@ import { raw } from 'objection'
 import { apiError } from '../../../server/http/errors.ts'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
 import { isDemo } from '../demo.ts'
-import { Alert, AlertTransition, type AlertStatus } from '../models.ts'
+import { Alert, AlertTransition, type AlertResolution, type AlertStatus } from '../models.ts'
 import { kindOf } from './kinds.ts'
 import { resolveAlerts } from './resolve.ts'
 import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
@@ -25,6 +25,8 @@ export interface TransitionRequest {
   reason: string | null
   /** The end of a snooze. */
   until?: Date
+  /** What is stated about the end of the alert. */
+  resolution?: AlertResolution
 }
 
 /** A dismissal for this reason adds the values of the alert to the expected ones. */
@@ -37,7 +39,7 @@ export async function transitionAlert(
   id: string,
   request: TransitionRequest,
 ): Promise<Alert> {
-  const { to, actor, reason, until } = request
+  const { to, actor, reason, until, resolution = null } = request
   let isLearned = false
   if (to === 'dismissed' && reason?.toLowerCase() === EXPECTED_REASON) {
     const known = await Alert.query(trx).findById(id)
@@ -56,14 +58,17 @@ export async function transitionAlert(
         : `The alert is ${alert.status}: from there it can be ${next.join(', ')}`
     throw apiError('CONFLICT', message, { status: alert.status, requested: to })
   }
+  const stated = { ...(reason !== null && { notes: reason }), ...(resolution && { resolution }) }
   if (to === 'resolved') {
-    const [resolved] = await resolveAlerts(server, trx, [alert], () => ({ actor, reason }))
+    if (Object.keys(stated).length > 0) await Alert.query(trx).where({ id }).patch(stated)
+    const [resolved] = await resolveAlerts(server, trx, [alert], () => ({ actor, reason, resolution }))
     return resolved ?? alert
   }
   const snoozedUntil = to === 'snoozed' ? (until ?? null) : null
   const [changed] = await Alert.query(trx)
     .where({ id })
     .patch({
+      ...stated,
       status: to,
       snoozedUntil,
       ...(to === 'dismissed' && {
@@ -74,7 +79,7 @@ export async function transitionAlert(
     })
     .returning('*')
   const transition = { alertId: id, fromStatus: alert.status, toStatus: to, actor, reason, snoozedUntil }
-  await AlertTransition.query(trx).insert(transition)
+  await AlertTransition.query(trx).insert({ ...transition, resolution })
   if (changed && to === 'dismissed')
     await notifyResolved(server, trx, { alerts: [changed], reasonOf: () => ({ reason }) })
   return changed ?? alert
@@ -126,7 +131,6 @@ async function wakeAlerts(server: Server, trx: Transaction, ids: readonly string
 }
 
 export function noAlert(id: string) {
-  return apiError('ALERT_NOT_FOUND', 'There is no alert of this id: GET /api/v1/sdk/alerts lists them', {
-    alert_id: id,
-  })
+  const message = 'There is no alert of this id: GET /api/v1/sdk/alerts lists them'
+  return apiError('ALERT_NOT_FOUND', message, { alert_id: id })
 }

@@ -5,31 +5,23 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { queryOf } from '../../../server/http/input.ts'
 import { SEVERITIES, type Severity } from '../api.ts'
 import { NOT_DEMO } from '../demo.ts'
+import { TREND_PERIODS } from './schemas.ts'
 
-interface TrendsQuery {
-  /** The number of days, including today. */
-  days: number
-  /** The IANA zone whose midnights separate the days. */
-  timezone?: string
-  asset_id?: string
-}
-
-/** The values that all statements are bound to. */
 interface TrendPeriod {
   companyId: string
   assetId: string | null
   /** Names of kinds that do not count. */
   routineKinds: string[]
-  /** The first moment of each day, and that of the day after the last. */
-  midnights: Date[]
+  /** The first moment of each day or hour, and that after the last. */
+  starts: Date[]
   since: Date
   until: Date
 }
 
-/** The number of alerts that were opened, resolved or dismissed on a day. */
+/** The number of alerts that were opened, resolved or dismissed on a day, or within an hour. */
 interface TrendCount {
-  /** Counted from 1. */
-  day: number
+  /** The place of the day or hour, counted from 1. */
+  place: number
   what: 'opened' | 'resolved' | 'dismissed'
   severity: Severity
   kind: string
@@ -38,6 +30,10 @@ interface TrendCount {
   minutes: number | null
 }
 
+const HOURLY_PERIOD = '24h'
+const DEFAULT_DAYS = 30
+const HOURS_PER_DAY = 24
+
 const MAX_NOISIEST = 10
 
 /** A condition in SQL: neither an alert of a routine kind nor a demo alert. */
@@ -45,29 +41,41 @@ const COUNTED = `a.company_id = :companyId and a.kind <> all(cast(:routineKinds 
   and (cast(:assetId as uuid) is null or a.asset_id = :assetId or a.source_id = :assetId)`
 const OPENED = `${COUNTED} and a.created_at >= :since and a.created_at < :until`
 
-/** Counts alerts by day, severity and kind, with mean times and the noisiest assets and rules: in four statements. */
+interface TrendQuery {
+  days?: number
+  period?: string
+  timezone?: string
+  asset_id?: string
+}
+
+/** Counts alerts by day or hour, severity and kind, with mean times and the noisiest assets and rules: in four statements. */
 export async function showTrends(request: Request) {
-  const { days, timezone, asset_id: asset } = queryOf<TrendsQuery>(request)
+  const { days, period, timezone, asset_id: asset } = queryOf<TrendQuery>(request)
   const zone = timezone ?? request.server.config.timezone
   const { kinds, resolveAssetId } = request.server.plugins.alerts
-  const first = DateTime.now()
-    .setZone(zone)
-    .minus({ days: days - 1 })
-  // Each by itself: where clocks change at midnight, a day begins at 01:00.
-  const dates = Array.from({ length: days + 1 }, (_, day) => first.plus({ days: day }).startOf('day'))
-  const midnights = dates.map(date => date.toJSDate())
+  const dayCount = days ?? TREND_PERIODS.get(period ?? '') ?? DEFAULT_DAYS
+  const isHourly = period === HOURLY_PERIOD
+  const times = isHourly ? lastHours(zone) : lastDays(zone, dayCount)
+  const starts = times.map(time => time.toJSDate())
   return inCompany(request, async trx => {
     const span: TrendPeriod = {
       companyId: companyOf(trx),
       assetId: asset ? await resolveAssetId(trx, asset) : null,
       routineKinds: kinds.all().flatMap(({ name, isRoutine }) => (isRoutine ? name : [])),
-      midnights,
-      since: midnights[0]!,
-      until: midnights.at(-1)!,
+      starts,
+      since: starts[0]!,
+      until: starts.at(-1)!,
     }
-    const tallies = await countByDay(trx, span)
+    const tallies = await countByPlace(trx, span)
+    const points = times.slice(0, -1).map((time, at) => {
+      const own = tallies.filter(({ place }) => place === at + 1)
+      return { time, own }
+    })
+    const dates = Map.groupBy(points, ({ time }) => time.toISODate())
     return {
       data: {
+        period: period ?? `${dayCount}d`,
+        trends: points.map(({ time, own }) => ({ timestamp: time.toJSDate(), ...describeCounts(own) })),
         since: span.since,
         until: span.until,
         timezone: zone,
@@ -80,14 +88,10 @@ export async function showTrends(request: Request) {
           tallies,
           ({ kind }) => kind,
         ),
-        by_day: dates.slice(0, -1).map((date, place) => {
-          const own = tallies.filter(({ day }) => day === place + 1)
-          return {
-            date: date.toISODate(),
-            ...sumByOutcome(own),
-            opened_by_severity: openedByKey(SEVERITIES, own, ({ severity }) => severity),
-          }
-        }),
+        by_day: [...dates].map(([date, those]) => ({
+          date,
+          ...describeCounts(those.flatMap(({ own }) => own)),
+        })),
         noisiest_assets: await noisiestAssets(trx, span),
         noisiest_rules: await noisiestRules(trx, span),
       },
@@ -95,18 +99,45 @@ export async function showTrends(request: Request) {
   })
 }
 
-async function countByDay(trx: Transaction, span: TrendPeriod): Promise<TrendCount[]> {
-  const day = (column: string) => `width_bucket(${column}, cast(:midnights as timestamptz[]))`
+/**
+ * The first moments of the last days, and of tomorrow. Each is found by itself: where clocks change at midnight, a day
+ * begins at 01:00.
+ */
+function lastDays(zone: string, days: number): DateTime[] {
+  const first = DateTime.now()
+    .setZone(zone)
+    .minus({ days: days - 1 })
+  return Array.from({ length: days + 1 }, (_, day) => first.plus({ days: day }).startOf('day'))
+}
+
+/** The first moments of the last 24 hours, including this one, and of the next. */
+function lastHours(zone: string): DateTime[] {
+  const first = DateTime.now()
+    .setZone(zone)
+    .startOf('hour')
+    .minus({ hours: HOURS_PER_DAY - 1 })
+  return Array.from({ length: HOURS_PER_DAY + 1 }, (_, hour) => first.plus({ hours: hour }))
+}
+
+function describeCounts(tallies: readonly TrendCount[]) {
+  return {
+    ...sumByOutcome(tallies),
+    opened_by_severity: openedByKey(SEVERITIES, tallies, ({ severity }) => severity),
+  }
+}
+
+async function countByPlace(trx: Transaction, span: TrendPeriod): Promise<TrendCount[]> {
+  const place = (column: string) => `width_bucket(${column}, cast(:starts as timestamptz[]))`
   return rows<TrendCount>(
     trx,
-    `select day, what, severity, kind, count(*)::int as count, sum(minutes)::float as minutes
+    `select place, what, severity, kind, count(*)::int as count, sum(minutes)::float as minutes
        from (
-         select ${day('a.created_at')} as day, 'opened' as what, a.severity, a.kind, null as minutes
+         select ${place('a.created_at')} as place, 'opened' as what, a.severity, a.kind, null as minutes
            from alerts a where ${OPENED}
          union all
-         select ${day('a.resolved_at')}, a.status, a.severity, a.kind, extract(epoch from a.resolved_at - a.created_at) / 60
+         select ${place('a.resolved_at')}, a.status, a.severity, a.kind, extract(epoch from a.resolved_at - a.created_at) / 60
            from alerts a where ${COUNTED} and a.resolved_at >= :since and a.resolved_at < :until) moved
-      group by day, what, severity, kind`,
+      group by place, what, severity, kind`,
     { ...span },
   )
 }

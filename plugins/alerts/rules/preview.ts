@@ -12,10 +12,10 @@ import { applyRuleInput, findRule, requireKnownTargets, type RuleInput } from '.
 /** A stored rule with changes, or a rule that is not stored yet. */
 export interface PreviewInput extends Page, RuleInput {
   rule_id?: string
-  days_back: number
+  days_back?: number
+  lookback_days?: number
 }
 
-/** The fields of a rule that decide what is sent. */
 type PreviewedRule = Pick<
   AlertRule,
   | 'eventTypes'
@@ -53,12 +53,13 @@ type PastAlert = Pick<
 /** Sent at once, sent when the cooldown ended, or never, since the alert was over before. */
 type PreviewOutcome = 'told' | 'postponed' | 'held_back'
 
-interface PreviewedAlert {
-  id: string
+interface PreviewedAlert extends Pick<Alert, 'id' | 'kind' | 'severity'> {
   outcome: PreviewOutcome
 }
 
 const CHUNK_ROWS = 5_000
+const DEFAULT_DAYS = 7
+const HOURS_PER_DAY = 24
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
@@ -68,7 +69,8 @@ const MINUTE_MS = 60_000
  * @throws 404 for a rule, a destination or an asset that does not exist, 400 for a tag mode without tags
  */
 export async function previewRule(server: Server, trx: Transaction, input: PreviewInput): Promise<object> {
-  const { rule_id: ruleId, days_back: daysBack, limit, offset, ...fields } = input
+  const { rule_id: ruleId, days_back, lookback_days, limit, offset, ...fields } = input
+  const daysBack = days_back ?? lookback_days ?? DEFAULT_DAYS
   const stored = ruleId === undefined ? undefined : await findRule(trx, ruleId)
   await requireKnownTargets(server, trx, fields, stored)
   const rule: PreviewedRule = {
@@ -85,9 +87,22 @@ export async function previewRule(server: Server, trx: Transaction, input: Previ
     .whereNull('deletedAt')
     .orderBy('id')
   const page = previewed.toReversed().slice(offset, offset + limit)
+  const alerts = await loadPreviewed(trx, page)
   return {
     since,
     until,
+    lookback_hours: daysBack * HOURS_PER_DAY,
+    alerts_would_match: previewed.length,
+    alerts_by_type: countBy(previewed, ({ kind }) => kind),
+    alerts_by_severity: countBy(previewed, ({ severity }) => severity),
+    sample_alerts: alerts.map(({ alert: { id, title, severity, createdAt, event } }) => ({
+      id,
+      message: title,
+      severity,
+      triggered_at: createdAt,
+      asset_name: event.asset.qualified_name,
+    })),
+    recommendation: recommend(previewed.length, told + postponed, daysBack),
     matched: previewed.length,
     told,
     postponed,
@@ -99,7 +114,7 @@ export async function previewRule(server: Server, trx: Transaction, input: Previ
       destination_type: destinationType,
       is_active: isActive,
     })),
-    alerts: await presentPreviewed(server, trx, page),
+    alerts: alerts.map(({ alert, outcome }) => ({ ...presentAlert(server, alert), outcome })),
     pagination: pagination(previewed.length, { limit, offset }),
   }
 }
@@ -108,12 +123,7 @@ export async function previewRule(server: Server, trx: Transaction, input: Previ
  * Replays past alerts, oldest first. It starts two cooldowns earlier, since the first alerts may be postponed by earlier
  * ones, which may have been postponed themselves.
  */
-async function classifyPastAlerts(
-  server: Server,
-  trx: Transaction,
-  rule: PreviewedRule,
-  since: Date,
-): Promise<PreviewedAlert[]> {
+async function classifyPastAlerts(server: Server, trx: Transaction, rule: PreviewedRule, since: Date) {
   const cooldownMs = rule.cooldownMinutes * MINUTE_MS
   // When the rule last sent a message of each cause, by severity.
   const sentAt = new Map<string, Map<Severity, number>>()
@@ -128,7 +138,8 @@ async function classifyPastAlerts(
     const sendAt = alert.supersedes === null ? cooldownMs + lastSentAt(sent, alert.severity) : at
     const outcome = sendAt <= at ? 'told' : sendAt < resolvedAt ? 'postponed' : 'held_back'
     if (outcome !== 'held_back') sentAt.set(cause, sent.set(alert.severity, Math.max(at, sendAt)))
-    if (at >= since.getTime()) previewed.push({ id: alert.id, outcome })
+    if (at >= since.getTime())
+      previewed.push({ id: alert.id, kind: alert.kind, severity: alert.severity, outcome })
   }
   return previewed
 }
@@ -140,11 +151,7 @@ function lastSentAt(sent: ReadonlyMap<Severity, number>, severity: Severity): nu
 }
 
 /** The alerts of the rule's types and severities since a time, oldest first, without demo alerts. */
-async function* readPastAlerts(
-  trx: Transaction,
-  rule: PreviewedRule,
-  since: Date,
-): AsyncGenerator<PastAlert> {
+async function* readPastAlerts(trx: Transaction, rule: PreviewedRule, since: Date) {
   let after = { cursor: since.toISOString(), id: '00000000-0000-0000-0000-000000000000' }
   for (;;) {
     const chunk = await rows<PastAlert>(
@@ -173,14 +180,28 @@ async function* readPastAlerts(
   }
 }
 
-async function presentPreviewed(
-  server: Server,
-  trx: Transaction,
-  page: readonly PreviewedAlert[],
-): Promise<object[]> {
+function countBy(previewed: readonly PreviewedAlert[], keyOf: (each: PreviewedAlert) => string) {
+  const groups = Map.groupBy(previewed, keyOf)
+  return Object.fromEntries([...groups].map(([key, those]) => [key, those.length]))
+}
+
+/** More messages a day than this are too many to read. */
+const MAX_DAILY_MESSAGES = 20
+
+function recommend(matched: number, sent: number, days: number): string {
+  if (matched === 0)
+    return 'No alert of this time matches: widen the filters, or look further back, to see what the rule selects'
+  const perDay = Number((sent / days).toPrecision(2))
+  const rate = `${sent} of ${matched} alerts would have been sent, ${perDay} a day`
+  return perDay > MAX_DAILY_MESSAGES
+    ? `${rate}: narrow the filters or give the rule a longer cooldown_minutes`
+    : rate
+}
+
+async function loadPreviewed(trx: Transaction, page: readonly PreviewedAlert[]) {
   const alerts = await Alert.query(trx).findByIds(page.map(({ id }) => id))
   return page.flatMap(({ id, outcome }) => {
     const alert = alerts.find(each => each.id === id)
-    return alert ? [{ ...presentAlert(server, alert), outcome }] : []
+    return alert ? [{ alert, outcome }] : []
   })
 }

@@ -87,10 +87,7 @@ export function matchesRule(
   )
 }
 
-function matchesTags(
-  rule: Pick<AlertRule, 'tagFilterMode' | 'tagFilterTags'>,
-  tags: readonly string[],
-): boolean {
+function matchesTags(rule: Pick<AlertRule, 'tagFilterMode' | 'tagFilterTags'>, tags: readonly string[]) {
   const wanted = rule.tagFilterTags
   if (!wanted?.length) return true
   return rule.tagFilterMode === 'all'
@@ -232,16 +229,7 @@ async function loadChains(
  * or a redelivery begin, without seeing the end of the chain. Lock order: messages come after all alerts, while the older
  * alerts would have come before the newest ones, which are locked already.
  */
-async function lockTriggeredMessages(
-  trx: Transaction,
-  chain: readonly SupersessionLink[],
-  since: string,
-): Promise<void> {
-  const older = chain.filter(({ newestId, id }) => newestId !== id)
-  if (older.length === 0) return
-  await lockFirstMessages(
-    trx,
-    older.map(({ id }) => id),
-    since,
-  )
+async function lockTriggeredMessages(trx: Transaction, chain: readonly SupersessionLink[], since: string) {
+  const older = chain.filter(({ newestId, id }) => newestId !== id).map(({ id }) => id)
+  if (older.length > 0) await lockFirstMessages(trx, older, since)
 }

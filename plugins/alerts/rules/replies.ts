@@ -9,13 +9,12 @@ import {
   reply,
 } from '../../../server/http/envelopes.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
-import { DESTINATION_ID_EXAMPLE } from '../destinations/replies.ts'
+import { DESTINATION_ID_EXAMPLE, replies as destinationReplies } from '../destinations/replies.ts'
 import { alertFields } from '../lifecycle/replies.ts'
 
 const { id, text, time, count, flag } = held
 const list = (item: Joi.Schema) => Joi.array().items(item)
 
-/** The replies of the routes of alert rules. */
 export function ruleReplies(kinds: readonly AlertKind[]) {
   const rule = record({
     id,
@@ -40,9 +39,19 @@ export function ruleReplies(kinds: readonly AlertKind[]) {
       .description('Within this time it sends one message per cause; later ones are postponed.')
       .example(60),
     is_active: flag,
+    enabled: flag.description('The same as `is_active`.'),
+    rule_type: text.description('Its event type; `all` or `several` if it has not one.').example('all'),
+    severity: Joi.string()
+      .valid(...SEVERITIES)
+      .description('The least severity that it selects.')
+      .example('critical'),
+    is_notify_code_authors: Joi.valid(false).description('Authors of code are not known here.'),
+    code_author_min_confidence: Joi.number().min(0).max(1).allow(null).example(null),
     created_at: time,
     updated_at: time,
-  })
+  }).label('AlertRule')
+  const counts = (words: readonly string[]) =>
+    Joi.object(Object.fromEntries(words.map(word => [word, count]))).description('Without zeros.')
   const preview = record({
     since: time,
     until: time,
@@ -57,18 +66,41 @@ export function ruleReplies(kinds: readonly AlertKind[]) {
         name: text.example('On call'),
         destination_type: Joi.string().example('slack'),
         is_active: flag,
-      }),
+      }).label('PreviewedDestination'),
     ),
     alerts: list(
-      record({ ...alertFields(kinds), outcome: Joi.string().valid('told', 'postponed', 'held_back') }),
+      record({ ...alertFields(kinds), outcome: Joi.string().valid('told', 'postponed', 'held_back') }).label(
+        'PreviewedAlert',
+      ),
     ),
-    pagination: record(pageFields),
-  })
+    pagination: record(pageFields).label('Pagination'),
+    lookback_hours: count.example(168),
+    alerts_would_match: count.description('The same as `matched`.').example(5),
+    alerts_by_type: counts(kinds.map(({ name }) => name)).example({ validity_failure: 5 }),
+    alerts_by_severity: counts(SEVERITIES).example({ critical: 5 }),
+    sample_alerts: list(
+      record({
+        id,
+        message: text.example('orders is 3 h old; expected within 1 h'),
+        severity: Joi.string().valid(...SEVERITIES),
+        triggered_at: time,
+        asset_name: text.example('shop.shop.public.orders'),
+      }),
+    ).description('Those of `alerts`, in short.'),
+    recommendation: text
+      .description('One sentence for people.')
+      .example('4 of 5 alerts would have been sent, 0.57 a day'),
+  }).label('AlertPreview')
   return {
     rules: reply(inNestedPage(rule)),
     rule: reply(inData(rule)),
     newRule: reply(inData(rule), 201),
     ruleRemoved: reply(removal('The alert rule was deleted')),
     preview: reply(inData(preview)),
+    destinations: destinationReplies.ruleDestinations,
+    linked: reply(
+      inData(record({ rule_id: id, linked_count: count.description('How many were added.').example(1) })),
+    ),
+    unlinked: reply(removal('The destination was removed from the alert rule')),
   }
 }

@@ -1,60 +1,51 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, inCompany } from '../../../server/http/access.ts'
+import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditorOf, fieldsOf } from '../../../server/http/audit.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
 import type { Registry } from '../../../server/registry.ts'
 import type { AlertKind } from '../api.ts'
+import { presentDestinations } from '../destinations/routes.ts'
 import { idParams } from '../lifecycle/schemas.ts'
 import { AlertRule, NEWEST_FIRST } from '../models.ts'
+import { linkDestinations, listRuleDestinations, unlinkDestination } from './links.ts'
 import { previewRule, type PreviewInput } from './preview.ts'
 import { ruleReplies } from './replies.ts'
 import { changeRule, createRule, deleteRule, findRule, presentRule, type RuleInput } from './rules.ts'
 import { ruleSchemas } from './schemas.ts'
 
-const tags = ['api', 'alerts']
+const route = routesOf('alerts')
 
-/** The routes of alert rules, which select the destinations of alerts. */
 export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
-  const schemas = ruleSchemas(kinds.all().map(({ name }) => name))
+  const schemas = ruleSchemas(kinds.all())
   const replies = ruleReplies(kinds.all())
   return [
-    {
-      method: 'GET',
-      path: '/api/v1/sdk/alerts/rules',
-      options: {
-        ...access.read,
-        description: 'List alert rules',
-        tags,
-        validate: { query: schemas.rules },
-        response: replies.rules,
-      },
+    route('GET', '/api/v1/sdk/alerts/rules', access.read, {
+      description: 'List alert rules',
+      validate: { query: schemas.rules },
+      response: replies.rules,
       handler(request) {
         const {
           is_active: isActive,
+          enabled_only: isEnabledOnly,
           destination_id: destinationId,
           ...page
-        } = queryOf<Page & { is_active?: boolean; destination_id?: string }>(request)
+        } = queryOf<Page & { is_active?: boolean; enabled_only?: boolean; destination_id?: string }>(request)
         return inCompany(request, async trx => {
           const matching = AlertRule.query(trx).orderBy(NEWEST_FIRST)
           if (isActive !== undefined) void matching.where({ isActive })
+          if (isEnabledOnly) void matching.where({ isActive: true })
           if (destinationId) void matching.whereRaw('cast(? as uuid) = any(destination_ids)', [destinationId])
           const { results, total } = await pageOf(matching, page)
           return { data: { data: results.map(presentRule), pagination: pagination(total, page) } }
         })
       },
-    },
-    {
-      method: 'POST',
-      path: '/api/v1/sdk/alerts/rules',
-      options: {
-        ...access.write,
-        description: 'Create an alert rule',
-        tags,
-        validate: { payload: schemas.newRule },
-        response: replies.newRule,
-        app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
-      },
+    }),
+    route('POST', '/api/v1/sdk/alerts/rules', access.write, {
+      description: 'Create an alert rule',
+      validate: { payload: schemas.newRule },
+      response: replies.newRule,
+      app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
       async handler(request, h) {
         const input = bodyOf<RuleInput>(request)
         const rule = await inCompany(request, async trx => {
@@ -64,57 +55,42 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
         })
         return h.response({ data: presentRule(rule) }).code(201)
       },
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/sdk/alerts/rules/{id}',
-      options: {
-        ...access.read,
-        description: 'Show an alert rule',
-        tags,
-        response: replies.rule,
-        app: { errors: ['NOT_FOUND'] },
-        validate: { params: idParams },
-      },
+    }),
+    route('GET', '/api/v1/sdk/alerts/rules/{id}', access.read, {
+      description: 'Show an alert rule',
+      response: replies.rule,
+      app: { errors: ['NOT_FOUND'] },
+      validate: { params: idParams },
       async handler(request) {
         const id = param(request, 'id')
         const rule = await inCompany(request, trx => findRule(trx, id))
         return { data: presentRule(rule) }
       },
-    },
-    {
-      method: 'PATCH',
-      path: '/api/v1/sdk/alerts/rules/{id}',
-      options: {
-        ...access.write,
+    }),
+    ...(['PATCH', 'PUT'] as const).map(method =>
+      route(method, '/api/v1/sdk/alerts/rules/{id}', access.write, {
         description: 'Change an alert rule',
-        tags,
+        notes: 'Fields that are left out keep their values.',
         validate: { params: idParams, payload: schemas.rulePatch },
         response: replies.rule,
         app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
-      },
-      async handler(request) {
-        const id = param(request, 'id')
-        const input = bodyOf<RuleInput>(request)
-        const rule = await inCompany(request, async trx => {
-          const changed = await changeRule(request.server, trx, id, input)
-          await auditRule(request, trx, 'updated', changed, { fields: fieldsOf(input) })
-          return changed
-        })
-        return { data: presentRule(rule) }
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/api/v1/sdk/alerts/rules/{id}',
-      options: {
-        ...access.write,
-        description: 'Delete an alert rule',
-        tags,
-        response: replies.ruleRemoved,
-        app: { errors: ['NOT_FOUND'] },
-        validate: { params: idParams },
-      },
+        async handler(request) {
+          const id = param(request, 'id')
+          const input = bodyOf<RuleInput>(request)
+          const rule = await inCompany(request, async trx => {
+            const changed = await changeRule(request.server, trx, await findRule(trx, id, true), input)
+            await auditRule(request, trx, 'updated', changed, { fields: fieldsOf(input) })
+            return changed
+          })
+          return { data: presentRule(rule) }
+        },
+      }),
+    ),
+    route('DELETE', '/api/v1/sdk/alerts/rules/{id}', access.write, {
+      description: 'Delete an alert rule',
+      response: replies.ruleRemoved,
+      app: { errors: ['NOT_FOUND'] },
+      validate: { params: idParams },
       async handler(request) {
         const id = param(request, 'id')
         await inCompany(request, async trx => {
@@ -123,28 +99,70 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
         })
         return { data: { success: true, message: 'The alert rule was deleted' } }
       },
-    },
-    {
-      method: 'POST',
-      path: '/api/v1/sdk/alerts/preview',
-      options: {
-        ...access.read,
-        description: 'Preview a rule on past alerts: which it would have sent at once, later or not at all',
-        notes: [
-          'A cooldown postpones an alert until it ends, and holds back what is over by then.',
-          'Takes the fields of a rule, or the id of one; fields beside an id replace those of the rule.',
-          'The rule counts as active. Nothing is sent or stored.',
-        ],
-        tags,
-        validate: { payload: schemas.preview },
-        response: replies.preview,
-        app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
+    }),
+    route('GET', '/api/v1/sdk/alerts/rules/{id}/destinations', access.read, {
+      description: 'List the destinations of an alert rule',
+      validate: { params: idParams },
+      response: replies.destinations,
+      app: { errors: ['NOT_FOUND'] },
+      async handler(request) {
+        const id = param(request, 'id')
+        const destinations = await inCompany(request, async trx =>
+          presentDestinations(trx, await listRuleDestinations(trx, id)),
+        )
+        return { data: { destinations } }
       },
+    }),
+    route('POST', '/api/v1/sdk/alerts/rules/{id}/destinations', access.write, {
+      id: 'addAlertRuleDestinations',
+      description: 'Add destinations to an alert rule',
+      notes: 'Those that it has already do not count.',
+      validate: { params: idParams, payload: schemas.links },
+      response: replies.linked,
+      app: { errors: ['NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
+      async handler(request) {
+        const id = param(request, 'id')
+        const { destination_ids: added } = bodyOf<{ destination_ids: string[] }>(request)
+        const linkedCount = await inCompany(request, async trx => {
+          const { rule, linkedCount: count } = await linkDestinations(request.server, trx, id, added)
+          await auditRule(request, trx, 'updated', rule, { fields: ['destination_ids'] })
+          return count
+        })
+        return { data: { rule_id: id, linked_count: linkedCount } }
+      },
+    }),
+    route('DELETE', '/api/v1/sdk/alerts/rules/{id}/destinations/{destination_id}', access.write, {
+      id: 'removeAlertRuleDestination',
+      description: 'Remove a destination from an alert rule',
+      notes: 'The only destination of an active rule cannot be removed.',
+      validate: { params: schemas.linkParams },
+      response: replies.unlinked,
+      app: { errors: ['NOT_FOUND', 'DESTINATION_NOT_FOUND', 'CONFLICT'] },
+      async handler(request) {
+        const [id, destinationId] = [param(request, 'id'), param(request, 'destination_id')]
+        await inCompany(request, async trx => {
+          const rule = await unlinkDestination(request.server, trx, id, destinationId)
+          await auditRule(request, trx, 'updated', rule, { fields: ['destination_ids'] })
+        })
+        return { data: { success: true, message: 'The destination was removed from the alert rule' } }
+      },
+    }),
+    route('POST', '/api/v1/sdk/alerts/preview', access.read, {
+      id: 'previewAlertRule',
+      description: 'Preview a rule on past alerts: which it would have sent at once, later or not at all',
+      notes: [
+        'A cooldown postpones an alert until it ends, and holds back what is over by then.',
+        'Takes the fields of a rule, or the id of one; fields beside an id replace those of the rule.',
+        'The rule counts as active. Nothing is sent or stored.',
+      ],
+      validate: { payload: schemas.preview },
+      response: replies.preview,
+      app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
       async handler(request) {
         const input = bodyOf<PreviewInput>(request)
         return { data: await inCompany(request, trx => previewRule(request.server, trx, input)) }
       },
-    },
+    }),
   ]
 }
 

@@ -1,9 +1,10 @@
 import type { Server } from '@hapi/hapi'
-import { raw, snakeCaseMappers } from 'objection'
+import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
-import type { Severity } from '../api.ts'
+import { fromApiNames, toApiNames } from '../../../server/http/fields.ts'
+import { SEVERITIES, type Severity } from '../api.ts'
 import { noSuchDestination } from '../destinations/destinations.ts'
 import { AlertRule, Destination } from '../models.ts'
 import { reviewPostponed } from '../delivery/postponed.ts'
@@ -20,6 +21,12 @@ export interface RuleInput {
   destination_ids?: string[]
   cooldown_minutes?: number
   is_active?: boolean
+  enabled?: boolean
+  code_author_min_confidence?: number | null
+  // Without effect of their own.
+  is_notify_code_authors?: false
+  rule_type?: string
+  severity?: Severity
 }
 
 /** @throws 404 for a destination or an asset that does not exist, 400 for a tag mode without tags */
@@ -34,32 +41,30 @@ export async function createRule(server: Server, trx: Transaction, input: RuleIn
 export async function findRule(trx: Transaction, id: string, lock = false): Promise<AlertRule> {
   const rule = await (lock ? lockRule(trx, id) : AlertRule.query(trx).findById(id))
   if (rule) return rule
-  throw apiError('NOT_FOUND', 'There is no alert rule of this id: GET /api/v1/sdk/alerts/rules lists them', {
-    rule_id: id,
-  })
+  const message = 'There is no alert rule of this id: GET /api/v1/sdk/alerts/rules lists them'
+  throw apiError('NOT_FOUND', message, { rule_id: id })
 }
 
 /**
- * Changes the given fields; null removes a filter.
- * @throws as `createRule`, 404 `NOT_FOUND`, and 400 for an active rule without a destination, or whose assets were
+ * Changes the given fields of a rule that the caller has locked; null removes a filter.
+ * @throws as `createRule`, and 400 for an active rule without a destination, or whose assets were
  *   all removed
  */
 export async function changeRule(
   server: Server,
   trx: Transaction,
-  id: string,
+  rule: AlertRule,
   input: RuleInput,
 ): Promise<AlertRule> {
-  const rule = await findRule(trx, id, true)
+  const { id } = rule
   await requireKnownTargets(server, trx, input, rule)
   const { tagFilterMode, isActive, destinationIds, assetIds } = applyRuleInput(rule, input)
   if (isActive && destinationIds.length === 0)
     throw invalidField('destination_ids', 'is empty: name a destination, or send is_active false')
-  if (isActive && assetIds?.length === 0)
-    throw invalidField(
-      'asset_ids',
-      'is empty since its assets were removed: name others, or send null for all assets',
-    )
+  if (isActive && assetIds?.length === 0) {
+    const problem = 'is empty since its assets were removed: name others, or send null for all assets'
+    throw invalidField('asset_ids', problem)
+  }
   const [changed] = await AlertRule.query(trx)
     .where({ id })
     .patch({ ...ruleColumns(input), tagFilterMode, updatedAt: raw('now()') })
@@ -82,7 +87,6 @@ export async function deleteRule(trx: Transaction, id: string): Promise<AlertRul
   return rule
 }
 
-/** `forgetAssets` of the API of alerts. */
 export async function forgetAssets(trx: Transaction, assetIds: readonly string[]): Promise<void> {
   await rows(
     trx,
@@ -98,10 +102,16 @@ export async function forgetAssets(trx: Transaction, assetIds: readonly string[]
   )
 }
 
-const { parse } = snakeCaseMappers()
-
+/** The columns that a body sets. */
 function ruleColumns(input: RuleInput): Partial<AlertRule> {
-  return parse({ ...input }) as Partial<AlertRule>
+  const {
+    enabled,
+    is_notify_code_authors: _authors,
+    rule_type: _type,
+    severity: _severity,
+    ...fields
+  } = input
+  return fromApiNames({ ...(enabled !== undefined && { is_active: enabled }), ...fields })
 }
 
 /** Sets the mode of tags, which defaults to `any`; without tags it is null. @throws 400 for a given mode without tags */
@@ -141,21 +151,14 @@ export async function requireKnownTargets(
   if (noAsset) throw apiError('ASSET_NOT_FOUND', message, { asset_id: noAsset })
 }
 
-/** A rule as the API shows it. */
-export function presentRule(rule: AlertRule): object {
+export function presentRule({ companyId: _companyId, ...rule }: AlertRule): object {
+  const { eventTypes, severities } = rule
+  const [eventType, ...others] = eventTypes ?? []
   return {
-    id: rule.id,
-    name: rule.name,
-    description: rule.description,
-    event_types: rule.eventTypes,
-    severities: rule.severities,
-    asset_ids: rule.assetIds,
-    tag_filter_mode: rule.tagFilterMode,
-    tag_filter_tags: rule.tagFilterTags,
-    destination_ids: rule.destinationIds,
-    cooldown_minutes: rule.cooldownMinutes,
-    is_active: rule.isActive,
-    created_at: rule.createdAt,
-    updated_at: rule.updatedAt,
+    ...toApiNames(rule),
+    enabled: rule.isActive,
+    rule_type: eventType === undefined ? 'all' : others.length === 0 ? eventType : 'several',
+    severity: SEVERITIES.find(severity => severities?.includes(severity) ?? true) ?? SEVERITIES[0],
+    is_notify_code_authors: false,
   }
 }

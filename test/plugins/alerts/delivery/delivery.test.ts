@@ -50,8 +50,8 @@ t.test('an alert reaches the receiver in the shape of the specification, signed 
       details,
     },
     links: {
-      alert_url: `https://observe.example.com/api/v1/sdk/alerts/${alertId}`,
-      asset_url: `https://observe.example.com/api/v1/assets/${world.sourceId}`,
+      alert_url: `https://observe.example.com/alerts/${alertId}`,
+      asset_url: `https://observe.example.com/tables/${world.sourceId}`,
     },
   })
   t.match(body.alert.created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)

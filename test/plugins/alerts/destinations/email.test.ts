@@ -200,7 +200,6 @@ t.test('addresses are checked when the destination is made', async t => {
   for (const to of [
     undefined,
     [],
-    'ann@example.com',
     ['ann'],
     ['ann@example.com', 'ANN@example.com'],
     ['ann@example.com\r\nBcc: eve@example.com'],
@@ -216,6 +215,22 @@ t.test('addresses are checked when the destination is made', async t => {
     (await make({ to: Array.from({ length: 50 }, (_, number) => `a${number}@example.com`) })).status,
     201,
   )
+})
+
+t.test('addresses have other names, and one needs no list', async t => {
+  const world = await makeWorld(app)
+  const make = (config: object) =>
+    world.ask('POST', `${ALERTS}/destinations`, { name: 'x', destination_type: 'email', config })
+  const [ann, bob] = ['ann@example.com', 'bob@example.com']
+  const made = await make({ email: ann })
+  t.match(made, { status: 201, body: { data: { config: { to: [ann] } } } })
+  t.match((await make({ recipients: [ann, bob] })).body.data, { config: { to: [ann, bob] } })
+  t.equal((await make({ email: ann, recipients: [bob] })).status, 400)
+  t.match((await make({ email: 'ann' })).body.error.details.field, /^config\./)
+  const path = `${ALERTS}/destinations/${made.body.data.id}`
+  t.strictSame((await world.ask('PUT', path, { config: { recipients: [bob] } })).body.data.config, {
+    to: [bob],
+  })
 })
 
 t.test(

@@ -30,7 +30,7 @@ t.test('an alert opens an incident of its own, and its end closes that one', asy
   t.match(place.open.get(alertId), {
     routing_key: ROUTING_KEY,
     client: 'Tidemark',
-    client_url: `https://observe.example.com/api/v1/sdk/alerts/${alertId}`,
+    client_url: `https://observe.example.com/alerts/${alertId}`,
     payload: {
       summary: 'Critical: Total is positive: 3 of 100 values are invalid',
       source: 'shop.shop.public.orders',

@@ -52,7 +52,7 @@ t.test('Slack gets the subject of an alert, what was expected and links; its end
     /^Opened: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
     'Open the alert · See the asset',
   ])
-  t.match(opened!.body, `https://observe.example.com/api/v1/sdk/alerts/${alertId}`)
+  t.match(opened!.body, `https://observe.example.com/alerts/${alertId}`)
   t.same(shown(closed!.body).slice(0, 2), [
     '✅ Resolved: Total is positive',
     'It recovered. It was: 3 of 100 values are invalid',

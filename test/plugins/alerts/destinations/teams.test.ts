@@ -48,7 +48,7 @@ t.test(
       'Severity: Critical',
       /^Opened: /,
     ])
-    t.equal(card.actions[0]!.url, `https://observe.example.com/api/v1/sdk/alerts/${alertId}`)
+    t.equal(card.actions[0]!.url, `https://observe.example.com/alerts/${alertId}`)
 
     const { body: tested } = await world.ask('POST', `${ALERTS}/destinations/${id}/test`)
     t.match(tested.data, { success: true, status_code: 202 })

@@ -78,11 +78,20 @@ t.test('trends count what came and went by the days of a zone, and how long peop
   await world.raise({ type: 'discovery_complete', cause: 'job:1', severity: 'info', isNews: true })
 
   const none = { opened: 0, resolved: 0, dismissed: 0 }
+  const days = [
+    { opened: 3, resolved: 1, dismissed: 1, opened_by_severity: { info: 0, warning: 1, critical: 2 } },
+    { opened: 0, resolved: 1, dismissed: 0, opened_by_severity: { info: 0, warning: 0, critical: 0 } },
+  ]
   const trends = await ask(world, '&days=2')
   t.strictSame(trends, {
     since: yesterday.toUTC().toISO(),
     until: today.plus({ days: 1 }).toUTC().toISO(),
     timezone: ZONE,
+    period: '2d',
+    trends: [
+      { timestamp: yesterday.toUTC().toISO(), ...days[0] },
+      { timestamp: today.toUTC().toISO(), ...days[1] },
+    ],
     opened: 3,
     resolved: 2,
     dismissed: 1,
@@ -103,20 +112,8 @@ t.test('trends count what came and went by the days of a zone, and how long peop
       destination_disabled: none,
     },
     by_day: [
-      {
-        date: yesterday.toISODate(),
-        opened: 3,
-        resolved: 1,
-        dismissed: 1,
-        opened_by_severity: { info: 0, warning: 1, critical: 2 },
-      },
-      {
-        date: today.toISODate(),
-        opened: 0,
-        resolved: 1,
-        dismissed: 0,
-        opened_by_severity: { info: 0, warning: 0, critical: 0 },
-      },
+      { date: yesterday.toISODate(), ...days[0] },
+      { date: today.toISODate(), ...days[1] },
     ],
     noisiest_assets: [
       {

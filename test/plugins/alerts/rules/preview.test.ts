@@ -177,3 +177,30 @@ t.test('a preview refuses what a rule would refuse', async t => {
   t.match(await preview({ rule_id: randomUUID() }), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
   t.match(await preview({}), { status: 200, body: { data: { matched: 0, alerts: [] } } })
 })
+
+t.test('a preview counts by type and severity, and looks back under another name', async t => {
+  const world = await makeWorld(app)
+  await world.raise({ severity: 'critical' })
+  await world.raise({ cause: '2', type: 'freshness_violation' })
+  const preview = (body: object) => world.ask('POST', `${ALERTS}/preview`, body)
+  const { data } = (await preview({ lookback_days: 30 })).body
+  t.match(data, {
+    lookback_hours: 720,
+    alerts_would_match: 2,
+    matched: 2,
+    sample_alerts: [{ asset_name: 'shop.shop.public.orders' }, { severity: 'critical' }],
+  })
+  t.strictSame(data.alerts_by_type, { validity_failure: 1, freshness_violation: 1 })
+  t.strictSame(data.alerts_by_severity, { critical: 1, warning: 1 })
+  t.match((await preview({ event_types: ['freshness_stale', 'freshness_alert'] })).body.data, {
+    lookback_hours: 168,
+    alerts_by_type: { freshness_violation: 1 },
+  })
+  t.match((await preview({ event_types: ['metric_anomaly'] })).body.data, {
+    alerts_would_match: 0,
+    sample_alerts: [],
+    recommendation: /^No alert/,
+  })
+  t.equal((await preview({ lookback_days: 7, days_back: 7 })).status, 400)
+  t.equal((await preview({ lookback_days: 91 })).status, 400)
+})

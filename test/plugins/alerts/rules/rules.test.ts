@@ -129,3 +129,52 @@ t.test('rules are found by destination, and by whether they are on', async t => 
   t.strictSame(await names(`destination_id=${two.id}&is_active=false`), ['off'])
   t.strictSame(await names(`destination_id=${randomUUID()}`), [])
 })
+
+t.test('rules have the names that clients of this family of APIs read and send', async t => {
+  const world = await makeWorld(app)
+  const { id } = await world.addDestination({ url })
+  const make = (fields: object) =>
+    world.ask('POST', `${ALERTS}/rules`, { name: 'One', destination_ids: [id], ...fields })
+  const all = (await make({})).body.data
+  t.match(all, { enabled: true, rule_type: 'all', severity: 'info', is_notify_code_authors: false })
+  const off = (
+    await make({
+      enabled: false,
+      event_types: ['freshness_stale', 'freshness_alert'],
+      severities: ['critical', 'warning'],
+      is_notify_code_authors: false,
+      code_author_min_confidence: 0.8,
+    })
+  ).body.data
+  t.match(off, {
+    is_active: false,
+    enabled: false,
+    event_types: ['freshness_violation'],
+    rule_type: 'freshness_violation',
+    severity: 'warning',
+    code_author_min_confidence: 0.8,
+  })
+  t.match((await make({ event_types: ['schema_drift', 'validity_failure'] })).body.data, {
+    event_types: ['schema_change', 'validity_failure'],
+    rule_type: 'several',
+  })
+  const ids = async (query: string) =>
+    (await world.ask('GET', `${ALERTS}/rules?${query}`)).body.data.data.map((rule: { id: string }) => rule.id)
+  t.notOk((await ids('enabled_only=true')).includes(off.id))
+  t.ok((await ids('enabled_only=false')).includes(off.id))
+  const put = (fields: object) => world.ask('PUT', `${ALERTS}/rules/${off.id}`, fields)
+  t.match(await put({ name: 'Two' }), {
+    status: 200,
+    body: { data: { name: 'Two', severities: off.severities } },
+  })
+  t.match((await put({ enabled: true })).body.data, { is_active: true })
+  t.match((await put({ enabled: true, is_active: false })).body.data, { is_active: false })
+  const refusals: [object, string][] = [
+    [{ is_notify_code_authors: true }, 'is_notify_code_authors'],
+    [{ code_author_min_confidence: 2 }, 'code_author_min_confidence'],
+    [{ severity: 'critical' }, 'body'],
+    [{ rule_type: 'all' }, 'body'],
+  ]
+  for (const [fields, field] of refusals)
+    t.match(await put(fields), { status: 400, body: { error: { details: { field } } } }, field)
+})

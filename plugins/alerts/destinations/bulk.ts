@@ -1,0 +1,35 @@
+import type { Server } from '@hapi/hapi'
+import type { Transaction } from '../../../server/database/database.ts'
+import { apiError, hasErrorData } from '../../../server/http/errors.ts'
+import { createDestination, probeNew, type NewDestination } from './destinations.ts'
+
+/** Per request. */
+export const MAX_NEW_DESTINATIONS = 20
+
+/**
+ * Checks new destinations at once, before their transaction, since their addresses are probed.
+ * @throws 400 that lists the errors of all of them, with the place of each: `destinations.1.config.url`
+ */
+export async function probeAll(server: Server, given: readonly NewDestination[]): Promise<void> {
+  const probed = await Promise.allSettled(given.map(input => probeNew(server, input)))
+  const errors = probed.flatMap((outcome, place) =>
+    outcome.status === 'rejected' ? errorsOf(outcome.reason, place) : [],
+  )
+  if (errors.length === 0) return
+  const message = errors.map(({ field, error }) => `${field}: ${error}`).join('; ')
+  throw apiError('VALIDATION_ERROR', `No destination was created. ${message}`, { ...errors[0], errors })
+}
+
+/** The errors of the destination at a place. @throws what no caller caused */
+function errorsOf(reason: unknown, place: number): { field: string; error: string }[] {
+  if (!hasErrorData(reason) || reason.data?.code !== 'VALIDATION_ERROR') throw reason
+  const { errors } = reason.data.details as { errors: { field: string; error: string }[] }
+  return errors.map(({ field, error }) => ({ field: `destinations.${place}.${field}`, error }))
+}
+
+/** Creates destinations that were probed, in their order: all of them, or none. */
+export async function createDestinations(server: Server, trx: Transaction, given: readonly NewDestination[]) {
+  const created: Awaited<ReturnType<typeof createDestination>>[] = []
+  for (const input of given) created.push(await createDestination(server, trx, input))
+  return created
+}

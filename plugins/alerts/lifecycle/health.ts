@@ -1,0 +1,73 @@
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { AlertHealth, AttentionItem, Severity } from '../api.ts'
+import { IS_OPEN, isOpen, type AlertStatus } from '../models.ts'
+
+const MAX_LISTED = 20
+
+/** Alerts of one status and severity. */
+interface AlertCount {
+  status: AlertStatus
+  severity: Severity
+  count: number
+  /** Of those, the ones with a delivery that failed. */
+  failed: number
+  /** Opened within the last 24 hours. */
+  recent: number
+}
+
+/** Alerts by status and severity, those of them that are open, and totals of alerts and rules. One statement. */
+export async function countAlerts(trx: Transaction) {
+  const found = await rows<
+    { rules: number; activeRules: number } & (AlertCount | Record<keyof AlertCount, null>)
+  >(
+    trx,
+    `select rules.*, counted.*
+       from (
+         select count(*)::int as rules, count(*) filter (where is_active)::int as active_rules
+           from alert_rules where company_id = :companyId) rules
+       left join (
+         select status, severity, count(*)::int as count, count(*) filter (where delivery_failed)::int as failed,
+                count(*) filter (where created_at > now() - interval '24 hours')::int as recent
+           from alerts where company_id = :companyId group by status, severity) counted on true`,
+    { companyId: companyOf(trx) },
+  )
+  // One row without counts if there is no alert.
+  const counts = found.filter(row => row.status !== null)
+  const open = counts.filter(isOpen)
+  const totals: AlertHealth['summary'] = {
+    total_rules: found[0]?.rules ?? 0,
+    active_rules: found[0]?.activeRules ?? 0,
+    recent_alerts: counts.reduce((total, { recent }) => total + recent, 0),
+    unresolved_alerts: sumCounts(open),
+  }
+  return { counts, open, totals }
+}
+
+export function sumCounts(counts: readonly { count: number }[]): number {
+  return counts.reduce((total, { count }) => total + count, 0)
+}
+
+/** Counts of rules and alerts, and the worst open alerts that are not snoozed, newest first. Two statements. */
+export async function readAlertHealth(trx: Transaction): Promise<AlertHealth> {
+  const { totals } = await countAlerts(trx)
+  const attention = await rows<
+    Pick<AttentionItem, 'severity' | 'title'> & { assetId: string; assetName: string }
+  >(
+    trx,
+    `select severity, title, asset_id, event #>> '{asset,qualified_name}' as asset_name
+     from alerts where company_id = :companyId and ${IS_OPEN} and status <> 'snoozed'
+       and severity in ('critical', 'warning')
+     order by severity = 'critical' desc, created_at desc, id desc limit :limit`,
+    { companyId: companyOf(trx), limit: MAX_LISTED },
+  )
+  return {
+    summary: totals,
+    attention: attention.map(({ severity, title, assetId, assetName }) => ({
+      type: 'alert',
+      severity,
+      title,
+      asset_id: assetId,
+      asset_name: assetName,
+    })),
+  }
+}
