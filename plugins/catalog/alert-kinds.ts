@@ -10,6 +10,7 @@ const MAX_LISTED_CHANGES = 5
 export const alertKinds: AlertKind[] = [
   {
     name: 'schema_change',
+    aliases: ['schema_drift'],
     label: 'schema',
     learnExpected,
     facts: ({ changes, change_count, old_value, new_value }, text) => [

@@ -6,10 +6,10 @@ import type { Asset, TaggedTable } from './assets/assets.ts'
 import type { SessionOptions } from './sources/connections.ts'
 import type { DemoSources } from './demo.ts'
 import type { Run, Source, Table } from './models.ts'
-import type { AssetExtension, OutcomeQuery } from './assets/asset-extensions.ts'
+import type { AssetExtension, CoverageQuery, HealthPart, OutcomeQuery } from './assets/asset-extensions.ts'
 
 export type { Asset } from './assets/assets.ts'
-export type { AssetExtension } from './assets/asset-extensions.ts'
+export type { AssetExtension, CoverageQuery, HealthPart } from './assets/asset-extensions.ts'
 export type { Source, Table } from './models.ts'
 
 /** A table of the catalog and its source. */
@@ -108,6 +108,12 @@ export interface CatalogApi {
   extendAssets(extension: AssetExtension): void
   /** The last outcomes of the checks of all features. */
   outcomeQueries(): OutcomeQuery[]
+  /** The tables that the checks of all features watch, and those whose source is discovered on schedule. */
+  coverageQueries(): CoverageQuery[]
+  /** What all features report of the health of the transaction's company. */
+  readHealth(trx: Transaction): Promise<HealthPart[]>
+  /** What tables are made from, as SELECTs of `company_id`, `table_id` and `upstream_id`; none without lineage. */
+  upstreamQueries(): string[]
 }
 
 declare module '@hapi/hapi' {

@@ -21,6 +21,7 @@ import type { AssetExtension } from './assets/asset-extensions.ts'
 import { patternMatcher } from './discovery/patterns.ts'
 import { pruneJob, schemaChangePartitions } from './discovery/prune.ts'
 import { routes } from './assets/routes.ts'
+import { driftCoverage, readDriftHealth } from './drift/health.ts'
 import { schemaRoutes } from './drift/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { answerStarted, finishRun, loadTable, startRun } from './discovery/runs.ts'
@@ -78,6 +79,13 @@ export const catalog: Plugin<undefined> = {
       answerStarted,
       finishRun,
       extendAssets: extension => void extensions.push(extension),
+      upstreamQueries: () => extensions.flatMap(({ upstreamQuery }) => upstreamQuery ?? []),
+      coverageQueries: () => [driftCoverage, ...extensions.flatMap(({ coverage }) => coverage?.() ?? [])],
+      async readHealth(trx) {
+        const parts = [await readDriftHealth(trx)]
+        for (const { health } of extensions) if (health) parts.push(await health(trx))
+        return parts
+      },
       outcomeQueries: () => extensions.flatMap(extension => extension.outcomes?.() ?? []),
     } satisfies CatalogApi)
   },

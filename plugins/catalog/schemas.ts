@@ -119,7 +119,11 @@ const names = (description: string) =>
 
 export const assetList = Joi.object({
   ...pageQuery(),
-  source: Joi.string().max(200),
+  source: Joi.string()
+    .max(200)
+    .description(
+      'The name of a source; or an engine, such as postgresql, for all sources of it unless one has this name.',
+    ),
   asset_type: Joi.string().valid('source', 'table', 'view', 'materialized_view', 'external_table'),
   search: Joi.string().max(200).description('A part of the name, in any case; there are no wildcards.'),
   schema: names('Schemas, separated by commas; tables of any of them are listed.'),

@@ -1,6 +1,5 @@
 import type { Transaction } from '../../server/database/database.ts'
 
-/** What joined the graph. */
 export interface ConnectResult {
   /** Tables that had no edge before. */
   nodes: number

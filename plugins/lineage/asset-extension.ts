@@ -1,16 +1,10 @@
 import { companyOf, rows } from '../../server/database/database.ts'
 import type { AssetExtension } from '../catalog/api.ts'
 
-interface EdgeCounts {
-  sourceId: string
-  edges: number
-  tables: number
-}
-
-/** What lineage knows of sources, for their records. */
 export const lineageExtension: AssetExtension = {
+  upstreamQuery: 'select company_id, downstream_id as table_id, upstream_id from lineage_edges',
   async sourceFields(trx, sources) {
-    const counted = await rows<EdgeCounts>(
+    const counted = await rows<{ sourceId: string; edges: number; tables: number }>(
       trx,
       `select source_id, cast(count(distinct (upstream_id, downstream_id)) as int) as edges,
               cast(count(distinct id) as int) as tables

@@ -1,4 +1,5 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import type { Page } from '../../server/http/page.ts'
 import type { ConnectResult, LineageApi } from './api.ts'
 
 /** One statement: pairs to ids, what is new of them, and which tables had no edge before. */
@@ -61,7 +62,6 @@ export function edgesFrom(
   )
 }
 
-/** The edges of a source. */
 export function edgesOfSource(trx: Transaction, sourceId: string, most: number): Promise<LineageEdge[]> {
   return rows<LineageEdge>(
     trx,
@@ -74,21 +74,45 @@ export function edgesOfSource(trx: Transaction, sourceId: string, most: number):
   )
 }
 
-/** A table as the graph shows it. */
 export interface GraphTable {
   id: string
   qualifiedName: string
   name: string
   kind: string
+  sourceType: string
   isActive: boolean
 }
 
-/** Some tables, by their qualified names. */
+const TABLE_QUERY = `select t.id, t.qualified_name, t.name, t.kind, s.source_type, t.is_active
+  from tables t join sources s on s.company_id = t.company_id and s.id = t.source_id`
+
 export function readTables(trx: Transaction, ids: readonly string[]): Promise<GraphTable[]> {
   return rows<GraphTable>(
     trx,
-    `select id, qualified_name, name, kind, is_active from tables
-      where company_id = :companyId and id = any(cast(:ids as uuid[])) order by qualified_name`,
+    `${TABLE_QUERY}
+      where t.company_id = :companyId and t.id = any(cast(:ids as uuid[])) order by t.qualified_name`,
     { companyId: companyOf(trx), ids: [...ids] },
   )
+}
+
+/** One page of the tables that have an edge, by qualified name; counted in the same statement. */
+export async function listConnected(
+  trx: Transaction,
+  { limit, offset }: Page,
+): Promise<{ tables: GraphTable[]; total: number }> {
+  const found = await rows<GraphTable & { total: number }>(
+    trx,
+    `with connected as materialized (
+       select upstream_id as id from lineage_edges where company_id = :companyId
+       union select downstream_id from lineage_edges where company_id = :companyId),
+     counted as (select count(*)::int as total from connected)
+     select counted.total, page.* from counted left join lateral (
+       ${TABLE_QUERY}
+        where t.company_id = :companyId and t.id in (select id from connected)
+        order by t.qualified_name, t.id limit :limit offset :offset) page on true
+      order by page.qualified_name, page.id`,
+    { companyId: companyOf(trx), limit, offset },
+  )
+  // Behind the last page there is the total alone.
+  return { tables: found.filter(({ id }) => id !== null), total: found[0]?.total ?? 0 }
 }

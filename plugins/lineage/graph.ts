@@ -1,6 +1,8 @@
+import { formatName } from '../../connectors/catalog.ts'
 import type { Asset } from '../catalog/api.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { edgesFrom, edgesOfSource, readTables, type LineageEdge } from './edges.ts'
+import { toApiNames } from '../../server/http/fields.ts'
+import { edgesFrom, edgesOfSource, readTables, type GraphTable, type LineageEdge } from './edges.ts'
 
 export const DIRECTIONS = ['upstream', 'downstream'] as const
 type Direction = (typeof DIRECTIONS)[number]
@@ -8,7 +10,6 @@ type Direction = (typeof DIRECTIONS)[number]
 /** Most edges that are followed; a graph of more can be neither drawn nor read. */
 const MAX_EDGES = 2_000
 
-/** What is asked of the graph. */
 export interface GraphQuery {
   /** Steps away from the table. */
   depth: number
@@ -34,35 +35,50 @@ export async function readGraph(
   const ids = new Set(edges.flatMap(({ upstreamId, downstreamId }) => [upstreamId, downstreamId]))
   if (table) ids.add(table.id)
   const tables = await readTables(trx, [...ids])
+  const names = new Map(tables.map(({ id, qualifiedName }) => [id, qualifiedName]))
+  const root = table && tables.find(({ id }) => id === table.id)
   const { upstream, downstream } = found.distances
+  const onSide = (side: Map<string, number> | undefined) =>
+    tables.filter(({ id }) => id !== table?.id && side?.has(id)).map(presentNode)
   return {
     asset_id: (table ?? source).id,
-    nodes: tables.map(({ id, qualifiedName, name, kind, isActive }) => ({
-      id,
-      qualified_name: qualifiedName,
-      name,
-      asset_type: kind,
-      is_active: isActive,
-      upstream_distance: upstream?.get(id) ?? null,
-      downstream_distance: downstream?.get(id) ?? null,
+    root: root ? presentNode(root) : presentSource(source),
+    upstream: onSide(upstream),
+    downstream: onSide(downstream),
+    nodes: tables.map(node => ({
+      ...presentNode(node),
+      is_active: node.isActive,
+      upstream_distance: upstream?.get(node.id) ?? null,
+      downstream_distance: downstream?.get(node.id) ?? null,
     })),
-    edges: edges.map(({ upstreamId, downstreamId }) => ({
-      upstream_id: upstreamId,
-      downstream_id: downstreamId,
+    edges: edges.map(edge => ({
+      ...toApiNames({ ...edge }),
+      source: names.get(edge.upstreamId),
+      target: names.get(edge.downstreamId),
     })),
     is_complete: found.edges.length <= MAX_EDGES,
+  }
+}
+
+/** A table of the graph as the client of the API family reads it. */
+export function presentNode({ id, qualifiedName, name, kind, sourceType }: GraphTable): object {
+  return { id, qualified_name: qualifiedName, name, asset_type: kind, source_type: sourceType }
+}
+
+function presentSource({ id, name, sourceType }: Asset['source']): object {
+  return {
+    id,
+    qualified_name: formatName([name]),
+    name,
+    asset_type: 'source',
+    source_type: sourceType,
   }
 }
 
 /** By direction, how many steps each table is away. */
 type Distances = Record<Direction, Map<string, number>>
 
-async function walkFrom(
-  trx: Transaction,
-  id: string,
-  directions: readonly Direction[],
-  depth: number,
-): Promise<{ edges: LineageEdge[]; distances: Partial<Distances> }> {
+async function walkFrom(trx: Transaction, id: string, directions: readonly Direction[], depth: number) {
   const edges = new Map<string, LineageEdge>()
   const distances: Partial<Distances> = {}
   for (const direction of directions) {

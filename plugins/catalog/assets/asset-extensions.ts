@@ -1,4 +1,5 @@
 import type { Reading, Transaction } from '../../../server/database/database.ts'
+import type { AttentionItem } from '../../alerts/api.ts'
 import type { Source } from '../models.ts'
 
 /** What another feature adds to assets: fields of their records, outcomes of its checks, and its part in their removal. */
@@ -9,6 +10,15 @@ export interface AssetExtension {
   tableFields?(companyId: string, tableIds: readonly string[]): TableFields
   /** Asked after all features are registered. */
   outcomes?(): readonly OutcomeQuery[]
+  /**
+   * What tables are made from, as a part of statements: a SELECT of `company_id`, `table_id` and `upstream_id` without
+   * bindings; the statement around it names the company.
+   */
+  upstreamQuery?: string
+  /** The tables that active checks watch, by the kind of check. Asked after all features are registered. */
+  coverage?(): readonly CoverageQuery[]
+  /** What the feature reports of the health of a company. */
+  health?(trx: Transaction): Promise<HealthPart>
   /** Deletes what refers to a source and its tables, whose rows were deleted before in the same transaction. */
   forgetAssets?(trx: Transaction, assetIds: readonly string[]): Promise<void>
 }
@@ -27,4 +37,21 @@ export interface OutcomeQuery {
    * checks that have one. It has no bindings, and the statement around it names the company.
    */
   text: string
+}
+
+/** The tables that one kind of active check watches, as a part of statements that join several kinds. */
+export interface CoverageQuery {
+  /** As replies name it: `freshness`, `validity`. */
+  kind: string
+  /** A SELECT of `company_id` and `table_id`, without bindings; the statement around it names the company. */
+  text: string
+}
+
+/** What one feature reports of the health of a company. */
+export interface HealthPart {
+  /** The name of the summary in the reply: `freshness`. */
+  name: string
+  summary: object
+  /** What is wrong, the worst first, at most 20. */
+  attention: AttentionItem[]
 }

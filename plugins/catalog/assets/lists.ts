@@ -7,6 +7,8 @@ import { SchemaChange, Source, Table } from '../models.ts'
 export interface AssetListQuery extends Page {
   /** The name of a source: it and its tables. */
   source?: string
+  /** Whether `source` is also an engine: where no source has the name, those of the engine and their tables. */
+  isEngine?: boolean
   asset_type?: string
   search?: string
   schema?: string[]
@@ -118,9 +120,16 @@ async function readPage(
   return page ?? EMPTY_PAGE
 }
 
-function sourceConditions({ source, search, tag }: AssetListQuery): string[] {
+/** Sources called `name` in SQL that have the given name; of an engine, where none has it. */
+const namedSources = (name: string, isEngine: boolean | undefined) =>
+  isEngine
+    ? `(${name}.name = :source or ${name}.source_type = :source
+        and not exists (select from sources n where n.company_id = :companyId and n.name = :source))`
+    : `${name}.name = :source`
+
+function sourceConditions({ source, isEngine, search, tag }: AssetListQuery): string[] {
   return [
-    ...(source === undefined ? [] : ['a.name = :source']),
+    ...(source === undefined ? [] : [namedSources('a', isEngine)]),
     ...(search === undefined ? [] : ['strpos(lower(a.name), lower(:search)) > 0']),
     ...(tag ? [`a.id in (select source_id from ${TAGS_QUERY} and table_id is null)`] : []),
   ]
@@ -129,20 +138,26 @@ function sourceConditions({ source, search, tag }: AssetListQuery): string[] {
 const TAGS_QUERY = 'tags where company_id = :companyId and not is_refused and name = any(:tags)'
 
 /** All tables of a company, or of one source, as the discoveries counted them. */
-const TABLE_COUNT_QUERY = `select coalesce(sum(table_count), 0)::int from sources
-  where company_id = :companyId and (cast(:source as text) is null or name = :source)`
+const countTables = ({ source, isEngine }: AssetListQuery) =>
+  `select coalesce(sum(s.table_count), 0)::int from sources s
+    where s.company_id = :companyId ${source === undefined ? '' : `and ${namedSources('s', isEngine)}`}`
 
 /** Tables that are looked at one by one; where a term is in more names, reading all of them is no slower. */
 const MAX_RARE_TABLES = 500
 
 async function tableFilter(trx: Transaction, companyId: string, query: AssetListQuery): Promise<AssetFilter> {
-  const { source, asset_type: kind, search, schema, tag } = query
+  const { source, isEngine, asset_type: kind, search, schema, tag } = query
+  // One source is compared with, so that its index gives the order of the list.
+  const compared = isEngine ? 'in' : '='
   const rare = search === undefined ? null : await findRareTables(trx, search)
   const conditions = [
     'a.is_active',
     ...(source === undefined
       ? []
-      : ['a.source_id = (select id from sources where company_id = :companyId and name = :source)']),
+      : [
+          `a.source_id ${compared} (select s.id from sources s
+             where s.company_id = :companyId and ${namedSources('s', isEngine)})`,
+        ]),
     ...(kind === undefined ? [] : ['a.kind = :kind']),
     ...(schema ? ['a.schema_name = any(:schemas)'] : []),
     ...(tag
@@ -156,7 +171,7 @@ async function tableFilter(trx: Transaction, companyId: string, query: AssetList
       : [rare ? 'a.id = any(:rare)' : 'strpos(a.lower_name, lower(:search)) > 0']),
   ]
   const isNarrowed = (kind ?? search ?? schema ?? tag) !== undefined
-  return { companyId, query, conditions, rare, ...(!isNarrowed && { counted: TABLE_COUNT_QUERY }) }
+  return { companyId, query, conditions, rare, ...(!isNarrowed && { counted: countTables(query) }) }
 }
 
 /** The tables whose names hold a term; null when they are many, or not known without reading all names. */
@@ -169,11 +184,7 @@ async function findRareTables(trx: Transaction, search: string): Promise<string[
 }
 
 /** The rows of a page, in its order; what was removed since it was made is left out. */
-async function loadPage(
-  trx: Transaction,
-  sourceIds: readonly string[],
-  tableIds: readonly string[],
-): Promise<Omit<AssetPage, 'total'>> {
+async function loadPage(trx: Transaction, sourceIds: readonly string[], tableIds: readonly string[]) {
   const tables =
     tableIds.length === 0
       ? []

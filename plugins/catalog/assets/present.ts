@@ -45,6 +45,7 @@ function sourceFields(server: Server, source: Source): object {
   const { host, port, database, username, default_catalog, http_path, ...extra } = shownConfig(source)
   return {
     id: source.id,
+    qualified_name: formatName([source.name]),
     name: source.name,
     asset_type: 'source',
     source_type: source.sourceType,

@@ -1,5 +1,7 @@
 import Joi from 'joi'
 import {
+  exampleIn,
+  exampleRecord,
   held,
   inData,
   inEnvelope,
@@ -11,13 +13,17 @@ import {
   reply,
 } from '../../../server/http/envelopes.ts'
 import { runRecord, startedReplies, startedRun } from '../../../server/http/run-accepted.ts'
-import { change, CHANGE } from '../drift/change-replies.ts'
-import { SOURCE, SOURCE_ID, sourceRecord, TABLE, TABLE_ID, tableRecord } from './asset-replies.ts'
+import { change } from '../drift/change-replies.ts'
+import { SOURCE_ID, sourceRecord, TABLE_ID, tableRecord } from './asset-replies.ts'
 
 const { id, text, time, count, flag } = held
 
 /** A source or a table, by `asset_type`. */
-const asset = Joi.alternatives().try(sourceRecord, tableRecord).example(SOURCE).example(TABLE)
+const asset = Joi.alternatives()
+  .label('Asset')
+  .try(sourceRecord, tableRecord)
+  .example(exampleIn(sourceRecord))
+  .example(exampleIn(tableRecord))
 
 const changes = record(
   {
@@ -27,13 +33,13 @@ const changes = record(
   },
   {
     asset: 'shop.shop.public.orders',
-    changes: [CHANGE],
+    changes: [exampleIn(change)],
     total: 1,
     limit: 100,
     offset: 0,
     has_more: false,
   },
-)
+).label('AssetSchemaChanges')
 
 const stage = record({
   name: Joi.valid('reach', 'tls', 'sign_in', 'read_catalog'),
@@ -42,35 +48,28 @@ const stage = record({
   ),
   latency_ms: count.description('0 when skipped.'),
   message: text,
-})
+}).label('ConnectionStage')
 
 const errorCode = Joi.string().description(
   'credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other.',
 )
 
-const tested = record(
-  {
-    success: flag,
-    latency_ms: count.description('Of all stages together.'),
-    error_code: errorCode.allow(null),
-    error_message: text.allow(null),
-    tested_at: time,
-    stages: Joi.array().items(stage).description('In their order.'),
-  },
-  {
-    success: true,
-    latency_ms: 31,
-    error_code: null,
-    error_message: null,
-    tested_at: '2026-03-09T08:05:00.000Z',
-    stages: [
+const tested = exampleRecord({
+  success: flag.example(true),
+  latency_ms: count.description('Of all stages together.').example(31),
+  error_code: errorCode.allow(null).example(null),
+  error_message: text.allow(null).example(null),
+  tested_at: time.example('2026-03-09T08:05:00.000Z'),
+  stages: Joi.array()
+    .items(stage)
+    .description('In their order.')
+    .example([
       { name: 'reach', status: 'passed', latency_ms: 2, message: 'db.example.com:5432 can be reached' },
       { name: 'tls', status: 'passed', latency_ms: 9, message: 'The session is encrypted' },
       { name: 'sign_in', status: 'passed', latency_ms: 12, message: 'Signed in as tidemark' },
       { name: 'read_catalog', status: 'passed', latency_ms: 8, message: 'The catalog can be read' },
-    ],
-  },
-)
+    ]),
+}).label('ConnectionTest')
 
 const JOB_ID = '0196f2e1-2b3c-7d4e-8f50-a1b2c3d4e5f6'
 
@@ -101,7 +100,9 @@ const discovered = record({
     .items(record({ table_path: text, error_code: errorCode, error_message: text }))
     .description('The first 100 of them.'),
   duration_ms: count,
-}).description('Of a discovery.')
+})
+  .label('DiscoveryOutcome')
+  .description('Of a discovery.')
 
 const refreshed = record({
   measured: count.description('Tables that were read.'),
@@ -113,7 +114,9 @@ const refreshed = record({
   tables: Joi.array()
     .items(record({ asset: text, status: Joi.valid('error'), error_message: text }))
     .description('Those that could not be read.'),
-}).description('Of a refresh of freshness.')
+})
+  .label('RefreshOutcome')
+  .description('Of a refresh of freshness.')
 
 const checked = record({
   asset: text.description('The qualified name.'),
@@ -138,7 +141,9 @@ const checked = record({
       }),
     )
     .description('The worst first, at most 1,000.'),
-}).description('Of a check of an asset.')
+})
+  .label('CheckOutcome')
+  .description('Of a check of an asset.')
 
 const job = runRecord(
   Joi.alternatives().try(discovered, refreshed, checked),
@@ -157,44 +162,35 @@ const job = runRecord(
   })
   .label('Job')
 
-const tag = record(
-  {
-    id,
-    name: Joi.string(),
-    category: Joi.valid('business', 'technical', 'governance'),
-    description: text.allow(null),
-    origin: Joi.valid('manual', 'automatic').description('Applied by a person, a key or a discovery.'),
-    asset_id: id.description('The table that carries it, itself or on a column; else the source.'),
-    source_id: id,
-    object_path: Joi.string().allow(null).description('The table, or the column; null of a source.'),
-    object_type: Joi.valid('source', 'table', 'column'),
-    created_at: time,
-  },
-  {
-    id: '0196f2e4-88aa-7c01-9b2d-3e4f5a6b7c8d',
-    name: 'pii.email',
-    category: 'governance',
-    description: null,
-    origin: 'automatic',
-    asset_id: TABLE_ID,
-    source_id: SOURCE_ID,
-    object_path: 'shop.public.customers.email',
-    object_type: 'column',
-    created_at: '2026-03-09T08:05:10.000Z',
-  },
-).label('Tag')
+const tag = exampleRecord({
+  id: id.example('0196f2e4-88aa-7c01-9b2d-3e4f5a6b7c8d'),
+  name: Joi.string().example('pii.email'),
+  category: Joi.valid('business', 'technical', 'governance').example('governance'),
+  description: text.allow(null).example(null),
+  origin: Joi.valid('manual', 'automatic')
+    .description('Applied by a person, a key or a discovery.')
+    .example('automatic'),
+  asset_id: id
+    .description('The table that carries it, itself or on a column; else the source.')
+    .example(TABLE_ID),
+  source_id: id.example(SOURCE_ID),
+  object_path: Joi.string()
+    .allow(null)
+    .description('The table, or the column; null of a source.')
+    .example('shop.public.customers.email'),
+  object_type: Joi.valid('source', 'table', 'column').example('column'),
+  created_at: time.example('2026-03-09T08:05:10.000Z'),
+}).label('Tag')
 
-const applied = record(
-  {
-    applied: count.description('Tags that are on now, those that were before included.'),
-    failed: count,
-    total: count,
-    errors: Joi.array()
-      .items(record({ object_path: text, name: text, error: text }))
-      .description('The first 100.'),
-  },
-  { applied: 2, failed: 0, total: 2, errors: [] },
-)
+const applied = exampleRecord({
+  applied: count.description('Tags that are on now, those that were before included.').example(2),
+  failed: count.example(0),
+  total: count.example(2),
+  errors: Joi.array()
+    .items(record({ object_path: text, name: text, error: text }))
+    .description('The first 100.')
+    .example([]),
+}).label('AppliedTags')
 
 /** Replies about sources, tables, jobs and tags, for the `response` of a route. */
 export const replies = {

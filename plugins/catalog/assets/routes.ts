@@ -1,5 +1,5 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
@@ -11,6 +11,8 @@ import { readExtensionFields, readTableRecord } from './table-record.ts'
 import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
 import { replies } from './replies.ts'
 import * as schemas from '../schemas.ts'
+
+const route = routesOf('assets')
 
 /** The routes that read sources, tables and their changes. */
 export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
@@ -30,14 +32,13 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
   }
 
   async function list(request: Request) {
-    const query = queryOf<AssetListQuery>(request)
+    const given = queryOf<AssetListQuery>(request)
+    const { source } = given
+    const query = { ...given, isEngine: source !== undefined && request.server.connectors.has(source) }
     return inCompany(request, async trx => {
       const { sources, tables, total } = await listAssets(trx, caller(request).companyId, query)
-      const known = await readExtensionFields(
-        trx,
-        extensions,
-        tables.map(({ table }) => table.id),
-      )
+      const ids = tables.map(({ table }) => table.id)
+      const known = await readExtensionFields(trx, extensions, ids)
       const data = [
         ...(await presentSources(request.server, trx, sources, extensions)),
         ...tables.map(({ source, table }) => presentTable(source, table, known.get(table.id) ?? {}, false)),
@@ -46,68 +47,39 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
     })
   }
 
-  const tags = ['api', 'assets']
   return [
-    {
-      method: 'GET',
-      path: '/api/v1/assets',
-      options: {
-        ...access.read,
-        description: 'List sources and tables',
-        tags,
-        validate: { query: schemas.assetList },
-        response: replies.assets,
-      },
+    route('GET', '/api/v1/assets', access.read, {
+      id: 'listAssetRecords',
+      description: 'List sources and tables',
+      validate: { query: schemas.assetList },
+      response: replies.assets,
       handler: list,
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/assets/{asset_id}',
-      options: {
-        ...access.read,
-        description: 'A source or a table',
-        tags,
-        validate: { params: schemas.assetParams, query: schemas.assetQuery },
-        response: replies.bareAsset,
-      },
+    }),
+    route('GET', '/api/v1/assets/{asset_id}', access.read, {
+      id: 'getAssetRecord',
+      description: 'A source or a table',
+      validate: { params: schemas.assetParams, query: schemas.assetQuery },
+      response: replies.bareAsset,
       handler: record,
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/assets/{asset_id}/schema-changes',
-      options: {
-        ...access.read,
-        description: 'Schema changes of a source or a table',
-        tags,
-        validate: { params: schemas.assetParams, query: schemas.changesQuery },
-        response: replies.changes,
-      },
+    }),
+    route('GET', '/api/v1/assets/{asset_id}/schema-changes', access.read, {
+      description: 'Schema changes of a source or a table',
+      validate: { params: schemas.assetParams, query: schemas.changesQuery },
+      response: replies.changes,
       handler: request => inCompany(request, trx => changes(trx, request)),
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/sdk/assets',
-      options: {
-        ...access.read,
-        description: 'List sources and tables',
-        tags,
-        validate: { query: schemas.assetList },
-        response: replies.nestedAssets,
-      },
+    }),
+    route('GET', '/api/v1/sdk/assets', access.read, {
+      description: 'List sources and tables',
+      validate: { query: schemas.assetList },
+      response: replies.nestedAssets,
       handler: async request => ({ data: await list(request) }),
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/sdk/assets/{asset_id}',
-      options: {
-        ...access.read,
-        description: 'A source or a table',
-        tags,
-        validate: { params: schemas.assetParams, query: schemas.assetQuery },
-        response: replies.asset,
-      },
+    }),
+    route('GET', '/api/v1/sdk/assets/{asset_id}', access.read, {
+      description: 'A source or a table',
+      validate: { params: schemas.assetParams, query: schemas.assetQuery },
+      response: replies.asset,
       handler: async request => ({ data: await record(request) }),
-    },
+    }),
   ]
 }
 

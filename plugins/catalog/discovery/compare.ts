@@ -185,10 +185,7 @@ function touchedTables(
  * Adds to what was accepted, in the rows too, what an older version did not store. Done once: a later state may have
  * other properties.
  */
-function completedBaselines(
-  rows: ReadonlyMap<string, Table>,
-  reported: readonly TableInfo[],
-): CompletedBaseline[] {
+function completedBaselines(rows: ReadonlyMap<string, Table>, reported: readonly TableInfo[]) {
   return reported.flatMap(now => {
     const row = rows.get(tablePath(now))
     if (!row?.baseline || 'absent' in row.baseline) return []

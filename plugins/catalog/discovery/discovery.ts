@@ -84,11 +84,7 @@ async function beginRun(trx: Transaction, runId: string): Promise<Source | undef
 const CANCEL_CHECK_MS = 1_000
 
 /** A signal that aborts when a run is no longer to be run. */
-function watchForCancellation(
-  server: Server,
-  companyId: string,
-  runId: string,
-): { signal: AbortSignal; stop(): void } {
+function watchForCancellation(server: Server, companyId: string, runId: string) {
   const controller = new AbortController()
   const look = async () => {
     try {

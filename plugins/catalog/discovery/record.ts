@@ -117,11 +117,7 @@ function unreadTable(path: string, error: ConnectorError): UnreadTable {
 }
 
 /** @returns the ids of all tables by path, removed ones too */
-async function writeTables(
-  trx: Transaction,
-  source: Source,
-  compared: CatalogComparison,
-): Promise<Map<string, string>> {
+async function writeTables(trx: Transaction, source: Source, compared: CatalogComparison) {
   const { ids: known, fresh, baselines, prints } = compared
   // While the rows still hold what was there before.
   const former = await taggedTables(trx, [
@@ -146,10 +142,7 @@ async function writeTables(
   return ids
 }
 
-function tablesWithIds(
-  tables: readonly TableInfo[],
-  ids: ReadonlyMap<string, string>,
-): { id: string; columns: TableInfo['columns'] }[] {
+function tablesWithIds(tables: readonly TableInfo[], ids: ReadonlyMap<string, string>) {
   return tables.flatMap(table => {
     const id = ids.get(tablePath(table))
     return id ? [{ id, columns: table.columns }] : []
@@ -157,10 +150,7 @@ function tablesWithIds(
 }
 
 /** Renamed columns, whose tags go with them. */
-function renamesOf(
-  { drifts }: CatalogComparison,
-  ids: ReadonlyMap<string, string>,
-): { tableId: string; from: string; to: string }[] {
+function renamesOf({ drifts }: CatalogComparison, ids: ReadonlyMap<string, string>) {
   return drifts
     .flatMap(({ news, takenBack }) => [...news, ...takenBack])
     .flatMap(({ changeType, path, objectName: from, newValue }) => {
@@ -194,12 +184,7 @@ async function completeRun(
 const MAX_NAMED = 20
 
 /** Raises one alert for tables that can no longer be read, and so are not monitored, until all are readable again. */
-async function alertUnread(
-  server: Server,
-  trx: Transaction,
-  source: Source,
-  unread: readonly UnreadTable[],
-): Promise<void> {
+async function alertUnread(server: Server, trx: Transaction, source: Source, unread: readonly UnreadTable[]) {
   const cause = `${source.id}:unread`
   const [first] = unread
   if (!first) {

@@ -17,11 +17,7 @@ export async function startRun(
 }
 
 /** Ends asynchronous work that was not cancelled meanwhile. */
-export async function finishRun(
-  trx: Transaction,
-  runId: string,
-  end: { result: object } | { error: Error },
-): Promise<void> {
+export async function finishRun(trx: Transaction, runId: string, end: { result: object } | { error: Error }) {
   await Run.query(trx)
     .findById(runId)
     .whereIn('status', [...UNFINISHED])
@@ -34,10 +30,7 @@ export async function finishRun(
 }
 
 /** A table and its source by the table's id; undefined when either is gone. */
-export async function loadTable(
-  trx: Transaction,
-  tableId: string,
-): Promise<{ source: Source; table: Table } | undefined> {
+export async function loadTable(trx: Transaction, tableId: string) {
   const table = await Table.query(trx).findById(tableId)
   const source = table && (await Source.query(trx).findById(table.sourceId))
   return source && table ? { source, table } : undefined

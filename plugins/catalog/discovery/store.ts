@@ -118,34 +118,46 @@ function tableRow(source: Source, table: TableInfo, fingerprint: string): object
 const MAX_CHUNK_ROWS = 4_000
 
 /** Does something with any number of rows, some in a statement. */
-export async function inChunks<Item>(
-  all: readonly Item[],
-  work: (some: Item[]) => PromiseLike<unknown>,
-): Promise<void> {
+export async function inChunks<Item>(all: readonly Item[], work: (some: Item[]) => PromiseLike<unknown>) {
   for (let from = 0; from < all.length; from += MAX_CHUNK_ROWS)
     await work(all.slice(from, from + MAX_CHUNK_ROWS))
+}
+
+/** Changes tables of a source by their ids, some in a statement. @param change the rest of an UPDATE */
+function changeTables(
+  trx: Transaction,
+  { companyId }: Source,
+  ids: readonly string[],
+  change: { set: string; and?: string; bindings?: Record<string, string> },
+): Promise<void> {
+  const { set, and = '', bindings } = change
+  const statement = `update tables set ${set} where company_id = :companyId and id = any(:some) ${and}`
+  return inChunks(ids, some => trx.raw(statement, { ...bindings, companyId, some }))
+}
+
+/** Changes each of some tables by an item with its id. @param columns of `r`, the items; @param set of `t`, the tables */
+function changeEachTable(
+  trx: Transaction,
+  { companyId }: Source,
+  items: readonly { id: string }[],
+  { columns, set, and = '' }: { columns: string; set: string; and?: string },
+): Promise<void> {
+  const statement = `update tables t set ${set} from jsonb_to_recordset(cast(:items as jsonb)) as r(id uuid, ${columns})
+    where t.company_id = :companyId and t.id = r.id ${and}`
+  return inChunks(items, some => trx.raw(statement, { items: JSON.stringify(some), companyId }))
 }
 
 /** Keeps what is stored of some tables as what was accepted; `absent` ones were not there when they were. */
 export async function saveBaselines(
   trx: Transaction,
-  { companyId }: Source,
+  source: Source,
   ids: { stored: readonly string[]; absent: readonly string[] },
 ): Promise<void> {
-  await inChunks(ids.stored, some =>
-    trx.raw(
-      `update tables set baseline = jsonb_strip_nulls(jsonb_build_object('kind', kind, 'identity', identity))
-         || jsonb_build_object('columns', columns, 'constraints', constraints)
-       where company_id = ? and id = any(?)`,
-      [companyId, some],
-    ),
-  )
-  await inChunks(ids.absent, some =>
-    trx.raw(
-      `update tables set baseline = jsonb_build_object('absent', true) where company_id = ? and id = any(?)`,
-      [companyId, some],
-    ),
-  )
+  await changeTables(trx, source, ids.stored, {
+    set: `baseline = jsonb_strip_nulls(jsonb_build_object('kind', kind, 'identity', identity))
+      || jsonb_build_object('columns', columns, 'constraints', constraints)`,
+  })
+  await changeTables(trx, source, ids.absent, { set: `baseline = jsonb_build_object('absent', true)` })
 }
 
 /** The constraints of a stored table that were accepted, with properties that are known since. */
@@ -155,55 +167,31 @@ export interface CompletedBaseline {
 }
 
 /** Stores what became known of constraints that were accepted. */
-export async function completeBaselines(
-  trx: Transaction,
-  { companyId }: Source,
-  completed: readonly CompletedBaseline[],
-): Promise<void> {
-  await inChunks(completed, some =>
-    trx.raw(
-      `update tables t set baseline = jsonb_set(t.baseline, '{constraints}', r.constraints)
-       from jsonb_to_recordset(?::jsonb) as r (id uuid, constraints jsonb)
-       where t.company_id = ? and t.id = r.id`,
-      [JSON.stringify(some), companyId],
-    ),
-  )
+export function completeBaselines(trx: Transaction, source: Source, completed: readonly CompletedBaseline[]) {
+  const set = `baseline = jsonb_set(t.baseline, '{constraints}', r.constraints)`
+  return changeEachTable(trx, source, completed, { columns: 'constraints jsonb', set })
 }
 
 /** Forgets what was accepted of some tables: what they are is. */
-export async function dropBaselines(
-  trx: Transaction,
-  { companyId }: Source,
-  ids: readonly string[],
-): Promise<void> {
-  await inChunks(ids, some =>
-    trx.raw(
-      'update tables set baseline = null where company_id = ? and id = any(?) and baseline is not null',
-      [companyId, some],
-    ),
-  )
+export function dropBaselines(trx: Transaction, source: Source, ids: readonly string[]): Promise<void> {
+  return changeTables(trx, source, ids, { set: 'baseline = null', and: 'and baseline is not null' })
 }
 
 /** Takes tables out of use; their records stay readable. */
-export async function retireTables(
+export function retireTables(
   trx: Transaction,
-  { companyId }: Source,
+  source: Source,
   ids: readonly string[],
   absence: 'removed' | 'excluded',
 ): Promise<void> {
-  await inChunks(ids, some =>
-    trx.raw(
-      `update tables set is_active = false, absence = ?, read_error = null, updated_at = now()
-       where company_id = ? and id = any(?)`,
-      [absence, companyId, some],
-    ),
-  )
+  const set = 'is_active = false, absence = :absence, read_error = null, updated_at = now()'
+  return changeTables(trx, source, ids, { set, bindings: { absence } })
 }
 
 /** Remembers which tables could not be read and why, and forgets it of those that could. */
-export async function saveReadErrors(
+export function saveReadErrors(
   trx: Transaction,
-  { companyId }: Source,
+  source: Source,
   unread: readonly { id: string; error: ConnectorError }[],
   readAgain: readonly string[],
 ): Promise<void> {
@@ -211,14 +199,11 @@ export async function saveReadErrors(
     ...unread.map(({ id, error }) => ({ id, error: failureOf(error) })),
     ...readAgain.map(id => ({ id, error: undefined })),
   ]
-  await inChunks(notes, some =>
-    trx.raw(
-      `update tables t set read_error = e.error
-       from jsonb_to_recordset(cast(? as jsonb)) as e(id uuid, error jsonb)
-       where t.company_id = ? and t.id = e.id and t.read_error is distinct from e.error`,
-      [JSON.stringify(some), companyId],
-    ),
-  )
+  return changeEachTable(trx, source, notes, {
+    columns: 'error jsonb',
+    set: 'read_error = r.error',
+    and: 'and t.read_error is distinct from r.error',
+  })
 }
 
 /** How much an estimate must be off to be written, since that is a write for every table that is written to. */
@@ -231,9 +216,9 @@ function storableEstimate({ estimatedRows }: TableInfo): number | null {
 }
 
 /** Brings the row estimates of tables that did not change otherwise up to date. */
-export async function storeEstimates(
+export function storeEstimates(
   trx: Transaction,
-  { companyId }: Source,
+  source: Source,
   pairs: readonly (readonly [KnownTable, TableInfo])[],
 ): Promise<void> {
   const off = pairs.flatMap(([{ id, estimatedRows: stored }, table]) => {
@@ -243,14 +228,7 @@ export async function storeEstimates(
       stored !== null && now <= ESTIMATE_TOLERANCE * stored && stored <= ESTIMATE_TOLERANCE * now
     return isClose ? [] : [{ id, rows: now }]
   })
-  await inChunks(off, some =>
-    trx.raw(
-      `update tables t set estimated_rows = e.rows
-       from jsonb_to_recordset(cast(? as jsonb)) as e(id uuid, rows bigint)
-       where t.company_id = ? and t.id = e.id`,
-      [JSON.stringify(some), companyId],
-    ),
-  )
+  return changeEachTable(trx, source, off, { columns: 'rows bigint', set: 'estimated_rows = r.rows' })
 }
 
 /** Counts what a source holds, once for all who will ask. */

@@ -78,10 +78,7 @@ function mergeConstraints(
   return { constraints: [...constraints, ...kept], isPartlyHidden: kept.length > 0 }
 }
 
-function counterpart(
-  { name, type }: ConstraintInfo,
-  among: readonly ConstraintInfo[],
-): ConstraintInfo | undefined {
+function counterpart({ name, type }: ConstraintInfo, among: readonly ConstraintInfo[]) {
   return among.find(other => other.name === name && other.type === type)
 }
 

@@ -93,10 +93,7 @@ export async function acknowledgeChanges(
 }
 
 /** Accepts the table that a dismissed alert spoke of. The alert itself is left to its dismissal. */
-export async function learnExpected(
-  trx: Transaction,
-  { cause, actor }: { cause: string; actor: string },
-): Promise<boolean> {
+export async function learnExpected(trx: Transaction, { cause, actor }: { cause: string; actor: string }) {
   const known = await Table.query(trx).findById(cause)
   if (!known) return false
   const source = await lockSource(trx, known.sourceId)
@@ -110,12 +107,7 @@ export async function learnExpected(
  * Accepts a source that was never accepted, unless it has open changes, which are for people to review. What
  * was never discovered has its baseline in the first discovery to come.
  */
-export async function acceptOnce(
-  server: Server,
-  trx: Transaction,
-  source: Source,
-  acceptance: Acceptance,
-): Promise<void> {
+export async function acceptOnce(server: Server, trx: Transaction, source: Source, acceptance: Acceptance) {
   const { companyId, id: sourceId, lastDiscoveryAt } = await lockSource(trx, source.id)
   if (lastDiscoveryAt === null) return
   const [hindrance] = await rows(

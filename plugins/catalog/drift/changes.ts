@@ -95,11 +95,7 @@ async function acknowledgeReverted(trx: Transaction, drifted: RecordedDrift): Pr
 }
 
 /** Leaves nothing open of tables that the patterns of their source no longer name. */
-export async function acknowledgeExcluded(
-  server: Server,
-  trx: Transaction,
-  tableIds: readonly string[],
-): Promise<void> {
+export async function acknowledgeExcluded(server: Server, trx: Transaction, tableIds: readonly string[]) {
   if (tableIds.length === 0) return
   const open = SchemaChange.query(trx).where({ isAcknowledged: false })
   await acknowledgedBy(EXCLUDED, open.whereRaw('table_id = any(?)', [[...tableIds]]))

@@ -146,11 +146,7 @@ function constraintValue(
  * Whether a primary key or unique constraint went, or no longer guarantees what it did: rows that it refused are let in.
  * @param follow the name that a column of the table has now
  */
-function isKeyWeakened(
-  old: OptionalConstraint,
-  now: OptionalConstraint,
-  follow: (column: string) => string,
-): boolean {
+function isKeyWeakened(old: OptionalConstraint, now: OptionalConstraint, follow: (column: string) => string) {
   if (!old || old.type === 'foreign_key') return false
   if (!now || now.type === 'foreign_key') return true
   if (old.type === 'primary_key' && now.type === 'unique') return true

@@ -1,11 +1,11 @@
 import type { Request, Server } from '@hapi/hapi'
 import { tablePath } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
-import type { Transaction } from '../../../server/database/database.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
 import { findAsset, findTable, type Asset } from '../assets/assets.ts'
 import { compareCatalogs } from '../discovery/compare.ts'
 import { failureOf, statementTimeoutMs } from '../sources/connections.ts'
-import type { Impact } from './diff.ts'
+import type { Impact, SchemaDifference } from './diff.ts'
 import { readCatalog, type CatalogReading } from '../discovery/read-catalog.ts'
 import { storedTablePath } from './drift.ts'
 import { Source } from '../models.ts'
@@ -21,8 +21,9 @@ export interface SchemaDryRun {
 
 /** Per source, for all callers together: each reads the whole catalog. */
 const DRY_RUNS_AN_HOUR = 10
-/** Changes that are listed; all are counted. */
+/** Changes that are listed, and listed in short; all are counted. */
 const MAX_LISTED_CHANGES = 100
+const MAX_SAMPLES = 10
 
 /**
  * Reads the catalog of a source now, and returns what a discovery would record for it, or for one table. Stores nothing.
@@ -30,38 +31,69 @@ const MAX_LISTED_CHANGES = 100
  */
 export async function dryRun(request: Request, companyId: string, body: SchemaDryRun): Promise<object> {
   const { server } = request
-  const { asset, history } = await server.db.company(companyId, async trx => {
+  const { asset, history, past } = await server.db.company(companyId, async trx => {
     const named = await findAsset(trx, body.asset_id)
     const path = body.table_path
     const asked = path === undefined ? named : { ...named, table: await findTable(trx, named, path) }
-    return { asset: asked, history: await countChanges(trx, companyId, asked, body.lookback_days) }
+    return {
+      asset: asked,
+      history: await countChanges(trx, companyId, asked, body.lookback_days),
+      past: await readPast(trx, asked, body.lookback_days),
+    }
   })
   await server.limits.take(`schema-dry-run:${asset.source.id}`, DRY_RUNS_AN_HOUR, 3_600, request)
+  const report = await runDryRun(server, asset)
   return {
     asset_id: asset.table?.id ?? asset.source.id,
     qualified_name: qualifiedName(asset),
-    ...(await runDryRun(server, asset)),
+    ...report,
     history: { lookback_days: body.lookback_days, changes: history.recent, unacknowledged: history.open },
+    schedule_type: asset.source.discoveryInterval,
+    baseline_exists: asset.source.lastDiscoveryAt !== null,
+    tables_in_baseline: past.acceptedTables,
+    tables_in_current: report.table_count ?? 0,
+    changes_detected: report.total_changes > 0,
+    estimated_alerts_per_week: Math.ceil((7 * past.changedTables) / body.lookback_days),
+    recommendation: recommend(asset, report),
   }
 }
 
-/** What a discovery would record; nothing where the catalog could not be read. */
-interface DryRunReport {
-  table_count: number | null
-  column_count: number | null
-  /** Tables that could not be read. */
-  unread_count: number | null
-  change_count: number | null
-  critical_count: number | null
-  warning_count: number | null
-  info_count: number | null
-  /** Tables that an alert would be raised or counted for. */
-  alert_count: number | null
-  changes: object[]
-  error_code: string | null
-  error_message: string | null
+/** What is stored of an asset: tables of its baseline, and how often a discovery recorded changes of a table lately. */
+async function readPast(trx: Transaction, { source, table }: Asset, days: number) {
+  const [past] = await rows<{ acceptedTables: number; changedTables: number }>(
+    trx,
+    `select (select count(*)::int from tables where company_id = :companyId and source_id = :sourceId
+        and (cast(:tableId as uuid) is null or id = :tableId) and absence is distinct from 'excluded'
+        and case when baseline is null then is_active else baseline -> 'absent' is null end) as accepted_tables,
+      (select count(distinct (table_id, discovery_id))::int from schema_changes
+        where company_id = :companyId and source_id = :sourceId
+        and (cast(:tableId as uuid) is null or table_id = :tableId)
+        and detected_at >= now() - make_interval(days => :days)) as changed_tables`,
+    { companyId: source.companyId, sourceId: source.id, tableId: table?.id ?? null, days },
+  )
+  if (!past) throw new Error('Counting gave no row')
+  return past
 }
 
+function recommend({ source }: Asset, report: DryRunReport): string {
+  const { error_message: problem, total_changes: total, alert_count: alerts } = report
+  const start = `POST /api/v1/sdk/schema/${source.id}/monitoring`
+  if (problem !== null) return `The catalog could not be read: ${problem}`
+  if (source.lastDiscoveryAt === null) return `There is no baseline yet: ${start} makes one`
+  const found =
+    total === 0
+      ? 'Nothing has changed'
+      : `${countOf(total, 'change')} would be recorded, with ${countOf(alerts ?? 0, 'alert')}`
+  return source.discoveryInterval === 'off'
+    ? `${found}; nothing is discovered on schedule: ${start} starts it`
+    : `${found} at the next discovery, which is ${source.discoveryInterval.replaceAll('_', ' ')}`
+}
+
+function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+/** What a discovery would record; nothing where the catalog could not be read. */
 async function runDryRun(server: Server, asset: Asset): Promise<DryRunReport> {
   const { source } = asset
   try {
@@ -75,6 +107,25 @@ async function runDryRun(server: Server, asset: Asset): Promise<DryRunReport> {
   }
 }
 
+interface DryRunReport extends Record<CountName, number | null> {
+  changes: object[]
+  total_changes: number
+  changes_summary: Record<string, number>
+  sample_changes: object[]
+  error_code: string | null
+  error_message: string | null
+}
+
+type CountName =
+  | 'table_count'
+  | 'column_count'
+  | 'unread_count'
+  | 'change_count'
+  | 'critical_count'
+  | 'warning_count'
+  | 'info_count'
+  | 'alert_count'
+
 const EMPTY_REPORT: DryRunReport = {
   table_count: null,
   column_count: null,
@@ -85,6 +136,9 @@ const EMPTY_REPORT: DryRunReport = {
   info_count: null,
   alert_count: null,
   changes: [],
+  total_changes: 0,
+  changes_summary: {},
+  sample_changes: [],
   error_code: null,
   error_message: null,
 }
@@ -123,5 +177,15 @@ async function compare(
       ...presentDifference(change, ids),
       is_reverting: isTakenBack,
     })),
+    total_changes: changes.length,
+    changes_summary: Object.fromEntries(
+      [...Map.groupBy(changes, ({ change }) => change.changeType)].map(([type, all]) => [type, all.length]),
+    ),
+    sample_changes: changes.slice(0, MAX_SAMPLES).map(({ change }) => presentSample(change)),
   }
+}
+
+function presentSample(change: SchemaDifference): object {
+  const { change_type, table_path, column_name, old_value, new_value, severity } = presentDifference(change)
+  return { change_type, table_name: table_path, column_name, old_value, new_value, severity }
 }

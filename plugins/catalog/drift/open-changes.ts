@@ -18,10 +18,7 @@ const IMPACTS_BY_RANK: readonly Impact[] = ['low', 'medium', 'high']
 const WORST_RANK = `max(case impact when 'high' then 2 when 'medium' then 1 else 0 end)`
 
 /** Open changes of some sources; those without any are left out. */
-export async function openChangesOfSources(
-  trx: Transaction,
-  sourceIds: readonly string[],
-): Promise<Map<string, OpenChanges>> {
+export async function openChangesOfSources(trx: Transaction, sourceIds: readonly string[]) {
   return byId(
     await rows<OpenRow>(
       trx,

@@ -1,200 +1,204 @@
 import Joi from 'joi'
-import { held, inData, inNestedPage, record, reply } from '../../../server/http/envelopes.ts'
+import {
+  exampleIn,
+  exampleRecord,
+  held,
+  inData,
+  inNestedPage,
+  record,
+  reply,
+  withoutExamples,
+} from '../../../server/http/envelopes.ts'
+import { IMPACTS } from './diff.ts'
 import { SOURCE_ID, TABLE_ID } from '../assets/asset-replies.ts'
-import { CHANGE, changeFields, DIFFERENCE, differenceFields } from './change-replies.ts'
+import { changeFields, differenceFields, valueFields } from './change-replies.ts'
 
 const { id, text, time, count, flag } = held
 
-const summary = record(
-  {
-    total_changes: count.description('In the last `days_back` days.'),
-    unacknowledged: count.description('Whenever they were found; so the three below.'),
-    critical_count: count,
-    warning_count: count,
-    info_count: count,
-    last_check: time.allow(null).description('When a catalog was read last.'),
-  },
-  {
-    total_changes: 4,
-    unacknowledged: 1,
-    critical_count: 0,
-    warning_count: 1,
-    info_count: 0,
-    last_check: '2026-03-09T08:05:10.440Z',
-  },
-)
+const summary = exampleRecord({
+  total_changes: count.description('In the last `days_back` days.').example(4),
+  unacknowledged: count.description('Whenever they were found; so the three below.').example(1),
+  critical_count: count.example(0),
+  warning_count: count.example(1),
+  info_count: count.example(0),
+  last_check: time
+    .allow(null)
+    .description('When a catalog was read last.')
+    .example('2026-03-09T08:05:10.440Z'),
+}).label('SchemaChangeSummary')
 
 const placeFields = {
-  severity: Joi.valid('critical', 'warning', 'info').description('By its impact: high, medium, low.'),
-  column_name: text.allow(null).description('Null of a change of the table.'),
+  severity: Joi.valid('critical', 'warning', 'info')
+    .description('By its impact: high, medium, low.')
+    .example('warning'),
+  column_name: text.allow(null).description('Null of a change of the table.').example('total'),
 }
 
-const PLACED = {
-  ...CHANGE,
-  asset_id: TABLE_ID,
-  qualified_name: 'shop.shop.public.orders',
-  severity: 'warning',
-  column_name: 'total',
-  acknowledged_at: null,
-  acknowledged_by: null,
-}
-
-const placed = record(
-  {
-    ...changeFields,
-    asset_id: id.description('The table.'),
-    qualified_name: Joi.string(),
-    ...placeFields,
-    acknowledged_at: time.allow(null),
-    acknowledged_by: Joi.string()
-      .allow(null)
-      .description(
-        '`user:<id>` or `key:<id>`; `reverted` when it was taken back, `excluded` when its table left the patterns.',
-      ),
-  },
-  PLACED,
-).label('PlacedSchemaChange')
+const placed = exampleRecord({
+  ...changeFields,
+  ...valueFields,
+  asset_id: id.description('The table.').example(TABLE_ID),
+  qualified_name: Joi.string().example('shop.shop.public.orders'),
+  ...placeFields,
+  acknowledged_at: time.allow(null).example(null),
+  acknowledged_by: Joi.string()
+    .allow(null)
+    .description(
+      '`user:<id>` or `key:<id>`; `reverted` when it was taken back, `excluded` when its table left the patterns.',
+    )
+    .example(null),
+}).label('PlacedSchemaChange')
 
 const differing = {
-  asset_id: id.allow(null).description('Null of a table that no discovery has found yet.'),
+  asset_id: id.allow(null).description('Null of a table that no discovery has found yet.').example(TABLE_ID),
   ...differenceFields,
+  ...valueFields,
   ...placeFields,
 }
-const DIFFERING = { asset_id: TABLE_ID, ...DIFFERENCE, severity: 'warning', column_name: 'total' }
+const DIFFERING = exampleIn(exampleRecord(differing)) as object
 
-const BASELINE = {
-  id: '0196f2e2-0a0b-7c0d-8e0f-102132435465',
-  asset_id: SOURCE_ID,
-  captured_at: '2026-03-08T16:00:00.000Z',
-  captured_by: 'user:0196f1c2-7b1e-7c7e-9d3a-5f0c8e1b2a34',
-  description: 'Release 12',
-  table_count: 24,
-  column_count: 180,
-}
+const BASELINE_ID = '0196f2e2-0a0b-7c0d-8e0f-102132435465'
+const CAPTURED_AT = '2026-03-08T16:00:00.000Z'
 
 const baselineFields = {
-  id: id.allow(null).description('Null for the first discovery, which is a baseline by itself.'),
-  asset_id: id.description("The source's, or the table's that was accepted on its own."),
-  captured_at: time.allow(null),
-  captured_by: Joi.string().allow(null).description('`user:<id>` or `key:<id>`.'),
-  description: text.allow(null),
-  table_count: count.allow(null),
-  column_count: count.allow(null),
+  id: id
+    .allow(null)
+    .description('Null for the first discovery, which is a baseline by itself.')
+    .example(BASELINE_ID),
+  asset_id: id.description("The source's, or the table's that was accepted on its own.").example(SOURCE_ID),
+  captured_at: time.allow(null).example(CAPTURED_AT),
+  captured_by: Joi.string()
+    .allow(null)
+    .description('`user:<id>` or `key:<id>`.')
+    .example('user:0196f1c2-7b1e-7c7e-9d3a-5f0c8e1b2a34'),
+  description: text.allow(null).example('Release 12'),
+  table_count: count.allow(null).example(24),
+  column_count: count.allow(null).example(180),
 }
-const baseline = record(baselineFields, BASELINE).label('Baseline')
+const baseline = exampleRecord(baselineFields).label('Baseline')
 
-const MONITORING = {
-  asset_id: SOURCE_ID,
-  monitoring_enabled: true,
-  schedule_type: 'daily',
-  schedule_label: 'Every day',
-  next_check_at: '2026-03-10T08:05:00.000Z',
-  last_check_at: '2026-03-09T08:05:10.440Z',
-  baseline_id: BASELINE.id,
-  baseline_captured_at: BASELINE.captured_at,
-}
+const monitoring = exampleRecord({
+  asset_id: id.description('The source.').example(SOURCE_ID),
+  monitoring_enabled: flag.example(true),
+  schedule_type: Joi.valid('hourly', 'every_4_hours', 'daily', 'weekly').allow(null).example('daily'),
+  schedule_label: Joi.string().example('Every day'),
+  next_check_at: time.allow(null).example('2026-03-10T08:05:00.000Z'),
+  last_check_at: time.allow(null).example('2026-03-09T08:05:10.440Z'),
+  baseline_id: id.allow(null).example(BASELINE_ID),
+  baseline_captured_at: time.allow(null).example(CAPTURED_AT),
+}).label('SchemaMonitoring')
 
-const monitoring = record(
-  {
-    asset_id: id.description('The source.'),
-    monitoring_enabled: flag,
-    schedule_type: Joi.valid('hourly', 'every_4_hours', 'daily', 'weekly').allow(null),
-    schedule_label: Joi.string(),
-    next_check_at: time.allow(null),
-    last_check_at: time.allow(null),
-    baseline_id: id.allow(null),
-    baseline_captured_at: time.allow(null),
-  },
-  MONITORING,
-)
+const status = exampleRecord({
+  asset_id: id.example(TABLE_ID),
+  qualified_name: Joi.string().example('shop.shop.public.orders'),
+  schema_change_status: Joi.valid('none', 'low', 'medium', 'high').example('medium'),
+  total_unacknowledged: count.example(1),
+  recent_changes: Joi.array()
+    .items(placed)
+    .description('The last 20, newest first.')
+    .example([exampleIn(placed)]),
+  baseline: record(withoutExamples(baselineFields))
+    .label('Baseline')
+    .allow(null)
+    .description('Null before the first discovery.')
+    // A copy, since what a record made of its fields would stay with the field.
+    .example({ ...(exampleIn(baseline) as object) }),
+  monitoring,
+  drifted_tables: count.description('Tables that differ from what was accepted.').example(1),
+  drift: Joi.array()
+    .items(record(withoutExamples(differing)).label('SchemaDifference'))
+    .description('How the first 100 of them differ.')
+    .example([DIFFERING]),
+}).label('SchemaStatus')
 
-const status = record(
-  {
-    asset_id: id,
-    qualified_name: Joi.string(),
-    schema_change_status: Joi.valid('none', 'low', 'medium', 'high'),
-    total_unacknowledged: count,
-    recent_changes: Joi.array().items(placed).description('The last 20, newest first.'),
-    baseline: record(baselineFields).allow(null).description('Null before the first discovery.'),
-    monitoring,
-    drifted_tables: count.description('Tables that differ from what was accepted.'),
-    drift: Joi.array().items(record(differing)).description('How the first 100 of them differ.'),
-  },
-  {
-    asset_id: TABLE_ID,
-    qualified_name: 'shop.shop.public.orders',
-    schema_change_status: 'medium',
-    total_unacknowledged: 1,
-    recent_changes: [PLACED],
-    baseline: BASELINE,
-    monitoring: MONITORING,
-    drifted_tables: 1,
-    drift: [DIFFERING],
-  },
-)
-
-const unmonitored = record(
-  {
-    success: Joi.valid(true),
-    message: Joi.string(),
-    asset_id: id,
-    monitoring_enabled: Joi.valid(false),
-  },
-  {
-    success: true,
-    message: `shop is discovered only when asked: POST /api/v1/sdk/assets/${SOURCE_ID}/discover`,
-    asset_id: SOURCE_ID,
-    monitoring_enabled: false,
-  },
-)
+const unmonitored = exampleRecord({
+  success: Joi.valid(true).example(true),
+  message: Joi.string().example(
+    `shop is discovered only when asked: POST /api/v1/sdk/assets/${SOURCE_ID}/discover`,
+  ),
+  asset_id: id.example(SOURCE_ID),
+  monitoring_enabled: Joi.valid(false).example(false),
+}).label('SchemaMonitoringEnd')
 
 const acknowledged = record(
   { acknowledged: count, remaining: count.description('Changes that are still open.') },
   { acknowledged: 1, remaining: 0 },
-)
+).label('AcknowledgedChanges')
 
 const orNull = count.allow(null)
 
-const dryRun = record(
-  {
-    asset_id: id,
-    qualified_name: Joi.string(),
-    table_count: orNull.description('Null, as all counts, where the catalog could not be read.'),
-    column_count: orNull,
-    unread_count: orNull.description('Tables that could not be read.'),
-    change_count: orNull,
-    critical_count: orNull,
-    warning_count: orNull,
-    info_count: orNull,
-    alert_count: orNull.description('Tables that an alert would be raised or counted for.'),
-    changes: Joi.array()
-      .items(
-        record({ ...differing, is_reverting: flag.description('Whether it takes an earlier change back.') }),
-      )
-      .description('The first 100.'),
-    error_code: Joi.string().allow(null).description('Why the catalog could not be read.'),
-    error_message: text.allow(null),
-    history: record({ lookback_days: count, changes: count, unacknowledged: count }).description(
-      'What was recorded of it in the last days.',
-    ),
-  },
-  {
-    asset_id: SOURCE_ID,
-    qualified_name: 'shop',
-    table_count: 24,
-    column_count: 180,
-    unread_count: 0,
-    change_count: 1,
-    critical_count: 0,
-    warning_count: 1,
-    info_count: 0,
-    alert_count: 1,
-    changes: [{ ...DIFFERING, is_reverting: false }],
-    error_code: null,
-    error_message: null,
-    history: { lookback_days: 30, changes: 4, unacknowledged: 1 },
-  },
-)
+const dryRun = exampleRecord({
+  asset_id: id.example(SOURCE_ID),
+  qualified_name: Joi.string().example('shop'),
+  table_count: orNull.description('Null, as all counts, where the catalog could not be read.').example(24),
+  column_count: orNull.example(180),
+  unread_count: orNull.description('Tables that could not be read.').example(0),
+  change_count: orNull.example(1),
+  critical_count: orNull.example(0),
+  warning_count: orNull.example(1),
+  info_count: orNull.example(0),
+  alert_count: orNull.description('Tables that an alert would be raised or counted for.').example(1),
+  changes: Joi.array()
+    .items(
+      record({
+        ...withoutExamples(differing),
+        is_reverting: flag.description('Whether it takes an earlier change back.'),
+      }).label('PlannedSchemaChange'),
+    )
+    .description('The first 100.')
+    .example([{ ...DIFFERING, is_reverting: false }]),
+  error_code: Joi.string().allow(null).description('Why the catalog could not be read.').example(null),
+  error_message: text.allow(null).example(null),
+  history: record({ lookback_days: count, changes: count, unacknowledged: count })
+    .description('What was recorded of it in the last days.')
+    .example({ lookback_days: 30, changes: 4, unacknowledged: 1 }),
+  schedule_type: Joi.valid('off', 'hourly', 'every_4_hours', 'daily', 'weekly')
+    .description('How often the source is discovered.')
+    .example('daily'),
+  baseline_exists: flag.description('Whether there is a state to compare with.').example(true),
+  tables_in_baseline: count.description('Tables of that state.').example(24),
+  tables_in_current: count
+    .description('Equal to table_count; 0 where the catalog could not be read.')
+    .example(24),
+  changes_detected: flag.example(true),
+  total_changes: count
+    .description('Equal to change_count; 0 where the catalog could not be read.')
+    .example(1),
+  changes_summary: Joi.object()
+    .pattern(Joi.valid(...Object.keys(IMPACTS)), count)
+    .description('Changes by change_type.')
+    .example({ column_type_changed: 1 }),
+  sample_changes: Joi.array()
+    .items(
+      record({
+        change_type: Joi.valid(...Object.keys(IMPACTS)),
+        table_name: text,
+        column_name: text.allow(null),
+        old_value: text.allow(null),
+        new_value: text.allow(null),
+        severity: Joi.valid('critical', 'warning', 'info'),
+      }),
+    )
+    .description('The first 10 changes, in short.')
+    .example([
+      {
+        change_type: 'column_type_changed',
+        table_name: 'shop.public.orders',
+        column_name: 'total',
+        old_value: 'numeric(10,2) not null',
+        new_value: 'double precision not null',
+        severity: 'warning',
+      },
+    ]),
+  estimated_alerts_per_week: count
+    .description(
+      'At the pace of the last lookback_days: discoveries that recorded a change of a table, per table and week, rounded up.',
+    )
+    .example(1),
+  recommendation: Joi.string().example(
+    '1 change would be recorded and 1 alert raised: look at it before you schedule',
+  ),
+}).label('SchemaDryRun')
 
 /** Replies about drift, for the `response` of a route. */
 export const replies = {

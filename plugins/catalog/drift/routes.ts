@@ -1,16 +1,17 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany } from '../../../server/http/access.ts'
+import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
-import { rows, type Transaction } from '../../../server/database/database.ts'
+import type { Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { newestFirst, type Page, pageOf, pagination } from '../../../server/http/page.ts'
-import { findAsset, type Asset } from '../assets/assets.ts'
+import { findAsset, UUID, type Asset } from '../assets/assets.ts'
 import { acceptBaseline, acceptOnce, acknowledgeChanges } from './baseline.ts'
 import { SEVERITY } from './changes.ts'
 import { SchemaChange, Source } from '../models.ts'
 import { qualifiedName } from '../assets/present.ts'
 import { dryRun, type SchemaDryRun } from './dry-run.ts'
+import { summarizeChanges } from './health.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 import {
@@ -24,7 +25,7 @@ import {
 } from './status.ts'
 import { patchSource } from '../sources/sources.ts'
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const route = routesOf('schema')
 
 /** Changes that an asset's status shows. */
 const MAX_RECENT_CHANGES = 20
@@ -32,94 +33,54 @@ const MAX_RECENT_CHANGES = 20
 const ALL_DAYS = 400
 
 const BASE = '/api/v1/sdk/schema'
-const tags = ['api', 'schema']
-
 /** The routes of drift: what changed, who looked at it, what is accepted, and when it is looked for. */
 export const schemaRoutes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path: `${BASE}/summary`,
-    options: {
-      ...access.read,
-      description: 'Count schema changes',
-      tags,
-      validate: { query: schemas.summaryQuery },
-      response: replies.summary,
-    },
+  route('GET', `${BASE}/summary`, access.read, {
+    id: 'getSchemaChangeSummary',
+    description: 'Count schema changes',
+    validate: { query: schemas.summaryQuery },
+    response: replies.summary,
     handler: request => inCompany(request, trx => summary(trx, request)),
-  },
-  {
-    method: 'GET',
-    path: `${BASE}/changes`,
-    options: {
-      ...access.read,
-      description: 'List schema changes, newest first',
-      tags,
-      validate: { query: schemas.changesQuery },
-      response: replies.changes,
-    },
+  }),
+  route('GET', `${BASE}/changes`, access.read, {
+    description: 'List schema changes, newest first',
+    validate: { query: schemas.changesQuery },
+    response: replies.changes,
     handler: request => inCompany(request, trx => list(trx, request)),
-  },
-  {
-    method: 'POST',
-    path: `${BASE}/changes/{change_id}/acknowledge`,
-    options: {
-      ...access.write,
-      description: 'Acknowledge a schema change; with its last open one a table is accepted as it is',
-      tags,
-      validate: { params: schemas.changeParams, payload: schemas.none.allow(null).example({}) },
-      response: replies.change,
-    },
+  }),
+  route('POST', `${BASE}/changes/{change_id}/acknowledge`, access.write, {
+    description: 'Acknowledge a schema change; with its last open one a table is accepted as it is',
+    validate: { params: schemas.changeParams, payload: schemas.none.allow(null).example({}) },
+    response: replies.change,
     handler: request => inCompany(request, trx => acknowledgeOne(trx, request)),
-  },
-  {
-    method: 'POST',
-    path: `${BASE}/dry-run`,
-    options: {
-      ...access.read,
-      description: 'Read the catalog now and return what a discovery would record; stores nothing',
-      tags,
-      validate: { payload: schemas.dryRun },
-      response: replies.dryRun,
-    },
+  }),
+  route('POST', `${BASE}/dry-run`, access.read, {
+    id: 'dryRunDiscovery',
+    description: 'Read the catalog now and return what a discovery would record; stores nothing',
+    validate: { payload: schemas.dryRun },
+    response: replies.dryRun,
     handler: async request => ({
       data: await dryRun(request, caller(request).companyId, bodyOf<SchemaDryRun>(request)),
     }),
-  },
-  {
-    method: 'GET',
-    path: `${BASE}/{asset_id}`,
-    options: {
-      ...access.read,
-      description: 'What is open of a source or table, and how it differs from its baseline',
-      tags,
-      validate: { params: schemas.assetParams, query: schemas.none },
-      response: replies.status,
-    },
+  }),
+  route('GET', `${BASE}/{asset_id}`, access.read, {
+    id: 'getSchemaStatus',
+    description: 'What is open of a source or table, and how it differs from its baseline',
+    validate: { params: schemas.assetParams, query: schemas.none },
+    response: replies.status,
     handler: request => inCompany(request, trx => status(trx, request)),
-  },
-  {
-    method: 'POST',
-    path: `${BASE}/{asset_id}/acknowledge`,
-    options: {
-      ...access.write,
-      description: 'Acknowledge the open schema changes of a source or table, or some of them',
-      tags,
-      validate: { params: schemas.assetParams, payload: schemas.acknowledgement },
-      response: replies.acknowledged,
-    },
+  }),
+  route('POST', `${BASE}/{asset_id}/acknowledge`, access.write, {
+    id: 'acknowledgeSchemaChanges',
+    description: 'Acknowledge the open schema changes of a source or table, or some of them',
+    validate: { params: schemas.assetParams, payload: schemas.acknowledgement },
+    response: replies.acknowledged,
     handler: request => inCompany(request, trx => acknowledgeMany(trx, request)),
-  },
-  {
-    method: 'POST',
-    path: `${BASE}/{asset_id}/baseline`,
-    options: {
-      ...access.write,
-      description: 'Accept a source or table as it is now',
-      tags,
-      validate: { params: schemas.assetParams, payload: schemas.baseline },
-      response: replies.baseline,
-    },
+  }),
+  route('POST', `${BASE}/{asset_id}/baseline`, access.write, {
+    description: 'Accept a source or table as it is now',
+    validate: { params: schemas.assetParams, payload: schemas.baseline },
+    response: replies.baseline,
     handler: async (request, h) => {
       const { description = null } = bodyOf<{ description?: string | null } | null>(request) ?? {}
       const data = await inCompany(request, async trx => {
@@ -133,29 +94,19 @@ export const schemaRoutes: ServerRoute[] = [
       })
       return h.response({ data }).code(201)
     },
-  },
-  {
-    method: 'POST',
-    path: `${BASE}/{asset_id}/monitoring`,
-    options: {
-      ...access.write,
-      description: 'Discover a source by itself, from now on',
-      tags,
-      validate: { params: schemas.assetParams, payload: schemas.monitoring },
-      response: replies.monitoring,
-    },
+  }),
+  route('POST', `${BASE}/{asset_id}/monitoring`, access.write, {
+    id: 'startSchemaMonitoring',
+    description: 'Discover a source by itself, from now on',
+    validate: { params: schemas.assetParams, payload: schemas.monitoring },
+    response: replies.monitoring,
     handler: request => inCompany(request, trx => startMonitoring(trx, request)),
-  },
-  {
-    method: 'DELETE',
-    path: `${BASE}/{asset_id}/monitoring`,
-    options: {
-      ...access.write,
-      description: 'Discover a source only when asked',
-      tags,
-      validate: { params: schemas.assetParams },
-      response: replies.unmonitored,
-    },
+  }),
+  route('DELETE', `${BASE}/{asset_id}/monitoring`, access.write, {
+    id: 'stopSchemaMonitoring',
+    description: 'Discover a source only when asked',
+    validate: { params: schemas.assetParams },
+    response: replies.unmonitored,
     handler: request =>
       inCompany(request, async trx => {
         const source = await findSource(trx, request)
@@ -164,30 +115,14 @@ export const schemaRoutes: ServerRoute[] = [
         const message = `${source.name} is discovered only when asked: POST /api/v1/sdk/assets/${source.id}/discover`
         return { data: { success: true, message, asset_id: source.id, monitoring_enabled: false } }
       }),
-  },
+  }),
 ]
 
 async function summary(trx: Transaction, request: Request): Promise<object> {
   const { asset_id: assetId, days_back: days } = queryOf<{ asset_id?: string; days_back: number }>(request)
   const { companyId } = caller(request)
   const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
-  const counts = await countChanges(trx, companyId, asset, days)
-  const [last] = await rows<{ at: Date | null }>(
-    trx,
-    `select max(last_discovery_at) as at from sources
-     where company_id = :companyId and (cast(:sourceId as uuid) is null or id = :sourceId)`,
-    { companyId, sourceId: asset?.source.id ?? null },
-  )
-  return {
-    data: {
-      total_changes: counts.recent,
-      unacknowledged: counts.open,
-      critical_count: counts.high,
-      warning_count: counts.medium,
-      info_count: counts.low,
-      last_check: last?.at ?? null,
-    },
-  }
+  return { data: await summarizeChanges(trx, companyId, asset, days) }
 }
 
 interface ChangesQuery extends Page {
@@ -324,11 +259,8 @@ async function startMonitoring(trx: Transaction, request: Request): Promise<obje
 }
 
 function auditMonitoring(request: Request, trx: Transaction, source: Source, interval: string) {
-  return auditRequest(request, trx, {
-    action: 'source.updated',
-    target: targetOf({ source }),
-    details: { fields: ['discovery_interval'], discovery_interval: interval },
-  })
+  const details = { fields: ['discovery_interval'], discovery_interval: interval }
+  return auditRequest(request, trx, { action: 'source.updated', target: targetOf({ source }), details })
 }
 
 /** What the audit log calls an asset. */

@@ -6,6 +6,7 @@ import { compareTables, type SchemaDifference, type Impact } from './diff.ts'
 import { asPartition, storedTablePath } from './drift.ts'
 import { SchemaBaseline, Table, type SchemaChange, type Source } from '../models.ts'
 import { nextDiscovery, presentChange } from '../assets/present.ts'
+import { describeChangeValue } from './value-text.ts'
 
 /** Open changes by impact, and all of some days. */
 export interface ChangeCounts {
@@ -58,12 +59,30 @@ export async function presentChanges(trx: Transaction, changes: readonly SchemaC
   const names = new Map(tables.map(({ id, qualifiedName }) => [id, qualifiedName]))
   return changes.map(change => ({
     ...presentChange(change),
+    ...presentValues(change),
     asset_id: change.tableId,
     qualified_name: names.get(change.tableId),
     ...locateChange(change),
     acknowledged_at: change.acknowledgedAt,
     acknowledged_by: change.acknowledgedBy,
   }))
+}
+
+/**
+ * The two values of a change in replies of `sdk/schema`: as one line each, which clients can show, and as the objects
+ * that the change record of `assets/{id}/schema-changes` has.
+ */
+function presentValues({
+  changeType,
+  oldValue,
+  newValue,
+}: Pick<SchemaChange, 'changeType' | 'oldValue' | 'newValue'>) {
+  return {
+    old_value: describeChangeValue(oldValue, changeType),
+    new_value: describeChangeValue(newValue, changeType),
+    old_definition: oldValue,
+    new_definition: newValue,
+  }
 }
 
 function locateChange({
@@ -159,10 +178,7 @@ export function monitoringOf(source: Source): object {
 const MAX_DRIFTED_TABLES = 100
 
 /** What differs from the baseline now, and of how many tables. */
-export async function differencesOf(
-  trx: Transaction,
-  { source, table }: Asset,
-): Promise<{ tables: number; changes: object[] }> {
+export async function differencesOf(trx: Transaction, { source, table }: Asset) {
   const { results, total } = await Table.query(trx)
     .where({ sourceId: source.id, ...(table && { id: table.id }) })
     .whereNotNull('baseline')
@@ -205,7 +221,10 @@ async function partitionsOf(trx: Transaction, tables: readonly Table[]): Promise
  * A difference that is not stored, in replies.
  * @param ids of the tables, by path
  */
-export function presentDifference(change: SchemaDifference, ids: ReadonlyMap<string, string>): object {
+export function presentDifference(
+  change: SchemaDifference,
+  ids: ReadonlyMap<string, string> = new Map<string, string>(),
+) {
   return {
     // Of a table that no discovery has found yet there is none.
     asset_id: ids.get(change.path) ?? null,
@@ -213,8 +232,7 @@ export function presentDifference(change: SchemaDifference, ids: ReadonlyMap<str
     change_type: change.changeType,
     object_name: change.objectName,
     object_type: change.objectType,
-    old_value: change.oldValue,
-    new_value: change.newValue,
+    ...presentValues(change),
     impact: change.impact,
     ...locateChange(change),
   }

@@ -174,10 +174,7 @@ function sealConfig(
 }
 
 /** A config split by its connector's schema: what may be shown, and what is sealed. */
-function splitSecrets(
-  connector: Connector,
-  config: SourceConfig,
-): { open: SourceConfig; secret: SourceConfig } {
+function splitSecrets(connector: Connector, config: SourceConfig) {
   const names = new Set(markedFields(connector, 'secret'))
   const entries = Object.entries(config)
   return {

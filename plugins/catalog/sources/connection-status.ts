@@ -7,16 +7,6 @@ import { Source } from '../models.ts'
 import { isPausedError } from './breaker.ts'
 import { failureOf, testConnection } from './connections.ts'
 
-/** The reply of a connection test. */
-export interface ConnectionTestReply {
-  success: boolean
-  latency_ms: number
-  error_code: string | null
-  error_message: string | null
-  tested_at: string
-  stages: { name: string; status: string; latency_ms: number; message: string }[]
-}
-
 /**
  * Tests the connection of a source for a caller, who is answered with the outcome: it raises no alert. A success resolves
  * an open one. `audit` runs in the same transaction.
@@ -25,7 +15,7 @@ export async function testSource(
   server: Server,
   source: Source,
   audit: (trx: Transaction, errorCode: string | null) => Promise<unknown>,
-): Promise<ConnectionTestReply> {
+) {
   const stages = await testConnection(server, source)
   const failed = stages.find(stage => stage.status === 'failed')
   const error = failed ? (failed.error ?? unknownFailure(source, failed)) : null

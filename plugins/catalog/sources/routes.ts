@@ -1,11 +1,11 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../../server/http/access.ts'
-import { auditRequest, fieldsOf } from '../../../server/http/audit.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { auditorOf, auditRequest, fieldsOf } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { bodyOf, param } from '../../../server/http/input.ts'
 import { waitHeaders } from '../../../server/http/run-accepted.ts'
-import { findAsset } from '../assets/assets.ts'
+import { findAsset, UUID } from '../assets/assets.ts'
 import { Run, Source, Table } from '../models.ts'
 import type { AssetExtension } from '../assets/asset-extensions.ts'
 import { readExtensionFields } from '../assets/table-record.ts'
@@ -25,10 +25,13 @@ import { lockRun, lockSource } from '../locks.ts'
 import { requestDiscovery } from '../discovery/jobs.ts'
 import { testSource } from './connection-status.ts'
 
+const route = routesOf('assets')
+const jobRoute = routesOf('jobs')
+
 /** Per source, for all callers together. */
 const DISCOVERIES_AN_HOUR = 10
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const audit = auditorOf('source', ({ id }: Source) => id)
 
 /** The source that the path names. @throws 404 `ASSET_NOT_FOUND`, 400 `VALIDATION_ERROR` for a table */
 export async function findSource(trx: Transaction, request: Request): Promise<Source> {
@@ -46,44 +49,28 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
   const present = (request: Request, trx: Transaction, source: Source) =>
     presentSource(request.server, trx, source, extensions)
 
-  const tags = ['api', 'assets']
   return [
-    {
-      method: 'POST',
-      path: '/api/v1/sdk/assets',
-      options: {
-        ...access.write,
-        description: 'Add a source',
-        tags,
-        validate: { payload: schemas.newSource },
-        response: replies.source,
-      },
+    route('POST', '/api/v1/sdk/assets', access.write, {
+      id: 'createSource',
+      description: 'Add a source',
+      validate: { payload: schemas.newSource },
+      response: replies.source,
       handler: async (request, h) => {
         const { companyId } = caller(request)
         const data = await inCompany(request, async trx => {
           const source = await createSource(request.server, trx, companyId, bodyOf<NewSource>(request))
           const record = await present(request, trx, source)
-          const { id, name, sourceType } = source
-          await auditRequest(request, trx, {
-            action: 'source.created',
-            target: { type: 'source', id },
-            details: { name, source_type: sourceType },
-          })
+          const { name, sourceType } = source
+          await audit(request, trx, 'created', source, { name, source_type: sourceType })
           return record
         })
         return h.response({ data }).code(201)
       },
-    },
-    {
-      method: 'PATCH',
-      path: '/api/v1/sdk/assets/{asset_id}',
-      options: {
-        ...access.write,
-        description: 'Change a source, or a table’s description',
-        tags,
-        validate: { params: schemas.assetParams, payload: schemas.sourcePatch },
-        response: replies.asset,
-      },
+    }),
+    route('PATCH', '/api/v1/sdk/assets/{asset_id}', access.write, {
+      description: 'Change a source, or a table’s description',
+      validate: { params: schemas.assetParams, payload: schemas.sourcePatch },
+      response: replies.asset,
       handler: request =>
         inCompany(request, async trx => {
           const patch = bodyOf<SourcePatch>(request)
@@ -99,73 +86,45 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
           })
           return { data }
         }),
-    },
-    {
-      method: 'DELETE',
-      path: '/api/v1/sdk/assets/{asset_id}',
-      options: {
-        ...access.write,
-        description: 'Remove a source and all that hangs on it',
-        tags,
-        validate: { params: schemas.assetParams },
-        response: replies.sourceRemoved,
-      },
+    }),
+    route('DELETE', '/api/v1/sdk/assets/{asset_id}', access.write, {
+      id: 'deleteSource',
+      description: 'Remove a source and all that hangs on it',
+      validate: { params: schemas.assetParams },
+      response: replies.sourceRemoved,
       handler: request =>
         inCompany(request, async trx => {
           const source = await findSource(trx, request)
           await removeSource(request.server, trx, source, extensions)
-          const { id, name } = source
-          await auditRequest(request, trx, {
-            action: 'source.removed',
-            target: { type: 'source', id },
-            details: { name },
-          })
-          return { data: { success: true, message: `Source ${source.name} was removed` } }
+          const { name } = source
+          await audit(request, trx, 'removed', source, { name })
+          return { data: { success: true, message: `Source ${name} was removed` } }
         }),
-    },
-    {
-      method: 'POST',
-      path: '/api/v1/sdk/assets/{asset_id}/test-connection',
-      options: {
-        ...access.write,
-        description: 'Try the connection stage by stage',
-        notes: 'A failure is the answer and raises no alert; a success resolves an open one.',
-        tags,
-        validate: { params: schemas.assetParams },
-        response: replies.tested,
-      },
+    }),
+    route('POST', '/api/v1/sdk/assets/{asset_id}/test-connection', access.write, {
+      id: 'testConnection',
+      description: 'Try the connection stage by stage',
+      notes: 'A failure is the answer and raises no alert; a success resolves an open one.',
+      validate: { params: schemas.assetParams },
+      response: replies.tested,
       handler: async request => {
         const source = await inCompany(request, trx => findSource(trx, request))
-        const audit = (trx: Transaction, errorCode: string | null) =>
-          auditRequest(request, trx, {
-            action: 'source.tested',
-            target: { type: 'source', id: source.id },
-            details: { success: errorCode === null, error_code: errorCode },
-          })
-        return { data: await testSource(request.server, source, audit) }
+        const auditTest = (trx: Transaction, code: string | null) =>
+          audit(request, trx, 'tested', source, { success: code === null, error_code: code })
+        return { data: await testSource(request.server, source, auditTest) }
       },
-    },
-    {
-      method: 'POST',
-      path: '/api/v1/sdk/assets/{asset_id}/discover',
-      options: {
-        ...access.write,
-        description: 'Read the catalog and record what changed',
-        tags,
-        validate: { params: schemas.assetParams, headers: waitHeaders },
-        response: replies.discovery,
-      },
+    }),
+    route('POST', '/api/v1/sdk/assets/{asset_id}/discover', access.write, {
+      description: 'Read the catalog and record what changed',
+      validate: { params: schemas.assetParams, headers: waitHeaders },
+      response: replies.discovery,
       handler: async (request, h) => {
         const source = await inCompany(request, trx => findSource(trx, request))
         if (!source.isActive) throw sourceInactive(source)
         await request.server.limits.take(`discovery:${source.id}`, DISCOVERIES_AN_HOUR, 3_600, request)
         const run = await inCompany(request, async trx => {
           const asked = await requestDiscovery(request.server, trx, source)
-          await auditRequest(request, trx, {
-            action: 'source.discovery_requested',
-            target: { type: 'source', id: source.id },
-            details: { job_id: asked.id },
-          })
+          await audit(request, trx, 'discovery_requested', source, { job_id: asked.id })
           return asked
         })
         return answerStarted(request, h, 'Discovery', run, {
@@ -173,30 +132,18 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
           started_at: run.createdAt,
         })
       },
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/sdk/jobs/{job_id}',
-      options: {
-        ...access.read,
-        description: 'How a job goes',
-        tags: ['api', 'jobs'],
-        validate: { params: schemas.jobParams },
-        response: replies.job,
-      },
+    }),
+    jobRoute('GET', '/api/v1/sdk/jobs/{job_id}', access.read, {
+      description: 'How a job goes',
+      validate: { params: schemas.jobParams },
+      response: replies.job,
       handler: request =>
         inCompany(request, async trx => ({ data: presentRun(await findRun(trx, request)) })),
-    },
-    {
-      method: 'POST',
-      path: '/api/v1/sdk/jobs/{job_id}/cancel',
-      options: {
-        ...access.write,
-        description: 'Cancel a job',
-        tags: ['api', 'jobs'],
-        validate: { params: schemas.jobParams },
-        response: replies.job,
-      },
+    }),
+    jobRoute('POST', '/api/v1/sdk/jobs/{job_id}/cancel', access.write, {
+      description: 'Cancel a job',
+      validate: { params: schemas.jobParams },
+      response: replies.job,
       handler: request =>
         inCompany(request, async trx => {
           const { sourceId } = await findRun(trx, request)
@@ -215,7 +162,7 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
           await auditRequest(request, trx, { action: 'job.cancelled', target: { type: 'job', id: run.id } })
           return { data: presentRun(cancelled) }
         }),
-    },
+    }),
   ]
 }
 
@@ -242,10 +189,7 @@ async function describeTable(
     throw apiError(
       'VALIDATION_ERROR',
       `Of a table only the description can be changed, not ${others.join(', ')}`,
-      {
-        field: others[0],
-        error: 'belongs to the source',
-      },
+      { field: others[0], error: 'belongs to the source' },
     )
   }
   const changed = await Table.query(trx).patchAndFetchById(table.id, {

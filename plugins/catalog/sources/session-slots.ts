@@ -133,11 +133,7 @@ async function takeProbe(server: Server, { companyId, id: sourceId }: Source): P
   return taken.length > 0
 }
 
-async function deleteSlot(
-  server: Server,
-  { companyId, id: sourceId }: Source,
-  { place, holder }: SlotLease,
-): Promise<void> {
+async function deleteSlot(server: Server, { companyId, id: sourceId }: Source, { place, holder }: SlotLease) {
   await server.db.company(companyId, trx =>
     rows(trx, `delete from source_sessions where ${IS_OWN_SLOT}`, { companyId, sourceId, place, holder }),
   )

@@ -45,12 +45,7 @@ export interface NewSource extends SourceSettings {
 }
 
 /** Makes a source. Nothing is dialled yet. */
-export async function createSource(
-  server: Server,
-  trx: Transaction,
-  companyId: string,
-  body: NewSource,
-): Promise<Source> {
+export async function createSource(server: Server, trx: Transaction, companyId: string, body: NewSource) {
   await assertFreeName(trx, body.name)
   const connector = findConnector(server, body.source_type)
   const id = v7()
@@ -79,12 +74,7 @@ export interface SourcePatch extends SourceSettings {
  * Changes what is given; a connection config is merged, and a secret left out is kept. A source that is switched off
  * has the alerts closed that only a look at it could close; those of schema changes are left to their acknowledgement.
  */
-export async function patchSource(
-  server: Server,
-  trx: Transaction,
-  sourceId: string,
-  patch: SourcePatch,
-): Promise<Source> {
+export async function patchSource(server: Server, trx: Transaction, sourceId: string, patch: SourcePatch) {
   // Of two at once, the later one has to start from what the first one made of it.
   // One that is switched off waits for the scans that are being recorded, and then finds their alerts.
   const source = await lockSource(trx, sourceId, { alone: patch.is_active === false })
@@ -112,10 +102,7 @@ export async function patchSource(
   if (changed.autoTagEnabled !== source.autoTagEnabled)
     await (changed.autoTagEnabled ? classifyAll(trx, changed) : forgetAutomatic(trx, changed))
   if (patch.is_active === false)
-    await server.plugins.alerts.resolveOrphaned(trx, {
-      sourceId: source.id,
-      onlyRechecked: true,
-    })
+    await server.plugins.alerts.resolveOrphaned(trx, { sourceId: source.id, onlyRechecked: true })
   return changed
 }
 
@@ -151,14 +138,13 @@ async function renameTables(trx: Transaction, source: Source, formerName: string
     'select id from tables where company_id = ? and source_id = ?',
     [source.companyId, source.id],
   )
-  await inChunks(
-    tables.map(({ id }) => id),
-    some =>
-      trx.raw(
-        `update tables set qualified_name = ? || substr(qualified_name, char_length(?) + 1)
+  const ids = tables.map(({ id }) => id)
+  await inChunks(ids, some =>
+    trx.raw(
+      `update tables set qualified_name = ? || substr(qualified_name, char_length(?) + 1)
          where company_id = ? and id = any(?)`,
-        [formatName([source.name]), formatName([formerName]), source.companyId, some],
-      ),
+      [formatName([source.name]), formatName([formerName]), source.companyId, some],
+    ),
   )
 }
 

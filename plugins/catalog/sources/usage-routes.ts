@@ -1,6 +1,6 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, inCompany } from '../../../server/http/access.ts'
+import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { held, inData, record, reply } from '../../../server/http/envelopes.ts'
 import { queryOf } from '../../../server/http/input.ts'
 import { queryInteger } from '../../../server/http/page.ts'
@@ -8,6 +8,8 @@ import { SOURCE_ID } from '../assets/asset-replies.ts'
 import * as schemas from '../schemas.ts'
 import { findSource } from './routes.ts'
 import { RETENTION_DAYS, readUsage, type UsageDays } from './usage.ts'
+
+const route = routesOf('assets')
 
 const { id, count } = held
 
@@ -50,7 +52,7 @@ const query = Joi.object({
     'usage.length': `from and to may lie ${RETENTION_DAYS} days apart at most`,
   })
 
-const use = {
+const useFields = {
   sessions: count.description('Sessions opened, or tried to.'),
   statements: count.description('Statements sent, those of the catalog and of settings included.'),
   failures: count.description('Sessions that could not be opened, and statements that failed.'),
@@ -58,6 +60,7 @@ const use = {
   bytes: count.description('Bytes received; 0 where the engine does not report them.'),
   seconds: Joi.number().min(0).description('From when each statement was sent until it had ended, added up.'),
 }
+const use = record(useFields).label('SourceUse')
 
 const SCAN = { sessions: 48, statements: 96, failures: 0, rows: 96, bytes: 41_280, seconds: 7.31 }
 const NONE = { sessions: 0, statements: 0, failures: 0, rows: 0, bytes: 0, seconds: 0 }
@@ -67,18 +70,16 @@ const usage = record(
     asset_id: id,
     from: Joi.string().description('The first day, UTC.'),
     to: Joi.string().description('The last day, UTC.'),
-    total: record(use),
+    total: use,
     by_purpose: record({
-      scan: record(use).description('Rules, metrics and referential checks.'),
-      freshness: record(use),
-      discovery: record(use),
-      test: record(use).description('Connection tests.'),
-      dry_run: record(use).description(
-        'What is tried out before it is stored, the past of a new check included.',
-      ),
+      scan: use.description('Rules, metrics and referential checks.'),
+      freshness: use,
+      discovery: use,
+      test: use.description('Connection tests.'),
+      dry_run: use.description('What is tried out before it is stored, the past of a new check included.'),
     }),
     days: Joi.array()
-      .items(record({ day: Joi.string().description('YYYY-MM-DD, UTC.'), ...use }))
+      .items(record({ day: Joi.string().description('YYYY-MM-DD, UTC.'), ...useFields }))
       .description('The oldest first, those without use included.'),
   },
   {
@@ -92,25 +93,19 @@ const usage = record(
       { day: '2026-03-09', ...SCAN },
     ],
   },
-)
+).label('SourceUsage')
 
 /** What a source was asked for, and what it cost it. */
 export const usageRoutes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/assets/{asset_id}/usage',
-    options: {
-      ...access.read,
-      description: 'What a source was used for, by day',
-      tags: ['api', 'assets'],
-      validate: { params: schemas.assetParams, query },
-      response: reply(inData(usage)),
-    },
+  route('GET', '/api/v1/sdk/assets/{asset_id}/usage', access.read, {
+    description: 'What a source was used for, by day',
+    validate: { params: schemas.assetParams, query },
+    response: reply(inData(usage)),
     handler: request =>
       inCompany(request, async trx => {
         const source = await findSource(trx, request)
         const used = await readUsage(trx, source, queryOf<UsageDays>(request))
         return { data: { asset_id: source.id, ...used } }
       }),
-  },
+  }),
 ]

@@ -107,20 +107,11 @@ export const ADD_USE = `
     failures = u.failures + excluded.failures, rows = u.rows + excluded.rows, bytes = u.bytes + excluded.bytes,
     milliseconds = u.milliseconds + excluded.milliseconds`
 
-/** What was used of a source on some days. */
-export interface UsageReport {
-  from: string
-  to: string
-  total: object
-  by_purpose: Record<SessionPurpose, object>
-  days: object[]
-}
-
 /** The days that are asked for, UTC: the last ones until today, or from one to another. */
 export type UsageDays = { days: number } | { from: string; to: string }
 
 /** What was used of a source, by day and by purpose; days without use are there too. */
-export async function readUsage(trx: Transaction, source: Source, days: UsageDays): Promise<UsageReport> {
+export async function readUsage(trx: Transaction, source: Source, days: UsageDays): Promise<object> {
   const found = await rows<
     Record<keyof SessionUse, string> & { day: string; purpose: SessionPurpose | null }
   >(
@@ -151,7 +142,7 @@ export async function readUsage(trx: Transaction, source: Source, days: UsageDay
     total: totalOf(() => true),
     by_purpose: Object.fromEntries(
       PURPOSES.map(purpose => [purpose, totalOf(one => one.purpose === purpose)]),
-    ) as UsageReport['by_purpose'],
+    ),
     days: [...Map.groupBy(used, ({ day }) => day)].map(([day, of]) => ({
       day,
       ...presentUse(of.reduce((total, { use }) => sum(total, use), noUse())),

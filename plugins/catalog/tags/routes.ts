@@ -1,6 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../../connectors/catalog.ts'
-import { access, inCompany } from '../../../server/http/access.ts'
+import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
@@ -13,20 +13,14 @@ import * as schemas from './schemas.ts'
 import { subjectsAt, subjectsOf, type NamedSubject } from './subjects.ts'
 import { putTags, removeTag, type RequestedTag, type TagFields, type TagSubject } from './tags.ts'
 
-const tags = ['api', 'tags']
+const route = routesOf('tags')
 
 /** The routes of tags on sources, tables and columns. */
 export const tagRoutes: ServerRoute[] = [
-  {
-    method: 'POST',
-    path: '/api/v1/sdk/tags',
-    options: {
-      ...access.write,
-      description: 'Tag a source, a table or a column; 200 with the tag where it has it already',
-      tags,
-      validate: { payload: schemas.newTag },
-      response: replies.tag,
-    },
+  route('POST', '/api/v1/sdk/tags', access.write, {
+    description: 'Tag a source, a table or a column; 200 with the tag where it has it already',
+    validate: { payload: schemas.newTag },
+    response: replies.tag,
     handler: async (request, h) => {
       const { data, isNew } = await inCompany(request, async trx => {
         const { name, asset_id: assetId } = bodyOf<TagRequest>(request)
@@ -36,30 +30,19 @@ export const tagRoutes: ServerRoute[] = [
       })
       return h.response({ data }).code(isNew ? 201 : 200)
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/tags',
-    options: {
-      ...access.read,
-      description: 'List tags; those of a source with those of its tables and columns',
-      tags,
-      validate: { query: schemas.tagList },
-      response: replies.tags,
-    },
+  }),
+  route('GET', '/api/v1/sdk/tags', access.read, {
+    description: 'List tags; those of a source with those of its tables and columns',
+    validate: { query: schemas.tagList },
+    response: replies.tags,
     handler: request =>
       inCompany(request, async trx => ({ data: await list(trx, queryOf<TagListQuery>(request)) })),
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/sdk/tags/apply',
-    options: {
-      ...access.write,
-      description: 'Put several tags on several tables or columns of an asset',
-      tags,
-      validate: { payload: schemas.applyTags },
-      response: replies.tagsApplied,
-    },
+  }),
+  route('POST', '/api/v1/sdk/tags/apply', access.write, {
+    id: 'applyTags',
+    description: 'Put several tags on several tables or columns of an asset',
+    validate: { payload: schemas.applyTags },
+    response: replies.tagsApplied,
     handler: request =>
       inCompany(request, async trx => {
         const { tag_names: names, asset_id: assetId } = bodyOf<Application>(request)
@@ -67,17 +50,12 @@ export const tagRoutes: ServerRoute[] = [
         await auditApplied(request, trx, { names, asset_ids: [assetId], applied: data.applied })
         return { data }
       }),
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/sdk/tags/bulk-apply',
-    options: {
-      ...access.write,
-      description: 'Put a tag on several sources and tables',
-      tags,
-      validate: { payload: schemas.bulkApplyTag },
-      response: replies.tagsApplied,
-    },
+  }),
+  route('POST', '/api/v1/sdk/tags/bulk-apply', access.write, {
+    id: 'bulkApplyTag',
+    description: 'Put a tag on several sources and tables',
+    validate: { payload: schemas.bulkApplyTag },
+    response: replies.tagsApplied,
     handler: request =>
       inCompany(request, async trx => {
         const { tag_name: name, asset_ids: ids } = bodyOf<BulkApplication>(request)
@@ -85,19 +63,13 @@ export const tagRoutes: ServerRoute[] = [
         await auditApplied(request, trx, { names: [name], asset_ids: ids, applied: data.applied })
         return { data }
       }),
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/sdk/tags/{id}',
-    options: {
-      ...access.write,
-      description: 'Take a tag off; an automatic one does not come back',
-      tags,
-      validate: { params: schemas.tagParams },
-      response: replies.tagRemoved,
-    },
+  }),
+  route('DELETE', '/api/v1/sdk/tags/{id}', access.write, {
+    description: 'Take a tag off; an automatic one does not come back',
+    validate: { params: schemas.tagParams },
+    response: replies.tagRemoved,
     handler: request => inCompany(request, async trx => ({ data: await remove(trx, request) })),
-  },
+  }),
 ]
 
 /** Subjects that an entry of the audit log names; all are counted. */

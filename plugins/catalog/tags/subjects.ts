@@ -69,11 +69,7 @@ function pathReadings(path: string, { source, table }: Asset, type?: SubjectType
 }
 
 /** The tables of these names, by name, and the asset's own by the empty one. */
-async function listTables(
-  trx: Transaction,
-  { source, table }: Asset,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, readonly NamedTable[]>> {
+async function listTables(trx: Transaction, { source, table }: Asset, names: readonly string[]) {
   const listed = await rows<NamedTable>(
     trx,
     `select id, catalog_name, schema_name, name, qualified_name,

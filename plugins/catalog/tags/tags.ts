@@ -171,19 +171,11 @@ type KnownTag = Pick<Tag, 'id' | 'tableId' | 'columnName' | 'name' | 'origin' | 
  * Brings the automatic tags of tables up to what their columns are called now, if the source has them on: at most
  * five statements, and two where nothing changes. Manual and refused ones stay.
  */
-export async function classify(
-  trx: Transaction,
-  source: Source,
-  tables: readonly ClassifiedTable[],
-): Promise<void> {
+export async function classify(trx: Transaction, source: Source, tables: readonly ClassifiedTable[]) {
   if (source.autoTagEnabled && tables.length > 0) await tagByName(trx, source.id, tables)
 }
 
-async function tagByName(
-  trx: Transaction,
-  sourceId: string,
-  tables: readonly ClassifiedTable[],
-): Promise<void> {
+async function tagByName(trx: Transaction, sourceId: string, tables: readonly ClassifiedTable[]) {
   const companyId = companyOf(trx)
   await lockSources(trx, [sourceId])
   const known = await rows<KnownTag>(
@@ -274,11 +266,7 @@ export async function taggedTables(trx: Transaction, ids: readonly string[]): Pr
  * stored them.
  * @param former what `taggedTables` gave of all that was stored anew or not found, before
  */
-export async function inheritTags(
-  trx: Transaction,
-  source: Source,
-  former: readonly FormerTable[],
-): Promise<void> {
+export async function inheritTags(trx: Transaction, source: Source, former: readonly FormerTable[]) {
   if (former.length === 0) return
   const heirs = await rows<Pick<TagSubject, 'sourceId' | 'tableId'>>(
     trx,

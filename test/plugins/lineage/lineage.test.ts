@@ -120,6 +120,62 @@ t.test('a large graph is cut and says so', async t => {
   }
 })
 
+t.test('the graph names its root, both sides of it, and the ends of its edges', async t => {
+  const { source, name, ids, connect } = await world(['a', 'b', 'c', 'd'])
+  await connect('a > b', 'b > c', 'c > d', 'd > c')
+  const path = (table: string) => `${name}.main.main.${table}`
+  const node = (table: string) => ({
+    id: ids.get(table),
+    qualified_name: path(table),
+    name: table,
+    asset_type: 'table',
+    source_type: 'sqlite',
+  })
+  const get = async (asset: string) =>
+    (await tenant.ask('GET', `/api/v1/sdk/lineage/${encodeURIComponent(asset)}`)).body.data
+  const graph = await get(path('c'))
+  t.same(graph.root, node('c'))
+  t.same(graph.upstream, [node('a'), node('b'), node('d')])
+  t.same(graph.downstream, [node('d')], 'on both sides, as it is in a circle')
+  t.match(
+    graph.edges.map((edge: Record<string, string>) => `${edge.source} > ${edge.target}`).toSorted(),
+    ['a > b', 'b > c', 'c > d', 'd > c'].map(edge => edge.split(' > ').map(path).join(' > ')),
+  )
+  t.match(await get(name), {
+    root: { id: source, qualified_name: name, name, asset_type: 'source', source_type: 'sqlite' },
+    upstream: [],
+    downstream: [],
+    edges: { length: 4 },
+  })
+})
+
+t.test('tables that have lineage are listed by name, a page at a time, to their company alone', async t => {
+  const company = await signUp('Lists')
+  const list = async (query = '', who = company) => {
+    const { status, body } = await who.ask('GET', `/api/v1/sdk/lineage${query}`)
+    t.equal(status, 200)
+    const { data, pagination } = body.data as { data: Record<string, string>[]; pagination: object }
+    return { data, names: data.map(({ name }) => name), pagination }
+  }
+  t.match(await list(), { names: [], pagination: { total: 0, has_more: false } })
+  const { name, ids, connect } = await world(['a', 'b', 'c', 'alone'], company)
+  await connect('a > b', 'b > c', 'a > c')
+  t.match(await list(), { names: ['a', 'b', 'c'], pagination: { total: 3, limit: 50, has_more: false } })
+  t.match(await list('?limit=1&offset=1'), { names: ['b'], pagination: { total: 3, has_more: true } })
+  t.match(await list('?offset=3'), { names: [], pagination: { total: 3, has_more: false } })
+  const [first] = (await list()).data
+  t.same(first, {
+    id: ids.get('a'),
+    qualified_name: `${name}.main.main.a`,
+    name: 'a',
+    asset_type: 'table',
+    source_type: 'sqlite',
+  })
+  t.notOk((await list('?limit=100', stranger)).data.some(({ id }) => id === ids.get('a')))
+  const { status, body } = await company.ask('GET', '/api/v1/sdk/lineage?limit=101')
+  t.match([status, body.error.details.field], [400, 'limit'])
+})
+
 t.test('no company sees the graph of another', async t => {
   const { source, ids, connect } = await world(['a', 'b'])
   await connect('a > b')

@@ -113,6 +113,12 @@ t.test('a list is filtered by source, type, schema, tag and name', async t => {
   )
   t.same(await found('source=lake'), ['lake', 'orders'])
   t.same(await found('source=nowhere'), [])
+  t.same(await found('source=mysql'), [], 'an engine without sources')
+  t.same(await found('source=postgresql'), await found(''), 'an engine: all its sources and their tables')
+  t.same(await found('source=postgresql&search=orders'), ['Orders', 'orders_view', 'orders'])
+  const named = await addSource(app, tenant, 'postgresql')
+  t.same(await found('source=postgresql'), ['postgresql'], 'the name of a source comes before an engine')
+  await app.query(`delete from sources where id = '${named}'`)
   t.same(await found('asset_type=source'), ['lake', 'shop'])
   t.same(await found('asset_type=view'), ['orders_view'])
   t.same(await found('schema=raw,%20odd'), ['100%_sure', '100x_sure', 'back\\slash', 'orders'])
@@ -163,7 +169,7 @@ t.test('a list is filtered by source, type, schema, tag and name', async t => {
 })
 
 t.test('pages follow each other exactly, also while tables come', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const tenant = await app.signUp()
   for (const name of ['first', 'second', 'third']) await addSource(app, tenant, name)
   const source = await addSource(app, tenant, 'shop')
@@ -207,7 +213,7 @@ t.test('pages follow each other exactly, also while tables come', async t => {
 })
 
 t.test('names of another company never appear, even to a query that forgets to ask for one', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const mine = await app.signUp('Mine')
   const theirs = await app.signUp('Theirs')
   const [own] = await addTables(app, await addSource(app, mine, 'shop'), [{ name: 'secret_of_mine' }])
@@ -218,6 +224,7 @@ t.test('names of another company never appear, even to a query that forgets to a
   t.same(await list(mine, 'search=secret'), { names: ['secret_of_mine'], total: 1 })
   t.same(await list(mine, 'search=hidden'), { names: [], total: 0 })
   t.same(await list(mine, 'source=vault'), { names: [], total: 0 })
+  t.equal((await list(mine, 'source=postgresql')).total, 2, 'an engine means the own sources')
   t.same(await list(mine, 'tag=pii'), { names: [], total: 0 })
 
   const { db } = app.server
@@ -244,7 +251,7 @@ t.test('names of another company never appear, even to a query that forgets to a
 })
 
 t.test('the migration goes back, and forth without the extensions', async t => {
-  const app = await startServer(t)
+  const app = await startServer(t, { isOwn: true })
   const tenant = await app.signUp()
   await addTables(app, await addSource(app, tenant, 'shop'), [{ name: 'orders' }])
   const asOwner = (step: (knex: Knex) => Promise<void>) => app.server.db.system(trx => step(trx))

@@ -37,7 +37,13 @@ t.test('a table that becomes a partition of a watched one is a removal of low im
   )
   t.same(alerts, [{ severity: 'info' }])
   const { body } = await tenant.ask('GET', `/api/v1/sdk/schema/${asset.id}`)
-  t.match(body.data.drift, [{ impact: 'low', new_value: { partition_of: path('events') } }])
+  t.match(body.data.drift, [
+    {
+      impact: 'low',
+      new_value: `partition of ${path('events')}`,
+      new_definition: { partition_of: path('events') },
+    },
+  ])
 
   await source.query('alter table events detach partition of_may')
   matchAll(t, await recorded(world), [

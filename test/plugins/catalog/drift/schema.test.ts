@@ -92,8 +92,10 @@ t.test('what changed is counted and listed, with its table, its severity and eve
     column_name: 'email',
     impact: 'medium',
     severity: 'warning',
-    old_value: { data_type: 'varchar(100)' },
-    new_value: { data_type: 'varchar(200)' },
+    old_value: /^varchar\(100\)/,
+    new_value: /^varchar\(200\)/,
+    old_definition: { data_type: 'varchar(100)' },
+    new_definition: { data_type: 'varchar(200)' },
     acknowledged: false,
     acknowledged_at: null,
     acknowledged_by: null,
@@ -176,7 +178,8 @@ t.test(
           asset_id: await idOf('orders'),
           change_type: 'column_renamed',
           object_name: 'total',
-          new_value: { name: 'amount' },
+          new_value: 'amount',
+          new_definition: { name: 'amount' },
           severity: 'critical',
         },
       ],
@@ -230,7 +233,7 @@ t.test(
     t.equal(await drift(['alter table orders rename column amount to total']), 1)
     t.match(
       await status(nameOf('orders')),
-      { drift: [{ object_name: 'amount', new_value: { name: 'total' } }], total_unacknowledged: 1 },
+      { drift: [{ object_name: 'amount', new_value: 'total' }], total_unacknowledged: 1 },
       'what was accepted is what later changes are compared with',
     )
   },
@@ -396,6 +399,16 @@ t.test(
       alert_count: 0,
       changes: [],
       error_code: null,
+      schedule_type: 'off',
+      baseline_exists: true,
+      tables_in_baseline: 4,
+      tables_in_current: 4,
+      changes_detected: false,
+      total_changes: 0,
+      changes_summary: {},
+      sample_changes: [],
+      estimated_alerts_per_week: 0,
+      recommendation: /^Nothing has changed.*monitoring/,
     })
     for (const statement of DRIFT) await source.query(statement)
     const before = await status()
@@ -412,14 +425,29 @@ t.test(
           info_count: 2,
           alert_count: 4,
           history: { lookback_days: 30, changes: 0, unacknowledged: 0 },
+          changes_detected: true,
+          total_changes: 5,
+          sample_changes: { length: 5 },
+          recommendation: /^5 changes would be recorded, with 4 alerts/,
         },
       },
+    })
+    t.same(all.body.data.changes_summary, {
+      column_renamed: 1,
+      table_removed: 1,
+      table_added: 1,
+      column_added: 1,
+      column_type_changed: 1,
     })
     t.match(await dryRun({ table_path: 'orders' }), {
       body: {
         data: {
           qualified_name: nameOf('orders'),
           table_count: 1,
+          tables_in_baseline: 1,
+          sample_changes: [
+            { change_type: 'column_renamed', column_name: 'total', old_value: 'total', new_value: 'amount' },
+          ],
           changes: [
             {
               change_type: 'column_renamed',
@@ -448,6 +476,7 @@ t.test(
           alert_count: 0,
           changes: [{ is_reverting: true }],
           history: { lookback_days: 7, changes: 1, unacknowledged: 1 },
+          estimated_alerts_per_week: 1,
         },
       },
     })
@@ -455,7 +484,18 @@ t.test(
     await app.query(`update sources set config = jsonb_set(config, '{port}', '1')`)
     t.match(await dryRun(), {
       status: 200,
-      body: { data: { error_code: 'network', table_count: null, change_count: null, changes: [] } },
+      body: {
+        data: {
+          error_code: 'network',
+          table_count: null,
+          change_count: null,
+          changes: [],
+          tables_in_baseline: 4,
+          tables_in_current: 0,
+          total_changes: 0,
+          recommendation: /could not be read/,
+        },
+      },
     })
     t.match(await status(), { monitoring: { last_check_at: /^\d{4}-/ } })
     for (const [field, value] of [

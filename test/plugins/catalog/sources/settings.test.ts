@@ -12,8 +12,10 @@ import { explicit, startWorlds } from '../../freshness/worlds.ts'
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-settings-'))
 t.teardown(() => rm(folder, { recursive: true }))
 const { server, tenant, query, addSource, world } = await startWorlds(t, {
-  FILE_SOURCES: folder,
-  EXTENSIONS: new URL('../../../helpers/extensions/zone-engines.ts', import.meta.url).href,
+  settings: {
+    FILE_SOURCES: folder,
+    EXTENSIONS: new URL('../../../helpers/extensions/zone-engines.ts', import.meta.url).href,
+  },
 })
 // What it imports can be found once the server has loaded it.
 const { handed } = await import('../../../helpers/extensions/zone-engines.ts')
@@ -347,8 +349,10 @@ t.test('schedules made later have the defaults of their source where they name n
 
 t.test('the bodies of sources are described with both', async t => {
   const { body } = await tenant.ask('GET', '/openapi.json')
+  const resolve = (schema: { $ref?: string }) =>
+    schema.$ref ? body.components.schemas[schema.$ref.split('/').at(-1)!] : schema
   const bodies = [body.paths[SOURCES].post, body.paths[`${SOURCES}/{asset_id}`].patch].map(
-    ({ requestBody }) => requestBody.content['application/json'].schema.properties,
+    ({ requestBody }) => resolve(requestBody.content['application/json'].schema).properties,
   )
   for (const properties of bodies) {
     t.match(properties.connection_config.properties, { timezone: { description: /TIMEZONE/ } })

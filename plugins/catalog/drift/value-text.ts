@@ -1,0 +1,75 @@
+/** A value of a schema change, as it is stored: one of the shapes of `old_value` and `new_value` in `change-replies.ts`. */
+type ChangeValue = ColumnValue | TableValue | ConstraintValue | { partition_of: string }
+
+interface ColumnValue {
+  name: string
+  data_type: string
+  nullable: boolean
+  base_type?: string
+  default?: string | null
+}
+
+interface TableValue {
+  name: string
+  type: string
+  columns: number
+}
+
+interface ConstraintValue {
+  name: string | null
+  type: string
+  columns: string[]
+  references?: { table: string; columns: string[] }
+  on_delete?: string
+  on_update?: string
+  match?: string
+  deferrable?: true
+  initially_deferred?: true
+  nulls_not_distinct?: true
+  prefix_lengths?: (number | null)[]
+}
+
+/**
+ * One line that describes a value of a schema change: of a renamed column its name, of another column its type as in
+ * `numeric(10,2) not null default 0`, of a constraint its definition, of a table its kind and size.
+ */
+export function describeChangeValue(value: object | null, changeType: string): string | null {
+  if (value === null) return null
+  const shown = value as ChangeValue
+  if ('partition_of' in shown) return `partition of ${shown.partition_of}`
+  if ('data_type' in shown) return changeType === 'column_renamed' ? shown.name : describeColumn(shown)
+  if (typeof shown.columns === 'number')
+    return `${shown.type}, ${shown.columns} ${shown.columns === 1 ? 'column' : 'columns'}`
+  return describeConstraint(shown as ConstraintValue)
+}
+
+function describeColumn({
+  data_type: type,
+  base_type: base,
+  nullable,
+  default: preset,
+}: ColumnValue): string {
+  return [
+    base === undefined ? type : `${type} (${base})`,
+    ...(nullable ? [] : ['not null']),
+    ...(preset == null ? [] : [`default ${preset}`]),
+  ].join(' ')
+}
+
+function describeConstraint({ type, columns, references, ...properties }: ConstraintValue): string {
+  const lengths = properties.prefix_lengths
+  const parts = columns.map((column, place) =>
+    lengths?.[place] == null ? column : `${column}(${lengths[place]})`,
+  )
+  const words = (name: string) => name.replaceAll('_', ' ')
+  return [
+    `${words(type)} (${parts.join(', ')})`,
+    ...(references ? [`references ${references.table} (${references.columns.join(', ')})`] : []),
+    ...(properties.match ? [`match ${properties.match}`] : []),
+    ...(properties.on_delete ? [`on delete ${words(properties.on_delete)}`] : []),
+    ...(properties.on_update ? [`on update ${words(properties.on_update)}`] : []),
+    ...(properties.nulls_not_distinct ? ['nulls not distinct'] : []),
+    ...(properties.deferrable ? ['deferrable'] : []),
+    ...(properties.initially_deferred ? ['initially deferred'] : []),
+  ].join(' ')
+}
