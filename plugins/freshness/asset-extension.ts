@@ -1,6 +1,7 @@
 import type { AssetExtension } from '../catalog/api.ts'
+import { readFreshnessHealth } from './health.ts'
 import { shownThreshold } from './judge.ts'
-import { zeroCounts, type ReadinessCounts } from './lists.ts'
+import { statusOfCounts, zeroCounts, type ReadinessCounts } from './lists.ts'
 import { Schedule } from './models.ts'
 import { statusOf } from './present.ts'
 import { IS_LAPSED, READINESS_SQL, type JudgedTable, type Readiness } from './readiness.ts'
@@ -35,6 +36,10 @@ export const freshnessExtension: AssetExtension = {
           and exists (select from sources s where s.company_id = f.company_id and s.id = f.source_id and s.is_active)`,
     },
   ],
+  coverage: () => [
+    { kind: 'freshness', text: `select company_id, table_id from freshness_schedules where is_active` },
+  ],
+  health: readFreshnessHealth,
   tableFields: (companyId, tableIds) => ({
     reading: {
       name: 'freshness of tables',
@@ -60,12 +65,11 @@ export const freshnessExtension: AssetExtension = {
   }),
 }
 
-/** A source is stale if any table is, and not fresh while any table cannot be read. */
-function sourceFreshness({ ready, not_ready: stale, unknown, error }: ReadinessCounts): object {
+function sourceFreshness(counts: ReadinessCounts): object {
+  const { ready, not_ready: stale, unknown, error } = counts
   const total = ready + stale + unknown + error
-  const isFresh = stale === 0 && error === 0 && ready > 0
   return {
-    freshness_status: stale > 0 ? 'stale' : isFresh ? 'fresh' : 'unknown',
+    freshness_status: statusOfCounts(counts),
     freshness_message: messageOf({ ready, stale, error }, total),
     freshness_summary: `${ready} ready, ${stale} not ready, ${unknown} unknown, ${error} error`,
   }

@@ -157,11 +157,7 @@ function earlier(a: Date, b: Date): Date {
 }
 
 /** Judges observations. A learned threshold changes only with an update, so it is learned again only then. */
-async function judgeAll(
-  server: Server,
-  companyId: string,
-  seen: readonly Observation[],
-): Promise<JudgedObservation[]> {
+async function judgeAll(server: Server, companyId: string, seen: readonly Observation[]) {
   const learners = seen.filter(
     ({ watched, error, isUpdate }) =>
       watched.monitoringMode === 'auto_learn' && !error && (isUpdate || watched.learnedSlaSeconds === null),

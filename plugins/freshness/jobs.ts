@@ -4,7 +4,7 @@ import { rows, type Transaction } from '../../server/database/database.ts'
 import { claimDue, type Due } from '../../server/database/due.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
 import { GiveUp, type Job } from '../../server/jobs/jobs.ts'
-import type { SourceCheckResult, SourceCheckRequest } from './api.ts'
+import type { SourceCheckRequest } from './api.ts'
 import { checkSource } from './check.ts'
 import type { SlotRange } from './watched.ts'
 
@@ -146,10 +146,7 @@ async function refresh(
 }
 
 /** Fails for good if the source was removed, or a requested refresh finds it paused; retries while it is busy. */
-async function checkOrGiveUp(
-  server: Server,
-  request: SourceCheckRequest & { claimed?: SlotRange },
-): Promise<SourceCheckResult> {
+async function checkOrGiveUp(server: Server, request: SourceCheckRequest & { claimed?: SlotRange }) {
   try {
     return await checkSource(server, request)
   } catch (error) {

@@ -49,10 +49,7 @@ const WARNING_SHARE = 0.8
  * time and the end of the threshold has passed. The rule of 80 % does not work here, because a learned threshold is only
  * a little longer than the usual gap, so 80 % of it pass before nearly every update.
  */
-export function isLate(
-  { slaStatus, expectedNext, slaSeconds, ageSeconds }: FreshnessVerdict,
-  now: Date,
-): boolean {
+export function isLate({ slaStatus, expectedNext, slaSeconds, ageSeconds }: FreshnessVerdict, now: Date) {
   if (slaStatus !== 'warning' || !expectedNext || slaSeconds === null || ageSeconds === null) return false
   const sinceExpected = (now.getTime() - expectedNext.getTime()) / 1000
   const untilEnd = slaSeconds - ageSeconds

@@ -27,11 +27,8 @@ export async function learnThresholds(
   const learned = new Map<string, Threshold>()
   for (let from = 0; from < learners.length; from += SCHEDULES_PER_STATEMENT) {
     const some = learners.slice(from, from + SCHEDULES_PER_STATEMENT)
-    const updatesOf = await knownUpdates(
-      server,
-      companyId,
-      some.map(({ id }) => id),
-    )
+    const ids = some.map(({ id }) => id)
+    const updatesOf = await knownUpdates(server, companyId, ids)
     for (const { id, newUpdate } of some) {
       if (learned.size % TABLES_BETWEEN_PAUSES === 0) await setImmediate()
       learned.set(id, learnThreshold([...(updatesOf.get(id) ?? []), ...(newUpdate ? [newUpdate] : [])]))
@@ -44,11 +41,7 @@ export async function learnThresholds(
  * Stored update times of schedules, oldest first. JSON of milliseconds is parsed ten times as fast as an array of
  * timestamps.
  */
-async function knownUpdates(
-  server: Server,
-  companyId: string,
-  ids: readonly string[],
-): Promise<Map<string, Date[]>> {
+async function knownUpdates(server: Server, companyId: string, ids: readonly string[]) {
   const known = await server.db.company(companyId, trx =>
     rows<{ id: string; updates: number[] }>(
       trx,

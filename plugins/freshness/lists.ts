@@ -1,19 +1,22 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, type Transaction } from '../../server/database/database.ts'
 import { newestFirst, type Page, pagination, type Pagination } from '../../server/http/page.ts'
-import { Schedule } from './models.ts'
+import { percentOf } from '../../server/percent.ts'
+import { Schedule, type FreshnessStatus } from './models.ts'
 import {
   IS_LAPSED,
   IS_WATCHED,
   judgedTables,
   READINESS,
   READINESS_SQL,
+  statesOf,
   type JudgedTable,
   type Readiness,
+  type StatusFilter,
 } from './readiness.ts'
 
 export interface FreshnessFilters {
-  status?: Readiness[]
+  status?: StatusFilter[]
   schema?: string[]
   tag?: string[]
   search?: string
@@ -26,11 +29,7 @@ export interface FreshnessScope {
 }
 
 /** The scope of an asset. @throws 404 */
-export async function scopeOf(
-  server: Server,
-  trx: Transaction,
-  assetId: string | undefined,
-): Promise<FreshnessScope> {
+export async function scopeOf(server: Server, trx: Transaction, assetId: string | undefined) {
   if (assetId === undefined) return {}
   const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
   return table ? { tableId: table.id } : { sourceId: source.id }
@@ -41,20 +40,28 @@ export type ReadinessCounts = Record<Readiness, number>
 
 /**
  * One page of monitored tables, newest schedule first, and the number in each state regardless of the filter on
- * `status`. At most two statements.
+ * `status`, with what they make of the whole scope. At most two statements.
  */
 export async function listTables(
   trx: Transaction,
   scope: FreshnessScope,
   filters: FreshnessFilters,
   page: Page,
-): Promise<{ tables: JudgedTable[]; counts: ReadinessCounts; pagination: Pagination }> {
-  const counts = await countReadiness(trx, scope, filters)
-  const total = (filters.status ?? READINESS).reduce((sum, readiness) => sum + counts[readiness], 0)
+): Promise<{ tables: JudgedTable[]; states: StateCounts[]; pagination: Pagination }> {
+  const states = await countByState(trx, scope, filters)
+  const wanted = statesOf(filters.status ?? READINESS)
+  const total = states.reduce((sum, { readiness, count, paused }) => {
+    if (wanted.states.includes(readiness)) return sum + count
+    return wanted.isPausedIncluded ? sum + paused : sum
+  }, 0)
   const query = filterSchedules(Schedule.query(trx), companyOf(trx), scope, filters)
-  if (filters.status) query.whereRaw(`(${READINESS_SQL}) = any(?)`, [filters.status])
+  if (filters.status)
+    query.whereRaw(
+      `((${READINESS_SQL}) = any(cast(:states as text[])) or :isPausedIncluded and not ${IS_WATCHED})`,
+      wanted,
+    )
   const tables = page.offset < total ? await readPage(trx, query, page) : []
-  return { tables, counts, pagination: pagination(total, page) }
+  return { tables, states, pagination: pagination(total, page) }
 }
 
 /** One page of schedules, newest first. */
@@ -72,23 +79,15 @@ export async function listSchedules(
 const NEWEST_FIRST = newestFirst('freshness_schedules.createdAt', 'freshness_schedules.id')
 
 /** Chooses the page before the join, so that tables of other pages are not read. */
-async function readPage(
-  trx: Transaction,
-  query: ReturnType<typeof Schedule.query>,
-  { limit, offset }: Page,
-): Promise<JudgedTable[]> {
+async function readPage(trx: Transaction, query: ReturnType<typeof Schedule.query>, { limit, offset }: Page) {
   const ids = query.select('freshness_schedules.id').orderBy(NEWEST_FIRST).limit(limit).offset(offset)
   return judgedTables(trx).whereIn('freshness_schedules.id', ids).orderBy(NEWEST_FIRST)
 }
 
-/** Number of monitored tables in each state, regardless of the filter on `status`. */
-export async function countReadiness(
-  trx: Transaction,
-  scope: FreshnessScope,
-  filters: FreshnessFilters,
-): Promise<ReadinessCounts> {
+/** Number of tables in each state. */
+export function countReadiness(states: readonly StateCounts[]): ReadinessCounts {
   const counts = zeroCounts()
-  for (const { readiness, count } of await countByState(trx, scope, filters)) counts[readiness] = count
+  for (const { readiness, count } of states) counts[readiness] = count
   return counts
 }
 
@@ -97,13 +96,13 @@ export function zeroCounts(): ReadinessCounts {
 }
 
 /** Counts of all monitored tables, for `GET /sdk/freshness/summary`. */
-export async function summarize(trx: Transaction, scope: FreshnessScope): Promise<object> {
+export async function summarize(trx: Transaction, scope: FreshnessScope): Promise<FreshnessSummary> {
   const states = await countByState(trx, scope, {})
   const count = (of: (state: StateCounts) => number) => states.reduce((sum, state) => sum + of(state), 0)
   const inState = (readiness: Readiness) => count(state => (state.readiness === readiness ? state.count : 0))
-  const checks = states.flatMap(({ lastCheckAt }) => lastCheckAt ?? [])
+  const total = count(state => state.count)
   return {
-    total_tables: count(state => state.count),
+    total_tables: total,
     fresh: inState('ready'),
     stale: inState('not_ready'),
     unknown: inState('unknown'),
@@ -111,31 +110,115 @@ export async function summarize(trx: Transaction, scope: FreshnessScope): Promis
     warning: count(state => state.warning),
     violated: count(state => state.violated),
     paused: count(state => state.paused),
-    last_check_at: checks.sort((a, b) => b.getTime() - a.getTime())[0] ?? null,
+    last_check_at: extreme('max', states, 'lastCheckAt'),
+    ...countOnce(states, total),
   }
 }
 
-interface StateCounts {
+/** The counts of `GET /sdk/freshness/summary`. */
+export interface FreshnessSummary extends ReturnType<typeof countOnce> {
+  total_tables: number
+  fresh: number
+  stale: number
+  unknown: number
+  error: number
+  warning: number
+  violated: number
+  paused: number
+  last_check_at: Date | null
+}
+
+/** Counts in which each table occurs once: without a valid verdict it is disabled if it is paused, else unknown. */
+function countOnce(states: readonly StateCounts[], total: number) {
+  const count = (readiness: Readiness, field: 'count' | 'paused') =>
+    states.reduce((sum, state) => sum + (state.readiness === readiness ? state[field] : 0), 0)
+  const fresh = count('ready', 'count')
+  const stale = count('not_ready', 'count')
+  const disabled = count('unknown', 'paused') + count('error', 'paused')
+  const enabled = total - disabled
+  return {
+    total_assets: total,
+    fresh_count: fresh,
+    stale_count: stale,
+    unknown_count: enabled - fresh - stale,
+    disabled_count: disabled,
+    freshness_rate: percentOf(fresh, enabled, 1),
+  }
+}
+
+/** The extreme of a column over states; null if no state has it. */
+function extreme<Field extends 'lastCheckAt' | 'lastChangeAt' | 'oldestData'>(
+  which: 'min' | 'max',
+  states: readonly StateCounts[],
+  field: Field,
+): Date | null {
+  const times = states.flatMap(state => state[field]?.getTime() ?? [])
+  return times.length === 0 ? null : new Date(Math[which](...times))
+}
+
+/** What the tables of a source, or some of them, make together. */
+export interface FreshnessRollup {
+  /** Stale if any table is, and not fresh while any table cannot be read. */
+  status: FreshnessStatus
+  /** The oldest newest data among tables with a verdict. */
+  lastUpdated: Date | null
+  /** Its age by now. */
+  ageSeconds: number | null
+  /** The largest threshold among tables with a verdict. */
+  thresholdSeconds: number | null
+  /** The last check of any table; before the first, when a schedule was last changed. */
+  checkedAt: Date | null
+}
+
+export function rollUp(states: readonly StateCounts[]): FreshnessRollup {
+  const judged = states.filter(({ readiness }) => readiness === 'ready' || readiness === 'not_ready')
+  const largest = (values: (number | null)[]) => {
+    const known = values.filter(value => value !== null)
+    return known.length === 0 ? null : Math.max(...known)
+  }
+  return {
+    status: statusOfCounts(countReadiness(states)),
+    lastUpdated: extreme('min', judged, 'oldestData'),
+    ageSeconds: largest(judged.map(state => state.ageSeconds)),
+    thresholdSeconds: largest(judged.map(state => state.thresholdSeconds)),
+    checkedAt: extreme('max', states, 'lastCheckAt') ?? extreme('max', states, 'lastChangeAt'),
+  }
+}
+
+/** A source is stale if any table is, and not fresh while any table cannot be read. */
+export function statusOfCounts({ ready, not_ready: stale, error }: ReadinessCounts): FreshnessStatus {
+  if (stale > 0) return 'stale'
+  return error === 0 && ready > 0 ? 'fresh' : 'unknown'
+}
+
+/** Sums over the tables in one state. */
+export interface StateCounts {
   readiness: Readiness
   count: number
   warning: number
   violated: number
   paused: number
   lastCheckAt: Date | null
+  lastChangeAt: Date | null
+  oldestData: Date | null
+  /** The age of `oldestData`. */
+  ageSeconds: number | null
+  /** The largest threshold. */
+  thresholdSeconds: number | null
 }
 
-async function countByState(
-  trx: Transaction,
-  scope: FreshnessScope,
-  filters: FreshnessFilters,
-): Promise<StateCounts[]> {
+async function countByState(trx: Transaction, scope: FreshnessScope, filters: FreshnessFilters) {
   const slaStatus = (status: string) =>
     `count(*) filter (where sla_status = '${status}' and not ${IS_LAPSED})::int as ${status}`
   return filterSchedules(Schedule.query(trx), companyOf(trx), scope, filters)
     .select(
       trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count, ${slaStatus('warning')},
         ${slaStatus('violated')}, count(*) filter (where not ${IS_WATCHED})::int as paused,
-        max(last_check_at) as last_check_at`),
+        max(last_check_at) as last_check_at, max(freshness_schedules.updated_at) as last_change_at,
+        min(last_updated) as oldest_data,
+        cast(extract(epoch from now() - min(last_updated)) as float8) as age_seconds,
+        cast(max(case when monitoring_mode = 'auto_learn' then learned_sla_seconds
+          else extract(epoch from cast(sla_threshold as interval)) end) as float8) as threshold_seconds`),
     )
     .groupByRaw('1')
     .castTo<StateCounts[]>()

@@ -189,10 +189,7 @@ async function readBatch(session: ReadSession, part: readonly MeasureTarget[]): 
 }
 
 /** The readings of a batch, or the error that one of its tables caused. @throws ConnectorError of the connection */
-async function tryBatch(
-  session: ReadSession,
-  part: readonly MeasureTarget[],
-): Promise<Map<string, TableReading> | ConnectorError> {
+async function tryBatch(session: ReadSession, part: readonly MeasureTarget[]) {
   try {
     return await session.read(part)
   } catch (thrown) {
@@ -245,10 +242,7 @@ function failAll(
  * Reads the engine's modification times.
  * @returns readings of the tables that use them and of unchanged tables; the times of all others
  */
-async function readLastModified(
-  session: ReadSession,
-  targets: readonly MeasureTarget[],
-): Promise<{ readings: Map<string, TableReading>; times: Map<string, Date> }> {
+async function readLastModified(session: ReadSession, targets: readonly MeasureTarget[]) {
   const { connection } = session
   const readings = new Map<string, TableReading>()
   const times = new Map<string, Date>()

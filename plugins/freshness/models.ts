@@ -1,5 +1,4 @@
 import type { QueryBuilder } from 'objection'
-import type { TableRef } from '../../connectors/catalog.ts'
 import { CompanyRow, type Transaction } from '../../server/database/database.ts'
 
 export type FreshnessStatus = 'fresh' | 'stale' | 'unknown'
@@ -71,8 +70,6 @@ export function monitoredTables(trx: Transaction): QueryBuilder<Schedule, Monito
     .castTo<MonitoredTable[]>()
 }
 
-export function tableRefOf(
-  table: Pick<MonitoredTable, 'catalogName' | 'schemaName' | 'tableName'>,
-): TableRef {
+export function tableRefOf(table: Pick<MonitoredTable, 'catalogName' | 'schemaName' | 'tableName'>) {
   return { catalog: table.catalogName, schema: table.schemaName, name: table.tableName }
 }

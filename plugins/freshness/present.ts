@@ -1,7 +1,8 @@
 import { tablePath } from '../../connectors/catalog.ts'
 import { parseDuration } from '../../server/settings/durations.ts'
 import { shownThreshold } from './judge.ts'
-import { tableRefOf, type FreshnessSignal, type FreshnessStatus, type MonitoredTable } from './models.ts'
+import type { FreshnessRollup } from './lists.ts'
+import { tableRefOf, type FreshnessStatus, type MonitoredTable } from './models.ts'
 import type { JudgedTable } from './readiness.ts'
 
 /** The current status: unknown if the last verdict has lapsed. */
@@ -25,8 +26,17 @@ export function presentFreshness(table: JudgedTable): object {
 
 /** The freshness record of the SDK: with schedule, table and notes. */
 export function presentMonitored(table: JudgedTable): object {
+  const status = statusOf(table)
   return {
     ...presentFreshness(table),
+    qualified_name: table.qualifiedName,
+    is_stale: status === 'stale',
+    last_update_time: table.lastUpdated,
+    hours_since_update: presentHours(table.ageSeconds),
+    staleness_threshold_hours: wholeHours(thresholdSeconds(table)),
+    // Before the first check nothing is known, which is so since the schedule was created or got another signal.
+    checked_at: table.lastCheckAt ?? table.updatedAt,
+    last_check_at: table.lastCheckAt,
     readiness: table.readiness,
     schedule_id: table.id,
     asset_id: table.tableId,
@@ -38,25 +48,43 @@ export function presentMonitored(table: JudgedTable): object {
   }
 }
 
+/** The rolled-up fields of a source, named as in the record of a table. */
+export function presentRollup(source: { sourceId: string; name: string }, rollup: FreshnessRollup): object {
+  return {
+    asset_id: source.sourceId,
+    qualified_name: source.name,
+    status: rollup.status,
+    is_stale: rollup.status === 'stale',
+    last_update_time: rollup.lastUpdated,
+    hours_since_update: presentHours(rollup.ageSeconds),
+    staleness_threshold_hours: wholeHours(rollup.thresholdSeconds),
+    checked_at: rollup.checkedAt,
+  }
+}
+
+/** Hours to four decimals, which is less than a second; a time in the future is no hours ago. */
+export function presentHours(seconds: number | null): number | null {
+  return seconds === null ? null : Math.round((Math.max(0, seconds) / 3600) * 10_000) / 10_000
+}
+
+/** Rounded up, because clients take an age above it for stale. */
+function wholeHours(seconds: number | null): number | null {
+  return seconds === null ? null : Math.ceil(seconds / 3600)
+}
+
+function thresholdSeconds(table: MonitoredTable): number | null {
+  return parseDuration(shownThreshold(table) ?? '')
+}
+
 /** The signal that was used; null without one. */
-function usedSignal({
-  timestampColumn,
-  expression,
-  usesLastModified,
-  lastUpdated,
-}: MonitoredTable): FreshnessSignal | null {
+function usedSignal({ timestampColumn, expression, usesLastModified, lastUpdated }: MonitoredTable) {
   if (timestampColumn !== null) return 'column'
   if (expression !== null) return 'expression'
   return usesLastModified || lastUpdated ? 'last_modified' : null
 }
 
 /** Metadata: the signal, the next expected update, errors and notes. */
-export function presentMeta(table: JudgedTable): {
-  signal: FreshnessSignal | null
-  expected_next_update: Date | null
-  error_message: string | null
-  note: string | null
-} {
+export function presentMeta(table: JudgedTable) {
   return {
     signal: usedSignal(table),
     expected_next_update: table.expectedNext,

@@ -7,6 +7,26 @@ export type Readiness = 'ready' | 'not_ready' | 'unknown' | 'error'
 
 export const READINESS: readonly Readiness[] = ['ready', 'not_ready', 'unknown', 'error']
 
+/** What the filter on `status` accepts beside readiness: the `status` of records, and tables that are not watched. */
+const STATUS_ALIASES = { fresh: 'ready', stale: 'not_ready' } as const
+
+/** A value of the filter on `status`. */
+export type StatusFilter = Readiness | keyof typeof STATUS_ALIASES | 'disabled'
+
+export const STATUS_FILTERS: readonly StatusFilter[] = [...READINESS, 'fresh', 'stale', 'disabled']
+
+/** The states that a filter on `status` selects, and whether it selects paused tables in any state. */
+export function statesOf(status: readonly StatusFilter[]): {
+  states: Readiness[]
+  isPausedIncluded: boolean
+} {
+  const states = status.flatMap(value => {
+    if (value === 'disabled') return []
+    return value === 'fresh' || value === 'stale' ? STATUS_ALIASES[value] : value
+  })
+  return { states: [...new Set(states)], isPausedIncluded: status.includes('disabled') }
+}
+
 /** Whether a table is checked automatically: neither its schedule nor its source is paused. */
 export const IS_WATCHED = `(freshness_schedules.is_active
   and (freshness_schedules.company_id, freshness_schedules.source_id) in
@@ -33,11 +53,16 @@ export interface JudgedTable extends MonitoredTable {
   isWatched: boolean
   /** The last verdict is outdated: too old, or from before a pause. */
   isLapsed: boolean
+  /** Age of the newest data by now; negative if its time is in the future. */
+  ageSeconds: number | null
 }
 
 /** Schedules with their tables and readiness. */
 export function judgedTables(trx: Transaction): QueryBuilder<Schedule, JudgedTable[]> {
   return monitoredTables(trx)
-    .select(trx.raw(`${READINESS_SQL} as readiness, ${IS_WATCHED} as is_watched, ${IS_LAPSED} as is_lapsed`))
+    .select(
+      trx.raw(`${READINESS_SQL} as readiness, ${IS_WATCHED} as is_watched, ${IS_LAPSED} as is_lapsed,
+        cast(extract(epoch from now() - freshness_schedules.last_updated) as float8) as age_seconds`),
+    )
     .castTo<JudgedTable[]>()
 }

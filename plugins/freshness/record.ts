@@ -64,11 +64,8 @@ export async function recordObservations(
     finding => finding.watched.alertSeverity !== null && severityOf(finding) === null,
   )
   const { alerts } = server.plugins
-  await alerts.resolveAll(
-    trx,
-    'freshness_violation',
-    over.map(({ watched }) => watched.id),
-  )
+  const causes = over.map(({ watched }) => watched.id)
+  await alerts.resolveAll(trx, 'freshness_violation', causes)
   await alerts.raiseAll(
     trx,
     current.flatMap(finding => violationEvent(server, sourceId, finding) ?? []),
@@ -85,19 +82,13 @@ async function lockCurrent(
   const source = await server.plugins.catalog.lockSource(trx, sourceId)
   // Its alerts were resolved when it was deactivated; a new one would stay open.
   if (!source.isActive && !isReplay) throw server.plugins.catalog.sourceInactive(source)
-  const held = await lockSchedules(
-    trx,
-    findings.map(({ watched }) => watched.id),
-  )
+  const ids = findings.map(({ watched }) => watched.id)
+  const held = await lockSchedules(trx, ids)
   return new Map(held.map(schedule => [schedule.id, schedule]))
 }
 
 /** Whether an observation still applies: the schedule has the same terms, and no later check was stored. */
-function isCurrent(
-  held: LockedSchedule,
-  { watched, checkedAt }: JudgedObservation,
-  isReplay: boolean,
-): boolean {
+function isCurrent(held: LockedSchedule, { watched, checkedAt }: JudgedObservation, isReplay: boolean) {
   return (
     COMPARED_FIELDS.every(term => held[term] === watched[term]) &&
     (isReplay || held.lastCheckAt === null || held.lastCheckAt <= checkedAt)

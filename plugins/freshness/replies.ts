@@ -1,5 +1,7 @@
 import Joi from 'joi'
 import {
+  exampleIn,
+  exampleRecord,
   held,
   inData,
   inEnvelope,
@@ -10,6 +12,7 @@ import {
   removal,
   reply,
   unusable,
+  withoutExamples,
 } from '../../server/http/envelopes.ts'
 import { startedReplies, startedRun } from '../../server/http/run-accepted.ts'
 import { SIGNALS } from './models.ts'
@@ -33,220 +36,233 @@ const signal = Joi.valid(...SIGNALS)
   .description('Where the age is read from; null without a signal.')
 const ageMinutes = integer.min(0).allow(null).description('Age at the time of the check.')
 
-const FRESHNESS = {
-  asset: 'shop.shop.public.orders',
-  status: 'fresh',
-  last_updated: '2026-03-09T07:58:00.000Z',
-  sla_threshold: '24h',
-  sla_status: 'within_sla',
-  checked_at: '2026-03-09T08:05:00.000Z',
-  timestamp_column: 'created_at',
-  data_age_minutes: 7,
-}
-
 const freshnessFields = {
-  asset: Joi.string().description('The qualified name.'),
-  status,
-  last_updated: time.allow(null).description('Time of the newest data.'),
-  sla_threshold: threshold,
-  sla_status: slaStatus,
-  checked_at: time.allow(null),
-  timestamp_column: text.allow(null),
-  data_age_minutes: ageMinutes,
-}
-
-const META = {
-  signal: 'column',
-  expected_next_update: '2026-03-10T07:58:00.000Z',
-  error_message: null,
-  note: null,
+  asset: Joi.string().description('The qualified name.').example('shop.shop.public.orders'),
+  status: status.example('fresh'),
+  last_updated: time.allow(null).description('Time of the newest data.').example('2026-03-09T07:58:00.000Z'),
+  sla_threshold: threshold.example('24h'),
+  sla_status: slaStatus.example('within_sla'),
+  checked_at: time.allow(null).example('2026-03-09T08:05:00.000Z'),
+  timestamp_column: text.allow(null).example('created_at'),
+  data_age_minutes: ageMinutes.example(7),
 }
 
 const metaFields = {
-  signal,
-  expected_next_update: time.allow(null),
-  error_message: text.allow(null).description('Why the last check failed.'),
-  note: Joi.string().allow(null).description('Additional notes.'),
+  signal: signal.example('column'),
+  expected_next_update: time.allow(null).example('2026-03-10T07:58:00.000Z'),
+  error_message: text.allow(null).description('Why the last check failed.').example(null),
+  note: Joi.string().allow(null).description('Additional notes.').example(null),
 }
 
-const summaryOf = {
-  ready: count,
-  not_ready: count,
-  unknown: count,
-  error: count,
+/** Fields of tables and, rolled up, of sources. */
+const commonFields = {
+  qualified_name: Joi.string().example('shop.shop.public.orders'),
+  is_stale: flag.description('Whether the status is stale.').example(false),
+  last_update_time: time
+    .allow(null)
+    .description('Time of the newest data; of a source, of the table with the oldest.')
+    .example('2026-03-09T07:58:00.000Z'),
+  hours_since_update: number
+    .min(0)
+    .allow(null)
+    .description('Its age at the time of the request.')
+    .example(0.1181),
+  staleness_threshold_hours: count
+    .allow(null)
+    .description('The threshold in hours, rounded up; of a source, the largest. Null while unknown.')
+    .example(24),
 }
 
-function ofSource(table: Joi.Schema): Joi.ObjectSchema {
+/** Fields of a source. @param more rolled-up fields */
+function ofSource(table: Joi.Schema, more: Record<string, Joi.Schema> = {}): Joi.ObjectSchema {
   return record({
+    ...more,
     asset: Joi.string().example('shop').description('The qualified name of the source.'),
-    summary: record(summaryOf, { ready: 3, not_ready: 0, unknown: 0, error: 0 }).description(
-      'Counts of all matching tables, regardless of the filter on status.',
-    ),
+    summary: record(
+      { ready: count, not_ready: count, unknown: count, error: count },
+      { ready: 3, not_ready: 0, unknown: 0, error: 0 },
+    ).description('Counts of all matching tables, regardless of the filter on status.'),
     tables: Joi.array().items(table),
     ...pageFields,
   })
 }
 
-const freshness = record(freshnessFields, FRESHNESS).label('Freshness')
-const listed = record({ ...freshnessFields, readiness }, { ...FRESHNESS, readiness: 'ready' })
+const freshness = exampleRecord(freshnessFields).label('Freshness')
+const listed = exampleRecord({ ...freshnessFields, readiness: readiness.example('ready') }).label(
+  'ListedFreshness',
+)
 
-const ofTable = { data: FRESHNESS, meta: META }
+const meta = exampleRecord(metaFields).label('FreshnessMeta')
 const bare = Joi.alternatives()
-  .try(inEnvelope(freshness, record(metaFields, META)), inEnvelope(ofSource(listed)))
-  .example({ success: true, data: ofTable.data, message: '', error: '', meta: ofTable.meta })
+  .try(inEnvelope(freshness, meta), inEnvelope(ofSource(listed)))
+  .example({ success: true, data: exampleIn(freshness), message: '', error: '', meta: exampleIn(meta) })
   .description('The record of a table; of a source, counts and its tables.')
 
-const SCHEDULE_ID = '0196f2e7-10ff-7a3b-8c4d-5e6f70819203'
+const scheduleId = id.example('0196f2e7-10ff-7a3b-8c4d-5e6f70819203')
+const sourceId = id.example('0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d')
 
-const MONITORED = {
-  ...FRESHNESS,
-  readiness: 'ready',
-  schedule_id: SCHEDULE_ID,
-  asset_id: '0196f2e1-2cf0-7e21-a4b5-c6d7e8f90a1b',
-  source_id: '0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d',
-  table_path: 'shop.public.orders',
-  monitoring_mode: 'explicit',
-  is_active: true,
-  ...META,
-}
-
-const monitored = record(
-  {
-    ...freshnessFields,
-    readiness,
-    schedule_id: id,
-    asset_id: id,
-    source_id: id,
-    table_path: Joi.string(),
-    monitoring_mode: mode,
-    is_active: flag.description('Whether its schedule is active.'),
-    ...metaFields,
-  },
-  MONITORED,
-).label('MonitoredTable')
+const monitored = exampleRecord({
+  ...freshnessFields,
+  ...commonFields,
+  checked_at: time
+    .description('Time of the last check; before the first, when the schedule was created or last changed.')
+    .example('2026-03-09T08:05:00.000Z'),
+  last_check_at: time
+    .allow(null)
+    .description('Null before the first check.')
+    .example('2026-03-09T08:05:00.000Z'),
+  readiness: readiness.example('ready'),
+  schedule_id: scheduleId,
+  asset_id: id.example('0196f2e1-2cf0-7e21-a4b5-c6d7e8f90a1b'),
+  source_id: sourceId,
+  table_path: Joi.string().example('shop.public.orders'),
+  monitoring_mode: mode.example('explicit'),
+  is_active: flag.description('Whether its schedule is active.').example(true),
+  ...metaFields,
+}).label('MonitoredTable')
 
 const detail = Joi.alternatives()
-  .try(monitored, ofSource(monitored))
-  .example(MONITORED)
+  .try(
+    monitored,
+    ofSource(monitored, {
+      ...withoutExamples(commonFields),
+      asset_id: id.description('The source.'),
+      status: status.description(
+        'stale if any table is, fresh if a table is and all could be read, else unknown.',
+      ),
+      checked_at: time
+        .allow(null)
+        .description(
+          'Time of the last check of any table; before the first, when a schedule was last changed. Null if no table matches the filters.',
+        ),
+    }),
+  )
+  .example(exampleIn(monitored))
   .description('The record of a table; of a source, counts and its tables.')
 
-const summary = record(
-  {
-    total_tables: count,
-    fresh: count,
-    stale: count,
-    unknown: count,
-    error: count.description('Tables whose last check failed.'),
-    warning: count.description('Fresh tables older than 80 % of the threshold.'),
-    violated: count,
-    paused: count.description('Tables with a paused schedule or source.'),
-    last_check_at: time.allow(null),
-  },
-  {
-    total_tables: 3,
-    fresh: 3,
-    stale: 0,
-    unknown: 0,
-    error: 0,
-    warning: 0,
-    violated: 0,
-    paused: 0,
-    last_check_at: '2026-03-09T08:05:00.000Z',
-  },
-)
+const summary = exampleRecord({
+  total_tables: count.example(3),
+  fresh: count.example(3),
+  stale: count.example(0),
+  unknown: count.example(0),
+  error: count.description('Tables whose last check failed.').example(0),
+  warning: count.description('Fresh tables older than 80 % of the threshold.').example(0),
+  violated: count.example(0),
+  paused: count.description('Tables with a paused schedule or source.').example(0),
+  last_check_at: time.allow(null).example('2026-03-09T08:05:00.000Z'),
+  total_assets: count.description('The same as total_tables: the sum of the four counts below.').example(3),
+  fresh_count: count.example(3),
+  stale_count: count.example(0),
+  unknown_count: count.description('Watched tables without a verdict, failed checks included.').example(0),
+  disabled_count: count.description('Paused tables without a valid verdict.').example(0),
+  freshness_rate: number
+    .min(0)
+    .max(100)
+    .description('Per cent of the tables that are fresh, disabled ones aside; 0 if there is none.')
+    .example(100),
+}).label('FreshnessSummary')
 
-const check = record(
-  {
-    checked_at: time,
-    status,
-    sla_status: slaStatus,
-    last_updated: time.allow(null),
-    data_age_minutes: ageMinutes,
-    is_update: flag.description('Whether the data is newer than at the previous check.'),
-    error_message: text.allow(null),
-  },
-  {
-    checked_at: '2026-03-09T08:05:00.000Z',
-    status: 'fresh',
-    sla_status: 'within_sla',
-    last_updated: '2026-03-09T07:58:00.000Z',
-    data_age_minutes: 7,
-    is_update: true,
-    error_message: null,
-  },
-)
+const check = exampleRecord({
+  checked_at: time.example('2026-03-09T08:05:00.000Z'),
+  status: status.example('fresh'),
+  sla_status: slaStatus.example('within_sla'),
+  last_updated: time.allow(null).example('2026-03-09T07:58:00.000Z'),
+  data_age_minutes: ageMinutes.example(7),
+  is_update: flag.description('Whether the data is newer than at the previous check.').example(true),
+  error_message: text.allow(null).example(null),
+}).label('FreshnessCheck')
 
 const JOB_ID = '0196f2e9-7000-7b1c-9d2e-3f4051627384'
 
 const started = startedRun('Refresh', { id: JOB_ID, jobPath: '/api/v1/sdk/jobs' })
 
 const scheduleFields = {
-  id,
-  asset_id: id.description('The source.'),
-  table_path: Joi.string(),
-  check_interval: Joi.string().description('A duration, such as 1h.'),
-  freshness_column: text.allow(null),
-  freshness_expression: text.allow(null),
-  freshness_signal: signal,
-  expected_interval_hours: number.allow(null).description('The threshold in hours.'),
-  sla_threshold: threshold,
-  monitoring_mode: mode,
-  is_active: flag,
-  last_check: time.allow(null),
-  next_check: time.allow(null),
-  created_at: time,
-  updated_at: time,
+  id: scheduleId,
+  asset_id: sourceId.description('The source.'),
+  table_path: Joi.string().example('shop.public.orders'),
+  check_interval: Joi.string().description('A duration, such as 1h.').example('1h'),
+  freshness_column: text.allow(null).example('created_at'),
+  freshness_expression: text.allow(null).example(null),
+  freshness_signal: signal.example('column'),
+  expected_interval_hours: number.allow(null).description('The threshold in hours.').example(24),
+  sla_threshold: threshold.example('24h'),
+  monitoring_mode: mode.example('explicit'),
+  is_active: flag.example(true),
+  last_check: time.allow(null).example('2026-03-09T08:05:00.000Z'),
+  next_check: time.allow(null).example('2026-03-09T09:05:00.000Z'),
+  created_at: time.example('2026-03-09T08:04:59.000Z'),
+  updated_at: time.example('2026-03-09T08:04:59.000Z'),
 }
 
-const SCHEDULE = {
-  id: SCHEDULE_ID,
-  asset_id: MONITORED.source_id,
-  table_path: 'shop.public.orders',
-  check_interval: '1h',
-  freshness_column: 'created_at',
-  freshness_expression: null,
-  freshness_signal: 'column',
-  expected_interval_hours: 24,
-  sla_threshold: '24h',
-  monitoring_mode: 'explicit',
-  is_active: true,
-  last_check: '2026-03-09T08:05:00.000Z',
-  next_check: '2026-03-09T09:05:00.000Z',
-  created_at: '2026-03-09T08:04:59.000Z',
-  updated_at: '2026-03-09T08:04:59.000Z',
-}
-
-const schedule = record(scheduleFields, SCHEDULE).label('FreshnessSchedule')
+const schedule = exampleRecord(scheduleFields).label('FreshnessSchedule')
 
 /** A created or changed schedule. */
-const changedSchedule = record(
-  {
-    ...scheduleFields,
-    warnings: held.texts.description('Warnings, such as a table without a signal.'),
-  },
-  { ...SCHEDULE, warnings: [] },
-).label('ChangedFreshnessSchedule')
+const changedSchedule = exampleRecord({
+  ...scheduleFields,
+  warnings: held.texts.description('Warnings, such as a table without a signal.').example([]),
+}).label('ChangedFreshnessSchedule')
 
-const bulk = record(
-  {
-    created: count.description('Created schedules; in a dry run, the ones to create.'),
-    existing: count.description('Tables that already had a schedule.'),
-    without_signal: count.description('Tables without a signal.'),
-    matched: count.description('Active tables that match the patterns.'),
-    tables_without_signal: held.texts.description('The first 100 tables without a signal, by path.'),
-    signals: record({ column: count, last_modified: count }).description('Signals of the created schedules.'),
-    dry_run: flag,
-  },
-  {
-    created: 22,
-    existing: 1,
-    without_signal: 1,
-    matched: 24,
-    tables_without_signal: ['shop.public.countries'],
-    signals: { column: 22, last_modified: 0 },
-    dry_run: false,
-  },
-)
+const bulk = exampleRecord({
+  created: count.description('Created schedules; in a dry run, the ones to create.').example(22),
+  existing: count.description('Tables that already had a schedule.').example(1),
+  without_signal: count.description('Tables without a signal.').example(1),
+  matched: count.description('Active tables that match the patterns.').example(24),
+  tables_without_signal: held.texts
+    .description('The first 100 tables without a signal, by path.')
+    .example(['shop.public.countries']),
+  signals: record({ column: count, last_modified: count })
+    .description('Signals of the created schedules.')
+    .example({ column: 22, last_modified: 0 }),
+  dry_run: flag.example(false),
+}).label('CreatedFreshnessSchedules')
+
+const listedBulk = exampleRecord({
+  results: Joi.array()
+    .items(
+      record({
+        table_path: Joi.string(),
+        status: Joi.valid('created', 'failed'),
+        schedule_id: id.allow(null),
+        error: text.allow(null).description('Why it failed.'),
+      }),
+    )
+    .description('What became of each listed table, in their order.')
+    .example([
+      {
+        table_path: 'public.orders',
+        status: 'created',
+        schedule_id: '0196f2e7-10ff-7a3b-8c4d-5e6f70819203',
+        error: null,
+      },
+    ]),
+  created: count.example(1),
+  failed: count.example(0),
+  total: count.example(1),
+})
+
+const bulkResult = Joi.alternatives()
+  .try(bulk, listedBulk)
+  .example(exampleIn(bulk))
+  .description('Counts of tables that match the patterns; of listed tables, what became of each.')
+
+const dryRun = exampleRecord({
+  table_path: Joi.string().example('shop.public.orders'),
+  threshold_hours: number.example(6),
+  lookback_days: count.example(30),
+  total_checks: count.description('Stored checks that found an age.').example(720),
+  would_alert_count: count.description('Those that found at least the threshold.').example(9),
+  would_open_alerts: count
+    .description('Alerts: one for each time that the age grew past the threshold.')
+    .example(2),
+  alert_rate_percent: number.min(0).max(100).example(1.3),
+  current_age_hours: number.min(0).allow(null).description('Null without data.').example(0.5),
+  would_alert_now: flag.example(false),
+  sample_alerts: Joi.array()
+    .items(record({ timestamp: time, hours_since_update: number }))
+    .description('The newest 10 of the checks that would alert.')
+    .example([{ timestamp: '2026-03-09T08:05:00.000Z', hours_since_update: 7.2 }]),
+  recommendation: Joi.string().example('9 of 720 checks would have alerted: the threshold suits the table'),
+})
 
 const unconfigured = unusable
   .description('The asset has no freshness schedule, or all of them are paused')
@@ -276,6 +292,7 @@ export const replies = {
   schedules: reply(inNestedPage(schedule)),
   newSchedule: reply(inData(changedSchedule), 201),
   schedule: reply(inData(changedSchedule)),
-  bulk: reply(inData(bulk)),
+  bulk: reply(inData(bulkResult)),
+  dryRun: reply(inData(dryRun)),
   scheduleRemoved: reply(removal('The freshness schedule of shop.shop.public.orders was removed')),
 }

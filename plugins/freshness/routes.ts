@@ -1,67 +1,52 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
-import { access, caller, inCompany } from '../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { invalidField, unprocessable } from '../../server/http/errors.ts'
-import { param, queryOf } from '../../server/http/input.ts'
+import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import type { Page } from '../../server/http/page.ts'
 import { envelope } from '../../server/http/replies.ts'
 import { waitHeaders } from '../../server/http/run-accepted.ts'
+import { dryRunFreshness, type FreshnessDryRun } from './dry-run.ts'
 import { listChecks } from './history.ts'
 import { refreshJob } from './jobs.ts'
-import { listTables, scopeOf, summarize, type FreshnessFilters } from './lists.ts'
+import { countReadiness, listTables, rollUp, scopeOf, summarize, type FreshnessFilters } from './lists.ts'
 import { Schedule } from './models.ts'
-import { presentFreshness, presentMeta, presentMonitored } from './present.ts'
+import { presentFreshness, presentMeta, presentMonitored, presentRollup } from './present.ts'
 import { judgedTables, type JudgedTable } from './readiness.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 
-const tags = ['api', 'freshness']
+const route = routesOf('freshness')
 
 /** Routes that read freshness and refresh it. */
 export const routes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/freshness',
-    options: {
-      ...access.read,
-      description: 'Freshness of a table, or of the tables of a source',
-      tags,
-      validate: { query: schemas.namedAssetQuery },
-      response: replies.bare,
-    },
+  route('GET', '/api/v1/freshness', access.read, {
+    id: 'findFreshness',
+    description: 'Freshness of a table, or of the tables of a source',
+    validate: { query: schemas.namedAssetQuery },
+    response: replies.bare,
     handler: request => {
       const { asset, ...query } = queryOf<FreshnessFilters & Page & { asset: string }>(request)
       return inCompany(request, trx =>
         freshnessEnvelope(request, trx, { asset, loc: ['query', 'asset'] }, query),
       )
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/assets/{asset_id}/freshness',
-    options: {
-      ...access.read,
-      description: 'Freshness of a table, or of the tables of a source',
-      tags,
-      validate: { params: schemas.assetParams, query: schemas.freshnessQuery },
-      response: replies.bare,
-    },
+  }),
+  route('GET', '/api/v1/assets/{asset_id}/freshness', access.read, {
+    description: 'Freshness of a table, or of the tables of a source',
+    validate: { params: schemas.assetParams, query: schemas.freshnessQuery },
+    response: replies.bare,
     handler: request =>
       inCompany(request, trx =>
         freshnessEnvelope(request, trx, assetOfPath(request), queryOf<FreshnessFilters & Page>(request)),
       ),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/freshness',
-    options: {
-      ...access.read,
-      description: 'List monitored tables',
-      tags,
-      validate: { query: schemas.monitoredQuery },
-      response: replies.monitored,
-    },
+  }),
+  route('GET', '/api/v1/sdk/freshness', access.read, {
+    id: 'listFreshness',
+    description: 'List monitored tables',
+    validate: { query: schemas.monitoredQuery },
+    response: replies.monitored,
     handler: request => {
       const { asset_id: asset, ...query } = queryOf<FreshnessFilters & Page & { asset_id?: string }>(request)
       return inCompany(request, async trx => {
@@ -74,54 +59,51 @@ export const routes: ServerRoute[] = [
         return { data: { data: tables.map(presentMonitored), pagination } }
       })
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/freshness/summary',
-    options: {
-      ...access.read,
-      description: 'Counts of monitored tables',
-      tags,
-      validate: { query: schemas.summaryQuery },
-      response: replies.summary,
-    },
+  }),
+  route('GET', '/api/v1/sdk/freshness/summary', access.read, {
+    description: 'Counts of monitored tables',
+    validate: { query: schemas.summaryQuery },
+    response: replies.summary,
     handler: request => {
       const { asset_id: asset } = queryOf<{ asset_id?: string }>(request)
       return inCompany(request, async trx => ({
         data: await summarize(trx, await scopeOf(request.server, trx, asset)),
       }))
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/freshness/{asset_id}',
-    options: {
-      ...access.read,
-      description: 'Freshness of a table, or of the tables of a source',
-      tags,
-      validate: { params: schemas.assetParams, query: schemas.detailQuery },
-      response: replies.detail,
-    },
+  }),
+  route('POST', '/api/v1/sdk/freshness/dry-run', access.read, {
+    id: 'dryRunFreshness',
+    description: 'Judge the stored checks of a table by another threshold',
+    notes: 'Nothing is stored, and the source is not queried.',
+    validate: { payload: schemas.dryRun },
+    response: replies.dryRun,
+    handler: request =>
+      inCompany(request, async trx => ({
+        data: await dryRunFreshness(request.server, trx, bodyOf<FreshnessDryRun>(request)),
+      })),
+  }),
+  route('GET', '/api/v1/sdk/freshness/{asset_id}', access.read, {
+    description: 'Freshness of a table, or of the tables of a source',
+    validate: { params: schemas.assetParams, query: schemas.detailQuery },
+    response: replies.detail,
     handler: request =>
       inCompany(request, async trx => {
         const query = queryOf<FreshnessFilters & Page>(request)
         const asset = await findConfigured(request, trx, assetOfPath(request))
-        if (!asset.table) return { data: await presentSource(trx, asset, query, presentMonitored) }
+        if (!asset.table) {
+          const { states, ...tables } = await readSourceTables(trx, asset, query, presentMonitored)
+          return { data: { ...tables, ...presentRollup(asset, rollUp(states)) } }
+        }
         const [filter] = filtersIn(query)
         if (filter) throw invalidField(filter, ONLY_FOR_SOURCES)
         return { data: presentMonitored(asset.table) }
       }),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/freshness/{asset_id}/history',
-    options: {
-      ...access.read,
-      description: 'List the freshness checks of a table, newest first',
-      tags,
-      validate: { params: schemas.assetParams, query: schemas.historyQuery },
-      response: replies.history,
-    },
+  }),
+  route('GET', '/api/v1/sdk/freshness/{asset_id}/history', access.read, {
+    id: 'listFreshnessChecks',
+    description: 'List the freshness checks of a table, newest first',
+    validate: { params: schemas.assetParams, query: schemas.historyQuery },
+    response: replies.history,
     handler: request =>
       inCompany(request, async trx => {
         const { table, name } = await findConfigured(request, trx, assetOfPath(request))
@@ -132,22 +114,16 @@ export const routes: ServerRoute[] = [
           )
         return { data: await listChecks(trx, table.id, queryOf<Page & { days_back?: number }>(request)) }
       }),
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/sdk/freshness/{asset_id}/refresh',
-    options: {
-      ...access.write,
-      description: 'Check a table, or all tables of a source, now',
-      tags,
-      validate: { params: schemas.assetParams, headers: waitHeaders },
-      response: replies.refresh,
-    },
+  }),
+  route('POST', '/api/v1/sdk/freshness/{asset_id}/refresh', access.write, {
+    description: 'Check a table, or all tables of a source, now',
+    validate: { params: schemas.assetParams, headers: waitHeaders },
+    response: replies.refresh,
     handler: async (request, h) => {
       const run = await inCompany(request, trx => requestRefresh(request, trx))
       return request.server.plugins.catalog.answerStarted(request, h, 'Refresh', run)
     },
-  },
+  }),
 ]
 
 /** The record of a table, or counts and tables of a source, in the standard envelope. */
@@ -160,7 +136,8 @@ async function freshnessEnvelope(
   const asset = await findConfigured(request, trx, named)
   if (!asset.table) {
     const present = (table: JudgedTable) => ({ ...presentFreshness(table), readiness: table.readiness })
-    return envelope(await presentSource(trx, asset, query, present))
+    const { states: _, ...tables } = await readSourceTables(trx, asset, query, present)
+    return envelope(tables)
   }
   const detail = filtersIn(query).map(name => ({
     loc: ['query', name],
@@ -195,22 +172,21 @@ interface ConfiguredAsset {
   table?: JudgedTable
 }
 
-async function presentSource(
+async function readSourceTables(
   trx: Transaction,
   { sourceId, name }: ConfiguredAsset,
   query: FreshnessFilters & Page,
   present: (table: JudgedTable) => object,
-): Promise<object> {
-  const { tables, counts, pagination } = await listTables(trx, { sourceId }, query, query)
-  return { asset: name, summary: counts, tables: tables.map(present), ...pagination }
+) {
+  const { tables, states, pagination } = await listTables(trx, { sourceId }, query, query)
+  return {
+    ...{ asset: name, summary: countReadiness(states), tables: tables.map(present), ...pagination },
+    states,
+  }
 }
 
 /** Finds an asset with at least one schedule. @throws 422 if it has none */
-async function findConfigured(
-  request: Request,
-  trx: Transaction,
-  { asset, loc }: NamedAsset,
-): Promise<ConfiguredAsset> {
+async function findConfigured(request: Request, trx: Transaction, { asset, loc }: NamedAsset) {
   const { source, table } = await request.server.plugins.catalog.findAsset(trx, asset)
   if (table) {
     const [found] = await judgedTables(trx).where('freshness_schedules.tableId', table.id)

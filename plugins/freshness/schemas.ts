@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
 import { SIGNALS } from './models.ts'
-import { READINESS } from './readiness.ts'
+import { STATUS_FILTERS } from './readiness.ts'
 
 const MINUTE_SECONDS = 60
 const MAX_SLA_SECONDS = 400 * 86_400
@@ -48,7 +48,10 @@ const commaList = (description: string, allowed?: readonly string[]) =>
     .description(description)
 
 const freshnessFilters = {
-  status: commaList(`Comma-separated states: ${READINESS.join(', ')}.`, READINESS),
+  status: commaList(
+    `Comma-separated states: ${STATUS_FILTERS.join(', ')}. fresh is ready, stale is not_ready, and disabled is a paused schedule or source.`,
+    STATUS_FILTERS,
+  ),
   // Schema names are compared as the engine returns them; tags are stored in NFC.
   schema: commaList('Comma-separated schemas.'),
   tag: commaList('Comma-separated tags of the table, of any of its columns, or of its source.').normalize(
@@ -71,7 +74,12 @@ export const historyQuery = Joi.object({
 export const summaryQuery = Joi.object({ asset_id: assetId })
 
 export const scheduleParams = Joi.object({ id: Joi.string().max(100).required() })
-export const schedulesQuery = Joi.object({ ...pageQuery(), asset_id: assetId, is_active: queryBoolean })
+export const schedulesQuery = Joi.object({
+  ...pageQuery(),
+  asset_id: assetId,
+  is_active: queryBoolean,
+  active_only: queryBoolean.description('true is the same as is_active=true; false does not filter.'),
+})
 
 const HOURS_MESSAGE = `{{#label}} must be from ${(MINUTE_SECONDS / 3600).toFixed(4)} (a minute) to ${MAX_SLA_SECONDS / 3600} (400 days)`
 
@@ -129,15 +137,41 @@ const patterns = (description: string) =>
 
 const PATTERN_FORMS = 'table, schema.table or catalog.schema.table, with * for any characters'
 
+const MAX_LISTED_SCHEDULES = 100
+
+/** A field that only makes sense where patterns choose the tables. */
+const unlessListed = (schema: Joi.Schema) =>
+  schema.when('schedules', { is: Joi.exist(), then: Joi.forbidden() })
+
+const listedSchedule = Joi.object({
+  table_path: Joi.string().max(1_000).required(),
+  monitoring_mode: scheduleFields.monitoring_mode,
+  sla_threshold: scheduleFields.sla_threshold,
+  expected_interval_hours: scheduleFields.expected_interval_hours,
+  freshness_column: scheduleFields.freshness_column,
+  check_interval: scheduleFields.check_interval,
+  is_active: scheduleFields.is_active,
+})
+  .oxor('sla_threshold', 'expected_interval_hours')
+  .messages(EITHER_MESSAGES)
+
 export const newSchedules = Joi.object({
   asset_id: assetId.required().description('A source.'),
-  include_patterns: patterns(`Tables to include, default all: ${PATTERN_FORMS}.`),
-  exclude_patterns: patterns(`Tables to exclude, even if included: ${PATTERN_FORMS}.`),
-  only_with_signal: Joi.boolean().strict().default(true).description('Skips tables without a signal.'),
-  dry_run: Joi.boolean()
-    .strict()
-    .default(false)
-    .description('Creates nothing, and returns what would be created.'),
+  schedules: Joi.array()
+    .items(listedSchedule)
+    .min(1)
+    .max(MAX_LISTED_SCHEDULES)
+    .description(
+      'Tables by path, each with its own fields, instead of patterns. Fields beside the list apply where a table sets none.',
+    ),
+  include_patterns: unlessListed(patterns(`Tables to include, default all: ${PATTERN_FORMS}.`)),
+  exclude_patterns: unlessListed(patterns(`Tables to exclude, even if included: ${PATTERN_FORMS}.`)),
+  only_with_signal: unlessListed(
+    Joi.boolean().strict().default(true).description('Skips tables without a signal.'),
+  ),
+  dry_run: unlessListed(
+    Joi.boolean().strict().default(false).description('Creates nothing, and returns what would be created.'),
+  ),
   monitoring_mode: scheduleFields.monitoring_mode,
   sla_threshold: scheduleFields.sla_threshold,
   expected_interval_hours: scheduleFields.expected_interval_hours,
@@ -148,3 +182,20 @@ export const newSchedules = Joi.object({
   .messages(EITHER_MESSAGES)
   .required()
   .example({ asset_id: 'shop', include_patterns: ['public.*'], monitoring_mode: 'auto_learn' })
+
+export const dryRun = Joi.object({
+  asset_id: assetId.required(),
+  table_path: Joi.string().max(1_000).description('Needed unless the asset is a table.'),
+  expected_interval_hours: scheduleFields.expected_interval_hours
+    .required()
+    .description('The threshold to try, in hours.'),
+  lookback_days: Joi.number()
+    .strict()
+    .integer()
+    .min(1)
+    .max(365)
+    .default(7)
+    .description('Days of stored checks to judge by the threshold.'),
+})
+  .required()
+  .example({ asset_id: 'shop.shop.public.orders', expected_interval_hours: 6, lookback_days: 30 })

@@ -48,7 +48,7 @@ export async function checkFreshness(
     const message = `error: ${verdict.asset} could not be checked: ${failure.message}`
     throw new CommandError(message, EXIT.error, { isTransient: !isPermanent })
   }
-  for (const { asset: table, note: recordNote, last_updated: updated, checked_at: checked } of monitored) {
+  for (const { asset: table, note: recordNote, last_updated: updated, last_check_at: checked } of monitored) {
     if (recordNote !== null && updated !== null && checked !== null && updated > checked)
       note(`${table}: ${recordNote}`)
   }
@@ -66,12 +66,7 @@ function notMonitoredError(asset: string): CommandError {
 const RECORDS_PER_PAGE = 100
 
 /** Reads up to `limit` records of an asset, and the service's clock as of the last page. */
-async function readRecords(
-  client: ServiceClient,
-  asset: string,
-  signal: AbortSignal,
-  limit = Infinity,
-): Promise<{ records: FreshnessRecord[]; now: Date }> {
+async function readRecords(client: ServiceClient, asset: string, signal: AbortSignal, limit = Infinity) {
   const records: FreshnessRecord[] = []
   for (;;) {
     const query = new URLSearchParams({

@@ -72,11 +72,7 @@ Ends with
 Before a job that needs today's orders, waiting up to half an hour for them:
   tidemark freshness shop.shop.public.orders --wait 30m && ./nightly-report`
 
-function runFreshnessCommand(
-  asset: string,
-  options: FreshnessCommandOptions,
-  terminal: Terminal,
-): Promise<FreshnessVerdict> {
+function runFreshnessCommand(asset: string, options: FreshnessCommandOptions, terminal: Terminal) {
   const { signal } = terminal
   const note = withoutRepeats(line => terminal.err(line))
   const limits = { signal, timeout: options.timeout }

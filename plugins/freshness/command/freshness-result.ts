@@ -15,7 +15,8 @@ export interface FreshnessRecord {
   monitoring_mode: string
   sla_threshold: string | null
   sla_status: string | null
-  checked_at: string | null
+  /** Null before the first check. */
+  last_check_at: string | null
   timestamp_column: string | null
   /** `column`, `expression` or `last_modified`; null where the age is unknown. */
   signal: string | null
@@ -94,7 +95,7 @@ export function isTableOf(asset: string, record: FreshnessRecord): boolean {
 export function mayTurnFresh(record: FreshnessRecord): boolean {
   if (freshnessStatus(record) !== 'unknown') return true
   const isRead = record.signal === 'column' || record.signal === 'expression'
-  return record.last_updated === null && (isRead || record.checked_at === null)
+  return record.last_updated === null && (isRead || record.last_check_at === null)
 }
 
 function freshnessStatus({ readiness, status }: FreshnessRecord): FreshnessStatus {
@@ -165,7 +166,7 @@ function describeNextUpdate(expected: string | null, now: Date): string {
     : `; next update expected by ${formatClockTime(at, now)}`
 }
 
-function describeLastCheck({ checked_at: checkedAt }: FreshnessRecord, now: Date): string {
+function describeLastCheck({ last_check_at: checkedAt }: FreshnessRecord, now: Date): string {
   if (checkedAt === null) return ''
   const at = new Date(checkedAt)
   const seconds = Math.max(0, (now.getTime() - at.getTime()) / 1000)

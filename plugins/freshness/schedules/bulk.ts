@@ -85,10 +85,7 @@ export async function createSchedules(
 }
 
 /** Pauses between tables: matching hundreds of long patterns blocks the event loop for milliseconds per table. */
-async function filterWithPauses<Item>(
-  items: readonly Item[],
-  isWanted: (item: Item) => boolean,
-): Promise<Item[]> {
+async function filterWithPauses<Item>(items: readonly Item[], isWanted: (item: Item) => boolean) {
   const wanted: Item[] = []
   for (const [index, item] of items.entries()) {
     if (index % TABLES_BETWEEN_PAUSES === 0) await setImmediate()

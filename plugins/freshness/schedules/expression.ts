@@ -47,10 +47,7 @@ export async function parseExpression(
 }
 
 /** Why the newest value could show personal data: a tagged column, or a whole row, which contains it. */
-function personalDataError(
-  { references }: CustomSql,
-  { table, columns, hidden }: ExpressionScope,
-): string | null {
+function personalDataError({ references }: CustomSql, { table, columns, hidden }: ExpressionScope) {
   if (hidden.size === 0) return null
   // Most engines ignore the case of unquoted names.
   const lower = (name: string) => name.toLowerCase()
@@ -95,11 +92,7 @@ export async function findVolatileExpressions(
   return reasons
 }
 
-async function volatilityError(
-  connection: Connection,
-  dialect: Dialect,
-  expression: CustomSql,
-): Promise<string | null> {
+async function volatilityError(connection: Connection, dialect: Dialect, expression: CustomSql) {
   for (const { select, validateRows } of validateVolatility(expression, dialect, FIELD)) {
     const reason =
       validateRows?.(await connection.query(select, { timeoutMs: VALIDATION_TIMEOUT_MS })) ?? null
@@ -112,11 +105,7 @@ async function volatilityError(
  * Rejects an expression that the engine would not run. If the source cannot be reached, only the check finds out.
  * @throws 400 `VALIDATION_ERROR`
  */
-export async function assertExpression(
-  server: Server,
-  { source, table }: TableContext,
-  text: string,
-): Promise<void> {
+export async function assertExpression(server: Server, { source, table }: TableContext, text: string) {
   const { catalog } = server.plugins
   const { name, columns } = table
   const { dialect } = catalog.connectorOf(source)
@@ -139,12 +128,7 @@ export async function assertExpression(
 }
 
 /** Lets the engine resolve every name and type, and MAX, without reading a row. */
-async function typeError(
-  connection: Connection,
-  dialect: Dialect,
-  table: TableRef,
-  expression: CustomSql,
-): Promise<string | null> {
+async function typeError(connection: Connection, dialect: Dialect, table: TableRef, expression: CustomSql) {
   const statement = sql`select max(${renderCustomSql(expression, dialect)}) as newest from ${dialect.table(table)} where 1 = 0`
   try {
     await connection.query(statement, { timeoutMs: VALIDATION_TIMEOUT_MS })

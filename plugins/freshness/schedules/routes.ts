@@ -1,10 +1,12 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest, auditorOf, fieldsOf } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
+import { invalidField } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import type { Page } from '../../../server/http/page.ts'
 import { createSchedules, type BulkScheduleRequest } from './bulk.ts'
+import { createListedSchedules, type ListedScheduleRequest } from './listed.ts'
 import { listSchedules, scopeOf } from '../lists.ts'
 import type { MonitoredTable } from '../models.ts'
 import { presentSchedule } from '../present.ts'
@@ -21,33 +23,21 @@ import {
 } from './schedules.ts'
 import { warningsOf } from './signals.ts'
 
-const BASE = '/api/v1/sdk/freshness/schedules'
-const tags = ['api', 'freshness']
+const route = routesOf('freshness')
 
+const BASE = '/api/v1/sdk/freshness/schedules'
 /** Routes that manage freshness schedules. */
 export const scheduleRoutes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path: BASE,
-    options: {
-      ...access.read,
-      description: 'List freshness schedules',
-      tags,
-      validate: { query: schemas.schedulesQuery },
-      response: replies.schedules,
-    },
+  route('GET', BASE, access.read, {
+    description: 'List freshness schedules',
+    validate: { query: schemas.schedulesQuery },
+    response: replies.schedules,
     handler: request => inCompany(request, trx => list(request, trx)),
-  },
-  {
-    method: 'POST',
-    path: BASE,
-    options: {
-      ...access.write,
-      description: 'Create the freshness schedule of a table and run the first check',
-      tags,
-      validate: { payload: schemas.newSchedule },
-      response: replies.newSchedule,
-    },
+  }),
+  route('POST', BASE, access.write, {
+    description: 'Create the freshness schedule of a table and run the first check',
+    validate: { payload: schemas.newSchedule },
+    response: replies.newSchedule,
     handler: async (request, h) => {
       const body = bodyOf<ScheduleRequest>(request)
       await assertRunnable(request.server, caller(request).companyId, body, body)
@@ -58,23 +48,22 @@ export const scheduleRoutes: ServerRoute[] = [
       })
       return h.response({ data: await checkedSchedule(request, made) }).code(201)
     },
-  },
-  {
-    method: 'POST',
-    path: `${BASE}/bulk`,
-    options: {
-      ...access.write,
-      description: 'Create the missing freshness schedules of many tables',
-      notes: 'The first checks run within a minute. Repeating the request adds schedules for new tables.',
-      tags,
-      validate: { payload: schemas.newSchedules },
-      response: replies.bulk,
-    },
+  }),
+  route('POST', `${BASE}/bulk`, access.write, {
+    id: 'createFreshnessSchedules',
+    description: 'Create the missing freshness schedules of many tables',
+    notes:
+      'Patterns choose the tables, or a list names them. The first checks run within a minute. Repeating the request adds schedules for new tables.',
+    validate: { payload: schemas.newSchedules },
+    response: replies.bulk,
     handler: async request => ({
       data: await inCompany(request, async trx => {
-        const body = bodyOf<BulkScheduleRequest>(request)
-        const reply = await createSchedules(request.server, trx, body)
-        if (reply.created > 0 && !reply.dry_run) {
+        const body = bodyOf<BulkScheduleRequest | ListedScheduleRequest>(request)
+        const reply =
+          'schedules' in body
+            ? await createListedSchedules(request.server, trx, body)
+            : await createSchedules(request.server, trx, body)
+        if (reply.created > 0 && !('dry_run' in reply && reply.dry_run)) {
           const { source } = await request.server.plugins.catalog.findAsset(trx, body.asset_id)
           await auditRequest(request, trx, {
             action: 'schedule.created',
@@ -85,17 +74,11 @@ export const scheduleRoutes: ServerRoute[] = [
         return reply
       }),
     }),
-  },
-  {
-    method: 'PATCH',
-    path: `${BASE}/{id}`,
-    options: {
-      ...access.write,
-      description: 'Change a freshness schedule and check its table',
-      tags,
-      validate: { params: schemas.scheduleParams, payload: schemas.schedulePatch },
-      response: replies.schedule,
-    },
+  }),
+  route('PATCH', `${BASE}/{id}`, access.write, {
+    description: 'Change a freshness schedule and check its table',
+    validate: { params: schemas.scheduleParams, payload: schemas.schedulePatch },
+    response: replies.schedule,
     handler: async request => {
       const id = param(request, 'id')
       const patch = bodyOf<ScheduleFields>(request)
@@ -107,17 +90,11 @@ export const scheduleRoutes: ServerRoute[] = [
       })
       return { data: await checkedSchedule(request, changed) }
     },
-  },
-  {
-    method: 'DELETE',
-    path: `${BASE}/{id}`,
-    options: {
-      ...access.write,
-      description: 'Delete a freshness schedule and its history',
-      tags,
-      validate: { params: schemas.scheduleParams },
-      response: replies.scheduleRemoved,
-    },
+  }),
+  route('DELETE', `${BASE}/{id}`, access.write, {
+    description: 'Delete a freshness schedule and its history',
+    validate: { params: schemas.scheduleParams },
+    response: replies.scheduleRemoved,
     handler: request =>
       inCompany(request, async trx => {
         const schedule = await deleteSchedule(request.server, trx, param(request, 'id'))
@@ -127,7 +104,7 @@ export const scheduleRoutes: ServerRoute[] = [
           data: { success: true, message: `The freshness schedule of ${qualifiedName} was removed` },
         }
       }),
-  },
+  }),
 ]
 
 /** A new or changed schedule after its first check, with warnings. */
@@ -141,9 +118,13 @@ async function checkedSchedule(
 async function list(request: Request, trx: Transaction): Promise<object> {
   const {
     asset_id: asset,
-    is_active: isActive,
+    is_active: state,
+    active_only: isActiveOnly = false,
     ...page
-  } = queryOf<Page & { asset_id?: string; is_active?: boolean }>(request)
+  } = queryOf<Page & { asset_id?: string; is_active?: boolean; active_only?: boolean }>(request)
+  if (isActiveOnly && state === false)
+    throw invalidField('active_only', 'contradicts is_active=false: give one of the two')
+  const isActive = isActiveOnly || state
   const scope = await scopeOf(request.server, trx, asset)
   const { tables, pagination } = await listSchedules(trx, scope, { ...page, isActive })
   return { data: { data: tables.map(presentSchedule), pagination } }

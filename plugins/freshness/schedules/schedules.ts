@@ -40,11 +40,7 @@ export const NEXT_ON_GRID = `next_run_at + make_interval(secs =>
   (floor(extract(epoch from now() - next_run_at) / extract(epoch from cast(check_interval as interval))) + 1))`
 
 /** Creates the schedule of a table, due at once. @throws 409 if the table has one */
-export async function createSchedule(
-  server: Server,
-  trx: Transaction,
-  body: ScheduleRequest,
-): Promise<MonitoredTable> {
+export async function createSchedule(server: Server, trx: Transaction, body: ScheduleRequest) {
   const { source, table } = await tableOf(server, trx, body)
   const { mode, slaThreshold, checkInterval } = resolveTerms(source, body)
   const signal = chooseSignal(server, source, table, body)
@@ -98,12 +94,7 @@ export async function assertRunnable(
  * Changes the given fields; a threshold makes the schedule explicit unless the patch sets the mode. The schedule is due
  * at once. A different signal deletes what was learned.
  */
-export async function patchSchedule(
-  server: Server,
-  trx: Transaction,
-  id: string,
-  patch: ScheduleFields,
-): Promise<MonitoredTable> {
+export async function patchSchedule(server: Server, trx: Transaction, id: string, patch: ScheduleFields) {
   const schedule = await findLockedSchedule(trx, id)
   const ownThreshold = thresholdOf(patch)
   const slaThreshold = ownThreshold ?? schedule.slaThreshold
@@ -195,7 +186,12 @@ async function advanceNextRun(trx: Transaction, id: string): Promise<void> {
   )
 }
 
-async function tableOf(server: Server, trx: Transaction, body: ScheduleRequest): Promise<TableContext> {
+/** The table that a request names by its asset, or by its path in the asset. @throws 400, 404 */
+export async function tableOf(
+  server: Server,
+  trx: Transaction,
+  body: { asset_id: string; table_path?: string },
+): Promise<TableContext> {
   const { source, table } = await server.plugins.catalog.findAsset(trx, body.asset_id)
   if (body.table_path === undefined) {
     if (!table)
@@ -210,10 +206,7 @@ async function tableOf(server: Server, trx: Transaction, body: ScheduleRequest):
   return { source, table: named }
 }
 
-function thresholdOf({
-  sla_threshold: threshold,
-  expected_interval_hours: hours,
-}: ScheduleFields): string | undefined {
+function thresholdOf({ sla_threshold: threshold, expected_interval_hours: hours }: ScheduleFields) {
   return hours === undefined ? threshold : formatDuration(Math.round(hours * 3600))
 }
 

@@ -10,7 +10,9 @@ import { explicit, startWorlds } from './worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-freshness-'))
 t.teardown(() => rm(folder, { recursive: true }))
-const { server, tenant, query, addSource, world } = await startWorlds(t, { FILE_SOURCES: folder })
+const { server, tenant, query, addSource, world } = await startWorlds(t, {
+  settings: { FILE_SOURCES: folder },
+})
 
 const alertsOf = (scheduleId: string) =>
   query(

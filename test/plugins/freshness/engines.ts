@@ -96,7 +96,7 @@ export type Place = Awaited<ReturnType<Awaited<ReturnType<typeof startEngines>>[
 export async function startEngines(t: Teardown) {
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'tidemark-engines-'))
   t.teardown(() => rm(folder, { recursive: true }))
-  const worlds = await startWorlds(t, { FILE_SOURCES: folder })
+  const worlds = await startWorlds(t, { settings: { FILE_SOURCES: folder } })
   const { server, tenant, query } = worlds
 
   async function place(t: Teardown, engine: Engine, statements: readonly string[]) {

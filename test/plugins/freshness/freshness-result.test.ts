@@ -18,7 +18,7 @@ const record = (changes: Partial<FreshnessRecord>): FreshnessRecord => ({
   monitoring_mode: 'explicit',
   sla_threshold: '24h',
   sla_status: 'within_sla',
-  checked_at: '2026-03-01T11:59:30Z',
+  last_check_at: '2026-03-01T11:59:30Z',
   timestamp_column: null,
   signal: 'last_modified',
   data_age_minutes: 59,
@@ -46,5 +46,5 @@ t.test('waiting helps where rows may arrive, not where there is no signal', asyn
   t.equal(mayTurnFresh(record({ ...empty, signal: 'column', timestamp_column: 'updated_at' })), true)
   t.equal(mayTurnFresh(record({ ...empty, signal: 'expression' })), true)
   t.equal(mayTurnFresh(record({ ...empty, signal: null })), false)
-  t.equal(mayTurnFresh(record({ ...empty, signal: null, checked_at: null })), true, 'not checked yet')
+  t.equal(mayTurnFresh(record({ ...empty, signal: null, last_check_at: null })), true, 'not checked yet')
 })

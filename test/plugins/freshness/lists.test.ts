@@ -4,7 +4,8 @@ import { refreshJob } from '../../../plugins/freshness/jobs.ts'
 import { sentDuring } from '../metrics/world.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
-const { server, tenant, stranger, query, world } = await startWorlds(t)
+// On a server that prepared statements before, those would not be seen.
+const { server, tenant, stranger, query, world } = await startWorlds(t, { isOwn: true })
 
 type Record = { asset: string; table_path?: string; [field: string]: unknown }
 
@@ -158,6 +159,62 @@ t.test('the lists of a company hold its own tables only', async t => {
   t.same(body.data, {
     ...{ total_tables: 0, fresh: 0, stale: 0, unknown: 0, error: 0, warning: 0, violated: 0, paused: 0 },
     last_check_at: null,
+    ...{ total_assets: 0, fresh_count: 0, stale_count: 0, unknown_count: 0, disabled_count: 0 },
+    freshness_rate: 0,
+  })
+})
+
+t.test('each table counts once in the counts of the summary, and status takes their names', async t => {
+  const { watch, source } = await world(
+    t,
+    `create table new (ts timestamptz default now()); insert into new default values;
+     create table old (ts timestamptz); insert into old values (now() - interval '3 days');
+     create table empty (ts timestamptz); create table off (ts timestamptz)`,
+  )
+  await watch('new', explicit('90m'))
+  await watch('old', explicit('1d'))
+  await watch('empty')
+  const paused = await watch('off', { is_active: false })
+  const { body: summary } = await get(`/sdk/freshness/summary?asset_id=${source.id}`)
+  t.match(summary.data, {
+    ...{ total_assets: 4, fresh_count: 1, stale_count: 1, unknown_count: 1, disabled_count: 1 },
+    freshness_rate: 33.3,
+  })
+  const named = async (status: string) => {
+    const { body } = await get(`/sdk/freshness?asset_id=${source.id}&status=${status}`)
+    t.equal(body.data.pagination.total, body.data.data.length)
+    return namesOf(body.data.data)
+  }
+  t.same(await named('fresh'), ['new'])
+  t.same(await named('stale'), ['old'])
+  t.same(await named('disabled'), ['off'])
+  t.same(await named('unknown,disabled'), ['off', 'empty'], 'a paused table that is unknown is listed once')
+  t.same(await named('stale,not_ready,disabled'), ['off', 'old'])
+
+  const { body: list } = await get(`/sdk/freshness?asset_id=${source.id}`)
+  const [off, empty, old, fresh] = list.data.data
+  t.match(fresh, { is_stale: false, staleness_threshold_hours: 2, qualified_name: fresh.asset })
+  t.match(old, { is_stale: true, staleness_threshold_hours: 24, last_update_time: old.last_updated })
+  t.ok(old.hours_since_update >= 72 && old.hours_since_update < 72.1)
+  t.match(empty, { is_stale: false, hours_since_update: null, staleness_threshold_hours: null })
+  t.match(off, { last_check_at: null, checked_at: paused.updated_at }, 'known since the schedule is there')
+
+  const { body: whole } = await get(`/sdk/freshness/${source.id}`)
+  t.match(whole.data, {
+    ...{ asset_id: source.id, qualified_name: source.name, status: 'stale', is_stale: true },
+    ...{ last_update_time: old.last_updated, staleness_threshold_hours: 24 },
+    hours_since_update: Number,
+    checked_at: String,
+  })
+  const { body: none } = await get(`/sdk/freshness/${source.id}?search=nothing`)
+  t.match(none.data, { status: 'unknown', is_stale: false, checked_at: null, total: 0 })
+
+  const schedules = async (rest: string) => get(`/sdk/freshness/schedules?asset_id=${source.id}&${rest}`)
+  t.equal((await schedules('active_only=true')).body.data.pagination.total, 3)
+  t.equal((await schedules('active_only=false')).body.data.pagination.total, 4)
+  t.match(await schedules('active_only=true&is_active=false'), {
+    status: 400,
+    body: { error: { details: { field: 'active_only' } } },
   })
 })
 

@@ -10,8 +10,10 @@ import { explicit, startWorlds } from './worlds.ts'
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-journal-'))
 t.teardown(() => rm(folder, { recursive: true }))
 const { server, tenant, query, addSource } = await startWorlds(t, {
-  FILE_SOURCES: folder,
-  EXTENSIONS: new URL('../../helpers/extensions/journal-engine.ts', import.meta.url).href,
+  settings: {
+    FILE_SOURCES: folder,
+    EXTENSIONS: new URL('../../helpers/extensions/journal-engine.ts', import.meta.url).href,
+  },
 })
 
 /** A source whose engine keeps a journal of changes, with one table that was changed and read at midnight. */

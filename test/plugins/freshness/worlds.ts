@@ -6,8 +6,8 @@ import { startSource } from '../../helpers/source.ts'
 type Teardown = Parameters<typeof startSource>[0]
 
 /** A server with two companies: `tenant` monitors sources, `stranger` must not see them. */
-export async function startWorlds(t: Teardown, settings: Record<string, string> = {}) {
-  const { server, signUp, query } = await startServer(t, { settings })
+export async function startWorlds(t: Teardown, options: Parameters<typeof startServer>[1] = {}) {
+  const { server, signUp, query } = await startServer(t, options)
   const { checkSource } = server.plugins.freshness
   // Registration is rate-limited, so one company monitors all sources of a file.
   const tenant: Tenant = await signUp()

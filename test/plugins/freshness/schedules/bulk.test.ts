@@ -10,8 +10,10 @@ import { explicit, startWorlds } from '../worlds.ts'
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-bulk-'))
 t.teardown(() => rm(folder, { recursive: true }))
 const { server, tenant, stranger, query, addSource, world } = await startWorlds(t, {
-  FILE_SOURCES: folder,
-  EXTENSIONS: new URL('../../../helpers/extensions/journal-engine.ts', import.meta.url).href,
+  settings: {
+    FILE_SOURCES: folder,
+    EXTENSIONS: new URL('../../../helpers/extensions/journal-engine.ts', import.meta.url).href,
+  },
 })
 
 const BULK = '/api/v1/sdk/freshness/schedules/bulk'
@@ -261,3 +263,42 @@ t.test(
     t.equal(count, 5001)
   },
 )
+
+t.test('listed tables get schedules of their own, and one that is refused fails alone', async t => {
+  const { source, database } = await world(t, SHOP)
+  const { status, body } = await bulk({
+    asset_id: source.name,
+    sla_threshold: '2d',
+    schedules: [
+      { table_path: 'public.orders', check_interval: '15m' },
+      { table_path: 'visits', monitoring_mode: 'explicit', expected_interval_hours: 24 },
+      { table_path: 'visits' },
+      { table_path: 'public.missing' },
+      { table_path: 'odd', freshness_column: 'saved', monitoring_mode: 'auto_learn', is_active: false },
+    ],
+  })
+  t.equal(status, 200)
+  t.match(body.data, {
+    ...{ created: 3, failed: 2, total: 5 },
+    results: [
+      { table_path: 'public.orders', status: 'created', schedule_id: String, error: null },
+      { status: 'created' },
+      { status: 'failed', schedule_id: null, error: /already has/ },
+      { status: 'failed', error: /.+/ },
+      { status: 'created' },
+    ],
+  })
+  t.match(await stored(source.id), [
+    { name: 'odd', column: 'saved', mode: 'auto_learn', is_active: false },
+    { name: 'orders', mode: 'explicit', threshold: '2d', every: '15m' },
+    { name: 'visits', mode: 'explicit', threshold: '24h', every: '1h' },
+  ])
+  const listed = [{ table_path: 'orders' }]
+  for (const more of [{ include_patterns: ['*'] }, { dry_run: true }, { only_with_signal: false }]) {
+    const refused = await bulk({ asset_id: source.id, schedules: listed, ...more })
+    t.match(refused, { status: 400, body: { error: { details: { field: Object.keys(more)[0] } } } })
+  }
+  t.equal((await bulk({ asset_id: 'nowhere', schedules: listed })).status, 404)
+  const foreign = await stranger.ask('POST', BULK, { asset_id: source.id, schedules: listed })
+  t.equal(foreign.status, 404, `${database.name} is not theirs`)
+})

@@ -1,0 +1,36 @@
+import type { ServerRoute } from '@hapi/hapi'
+import { access, inCompany, routesOf } from '../../server/http/access.ts'
+import { param, queryOf } from '../../server/http/input.ts'
+import { readCompanyCoverage, readCoverage, readGaps } from './coverage.ts'
+import { assetParams, gapsQuery, replies } from './schemas.ts'
+
+const route = routesOf('coverage')
+
+export const routes: ServerRoute[] = [
+  route('GET', '/api/v1/sdk/coverage/company', access.read, {
+    description: 'How many tables of each active source are watched',
+    response: replies.company,
+    handler: request =>
+      inCompany(request, async trx => ({ data: await readCompanyCoverage(request.server, trx) })),
+  }),
+  route('GET', '/api/v1/sdk/coverage/{asset_id}', access.read, {
+    description: 'How many tables of a source are watched, by kind of check',
+    validate: { params: assetParams },
+    response: replies.asset,
+    handler: request =>
+      inCompany(request, async trx => {
+        const asset = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+        return { data: await readCoverage(request.server, trx, asset) }
+      }),
+  }),
+  route('GET', '/api/v1/sdk/coverage/{asset_id}/gaps', access.read, {
+    description: 'Tables that lack a kind of check, the most important first',
+    validate: { params: assetParams, query: gapsQuery },
+    response: replies.gaps,
+    handler: request =>
+      inCompany(request, async trx => {
+        const asset = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+        return { data: await readGaps(request.server, trx, asset, queryOf<{ limit: number }>(request).limit) }
+      }),
+  }),
+]

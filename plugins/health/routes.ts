@@ -1,0 +1,14 @@
+import type { ServerRoute } from '@hapi/hapi'
+import { access, inCompany, routesOf } from '../../server/http/access.ts'
+import { summarizeHealth } from './health.ts'
+import { summary } from './schemas.ts'
+
+export const routes: ServerRoute[] = [
+  routesOf('health')('GET', '/api/v1/sdk/health/summary', access.read, {
+    description: 'Whether anything is wrong, and what',
+    notes: 'From stored results: no source is queried.',
+    response: summary,
+    handler: request =>
+      inCompany(request, async trx => ({ data: await summarizeHealth(request.server, trx) })),
+  }),
+]
