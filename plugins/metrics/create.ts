@@ -50,11 +50,7 @@ export async function createMetric(
   })
 }
 
-async function insertMetric(
-  trx: Transaction,
-  { source, table, check }: ConfiguredCheck,
-  body: NewMetric,
-): Promise<NamedMetric> {
+async function insertMetric(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewMetric) {
   const { internalId } = await Metric.query(trx)
     .insert({
       id: v4(),

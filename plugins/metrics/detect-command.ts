@@ -100,11 +100,7 @@ const EXAMPLE = '{"timestamp": "2024-05-01T06:00:00Z", "value": 120}'
  * Prints a verdict for each point, as it comes, until the input ends or `signal` aborts.
  * @throws LineError at the first line that is not a point, or is earlier than the one above it
  */
-export async function detectAnomalies(
-  streams: LineStreams,
-  options: DetectOptions,
-  signal: AbortSignal,
-): Promise<void> {
+export async function detectAnomalies(streams: LineStreams, options: DetectOptions, signal: AbortSignal) {
   promptForInput(streams, `points such as ${EXAMPLE}`)
   const series: DetectedSeries = {
     options,
@@ -163,14 +159,7 @@ function judgeLine(series: DetectedSeries, text: string, number: number): object
 
 const WARMUP_VERDICT = { expected: null, low: null, high: null, zScore: 0, isAnomaly: false, learning: true }
 
-function presentVerdict({
-  expected,
-  low,
-  high,
-  zScore,
-  isAnomaly,
-  learning,
-}: Omit<SeriesVerdict, 'basis'>): object {
+function presentVerdict({ expected, low, high, zScore, isAnomaly, learning }: Omit<SeriesVerdict, 'basis'>) {
   return { expected, low, high, z_score: zScore, is_anomaly: isAnomaly, learning }
 }
 

@@ -133,11 +133,7 @@ function findPointsFault(request: DetectRequest, name: string, rows: unknown): s
 }
 
 /** Returns what is wrong with a point, as the end of a sentence, or null. */
-function findPointFault(
-  { kind, metric_type: type }: DetectRequest,
-  row: unknown,
-  before?: RequestPoint,
-): string | null {
+function findPointFault({ kind, metric_type: type }: DetectRequest, row: unknown, before?: RequestPoint) {
   if (!Array.isArray(row)) return 'must be [epoch seconds, value, total or null].'
   const [at, value, total = null] = row as unknown[]
   if (!isWithin(at, -MAX_EPOCH_SECONDS, MAX_EPOCH_SECONDS)) return 'must begin with a time in epoch seconds.'

@@ -12,6 +12,7 @@ import {
 } from './capture.ts'
 import { configureMetric } from './create.ts'
 import type { NewMetric } from './fields.ts'
+import { summarizePast } from './past-summary.ts'
 import { replayPoints, countAnomalies, type ReplayedPoint } from './replay.ts'
 import { judgeByMetric, replayStoredPast } from './stored-past.ts'
 
@@ -20,6 +21,8 @@ export type MetricDryRun = NewMetric & { asset_id: string; lookback_days: number
 
 /** What the past says, and how it makes the values of now judged. */
 interface MetricPast {
+  /** The id of the metric whose snapshots they are. */
+  metricId?: string
   replayed: ReplayedPoint[]
   judged: JudgedValue[]
   summary: {
@@ -47,6 +50,7 @@ export async function dryRunMetric(server: Server, companyId: string, body: Metr
   const { statements, outcome, at } = tried
   const past: MetricPast = stored
     ? {
+        metricId: `m_${stored.metric.id}`,
         replayed: stored.replayed,
         judged: await judgeByMetric(
           server,
@@ -68,6 +72,7 @@ export async function dryRunMetric(server: Server, companyId: string, body: Metr
     sql: statements,
     ...presentNow(body, tried, past.judged),
     history: { lookback_days: days, ...past.summary, ...presentPast(body, past) },
+    ...summarizePast(body, past),
   }
 }
 
@@ -103,11 +108,7 @@ function computedPast(
 }
 
 /** What is measured now, and what would be said of it; grouped metrics have no single value. */
-function presentNow(
-  body: MetricDryRun,
-  { outcome }: DryRunMeasurement,
-  judged: readonly JudgedValue[],
-): object {
+function presentNow(body: MetricDryRun, { outcome }: DryRunMeasurement, judged: readonly JudgedValue[]) {
   const isGrouped = outcome.status === 'grouped'
   const all = isGrouped || outcome.status === 'measured' ? judged : [failedCapture(outcome)]
   const only = isGrouped ? undefined : all[0]?.captured

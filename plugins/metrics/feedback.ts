@@ -10,10 +10,7 @@ const METRIC_CAUSE = /^m_([0-9a-f-]{36})$/
  * nothing is learned, since groups are judged by the last captures alone.
  * @returns whether values were learned
  */
-export async function learnExpected(
-  trx: Transaction,
-  alert: { id: string; cause: string },
-): Promise<boolean> {
+export async function learnExpected(trx: Transaction, alert: { id: string; cause: string }) {
   const id = METRIC_CAUSE.exec(alert.cause)?.[1]
   const metric = id && (await lockMetric(trx, { id }))
   if (!metric) return false

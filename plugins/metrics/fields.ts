@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { shared } from '../../server/http/check-schemas.ts'
 import { held } from '../../server/http/envelopes.ts'
 import type { CreateBody, Fields, PatchBody } from '../../server/http/fields.ts'
 import type { Metric } from './models.ts'
@@ -16,13 +17,7 @@ export const metricFields = {
     reply: held.texts,
     example: [],
   },
-  capture_interval: {
-    column: 'checkInterval',
-    body: Joi.string().valid('hourly', 'daily', 'weekly'),
-    default: 'daily',
-    patch: true,
-    example: 'daily',
-  },
+  capture_interval: shared.interval,
   sensitivity: {
     column: 'sensitivity',
     body: Joi.number()
@@ -35,13 +30,7 @@ export const metricFields = {
     reply: held.number.description('The |z_score| beyond which a value is an anomaly.'),
     example: 3,
   },
-  is_active: {
-    column: 'isActive',
-    body: Joi.boolean().strict(),
-    create: false,
-    patch: true,
-    example: true,
-  },
+  is_active: { ...shared.isActive, create: false },
 } as const satisfies Fields<Metric>
 
 /** The body of a new metric, validated; what is not named here belongs to the metric type. */

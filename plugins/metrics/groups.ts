@@ -115,11 +115,7 @@ async function findGroupChanges(
 const idsOf = (sighted: readonly CapturedGroups[]) => sighted.map(({ metric }) => metric.internalId)
 
 /** Ends the runs of the groups that a capture lacks. */
-async function endRuns(
-  trx: Transaction,
-  sighted: readonly CapturedGroups[],
-  at: Date,
-): Promise<MissingGroup[]> {
+async function endRuns(trx: Transaction, sighted: readonly CapturedGroups[], at: Date) {
   return rows<MissingGroup>(
     trx,
     `with missing as (
@@ -210,10 +206,7 @@ function vanishedCause(metric: Metric, lastSeenAt: Date): string {
   return `${causeOf(metric)}/vanished/${lastSeenAt.toISOString()}`
 }
 
-function causesOf(
-  sighted: readonly Pick<CapturedGroups, 'metric'>[],
-  alerted: readonly AlertedGroup[],
-): string[] {
+function causesOf(sighted: readonly Pick<CapturedGroups, 'metric'>[], alerted: readonly AlertedGroup[]) {
   const metrics = new Map(sighted.map(({ metric }) => [metric.internalId, metric]))
   return [
     ...new Set(alerted.map(({ metricId, lastSeenAt }) => vanishedCause(metrics.get(metricId)!, lastSeenAt))),
@@ -244,11 +237,7 @@ async function findReturned(trx: Transaction, sighted: readonly CapturedGroups[]
  * Removes what was learned of groups that have long been gone.
  * @returns those that were alerted: their alerts are over
  */
-async function forgetGroups(
-  trx: Transaction,
-  sighted: readonly CapturedGroups[],
-  at: Date,
-): Promise<AlertedGroup[]> {
+async function forgetGroups(trx: Transaction, sighted: readonly CapturedGroups[], at: Date) {
   const remembered = sighted.map(({ metric }) => ({
     metric_id: metric.internalId,
     since: rememberedSince(metric.checkInterval, at),

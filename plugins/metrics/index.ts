@@ -4,7 +4,7 @@ import { checkSpecOf } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
 import { describeSnapshots } from './present.ts'
 import { recordCaptures } from './record.ts'
-import { dryRunRoute, metricResource } from './routes.ts'
+import { metricResource } from './routes.ts'
 
 /** Numbers taken of tables again and again, each judged against its own history. */
 export const metrics: Plugin<undefined> = {
@@ -28,6 +28,6 @@ export const metrics: Plugin<undefined> = {
       describe: describeSnapshots,
     })
     server.plugins.alerts.addKind(metricAnomaly)
-    server.route([...server.plugins.scans.routesOf(metricResource(server, captureNow)), dryRunRoute(server)])
+    server.route(server.plugins.scans.routesOf(metricResource(server, captureNow)))
   },
 }

@@ -1,15 +1,16 @@
 import type { Server } from '@hapi/hapi'
 import type { QueryBuilder } from 'objection'
-import { findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { countByStatus, findByPublicId, IS_OF_ASSET, whereAsset } from '../../server/database/asset-rows.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { rescheduled } from '../../server/database/due.ts'
 import { columnsOf } from '../../server/http/fields.ts'
-import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/page.ts'
+import { joinedPageOf, newestFirst, type Page } from '../../server/http/page.ts'
+import { percentOf } from '../../server/percent.ts'
 import type { Asset } from '../catalog/api.ts'
 import { causeOf } from './alert.ts'
 import { metricFields, type MetricPatch } from './fields.ts'
 import { clearAlertedGroups } from './groups.ts'
-import { Metric, NamedMetric, Snapshot } from './models.ts'
+import { Metric, NamedMetric } from './models.ts'
 import { relearn } from './states.ts'
 import { lockMetric } from './locks.ts'
 
@@ -27,12 +28,7 @@ export function checkSpecOf(metric: Metric) {
  * Changes what is given. Another interval makes the baseline be read from history again. A metric that is switched
  * off closes its alert, and what is being measured for it is not recorded.
  */
-export async function patchMetric(
-  server: Server,
-  trx: Transaction,
-  metric: Metric,
-  patch: MetricPatch,
-): Promise<NamedMetric | undefined> {
+export async function patchMetric(server: Server, trx: Transaction, metric: Metric, patch: MetricPatch) {
   // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
   if (!(await lockMetric(trx, { internalId: metric.internalId }))) return undefined
   await Metric.query(trx)
@@ -57,11 +53,7 @@ async function resolveAlerts(server: Server, trx: Transaction, metric: Metric): 
 }
 
 /** A metric of an asset by `m_<uuid>` or integer id. */
-export function findMetric(
-  trx: Transaction,
-  asset: Asset,
-  metricId: string,
-): Promise<NamedMetric | undefined> {
+export function findMetric(trx: Transaction, asset: Asset, metricId: string) {
   const columns = { prefix: 'm_', uuid: 'metrics.id', number: 'metrics.internalId' }
   return findByPublicId(whereAsset(metricsWithNames(trx), Metric, asset), columns, metricId)
 }
@@ -69,11 +61,7 @@ export function findMetric(
 export type MetricFilter = Page & { metric_type?: string; is_active?: boolean }
 
 /** One page of an asset's metrics, newest first, and how many there are. */
-export async function listMetrics(
-  trx: Transaction,
-  asset: Asset,
-  filter: MetricFilter,
-): Promise<{ results: NamedMetric[]; total: number }> {
+export async function listMetrics(trx: Transaction, asset: Asset, filter: MetricFilter) {
   const query = whereAsset(Metric.query(trx), Metric, asset).orderBy(NEWEST_FIRST)
   if (filter.metric_type !== undefined) void query.where('metrics.metricType', filter.metric_type)
   if (filter.is_active !== undefined) void query.where('metrics.isActive', filter.is_active)
@@ -82,53 +70,22 @@ export async function listMetrics(
 
 const NEWEST_FIRST = newestFirst('metrics.createdAt', 'metrics.internalId')
 
-/** One page of a metric's snapshots, newest first. */
-export async function listSnapshots(
-  trx: Transaction,
-  metric: Metric,
-  page: Page,
-): Promise<{ results: Snapshot[]; total: number }> {
-  return pageOf(
-    Snapshot.query(trx).where('metricId', metric.internalId).orderBy(newestFirst('capturedAt', 'id')),
-    page,
-  )
-}
-
 /** How the active metrics of an asset did last. */
 export async function summarize(trx: Transaction, asset: Asset): Promise<object> {
-  const [found] = await rows<Record<string, number>>(
-    trx,
-    `select count(*)::int as total, count(*) filter (where is_active)::int as active,
-       count(*) filter (where is_active and last_status = 'PASS')::int as passing,
-       count(*) filter (where is_active and last_status = 'FAIL')::int as failing,
-       count(*) filter (where is_active and last_status = 'WARNING')::int as warning,
-       count(*) filter (where is_active and last_status = 'ERROR')::int as error,
-       (select count(*)::int from metric_snapshots s where s.company_id = :companyId
-          and s.metric_id in (select internal_id from metrics where company_id = :companyId and source_id = :sourceId
-            and (cast(:tableId as uuid) is null or table_id = :tableId))) as snapshots
-     from metrics where company_id = :companyId and source_id = :sourceId
-       and (cast(:tableId as uuid) is null or table_id = :tableId)`,
-    { companyId: companyOf(trx), sourceId: asset.source.id, tableId: asset.table?.id ?? null },
-  )
-  const {
-    total = 0,
-    active = 0,
-    passing = 0,
-    failing = 0,
-    warning = 0,
-    error = 0,
-    snapshots = 0,
-  } = found ?? {}
-  const judged = passing + failing + warning + error
+  const snapshots = `(select count(*)::int from metric_snapshots s where s.company_id = :companyId
+    and s.metric_id in (select internal_id from metrics where ${IS_OF_ASSET})) as snapshots`
+  const counted = await countByStatus<{ snapshots: number }>(trx, Metric, 'last_status', asset, [snapshots])
+  const { total, active, pass, warning, fail, error } = counted
+  const judged = pass + warning + fail + error
   return {
     total_metrics: total,
     active_metrics: active,
-    total_checks: snapshots,
-    passing,
-    failing,
+    total_checks: counted.snapshots,
+    passing: pass,
+    failing: fail,
     warning,
     error,
-    health_percentage: judged === 0 ? 100 : Math.round((10_000 * passing) / judged) / 100,
+    health_percentage: judged === 0 ? 100 : percentOf(pass, judged),
   }
 }
 

@@ -11,6 +11,7 @@ export function presentMetric(metric: NamedMetric): object {
     id: `m_${metric.id}`,
     internal_id: Number(metric.internalId),
     asset_id: Number(metric.assetNumber),
+    asset_public_id: metric.sourceId,
     table_path: formatName([metric.catalogName, metric.schemaName, metric.ofTable]),
     column_name: metric.columnName,
     metric_type: metric.metricType,

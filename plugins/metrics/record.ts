@@ -84,11 +84,7 @@ async function updateAlerts(
 }
 
 /** Judges every group by what is known of it, and stores what was learned, some groups at a time. */
-async function judgeCaptures(
-  trx: Transaction,
-  taken: readonly MeasuredRow<Metric>[],
-  at: Date,
-): Promise<MetricCapture[]> {
+async function judgeCaptures(trx: Transaction, taken: readonly MeasuredRow<Metric>[], at: Date) {
   const captures = taken.map(({ row: metric, outcome, slot }): MetricCapture => {
     const hasRun = outcome.status === 'measured' || outcome.status === 'grouped'
     const judged = hasRun ? [] : [failedCapture(outcome)]

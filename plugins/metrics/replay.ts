@@ -5,6 +5,7 @@ import { learnPoint, judgePoint, type DetectorState, type SeriesPoint } from '..
 export interface ReplayedPoint {
   /** Epoch seconds; equal for the groups of one capture. */
   at: number
+  value: number
   /** It does not depend on the sensitivity. */
   zScore: number
   isLearning: boolean
@@ -27,21 +28,22 @@ const ANY_SENSITIVITY = 1
  * @param from epoch seconds; earlier points are only learned
  * @returns the state that has learned all of them
  */
-export function replayPoints(
-  start: DetectorState,
-  points: readonly SeriesPoint[],
-  from = -Infinity,
-): { state: DetectorState; replayed: ReplayedPoint[] } {
+export function replayPoints(start: DetectorState, points: readonly SeriesPoint[], from = -Infinity) {
   let state = start
   const replayed: ReplayedPoint[] = []
   for (const point of points) {
     if (point.at >= from) {
       const { zScore, learning } = judgePoint(state, point, ANY_SENSITIVITY)
-      replayed.push({ at: point.at, zScore, isLearning: learning })
+      replayed.push({ at: point.at, value: point.value, zScore, isLearning: learning })
     }
     state = learnPoint(state, point)
   }
   return { state, replayed }
+}
+
+/** Whether a value is beyond a sensitivity and enough is known to say so: it opens an alert, or counts on one. */
+export function isAlertingAt({ zScore, isLearning }: ReplayedPoint, sensitivity: number): boolean {
+  return Math.abs(zScore) > sensitivity && !isLearning
 }
 
 /** Counts anomalies, |z| > sensitivity, and the alerts that the groups of a metric share. */
@@ -52,7 +54,7 @@ export function countAnomalies(replayed: readonly ReplayedPoint[], sensitivity: 
   const captures = Map.groupBy(replayed, ({ at }) => at)
   for (const at of [...captures.keys()].sort((a, b) => a - b)) {
     const beyond = captures.get(at)!.filter(({ zScore }) => Math.abs(zScore) > sensitivity)
-    const isAlerting = beyond.some(({ isLearning }) => !isLearning)
+    const isAlerting = beyond.some(point => isAlertingAt(point, sensitivity))
     anomalies += beyond.length
     if (isAlerting && !isOpen) alerts += 1
     isOpen = isAlerting || (isOpen && beyond.length > 0)

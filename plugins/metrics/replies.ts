@@ -1,157 +1,128 @@
 import Joi from 'joi'
-import { exampleOf, replyKeys } from '../../server/http/fields.ts'
+import { backfillReply, statementsReply } from '../../server/http/check-schemas.ts'
+import { replyKeys } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
-import { held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
+import {
+  exampleIn,
+  exampleRecord,
+  held,
+  inData,
+  inItems,
+  record,
+  removal,
+  reply,
+  withoutExamples,
+} from '../../server/http/envelopes.ts'
 
-const { text, time, count, integer, number, flag } = held
+const { id, text, time, count, integer, number, flag } = held
 
-const METRIC = {
-  id: 'm_7d1c2b3a-4e5f-4a6b-9c7d-8e9f0a1b2c3d',
-  internal_id: 9,
-  asset_id: 3,
-  table_path: 'shop.public.orders',
-  column_name: null,
-  metric_type: 'row_count',
-  ...exampleOf(metricFields),
-  last_status: 'PASS',
-  created_at: '2026-03-09T08:12:00.000Z',
-}
+const METRIC_ID = 'm_7d1c2b3a-4e5f-4a6b-9c7d-8e9f0a1b2c3d'
 
 const metricKeys = {
   id: Joi.string()
     .pattern(/^m_[0-9a-f-]{36}$/)
-    .description('The `metric_id` of paths.'),
-  internal_id: integer,
-  asset_id: integer.description('The number of its source.'),
-  table_path: Joi.string().description('`catalog.schema.table`.'),
-  column_name: text.allow(null),
-  metric_type: Joi.string().description(
-    'row_count, null_percent, distinct_count, …, or one of an extension.',
-  ),
+    .description('The `metric_id` of paths.')
+    .example(METRIC_ID),
+  internal_id: integer.example(9),
+  asset_id: integer.description('The number of its source.').example(3),
+  asset_public_id: id
+    .description('The id of its source, as paths take it.')
+    .example('0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'),
+  table_path: Joi.string().description('`catalog.schema.table`.').example('shop.public.orders'),
+  column_name: text.allow(null).example(null),
+  metric_type: Joi.string()
+    .description('row_count, null_percent, distinct_count, …, or one of an extension.')
+    .example('row_count'),
   percentile_value: number.optional().description('Of percentile.'),
   ...replyKeys(metricFields),
   last_status: Joi.valid('PASS', 'WARNING', 'FAIL', 'ERROR')
     .allow(null)
-    .description('How it did last; null before its first capture.'),
-  created_at: time,
+    .description('How it did last; null before its first capture.')
+    .example('PASS'),
+  created_at: time.example('2026-03-09T08:12:00.000Z'),
 }
 
 /** Types of extensions have fields of their own. */
-const metric = record(metricKeys, METRIC).unknown().label('Metric')
+const metric = exampleRecord(metricKeys).unknown().label('Metric')
 
-const made = record(
-  {
-    ...metricKeys,
-    backfill: record({
-      points: count.description('Values that were computed of the past.'),
-      timestamp_column: text.allow(null).description('The column with the time at which rows were added.'),
-      message: Joi.string(),
-    })
-      .optional()
-      .description('With backfill_days.'),
-  },
-  { ...METRIC, last_status: null },
-).unknown()
-
-const SNAPSHOT = {
-  id: 5120,
-  metric_definition_id: 9,
-  value: 18_250,
-  captured_at: '2026-03-09T08:12:05.000Z',
-  is_anomaly: false,
-  z_score: 0.42,
-  status: 'PASS',
-  expected_value: 18_236.5,
-  expected_range_low: 18_140,
-  expected_range_high: 18_333,
-  learning: false,
-  is_backfilled: false,
-  is_confirmed: false,
-  error_message: null,
-}
+const made = exampleRecord(
+  { ...metricKeys, backfill: backfillReply('Values that were computed of the past.') },
+  { last_status: null },
+)
+  .label('CreatedMetric')
+  .unknown()
 
 const groupValues = Joi.object().unknown().description('The values of group_by_columns, by column.')
 
 const valueFields = {
-  value: number.allow(null).description('Null where there is none, such as the mean of no rows.'),
-  is_anomaly: flag,
-  z_score: number.description('Standard deviations from what was expected; 0 while there is no expectation.'),
-  expected_value: number.allow(null),
-  expected_range_low: number.allow(null),
-  expected_range_high: number.allow(null),
-  learning: flag.description('Too little is known yet to alert.'),
+  value: number
+    .allow(null)
+    .description('Null where there is none, such as the mean of no rows.')
+    .example(18_250),
+  is_anomaly: flag.example(false),
+  z_score: number
+    .description('Standard deviations from what was expected; 0 while there is no expectation.')
+    .example(0.42),
+  expected_value: number.allow(null).example(18_236.5),
+  expected_range_low: number.allow(null).example(18_140),
+  expected_range_high: number.allow(null).example(18_333),
+  learning: flag.description('Too little is known yet to alert.').example(false),
 }
 
-const snapshot = record(
-  {
-    id: integer,
-    metric_definition_id: integer.description('The `internal_id` of its metric.'),
-    group_values: groupValues.optional(),
-    ...valueFields,
-    captured_at: time,
-    status: Joi.valid('PASS', 'FAIL', 'ERROR'),
-    is_backfilled: flag.description('Computed of the past when the metric was made.'),
-    is_confirmed: flag.description('A user dismissed it as expected.'),
-    error_message: text.allow(null).description('Why no value could be taken.'),
-  },
-  SNAPSHOT,
-).label('MetricSnapshot')
+const snapshot = exampleRecord({
+  id: integer.example(5120),
+  metric_definition_id: integer.description('The `internal_id` of its metric.').example(9),
+  group_values: groupValues.optional(),
+  ...valueFields,
+  captured_at: time.example('2026-03-09T08:12:05.000Z'),
+  status: Joi.valid('PASS', 'FAIL', 'ERROR').example('PASS'),
+  is_backfilled: flag.description('Computed of the past when the metric was made.').example(false),
+  is_confirmed: flag.description('A user dismissed it as expected.').example(false),
+  error_message: text.allow(null).description('Why no value could be taken.').example(null),
+}).label('MetricSnapshot')
 
-const withSnapshots = record(
-  {
-    ...metricKeys,
-    snapshots: Joi.array()
-      .items(snapshot)
-      .optional()
-      .description('The last ones, newest first; left out with include_snapshots=false.'),
-  },
-  { ...METRIC, snapshots: [SNAPSHOT] },
-).unknown()
+const snapshots = Joi.array()
+  .items(snapshot)
+  .example([exampleIn(snapshot)])
 
-const captured = record(
-  {
-    snapshot_count: count.description('One, or one a group.'),
-    snapshots: Joi.array().items(snapshot),
-  },
-  { snapshot_count: 1, snapshots: [SNAPSHOT] },
-)
+const withSnapshots = exampleRecord({
+  ...metricKeys,
+  snapshots: snapshots
+    .optional()
+    .description('The last ones, newest first; left out with include_snapshots=false.'),
+})
+  .label('MetricDetail')
+  .unknown()
 
-const summary = record(
-  {
-    total_metrics: count,
-    active_metrics: count,
-    total_checks: count.description('Snapshots of them.'),
-    passing: count.description('Active metrics that passed last.'),
-    failing: count,
-    warning: count.description('Active metrics between 80 % and 100 % of their band.'),
-    error: count.description('Active metrics of which no value could be taken.'),
-    health_percentage: number.min(0).max(100),
-  },
-  {
-    total_metrics: 4,
-    active_metrics: 4,
-    total_checks: 120,
-    passing: 4,
-    failing: 0,
-    warning: 0,
-    error: 0,
-    health_percentage: 100,
-  },
-)
+const captured = exampleRecord({
+  snapshot_count: count.description('One, or one a group.').example(1),
+  snapshots,
+}).label('MetricCapture')
 
-const statement = record({ text: Joi.string(), values: Joi.array().items(Joi.any()) })
+const summary = exampleRecord({
+  total_metrics: count.example(4),
+  active_metrics: count.example(4),
+  total_checks: count.description('Snapshots of them.').example(120),
+  passing: count.description('Active metrics that passed last.').example(4),
+  failing: count.example(0),
+  warning: count.description('Active metrics between 80 % and 100 % of their band.').example(0),
+  error: count.description('Active metrics of which no value could be taken.').example(0),
+  health_percentage: number.min(0).max(100).example(100),
+}).label('MetricSummary')
 
-const dryRun = record(
+const dryRun = exampleRecord(
   {
-    sql: Joi.array().items(statement).description('What the source is sent.'),
-    status: Joi.valid('PASS', 'FAIL', 'ERROR'),
+    sql: statementsReply.example([{ text: 'select count(*) from "public"."orders"', values: [] }]),
+    status: Joi.valid('PASS', 'FAIL', 'ERROR').example('PASS'),
     ...valueFields,
     groups: Joi.array()
-      .items(record({ group_values: groupValues, ...valueFields, total_rows: count.allow(null) }))
+      .items(
+        record({ group_values: groupValues, ...withoutExamples(valueFields), total_rows: count.allow(null) }),
+      )
       .optional()
       .description('Where it has groups.'),
-    total_rows: count.allow(null),
-    error_message: text.allow(null),
+    total_rows: count.allow(null).example(18_250),
+    error_message: text.allow(null).example(null),
     history: record({
       lookback_days: count,
       source: Joi.valid('snapshots', 'timestamps')
@@ -166,19 +137,44 @@ const dryRun = record(
       by_sensitivity: Joi.array().items(record({ sensitivity: number, anomalies: count, alerts: count })),
       message: Joi.string(),
     }),
+    metric_id: Joi.string()
+      .description('The metric whose snapshots were replayed; `new` where there is none.')
+      .example('new'),
+    metric_type: Joi.string().example('row_count'),
+    threshold_type: Joi.valid('z_score').example('z_score'),
+    threshold_value: number.description('The sensitivity.').example(3),
+    lookback_days: count.example(30),
+    total_snapshots: count.description('Equal to history.points.').example(30),
+    would_alert_count: count
+      .description('Values beyond the sensitivity, once enough is known; in a row they are one alert.')
+      .example(1),
+    alert_rate_percent: number.min(0).max(100).description('Of total_snapshots.').example(3.33),
+    avg_value: number.allow(null).description('Of the values of the past; null without any.').example(18_190),
+    min_value: number.allow(null).example(17_900),
+    max_value: number.allow(null).example(19_400),
+    sample_alerts: Joi.array()
+      .items(
+        record({
+          captured_at: time,
+          value: number,
+          threshold_type: Joi.valid('z_score'),
+          threshold_value: number,
+          would_alert: Joi.valid(true),
+        }),
+      )
+      .description('The last 10 values that would have alerted, newest first.')
+      .example([
+        {
+          captured_at: '2026-03-02T08:12:05.000Z',
+          value: 19_400,
+          threshold_type: 'z_score',
+          threshold_value: 3,
+          would_alert: true,
+        },
+      ]),
+    recommendation: Joi.string().example('Sensitivity 3 would have raised 1 alert in the last 30 days'),
   },
   {
-    sql: [{ text: 'select count(*) from "public"."orders"', values: [] }],
-    status: 'PASS',
-    value: 18_250,
-    is_anomaly: false,
-    z_score: 0.42,
-    expected_value: 18_236.5,
-    expected_range_low: 18_140,
-    expected_range_high: 18_333,
-    learning: false,
-    total_rows: 18_250,
-    error_message: null,
     history: {
       lookback_days: 30,
       source: 'timestamps',
@@ -196,7 +192,7 @@ const dryRun = record(
         'Of 30 daily values in the last 30 days, computed, 1 would have been anomalies at sensitivity 3, in 1 alert',
     },
   },
-)
+).label('MetricDryRun')
 
 /** Replies about metrics, for the `response` of a route. */
 export const replies = {
@@ -206,7 +202,7 @@ export const replies = {
   dryRun: reply(inData(dryRun)),
   get: reply(inData(withSnapshots)),
   patched: reply(inData(metric)),
-  removed: reply(removal(`Metric ${METRIC.id} was removed`)),
+  removed: reply(removal(`Metric ${METRIC_ID} was removed`)),
   run: reply(inData(captured)),
   results: reply(inItems(snapshot)),
 }

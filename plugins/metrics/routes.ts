@@ -1,6 +1,6 @@
-import type { Server, ServerRoute } from '@hapi/hapi'
-import { access, caller } from '../../server/http/access.ts'
-import { bodyOf } from '../../server/http/input.ts'
+import type { Server } from '@hapi/hapi'
+import type { Transaction } from '../../server/database/database.ts'
+import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { createMetric } from './create.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
@@ -8,13 +8,12 @@ import type { NewMetric } from './fields.ts'
 import {
   findMetric,
   listMetrics,
-  listSnapshots,
   patchMetric,
   removeMetric,
   summarize,
   type MetricFilter,
 } from './metrics.ts'
-import type { Metric, NamedMetric, Snapshot } from './models.ts'
+import { type Metric, type NamedMetric, Snapshot } from './models.ts'
 import { presentMetric, presentSnapshot } from './present.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
@@ -23,7 +22,7 @@ import * as schemas from './schemas.ts'
 export function metricResource(
   server: Server,
   captureNow: CheckNow<Metric, Snapshot[]>,
-): CheckResource<NamedMetric> {
+): CheckResource<NamedMetric, Snapshot> {
   const metricTypes = () =>
     server.checks.all().flatMap(check => (check.family === 'metric' ? [check.name] : []))
   return {
@@ -68,8 +67,8 @@ export function metricResource(
         snapshot_limit?: number
       }
       if (!isIncluded) return presentMetric(metric)
-      const { results } = await listSnapshots(trx, metric, { limit, offset: 0 })
-      return { ...presentMetric(metric), snapshots: results.map(presentSnapshot) }
+      const snapshots = await snapshotsOf(trx, metric).limit(limit)
+      return { ...presentMetric(metric), snapshots: snapshots.map(presentSnapshot) }
     },
     patch: (trx, metric, patch) => patchMetric(server, trx, metric, patch),
     remove: (trx, metric) => removeMetric(server, trx, metric),
@@ -79,27 +78,16 @@ export function metricResource(
       const snapshots = captured.result.map(presentSnapshot)
       return { snapshot_count: snapshots.length, snapshots }
     },
-    async listResults(trx, metric, page) {
-      const { results, total } = await listSnapshots(trx, metric, page)
-      return { items: results.map(presentSnapshot), total }
+    results: snapshotsOf,
+    presentResult: snapshot => presentSnapshot(snapshot),
+    dryRun: {
+      body: schemas.dryRun,
+      reply: replies.dryRun,
+      measure: (companyId, body) => dryRunMetric(server, companyId, body as MetricDryRun),
     },
   }
 }
 
-/** Measures a metric that is not stored. */
-export function dryRunRoute(server: Server): ServerRoute {
-  return {
-    method: 'POST',
-    path: '/api/v1/sdk/metrics/dry-run',
-    options: {
-      ...access.read,
-      description: 'Measure what a new metric would, and judge its past; nothing is stored',
-      tags: ['api', 'metrics'],
-      validate: { payload: schemas.dryRun },
-      response: replies.dryRun,
-    },
-    handler: async request => ({
-      data: await dryRunMetric(server, caller(request).companyId, bodyOf<MetricDryRun>(request)),
-    }),
-  }
+function snapshotsOf(trx: Transaction, { internalId }: Metric) {
+  return Snapshot.query(trx).where('metricId', internalId).orderBy(newestFirst('capturedAt', 'id'))
 }

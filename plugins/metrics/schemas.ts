@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { createKeys, patchKeys } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
+import { columnName, dryRunKeys, pastDays, tablePath, typeFilter } from '../../server/http/check-schemas.ts'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 
 export const metricId = Joi.string().max(100).required()
@@ -13,16 +14,13 @@ export const newMetric = Joi.object({
     .description(
       'row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, or one of an extension.',
     ),
-  table_path: Joi.string().min(1).max(1_000).required().description('`catalog.schema.table`.'),
-  column_name: Joi.string().min(1).max(300).description('Of all types but row_count.'),
+  table_path: tablePath.description('`catalog.schema.table`.'),
+  column_name: columnName.description('Of all types but row_count.'),
   ...createKeys(metricFields),
   percentile_value: Joi.number().strict().description('Of percentile: from 0 to 100.'),
-  backfill_days: Joi.number()
-    .strict()
-    .integer()
-    .min(1)
-    .max(90)
-    .description('Learns this many days of the past at once, computed from the timestamps of the table.'),
+  backfill_days: pastDays.description(
+    'Learns this many days of the past at once, computed from the timestamps of the table.',
+  ),
 })
   .unknown()
   .required()
@@ -30,17 +28,7 @@ export const newMetric = Joi.object({
 
 /** The body of a new metric, and how far back to look. */
 export const dryRun = newMetric
-  .keys({
-    asset_id: Joi.string().max(1_000).required(),
-    lookback_days: Joi.number()
-      .strict()
-      .integer()
-      .min(1)
-      .max(90)
-      .default(30)
-      .description('Days of the past that are looked at.'),
-    backfill_days: Joi.forbidden(),
-  })
+  .keys(dryRunKeys)
   .example(
     { asset_id: 'shop', metric_type: 'mean', table_path: 'public.orders', column_name: 'total' },
     { override: true },
@@ -51,14 +39,7 @@ export const metricPatch = Joi.object(patchKeys(metricFields)).required().exampl
 /** @param types the names of the metric types, known once the server is built */
 export const metricList = (types: () => string[]) =>
   Joi.object({
-    metric_type: Joi.string()
-      .meta({ openapi: { 'x-words': 'metric_type' } })
-      .custom((value: string, helpers) =>
-        types().includes(value)
-          ? value
-          : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
-      )
-      .description('Only metrics of this type.'),
+    metric_type: typeFilter('metric_type', types).description('Only metrics of this type.'),
     is_active: queryBoolean,
     ...pageQuery(),
   })

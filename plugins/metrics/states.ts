@@ -41,10 +41,7 @@ export async function loadStates(trx: Transaction, series: readonly MetricSeries
 
 type StoredSeriesState = Pick<MetricState, 'state' | 'run' | 'lastSeenAt'>
 
-async function loadStoredStates(
-  trx: Transaction,
-  series: readonly MetricSeries[],
-): Promise<(StoredSeriesState | undefined)[]> {
+async function loadStoredStates(trx: Transaction, series: readonly MetricSeries[]) {
   const found = await rows<StoredSeriesState & { place: number }>(
     trx,
     `select g.place, s.state, s.run, s.last_seen_at

@@ -90,9 +90,7 @@ async function findEqualMetric(
     .whereRaw('config = cast(? as jsonb)', [JSON.stringify(check.config)])
     .whereRaw(
       'group_by_columns @> cast(:columns as text[]) and group_by_columns <@ cast(:columns as text[])',
-      {
-        columns,
-      },
+      { columns },
     )
     .whereRaw(
       `exists (select 1 from metric_snapshots s where s.company_id = metrics.company_id

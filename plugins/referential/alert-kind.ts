@@ -4,6 +4,7 @@ export const referentialFailure: AlertKind = {
   name: 'referential_failure',
   label: 'referential',
   isRechecked: true,
+  ruleIdOf: ({ cause }) => cause,
   facts: (details, { fill, join }) => [
     ['Column', details.child_column_name],
     ['Parent', join([details.parent_table_path, details.parent_column_name], '.')],

@@ -1,14 +1,14 @@
 import type { Server } from '@hapi/hapi'
 import type { QueryBuilder } from 'objection'
-import { findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { countByStatus, findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { rescheduled } from '../../server/database/due.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
-import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/page.ts'
+import { joinedPageOf, newestFirst, type Page } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
 import { checkFields, type CheckPatch } from './fields.ts'
-import { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
+import { NamedCheck, ReferentialCheck } from './models.ts'
 
 /** @throws 400 `VALIDATION_ERROR` when the limits of children per parent exclude every number */
 export function assertLimits({
@@ -54,11 +54,7 @@ export async function removeCheck(server: Server, trx: Transaction, check: Refer
 export type CheckFilter = Page & { is_active?: boolean }
 
 /** One page of the checks of an asset's children, newest first, and how many there are. */
-export async function listChecks(
-  trx: Transaction,
-  asset: Asset,
-  filter: CheckFilter,
-): Promise<{ results: NamedCheck[]; total: number }> {
+export async function listChecks(trx: Transaction, asset: Asset, filter: CheckFilter) {
   const query = whereAsset(ReferentialCheck.query(trx), ReferentialCheck, asset).orderBy(NEWEST_FIRST)
   if (filter.is_active !== undefined) void query.where('referentialChecks.isActive', filter.is_active)
   return joinedPageOf(query, filter, page => checksWithNames(trx, page).orderBy(NEWEST_FIRST))
@@ -66,41 +62,22 @@ export async function listChecks(
 
 const NEWEST_FIRST = newestFirst('referentialChecks.createdAt', 'referentialChecks.internalId')
 
-/** One page of a check's results, newest first, and how many there are. */
-export async function listResults(
-  trx: Transaction,
-  check: ReferentialCheck,
-  { limit, offset }: Page,
-): Promise<{ results: ReferentialResult[]; total: number }> {
-  return pageOf(
-    ReferentialResult.query(trx)
-      .where('referentialCheckId', check.id)
-      .orderBy(newestFirst('checkedAt', 'id')),
-    { limit, offset },
-  )
-}
-
 /** Counts the checks of an asset, or of a table those of which it is the child. */
 export async function summarize(trx: Transaction, asset: Asset): Promise<object> {
-  const [summary] = await rows<Record<string, number> & { lastCheckAt: Date | null }>(
+  const { total, active, pass, fail, error, lastCheckAt } = await countByStatus<{ lastCheckAt: Date | null }>(
     trx,
-    `select count(*)::int as total,
-       count(*) filter (where is_active)::int as active,
-       count(*) filter (where is_active and latest_status = 'pass')::int as passing,
-       count(*) filter (where is_active and latest_status = 'fail')::int as failing,
-       count(*) filter (where is_active and latest_status = 'error')::int as error,
-       max(last_check_at) as last_check_at
-     from referential_checks where company_id = :companyId and source_id = :sourceId
-       and (cast(:tableId as uuid) is null or table_id = :tableId)`,
-    { companyId: companyOf(trx), sourceId: asset.source.id, tableId: asset.table?.id ?? null },
+    ReferentialCheck,
+    'latest_status',
+    asset,
+    ['max(last_check_at) as last_check_at'],
   )
   return {
-    total_checks: summary?.total ?? 0,
-    active_checks: summary?.active ?? 0,
-    passing_checks: summary?.passing ?? 0,
-    failing_checks: summary?.failing ?? 0,
-    error: summary?.error ?? 0,
-    last_check_at: summary?.lastCheckAt ?? null,
+    total_checks: total,
+    active_checks: active,
+    passing_checks: pass,
+    failing_checks: fail,
+    error,
+    last_check_at: lastCheckAt,
   }
 }
 

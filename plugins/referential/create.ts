@@ -88,11 +88,7 @@ function columnOf(table: Table, name: string, field: string): ColumnInfo {
 }
 
 /** Whether the engine compares the columns, such as uuid with text; without a session the first check shows it. */
-async function askEngine(
-  catalog: CatalogApi,
-  { source, child, parent }: ColumnPair,
-  body: NewCheck,
-): Promise<string | null> {
+async function askEngine(catalog: CatalogApi, { source, child, parent }: ColumnPair, body: NewCheck) {
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return null
   const { dialect, label } = catalog.connectorOf(source)
   const question = comparison(

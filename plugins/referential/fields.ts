@@ -1,42 +1,18 @@
 import Joi from 'joi'
+import { shared } from '../../server/http/check-schemas.ts'
 import { held } from '../../server/http/envelopes.ts'
 import type { CreateBody, Fields, PatchBody } from '../../server/http/fields.ts'
 import type { ReferentialCheck } from './models.ts'
 
-const { text } = held
 const limit = Joi.number().strict().integer().min(0).max(Number.MAX_SAFE_INTEGER).allow(null)
 const count = held.count.allow(null)
 
 /** What a referential check is called, and whether it runs. */
 export const generalFields = {
-  name: {
-    column: 'name',
-    body: Joi.string().trim().min(1).max(200),
-    patch: true,
-    reply: text,
-    example: 'Orders have customers',
-  },
-  description: {
-    column: 'description',
-    body: Joi.string().allow('', null).max(2_000),
-    patch: true,
-    reply: text.allow(null),
-    example: null,
-  },
-  severity: {
-    column: 'severity',
-    body: Joi.string().valid('info', 'warning', 'critical'),
-    default: 'warning',
-    patch: true,
-    example: 'warning',
-  },
-  is_active: {
-    column: 'isActive',
-    body: Joi.boolean().strict(),
-    default: true,
-    patch: true,
-    example: true,
-  },
+  name: { ...shared.name, example: 'Orders have customers' },
+  description: shared.description,
+  severity: { ...shared.severity, example: 'warning' },
+  is_active: { ...shared.isActive, default: true },
 } as const satisfies Fields<ReferentialCheck>
 
 /** The limits of a referential check; null removes one. */
@@ -72,13 +48,7 @@ export const limitFields = {
 
 export const checkFields = {
   ...generalFields,
-  capture_interval: {
-    column: 'checkInterval',
-    body: Joi.string().valid('hourly', 'daily', 'weekly'),
-    default: 'daily',
-    patch: true,
-    example: 'daily',
-  },
+  capture_interval: shared.interval,
   ...limitFields,
 } as const satisfies Fields<ReferentialCheck>
 

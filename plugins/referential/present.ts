@@ -20,6 +20,7 @@ export function presentCheck(check: NamedCheck): object {
   return {
     id: check.id,
     internal_id: Number(check.internalId),
+    asset_id: check.sourceId,
     ...presentFields(checkFields, check),
     child_table_path: childPath(check),
     child_column_name: check.childColumnName,
@@ -28,16 +29,23 @@ export function presentCheck(check: NamedCheck): object {
     ...presentFields(limitFields, limitsOf(check)),
     latest_status: check.latestStatus,
     last_check_at: check.lastCheckAt,
+    last_checked_at: check.lastCheckAt,
     created_at: check.createdAt,
     updated_at: check.updatedAt,
   }
 }
 
-/** A result; its orphans stand only in the reply of the execution that found them. */
-export function presentResult(result: ReferentialResult, sample: readonly RowSample[] | null = null): object {
+/** A result of a check; its orphans stand only in the reply of the execution that found them. */
+export function presentResult(
+  { id, internalId }: Pick<ReferentialCheck, 'id' | 'internalId'>,
+  result: ReferentialResult,
+  sample: readonly RowSample[] | null = null,
+): object {
   return {
     id: Number(result.id),
-    referential_check_id: result.referentialCheckId,
+    // The number, as other results refer to their rule or metric.
+    referential_check_id: Number(internalId),
+    check_id: id,
     status: result.status,
     // A check that failed has no counts: its status says so, and they are shown as 0.
     orphan_count: Number(result.orphanCount ?? 0),

@@ -103,11 +103,8 @@ async function updateAlerts(
   const recovered = all.filter(
     ({ before, judged }) => judged.status === 'pass' && before !== 'pass' && before !== null,
   )
-  await alerts.resolveAll(
-    trx,
-    'referential_failure',
-    recovered.map(({ check }) => check.id),
-  )
+  const causes = recovered.map(({ check }) => check.id)
+  await alerts.resolveAll(trx, 'referential_failure', causes)
   const orphaned = all.filter(({ check, judged }) => judged.status === 'error' && !check.parentIsActive)
   await alerts.resolveOrphaned(trx, {
     type: 'referential_failure',

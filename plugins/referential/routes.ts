@@ -1,17 +1,10 @@
 import type { Server } from '@hapi/hapi'
+import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
-import {
-  findCheck,
-  listChecks,
-  listResults,
-  patchCheck,
-  removeCheck,
-  summarize,
-  type CheckFilter,
-} from './checks.ts'
+import { findCheck, listChecks, patchCheck, removeCheck, summarize, type CheckFilter } from './checks.ts'
 import { createCheck } from './create.ts'
 import type { NewCheck } from './fields.ts'
-import type { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
+import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'
 import { presentCheck, presentResult } from './present.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
@@ -23,7 +16,7 @@ const SAMPLE_LIMIT = 10
 export function referentialResource(
   server: Server,
   checkNow: CheckNow<ReferentialCheck, ReferentialResult>,
-): CheckResource<NamedCheck> {
+): CheckResource<NamedCheck, ReferentialResult> {
   return {
     names: {
       path: 'referential',
@@ -62,11 +55,10 @@ export function referentialResource(
       const checked = await checkNow(check, { sampleLimit: SAMPLE_LIMIT })
       if (!checked) return undefined
       const { result, outcome } = checked
-      return presentResult(result, outcome.status === 'counted' ? outcome.samples : null)
+      return presentResult(check, result, outcome.status === 'counted' ? outcome.samples : null)
     },
-    async listResults(trx, check, page) {
-      const { results, total } = await listResults(trx, check, page)
-      return { items: results.map(result => presentResult(result)), total }
-    },
+    results: (trx, { id }) =>
+      ReferentialResult.query(trx).where('referentialCheckId', id).orderBy(newestFirst('checkedAt', 'id')),
+    presentResult: (result, check) => presentResult(check, result),
   }
 }

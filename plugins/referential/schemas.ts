@@ -1,18 +1,17 @@
 import Joi from 'joi'
+import { columnName, tablePath } from '../../server/http/check-schemas.ts'
 import { createKeys, patchKeys } from '../../server/http/fields.ts'
 import { checkFields } from './fields.ts'
 import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 
-const tablePath = Joi.string().min(1).max(1_000).required()
-const columnName = Joi.string().min(1).max(300).required()
 /** The public id, or the internal one; whatever else it is names no check. */
 export const checkId = Joi.string().required()
 
 export const newCheck = Joi.object({
   child_table_path: tablePath,
-  child_column_name: columnName,
+  child_column_name: columnName.required(),
   parent_table_path: tablePath,
-  parent_column_name: columnName,
+  parent_column_name: columnName.required(),
   ...createKeys(checkFields),
 })
   .required()

@@ -1,6 +1,6 @@
 import type { RouteOptionsResponse, ServerRoute } from '@hapi/hapi'
 import type Joi from 'joi'
-import type { ModelClass } from 'objection'
+import type { Model, ModelClass, QueryBuilder } from 'objection'
 import type { Check, CheckType, CheckOutcome } from '../../checks/check.ts'
 import type { CompanyRow, Transaction } from '../../server/database/database.ts'
 import type { ErrorCode } from '../../server/http/errors.ts'
@@ -196,7 +196,7 @@ export interface PresentedPage {
 }
 
 /** A kind of check as the API offers it: what its endpoints need to know of it, and do with it. */
-export interface CheckResource<Row> {
+export interface CheckResource<Row, Result extends Model> {
   names: {
     /** The path segment below `/api/v1/sdk`, and the tag. */
     path: string
@@ -237,7 +237,15 @@ export interface CheckResource<Row> {
   remove(trx: Transaction, row: Row): Promise<void>
   /** @returns undefined when the row is gone */
   run(row: Row, body: object | null): Promise<object | undefined>
-  listResults(trx: Transaction, row: Row, page: Page): Promise<PresentedPage>
+  /** What is stored of a row, newest first. */
+  results(trx: Transaction, row: Row): QueryBuilder<Result, Result[]>
+  presentResult(result: Result, row: Row): object
+  /** Measures a check that is not stored. */
+  dryRun?: {
+    body: Joi.Schema
+    reply: RouteOptionsResponse
+    measure(companyId: string, body: object): Promise<object>
+  }
 }
 
 /** What other features may ask of scans, as `server.plugins.scans`. */
@@ -248,7 +256,7 @@ export interface ScansApi {
    */
   contribute<Row extends ScheduledCheck, Result>(feature: CheckFeature<Row, Result>): CheckNow<Row, Result>
   /** The endpoints of one kind of check. */
-  routesOf<Row>(resource: CheckResource<Row>): ServerRoute[]
+  routesOf<Row, Result extends Model>(resource: CheckResource<Row, Result>): ServerRoute[]
   /** Scans a table once for every feature's checks: those the sweep claimed, or all active ones. */
   runTable(
     companyId: string,

@@ -19,6 +19,7 @@ import {
 import { waitForJob } from '../../server/cli/client-job.ts'
 import { withCommandTimeout, timeoutOption } from '../../server/cli/timeouts.ts'
 import { oneLine } from '../../server/cli/terminal-text.ts'
+import type { AssetCheckResult } from './api.ts'
 
 /** From least to worst. */
 const SEVERITIES = ['info', 'warning', 'critical'] as const
@@ -31,26 +32,15 @@ interface CheckCommandOptions extends ClientOptions {
 }
 
 /** The result of one check, as the service returns it; unknown fields pass through. */
-export interface CheckFinding {
-  asset: string
-  name: string
-  status: 'pass' | 'warning' | 'fail' | 'error'
-  severity: CheckSeverity
-  message: string
-}
+export type CheckFinding = Omit<AssetCheckResult['findings'][number], 'id' | 'feature'>
 
 /** The results of all checks of an asset, worst first. */
-export interface AssetCheckResult {
-  asset: string
-  checks: number
-  passed: number
-  failed: number
-  errors: number
+export type PrintedChecks = Omit<AssetCheckResult, 'tables' | 'statements' | 'findings'> & {
   findings: CheckFinding[]
 }
 
 /** The overall verdict on an asset. */
-export interface CheckVerdict extends AssetCheckResult {
+export interface CheckVerdict extends PrintedChecks {
   status: 'pass' | 'fail' | 'error'
   /** One line for people. */
   message: string
@@ -177,7 +167,7 @@ function explainRefusal(error: unknown): never {
  * Judges the results of checks. A failed check outweighs one that could not run, which is never a pass.
  * @param failOn the least severity of a failed check that counts
  */
-export function judgeChecks(found: AssetCheckResult, failOn: CheckSeverity): CheckVerdict {
+export function judgeChecks(found: PrintedChecks, failOn: CheckSeverity): CheckVerdict {
   const counts = ({ status, severity }: CheckFinding) =>
     status === 'fail' && SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn)
   // Checks that were active at the request may have been removed or paused since.

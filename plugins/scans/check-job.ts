@@ -1,12 +1,14 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, caller, inCompany } from '../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { held } from '../../server/http/envelopes.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
 import { GiveUp, type Job } from '../../server/jobs/jobs.ts'
 import { startedReplies, startedRun, waitHeaders } from '../../server/http/run-accepted.ts'
+
+const route = routesOf('assets')
 
 const id = Joi.string().guid().required()
 
@@ -50,12 +52,7 @@ export const checkJob: Job<CheckJobData> = {
 }
 
 /** Notes how far a run is. @returns false when it was cancelled meanwhile */
-async function recordProgress(
-  server: Server,
-  companyId: string,
-  runId: string,
-  percent: number,
-): Promise<boolean> {
+async function recordProgress(server: Server, companyId: string, runId: string, percent: number) {
   const noted = await server.db.company(companyId, trx =>
     rows(
       trx,
@@ -107,28 +104,22 @@ const started = startedRun(
 )
 
 /** Asks for all active checks of an asset. */
-export const checkRoute: ServerRoute = {
-  method: 'POST',
-  path: '/api/v1/sdk/assets/{asset_id}/check',
-  options: {
-    ...access.write,
-    description: 'Run all active checks of a table, or of a source, now',
-    tags: ['api', 'assets'],
-    validate: {
-      params: Joi.object({ asset_id: Joi.string().max(1_000).required() }),
-      headers: waitHeaders,
-      payload: Joi.object({
-        table_path: Joi.string()
-          .max(1_000)
-          .description('Only this table of the source, `catalog.schema.table`.'),
-      }).allow(null),
-    },
-    response: startedReplies(started),
-    app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
+export const checkRoute: ServerRoute = route('POST', '/api/v1/sdk/assets/{asset_id}/check', access.write, {
+  description: 'Run all active checks of a table, or of a source, now',
+  validate: {
+    params: Joi.object({ asset_id: Joi.string().max(1_000).required() }),
+    headers: waitHeaders,
+    payload: Joi.object({
+      table_path: Joi.string()
+        .max(1_000)
+        .description('Only this table of the source, `catalog.schema.table`.'),
+    }).allow(null),
   },
+  response: startedReplies(started),
+  app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
   handler: async (request, h) => {
     const run = await inCompany(request, trx => requestCheck(request, trx))
     const { catalog } = request.server.plugins
     return catalog.answerStarted(request, h, 'Check', run, { asset_id: run.assetId })
   },
-}
+})

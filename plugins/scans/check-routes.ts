@@ -1,24 +1,27 @@
-import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import type { Request, Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, caller, inCompany } from '../../server/http/access.ts'
+import type { Model } from 'objection'
+import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
-import { pageQuery, pagination, type Page } from '../../server/http/page.ts'
+import { pageOf, pageQuery, pagination, type Page } from '../../server/http/page.ts'
+import { pascalCase } from '../../server/openapi/components.ts'
 import type { CheckResource } from './api.ts'
 
 const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
 const resultQuery = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))
 
-/** The eight endpoints that every kind of check has. */
-export function checkRoutes<Row>(server: Server, resource: CheckResource<Row>): ServerRoute[] {
-  const { names, schemas, replies, identify } = resource
+/** The eight endpoints that every kind of check has, and its dry run. */
+export function checkRoutes<Row, Result extends Model>(server: Server, resource: CheckResource<Row, Result>) {
+  const { names, schemas, replies, identify, dryRun } = resource
   const { one, many } = names
+  const name = pascalCase(one)
   const base = `/api/v1/sdk/${names.path}/{asset_id}`
   const item = `${base}/{${names.id}}`
   const itemParams = assetParams.keys({ [names.id]: schemas.id })
-  const tags = ['api', names.path]
+  const route = routesOf(names.path)
   const app = names.errors && { errors: names.errors }
 
   const audit = auditorOf(names.audit, (row: Row) => identify(row).id)
@@ -35,47 +38,32 @@ export function checkRoutes<Row>(server: Server, resource: CheckResource<Row>): 
     present(request, await resource.find(trx, await assetOf(trx, request), param(request, names.id)))
 
   return [
-    {
-      method: 'GET',
-      path: `${base}/summary`,
-      options: {
-        ...access.read,
-        description: `Count the ${many} of an asset by their last status`,
-        tags,
-        validate: { params: assetParams },
-        response: replies.summary,
-      },
+    route('GET', `${base}/summary`, access.read, {
+      id: `get${name}Summary`,
+      description: `Count the ${many} of an asset by their last status`,
+      validate: { params: assetParams },
+      response: replies.summary,
       handler: request =>
         inCompany(request, async trx => ({
           data: await resource.summarize(trx, await assetOf(trx, request)),
         })),
-    },
-    {
-      method: 'GET',
-      path: base,
-      options: {
-        ...access.read,
-        description: `List the ${many} of an asset`,
-        tags,
-        validate: { params: assetParams, query: schemas.list },
-        response: replies.list,
-      },
+    }),
+    route('GET', base, access.read, {
+      id: `list${name}s`,
+      description: `List the ${many} of an asset`,
+      validate: { params: assetParams, query: schemas.list },
+      response: replies.list,
       handler: async request => {
         const query = queryOf<Page>(request)
         const { items, total } = await resource.list(caller(request).companyId, assetIdOf(request), query)
         return { data: { items }, pagination: pagination(total, query) }
       },
-    },
-    {
-      method: 'POST',
-      path: base,
-      options: {
-        ...access.write,
-        description: `Create a ${one}`,
-        tags,
-        validate: { params: assetParams, payload: schemas.create },
-        response: replies.created,
-      },
+    }),
+    route('POST', base, access.write, {
+      id: `create${name}`,
+      description: `Create a ${one}`,
+      validate: { params: assetParams, payload: schemas.create },
+      response: replies.created,
       handler: async (request, h) => {
         const data = await resource.create(
           caller(request).companyId,
@@ -86,34 +74,24 @@ export function checkRoutes<Row>(server: Server, resource: CheckResource<Row>): 
         )
         return h.response({ data }).code(201)
       },
-    },
-    {
-      method: 'GET',
-      path: item,
-      options: {
-        ...access.read,
-        description: `Get a ${one}`,
-        tags,
-        validate: { params: itemParams, ...(schemas.get && { query: schemas.get }) },
-        response: replies.get,
-        app,
-      },
+    }),
+    route('GET', item, access.read, {
+      id: `get${name}`,
+      description: `Get a ${one}`,
+      validate: { params: itemParams, ...(schemas.get && { query: schemas.get }) },
+      response: replies.get,
+      app,
       handler: request =>
         inCompany(request, async trx => ({
           data: await resource.present(trx, await rowOf(trx, request), queryOf(request)),
         })),
-    },
-    {
-      method: 'PATCH',
-      path: item,
-      options: {
-        ...access.write,
-        description: `Change a ${one}`,
-        tags,
-        validate: { params: itemParams, payload: schemas.patch },
-        response: replies.patched,
-        app,
-      },
+    }),
+    route('PATCH', item, access.write, {
+      id: `update${name}`,
+      description: `Change a ${one}`,
+      validate: { params: itemParams, payload: schemas.patch },
+      response: replies.patched,
+      app,
       handler: request =>
         inCompany(request, async trx => {
           const patch = bodyOf<object>(request)
@@ -121,18 +99,13 @@ export function checkRoutes<Row>(server: Server, resource: CheckResource<Row>): 
           await audit(request, trx, 'updated', row, { fields: fieldsOf(patch) })
           return { data: await resource.present(trx, row, {}) }
         }),
-    },
-    {
-      method: 'DELETE',
-      path: item,
-      options: {
-        ...access.write,
-        description: `Remove a ${one} and its ${names.results}`,
-        tags,
-        validate: { params: itemParams },
-        response: replies.removed,
-        app,
-      },
+    }),
+    route('DELETE', item, access.write, {
+      id: `delete${name}`,
+      description: `Remove a ${one} and its ${names.results}`,
+      validate: { params: itemParams },
+      response: replies.removed,
+      app,
       handler: request =>
         inCompany(request, async trx => {
           const row = await rowOf(trx, request)
@@ -141,40 +114,45 @@ export function checkRoutes<Row>(server: Server, resource: CheckResource<Row>): 
           await audit(request, trx, 'removed', row, details)
           return { data: { success: true, message: `${title} was removed` } }
         }),
-    },
-    {
-      method: 'POST',
-      path: `${item}/${names.run}`,
-      options: {
-        ...access.write,
-        description: `Run a ${one} now`,
-        tags,
-        validate: { params: itemParams, ...(schemas.run && { payload: schemas.run }) },
-        response: replies.run,
-        app,
-      },
+    }),
+    route('POST', `${item}/${names.run}`, access.write, {
+      id: `${names.run}${name}`,
+      description: `Run a ${one} now`,
+      validate: { params: itemParams, ...(schemas.run && { payload: schemas.run }) },
+      response: replies.run,
+      app,
       handler: async request => {
         const row = await inCompany(request, trx => rowOf(trx, request))
         return { data: present(request, await resource.run(row, bodyOf(request))) }
       },
-    },
-    {
-      method: 'GET',
-      path: `${item}/${names.results}`,
-      options: {
-        ...access.read,
-        description: `List the ${names.results} of a ${one}, newest first`,
-        tags,
-        validate: { params: itemParams, query: resultQuery },
-        response: replies.results,
-        app,
-      },
+    }),
+    route('GET', `${item}/${names.results}`, access.read, {
+      id: `list${name}${pascalCase(names.results)}`,
+      description: `List the ${names.results} of a ${one}, newest first`,
+      validate: { params: itemParams, query: resultQuery },
+      response: replies.results,
+      app,
       handler: request =>
         inCompany(request, async trx => {
           const page = queryOf<Page>(request)
-          const { items, total } = await resource.listResults(trx, await rowOf(trx, request), page)
+          const row = await rowOf(trx, request)
+          const { results, total } = await pageOf(resource.results(trx, row), page)
+          const items = results.map(result => resource.presentResult(result, row))
           return { data: { items }, pagination: pagination(total, page) }
         }),
-    },
+    }),
+    ...(dryRun
+      ? [
+          route('POST', `/api/v1/sdk/${names.path}/dry-run`, access.read, {
+            id: `dryRun${name}`,
+            description: `Measure what a new ${one} would, and judge its past; nothing is stored`,
+            validate: { payload: dryRun.body },
+            response: dryRun.reply,
+            handler: async request => ({
+              data: await dryRun.measure(caller(request).companyId, bodyOf(request)),
+            }),
+          }),
+        ]
+      : []),
   ]
 }

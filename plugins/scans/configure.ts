@@ -69,11 +69,7 @@ async function typeRefusal(
  * What the engine has against it, by the type's own questions, or null. Without a connection it is found out at the
  * check: undefined.
  */
-async function askEngine(
-  server: Server,
-  { source, table }: TableContext,
-  check: ConfiguredCheck['check'],
-): Promise<string | null | undefined> {
+async function askEngine(server: Server, { source, table }: TableContext, check: ConfiguredCheck['check']) {
   if (!check.type.engineValidations || !source.isActive || source.queryAccessLevel === 'schema_only')
     return undefined
   const { catalog } = server.plugins
@@ -125,11 +121,7 @@ function known({ table }: TableContext, name: string, field: string): ColumnInfo
   throw invalidField(field, `the table ${table.qualifiedName} has no column ${name}`, { columns: names })
 }
 
-function validConfig(
-  type: CheckType,
-  request: CheckRequest,
-  column: ColumnInfo | undefined,
-): Record<string, unknown> {
+function validConfig(type: CheckType, request: CheckRequest, column: ColumnInfo | undefined) {
   const { value, error } = type.config.validate(request.config, {
     abortEarly: false,
     convert: false,

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { claimDue } from '../../server/database/due.ts'
+import { lockName } from '../../server/database/locks.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { Job, Turns } from '../../server/jobs/jobs.ts'
 import type { CheckFeature } from './api.ts'
@@ -57,14 +58,13 @@ const MAX_QUEUED_SCANS = 2_000
  * Claims what is due and sends one job a table for the checks of all features; some at a time, until nothing is due but of
  * sources that have enough to do. Companies take turns.
  */
-export async function dispatch(
-  server: Server,
-  features: readonly CheckFeature[],
-): Promise<{ tables: number }> {
+export async function dispatch(server: Server, features: readonly CheckFeature[]) {
   let tables = 0
   let turns: Turns | undefined
   for (let isMore = true; isMore;) {
     isMore = await server.db.system(async trx => {
+      // A second sweep at the same time would claim what this one has not come to yet, and scan the table once more.
+      await lockName(trx, scanJob.name)
       const standing = (turns ??= await server.jobs.turns(scanJob, trx))
       const claimed = await claim(trx, features, standing.full(MAX_QUEUED_SCANS))
       const items = claimed.tables.map(({ source, tier, ...data }) => {
@@ -79,11 +79,7 @@ export async function dispatch(
   return { tables }
 }
 
-async function claim(
-  trx: Transaction,
-  features: readonly CheckFeature[],
-  full: readonly string[],
-): Promise<{ tables: (TableJob & { source: string; tier: string })[]; isMore: boolean }> {
+async function claim(trx: Transaction, features: readonly CheckFeature[], full: readonly string[]) {
   const columns = { interval: 'check_interval', source: 'source_id', table: 'table_id' }
   const due = []
   let isMore = false

@@ -85,11 +85,7 @@ export async function measure(
 }
 
 /** A number of one row only is that row's value. */
-function withoutLoneValue(
-  outcome: CheckOutcome,
-  checks: readonly Check[],
-  masked: ReadonlySet<string>,
-): CheckOutcome {
+function withoutLoneValue(outcome: CheckOutcome, checks: readonly Check[], masked: ReadonlySet<string>) {
   if (outcome.status !== 'measured' || outcome.total > 1 || outcome.value === null) return outcome
   const check = checks.find(({ id }) => id === outcome.id)
   if (check?.column === undefined || !check.type.revealsValue || !masked.has(check.column)) return outcome

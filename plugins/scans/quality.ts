@@ -1,4 +1,5 @@
 import { companyOf, rows, type Reading } from '../../server/database/database.ts'
+import { readCheckHealth } from './health.ts'
 import type { AssetExtension } from '../catalog/api.ts'
 import type { CheckFeature, StatusCounts } from './api.ts'
 
@@ -6,12 +7,8 @@ import type { CheckFeature, StatusCounts } from './api.ts'
 export function qualityExtension(features: readonly CheckFeature[]): AssetExtension {
   return {
     async sourceFields(trx, sources) {
-      const { text, bindings } = statusCountReading(
-        features,
-        'source_id',
-        companyOf(trx),
-        sources.map(({ id }) => id),
-      )
+      const ids = sources.map(({ id }) => id)
+      const { text, bindings } = statusCountReading(features, 'source_id', companyOf(trx), ids)
       const tallies = sumByOwner(await rows<StatusCount>(trx, text, bindings))
       return new Map(sources.map(({ id }) => [id, sourceFields(tallies.get(id) ?? zeroCounts())]))
     },
@@ -21,6 +18,12 @@ export function qualityExtension(features: readonly CheckFeature[]): AssetExtens
         text: `select company_id, source_id, table_id, lower(${lastStatus}) as outcome from ${model.tableName}
           where is_active and ${lastStatus} is not null`,
       })),
+    coverage: () =>
+      features.map(({ name, model }) => ({
+        kind: name,
+        text: `select company_id, table_id from ${model.tableName} where is_active`,
+      })),
+    health: trx => readCheckHealth(features, trx),
     tableFields: (companyId, tableIds) => ({
       reading: statusCountReading(features, 'table_id', companyId, tableIds),
       fieldsByTable: (found: readonly StatusCount[]) =>

@@ -148,10 +148,7 @@ interface ScanToRecord {
   measured: Measurement
 }
 
-async function recordOutcomes(
-  trx: Transaction,
-  { table, asked, which, at, measured }: ScanToRecord,
-): Promise<ScanRun['results']> {
+async function recordOutcomes(trx: Transaction, { table, asked, which, at, measured }: ScanToRecord) {
   const outcomes = new Map(measured.outcomes.map(outcome => [outcome.id, outcome]))
   const takenAt = at ?? (await databaseTime(trx))
   const results: ScanRun['results'] = []

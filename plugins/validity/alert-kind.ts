@@ -5,6 +5,7 @@ export const validityFailure: AlertKind = {
   name: 'validity_failure',
   label: 'validity',
   isRechecked: true,
+  ruleIdOf: ({ cause }) => cause,
   learnExpected,
   facts: ({ column_name, invalid_count, total_rows, threshold, band }, { fill, range }) => [
     ['Column', column_name],

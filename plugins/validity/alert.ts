@@ -30,11 +30,8 @@ export async function updateAlerts(
     ({ rule, judged }) =>
       judged.status === 'pass' && rule.latestStatus !== 'pass' && rule.latestStatus !== null,
   )
-  await alerts.resolveAll(
-    trx,
-    'validity_failure',
-    recovered.map(({ rule }) => causeOf(rule)),
-  )
+  const causes = recovered.map(({ rule }) => causeOf(rule))
+  await alerts.resolveAll(trx, 'validity_failure', causes)
   // An inactive rule never runs again, so its alert would never be resolved.
   const failing = all.filter(({ rule, judged }) => judged.status === 'fail' && rule.isActive)
   const raised = await alerts.raiseAll(trx, await eventsOf(server, trx, loaded, failing))
@@ -95,11 +92,7 @@ function eventOf(
 }
 
 /** What was found, of a learned band with what is usual. */
-function describeFailure({
-  rule,
-  judged,
-  detection,
-}: Pick<JudgedRule, 'rule' | 'judged' | 'detection'>): string {
+function describeFailure({ rule, judged, detection }: Pick<JudgedRule, 'rule' | 'judged' | 'detection'>) {
   if (detection) return explanation(SERIES, detection.point, detection.verdict, rule.checkInterval)
   return `${judged.invalidCount} of ${judged.totalRows} rows are invalid (${round(judged.invalidPercent ?? 0)} %)`
 }

@@ -18,10 +18,7 @@ export interface RuleWithHours {
  * What was learned of the rules in auto mode, by rule; rebuilt from their results where it is not stored. At most one
  * statement for what is stored and one for all results.
  */
-export async function loadStates(
-  trx: Transaction,
-  timed: readonly RuleWithHours[],
-): Promise<Map<string, DetectorState>> {
+export async function loadStates(trx: Transaction, timed: readonly RuleWithHours[]) {
   const learning = timed.filter(({ rule }) => rule.detectionMode === 'auto')
   const known = await loadStoredStates(trx, learning)
   const unknown = learning.filter(({ rule }) => !known.has(rule.id))
@@ -36,10 +33,7 @@ export async function loadStates(
   return known
 }
 
-async function loadStoredStates(
-  trx: Transaction,
-  timed: readonly RuleWithHours[],
-): Promise<Map<string, DetectorState>> {
+async function loadStoredStates(trx: Transaction, timed: readonly RuleWithHours[]) {
   if (timed.length === 0) return new Map()
   const stored = await ValidityState.query(trx).findByIds(idsOf(timed))
   return new Map(
@@ -53,10 +47,7 @@ async function loadStoredStates(
  * The last results of each rule that its baseline rests on, oldest first. They are active or dormant as they were
  * stored; those without a word on it, taken in another mode, by the hours of now.
  */
-export async function loadPoints(
-  trx: Transaction,
-  timed: readonly RuleWithHours[],
-): Promise<Map<string, SeriesPoint[]>> {
+export async function loadPoints(trx: Transaction, timed: readonly RuleWithHours[]) {
   if (timed.length === 0) return new Map()
   const past = await rows<PastResult>(
     trx,
@@ -102,12 +93,8 @@ function pointOf(past: PastResult, schedule: Schedule | undefined): SeriesPoint 
 
 /** Makes the baselines of rules be read again from the results that they rest on. */
 export async function relearn(trx: Transaction, rules: readonly Pick<ValidityRule, 'id'>[]): Promise<void> {
-  await ValidityState.query(trx)
-    .delete()
-    .whereIn(
-      'ruleId',
-      rules.map(({ id }) => id),
-    )
+  const ids = rules.map(({ id }) => id)
+  await ValidityState.query(trx).delete().whereIn('ruleId', ids)
 }
 
 function idsOf(timed: readonly RuleWithHours[]): string[] {
@@ -115,10 +102,7 @@ function idsOf(timed: readonly RuleWithHours[]): string[] {
 }
 
 /** Stores how rules did, in one statement. */
-export async function saveStatuses(
-  trx: Transaction,
-  statuses: readonly { id: string; status: string }[],
-): Promise<void> {
+export async function saveStatuses(trx: Transaction, statuses: readonly { id: string; status: string }[]) {
   await rows(
     trx,
     `update validity_rules r set latest_status = j.status
@@ -129,10 +113,7 @@ export async function saveStatuses(
 }
 
 /** Stores what was learned of rules, in one statement. */
-export async function saveStates(
-  trx: Transaction,
-  learned: readonly { id: string; state: DetectorState }[],
-): Promise<void> {
+export async function saveStates(trx: Transaction, learned: readonly { id: string; state: DetectorState }[]) {
   if (learned.length === 0) return
   await rows(
     trx,

@@ -11,12 +11,7 @@ import { ValidityResult, ValidityRule, ValidityState, type NamedRule } from './m
 import { periodsOf, rulesWithNames, scheduleOf } from './rules.ts'
 
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
-export function configureRule(
-  server: Server,
-  companyId: string,
-  assetId: string,
-  body: NewRule,
-): Promise<ConfiguredCheck> {
+export function configureRule(server: Server, companyId: string, assetId: string, body: NewRule) {
   return server.plugins.scans.configure(companyId, assetId, {
     family: 'rule',
     tablePath: body.table_path,
@@ -54,11 +49,7 @@ export async function createRule(
   })
 }
 
-async function insertRule(
-  trx: Transaction,
-  { source, table, check }: ConfiguredCheck,
-  body: NewRule,
-): Promise<NamedRule> {
+async function insertRule(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewRule) {
   const column = check.column ?? null
   const { id } = await ValidityRule.query(trx)
     .insert({

@@ -9,10 +9,7 @@ import { lockValidityRule } from './locks.ts'
  * The rule is locked, as recording its results does, before the alert is.
  * @returns whether the rule judges by it from now on
  */
-export async function learnExpected(
-  trx: Transaction,
-  alert: { id: string; cause: string },
-): Promise<boolean> {
+export async function learnExpected(trx: Transaction, alert: { id: string; cause: string }) {
   const rule = await lockValidityRule(trx, { uuid: alert.cause.slice('v_'.length) })
   if (!rule) return false
   await ValidityResult.query(trx)

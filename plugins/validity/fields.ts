@@ -1,40 +1,15 @@
 import Joi from 'joi'
+import { shared } from '../../server/http/check-schemas.ts'
 import { held } from '../../server/http/envelopes.ts'
 import type { CreateBody, Fields, PatchBody } from '../../server/http/fields.ts'
 import type { ValidityRule } from './models.ts'
 
-const { text } = held
-
 /** The fields of a rule that lists show too. */
 export const listedFields = {
-  name: {
-    column: 'name',
-    body: Joi.string().trim().min(1).max(200),
-    patch: true,
-    reply: text,
-    example: 'Known statuses',
-  },
-  severity: {
-    column: 'severity',
-    body: Joi.string().valid('info', 'warning', 'critical'),
-    default: 'warning',
-    patch: true,
-    example: 'critical',
-  },
-  is_active: {
-    column: 'isActive',
-    body: Joi.boolean().strict(),
-    create: false,
-    patch: true,
-    example: true,
-  },
-  check_interval: {
-    column: 'checkInterval',
-    body: Joi.string().valid('hourly', 'daily', 'weekly'),
-    default: 'daily',
-    patch: true,
-    example: 'daily',
-  },
+  name: { ...shared.name, example: 'Known statuses' },
+  severity: { ...shared.severity, example: 'critical' },
+  is_active: { ...shared.isActive, create: false },
+  check_interval: shared.interval,
 } as const satisfies Fields<ValidityRule>
 
 const threshold = Joi.number()
@@ -45,13 +20,7 @@ const threshold = Joi.number()
 
 /** The fields of a rule that only its details show. */
 export const detailFields = {
-  description: {
-    column: 'description',
-    body: Joi.string().allow('', null).max(2_000),
-    patch: true,
-    reply: text.allow(null),
-    example: null,
-  },
+  description: shared.description,
   alert_threshold_percent: {
     column: 'alertThresholdPercent',
     body: threshold,
@@ -109,7 +78,7 @@ export const detailFields = {
       .allow('', null)
       .max(1_000)
       .description('The title of alerts, in place of the default.'),
-    reply: text.allow(null),
+    reply: held.text.allow(null),
     example: null,
   },
 } as const satisfies Fields<ValidityRule>

@@ -4,7 +4,7 @@ import { ValidityRule, type ValidityResult } from './models.ts'
 import { describeResult } from './present.ts'
 import { recordResults } from './record.ts'
 import { scheduleUser, checkSpecOf } from './rules.ts'
-import { dryRunRoute, ruleResource } from './routes.ts'
+import { ruleResource } from './routes.ts'
 
 /** Rules that say which values are valid, checked on schedule and on demand. */
 export const validity: Plugin<undefined> = {
@@ -27,6 +27,6 @@ export const validity: Plugin<undefined> = {
     })
     server.plugins.alerts.addKind(validityFailure)
     server.plugins.operatingSchedules.addUser(scheduleUser)
-    server.route([...server.plugins.scans.routesOf(ruleResource(server, checkNow)), dryRunRoute(server)])
+    server.route(server.plugins.scans.routesOf(ruleResource(server, checkNow)))
   },
 }

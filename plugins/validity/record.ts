@@ -80,11 +80,7 @@ async function judgeChunk(
 }
 
 /** Rules with the hours that those in mode `schedule` are judged by. */
-async function withHours(
-  server: Server,
-  trx: Transaction,
-  rules: readonly ValidityRule[],
-): Promise<RuleWithHours[]> {
+async function withHours(server: Server, trx: Transaction, rules: readonly ValidityRule[]) {
   const scheduleOf = (rule: ValidityRule) =>
     rule.operatingPeriodMode === 'schedule' ? rule.operatingScheduleId : null
   const ids = rules.flatMap(rule => scheduleOf(rule) ?? [])

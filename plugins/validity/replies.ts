@@ -1,36 +1,30 @@
 import Joi from 'joi'
-import { exampleOf, replyKeys } from '../../server/http/fields.ts'
+import { backfillReply, sampleReply, statementsReply } from '../../server/http/check-schemas.ts'
+import { replyKeys } from '../../server/http/fields.ts'
 import { detailFields, listedFields } from './fields.ts'
-import { held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
+import { exampleRecord, held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
 
 const { text, time, count, integer, number, flag } = held
 
 const outcome = Joi.valid('pass', 'fail', 'error')
 
-const RULE = {
-  id: 17,
-  uuid: 'v_5b2f9a0e-3c4d-4e5f-8a6b-7c8d9e0f1a2b',
-  table_path: 'shop.public.orders',
-  column_name: 'status',
-  rule_type: 'ENUM',
-  ...exampleOf(listedFields),
-  created_at: '2026-03-09T08:10:00.000Z',
-  latest_status: null,
-}
-
 const listItem = {
-  id: integer,
+  id: integer.example(17),
   uuid: Joi.string()
     .pattern(/^v_[0-9a-f-]{36}$/)
-    .description('The `rule_id` of paths.'),
-  table_path: Joi.string().description('`catalog.schema.table`.'),
-  column_name: text.allow(null),
-  rule_type: Joi.string().description(
-    'NOT_NULL, UNIQUE, REGEX, RANGE, ENUM, DATE_FORMAT, CUSTOM_SQL or one of an extension.',
-  ),
+    .description('The `rule_id` of paths.')
+    .example('v_5b2f9a0e-3c4d-4e5f-8a6b-7c8d9e0f1a2b'),
+  table_path: Joi.string().description('`catalog.schema.table`.').example('shop.public.orders'),
+  column_name: text.allow(null).example('status'),
+  rule_type: Joi.string()
+    .description('NOT_NULL, UNIQUE, REGEX, RANGE, ENUM, DATE_FORMAT, CUSTOM_SQL or one of an extension.')
+    .example('ENUM'),
   ...replyKeys(listedFields),
-  created_at: time,
-  latest_status: outcome.allow(null).description('How it did last; null before its first check.'),
+  created_at: time.example('2026-03-09T08:10:00.000Z'),
+  latest_status: outcome
+    .allow(null)
+    .description('How it did last; null before its first check.')
+    .example(null),
 }
 
 const warnings = Joi.array()
@@ -40,97 +34,64 @@ const warnings = Joi.array()
     'Present when the rule is measured otherwise than it reads, such as a pattern by another collation.',
   )
 
-const rule = record(listItem, RULE).label('ValidityRule')
+const rule = exampleRecord(listItem).label('ValidityRule')
 
-const made = record(
-  {
-    ...listItem,
-    backfill: record({
-      points: count.description('Results that were computed of the past.'),
-      timestamp_column: text.allow(null).description('The column with the time at which rows were added.'),
-      message: Joi.string(),
-    })
-      .optional()
-      .description('With backfill_days.'),
-    warnings,
-  },
-  RULE,
-)
-
-const detail = record(
-  {
-    ...listItem,
-    rule_config: Joi.object().unknown().allow(null).description('What its type asks for.'),
-    ...replyKeys(detailFields),
-  },
-  {
-    ...RULE,
-    rule_config: { allowed_values: ['new', 'paid', 'shipped', 'delivered', 'cancelled'] },
-    ...exampleOf(detailFields),
-  },
-).label('ValidityRuleDetail')
-
-const RESULT = {
-  id: 2041,
-  validity_rule_id: 17,
-  status: 'fail',
-  total_rows: 18_250,
-  invalid_count: 5,
-  invalid_percent: 0.0274,
-  execution_duration_ms: 12,
-  checked_at: '2026-03-09T08:10:05.000Z',
-  expected_value: null,
-  expected_range_low: null,
-  expected_range_high: null,
-  learning: false,
-  is_backfilled: false,
-  is_confirmed: false,
-  was_active: null,
-  error_message: null,
+const detailItem = {
+  ...listItem,
+  rule_config: Joi.object()
+    .unknown()
+    .allow(null)
+    .description('What its type asks for.')
+    .example({ allowed_values: ['new', 'paid', 'shipped', 'delivered', 'cancelled'] }),
+  ...replyKeys(detailFields),
 }
 
+const detail = exampleRecord(detailItem).label('ValidityRuleDetail')
+
+const made = exampleRecord({
+  ...detailItem,
+  backfill: backfillReply('Results that were computed of the past.'),
+  warnings,
+}).label('CreatedValidityRule')
+
 const judgedFields = {
-  status: outcome,
-  total_rows: count.description('0 when status is error.'),
-  invalid_count: count.description('0 when status is error.'),
-  invalid_percent: number.min(0).max(100).description('0 when status is error.'),
+  status: outcome.example('fail'),
+  total_rows: count.description('0 when status is error.').example(18_250),
+  invalid_count: count.description('0 when status is error.').example(5),
+  invalid_percent: number.min(0).max(100).description('0 when status is error.').example(0.0274),
 }
 
 const expectedFields = {
   expected_value: number
     .allow(null)
-    .description('The percentage that auto mode expected; null of other modes.'),
-  expected_range_low: number.allow(null),
-  expected_range_high: number.allow(null),
-  learning: flag.description('Auto mode knows too little yet to judge.'),
+    .description('The percentage that auto mode expected; null of other modes.')
+    .example(null),
+  expected_range_low: number.allow(null).example(null),
+  expected_range_high: number.allow(null).example(null),
+  learning: flag.description('Auto mode knows too little yet to judge.').example(false),
 }
 
 const resultFields = {
-  id: integer,
-  validity_rule_id: integer,
+  id: integer.example(2041),
+  validity_rule_id: integer.example(17),
   ...judgedFields,
-  execution_duration_ms: count,
-  checked_at: time,
+  execution_duration_ms: count.example(12),
+  checked_at: time.example('2026-03-09T08:10:05.000Z'),
   ...expectedFields,
-  is_backfilled: flag.description('Computed of the past when the rule was made.'),
-  is_confirmed: flag.description('A user dismissed it as expected.'),
-  was_active: flag.allow(null).description('Whether its operating schedule called the moment active.'),
-  error_message: text.allow(null).description('Why it could not be checked.'),
+  is_backfilled: flag.description('Computed of the past when the rule was made.').example(false),
+  is_confirmed: flag.description('A user dismissed it as expected.').example(false),
+  was_active: flag
+    .allow(null)
+    .description('Whether its operating schedule called the moment active.')
+    .example(null),
+  error_message: text.allow(null).description('Why it could not be checked.').example(null),
 }
 
-const result = record(resultFields, RESULT).label('ValidityResult')
+const result = exampleRecord(resultFields).label('ValidityResult')
 
-const sample = record({
-  row_id: Joi.any().description(
-    'The primary key, an object when it has several columns; else a number from 1.',
-  ),
-  value: Joi.any().description('As the engine has it; null of NULL, and of personal data.'),
-  is_hidden: Joi.valid(true)
-    .optional()
-    .description('Present when the row has a value that is personal data and not shown.'),
-})
+const sample = sampleReply('As the engine has it; null of NULL, and of personal data.')
 
-const checked = record(
+const checked = exampleRecord(
   {
     ...resultFields,
     invalid_samples: record({ samples: Joi.array().items(sample) }).description(
@@ -138,17 +99,17 @@ const checked = record(
     ),
     warnings,
   },
-  { ...RESULT, invalid_samples: { samples: [{ row_id: 18_211, value: 'shiped' }] } },
-)
+  { invalid_samples: { samples: [{ row_id: 18_211, value: 'shiped' }] } },
+).label('ValidityCheck')
 
-const statement = record({ text: Joi.string(), values: Joi.array().items(Joi.any()) })
+const QUERY = 'select count(*), count(case when not ("status" in ($1, $2)) then 1 end) from "public"."orders"'
 
-const dryRun = record(
+const dryRun = exampleRecord(
   {
-    sql: Joi.array().items(statement).description('What the source is sent.'),
+    sql: statementsReply.example([{ text: QUERY, values: ['new', 'paid'] }]),
     ...judgedFields,
     ...expectedFields,
-    error_message: text.allow(null),
+    error_message: text.allow(null).example(null),
     warnings,
     history: record({
       lookback_days: count,
@@ -167,21 +128,6 @@ const dryRun = record(
     }),
   },
   {
-    sql: [
-      {
-        text: 'select count(*), count(case when not ("status" in ($1, $2)) then 1 end) from "public"."orders"',
-        values: ['new', 'paid'],
-      },
-    ],
-    status: 'fail',
-    total_rows: 18_250,
-    invalid_count: 5,
-    invalid_percent: 0.0274,
-    expected_value: null,
-    expected_range_low: null,
-    expected_range_high: null,
-    learning: false,
-    error_message: null,
     history: {
       lookback_days: 30,
       source: 'timestamps',
@@ -192,17 +138,14 @@ const dryRun = record(
       message: 'Of 30 daily checks in the last 30 days, 1 would have failed and raised 1 alert',
     },
   },
-)
+).label('ValidityDryRun')
 
-const summary = record(
-  {
-    total_rules: count,
-    passing: count.description('Active rules that passed last.'),
-    failing: count,
-    error: count.description('Rules that could not be checked.'),
-  },
-  { total_rules: 5, passing: 4, failing: 1, error: 0 },
-)
+const summary = exampleRecord({
+  total_rules: count.example(5),
+  passing: count.description('Active rules that passed last.').example(4),
+  failing: count.example(1),
+  error: count.description('Rules that could not be checked.').example(0),
+}).label('ValiditySummary')
 
 /** Replies about validity rules, for the `response` of a route. */
 export const replies = {

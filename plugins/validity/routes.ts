@@ -1,7 +1,5 @@
-import type { Server, ServerRoute } from '@hapi/hapi'
-import { access, caller } from '../../server/http/access.ts'
-import { bodyOf } from '../../server/http/input.ts'
-import { newestFirst, pageOf } from '../../server/http/page.ts'
+import type { Server } from '@hapi/hapi'
+import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { createRule } from './create.ts'
 import { dryRunRule, type RuleDryRun } from './dry-run.ts'
@@ -16,7 +14,7 @@ import * as schemas from './schemas.ts'
 export function ruleResource(
   server: Server,
   checkNow: CheckNow<ValidityRule, ValidityResult>,
-): CheckResource<NamedRule> {
+): CheckResource<NamedRule, ValidityResult> {
   const ruleTypes = () => server.checks.all().flatMap(check => (check.family === 'rule' ? [check.name] : []))
   return {
     names: {
@@ -53,7 +51,7 @@ export function ruleResource(
         body as NewRule,
         (trx, created) => audit(trx, created, { rule_type: created.ruleType }),
       )
-      return { ...presentRule(rule), ...(backfill && { backfill }), ...presentWarnings(warnings) }
+      return { ...presentRuleDetail(rule), ...(backfill && { backfill }), ...presentWarnings(warnings) }
     },
     find: findRule,
     present: (_trx, rule) => presentRuleDetail(rule),
@@ -69,30 +67,13 @@ export function ruleResource(
         ...presentWarnings(outcome.warnings),
       }
     },
-    async listResults(trx, rule, page) {
-      const query = ValidityResult.query(trx)
-        .where('validityRuleId', rule.id)
-        .orderBy(newestFirst('checkedAt', 'id'))
-      const { results, total } = await pageOf(query, page)
-      return { items: results.map(result => presentResult(result)), total }
+    results: (trx, rule) =>
+      ValidityResult.query(trx).where('validityRuleId', rule.id).orderBy(newestFirst('checkedAt', 'id')),
+    presentResult: result => presentResult(result),
+    dryRun: {
+      body: schemas.dryRun,
+      reply: replies.dryRun,
+      measure: (companyId, body) => dryRunRule(server, companyId, body as RuleDryRun),
     },
-  }
-}
-
-/** Measures a rule that is not stored. */
-export function dryRunRoute(server: Server): ServerRoute {
-  return {
-    method: 'POST',
-    path: '/api/v1/sdk/validity/dry-run',
-    options: {
-      ...access.read,
-      description: 'Measure what a new rule would, and judge its past; nothing is stored',
-      tags: ['api', 'validity'],
-      validate: { payload: schemas.dryRun },
-      response: replies.dryRun,
-    },
-    handler: async request => ({
-      data: await dryRunRule(server, caller(request).companyId, bodyOf<RuleDryRun>(request)),
-    }),
   }
 }

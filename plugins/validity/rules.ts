@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import type { Schedule } from '../../checks/detector.ts'
-import { findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
-import { companyOf, rows, type Readings, type Transaction } from '../../server/database/database.ts'
+import { countByStatus, findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
+import type { Readings, Transaction } from '../../server/database/database.ts'
 import { rescheduled } from '../../server/database/due.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
@@ -24,9 +24,7 @@ export function checkSpecOf(rule: ValidityRule) {
 }
 
 /** What a body says of operating periods. */
-export function periodsOf(
-  body: Pick<NewRule, 'operating_period_mode' | 'operating_schedule_id'>,
-): OperatingPeriods {
+export function periodsOf(body: Pick<NewRule, 'operating_period_mode' | 'operating_schedule_id'>) {
   return {
     operatingPeriodMode: body.operating_period_mode,
     operatingScheduleId: body.operating_schedule_id ?? null,
@@ -56,12 +54,7 @@ export async function scheduleOf(
  * Changes what is given; what the baseline depends on makes it be read from history again. A rule that is switched
  * off closes its alert, and what is being measured for it is not recorded.
  */
-export async function patchRule(
-  server: Server,
-  trx: Transaction,
-  rule: ValidityRule,
-  patch: RulePatch,
-): Promise<NamedRule | undefined> {
+export async function patchRule(server: Server, trx: Transaction, rule: ValidityRule, patch: RulePatch) {
   const periods: OperatingPeriods = {
     operatingPeriodMode: patch.operating_period_mode ?? rule.operatingPeriodMode,
     operatingScheduleId:
@@ -189,22 +182,8 @@ export function ruleListReadings(
 
 /** How the active rules of an asset did last. */
 export async function summarize(trx: Transaction, asset: Asset): Promise<object> {
-  const [summary] = await rows<Record<string, number>>(
-    trx,
-    `select count(*)::int as total_rules,
-       count(*) filter (where is_active and latest_status = 'pass')::int as passing,
-       count(*) filter (where is_active and latest_status = 'fail')::int as failing,
-       count(*) filter (where is_active and latest_status = 'error')::int as error
-     from validity_rules where company_id = :companyId and source_id = :sourceId
-       and (cast(:tableId as uuid) is null or table_id = :tableId)`,
-    { companyId: companyOf(trx), sourceId: asset.source.id, tableId: asset.table?.id ?? null },
-  )
-  return {
-    total_rules: summary?.totalRules ?? 0,
-    passing: summary?.passing ?? 0,
-    failing: summary?.failing ?? 0,
-    error: summary?.error ?? 0,
-  }
+  const { total, pass, fail, error } = await countByStatus(trx, ValidityRule, 'latest_status', asset)
+  return { total_rules: total, passing: pass, failing: fail, error }
 }
 
 /** Rules with the names of their tables. */

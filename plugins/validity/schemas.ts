@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { createKeys, patchKeys } from '../../server/http/fields.ts'
+import { columnName, dryRunKeys, pastDays, tablePath, typeFilter } from '../../server/http/check-schemas.ts'
 import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 import { ruleFields } from './fields.ts'
 
@@ -10,21 +11,16 @@ export const newRule = Joi.object({
     .required()
     .meta({ openapi: { 'x-words': 'rule_type' } })
     .description('NOT_NULL, UNIQUE, REGEX, RANGE, ENUM, DATE_FORMAT, CUSTOM_SQL, or one of an extension.'),
-  table_path: Joi.string().min(1).max(1_000).required().description('`catalog.schema.table`.'),
-  column_name: Joi.string().min(1).max(300).description('Of all types but CUSTOM_SQL.'),
+  table_path: tablePath.description('`catalog.schema.table`.'),
+  column_name: columnName.description('Of all types but CUSTOM_SQL.'),
   rule_config: Joi.object()
     .unknown()
     .allow(null)
     .description('What the type asks for, such as allowed_values. Integers beyond 2^53 are given as text.'),
   ...createKeys(ruleFields),
-  backfill_days: Joi.number()
-    .strict()
-    .integer()
-    .min(1)
-    .max(90)
-    .description(
-      'Auto mode: learns this many days of the past at once, computed from the timestamps of the table.',
-    ),
+  backfill_days: pastDays.description(
+    'Auto mode: learns this many days of the past at once, computed from the timestamps of the table.',
+  ),
 })
   .required()
   .example({
@@ -37,28 +33,16 @@ export const newRule = Joi.object({
   })
 
 /** The body of a new rule, and how far back to look. */
-export const dryRun = newRule
-  .keys({
-    asset_id: Joi.string().max(1_000).required(),
-    lookback_days: Joi.number()
-      .strict()
-      .integer()
-      .min(1)
-      .max(90)
-      .default(30)
-      .description('Days of the past that are looked at.'),
-    backfill_days: Joi.forbidden(),
-  })
-  .example(
-    {
-      asset_id: 'shop',
-      rule_type: 'NOT_NULL',
-      table_path: 'public.customers',
-      column_name: 'email',
-      detection_mode: 'auto',
-    },
-    { override: true },
-  )
+export const dryRun = newRule.keys(dryRunKeys).example(
+  {
+    asset_id: 'shop',
+    rule_type: 'NOT_NULL',
+    table_path: 'public.customers',
+    column_name: 'email',
+    detection_mode: 'auto',
+  },
+  { override: true },
+)
 
 export const rulePatch = Joi.object(patchKeys(ruleFields))
   .required()
@@ -67,14 +51,7 @@ export const rulePatch = Joi.object(patchKeys(ruleFields))
 /** @param types the names of the rule types, known once the server is built */
 export const ruleList = (types: () => string[]) =>
   Joi.object({
-    rule_type: Joi.string()
-      .meta({ openapi: { 'x-words': 'rule_type' } })
-      .custom((value: string, helpers) =>
-        types().includes(value)
-          ? value
-          : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
-      )
-      .description('Only rules of this type.'),
+    rule_type: typeFilter('rule_type', types).description('Only rules of this type.'),
     is_active: queryBoolean,
     ...pageQuery(),
   })

@@ -54,6 +54,29 @@ t.test('a dry run replays the snapshots of a metric of the same definition', asy
   t.match(history.by_sensitivity[2], stored)
   t.match(now, { value: 11, learning: false, is_anomaly: false })
 
+  t.match(now, {
+    metric_id: world.metric.id,
+    metric_type: 'row_count',
+    threshold_type: 'z_score',
+    threshold_value: 3,
+    lookback_days: 30,
+    total_snapshots: 20,
+    would_alert_count: 4,
+    alert_rate_percent: 20,
+    min_value: 10,
+    max_value: 90,
+    recommendation: /^Sensitivity 3 would have raised 3 alerts in the last 30 days/,
+  })
+  t.equal(
+    Math.round(now.avg_value * 1_000),
+    Math.round((1_000 * COUNTS.reduce((a, b) => a + b)) / COUNTS.length),
+  )
+  t.match(
+    now.sample_alerts,
+    [90, 61, 60, 40].map(value => ({ captured_at: /Z$/, value, threshold_value: 3, would_alert: true })),
+    'newest first',
+  )
+
   const looser = (await dryRun(world, { sensitivity: 1 })).history
   t.match(looser, {
     anomalies: history.by_sensitivity[0].anomalies,
@@ -75,6 +98,17 @@ t.test('the past of another definition is derived from the timestamps', async t 
   const grouped = await dryRun(world, { group_by_columns: ['region'] })
   t.match(grouped.history, { source: null, points: 0, anomalies: 0, alerts: 0, message: /not known/ })
   t.ok(grouped.learning)
+  t.match(grouped, {
+    metric_id: 'new',
+    total_snapshots: 0,
+    would_alert_count: 0,
+    alert_rate_percent: 0,
+    avg_value: null,
+    min_value: null,
+    max_value: null,
+    sample_alerts: [],
+    recommendation: /not known/,
+  })
 })
 
 t.test('groups are replayed apart, their alerts counted together', async t => {
@@ -151,7 +185,12 @@ t.test('one replay counts for every sensitivity what the detector says at that o
 t.test(
   'an alert lasts until the first capture without an anomaly, and none opens while learning',
   async t => {
-    const at = (moment: number, zScore: number, isLearning = false) => ({ at: moment, zScore, isLearning })
+    const at = (moment: number, zScore: number, isLearning = false) => ({
+      at: moment,
+      value: 0,
+      zScore,
+      isLearning,
+    })
     const counted = (...values: ReturnType<typeof at>[]) => {
       const { anomalies, alerts } = countAnomalies(values, 3)
       return [anomalies, alerts]

@@ -19,7 +19,7 @@ async function salesWorld(t: Parameters<typeof makeWorldOn>[0]) {
 }
 
 t.test('a metric of each kind captures its number', async t => {
-  const { tenant, base, make } = await salesWorld(t)
+  const { tenant, asset, base, make } = await salesWorld(t)
   const kinds: [object, number][] = [
     [{ metric_type: 'row_count' }, 10],
     [{ metric_type: 'null_percent', column_name: 'note' }, 20],
@@ -34,6 +34,7 @@ t.test('a metric of each kind captures its number', async t => {
   for (const [body, value] of kinds) {
     const made = await make(body)
     t.equal(made.status, 201, JSON.stringify(made.body))
+    t.match(made.body.data, { asset_id: Number, asset_public_id: asset.id })
     t.match(made.body.data, { id: /^m_/, capture_interval: 'daily', sensitivity: 1, is_active: true })
     const { body: captured } = await tenant.ask('POST', `${base}/${made.body.data.id}/capture`)
     t.match(

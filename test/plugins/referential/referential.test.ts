@@ -65,6 +65,7 @@ t.test('a check is made, read, changed, listed and removed', async t => {
   } = made.body.data
   t.match([id, internalId, createdAt, updatedAt], [/^[0-9a-f-]{36}$/, Number, /Z$/, /Z$/])
   t.same(rest, {
+    asset_id: asset.id,
     name: 'orders.customer_id in customers.id',
     description: null,
     severity: 'warning',
@@ -80,6 +81,7 @@ t.test('a check is made, read, changed, listed and removed', async t => {
     max_child_count: null,
     latest_status: null,
     last_check_at: null,
+    last_checked_at: null,
   })
   for (const form of [id, id.toUpperCase(), internalId])
     t.same((await tenant.ask('GET', `${base}/${form}`)).body, made.body, String(form))
@@ -139,8 +141,10 @@ t.test('an execution counts orphans and shows some; lists do not', async t => {
   const first = await execute(id)
   const { id: resultId, query_duration_ms: ms, checked_at: checkedAt, orphan_sample: sample, ...rest } = first
   t.match([resultId, ms, checkedAt], [Number, Number, /Z$/])
+  const { internal_id: internalId } = (await tenant.ask('GET', `${base}/${id}`)).body.data
   t.same(rest, {
-    referential_check_id: id,
+    referential_check_id: internalId,
+    check_id: id,
     status: 'fail',
     orphan_count: 2,
     orphan_percent: 40,
@@ -157,6 +161,7 @@ t.test('an execution counts orphans and shows some; lists do not', async t => {
   t.match((await tenant.ask('GET', `${base}/${id}`)).body.data, {
     latest_status: 'fail',
     last_check_at: checkedAt,
+    last_checked_at: checkedAt,
   })
 
   await source.query('insert into orders select n, n from generate_series(100, 120) n')

@@ -2,11 +2,7 @@ import t from 'tap'
 import { CommandError, EXIT } from '../../../server/cli/command.ts'
 import type { ServiceClient } from '../../../server/cli/client.ts'
 import { waitForJob } from '../../../server/cli/client-job.ts'
-import {
-  judgeChecks,
-  type AssetCheckResult,
-  type CheckFinding,
-} from '../../../plugins/scans/check-command.ts'
+import { judgeChecks, type PrintedChecks, type CheckFinding } from '../../../plugins/scans/check-command.ts'
 import { checkJob } from '../../../plugins/scans/check-job.ts'
 import { command as tidemark } from '../../helpers/command.ts'
 import { SECRET_KEY } from '../../helpers/server.ts'
@@ -237,7 +233,7 @@ t.test('a failure is worth more than a check that could not run, and both more t
     status,
     severity,
   })
-  const found = (...findings: CheckFinding[]): AssetCheckResult => ({
+  const found = (...findings: CheckFinding[]): PrintedChecks => ({
     asset: 'a',
     checks: findings.length,
     passed: findings.filter(({ status }) => status === 'pass').length,

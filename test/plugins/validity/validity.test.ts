@@ -118,6 +118,25 @@ t.test('a threshold is the invalid percentage above which a rule fails', async t
   t.equal((await tenant.ask('POST', `${base}/${at.body.data.uuid}/check`)).body.data.status, 'fail')
 })
 
+t.test('the reply to a new rule holds all that was set', async t => {
+  const { tenant, base, make } = await ordersWorld(t)
+  const given = {
+    rule_type: 'RANGE',
+    column_name: 'total',
+    rule_config: { min: 0 },
+    name: 'Totals',
+    description: 'Why',
+    error_message: 'Below zero',
+    severity: 'critical',
+    alert_threshold_percent: 5,
+    treat_null_as_valid: true,
+    check_interval: 'hourly',
+  }
+  const made = await make(given)
+  t.match(made, { status: 201, body: { data: given } })
+  t.same((await tenant.ask('GET', `${base}/${made.body.data.uuid}`)).body, made.body)
+})
+
 t.test('a measure that fails is an error with a sentence, never a pass', async t => {
   const { tenant, base, make, source, asset } = await ordersWorld(t)
   const made = await make({ rule_type: 'NOT_NULL', column_name: 'email' })
