@@ -11,7 +11,6 @@ import { schemas } from './schemas.ts'
 import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 import { acceptInvitation, findInvitation } from './users/invitations.ts'
 
-/** A user with the company they belong to. */
 export interface UserAccount {
   user: User
   company: Pick<Company, 'companyId' | 'name' | 'plan'>
@@ -56,9 +55,8 @@ export async function createUser(
     throw apiError('CONFLICT', 'The company already has an owner: give the user another role')
   })
   if (user) return user
-  throw apiError('USER_EXISTS', 'A user with this email already exists: sign in, or use another email', {
-    field: 'email',
-  })
+  const message = 'A user with this email already exists: sign in, or use another email'
+  throw apiError('USER_EXISTS', message, { field: 'email' })
 }
 
 /**
@@ -76,7 +74,6 @@ export function parseEmail(given: string): string {
   return value
 }
 
-/** The validated body of a registration. */
 export interface Registration {
   email: string
   password: string
@@ -130,14 +127,13 @@ export async function findCompany(server: Server, company?: string): Promise<Use
   )
   const [only, ...others] = found
   if (only && (others.length === 0 || only.companyId === id)) return only
-  if (!only) {
+  if (!only)
     throw apiError(
       'NOT_FOUND',
       company === undefined
         ? 'There is no company yet: create one with companies create NAME'
         : `There is no company ${JSON.stringify(company)}: give its id or its exact name`,
     )
-  }
   const names = found.slice(0, 10).map(({ companyId, name }) => `${name} (${companyId})`)
   const count = found.length > 10 ? 'More than 10' : String(found.length)
   const problem =

@@ -15,8 +15,6 @@ import { setDemoCompany } from './sign-in/demo-sessions.ts'
 import { issueTicket } from './sign-in/one-time-tokens.ts'
 import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 
-export type { AuditVerification } from './audit-log/audit-log.ts'
-
 declare module '@hapi/hapi' {
   interface PluginProperties {
     auth: AuthApi
@@ -63,7 +61,6 @@ export function authApi(server: Server) {
       )
       return row?.count ?? 0
     },
-    /** The IANA name of a user's time zone. */
     getTimezone: async (trx: Transaction, userId: string): Promise<string> =>
       (await User.query(trx).findById(userId).throwIfNotFound()).timezone,
     async setTimezone(trx: Transaction, userId: string, timezone: string): Promise<void> {
@@ -83,11 +80,7 @@ export function authApi(server: Server) {
       const passwordHash = await withHashingSlot(() => hashPassword(password))
       return db.system(async trx => {
         const { id } = await createUser(trx, { companyId, email, passwordHash, fullName, role })
-        const event = {
-          action: 'user.registered',
-          target: { type: 'user', id },
-          details: { email, role },
-        }
+        const event = { action: 'user.registered', target: { type: 'user', id }, details: { email, role } }
         await audit(trx, byOperator(companyId), event)
         return { id, email }
       })
@@ -118,7 +111,6 @@ export function authApi(server: Server) {
         const row = await revokeKey(trx, id, event => audit(trx, byOperator(companyId), event))
         return presentKey(row, plan)
       }),
-    /** Verifies the hash chain of a company's audit log. */
     verifyAudit: (companyId: string) => verifyAudit(work => db.company(companyId, work)),
     /** A one-time token for `POST /auth/tickets`; `method` is how the user signed in, for the audit log. */
     issueTicket: ({

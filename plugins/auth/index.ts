@@ -10,7 +10,6 @@ import { routes } from './sign-in/routes.ts'
 import { addStrategies } from './sign-in/strategies.ts'
 import { userRoutes } from './users/routes.ts'
 
-/** Companies, users, sessions and API keys. */
 export const auth: Plugin<undefined> = {
   name: 'auth',
   async register(server) {

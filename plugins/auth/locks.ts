@@ -1,7 +1,9 @@
 /** Locks of companies, users and what belongs to them. The order of all locks: `server/database/locks.ts`. */
+import { covers, SCOPE_OF_ROLE, type Caller } from '../../server/http/access.ts'
+import { apiError } from '../../server/http/errors.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { lockName } from '../../server/database/locks.ts'
-import { Company, Invitation, User } from './models.ts'
+import { ApiKey, Company, Invitation, User } from './models.ts'
 
 /** Makes transactions that may create a user with this email wait for each other, so that they create one. */
 export function lockEmail(trx: Transaction, email: string): Promise<void> {
@@ -13,9 +15,30 @@ export async function lockCompany(trx: Transaction): Promise<Company> {
   return Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
 }
 
-/** Locks a company in a transaction over all companies. */
 export async function lockCompanyById(trx: Transaction, companyId: string): Promise<void> {
   await rows(trx, 'select from companies where company_id = :companyId for no key update', { companyId })
+}
+
+/**
+ * Locks the company row and re-checks that the caller is still an active admin: access is checked before the body is
+ * read, which may take long enough for their role to change.
+ * @throws 403
+ */
+export async function lockCompanyAsAdmin(trx: Transaction, callerId: string): Promise<void> {
+  await lockCompany(trx)
+  const user = await User.query(trx).findById(callerId)
+  if (user?.isActive && covers(SCOPE_OF_ROLE[user.role], 'admin')) return
+  const message = 'You are no longer an admin of this company: ask one of its admins'
+  throw apiError('FORBIDDEN', message, { required_scope: 'admin' })
+}
+
+/** `lockCompanyAsAdmin` for a caller with a session or an API key. @throws 403, or 401 for a revoked key */
+export async function lockCompanyForCaller(trx: Transaction, { userId, keyId }: Caller): Promise<void> {
+  if (userId !== undefined) return lockCompanyAsAdmin(trx, userId)
+  await lockCompany(trx)
+  const key = keyId === undefined ? undefined : await ApiKey.query(trx).findById(keyId)
+  if (key && key.revokedAt === null) return
+  throw apiError('UNAUTHORIZED', 'The API key was revoked: create a new one with POST /api/v1/api-keys')
 }
 
 /** Locks a user who changes their own account. */

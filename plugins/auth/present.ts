@@ -24,7 +24,6 @@ export function presentUser(user: User, company: AccountCompany) {
   }
 }
 
-/** The tokens of a new session, with its user. */
 export function presentSignIn({ user, company, ...tokens }: SessionTokens & UserAccount) {
   return { ...tokens, user: presentUser(user, company) }
 }

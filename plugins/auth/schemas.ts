@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { SCOPES } from '../../server/http/access.ts'
 import { MAX_DATE } from '../../server/http/input.ts'
-import { pageQuery } from '../../server/http/page.ts'
+import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 
 const email = Joi.string().trim().normalize('NFC').lowercase().email({ tlds: false }).max(254)
@@ -26,7 +26,6 @@ export const providerParams = Joi.object({
     .description('google, github, slack, or any other provider of the settings OAUTH_<PROVIDER>_…'),
 })
 
-/** Bodies, queries and paths. */
 export const schemas = {
   email,
   register: Joi.object({
@@ -95,7 +94,10 @@ export const schemas = {
   })
     .example({ name: 'Airflow', scope: 'read-write' })
     .label('CreateApiKeyRequest'),
-  listKeys: Joi.object(pageQuery()),
+  listKeys: Joi.object({
+    ...pageQuery(),
+    include_revoked: queryBoolean.default(true).description('Whether revoked keys are listed.'),
+  }),
   page: Joi.object(pageQuery()),
   updateUser: Joi.object({ role: givenRole, is_active: Joi.boolean().strict() })
     .min(1)

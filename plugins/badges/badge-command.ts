@@ -1,4 +1,3 @@
-/** The command `badge ASSET`. */
 import {
   printResult,
   withCompany,

@@ -16,19 +16,26 @@ import { readStatuses } from './status.ts'
 export async function findBadge(trx: Transaction, id: string): Promise<Badge> {
   const badge = isUuid(id) ? await Badge.query(trx).findById(id.toLowerCase()) : undefined
   if (badge) return badge
-  throw apiError('BADGE_NOT_FOUND', 'There is no such badge: GET /api/v1/sdk/badges lists them', {
-    badge_id: id,
-  })
+  const message = 'There is no such badge: GET /api/v1/sdk/badges lists them'
+  throw apiError('BADGE_NOT_FOUND', message, { badge_id: id })
+}
+
+/** Which badges are listed. */
+export interface BadgeListQuery extends Page {
+  /** The id or qualified name of a source or a table. */
+  asset_id?: string
+  active_only: boolean
 }
 
 /** One page of the badges of the company, or of one asset, newest first. */
 export async function listBadges(
   server: Server,
   trx: Transaction,
-  { limit, offset, asset_id: assetId }: Page & { asset_id?: string },
+  { limit, offset, asset_id: assetId, active_only: isActiveOnly }: BadgeListQuery,
 ): Promise<{ results: Badge[]; total: number }> {
   const query = Badge.query(trx).orderBy(newestFirst('createdAt', 'id'))
   if (assetId !== undefined) void query.where('assetId', (await assetColumns(server, trx, assetId)).assetId)
+  if (isActiveOnly) void query.where('isActive', true)
   return pageOf(query, { limit, offset })
 }
 
@@ -63,7 +70,6 @@ export async function removeBadge(trx: Transaction, id: string): Promise<Badge> 
   return badge
 }
 
-/** Implements `BadgesApi.ensureBadge`. */
 export async function ensureBadge(
   server: Server,
   companyId: string,
@@ -77,10 +83,13 @@ export async function ensureBadge(
   if (problem) throw invalidField(problem.path.join('.'), problem.message)
   return server.db.company(companyId, async trx => {
     const { assetId } = await assetColumns(server, trx, value.asset_id)
-    const known = await Badge.query(trx).where({ assetId }).orderBy('createdAt', 'desc').orderBy('id', 'desc')
+    const known = await Badge.query(trx)
+      .where({ assetId, isActive: true })
+      .orderBy('createdAt', 'desc')
+      .orderBy('id', 'desc')
     const found = known.find(badge => hasAll(badge, value))
     const badge = found ?? (await createBadge(server, trx, value))
-    const status = (await readStatuses(server, trx, [badge.id])).get(badge.id)
+    const status = (await readStatuses(server, trx, [badge])).get(badge.id)
     if (!found) {
       const target = { type: 'badge', id: badge.id }
       const event = { action: 'badge.created', target, details: { asset_id: assetId } }
@@ -95,11 +104,7 @@ function hasAll(badge: Badge, input: BadgeInput): boolean {
   return given.every(([name, value]) => isDeepStrictEqual(badge[name as keyof Badge], value))
 }
 
-async function assetColumns(
-  server: Server,
-  trx: Transaction,
-  given: string,
-): Promise<{ assetId: string; sourceId: string }> {
+async function assetColumns(server: Server, trx: Transaction, given: string) {
   const { source, table } = await server.plugins.catalog.findAsset(trx, given)
   return { assetId: table?.id ?? source.id, sourceId: source.id }
 }
@@ -111,5 +116,7 @@ function columnsOf(input: Partial<BadgeInput>): Partial<Badge> {
     tagFilters: input.tag_filters,
     schemaDriftEnabled: input.schema_drift_enabled,
     freshnessEnabled: input.freshness_enabled,
+    includeUpstream: input.include_upstream,
+    isActive: input.is_active,
   }
 }

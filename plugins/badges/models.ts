@@ -17,6 +17,10 @@ export class Badge extends CompanyRow {
   declare tagFilters: string[]
   declare schemaDriftEnabled: boolean
   declare freshnessEnabled: boolean
+  /** Whether the tables that its table is made from, over any number of steps, count too. */
+  declare includeUpstream: boolean
+  /** An inactive badge has no picture. */
+  declare isActive: boolean
   declare createdAt: Date
   declare updatedAt: Date
 }

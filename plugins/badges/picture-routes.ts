@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Server, ServerRoute } from '@hapi/hapi'
-import { access } from '../../server/http/access.ts'
+import { access, routesOf } from '../../server/http/access.ts'
 import { param } from '../../server/http/input.ts'
+import type { Badge } from './models.ts'
 import { drawBadge } from './picture.ts'
 import { pictureParams, replies } from './schemas.ts'
 import { readStatuses } from './status.ts'
@@ -9,21 +10,15 @@ import { readStatuses } from './status.ts'
 /** An SVG opened by itself is a document: its styles apply, and nothing in it may run or load. */
 const CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'unsafe-inline'; sandbox`
 
-/** The public route of the picture. */
 export const pictureRoutes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path: '/badges/{public_id}.svg',
-    options: {
-      ...access.open,
-      id: 'getBadgePicture',
-      description: 'The picture of a badge',
-      notes:
-        'It shows passing, failing or unknown. An unknown id gets a grey picture with status 404, so that pages show something.',
-      tags: ['api', 'badges', 'public'],
-      validate: { params: pictureParams },
-      response: { status: { 200: replies.picture, 404: replies.picture }, sample: 0 },
-    },
+  routesOf('badges')('GET', '/badges/{public_id}.svg', access.open, {
+    id: 'getBadgePicture',
+    description: 'The picture of a badge',
+    notes:
+      'It shows passing, failing or unknown. An unknown id, or that of an inactive badge, gets a grey picture with status 404, so that pages show something.',
+    tags: ['api', 'badges', 'public'],
+    validate: { params: pictureParams },
+    response: { status: { 200: replies.picture, 404: replies.picture }, sample: 0 },
     async handler(request, h) {
       const picture = await renderPicture(request.server, param(request, 'public_id'))
       const svg = picture ?? drawBadge('unknown')
@@ -36,17 +31,17 @@ export const pictureRoutes: ServerRoute[] = [
       if (picture === undefined) return reply.code(404)
       return reply.etag(createHash('sha256').update(svg).digest('base64url').slice(0, 22))
     },
-  },
+  }),
 ]
 
-/** Returns undefined if there is no such badge. */
 async function renderPicture(server: Server, publicId: string): Promise<string | undefined> {
   // The request names no company, so this statement searches all of them; the rest runs as the badge's company.
-  const [badge] = await server.db.statement<{ id: string; companyId: string; label: string | null }>(
-    'select id, company_id, label from badges where public_id = :publicId',
-    { publicId },
-  )
+  const [badge] = await server.db.statement<
+    Pick<Badge, 'id' | 'label' | 'includeUpstream'> & { companyId: string }
+  >('select id, company_id, label, include_upstream from badges where public_id = :publicId and is_active', {
+    publicId,
+  })
   if (!badge) return undefined
-  const statuses = await server.db.company(badge.companyId, trx => readStatuses(server, trx, [badge.id]))
+  const statuses = await server.db.company(badge.companyId, trx => readStatuses(server, trx, [badge]))
   return drawBadge(statuses.get(badge.id) ?? 'unknown', badge.label)
 }

@@ -9,7 +9,6 @@ const COLORS: Record<BadgeStatus, string> = { passing: 'brightgreen', failing: '
 /** Characters that XML 1.0 cannot hold, not even as a reference. */
 const NON_XML_CHARACTERS = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
 
-/** Renders a badge as SVG. */
 export function drawBadge(status: BadgeStatus, label: string | null = null): string {
   const text = (label ?? DEFAULT_LABEL).replaceAll(NON_XML_CHARACTERS, ' ')
   const svg = makeBadge({ label: text, message: status, color: COLORS[status] })

@@ -2,24 +2,15 @@ import type { Badge } from './models.ts'
 import { DEFAULT_LABEL } from './picture.ts'
 import type { BadgeStatus } from './status.ts'
 
-/** A badge in replies. */
-export interface BadgeRecord {
-  id: string
-  public_id: string
-  asset_id: string
-  label: string | null
-  tag_filters: string[]
-  schema_drift_enabled: boolean
-  freshness_enabled: boolean
-  status: BadgeStatus
-  badge_url: string
-  markdown: string
-  created_at: Date
-  updated_at: Date
+export type BadgeRecord = ReturnType<typeof presentBadge>
+
+/** The public URL of the picture of a badge. */
+export function badgeUrl({ publicId }: Badge, baseUrl: string): string {
+  return `${baseUrl}/badges/${publicId}.svg`
 }
 
-export function presentBadge(badge: Badge, status: BadgeStatus | undefined, baseUrl: string): BadgeRecord {
-  const url = `${baseUrl}/badges/${badge.publicId}.svg`
+export function presentBadge(badge: Badge, status: BadgeStatus | undefined, baseUrl: string) {
+  const url = badgeUrl(badge, baseUrl)
   const text = (badge.label ?? DEFAULT_LABEL).replaceAll(/[\\[\]]/g, String.raw`\$&`)
   return {
     id: badge.id,
@@ -29,7 +20,9 @@ export function presentBadge(badge: Badge, status: BadgeStatus | undefined, base
     tag_filters: badge.tagFilters,
     schema_drift_enabled: badge.schemaDriftEnabled,
     freshness_enabled: badge.freshnessEnabled,
-    status: status ?? 'unknown',
+    include_upstream: badge.includeUpstream,
+    is_active: badge.isActive,
+    status: status ?? ('unknown' as const),
     badge_url: url,
     markdown: `![${text}](${url})`,
     created_at: badge.createdAt,

@@ -1,6 +1,6 @@
 import Joi from 'joi'
-import { held, inData, inNestedPage, record, removal } from '../../server/http/envelopes.ts'
-import { pageQuery } from '../../server/http/page.ts'
+import { exampleRecord, held, inData, inNestedPage, removal } from '../../server/http/envelopes.ts'
+import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 import { STATUSES } from './status.ts'
 
 const MAX_FILTERS = 50
@@ -34,33 +34,39 @@ const schemaDriftEnabled = Joi.boolean()
   .description('Whether an unacknowledged schema change makes the badge fail.')
 const freshnessEnabled = Joi.boolean().strict().description('Whether a stale table makes the badge fail.')
 
-export const newBadge = Joi.object({
-  asset_id: assetId.required(),
+const includeUpstream = Joi.boolean()
+  .strict()
+  .description(
+    'Whether the tables that the table is made from count too, over any number of steps of its lineage; a source holds them already.',
+  )
+const isActive = Joi.boolean().strict().description('Whether it has a picture.')
+
+const fields = {
   label,
   tag_filters: tagFilters,
   schema_drift_enabled: schemaDriftEnabled,
   freshness_enabled: freshnessEnabled,
-})
+  include_upstream: includeUpstream,
+  is_active: isActive,
+}
+
+export const newBadge = Joi.object({ asset_id: assetId.required(), ...fields })
   .required()
   .example({ asset_id: 'shop.main.main.orders', label: 'orders', freshness_enabled: true })
   .label('CreateBadgeRequest')
 
-export const badgeChange = Joi.object({
-  asset_id: assetId,
-  label,
-  tag_filters: tagFilters,
-  schema_drift_enabled: schemaDriftEnabled,
-  freshness_enabled: freshnessEnabled,
-})
+export const badgeChange = Joi.object({ asset_id: assetId, ...fields })
   .required()
   .example({ label: 'orders, fresh and valid', schema_drift_enabled: true })
   .label('UpdateBadgeRequest')
 
-export const badgeParams = Joi.object({
-  id: Joi.string().required().description('The id of a badge.'),
-})
+export const badgeParams = Joi.object({ id: Joi.string().required().description('The id of a badge.') })
 
-export const badgeList = Joi.object({ ...pageQuery(), asset_id: assetId })
+export const badgeList = Joi.object({
+  ...pageQuery(),
+  asset_id: assetId,
+  active_only: queryBoolean.default(false).description('Leaves out inactive badges.'),
+})
 
 /** A UUID; or 16 bytes in base64url from former versions, since pages that show such a badge must keep working. */
 const PUBLIC_ID = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22})$/
@@ -74,39 +80,40 @@ export const pictureParams = Joi.object({
     .meta({ openapi: { type: 'string', format: 'uuid', pattern: undefined } }),
 })
 
-const badge = record(
-  {
-    id: held.id,
-    public_id: Joi.string().description('Part of the URL of the picture: a random UUID.'),
-    asset_id: held.id,
-    label: Joi.string().allow(null),
-    tag_filters: held.texts,
-    schema_drift_enabled: held.flag,
-    freshness_enabled: held.flag,
-    status: Joi.valid(...STATUSES).description('What the picture shows now.'),
-    badge_url: Joi.string().description('The public URL of the picture.'),
-    markdown: Joi.string().description('Markdown that shows the picture.'),
-    created_at: held.time,
-    updated_at: held.time,
-  },
-  {
-    id: '019a2f3e-6a51-7c7e-9d0b-3f1c2b4a5d6e',
-    public_id: '4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f',
-    asset_id: '6f1c2b4a-5d6e-4c7e-9d0b-3f1c2b4a5d6e',
-    label: 'orders',
-    tag_filters: [],
-    schema_drift_enabled: false,
-    freshness_enabled: true,
-    status: 'passing',
-    badge_url: 'http://127.0.0.1:8000/badges/4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f.svg',
-    markdown: '![orders](http://127.0.0.1:8000/badges/4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f.svg)',
-    created_at: '2030-01-15T09:30:00.000Z',
-    updated_at: '2030-01-15T09:30:00.000Z',
-  },
-).label('Badge')
+const badgeId = held.id.example('019a2f3e-6a51-7c7e-9d0b-3f1c2b4a5d6e')
+
+const shownFields = {
+  status: Joi.valid(...STATUSES)
+    .description('What the picture shows now.')
+    .example('passing'),
+  badge_url: Joi.string()
+    .description('The public URL of the picture.')
+    .example('http://127.0.0.1:8000/badges/4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f.svg'),
+}
+
+const badge = exampleRecord({
+  id: badgeId,
+  public_id: Joi.string()
+    .description('Part of the URL of the picture: a random UUID.')
+    .example('4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f'),
+  asset_id: held.id.example('6f1c2b4a-5d6e-4c7e-9d0b-3f1c2b4a5d6e'),
+  label: Joi.string().allow(null).example('orders'),
+  tag_filters: held.texts.example([]),
+  schema_drift_enabled: held.flag.example(false),
+  freshness_enabled: held.flag.example(true),
+  include_upstream: held.flag.example(false),
+  is_active: held.flag.description('Whether it has a picture.').example(true),
+  ...shownFields,
+  markdown: Joi.string()
+    .description('Markdown that shows the picture.')
+    .example('![orders](http://127.0.0.1:8000/badges/4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f.svg)'),
+  created_at: held.time.example('2030-01-15T09:30:00.000Z'),
+  updated_at: held.time.example('2030-01-15T09:30:00.000Z'),
+}).label('Badge')
 
 export const replies = {
   badge: inData(badge),
+  status: inData(exampleRecord({ badge_id: badgeId, ...shownFields })),
   badges: inNestedPage(badge, 'badges'),
   removed: removal('The badge was removed'),
   picture: Joi.string()

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
+import type { Badge } from './models.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 
-/** What a badge shows. */
 export const STATUSES = ['passing', 'failing', 'unknown'] as const
 export type BadgeStatus = (typeof STATUSES)[number]
 
@@ -19,6 +19,20 @@ const outcomesFrom = (relation: string, condition: string) =>
     )
     .join(' union all ')
 
+/** Joins badges to rows of the tables that theirs is made from. Parameters are those of `outcomesFrom`. */
+const outcomesUpstream = (relation: string, condition: string) =>
+  `select b.id, c.source_id, c.table_id, c.outcome from upstream w join b on b.id = w.id join (${relation}) c
+    on c.company_id = b.company_id and c.table_id = w.table_id
+    where w.table_id <> b.asset_id and ${condition}`
+
+/** The tables of badges and all that they are made from; UNION leaves out what was seen, so that a circle ends. */
+const upstreamOf = (edges: string) => `, upstream as (
+      select b.id, b.asset_id as table_id from b where b.include_upstream and not b.is_source
+      union
+      select w.id, e.upstream_id from upstream w join (${edges}) e
+        on e.company_id = :companyId and e.table_id = w.table_id
+    )`
+
 /** Every open schema change is a failure. */
 const OPEN_CHANGES = `
   select company_id, source_id, table_id, 'fail' as outcome from schema_changes where not is_acknowledged`
@@ -34,20 +48,28 @@ const DISCOVERY = `
 
 const CONDITIONS = { check: 'true', freshness: 'b.freshness_enabled' }
 
-function statusesStatement(server: Server): string {
-  const outcomes = server.plugins.catalog
-    .outcomeQueries()
-    .map(({ kind, text }) => outcomesFrom(text, CONDITIONS[kind]))
+/** @param withUpstream whether any of the badges counts upstream tables; others need not be asked for them */
+function statusesStatement(server: Server, withUpstream: boolean): string {
+  const { catalog } = server.plugins
+  const edges = withUpstream ? catalog.upstreamQueries().join(' union all ') : ''
+  const counted = [
+    ...catalog.outcomeQueries().map(({ kind, text }) => ({ text, condition: CONDITIONS[kind] })),
+    { text: OPEN_CHANGES, condition: 'b.schema_drift_enabled' },
+  ]
+  const outcomes = counted.flatMap(({ text, condition }) => [
+    outcomesFrom(text, condition),
+    ...(edges ? [outcomesUpstream(text, condition)] : []),
+  ])
   return `
-    with b as materialized (
+    with recursive b as materialized (
       select *, exists (
         select from sources s where s.company_id = badges.company_id and s.id = badges.asset_id) as is_source
       from badges where company_id = :companyId and id = any(cast(:badgeIds as uuid[]))
     ), tagged as materialized (
       select b.id, g.source_id, g.table_id from b join tags g
         on g.company_id = b.company_id and g.name = any(b.tag_filters) and not g.is_refused
-    ), c as (
-      ${[...outcomes, outcomesFrom(OPEN_CHANGES, 'b.schema_drift_enabled'), DISCOVERY].join(' union all ')}
+    )${edges && upstreamOf(edges)}, c as (
+      ${[...outcomes, DISCOVERY].join(' union all ')}
     )
     select b.id, bool_or(c.outcome in ('fail', 'error')) as is_failing
     from b join c on c.id = b.id
@@ -60,19 +82,23 @@ function statusesStatement(server: Server): string {
 /**
  * Reads the status of badges: `unknown` without an outcome, `failing` when the last outcome of an active check, or of the
  * freshness and drift that the badge includes, is a failure or an error, else `passing`. With tag filters, only tables
- * count that carry one of the tags, in a column too, or whose source does. One statement, however many badges and tables
+ * count that carry one of the tags, in a column too, or whose source does; with `includeUpstream`, those that the table
+ * is made from count like itself. One statement, however many badges and tables
  * there are: pictures are public, so their cost must not grow.
  */
 export async function readStatuses(
   server: Server,
   trx: Transaction,
-  badgeIds: readonly string[],
+  badges: readonly Pick<Badge, 'id' | 'includeUpstream'>[],
 ): Promise<Map<string, BadgeStatus>> {
-  if (badgeIds.length === 0) return new Map()
-  const judged = await rows<{ id: string; isFailing: boolean }>(trx, statusesStatement(server), {
-    companyId: companyOf(trx),
-    badgeIds: [...badgeIds],
-  })
+  if (badges.length === 0) return new Map()
+  const badgeIds = badges.map(({ id }) => id)
+  const withUpstream = badges.some(({ includeUpstream }) => includeUpstream)
+  const judged = await rows<{ id: string; isFailing: boolean }>(
+    trx,
+    statusesStatement(server, withUpstream),
+    { companyId: companyOf(trx), badgeIds },
+  )
   const failing = new Map(judged.map(({ id, isFailing }) => [id, isFailing]))
   return new Map(badgeIds.map(id => [id, statusOf(failing.get(id))]))
 }

@@ -106,13 +106,7 @@ function checkProperties(
 }
 
 /** Each key position must belong to exactly one key. */
-function checkKeyPositions(
-  owner: ContractNode,
-  list: string,
-  mark: string,
-  field: string,
-  at: Path,
-): Violation[] {
+function checkKeyPositions(owner: ContractNode, list: string, mark: string, field: string, at: Path) {
   const taken = new Set<number>()
   return objectItems(owner, list, at).flatMap(({ item, path }) => {
     const position = item[field]
@@ -183,11 +177,7 @@ function checkMetricLevel({ metric }: ContractNode, at: Path, isObject: boolean)
 }
 
 /** Dangling ends of relationships within the contract, and keys of different length. */
-function checkRelationships(
-  owner: ContractNode,
-  at: Path,
-  elements: readonly ContractElement[],
-): Violation[] {
+function checkRelationships(owner: ContractNode, at: Path, elements: readonly ContractElement[]) {
   return objectItems(owner, 'relationships', at).flatMap(({ item, path }) => {
     const { from, to } = item
     const uneven = Array.isArray(from) && Array.isArray(to) && from.length !== to.length

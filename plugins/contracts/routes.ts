@@ -1,5 +1,5 @@
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi'
-import { access } from '../../server/http/access.ts'
+import { access, routesOf } from '../../server/http/access.ts'
 import { apiError, unprocessable } from '../../server/http/errors.ts'
 import { addressOf } from '../../server/http/limits.ts'
 import { envelope } from '../../server/http/replies.ts'
@@ -8,35 +8,31 @@ import { CONTENT_TYPES, contractBody, errorReply, verdictReply } from './schemas
 import type { ContractInput } from './thread-pool.ts'
 import type { ContractValidator } from './validator.ts'
 
+const route = routesOf('contracts')
+
 const PATH = '/api/public/contracts/validate'
 
 export function routes({ validate }: ContractValidator): ServerRoute[] {
   return [
-    {
-      method: 'POST',
-      path: PATH,
+    route('POST', PATH, access.contracts, {
+      description: 'Validate a data contract of the Open Data Contract Standard',
+      notes: [
+        'Versions 2.2.2, 3.0.0 to 3.0.2 and 3.1.0, chosen by apiVersion. An invalid contract has status 200 and valid',
+        'false; 422 means that the text is not YAML. A 3.x contract that only a newer 3.x accepts is valid with',
+        'warnings. A client address may validate 30 contracts per minute; 503 means that too many are waiting.',
+      ],
+      // A body without a type is parsed as YAML, which includes JSON.
+      payload: { allow: ['application/json', 'text/plain', 'text/yaml'], defaultContentType: 'text/plain' },
+      validate: { payload: contractBody },
+      response: {
+        status: { 200: verdictReply, 413: errorReply, 415: errorReply, 503: errorReply },
+        sample: 0,
+      },
       handler: async request => {
         const address = addressOf(request, request.server.config.trustProxy)
         return presentVerdict(await validate(readInput(request), address))
       },
-      options: {
-        ...access.contracts,
-        description: 'Validate a data contract of the Open Data Contract Standard',
-        notes: [
-          'Versions 2.2.2, 3.0.0 to 3.0.2 and 3.1.0, chosen by apiVersion. An invalid contract has status 200 and valid',
-          'false; 422 means that the text is not YAML. A 3.x contract that only a newer 3.x accepts is valid with',
-          'warnings. A client address may validate 30 contracts per minute; 503 means that too many are waiting.',
-        ],
-        tags: ['api', 'contracts'],
-        // A body without a type is parsed as YAML, which includes JSON.
-        payload: { allow: ['application/json', 'text/plain', 'text/yaml'], defaultContentType: 'text/plain' },
-        validate: { payload: contractBody },
-        response: {
-          status: { 200: verdictReply, 413: errorReply, 415: errorReply, 503: errorReply },
-          sample: 0,
-        },
-      },
-    },
+    }),
   ]
 }
 

@@ -45,12 +45,14 @@ const finding = Joi.object({
   keyword: Joi.string()
     .required()
     .description('The rule: a keyword of JSON Schema, or one of ours for what a schema cannot express'),
-}).example({
-  path: '/schema/0/properties/1',
-  line: 12,
-  message: 'expected the field name, which is missing',
-  keyword: 'required',
 })
+  .label('ContractFinding')
+  .example({
+    path: '/schema/0/properties/1',
+    line: 12,
+    message: 'expected the field name, which is missing',
+    keyword: 'required',
+  })
 
 export const verdictReply = Joi.object({
   success: Joi.boolean().valid(true).required(),
@@ -69,13 +71,15 @@ export const verdictReply = Joi.object({
     errors_found: Joi.number().integer().min(0).required(),
     warnings_found: Joi.number().integer().min(0).required(),
   }).required(),
-}).example({
-  success: true,
-  data: { valid: true, api_version: 'v3.1.0', errors: [], warnings: [] },
-  message: 'The contract is valid',
-  error: '',
-  meta: { errors_found: 0, warnings_found: 0 },
 })
+  .label('ContractVerdict')
+  .example({
+    success: true,
+    data: { valid: true, api_version: 'v3.1.0', errors: [], warnings: [] },
+    message: 'The contract is valid',
+    error: '',
+    meta: { errors_found: 0, warnings_found: 0 },
+  })
 
 export const errorReply = Joi.object({
   error: Joi.object({

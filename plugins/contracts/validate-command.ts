@@ -117,10 +117,7 @@ async function validateContract(text: string, url: string, signal: AbortSignal):
   return { valid, api_version, errors, warnings }
 }
 
-function formatVerdict(
-  file: string,
-  { valid, api_version: version, errors, warnings }: PrintedVerdict,
-): string[] {
+function formatVerdict(file: string, { valid, api_version: version, errors, warnings }: PrintedVerdict) {
   const line = (kind: string) => (found: ContractFinding) =>
     oneLine(
       `${file}:${found.line === null ? '' : `${found.line}:`} ${kind}: ${found.path || 'the contract'}: ${found.message}`,

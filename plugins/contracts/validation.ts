@@ -128,10 +128,7 @@ export function compileNewestSchema(): void {
 }
 
 /** Warnings are unknown fields and malformed formats. */
-function checkSchema(
-  version: ContractVersion,
-  contract: unknown,
-): { errors: Violation[]; warnings: Violation[] } {
+function checkSchema(version: ContractVersion, contract: unknown) {
   const failures = schemaFailures(version, contract)
   return {
     errors: distinct(

@@ -10,9 +10,7 @@ export interface DemoCredentials {
   sourceId?: string
 }
 
-function credentialsFile(dataDir: string): string {
-  return join(resolve(dataDir), 'demo', 'credentials.json')
-}
+const credentialsFile = (dataDir: string): string => join(resolve(dataDir), 'demo', 'credentials.json')
 
 /** Null before the first start. */
 export async function readCredentials(dataDir: string): Promise<DemoCredentials | null> {

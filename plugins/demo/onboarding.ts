@@ -27,12 +27,11 @@ export async function createDemoAsset(
   companyId: string,
   audit: DemoAudit,
 ): Promise<object | DemoRefusal> {
-  if (!server.config.demoEnabled) {
+  if (!server.config.demoEnabled)
     return {
       error: 'DEMO_DISABLED',
       message: 'There is no demo: the operator can enable it with DEMO_ENABLED=true',
     }
-  }
   const path = await ensureSharedShop(server.config.dataDir).catch((error: unknown) => {
     server.pino.warn({ err: error }, 'the database of the demo asset could not be created')
     const message =

@@ -13,15 +13,12 @@ const asset = record(
     job_id: held.id.allow(null).description('The discovery; null unless the asset is new.'),
   },
   { id, public_id: id, name: 'demo_shop', is_new: true, job_id: '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d91' },
-)
+).label('DemoAsset')
 
 const lineage = record(
-  {
-    nodes_created: held.count.description('Tables that had no edge before.'),
-    edges_created: held.count,
-  },
+  { nodes_created: held.count.description('Tables that had no edge before.'), edges_created: held.count },
   { nodes_created: 19, edges_created: 18 },
-)
+).label('DemoLineage')
 
 const alert = record(
   { id: held.id, title: Joi.string(), severity: Joi.string(), is_new: isNew },
@@ -31,12 +28,12 @@ const alert = record(
     severity: 'critical',
     is_new: true,
   },
-)
+).label('DemoAlert')
 
 const destination = record(
   { id: held.id, name: Joi.string(), destination_type: Joi.string(), is_new: isNew },
   { id, name: 'Demo chat', destination_type: 'slack', is_new: true },
-)
+).label('DemoDestination')
 
 /** The data is null when `success` is false. */
 export const replies = {

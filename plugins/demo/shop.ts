@@ -105,60 +105,36 @@ function formatMoment(now: Date, daysAgo: number, share: number): string {
   return moment.toISOString().slice(0, 19).replace('T', ' ')
 }
 
-function insertRows(
-  database: DatabaseSync,
-  table: string,
-  rows: readonly Record<string, SQLInputValue>[],
-): void {
-  const [first] = rows
-  if (!first) return
-  const names = Object.keys(first)
-  const statement = database.prepare(
-    `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
-  )
-  for (const row of rows) statement.run(...names.map(name => row[name] ?? null))
+/** Inserts rows by table, in this order. */
+function insertRows(database: DatabaseSync, rowsByTable: Record<string, Record<string, SQLInputValue>[]>) {
+  for (const [table, rows] of Object.entries(rowsByTable)) {
+    const names = Object.keys(rows[0] ?? {})
+    if (names.length === 0) continue
+    const statement = database.prepare(
+      `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
+    )
+    for (const row of rows) statement.run(...names.map(name => row[name] ?? null))
+  }
 }
 
 function numbered<T>(countRows: number, make: (n: number) => T): T[] {
   return Array.from({ length: countRows }, (_, index) => make(index + 1))
 }
 
-/** The rows that exist before the first day. */
 function insertMasterData(database: DatabaseSync, random: () => number, created: string): void {
-  insertRows(
-    database,
-    'currencies',
-    ['EUR', 'USD', 'PLN'].map(code => ({ code, name: code })),
-  )
-  insertRows(
-    database,
-    'countries',
-    COUNTRIES.map(code => ({ code, name: code, currency: code === 'US' ? 'USD' : 'EUR' })),
-  )
-  insertRows(
-    database,
-    'customers',
-    numbered(300, n => buildCustomer(n, random, created, 0.02)),
-  )
-  insertRows(
-    database,
-    'addresses',
-    numbered(300, n => ({ id: n, customer_id: n, street: `Street ${n}`, postcode: String(10_000 + n) })),
-  )
-  insertRows(
-    database,
-    'categories',
-    numbered(6, n => ({ id: n, name: `Category ${n}`, parent_id: n > 3 ? n - 3 : null })),
-  )
-  insertRows(
-    database,
-    'suppliers',
-    numbered(5, n => ({ id: n, name: `Supplier ${n}`, country: COUNTRIES[n - 1] ?? 'DE' })),
-  )
-  insertRows(
-    database,
-    'products',
-    numbered(60, n => ({
+  insertRows(database, {
+    currencies: ['EUR', 'USD', 'PLN'].map(code => ({ code, name: code })),
+    countries: COUNTRIES.map(code => ({ code, name: code, currency: code === 'US' ? 'USD' : 'EUR' })),
+    customers: numbered(300, n => buildCustomer(n, random, created, 0.02)),
+    addresses: numbered(300, n => ({
+      id: n,
+      customer_id: n,
+      street: `Street ${n}`,
+      postcode: String(10_000 + n),
+    })),
+    categories: numbered(6, n => ({ id: n, name: `Category ${n}`, parent_id: n > 3 ? n - 3 : null })),
+    suppliers: numbered(5, n => ({ id: n, name: `Supplier ${n}`, country: COUNTRIES[n - 1] ?? 'DE' })),
+    products: numbered(60, n => ({
       id: n,
       sku: `SKU-${String(n).padStart(4, '0')}`,
       name: `Product ${n}`,
@@ -167,45 +143,20 @@ function insertMasterData(database: DatabaseSync, random: () => number, created:
       category_id: 1 + (n % 6),
       supplier_id: 1 + (n % 5),
     })),
-  )
-  insertRows(
-    database,
-    'warehouses',
-    numbered(2, n => ({ id: n, name: `Warehouse ${n}`, country: 'DE' })),
-  )
-  insertRows(
-    database,
-    'inventory',
-    numbered(60, n => ({
+    warehouses: numbered(2, n => ({ id: n, name: `Warehouse ${n}`, country: 'DE' })),
+    inventory: numbered(60, n => ({
       product_id: n,
       warehouse_id: 1,
       quantity: Math.floor(random() * 200),
       updated_at: created,
     })),
-  )
-  insertRows(
-    database,
-    'coupons',
-    numbered(4, n => ({ code: `SAVE${n * 5}`, percent: n * 5, valid_until: '2030-12-31' })),
-  )
-  insertRows(
-    database,
-    'carriers',
-    numbered(3, n => ({ id: n, name: `Carrier ${n}` })),
-  )
-  insertRows(
-    database,
-    'newsletters',
-    numbered(3, n => ({ id: n, subject: `Letter ${n}`, sent_on: created.slice(0, 10) })),
-  )
+    coupons: numbered(4, n => ({ code: `SAVE${n * 5}`, percent: n * 5, valid_until: '2030-12-31' })),
+    carriers: numbered(3, n => ({ id: n, name: `Carrier ${n}` })),
+    newsletters: numbered(3, n => ({ id: n, subject: `Letter ${n}`, sent_on: created.slice(0, 10) })),
+  })
 }
 
-function buildCustomer(
-  n: number,
-  random: () => number,
-  created: string,
-  withoutEmail: number,
-): Record<string, SQLInputValue> {
+function buildCustomer(n: number, random: () => number, created: string, withoutEmail: number) {
   return {
     id: n,
     email: random() < withoutEmail ? null : `customer${n}@example.com`,
@@ -229,12 +180,7 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
   const known = count(database, 'customers')
   // Today an import brings customers without email addresses.
   const arrivals = isToday ? 90 : Math.round((6 + random() * 4) * volume)
-  insertRows(
-    database,
-    'customers',
-    numbered(arrivals, n => buildCustomer(known + n, random, moment(), isToday ? 0.9 : 0.02)),
-  )
-
+  const customers = numbered(arrivals, n => buildCustomer(known + n, random, moment(), isToday ? 0.9 : 0.02))
   const firstOrder = count(database, 'orders') + 1
   const orders = numbered(Math.round((55 + random() * 10) * volume), n => ({
     id: firstOrder + n - 1,
@@ -246,19 +192,20 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
     total: Math.round((20 + random() * 100) * (isToday ? 100 : 1) * 100) / 100,
     created_at: moment(),
   }))
-  insertRows(database, 'orders', orders)
-  const items = orders.map(order => ({
-    id: order.id,
-    order_id: order.id,
-    product_id: 1 + Math.floor(random() * 60),
-    quantity: 1 + Math.floor(random() * 4),
-    unit_price: 20,
-  }))
-  insertRows(database, 'order_items', items)
-  insertRows(
-    database,
-    'payments',
-    orders.map((order, index) => ({
+  const refund = count(database, 'refunds') + 1
+  const review = count(database, 'reviews')
+  const view = count(database, 'page_views')
+  insertRows(database, {
+    customers,
+    orders,
+    order_items: orders.map(order => ({
+      id: order.id,
+      order_id: order.id,
+      product_id: 1 + Math.floor(random() * 60),
+      quantity: 1 + Math.floor(random() * 4),
+      unit_price: 20,
+    })),
+    payments: orders.map((order, index) => ({
       id: order.id,
       order_id: order.id,
       // Today the payment service sends some references twice.
@@ -267,53 +214,32 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
       method: METHODS[order.id % METHODS.length] ?? 'card',
       created_at: order.created_at,
     })),
-  )
-  insertRows(
-    database,
-    'shipments',
-    orders.map(order => buildShipment(order, isToday)),
-  )
-  const refund = count(database, 'refunds') + 1
-  insertRows(database, 'refunds', [
-    { id: refund, payment_id: firstOrder, reason: 'damaged', created_at: moment() },
-  ])
-  const review = count(database, 'reviews')
-  insertRows(
-    database,
-    'reviews',
-    numbered(Math.round(8 * volume), n => ({
+    shipments: orders.map(order => buildShipment(order, isToday)),
+    refunds: [{ id: refund, payment_id: firstOrder, reason: 'damaged', created_at: moment() }],
+    reviews: numbered(Math.round(8 * volume), n => ({
       id: review + n,
       product_id: 1 + Math.floor(random() * 60),
       rating: 1 + Math.floor(random() * 5),
       body: 'fine',
       created_at: moment(),
     })),
-  )
-  // Today the tracker loses nearly all page views.
-  const views = isToday ? 15 : Math.round((180 + random() * 40) * volume)
-  const view = count(database, 'page_views')
-  insertRows(
-    database,
-    'page_views',
-    numbered(views, n => ({
+    // Today the tracker loses nearly all page views.
+    page_views: numbered(isToday ? 15 : Math.round((180 + random() * 40) * volume), n => ({
       id: view + n,
       path: `/p/${n % 60}`,
       session: `s${n % 50}`,
       created_at: moment(),
     })),
-  )
-  insertRows(database, 'support_tickets', [
-    { id: firstOrder, customer_id: 1, subject: 'Where is it?', state: 'open', created_at: moment() },
-  ])
+    support_tickets: [
+      { id: firstOrder, customer_id: 1, subject: 'Where is it?', state: 'open', created_at: moment() },
+    ],
+  })
   if (isToday) database.exec(`update products set price = -1 where id in (7, 8)`)
   // The stock count stopped three days ago.
   if (daysAgo >= 3) database.prepare('update inventory set updated_at = ?').run(formatMoment(now, daysAgo, 1))
 }
 
-function buildShipment(
-  order: { id: number; created_at: string },
-  isToday: boolean,
-): Record<string, SQLInputValue> {
+function buildShipment(order: { id: number; created_at: string }, isToday: boolean) {
   const shipped = order.created_at.slice(0, 10)
   return {
     id: order.id,

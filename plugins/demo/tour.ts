@@ -5,7 +5,6 @@ import type { DemoCredentials } from './credentials.ts'
 import { HISTORY_DAYS, openShop } from './shop.ts'
 import { METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
 
-/** A reply of the API, with the fields that the tour reads. */
 type DemoReply = Record<string, never> & { data: Record<string, string> }
 
 /** Creates the demo company, its owner and a key, without requests, which would count against rate limits. */

@@ -1,6 +1,5 @@
 import type { OperatingSchedule } from './models.ts'
 
-/** An operating schedule as the API shows it. */
 export function presentSchedule({
   id,
   name,

@@ -1,5 +1,5 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, inCompany } from '../../server/http/access.ts'
+import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { pagination, type Page } from '../../server/http/page.ts'
@@ -16,39 +16,26 @@ import {
 } from './schedules.ts'
 import * as schemas from './schemas.ts'
 
-/** The routes of operating schedules. */
 export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
   const base = '/api/v1/operating-schedules'
-  const tags = ['api', 'operating-schedules']
+  const route = routesOf('operating-schedules')
   const params = schemas.scheduleParams
   return [
-    {
-      method: 'GET',
-      path: base,
-      options: {
-        ...access.read,
-        description: 'List operating schedules',
-        tags,
-        validate: { query: schemas.scheduleList },
-        response: replies.schedules,
-      },
+    route('GET', base, access.read, {
+      description: 'List operating schedules',
+      validate: { query: schemas.scheduleList },
+      response: replies.schedules,
       handler: request =>
         inCompany(request, async trx => {
           const page = queryOf<Page>(request)
           const { results, total } = await listSchedules(trx, page)
           return { data: results.map(presentSchedule), pagination: pagination(total, page) }
         }),
-    },
-    {
-      method: 'POST',
-      path: base,
-      options: {
-        ...access.write,
-        description: 'Make an operating schedule',
-        tags,
-        validate: { payload: schemas.newSchedule },
-        response: replies.made,
-      },
+    }),
+    route('POST', base, access.write, {
+      description: 'Make an operating schedule',
+      validate: { payload: schemas.newSchedule },
+      response: replies.made,
       handler: async (request, h) => {
         const schedule = await inCompany(request, async trx => {
           const made = await createSchedule(trx, bodyOf<NewSchedule>(request))
@@ -57,32 +44,20 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         })
         return h.response(presentSchedule(schedule)).code(201)
       },
-    },
-    {
-      method: 'GET',
-      path: `${base}/{schedule_id}`,
-      options: {
-        ...access.read,
-        description: 'An operating schedule',
-        tags,
-        validate: { params },
-        response: replies.schedule,
-      },
+    }),
+    route('GET', `${base}/{schedule_id}`, access.read, {
+      description: 'An operating schedule',
+      validate: { params },
+      response: replies.schedule,
       handler: request =>
         inCompany(request, async trx =>
           presentSchedule(await findSchedule(trx, param(request, 'schedule_id'))),
         ),
-    },
-    {
-      method: 'PATCH',
-      path: `${base}/{schedule_id}`,
-      options: {
-        ...access.write,
-        description: 'Change an operating schedule',
-        tags,
-        validate: { params, payload: schemas.schedulePatch },
-        response: replies.schedule,
-      },
+    }),
+    route('PATCH', `${base}/{schedule_id}`, access.write, {
+      description: 'Change an operating schedule',
+      validate: { params, payload: schemas.schedulePatch },
+      response: replies.schedule,
       handler: request =>
         inCompany(request, async trx => {
           const patch = bodyOf<Partial<NewSchedule>>(request)
@@ -90,17 +65,11 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
           await audit(request, trx, 'updated', schedule, { fields: fieldsOf(patch) })
           return presentSchedule(schedule)
         }),
-    },
-    {
-      method: 'DELETE',
-      path: `${base}/{schedule_id}`,
-      options: {
-        ...access.write,
-        description: 'Remove an operating schedule that nothing uses',
-        tags,
-        validate: { params },
-        response: replies.removed,
-      },
+    }),
+    route('DELETE', `${base}/{schedule_id}`, access.write, {
+      description: 'Remove an operating schedule that nothing uses',
+      validate: { params },
+      response: replies.removed,
       handler: request =>
         inCompany(request, async trx => {
           const schedule = await deleteSchedule(trx, param(request, 'schedule_id'), users)
@@ -108,7 +77,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
           await audit(request, trx, 'removed', schedule, { name })
           return { data: { success: true, message: `Operating schedule ${name} was removed` } }
         }),
-    },
+    }),
   ]
 }
 

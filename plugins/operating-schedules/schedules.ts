@@ -26,11 +26,8 @@ export async function findSchedule(
     known &&
     (await (lock ? lockOperatingSchedule(trx, known, lock) : OperatingSchedule.query(trx).findById(known)))
   if (schedule) return schedule
-  throw apiError(
-    'SCHEDULE_NOT_FOUND',
-    'There is no such operating schedule: GET /api/v1/operating-schedules lists them',
-    { operating_schedule_id: id },
-  )
+  const message = 'There is no such operating schedule: GET /api/v1/operating-schedules lists them'
+  throw apiError('SCHEDULE_NOT_FOUND', message, { operating_schedule_id: id })
 }
 
 /** `find` of what other features may ask. */
@@ -47,10 +44,7 @@ export const loadHours: OperatingSchedulesApi['loadHours'] = async (trx, schedul
 }
 
 /** One page of the company's schedules, newest first, and how many there are. */
-export async function listSchedules(
-  trx: Transaction,
-  { limit, offset }: Page,
-): Promise<{ results: OperatingSchedule[]; total: number }> {
+export async function listSchedules(trx: Transaction, { limit, offset }: Page) {
   return pageOf(OperatingSchedule.query(trx).orderBy(newestFirst('createdAt', 'id')), { limit, offset })
 }
 
@@ -79,9 +73,7 @@ export async function patchSchedule(
   return after
 }
 
-function hoursOf({ timezone, rules }: OperatingSchedule): Schedule {
-  return { timezone, rules }
-}
+const hoursOf = ({ timezone, rules }: OperatingSchedule): Schedule => ({ timezone, rules })
 
 /**
  * Deletes a schedule that nothing uses. The lock keeps records that name it from being made meanwhile.

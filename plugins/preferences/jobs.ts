@@ -3,7 +3,6 @@ import type { Job } from '../../server/jobs/jobs.ts'
 
 const RETENTION_DAYS = 90
 
-/** Deletes old events of the tour. */
 export const pruneOnboardingEvents: Job = {
   name: 'preferences.prune',
   data: Joi.object({}),

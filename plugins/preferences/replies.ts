@@ -14,7 +14,7 @@ const chapter = record({
   completed: held.flag,
   completed_at: held.time.allow(null),
   current_step: held.count.description('The step to continue with.'),
-})
+}).label('OnboardingChapter')
 
 const progress = record(
   {
@@ -55,7 +55,7 @@ const value = Joi.any().allow(null).description('The value; null if there is non
 const tracked = record(
   { is_replay: held.flag.description('Whether the user had completed the chapter before.') },
   { is_replay: false },
-)
+).label('TrackedEvent')
 
 export const replies = {
   preferences: reply(inEnvelope(preferences)),

@@ -25,11 +25,8 @@ export async function createKey(
   const { plan } = await lockCompany(trx)
   const { maxKeys } = PLAN_LIMITS[plan]
   if (maxKeys !== null && (await countActiveKeys(trx)) >= maxKeys) {
-    throw apiError(
-      'KEY_LIMIT',
-      `The plan ${plan} allows ${maxKeys} API key(s): revoke one, or change the plan`,
-      { max_keys: maxKeys },
-    )
+    const message = `The plan ${plan} allows ${maxKeys} API key(s): revoke one, or change the plan`
+    throw apiError('KEY_LIMIT', message, { max_keys: maxKeys })
   }
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
   const key = LIVE_KEY_PREFIX + secret
@@ -55,9 +52,13 @@ export function countActiveKeys(trx: Transaction): Promise<number> {
     .resultSize()
 }
 
-/** All keys, newest first, or a page of them. */
-export async function listKeys(trx: Transaction, page?: Page): Promise<{ rows: ApiKey[]; total: number }> {
+/** All keys, or those that are not revoked, newest first, or a page of them. */
+export async function listKeys(
+  trx: Transaction,
+  { page, isRevokedIncluded = true }: { page?: Page; isRevokedIncluded?: boolean } = {},
+): Promise<{ rows: ApiKey[]; total: number }> {
   const query = ApiKey.query(trx).orderBy(newestFirst('createdAt', 'id'))
+  if (!isRevokedIncluded) void query.whereNull('revokedAt')
   const total = await query.clone().resultSize()
   return { rows: await (page ? query.limit(page.limit).offset(page.offset) : query), total }
 }

@@ -1,5 +1,5 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, type Scope } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf, type Scope } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import { PLAN_LIMITS } from '../../../server/http/limits.ts'
@@ -8,24 +8,18 @@ import { countActiveKeys, createKey, findKey, keyAuditEvent, listKeys, revokeKey
 import { presentKey } from '../present.ts'
 import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
-import { lockCompanyForCaller } from '../users/require-admin.ts'
+import { lockCompanyForCaller } from '../locks.ts'
 
-const tags = ['api', 'api-keys']
+const route = routesOf('api-keys')
 const key = '/api/v1/api-keys/{key_id}'
 
 /** API keys, for sessions and keys of scope admin. */
 export const keyRoutes: ServerRoute[] = [
-  {
-    method: 'POST',
-    path: '/api/v1/api-keys',
-    options: {
-      ...access.keys,
-      description: 'Create an API key; it is shown once',
-      tags,
-      validate: { payload: schemas.createKey, query: schemas.none },
-      response: replies.newKey,
-      app: { errors: ['KEY_LIMIT'] },
-    },
+  route('POST', '/api/v1/api-keys', access.keys, {
+    description: 'Create an API key; it is shown once',
+    validate: { payload: schemas.createKey, query: schemas.none },
+    response: replies.newKey,
+    app: { errors: ['KEY_LIMIT'] },
     async handler(request, h) {
       const body = request.payload as { name: string; scope: Scope; expires_at?: Date | null }
       if (body.expires_at && body.expires_at <= new Date())
@@ -39,34 +33,24 @@ export const keyRoutes: ServerRoute[] = [
       const record = { ...presentKey(made.row, made.plan), key: made.key }
       return h.response({ data: record }).code(201).header('Cache-Control', 'no-store')
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/api-keys',
-    options: {
-      ...access.keys,
-      description: 'The API keys, newest first',
-      tags,
-      validate: { query: schemas.listKeys },
-      response: replies.keys,
-    },
+  }),
+  route('GET', '/api/v1/api-keys', access.keys, {
+    description: 'The API keys, newest first',
+    validate: { query: schemas.listKeys },
+    response: replies.keys,
     async handler(request) {
       const { companyId, plan } = caller(request)
-      const page = request.query as unknown as Page
-      const { rows, total } = await request.server.db.company(companyId, trx => listKeys(trx, page))
+      const page = request.query as unknown as Page & { include_revoked: boolean }
+      const { rows, total } = await request.server.db.company(companyId, trx =>
+        listKeys(trx, { page, isRevokedIncluded: page.include_revoked }),
+      )
       return { data: { keys: rows.map(row => presentKey(row, plan)), pagination: pagination(total, page) } }
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/api-keys/usage',
-    options: {
-      ...access.keys,
-      description: 'How many API keys the company has and may have',
-      tags,
-      validate: { query: schemas.none },
-      response: replies.usage,
-    },
+  }),
+  route('GET', '/api/v1/api-keys/usage', access.keys, {
+    description: 'How many API keys the company has and may have',
+    validate: { query: schemas.none },
+    response: replies.usage,
     async handler(request) {
       const { companyId, plan } = caller(request)
       const { perMinute, burst, maxKeys } = PLAN_LIMITS[plan]
@@ -81,35 +65,23 @@ export const keyRoutes: ServerRoute[] = [
         },
       }
     },
-  },
-  {
-    method: 'GET',
-    path: key,
-    options: {
-      ...access.keys,
-      description: 'One API key',
-      tags,
-      validate: { params: schemas.keyParams, query: schemas.none },
-      response: replies.key,
-      app: { errors: ['API_KEY_NOT_FOUND'] },
-    },
+  }),
+  route('GET', key, access.keys, {
+    description: 'One API key',
+    validate: { params: schemas.keyParams, query: schemas.none },
+    response: replies.key,
+    app: { errors: ['API_KEY_NOT_FOUND'] },
     async handler(request) {
       const { companyId, plan } = caller(request)
       const id = request.params.key_id as string
       return { data: presentKey(await request.server.db.company(companyId, trx => findKey(trx, id)), plan) }
     },
-  },
-  {
-    method: 'DELETE',
-    path: key,
-    options: {
-      ...access.keys,
-      description: 'Revoke an API key',
-      tags,
-      validate: { params: schemas.keyParams, query: schemas.none },
-      response: replies.key,
-      app: { errors: ['API_KEY_NOT_FOUND'] },
-    },
+  }),
+  route('DELETE', key, access.keys, {
+    description: 'Revoke an API key',
+    validate: { params: schemas.keyParams, query: schemas.none },
+    response: replies.key,
+    app: { errors: ['API_KEY_NOT_FOUND'] },
     async handler(request) {
       const id = request.params.key_id as string
       const revoked = await inCompany(request, trx =>
@@ -117,5 +89,5 @@ export const keyRoutes: ServerRoute[] = [
       )
       return { data: presentKey(revoked, caller(request).plan) }
     },
-  },
+  }),
 ]

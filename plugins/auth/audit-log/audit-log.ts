@@ -1,3 +1,4 @@
+import { toApiNames } from '../../../server/http/fields.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 
 export interface AuditQuery {
@@ -12,17 +13,11 @@ export interface AuditQuery {
   to?: Date
 }
 
+/** The other columns are shown as they are. */
 interface Row {
   sequence: string
-  at: Date
-  actor: string
-  actorName: string | null
-  action: string
   targetType: string | null
   targetId: string | null
-  details: object
-  requestId: string | null
-  address: string | null
   hash: Buffer
 }
 
@@ -57,55 +52,22 @@ const CONDITIONS: Record<string, string> = {
     order by t.at desc, t.sequence desc limit 1)`,
 }
 
-/** A page of the company's log, newest first. */
-export async function listAudit(
-  trx: Transaction,
-  query: AuditQuery,
-): Promise<{ entries: object[]; nextBefore: number | null }> {
+export async function listAudit(trx: Transaction, query: AuditQuery) {
   const { limit, target_type: targetType, target_id: targetId, ...others } = query
   const given = Object.entries({ ...others, targetType, targetId }).filter(([, value]) => value !== undefined)
   const conditions = given.map(([name]) => ` and ${CONDITIONS[name]}`).join('')
   const found = await rows<Row>(
     trx,
     `${PAGE_QUERY}${conditions} order by l.sequence desc limit :most) l order by l.sequence desc`,
-    {
-      ...Object.fromEntries(given),
-      companyId: companyOf(trx),
-      most: limit + 1,
-    },
+    { ...Object.fromEntries(given), companyId: companyOf(trx), most: limit + 1 },
   )
   const entries = found.slice(0, limit).map(presentEntry)
   return { entries, nextBefore: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
 }
 
-function presentEntry(row: Row) {
-  const { sequence, at, actor, actorName, action, targetType, targetId, details, requestId, address, hash } =
-    row
-  return {
-    id: Number(sequence),
-    at,
-    actor,
-    actor_name: actorName,
-    action,
-    target: targetType === null ? null : { type: targetType, id: targetId },
-    details,
-    request_id: requestId,
-    address,
-    hash: hash.toString('hex'),
-  }
-}
-
-/** Whether a company's log is complete and unchanged, as the API shows it. */
-export interface AuditVerification {
-  is_whole: boolean
-  /** Correct entries before the first wrong one. */
-  entries: number
-  /** The number of the first entry that is wrong or missing. */
-  broken_at: number | null
-  problem: string | null
-  /** The end of the log. Stored elsewhere, it later reveals a log that was rewritten as a whole. */
-  head_id: number
-  head_hash: string
+function presentEntry({ sequence, targetType, targetId, hash, ...entry }: Row) {
+  const target = targetType === null ? null : { type: targetType, id: targetId }
+  return { id: Number(sequence), ...toApiNames(entry), target, hash: hash.toString('hex') }
 }
 
 const PROBLEMS = {
@@ -128,13 +90,12 @@ const NO_HASH = Buffer.alloc(0)
 /**
  * Verifies the hash chain of a company's log, from its first entry to the one that is last when the call begins.
  * @param inCompany runs a transaction of the company; each batch of entries has its own
+ * @returns the verdict as the API shows it; the head, stored elsewhere, later reveals a log that was rewritten as a whole
  */
-export async function verifyAudit(
-  inCompany: <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>,
-): Promise<AuditVerification> {
+export async function verifyAudit(inCompany: <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>) {
   const head = await inCompany(readHead)
   let last = { sequence: 0, hash: NO_HASH as Buffer }
-  const result = (problem?: keyof typeof PROBLEMS): AuditVerification => ({
+  const result = (problem?: keyof typeof PROBLEMS) => ({
     is_whole: !problem,
     entries: last.sequence,
     broken_at: problem ? last.sequence + 1 : null,

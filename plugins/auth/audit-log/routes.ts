@@ -1,12 +1,12 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, caller, inCompany } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { queryOf } from '../../../server/http/input.ts'
 import { queryInteger } from '../../../server/http/page.ts'
 import { listAudit, verifyAudit, type AuditQuery } from './audit-log.ts'
 import { replies } from '../replies.ts'
 
-const tags = ['api', 'audit-log']
+const route = routesOf('audit-log')
 const VERIFICATIONS_PER_HOUR = 30
 const word = Joi.string().max(200)
 const time = Joi.date().iso()
@@ -26,16 +26,11 @@ const query = Joi.object({
 
 /** The audit log, for admins. It is append-only. */
 export const auditRoutes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/audit-log',
-    options: {
-      ...access.admin,
-      description: 'The audit log: what users and API keys did, newest first',
-      tags,
-      validate: { query },
-      response: replies.auditLog,
-    },
+  route('GET', '/api/v1/audit-log', access.admin, {
+    id: 'listAuditEntries',
+    description: 'The audit log: what users and API keys did, newest first',
+    validate: { query },
+    response: replies.auditLog,
     handler: request =>
       inCompany(request, async trx => {
         const page = queryOf<AuditQuery>(request)
@@ -43,22 +38,17 @@ export const auditRoutes: ServerRoute[] = [
         const pagination = { limit: page.limit, has_more: nextBefore !== null, next_before: nextBefore }
         return { data: entries, pagination }
       }),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/audit-log/verify',
-    options: {
-      ...access.admin,
-      description: 'Verify the hash chain of the audit log',
-      tags,
-      validate: { query: Joi.object({}) },
-      response: replies.auditVerdict,
-    },
+  }),
+  route('GET', '/api/v1/audit-log/verify', access.admin, {
+    id: 'verifyAuditLog',
+    description: 'Verify the hash chain of the audit log',
+    validate: { query: Joi.object({}) },
+    response: replies.auditVerdict,
     async handler(request) {
       const { companyId } = caller(request)
       // Reads the whole log, which may be long.
       await request.server.limits.take(`audit-verify:${companyId}`, VERIFICATIONS_PER_HOUR, 3_600, request)
       return { data: await verifyAudit(work => inCompany(request, work)) }
     },
-  },
+  }),
 ]

@@ -1,4 +1,3 @@
-/** The commands `companies`, `users` and `prospects`. */
 import { randomBytes } from 'node:crypto'
 import { Argument, Option, type Command } from 'commander'
 import {

@@ -1,4 +1,3 @@
-/** The command `audit verify`. */
 import {
   CommandError,
   EXIT,

@@ -1,4 +1,3 @@
-/** The commands `keys create`, `keys list` and `keys revoke`. */
 import { Option, type Command } from 'commander'
 import {
   printResult,

@@ -121,11 +121,7 @@ export function readBrowserToken(request: Request, state: string): string | unde
   return typeof value === 'string' ? value : undefined
 }
 
-function sealContext(hash: Buffer): string {
-  return `oauth:${hash.toString('hex')}`
-}
+const sealContext = (hash: Buffer): string => `oauth:${hash.toString('hex')}`
 
 /** 256 bits in the characters of a PKCE verifier (RFC 7636, section 4.1). */
-function randomToken(): string {
-  return randomBytes(32).toString('base64url')
-}
+const randomToken = (): string => randomBytes(32).toString('base64url')

@@ -44,6 +44,4 @@ export function guardedFetch({ ports: _ports, ...anyPort }: EgressPolicy): Custo
   }
 }
 
-function failure(message: string, code: string): Error {
-  return Object.assign(new Error(message), { code })
-}
+const failure = (message: string, code: string): Error => Object.assign(new Error(message), { code })

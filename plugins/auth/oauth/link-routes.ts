@@ -1,5 +1,5 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller } from '../../../server/http/access.ts'
+import { access, caller, routesOf } from '../../../server/http/access.ts'
 import { failure } from '../../../server/http/envelopes.ts'
 import { bodyOf, param } from '../../../server/http/input.ts'
 import { ATTEMPT_SECONDS } from './attempts.ts'
@@ -9,43 +9,30 @@ import { findProvider, type OAuthProvider } from './providers.ts'
 import { replies } from '../replies.ts'
 import { providerParams, schemas } from '../schemas.ts'
 
-const tags = ['api', 'oauth']
+const route = routesOf('oauth')
 const path = '/api/v1/oauth/{provider_type}/link'
 
-/** Linking providers to the signed-in user, and removing the password. */
 export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): ServerRoute[] {
   return [
-    {
-      method: 'GET',
-      path: '/api/v1/oauth/links',
-      options: {
-        ...access.session,
-        description: 'List the providers linked to your user, and whether it has a password',
-        tags,
-        validate: { query: schemas.none },
-        response: replies.links,
-        app: { errors: ['USER_NOT_FOUND'] },
-      },
+    route('GET', '/api/v1/oauth/links', access.session, {
+      description: 'List the providers linked to your user, and whether it has a password',
+      validate: { query: schemas.none },
+      response: replies.links,
+      app: { errors: ['USER_NOT_FOUND'] },
       handler: request => listLinks(request, providers),
-    },
-    {
-      method: 'POST',
-      path,
-      options: {
-        ...access.sessionLimited,
-        description: 'Link a provider to your user',
-        notes: [
-          'A user who has a password must send it as old_password.',
-          'Send the browser to authorization_url within 10 minutes; it must be the browser that received this reply',
-          'with its cookie. The provider sends it back to the callback, which links the account and redirects to',
-          'redirect_uri with ?linked= and the name of the provider, or with ?error= and &error_description=. Without',
-          'redirect_uri the callback replies with the link. The emails may differ.',
-        ],
-        tags,
-        validate: { params: providerParams, payload: schemas.link, query: schemas.none },
-        response: { status: { ...replies.linking.status, 503: failure }, sample: 0 },
-        app: { errors: ['INVALID_PASSWORD', 'NOT_FOUND', 'USER_NOT_FOUND'] },
-      },
+    }),
+    route('POST', path, access.sessionLimited, {
+      description: 'Link a provider to your user',
+      notes: [
+        'A user who has a password must send it as old_password.',
+        'Send the browser to authorization_url within 10 minutes; it must be the browser that received this reply',
+        'with its cookie. The provider sends it back to the callback, which links the account and redirects to',
+        'redirect_uri with ?linked= and the name of the provider, or with ?error= and &error_description=. Without',
+        'redirect_uri the callback replies with the link. The emails may differ.',
+      ],
+      validate: { params: providerParams, payload: schemas.link, query: schemas.none },
+      response: { status: { ...replies.linking.status, 503: failure }, sample: 0 },
+      app: { errors: ['INVALID_PASSWORD', 'NOT_FOUND', 'USER_NOT_FOUND'] },
       async handler(request, h) {
         const provider = findProvider(providers, param(request, 'provider_type'))
         const { redirect_uri: given, old_password: password } =
@@ -58,41 +45,31 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
         })
         return setCookie(h.response({ authorization_url: address, expires_in: ATTEMPT_SECONDS }))
       },
-    },
-    {
-      method: 'DELETE',
-      path,
-      options: {
-        ...access.sessionLimited,
-        description: 'Unlink a provider from your user',
-        notes: 'Sessions stay open. The last way to sign in cannot be unlinked.',
-        tags,
-        validate: { params: providerParams, query: schemas.none },
-        response: replies.nothing,
-        app: { errors: ['CONFLICT', 'NOT_FOUND', 'USER_NOT_FOUND'] },
-      },
+    }),
+    route('DELETE', path, access.sessionLimited, {
+      description: 'Unlink a provider from your user',
+      notes: 'Sessions stay open. The last way to sign in cannot be unlinked.',
+      validate: { params: providerParams, query: schemas.none },
+      response: replies.nothing,
+      app: { errors: ['CONFLICT', 'NOT_FOUND', 'USER_NOT_FOUND'] },
       async handler(request, h) {
         await unlinkProvider(request, providers, param(request, 'provider_type'))
         return h.response().code(204)
       },
-    },
-    {
-      method: 'POST',
-      path: '/api/v1/auth/remove-password',
-      options: {
-        ...access.sessionLimited,
-        description: 'Remove your password and end all your sessions; requires a linked provider',
-        tags: ['api', 'auth'],
-        validate: { payload: schemas.removePassword, query: schemas.none },
-        response: replies.nothing,
-        app: { errors: ['INVALID_PASSWORD', 'CONFLICT', 'USER_NOT_FOUND'] },
-      },
+    }),
+    route('POST', '/api/v1/auth/remove-password', access.sessionLimited, {
+      id: 'removePassword',
+      description: 'Remove your password and end all your sessions; requires a linked provider',
+      tags: ['api', 'auth'],
+      validate: { payload: schemas.removePassword, query: schemas.none },
+      response: replies.nothing,
+      app: { errors: ['INVALID_PASSWORD', 'CONFLICT', 'USER_NOT_FOUND'] },
       async handler(request, h) {
         const { old_password: password } = bodyOf<{ old_password: string }>(request)
         await removePassword(request, providers, password)
         return h.response().code(204)
       },
-    },
+    }),
   ]
 }
 

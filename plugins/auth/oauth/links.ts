@@ -18,7 +18,6 @@ export interface LinkingSession {
   sessionId: string
 }
 
-/** A linked provider as the API shows it. */
 export interface LinkedProvider {
   /** Null for an issuer that is no longer in the settings. */
   provider: string | null
@@ -132,21 +131,14 @@ export function linkIdentity(
       await audit(
         trx,
         { companyId, actor: `user:${userId}`, ...origin },
-        {
-          action: 'user.linked',
-          target: { type: 'user', id: userId },
-          details: { method: `oauth:${name}` },
-        },
+        { action: 'user.linked', target: { type: 'user', id: userId }, details: { method: `oauth:${name}` } },
       )
     return { provider: kept.provider, linked_at: kept.createdAt, last_used_at: kept.lastUsedAt }
   })
 }
 
 /** How the caller can sign in; links are sorted oldest first. */
-export function listLinks(
-  request: Request,
-  providers: Providers,
-): Promise<{ has_password: boolean; links: LinkedProvider[]; providers: string[] }> {
+export function listLinks(request: Request, providers: Providers) {
   return inCompany(request, async trx => {
     const { id, passwordHash } = await findCurrentUser(request, trx)
     const links = (await listIdentities(trx, id, providers)).map(({ provider, createdAt, lastUsedAt }) => ({
@@ -167,12 +159,10 @@ export async function unlinkProvider(request: Request, providers: Providers, nam
     const { id: userId, passwordHash } = await findCurrentUser(request, trx, { lock: true })
     const identities = await listIdentities(trx, userId, providers)
     const gone = identities.filter(({ provider }) => provider === name)
-    if (gone.length === 0)
-      throw apiError(
-        'NOT_FOUND',
-        `${name} is not linked to your user: GET /api/v1/oauth/links lists the linked providers`,
-        { provider: name },
-      )
+    if (gone.length === 0) {
+      const message = `${name} is not linked to your user: GET /api/v1/oauth/links lists the linked providers`
+      throw apiError('NOT_FOUND', message, { provider: name })
+    }
     const others = identities.filter(identity => identity.provider !== name && isUsable(providers, identity))
     if (passwordHash === null && others.length === 0)
       throw apiError('CONFLICT', `${name} is your only way to sign in: link another provider first`, {
@@ -230,11 +220,7 @@ export async function removePassword(request: Request, providers: Providers, giv
 }
 
 /** The identities of a user. Earlier versions did not store the provider's name: it is found by the issuer. */
-async function listIdentities(
-  trx: Transaction,
-  userId: string,
-  providers: Providers,
-): Promise<IdentityRow[]> {
+async function listIdentities(trx: Transaction, userId: string, providers: Providers) {
   const found = await rows<IdentityRow>(
     trx,
     `select issuer, subject, provider, created_at, last_used_at from identities

@@ -58,21 +58,12 @@ function isForeignAnswer(code: string, reason = ''): boolean {
 
 function authorizationRefused(provider: string, word: string) {
   if (word === 'access_denied') {
-    return apiError(
-      'FORBIDDEN',
-      `The sign-in was cancelled at ${provider}: start again, or sign in another way`,
-      { provider, reason: word },
-    )
+    const message = `The sign-in was cancelled at ${provider}: start again, or sign in another way`
+    return apiError('FORBIDDEN', message, { provider, reason: word })
   }
   if (word === 'server_error' || word === 'temporarily_unavailable') {
-    return apiError(
-      'UNAVAILABLE',
-      `The provider ${provider} cannot sign you in at the moment: try again later`,
-      {
-        provider,
-        reason: word,
-      },
-    )
+    const message = `The provider ${provider} cannot sign you in at the moment: try again later`
+    return apiError('UNAVAILABLE', message, { provider, reason: word })
   }
   return providerMisconfigured(provider, word)
 }

@@ -13,7 +13,6 @@ import { issueUserTicket } from '../sign-in/one-time-tokens.ts'
 /** The browser exchanges the ticket at once. */
 const TICKET_SECONDS = 2 * 60
 
-/** An identity whose email the provider has verified. */
 interface VerifiedIdentity extends ProviderIdentity {
   email: string
   name: string | undefined
@@ -57,9 +56,8 @@ export async function admitIdentity(
     })
   })
   if (ticket !== undefined) return ticket
-  throw apiError('FORBIDDEN', 'Your user is disabled: ask an admin of your company to enable it', {
-    provider: provider.name,
-  })
+  const message = 'Your user is disabled: ask an admin of your company to enable it'
+  throw apiError('FORBIDDEN', message, { provider: provider.name })
 }
 
 /** Normalizes the email and name of an identity. @throws 403 unless the provider has verified the email */
@@ -72,11 +70,8 @@ export function requireVerifiedEmail(
     error?: Error
   }
   if (!identity.isVerified || error) {
-    throw apiError(
-      'FORBIDDEN',
-      `${provider} has not verified your email: verify it there, then sign in again`,
-      { provider, reason: 'email_not_verified' },
-    )
+    const message = `${provider} has not verified your email: verify it there, then sign in again`
+    throw apiError('FORBIDDEN', message, { provider, reason: 'email_not_verified' })
   }
   // PostgreSQL cannot store every string that a provider lets people choose.
   const name = identity.name
@@ -90,10 +85,7 @@ export function requireVerifiedEmail(
 }
 
 /** Locks the user, so that this sign-in and a concurrent unlinking wait for each other. */
-async function findLinkedUser(
-  trx: Transaction,
-  { issuer, subject }: VerifiedIdentity,
-): Promise<ResolvedUser | undefined> {
+async function findLinkedUser(trx: Transaction, { issuer, subject }: VerifiedIdentity) {
   const [user] = await rows<User>(
     trx,
     `select u.* from identities i join users u on u.id = i.user_id and u.company_id = i.company_id
@@ -135,11 +127,7 @@ async function linkUserByEmail(
   )
 }
 
-async function joinByInvitation(
-  trx: Transaction,
-  { email, name }: VerifiedIdentity,
-  token: string,
-): Promise<ResolvedUser> {
+async function joinByInvitation(trx: Transaction, { email, name }: VerifiedIdentity, token: string) {
   const invitation = await findInvitation(trx, { token, email })
   await acceptInvitation(trx, invitation)
   const { id, companyId, role } = invitation
@@ -147,11 +135,7 @@ async function joinByInvitation(
   return { user, event: { action: 'user.registered', details: { email, role, invitation_id: id } } }
 }
 
-async function registerWithCompany(
-  trx: Transaction,
-  server: Server,
-  { email, name }: VerifiedIdentity,
-): Promise<ResolvedUser> {
+async function registerWithCompany(trx: Transaction, server: Server, { email, name }: VerifiedIdentity) {
   const companyName = name ?? (email.split('@')[0] as string)
   const { companyId } = await createCompany(trx, companyName, server.config.defaultPlan)
   const user = await createUser(trx, { companyId, email, passwordHash: null, fullName: name, role: 'owner' })
@@ -175,10 +159,8 @@ async function saveIdentity(
      returning i.subject`,
     { issuer, subject, companyId, userId, provider, email },
   )
-  if (!saved)
-    throw apiError(
-      'CONFLICT',
-      `This account of ${provider} was linked to another user just now: sign in again`,
-      { provider },
-    )
+  if (!saved) {
+    const message = `This account of ${provider} was linked to another user just now: sign in again`
+    throw apiError('CONFLICT', message, { provider })
+  }
 }

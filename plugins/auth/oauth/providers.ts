@@ -4,18 +4,15 @@ import type { OAuthSettings } from '../../../server/settings/oauth-settings.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 
-/** A person as a provider identifies them. */
 export interface ProviderIdentity {
   issuer: string
   /** The provider's id of the person, which never changes. */
   subject: string
   email?: string
-  /** Whether the provider has verified the email. */
   isVerified: boolean
   name?: string
 }
 
-/** An external sign-in service. */
 export interface OAuthProvider {
   name: string
   /** Whether it is an OpenID Connect issuer; GitHub is not. */
@@ -37,7 +34,6 @@ export interface CallbackChecks {
 
 const DISCOVERY_CACHE_MS = 10 * 60_000
 
-/** The providers of the settings, by name. */
 export function createProviders(server: Server): ReadonlyMap<string, OAuthProvider> {
   const providers = [...server.config.oauth].map(([name, settings]) =>
     name === 'github' ? githubProvider(server, name, settings) : openIdProvider(server, name, settings),
@@ -79,10 +75,7 @@ function openIdProvider(server: Server, name: string, settings: OAuthSettings): 
       settings.clientId,
       undefined,
       clientAuthentication(settings),
-      {
-        [openid.customFetch]: guardedFetch(server.egress),
-        execute: [openid.enableNonRepudiationChecks],
-      },
+      { [openid.customFetch]: guardedFetch(server.egress), execute: [openid.enableNonRepudiationChecks] },
     )
     // Browsers are sent here; our own requests are checked by guardedFetch.
     const { authorization_endpoint: endpoint = '' } = client.serverMetadata()

@@ -1,8 +1,8 @@
 import type { Request, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access } from '../../../server/http/access.ts'
+import { access, routesOf } from '../../../server/http/access.ts'
 import { requestOrigin } from '../../../server/http/audit.ts'
-import { failure } from '../../../server/http/envelopes.ts'
+import { exampleIn, failure } from '../../../server/http/envelopes.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import { acceptsHtml } from '../../../server/http/input.ts'
 import { admitIdentity } from './provider-sign-in.ts'
@@ -11,87 +11,77 @@ import { beginAttempt, callbackUrl, parseRedirectUri } from './authorization.ts'
 import { foreignAnswer, providerFailure } from './provider-errors.ts'
 import { linkRoutes } from './link-routes.ts'
 import { linkIdentity } from './links.ts'
-import { createProviders, findProvider, type ProviderIdentity, type OAuthProvider } from './providers.ts'
+import { createProviders, findProvider, type OAuthProvider } from './providers.ts'
 import { presentSignIn } from '../present.ts'
-import { linked, signedIn, signedInExample } from '../replies.ts'
+import { linked, signedIn } from '../replies.ts'
 import { providerParams as params } from '../schemas.ts'
 import { redeemTicket } from '../sign-in/one-time-tokens.ts'
 
-const tags = ['api', 'oauth']
-/** Signing in through a provider, and linking one. */
+const route = routesOf('oauth')
+
 export function oauthRoutes(server: Server): ServerRoute[] {
   const providers = createProviders(server)
   const find = (request: Request) => findProvider(providers, request.params.provider_type as string)
   return [
-    {
-      method: 'GET',
-      path: '/api/v1/oauth/{provider_type}/authorize',
-      options: {
-        ...access.oauth,
-        description: 'Sign in through a provider',
-        notes: 'For browsers: redirects to the provider, and from there to redirect_uri with a ticket.',
-        tags,
-        validate: {
-          params,
-          query: Joi.object({
-            redirect_uri: Joi.string()
-              .max(2_000)
-              .description(
-                'Where the browser is sent, with ?ticket=; an address of the origin of BASE_URL. ' +
-                  'Without it the callback replies like a sign-in.',
-              ),
-            invitation_token: Joi.string()
-              .max(200)
-              .description('An invitation: a new user joins the company that sent it.'),
-          }),
-        },
-        response: { status: { 302: true, 503: failure }, sample: 0 },
+    route('GET', '/api/v1/oauth/{provider_type}/authorize', access.oauth, {
+      id: 'startOauthSignIn',
+      description: 'Sign in through a provider',
+      notes: 'For browsers: redirects to the provider, and from there to redirect_uri with a ticket.',
+      validate: {
+        params,
+        query: Joi.object({
+          redirect_uri: Joi.string()
+            .max(2_000)
+            .description(
+              'Where the browser is sent, with ?ticket=; an address of the origin of BASE_URL. ' +
+                'Without it the callback replies like a sign-in.',
+            ),
+          invitation_token: Joi.string()
+            .max(200)
+            .description('An invitation: a new user joins the company that sent it.'),
+        }),
       },
+      response: { status: { 302: true, 503: failure }, sample: 0 },
       handler: (request, h) => authorize(request, h, find(request)),
-    },
-    {
-      method: 'GET',
-      path: '/api/v1/oauth/{provider_type}/callback',
-      options: {
-        ...access.oauth,
-        description: 'Finish a sign-in through a provider, or the link of one',
-        notes:
-          'The provider sends the browser here. After a failure a browser is redirected to redirect_uri with ' +
-          '?error= (a code) and &error_description=; without redirect_uri, and for programs, the reply is the error.',
-        tags,
-        validate: {
-          params,
-          query: Joi.object({
-            state: Joi.string()
-              .max(200)
-              .required()
-              .description('Identifies the attempt; created by authorize.'),
-            code: Joi.string().max(8_000).description('The authorization code of the provider.'),
-            iss: Joi.string().max(2_000).description('The issuer of the provider.'),
-            error: Joi.string().max(200).description('The error code of the provider.'),
-            error_description: Joi.string()
-              .max(8_000)
-              .allow('')
-              .description('The error message of the provider.'),
-          }).unknown(),
+    }),
+    route('GET', '/api/v1/oauth/{provider_type}/callback', access.oauth, {
+      id: 'finishOauthSignIn',
+      description: 'Finish a sign-in through a provider, or the link of one',
+      notes:
+        'The provider sends the browser here. After a failure a browser is redirected to redirect_uri with ' +
+        '?error= (a code) and &error_description=; without redirect_uri, and for programs, the reply is the error.',
+      validate: {
+        params,
+        query: Joi.object({
+          state: Joi.string()
+            .max(200)
+            .required()
+            .description('Identifies the attempt; created by authorize.'),
+          code: Joi.string().max(8_000).description('The authorization code of the provider.'),
+          iss: Joi.string().max(2_000).description('The issuer of the provider.'),
+          error: Joi.string().max(200).description('The error code of the provider.'),
+          error_description: Joi.string()
+            .max(8_000)
+            .allow('')
+            .description('The error message of the provider.'),
+        }).unknown(),
+      },
+      // A malformed cookie of another application on the host must not fail the request.
+      state: { parse: true, failAction: 'ignore' },
+      app: { errors: ['INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
+      response: {
+        status: {
+          200: Joi.alternatives(signedIn, linked).example(exampleIn(signedIn)),
+          302: true,
+          401: failure,
+          403: failure,
+          409: failure,
+          503: failure,
         },
-        // A malformed cookie of another application on the host must not fail the request.
-        state: { parse: true, failAction: 'ignore' },
-        app: { errors: ['INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
-        response: {
-          status: {
-            200: Joi.alternatives(signedIn, linked).example(signedInExample),
-            302: true,
-            401: failure,
-            403: failure,
-            409: failure,
-            503: failure,
-          },
-          sample: 0,
-        },
+        sample: 0,
       },
       handler: (request, h) => finishAttempt(request, h, find(request)),
-    },
+    }),
     ...linkRoutes(providers),
   ]
 }
@@ -134,11 +124,7 @@ async function completeAttempt(
 }
 
 /** Takes the callback's address from the settings: the Host header is controlled by the client. */
-async function identify(
-  { server, url }: Request,
-  provider: OAuthProvider,
-  attempt: SignInAttempt,
-): Promise<ProviderIdentity> {
+async function identify({ server, url }: Request, provider: OAuthProvider, attempt: SignInAttempt) {
   const callback = new URL(callbackUrl(server, provider))
   callback.search = url.search
   try {

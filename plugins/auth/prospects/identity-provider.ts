@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { RequestOrigin } from '../../../server/http/audit.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import { createCompany, createUser, IS_EMAIL_PROVEN, type ResolvedUser } from '../accounts.ts'
+import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
 import { LOCK_USER, lockCompanyById } from '../locks.ts'
 import type { User } from '../models.ts'
 import { issueUserTicket } from '../sign-in/one-time-tokens.ts'
@@ -78,10 +78,7 @@ function localIdentityProvider(server: Server): IdentityProvider {
  * A user who registered with a password after the prospect was created is refused: registering proves no email, so
  * another person may have taken the address. In the company of the invitation, its admins vouch for the address.
  */
-async function findUser(
-  trx: Transaction,
-  { email, userId, companyId }: Prospect,
-): Promise<ResolvedUser | undefined> {
+async function findUser(trx: Transaction, { email, userId, companyId }: Prospect) {
   const [user] = await rows<User & { isEmailProven: boolean }>(
     trx,
     `select u.*, ${IS_EMAIL_PROVEN} as is_email_proven from users u
@@ -100,11 +97,7 @@ async function findUser(
 }
 
 /** Creates the user in the company of the invitation, as its owner if it has no user yet; else in a new company. */
-async function createProspectUser(
-  trx: Transaction,
-  server: Server,
-  prospect: Prospect,
-): Promise<ResolvedUser> {
+async function createProspectUser(trx: Transaction, server: Server, prospect: Prospect) {
   const { email, id } = prospect
   const companyId =
     prospect.companyId ??

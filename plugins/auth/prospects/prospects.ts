@@ -10,39 +10,24 @@ import { lockEmail } from '../locks.ts'
 import type { User } from '../models.ts'
 import { sha256 } from '../sign-in/tokens.ts'
 
-/** A prospect as the command line prints it; the token is not stored. */
-export interface NewProspect {
-  id: string
-  email: string
-  token: string
-  /** The company they will join, or belong to; null for a company of their own. */
-  company_id: string | null
-  /** Their user, if they have one already. */
-  user_id: string | null
-  expires_at: Date
-}
-
 /**
  * Creates a token that signs the owner of an email in, any number of times within 7 days.
  * @param input.company an id or a name; without one, a prospect who has no user gets a company of their own
+ * @returns the prospect as the command line prints it; the token is not stored, and the company is null for one of its own
  * @throws 400 `VALIDATION_ERROR` for the email, 404 for the company, 409 `CONFLICT` for a user of another company
  */
-export async function createProspect(
-  server: Server,
-  input: { email: string; company?: string },
-): Promise<NewProspect> {
+export async function createProspect(server: Server, input: { email: string; company?: string }) {
   const email = parseEmail(input.email)
   const company = input.company === undefined ? null : await findCompany(server, input.company)
   const token = randomBytes(32).toString('base64url')
   return server.db.system(async trx => {
     await lockEmail(trx, email)
     const [user] = await rows<User>(trx, 'select * from users where email = :email', { email })
-    if (user && company && user.companyId !== company.companyId) {
+    if (user && company && user.companyId !== company.companyId)
       throw apiError(
         'CONFLICT',
         `${email} is a user of another company (${user.companyId}): leave --company out to let them sign in there`,
       )
-    }
     const companyId = company?.companyId ?? user?.companyId ?? null
     const userId = user?.id ?? null
     const [made] = await rows<{ id: string; expiresAt: Date }>(

@@ -28,9 +28,7 @@ export async function confirmPassword(given: string, passwordHash: string): Prom
   if (!(await withHashingSlot(() => isPassword(given, passwordHash)))) throw wrongPassword()
 }
 
-/** The 401 of a wrong `old_password`. */
 export function wrongPassword() {
-  return apiError('INVALID_PASSWORD', 'The old password is wrong: check it and try again', {
-    field: 'old_password',
-  })
+  const message = 'The old password is wrong: check it and try again'
+  return apiError('INVALID_PASSWORD', message, { field: 'old_password' })
 }

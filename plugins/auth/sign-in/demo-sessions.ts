@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Server, ServerRoute } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
-import { access, type Caller } from '../../../server/http/access.ts'
+import { access, routesOf, type Caller } from '../../../server/http/access.ts'
 import { rows } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { envelope } from '../../../server/http/replies.ts'
@@ -56,24 +56,17 @@ export async function findDemoCaller(server: Server, key: string): Promise<Calle
 }
 
 export const demoRoutes: ServerRoute[] = [
-  {
-    method: 'POST',
-    path: '/api/v1/demo/session',
-    options: {
-      ...access.demo,
-      description: 'Create an API key that reads the demo company for an hour',
-      tags: ['api', 'demo'],
-      validate: { payload: schemas.nothing, query: schemas.none },
-      response: replies.demoKey,
-      app: { errors: ['NOT_FOUND'] },
-    },
+  routesOf('demo')('POST', '/api/v1/demo/session', access.demo, {
+    description: 'Create an API key that reads the demo company for an hour',
+    validate: { payload: schemas.nothing, query: schemas.none },
+    response: replies.demoKey,
+    app: { errors: ['NOT_FOUND'] },
     async handler({ server }, h) {
       const made = server.config.demoEnabled ? await createDemoSession(server) : undefined
-      if (!made) {
+      if (!made)
         throw apiError('NOT_FOUND', 'There is no demo: the operator can enable it with DEMO_ENABLED=true')
-      }
       const data = { api_key: made.key, expires_at: made.expiresAt }
       return h.response(envelope(data)).code(201).header('Cache-Control', 'no-store')
     },
-  },
+  }),
 ]

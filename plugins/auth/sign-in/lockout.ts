@@ -31,10 +31,8 @@ export async function countAttempt(server: Server, email: string): Promise<{ isL
   })
   const failures = state?.failures ?? 0
   if (failures <= MAX_FAILURES) return { isLast: failures === MAX_FAILURES }
-  throw apiError(
-    'ACCOUNT_LOCKED',
-    'Too many failed sign-ins: this account is locked, try again in 15 minutes',
-  )
+  const message = 'Too many failed sign-ins: this account is locked, try again in 15 minutes'
+  throw apiError('ACCOUNT_LOCKED', message)
 }
 
 export async function clearFailures(server: Server, email: string): Promise<void> {
@@ -43,6 +41,4 @@ export async function clearFailures(server: Server, email: string): Promise<void
   })
 }
 
-function hashEmail(server: Server, email: string): string {
-  return server.vault.hmac('login failures', email)
-}
+const hashEmail = (server: Server, email: string): string => server.vault.hmac('login failures', email)

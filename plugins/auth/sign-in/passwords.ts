@@ -107,9 +107,8 @@ function findWeakness(password: string, email: string, companyName = ''): string
   const lower = password.toLowerCase()
   const localPart = email.split('@')[0] ?? ''
   if (lower.includes(email)) return 'it must not contain the email address'
-  if (localPart.length >= MIN_LOCAL_PART_LENGTH && lower.includes(localPart)) {
+  if (localPart.length >= MIN_LOCAL_PART_LENGTH && lower.includes(localPart))
     return 'it must not contain the part of the email address before the @'
-  }
   if (containsName(lower, companyName)) return 'it must not contain the name of the company'
   if (lower.includes(PRODUCT)) return 'it must not contain the name of this product'
   if (commonPasswords.has(lower)) return 'it is a common password'

@@ -1,5 +1,5 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest, fieldsOf, requestOrigin } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
@@ -15,21 +15,16 @@ import { endAllSessions, endSession, refreshSession } from './sessions.ts'
 import { redeemTicket } from './one-time-tokens.ts'
 import { signInWithPassword } from './sign-in.ts'
 
-const tags = ['api', 'auth']
+const route = routesOf('auth')
 
 /** Registering, signing in and out, and a user's own profile. */
 export const routes: ServerRoute[] = [
-  {
-    method: 'POST',
-    path: '/api/v1/auth/register',
-    options: {
-      ...access.register,
-      description: 'Create a company and its owner, or join a company with its invitation',
-      tags,
-      validate: { payload: schemas.register, query: schemas.none },
-      response: replies.registered,
-      app: { errors: ['WEAK_PASSWORD', 'INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
-    },
+  route('POST', '/api/v1/auth/register', access.register, {
+    id: 'register',
+    description: 'Create a company and its owner, or join a company with its invitation',
+    validate: { payload: schemas.register, query: schemas.none },
+    response: replies.registered,
+    app: { errors: ['WEAK_PASSWORD', 'INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
     async handler(request, h) {
       const body = bodyOf<Record<'email' | 'password', string> & Record<string, string | undefined>>(request)
       const { user, company } = await registerUser(
@@ -45,69 +40,49 @@ export const routes: ServerRoute[] = [
       )
       return h.response(presentUser(user, company)).code(201)
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/auth/login',
-    options: {
-      ...access.login,
-      description: 'Sign in',
-      tags,
-      validate: { payload: schemas.login, query: schemas.none },
-      response: replies.login,
-      app: { errors: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
-    },
+  }),
+  route('POST', '/api/v1/auth/login', access.login, {
+    id: 'login',
+    description: 'Sign in',
+    validate: { payload: schemas.login, query: schemas.none },
+    response: replies.login,
+    app: { errors: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
     async handler(request, h) {
       const signedIn = await signInWithPassword(request, bodyOf<{ email: string; password: string }>(request))
       return h.response(presentSignIn(signedIn)).header('Cache-Control', 'no-store')
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/auth/tickets',
-    options: {
-      ...access.tickets,
-      description: 'Exchange a ticket for a session',
-      notes: 'A ticket can be used once; that of a sign-in through a provider lasts 2 minutes.',
-      tags,
-      validate: { payload: schemas.exchangeTicket, query: schemas.none },
-      response: replies.login,
-      app: { errors: ['INVALID_TOKEN'] },
-    },
+  }),
+  route('POST', '/api/v1/auth/tickets', access.tickets, {
+    id: 'exchangeTicket',
+    description: 'Exchange a ticket for a session',
+    notes: 'A ticket can be used once; that of a sign-in through a provider lasts 2 minutes.',
+    validate: { payload: schemas.exchangeTicket, query: schemas.none },
+    response: replies.login,
+    app: { errors: ['INVALID_TOKEN'] },
     async handler(request, h) {
       const { ticket } = bodyOf<{ ticket: string }>(request)
       const signedIn = await redeemTicket(request.server, ticket, requestOrigin(request))
       return h.response(presentSignIn(signedIn)).header('Cache-Control', 'no-store')
     },
-  },
-  {
-    method: 'PUT',
-    path: '/api/v1/auth/tokens/current',
-    options: {
-      ...access.open,
-      description: 'Exchange a refresh token for new tokens',
-      tags,
-      validate: { payload: schemas.refresh, query: schemas.none },
-      response: replies.tokens,
-      app: { errors: ['UNAUTHORIZED', 'RATE_LIMITED'] },
-    },
+  }),
+  route('PUT', '/api/v1/auth/tokens/current', access.open, {
+    id: 'refreshTokens',
+    description: 'Exchange a refresh token for new tokens',
+    validate: { payload: schemas.refresh, query: schemas.none },
+    response: replies.tokens,
+    app: { errors: ['UNAUTHORIZED', 'RATE_LIMITED'] },
     async handler(request, h) {
       const { refresh_token: text } = bodyOf<{ refresh_token: string }>(request)
       return h
         .response(await refreshSession(request.server, text, request))
         .header('Cache-Control', 'no-store')
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/auth/logout',
-    options: {
-      ...access.session,
-      description: 'End this session',
-      tags,
-      validate: { payload: schemas.nothing, query: schemas.none },
-      response: replies.nothing,
-    },
+  }),
+  route('POST', '/api/v1/auth/logout', access.session, {
+    id: 'logout',
+    description: 'End this session',
+    validate: { payload: schemas.nothing, query: schemas.none },
+    response: replies.nothing,
     async handler(request, h) {
       await inCompany(request, async trx => {
         await endSession(trx, caller(request).sessionId as string)
@@ -115,31 +90,21 @@ export const routes: ServerRoute[] = [
       })
       return h.response().code(204)
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/auth/me',
-    options: {
-      ...access.session,
-      description: 'The signed-in user',
-      tags,
-      validate: { query: schemas.none },
-      response: replies.user,
-      app: { errors: ['USER_NOT_FOUND'] },
-    },
+  }),
+  route('GET', '/api/v1/auth/me', access.session, {
+    id: 'getMe',
+    description: 'The signed-in user',
+    validate: { query: schemas.none },
+    response: replies.user,
+    app: { errors: ['USER_NOT_FOUND'] },
     handler: request => updateSelf(request, {}),
-  },
-  {
-    method: 'PATCH',
-    path: '/api/v1/auth/me',
-    options: {
-      ...access.sessionLimited,
-      description: 'Change your name or time zone',
-      tags,
-      validate: { payload: schemas.profile, query: schemas.none },
-      response: replies.user,
-      app: { errors: ['USER_NOT_FOUND'] },
-    },
+  }),
+  route('PATCH', '/api/v1/auth/me', access.sessionLimited, {
+    id: 'updateMe',
+    description: 'Change your name or time zone',
+    validate: { payload: schemas.profile, query: schemas.none },
+    response: replies.user,
+    app: { errors: ['USER_NOT_FOUND'] },
     handler(request) {
       const { full_name: fullName, timezone } = bodyOf<{ full_name?: string | null; timezone?: string }>(
         request,
@@ -149,23 +114,18 @@ export const routes: ServerRoute[] = [
         ...(timezone !== undefined && { timezone }),
       })
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/auth/change-password',
-    options: {
-      ...access.sessionLimited,
-      description: 'Change your password and end all your sessions',
-      tags,
-      validate: { payload: schemas.changePassword, query: schemas.none },
-      response: replies.nothing,
-      app: { errors: ['WEAK_PASSWORD', 'INVALID_PASSWORD', 'USER_NOT_FOUND'] },
-    },
+  }),
+  route('POST', '/api/v1/auth/change-password', access.sessionLimited, {
+    id: 'changePassword',
+    description: 'Change your password and end all your sessions',
+    validate: { payload: schemas.changePassword, query: schemas.none },
+    response: replies.nothing,
+    app: { errors: ['WEAK_PASSWORD', 'INVALID_PASSWORD', 'USER_NOT_FOUND'] },
     async handler(request, h) {
       await changePassword(request)
       return h.response().code(204)
     },
-  },
+  }),
 ]
 
 async function updateSelf(request: Request, changes: Partial<Pick<User, 'fullName' | 'timezone'>>) {
@@ -196,10 +156,8 @@ async function changePassword(request: Request): Promise<void> {
     company: await Company.query(trx).first().throwIfNotFound(),
   }))
   if (user.passwordHash === null) {
-    throw apiError(
-      'CONFLICT',
-      'Your user has no password: you sign in through a provider, and change it there',
-    )
+    const message = 'Your user has no password: you sign in through a provider, and change it there'
+    throw apiError('CONFLICT', message)
   }
   const passwordHash = await withHashingSlot(async () => {
     if (!(await isPassword(oldPassword, user.passwordHash))) throw wrongPassword()

@@ -131,7 +131,6 @@ export async function findSessionCaller(
   )
 }
 
-/** Ends one session, in a transaction of the company. */
 export async function endSession(trx: Transaction, id: string): Promise<void> {
   await rows(
     trx,
@@ -161,13 +160,9 @@ function issueTokens(server: Server, userId: string, refresh: RefreshToken): Ses
   }
 }
 
-function matchesHash(token: RefreshToken, stored: Buffer): boolean {
-  return timingSafeEqual(token.hash, stored)
-}
+const matchesHash = (token: RefreshToken, stored: Buffer): boolean => timingSafeEqual(token.hash, stored)
 
 function invalidRefreshToken() {
-  return apiError(
-    'UNAUTHORIZED',
-    'This refresh token is no longer valid: sign in again with POST /api/v1/auth/login',
-  )
+  const message = 'This refresh token is no longer valid: sign in again with POST /api/v1/auth/login'
+  return apiError('UNAUTHORIZED', message)
 }

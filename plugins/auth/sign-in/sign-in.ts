@@ -42,11 +42,7 @@ export function signInWithPassword(
 }
 
 /** Undefined when the password was changed, or the user disabled or removed, meanwhile. */
-async function openPasswordSession(
-  request: Request,
-  found: SignInRow,
-  password: string,
-): Promise<(SessionTokens & UserAccount) | undefined> {
+async function openPasswordSession(request: Request, found: SignInRow, password: string) {
   const { server } = request
   const former = found.passwordHash as string
   const passwordHash = needsRehash(former) ? await hashPassword(password) : former

@@ -10,13 +10,10 @@ const AUDIENCE = 'tidemark-api'
 const TOKEN_TYPE = 'at+jwt'
 
 export interface AccessClaims {
-  /** The user's id. */
   sub: string
-  /** The session's id. */
   sid: string
 }
 
-/** Options of `jsonwebtoken`. */
 export const verifyOptions = {
   algorithms: ['HS256' as const],
   issuer: ISSUER,
@@ -65,7 +62,6 @@ const SECRET_BYTES = 32
 const MARK_BYTES = 16
 const MARK_KEY_NAME = 'refresh mark'
 
-/** The first refresh token of a session. */
 export function createRefreshToken(vault: Vault, sessionId: string): RefreshToken {
   return buildRefreshToken(vault.derive(MARK_KEY_NAME), sessionId, randomBytes(SECRET_BYTES))
 }
@@ -116,10 +112,6 @@ function buildRefreshToken(markKey: Buffer, sessionId: string, secret: Buffer): 
   return { sessionId, text, hash: sha256(text) }
 }
 
-function computeMark(key: Buffer, body: Buffer): Buffer {
-  return hmacSha256(key, body).subarray(0, MARK_BYTES)
-}
+const computeMark = (key: Buffer, body: Buffer): Buffer => hmacSha256(key, body).subarray(0, MARK_BYTES)
 
-function hmacSha256(key: Buffer, text: Buffer): Buffer {
-  return createHmac('sha256', key).update(text).digest()
-}
+const hmacSha256 = (key: Buffer, text: Buffer): Buffer => createHmac('sha256', key).update(text).digest()

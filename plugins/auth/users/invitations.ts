@@ -4,10 +4,9 @@ import type { Plan } from '../../../server/settings/config.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
-import { lockCompanyAsAdmin } from './require-admin.ts'
 import { Invitation, User } from '../models.ts'
 import { sha256 } from '../sign-in/tokens.ts'
-import { lockInvitation } from '../locks.ts'
+import { lockCompanyAsAdmin, lockInvitation } from '../locks.ts'
 
 const IS_OPEN = 'accepted_at is null and revoked_at is null and expires_at > now()'
 
@@ -26,11 +25,8 @@ export async function createInvitation(
   // The lock makes the second of two concurrent invitations replace the first.
   await lockCompanyAsAdmin(trx, callerId)
   if (await User.query(trx).findOne({ email })) {
-    throw apiError(
-      'USER_EXISTS',
-      'A user of your company already has this email: GET /api/v1/users lists them',
-      { field: 'email' },
-    )
+    const message = 'A user of your company already has this email: GET /api/v1/users lists them'
+    throw apiError('USER_EXISTS', message, { field: 'email' })
   }
   await revokeOpenInvitations(trx, { email })
   const token = randomBytes(32).toString('base64url')
@@ -51,10 +47,7 @@ export async function createInvitation(
 }
 
 /** A page of the invitations, newest first; ended ones are kept for 30 days. */
-export function listInvitations(
-  trx: Transaction,
-  page: Page,
-): Promise<{ results: Invitation[]; total: number }> {
+export function listInvitations(trx: Transaction, page: Page) {
   return pageOf(Invitation.query(trx).orderBy(newestFirst('createdAt', 'id')), page)
 }
 
@@ -63,29 +56,20 @@ export function listInvitations(
  * @returns the invitation, and whether this call revoked it
  * @throws 404 `INVITATION_NOT_FOUND`, 409 `CONFLICT` for an accepted one
  */
-export async function revokeInvitation(
-  trx: Transaction,
-  id: string,
-): Promise<{ invitation: Invitation; isChanged: boolean }> {
+export async function revokeInvitation(trx: Transaction, id: string) {
   const invitation = isUuid(id) ? await lockInvitation(trx, id) : undefined
   if (!invitation) {
-    throw apiError(
-      'INVITATION_NOT_FOUND',
-      'There is no such invitation: GET /api/v1/invitations lists them',
-      { invitation_id: id },
-    )
+    const message = 'There is no such invitation: GET /api/v1/invitations lists them'
+    throw apiError('INVITATION_NOT_FOUND', message, { invitation_id: id })
   }
   if (invitation.acceptedAt) {
-    throw apiError(
-      'CONFLICT',
-      'This invitation was accepted: remove the user with DELETE /api/v1/users/{user_id}',
-    )
+    const message = 'This invitation was accepted: remove the user with DELETE /api/v1/users/{user_id}'
+    throw apiError('CONFLICT', message)
   }
   const revoked = await revokeOpenInvitations(trx, { id })
   return { invitation, isChanged: revoked > 0 }
 }
 
-/** Returns the number of revoked invitations. */
 export function revokeOpenInvitations(
   trx: Transaction,
   filter: Partial<Pick<Invitation, 'id' | 'email' | 'invitedBy'>>,
@@ -93,7 +77,6 @@ export function revokeOpenInvitations(
   return Invitation.query(trx).where(filter).whereRaw(IS_OPEN).patch({ revokedAt: new Date() }).execute()
 }
 
-/** An invitation that can be accepted, with its company. */
 export interface OpenInvitation {
   id: string
   companyId: string

@@ -1,5 +1,5 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
@@ -10,21 +10,15 @@ import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
 import { changeUser, listUsers, removeUser } from './users.ts'
 
-const tags = ['api', 'users']
+const route = routesOf('users')
 const userPath = '/api/v1/users/{user_id}'
 
 /** Users and invitations of the company, for its signed-in admins. */
 export const userRoutes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/users',
-    options: {
-      ...access.users,
-      description: 'The users of the company, newest first',
-      tags,
-      validate: { query: schemas.page },
-      response: replies.users,
-    },
+  route('GET', '/api/v1/users', access.users, {
+    description: 'The users of the company, newest first',
+    validate: { query: schemas.page },
+    response: replies.users,
     handler: request =>
       inCompany(request, async trx => {
         const page = queryOf<Page>(request)
@@ -32,31 +26,19 @@ export const userRoutes: ServerRoute[] = [
         const { results, total } = await listUsers(trx, page)
         return { data: results.map(row => presentUser(row, company)), pagination: pagination(total, page) }
       }),
-  },
-  {
-    method: 'PATCH',
-    path: userPath,
-    options: {
-      ...access.users,
-      description: "Change a user's role, or disable and enable them",
-      notes:
-        'Applies from their next request on. Neither the owner nor your own user can be changed. A disabled user is signed out everywhere; API keys that they created stay valid.',
-      tags,
-      validate: { params: schemas.userParams, payload: schemas.updateUser, query: schemas.none },
-      response: replies.user,
-    },
+  }),
+  route('PATCH', userPath, access.users, {
+    description: "Change a user's role, or disable and enable them",
+    notes:
+      'Applies from their next request on. Neither the owner nor your own user can be changed. A disabled user is signed out everywhere; API keys that they created stay valid.',
+    validate: { params: schemas.userParams, payload: schemas.updateUser, query: schemas.none },
+    response: replies.user,
     handler: request =>
       inCompany(request, async trx => {
         const { role, is_active: isActive } = bodyOf<{ role?: User['role']; is_active?: boolean }>(request)
-        const { before, after, revoked } = await changeUser(
-          trx,
-          callerId(request),
-          param(request, 'user_id'),
-          {
-            role,
-            isActive,
-          },
-        )
+        const id = param(request, 'user_id')
+        const changed = await changeUser(trx, callerId(request), id, { role, isActive })
+        const { before, after, revoked } = changed
         const details = {
           ...(before.role !== after.role && { role: { from: before.role, to: after.role } }),
           ...(before.isActive !== after.isActive && {
@@ -70,19 +52,13 @@ export const userRoutes: ServerRoute[] = [
         }
         return presentUser(after, await Company.query(trx).first().throwIfNotFound())
       }),
-  },
-  {
-    method: 'DELETE',
-    path: userPath,
-    options: {
-      ...access.users,
-      description: 'Remove a user from the company',
-      notes:
-        'Their sessions end at once; histories keep what they did, and API keys stay valid. Neither the owner nor your own user can be removed.',
-      tags,
-      validate: { params: schemas.userParams, query: schemas.none },
-      response: replies.nothing,
-    },
+  }),
+  route('DELETE', userPath, access.users, {
+    description: 'Remove a user from the company',
+    notes:
+      'Their sessions end at once; histories keep what they did, and API keys stay valid. Neither the owner nor your own user can be removed.',
+    validate: { params: schemas.userParams, query: schemas.none },
+    response: replies.nothing,
     async handler(request, h) {
       await inCompany(request, async trx => {
         const { user, revoked } = await removeUser(trx, callerId(request), param(request, 'user_id'))
@@ -92,38 +68,26 @@ export const userRoutes: ServerRoute[] = [
       })
       return h.response().code(204)
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/invitations',
-    options: {
-      ...access.users,
-      description: 'The invitations of the company, newest first',
-      notes: 'Without their tokens. Accepted, revoked and expired invitations are kept for 30 days.',
-      tags,
-      validate: { query: schemas.page },
-      response: replies.invitations,
-    },
+  }),
+  route('GET', '/api/v1/invitations', access.users, {
+    description: 'The invitations of the company, newest first',
+    notes: 'Without their tokens. Accepted, revoked and expired invitations are kept for 30 days.',
+    validate: { query: schemas.page },
+    response: replies.invitations,
     handler: request =>
       inCompany(request, async trx => {
         const page = queryOf<Page>(request)
         const { results, total } = await listInvitations(trx, page)
         return { data: results.map(row => presentInvitation(row)), pagination: pagination(total, page) }
       }),
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/invitations',
-    options: {
-      ...access.users,
-      description: 'Invite an email to the company; the token is shown once',
-      notes:
-        'A user who registers with this email and the token within 7 days joins the company in this role. Replaces an open invitation of the same email.',
-      tags,
-      validate: { payload: schemas.invite, query: schemas.none },
-      response: replies.invited,
-      app: { errors: ['USER_EXISTS'] },
-    },
+  }),
+  route('POST', '/api/v1/invitations', access.users, {
+    description: 'Invite an email to the company; the token is shown once',
+    notes:
+      'A user who registers with this email and the token within 7 days joins the company in this role. Replaces an open invitation of the same email.',
+    validate: { payload: schemas.invite, query: schemas.none },
+    response: replies.invited,
+    app: { errors: ['USER_EXISTS'] },
     async handler(request, h) {
       const body = bodyOf<Pick<Invitation, 'email' | 'role'>>(request)
       const { invitation, token } = await inCompany(request, async trx => {
@@ -133,22 +97,17 @@ export const userRoutes: ServerRoute[] = [
         return made
       })
       const { id, email, role, expiresAt } = invitation
+      const url = `${request.server.config.baseUrl}/invitation?token=${token}`
       return h
-        .response({ id, email, role, token, expires_at: expiresAt })
+        .response({ id, email, role, token, url, expires_at: expiresAt })
         .code(201)
         .header('Cache-Control', 'no-store')
     },
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/invitations/{invitation_id}',
-    options: {
-      ...access.users,
-      description: 'Revoke an invitation',
-      tags,
-      validate: { params: schemas.invitationParams, query: schemas.none },
-      response: replies.nothing,
-    },
+  }),
+  route('DELETE', '/api/v1/invitations/{invitation_id}', access.users, {
+    description: 'Revoke an invitation',
+    validate: { params: schemas.invitationParams, query: schemas.none },
+    response: replies.nothing,
     async handler(request, h) {
       await inCompany(request, async trx => {
         const { invitation, isChanged } = await revokeInvitation(trx, param(request, 'invitation_id'))
@@ -159,9 +118,7 @@ export const userRoutes: ServerRoute[] = [
       })
       return h.response().code(204)
     },
-  },
+  }),
 ]
 
-function callerId(request: Parameters<typeof caller>[0]): string {
-  return caller(request).userId as string
-}
+const callerId = (request: Parameters<typeof caller>[0]): string => caller(request).userId as string

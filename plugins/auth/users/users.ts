@@ -2,16 +2,13 @@ import { validate as isUuid } from 'uuid'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
-import { lockCompanyAsAdmin } from './require-admin.ts'
 import { revokeOpenInvitations } from './invitations.ts'
-import { lockUserForRemoval } from '../locks.ts'
+import { lockCompanyAsAdmin, lockUserForRemoval } from '../locks.ts'
 import { User } from '../models.ts'
 import { endAllSessions } from '../sign-in/sessions.ts'
 
-/** What an admin may change of a user. */
 export type UserChanges = Partial<Pick<User, 'role' | 'isActive'>>
 
-/** A page of the company's users, newest first. */
 export function listUsers(trx: Transaction, page: Page): Promise<{ results: User[]; total: number }> {
   return pageOf(User.query(trx).orderBy(newestFirst('createdAt', 'id')), page)
 }
@@ -22,12 +19,7 @@ export function listUsers(trx: Transaction, page: Page): Promise<{ results: User
  * @returns the user before and after, and how many of their open invitations were revoked
  * @throws 403 for a former admin, 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
  */
-export async function changeUser(
-  trx: Transaction,
-  callerId: string,
-  id: string,
-  changes: UserChanges,
-): Promise<{ before: User; after: User; revoked: number }> {
+export async function changeUser(trx: Transaction, callerId: string, id: string, changes: UserChanges) {
   const before = await lockOtherUser(trx, callerId, id)
   const { role = before.role, isActive = before.isActive } = changes
   const after = await User.query(trx).patchAndFetchById(before.id, { role, isActive })
@@ -43,11 +35,7 @@ export async function changeUser(
  * @returns the user, and how many of their open invitations were revoked
  * @throws 403 for a former admin, 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
  */
-export async function removeUser(
-  trx: Transaction,
-  callerId: string,
-  id: string,
-): Promise<{ user: User; revoked: number }> {
+export async function removeUser(trx: Transaction, callerId: string, id: string) {
   const user = await lockOtherUser(trx, callerId, id)
   await User.query(trx).deleteById(user.id)
   return { user, revoked: await revokeInvitationsBy(trx, user.id) }
@@ -60,11 +48,10 @@ async function lockOtherUser(trx: Transaction, callerId: string, id: string): Pr
     throw apiError('USER_NOT_FOUND', 'There is no such user: GET /api/v1/users lists them', { user_id: id })
   if (user.role === 'owner')
     throw apiError('CONFLICT', 'This user owns the company: an owner can be neither changed nor removed')
-  if (user.id === callerId)
-    throw apiError(
-      'CONFLICT',
-      'This is your own user: ask another admin, so that you do not lock yourself out',
-    )
+  if (user.id === callerId) {
+    const message = 'This is your own user: ask another admin, so that you do not lock yourself out'
+    throw apiError('CONFLICT', message)
+  }
   return user
 }
 

@@ -114,11 +114,7 @@ const FILE = '(https?://)?[A-Za-z0-9._/-]+\\.yaml#'
 /** `object.property` by names, or `schema/<id>/properties/<id>` by ids, of another contract with its file in front. */
 export const REFERENCE = `^(${NAME}\\.${NAME}|(${FILE})?/?${STEP}(/${STEP})*)$`
 
-const reference: Schema = {
-  type: ['string', 'array'],
-  pattern: REFERENCE,
-  minItems: 1,
-}
+const reference: Schema = { type: ['string', 'array'], pattern: REFERENCE, minItems: 1 }
 const end: Schema = { ...reference, items: { ...reference, type: 'string' } }
 const relation: SchemaFields = {
   type: oneOf('foreignKey'),

@@ -103,6 +103,16 @@ export const ROUTES: Record<string, Classified> = {
   'GET /redoc/start.js': { access: 'open' },
   'GET /redoc/assets/{file}': { access: 'open', at: { file: '=redoc.standalone.js' } },
   'GET /': { access: 'open' },
+  'GET /assets/{file}': { access: 'open', at: { file: '=site.css' } },
+  'GET /favicon.ico': { access: 'open' },
+  'GET /favicon.svg': { access: 'open' },
+  'GET /robots.txt': { access: 'open' },
+  // What links in messages open: a page for people, the API for programs.
+  'GET /alerts/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
+  'GET /tables/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
+  'GET /sources/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
+  'GET /routing/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
+  'GET /invitation': { access: 'open' },
   'GET /api/public/docs/{path*}': { access: 'open', at: { path: '=drift.md' } },
   'POST /api/public/contracts/validate': {
     access: 'contracts',
@@ -200,7 +210,14 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/v1/auth/preferences/onboarding/demo-alert': { access: 'sessionWrite' },
   'DELETE /api/v1/auth/preferences/onboarding/demo-alert': { access: 'sessionWrite' },
   'POST /api/v1/auth/preferences/onboarding/demo-destination': { access: 'sessionWrite' },
+  'GET /api/v1/sdk/lineage': { access: 'read' },
   'GET /api/v1/sdk/lineage/{asset_id}': { access: 'read' },
+
+  // Health and coverage.
+  'GET /api/v1/sdk/health/summary': { access: 'read' },
+  'GET /api/v1/sdk/coverage/company': { access: 'read' },
+  'GET /api/v1/sdk/coverage/{asset_id}': { access: 'read', at: sources },
+  'GET /api/v1/sdk/coverage/{asset_id}/gaps': { access: 'read', at: sources },
 
   // Users and invitations.
   'GET /api/v1/users': { access: 'users' },
@@ -285,6 +302,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/badges': { access: 'read', query: onTable },
   'POST /api/v1/sdk/badges': { access: 'write', body: onTable },
   'GET /api/v1/sdk/badges/{id}': { access: 'read', ...is('badge') },
+  'GET /api/v1/sdk/badges/{id}/status': { access: 'read', ...is('badge') },
   'PUT /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge'), body: onTable },
   'DELETE /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge') },
 
@@ -306,6 +324,10 @@ export const ROUTES: Record<string, Classified> = {
     body: () => ({ is_active: false }),
   },
   'DELETE /api/v1/sdk/freshness/schedules/{id}': { access: 'write', ...is('schedule') },
+  'POST /api/v1/sdk/freshness/dry-run': {
+    access: 'read',
+    body: id => ({ ...onTable(id), expected_interval_hours: 24 }),
+  },
   'GET /api/v1/sdk/freshness/summary': { access: 'read', query: onTable },
   'GET /api/v1/sdk/freshness/{asset_id}': { access: 'read' },
   'GET /api/v1/sdk/freshness/{asset_id}/history': { access: 'read' },
@@ -403,6 +425,23 @@ export const ROUTES: Record<string, Classified> = {
     ...is('alertRule'),
     body: id => ({ destination_ids: [id('destination')], asset_ids: [id('source')] }),
   },
+  'PUT /api/v1/sdk/alerts/rules/{id}': {
+    access: 'write',
+    ...is('alertRule'),
+    body: id => ({ destination_ids: [id('destination')], asset_ids: [id('source')] }),
+  },
+  'GET /api/v1/sdk/alerts/rules/{id}/destinations': { access: 'read', ...is('alertRule') },
+  'POST /api/v1/sdk/alerts/rules/{id}/destinations': {
+    access: 'write',
+    ...is('alertRule'),
+    body: id => ({ destination_ids: [id('destination')] }),
+  },
+  'DELETE /api/v1/sdk/alerts/rules/{id}/destinations/{destination_id}': {
+    access: 'write',
+    at: { id: 'alertRule', destination_id: 'destination' },
+    // An active rule keeps its last destination.
+    answers: 409,
+  },
   'DELETE /api/v1/sdk/alerts/rules/{id}': { access: 'write', ...is('alertRule') },
   'GET /api/v1/sdk/alerts/destinations': { access: 'read' },
   'POST /api/v1/sdk/alerts/destinations': {
@@ -418,6 +457,19 @@ export const ROUTES: Record<string, Classified> = {
     access: 'write',
     ...is('destination'),
     body: () => ({ name: 'Renamed' }),
+  },
+  'PUT /api/v1/sdk/alerts/destinations/{id}': {
+    access: 'write',
+    ...is('destination'),
+    body: () => ({ name: 'Renamed' }),
+  },
+  'POST /api/v1/sdk/alerts/destinations/bulk': {
+    access: 'write',
+    body: () => ({
+      destinations: [
+        { name: 'One of several', destination_type: 'webhook', config: { url: 'https://example.com/hook' } },
+      ],
+    }),
   },
   'DELETE /api/v1/sdk/alerts/destinations/{id}': { access: 'write', ...is('destination') },
   'GET /api/v1/sdk/alerts/destinations/{id}/deliveries': { access: 'read', ...is('destination') },

@@ -72,6 +72,8 @@ t.test('a badge is created, listed, changed and removed', async t => {
     tag_filters: ['money'],
     schema_drift_enabled: false,
     freshness_enabled: false,
+    include_upstream: false,
+    is_active: true,
     status: 'unknown',
     badge_url: `${server.config.baseUrl}/badges/${made.public_id}.svg`,
     markdown: `![Orders](${server.config.baseUrl}/badges/${made.public_id}.svg)`,
@@ -122,6 +124,8 @@ t.test('an invalid badge is refused with the reason', async t => {
     { asset_id: asset.id, label: 'a\uffffb' },
     { asset_id: asset.id, tag_filters: 'money' },
     { asset_id: asset.id, freshness_enabled: 'yes' },
+    { asset_id: asset.id, include_upstream: 'yes' },
+    { asset_id: asset.id, is_active: null },
     { asset_id: asset.id, color: 'red' },
   ])
     t.match(await tenant.ask('POST', BADGES, body), {
@@ -248,6 +252,81 @@ t.test('tag filters limit which tables count', async t => {
   t.equal(await shownStatus(badge.public_id), 'failing', 'all of a tagged source')
 })
 
+t.test('upstream tables count where the badge includes them, over any number of steps', async t => {
+  const world = await makeWorldOn(t, stage, [...SHOP, 'create table daily (id int primary key, total int)'])
+  await discover(world)
+  const { asset, tenant: own } = world
+  const { companyId } = own
+  await server.db.company(companyId, trx =>
+    server.plugins.lineage.connect(trx, String(asset.id), [
+      ['public.customers', 'public.orders'],
+      ['public.orders', 'public.daily'],
+      ['public.daily', 'public.orders'],
+    ]),
+  )
+  const paths = Object.fromEntries(
+    (await query('select name, qualified_name from tables where source_id = $1', [asset.id])).map(
+      ({ name, qualified_name: path }) => [name, path],
+    ),
+  )
+  const make = async (table: string, more: object = {}) => {
+    const body = { asset_id: paths[table], include_upstream: true, ...more }
+    const made = await own.ask('POST', BADGES, body)
+    t.match(made, { status: 201, body: { data: { include_upstream: true } } })
+    return made.body.data as { id: string; public_id: string }
+  }
+  const badges = [
+    await make('daily'),
+    await make('customers'),
+    await make('daily', { schema_drift_enabled: true, tag_filters: ['money'] }),
+    await make('daily', { schema_drift_enabled: true }),
+  ]
+  const all = () => Promise.all(badges.map(({ public_id: publicId }) => shownStatus(publicId)))
+  t.strictSame(await all(), ['unknown', 'unknown', 'unknown', 'passing'])
+  const check = async (table: string, column: string) => {
+    const body = { rule_type: 'NOT_NULL', column_name: column, table_path: table }
+    const made = await own.ask('POST', `/api/v1/sdk/validity/${asset.id}`, body)
+    await own.ask('POST', `/api/v1/sdk/validity/${asset.id}/${made.body.data.uuid}/check`)
+  }
+  await check('daily', 'id')
+  t.strictSame(await all(), ['passing', 'unknown', 'unknown', 'passing'], 'nothing is taken from downstream')
+  await check('customers', 'email')
+  t.strictSame(await all(), ['failing', 'failing', 'unknown', 'failing'], 'two steps away')
+  await own.ask('POST', '/api/v1/sdk/tags', { asset_id: paths.orders, name: 'money' })
+  t.equal((await all())[2], 'unknown', 'only tables with the tag')
+  await world.source.query('alter table orders drop column total')
+  await discover(world)
+  t.strictSame(await all(), ['failing', 'failing', 'failing', 'failing'], 'a schema change of a tagged one')
+
+  const path = `${BADGES}/${badges[0]!.id}`
+  t.match(await own.ask('PUT', path, { include_upstream: false }), {
+    status: 200,
+    body: { data: { include_upstream: false, status: 'passing' } },
+  })
+  t.same((await own.ask('GET', `${path}/status`)).body.data, {
+    badge_id: badges[0]!.id,
+    status: 'passing',
+    badge_url: `${server.config.baseUrl}/badges/${badges[0]!.public_id}.svg`,
+  })
+})
+
+t.test('an inactive badge has no picture, and is left out of the list of active ones', async t => {
+  const { orders, make } = await shop(t)
+  const { id, public_id: publicId } = await make({ asset_id: orders, label: 'Off', is_active: false })
+  const on = await make({ asset_id: orders })
+  t.match(await getPicture(publicId), { statusCode: 404, payload: /<title>data quality: unknown</ })
+  const listed = async (active: string) => {
+    const { body } = await tenant.ask('GET', `${BADGES}?asset_id=${orders}${active}`)
+    return body.data.badges.map((badge: { id: string }) => badge.id)
+  }
+  t.strictSame(await listed('&active_only=true'), [on.id])
+  t.strictSame(await listed('&active_only=false'), [on.id, id])
+  t.strictSame(await listed(''), [on.id, id])
+  t.equal((await tenant.ask('GET', `${BADGES}?active_only=yes`)).status, 400)
+  t.match((await tenant.ask('PUT', `${BADGES}/${id}`, { is_active: true })).body.data, { is_active: true })
+  t.match(await getPicture(publicId), { statusCode: 200, payload: /<title>Off: unknown</ })
+})
+
 t.test('a removed source takes the badges of its tables with it', async t => {
   const { asset, orders, make, rule } = await shop(t)
   await (await rule('orders', 'total')).check()
@@ -337,11 +416,13 @@ t.test('one statement reads the status of any number of badges, however many tab
      from tables, generate_series(1, 2000) n where id = $1`,
     [orders],
   )
-  for (const ids of [[badges[0]!.id], badges.map(({ id }) => id)]) {
+  const one = { id: badges[0]!.id, includeUpstream: false }
+  const all = badges.map(({ id }) => ({ id, includeUpstream: true }))
+  for (const asked of [[one], all]) {
     const statements = await server.db.company(tenant.companyId, async trx => {
       let count = 0
       trx.on('query', () => count++)
-      t.equal((await readStatuses(server, trx, ids)).size, ids.length)
+      t.equal((await readStatuses(server, trx, asked)).size, asked.length)
       return count
     })
     t.equal(statements, 1)
@@ -353,6 +434,7 @@ t.test('badges of another company cannot be seen, changed or removed', async t =
   const { id } = await make({ asset_id: asset.id })
   const stranger = await app.signUp('Other')
   for (const badgeId of [id, randomUUID()]) {
+    t.equal((await stranger.ask('GET', `${BADGES}/${badgeId}/status`)).status, 404)
     for (const [method, body] of [['GET'], ['PUT', { label: 'mine' }], ['DELETE']] as const) {
       const { status, body: answered } = await stranger.ask(method, `${BADGES}/${badgeId}`, body)
       t.match([status, answered.error.code], [404, 'BADGE_NOT_FOUND'])

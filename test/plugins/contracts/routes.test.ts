@@ -124,8 +124,11 @@ t.test('256 KiB of contract are taken, and no byte more', async t => {
   t.equal((await ask('POST', PATH, { a: full(262_145) })).status, 413)
 })
 
+/** Takes long enough that contracts wait for the two threads. */
+const slowYaml = yaml + Array.from({ length: 1_000 }, (_, at) => `unknown${at}: 1`).join('\n')
+
 t.test('with too many contracts at once some are asked to retry, and the service goes on', async t => {
-  const replies = await Promise.all(Array.from({ length: 24 }, () => send(yaml, 'text/yaml')))
+  const replies = await Promise.all(Array.from({ length: 24 }, () => send(slowYaml, 'text/yaml')))
   const refused = replies.filter(({ status }) => status === 503)
   t.ok(refused.length > 0)
   t.equal(refused.length + replies.filter(({ status }) => status === 200).length, 24)
@@ -137,12 +140,11 @@ t.test('with too many contracts at once some are asked to retry, and the service
 })
 
 t.test('one address that sends slow contracts leaves room for others', async t => {
-  const slow = yaml + Array.from({ length: 4_000 }, (_, at) => `unknown${at}: 1`).join('\n')
   const replies: number[] = []
   let onRefusal: (value?: unknown) => void = () => undefined
   const isFull = new Promise(done => (onRefusal = done))
   const flood = Array.from({ length: 14 }, async () => {
-    const { status } = await send(slow, 'text/yaml', '192.0.2.1')
+    const { status } = await send(slowYaml, 'text/yaml', '192.0.2.1')
     replies.push(status)
     if (replies.filter(known => known === 503).length === 2) onRefusal()
   })

@@ -41,6 +41,18 @@ t.test('a key is shown once, listed without itself, and revoked for good', async
   const revoked = await ask('DELETE', one, undefined, token)
   t.match([revoked.status, revoked.body.data], [200, { id: record.id, is_active: false, revoked_at: /Z$/ }])
   t.strictSame((await ask('DELETE', one, undefined, token)).body, revoked.body, 'revoking twice is the same')
+  const names = async (query: string) => {
+    const { keys, pagination } = (await ask('GET', `${KEYS}${query}`, undefined, token)).body.data
+    t.equal(pagination.total, keys.length)
+    return keys.map(({ name }: { name: string }) => name)
+  }
+  const all = await names('')
+  t.strictSame(await names('?include_revoked=true'), all)
+  t.strictSame(
+    await names('?include_revoked=false'),
+    all.filter((name: string) => name !== 'ci'),
+  )
+  t.equal((await ask('GET', `${KEYS}?include_revoked=1`, undefined, token)).status, 400)
   const refused = await ask('GET', KEYS, undefined, key)
   t.match([refused.status, refused.body.error], [401, { code: 'UNAUTHORIZED', message: /revoked/ }])
 })

@@ -8,6 +8,7 @@ const { app, ours, restore } = await makeMatrix(t)
 /** Routes that write without an audit event, each with the reason. */
 const UNAUDITED: Record<string, string> = {
   'POST /api/v1/sdk/schema/dry-run': 'stores nothing',
+  'POST /api/v1/sdk/freshness/dry-run': 'stores nothing',
   'POST /api/v1/sdk/validity/dry-run': 'stores nothing',
   'POST /api/v1/sdk/metrics/dry-run': 'stores nothing',
   'POST /api/v1/sdk/validity/{asset_id}/{rule_id}/check': 'what it found is among the results of the rule',
@@ -76,6 +77,12 @@ t.test('every route that writes is audited, or is on the list of exceptions', as
     }
     const before = await lastEntry()
     const reply = await send(name, kind => ours.ids[kind])
+    const { answers = 200 } = ROUTES[name]
+    if (answers >= 400) {
+      // What is refused here for its state is tried in the test of its feature.
+      t.equal(reply.status, answers, name)
+      continue
+    }
     t.ok(reply.status < 400, `${name} gave ${reply.status}: ${JSON.stringify(reply.body).slice(0, 300)}`)
     const entries = await entriesAfter(before)
     if (UNAUDITED[name]) {

@@ -162,7 +162,7 @@ t.test('only public addresses and those of EGRESS_ALLOW are asked, over TLS alon
   t.equal(inner.connections, 0, 'loopback is not reached')
 
   forger.metadata = { token_endpoint: `http://127.0.0.1:${port}/token` }
-  const open = await startServer(t, { settings })
+  const open = await startServer(t, { settings, isOwn: true })
   const browser = new Browser(open)
   const { location = '' } = await browser.ask(authorizeOf('forger'))
   const state = new URL(location).searchParams.get('state')

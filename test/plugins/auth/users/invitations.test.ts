@@ -33,8 +33,9 @@ t.test('who is invited joins the company in the role they were invited to', asyn
   const before = Date.now()
   const { status, body, headers } = await invite(email.toUpperCase(), 'admin')
   t.equal(status, 201)
-  t.strictSame(Object.keys(body).sort(), ['email', 'expires_at', 'id', 'role', 'token'])
+  t.strictSame(Object.keys(body).sort(), ['email', 'expires_at', 'id', 'role', 'token', 'url'])
   t.match(body, { email, role: 'admin', token: /^[\w-]{43}$/ })
+  t.equal(body.url, `${server.config.baseUrl}/invitation?token=${body.token}`)
   t.equal(headers['cache-control'], 'no-store')
   const days = (new Date(body.expires_at).getTime() - before) / 86_400_000
   t.ok(Math.abs(days - 7) < 0.01, 'it is good for a week')
@@ -167,7 +168,7 @@ t.test('one that has run out stays so when the email is invited again', async t 
 t.test('admins list what they invited, without tokens, and revoke it', async t => {
   const { invite, list, revoke, companyId, email: owner } = await world()
   const email = someone()
-  const { token, ...made } = (await invite(email)).body
+  const { token, url: _, ...made } = (await invite(email)).body
   const [user] = await query('select id from users where email = $1', [owner])
   const { body } = await list()
   t.strictSame(body.pagination, { total: 1, limit: 50, offset: 0, has_more: false })
