@@ -5,8 +5,7 @@ import { packageRoot } from '../../server/settings/config.ts'
 import { apiError } from '../../server/http/errors.ts'
 
 const FOLDER = join(packageRoot, 'plugins/public/docs')
-const PREFIX = '/api/public/docs/'
-const FIRST_PAGES = ['getting-started', 'index']
+export const PREFIX = '/api/public/docs/'
 
 /** Paths below the docs folder without `.md`, sorted. No other file is served. */
 export const pageNames: readonly string[] = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -15,13 +14,31 @@ export const pageNames: readonly string[] = readdirSync(FOLDER, { recursive: tru
   .map(file => file.slice(0, -'.md'.length))
   .sort()
 
-/** The pages with the titles of their first lines, in reading order. */
-export const pages: readonly { name: string; title: string }[] = pageNames
-  .map(name => {
-    const [title = name] = readFileSync(join(FOLDER, `${name}.md`), 'utf8').split('\n', 1)
-    return { name, title: title.replace(/^# +/, '').replaceAll('`', '') }
-  })
-  .sort((a, b) => FIRST_PAGES.indexOf(b.name) - FIRST_PAGES.indexOf(a.name) || a.title.localeCompare(b.title))
+/** A page as the table of contents lists it. */
+interface ListedPage {
+  name: string
+  title: string
+  /** What it is about, in a few words that begin with a capital letter. */
+  text: string
+}
+
+/** The groups of the table of contents, in its order. */
+export const pageGroups: readonly { title: string; pages: readonly ListedPage[] }[] = readFileSync(
+  join(FOLDER, 'index.md'),
+  'utf8',
+)
+  .split(/^## /m)
+  .slice(1)
+  .map(part => ({
+    title: part.split('\n', 1)[0] ?? '',
+    pages: [...part.matchAll(/^- \[(.+?)\]\((.+?)\.md\): (.)(.*)$/gm)].map(
+      ([, title = '', name = '', first = '', rest = '']) => ({
+        name,
+        title,
+        text: first.toUpperCase() + rest,
+      }),
+    ),
+  }))
 
 /**
  * The file of a page.

@@ -7,7 +7,8 @@ import { failure, record } from '../../server/http/envelopes.ts'
 import { apiError, hasErrorData } from '../../server/http/errors.ts'
 import { acceptsHtml, bodyOf } from '../../server/http/input.ts'
 import { html } from '../../server/markup.ts'
-import { renderForward, renderMessage, messagePolicy } from './card-page.ts'
+import { formPolicy, renderForward, renderMessage } from './card-page.ts'
+import { sendPage } from './page-shell.ts'
 import { html as page } from './schemas.ts'
 
 const path = '/api/public/magic-login'
@@ -81,14 +82,8 @@ function signInPage(token: unknown): string {
   )
 }
 
-function showPage(h: ResponseToolkit, page: string, status: number) {
-  return h
-    .response(page)
-    .code(status)
-    .type('text/html')
-    .header('Content-Security-Policy', messagePolicy)
-    .header('Cache-Control', 'no-store')
-}
+const showPage = (h: ResponseToolkit, page: string, status: number) =>
+  sendPage(h, page, formPolicy, { status })
 
 export const magicRoutes: ServerRoute[] = [
   {

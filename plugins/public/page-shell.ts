@@ -1,62 +1,78 @@
 import { createHash } from 'node:crypto'
+import type { ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import { html, Markup } from '../../server/markup.ts'
-
-/** Colours and type of all pages, light or dark as in the system settings; every pair meets WCAG AA. */
-export const SHELL_STYLE = `
-:root { color-scheme: light dark; --text: #1c2024; --quiet: #575b63; --page: #f4f5f7; --card: #fff; --line: #dfe2e6; --on: #1a62d6; --link: #0b57d0; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #edeef0; --quiet: #a9afb7; --page: #111315; --card: #1a1d20; --line: #33383d; --on: #4c8dff; --link: #8ab4ff; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
-`
-
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b57d0"/><path d="M5 13q5.5-5 11 0t11 0M5 21q5.5-5 11 0t11 0" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>`
+import { assetPath } from './assets.ts'
 
 export interface HtmlPage {
   title: string
   content: Markup
-  style: string
-  /** Inline, run at the end of the page. */
-  script?: string
-  /** Files of this host; scripts run in order. */
+  /** The class of the body, by which `site.css` lays it out. */
+  layout: 'card' | 'start' | 'docs' | 'reference'
+  /** Files of this host beside `site.css`, by default `pages.css`; scripts run in order once the page is read. */
   styleSheets?: readonly string[]
   scripts?: readonly string[]
   /** The address that the browser is sent to at once. */
   next?: string
-  /** Hidden from search engines. */
-  isHidden?: boolean
 }
 
-/** A whole page of HTML. */
-export function renderPage({ title, content, style, script, ...page }: HtmlPage): string {
+/** A whole page of HTML. Pages of one card are hidden from search engines. */
+export function renderPage({ title, content, layout, ...page }: HtmlPage): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        ${page.isHidden ? new Markup('<meta name="robots" content="noindex" />') : null}
+        ${layout === 'card' ? new Markup('<meta name="robots" content="noindex" />') : null}
         ${page.next === undefined ? null : html`<meta http-equiv="refresh" content="0; url=${page.next}" />`}
         <title>${title}</title>
-        <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}" />
-        ${(page.styleSheets ?? []).map(file => html`<link rel="stylesheet" href="${file}" />`)}
-        ${new Markup(`<style>${style}</style>`)}
+        <link rel="icon" href="/favicon.svg" />
+        ${(page.styleSheets ?? [assetPath('pages.css')])
+          .concat(assetPath('site.css'))
+          .map(file => html`<link rel="stylesheet" href="${file}" />`)}
+        ${(page.scripts ?? []).map(file => html`<script defer src="${file}"></script>`)}
       </head>
-      <body>
-        ${content} ${(page.scripts ?? []).map(file => html`<script src="${file}"></script>`)}
-        ${script === undefined ? null : new Markup(`<script>${script}</script>`)}
+      <body class="${layout}">
+        ${content}
       </body>
     </html> `.text
 }
 
+const SECTIONS = [
+  ['/api/public/docs/index.md', 'Documentation'],
+  ['/docs', 'Try the API'],
+  ['/redoc', 'API reference'],
+] as const
+
 /**
- * The Content-Security-Policy of a page: forbids everything except the given sources, and data addresses for the icon.
+ * The bar above every page but cards.
+ * @param current the address of the section that the page belongs to
+ * @param tools what stands at its end, such as the search
+ */
+export function renderHeader(current: string, tools: Markup | null = null): Markup {
+  return html`<header class="bar">
+    <a class="skip" href="#main">Skip to content</a>
+    <a class="brand" href="/"><img src="/favicon.svg" alt="" width="24" height="24" />Tidemark</a>
+    <nav aria-label="Sections">
+      ${SECTIONS.map(([path, name]) =>
+        path === current
+          ? html`<a href="${path}" aria-current="page">${name}</a>`
+          : html`<a href="${path}">${name}</a>`,
+      )}
+    </nav>
+    ${tools}
+  </header>`
+}
+
+/**
+ * The Content-Security-Policy of a page: forbids everything except style sheets and images of this host, and the given
+ * sources.
  * @param sources by directive, such as `{ 'connect-src': ["'self'"] }`
  */
-export function buildPolicy(sources: Record<string, readonly string[]>): string {
+export function buildPolicy(sources: Record<string, readonly string[]> = {}): string {
   const all: Record<string, readonly string[]> = {
     'default-src': ["'none'"],
-    'img-src': ['data:'],
+    'img-src': ["'self'"],
+    'style-src': ["'self'"],
     'base-uri': ["'none'"],
     'form-action': ["'none'"],
     'frame-ancestors': ["'none'"],
@@ -67,7 +83,25 @@ export function buildPolicy(sources: Record<string, readonly string[]>): string 
     .join('; ')
 }
 
-/** The source of an inline style or script, for a policy. */
+/** For pages with scripts of this host, which may send requests to it. */
+export const scriptPolicy = buildPolicy({ 'script-src': ["'self'"], 'connect-src': ["'self'"] })
+
+/** Replies with a page; a page of one visitor is not to be stored. */
+export function sendPage(
+  h: ResponseToolkit,
+  page: string,
+  policy: string,
+  { status = 200, cache = 'no-store' } = {},
+): ResponseObject {
+  return h
+    .response(page)
+    .code(status)
+    .type('text/html')
+    .header('Content-Security-Policy', policy)
+    .header('Cache-Control', cache)
+}
+
+/** The source of an inline style, for a policy. */
 export function sourceHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }

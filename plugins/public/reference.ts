@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { html } from '../../server/markup.ts'
-import { sourceHash, renderPage, buildPolicy, SHELL_STYLE } from './page-shell.ts'
+import { buildPolicy, renderHeader, renderPage, sourceHash } from './page-shell.ts'
 
 /** A page that shows `/openapi.json`. */
 export interface ReferencePage {
@@ -18,23 +18,8 @@ export interface ReferencePage {
   files: readonly string[]
 }
 
-const STYLE = `${SHELL_STYLE}
-header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 20px; padding: 10px 20px; background: var(--card); border-bottom: 1px solid var(--line); }
-header p { margin: 0; font-size: 18px; font-weight: 600; }
-header nav { display: flex; flex-wrap: wrap; gap: 4px 20px; }
-header a { color: var(--link); }
-header a:focus-visible { outline: 3px solid var(--on); outline-offset: 3px; border-radius: 4px; }
-header [aria-current] { color: inherit; text-decoration: none; }
-#reference > p { margin: 0; padding: 20px; }
-@media (prefers-color-scheme: dark) {
-  #reference .redoc-wrap h5, #reference .redoc-wrap h5 * { color: var(--quiet); }
-  #reference .redoc-wrap polygon { fill: var(--quiet); }
-  #reference .redoc-wrap [role=tab][aria-selected=true] { background: #33383d; }
-}
-`
-
-/** Redoc inserts empty style sheets and fills them by script: this is the hash of the empty text. */
-const EMPTY_STYLE = sourceHash('')
+/** Redoc inserts empty style sheets, which it fills by script, and that of its scrollbars. */
+const REDOC_STYLES = [sourceHash(''), "'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='"]
 
 /** The interactive reference, rendered by Swagger UI. */
 export const swagger: ReferencePage = {
@@ -49,20 +34,42 @@ export const swagger: ReferencePage = {
   // Styles set by script need no permission; the icons of the style sheet are data addresses.
   policy: buildPolicy({
     'script-src': ["'self'"],
-    'style-src': ["'self'", sourceHash(STYLE)],
+    'img-src': ["'self'", 'data:'],
     'connect-src': ["'self'"],
   }),
   // The validator is another host. Colours depend on a class. The policy allows requests to this host only, which may
-  // have more names than the one in the description.
+  // have more names than the one in the description. Swagger UI's own resolver processes the whole description at each
+  // operation that is opened, which takes 2 s; ours only puts in what the operation refers to.
   startScript: `const dark = matchMedia('(prefers-color-scheme: dark)')
 const colour = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', colour)
 colour()
+const find = (document, path) => path.reduce((value, key) => value?.[key], document)
+function inline(document, value, open = []) {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(part => inline(document, part, open))
+  const { $ref } = value
+  if (typeof $ref === 'string' && $ref.startsWith('#/') && !open.includes($ref))
+    return inline(document, find(document, $ref.slice(2).split('/')), [...open, $ref])
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, inline(document, part, open)]))
+}
+const resolver = {
+  afterLoad() {
+    this.fn.resolveSubtree = async (document, path) => ({
+      spec: inline(document, find(document, path)),
+      errors: [],
+    })
+  },
+}
 SwaggerUIBundle({
   url: '/openapi.json',
-  dom_id: '#reference',
+  dom_id: '#main',
   deepLinking: true,
   docExpansion: 'none',
+  defaultModelExpandDepth: 0,
+  defaultModelsExpandDepth: -1,
+  syntaxHighlight: false,
+  plugins: [() => resolver],
   validatorUrl: null,
   persistAuthorization: false,
   requestInterceptor(request) {
@@ -80,12 +87,15 @@ export const redoc: ReferencePage = {
   description: 'The reference on one page',
   folder: redocFolder(),
   files: ['redoc.standalone.js'],
-  page: renderReference('/redoc', { scripts: ['/redoc/assets/redoc.standalone.js', '/redoc/start.js'] }),
-  // Search runs in a worker made from a blob. Two requests of Redoc are refused without harm: a logo from another host,
-  // and the style of scrollbars, which `nativeScrollbars` leaves unused.
+  page: renderReference('/redoc', {
+    styleSheets: [],
+    scripts: ['/redoc/assets/redoc.standalone.js', '/redoc/start.js'],
+  }),
+  // Search runs in a worker made from a blob.
   policy: buildPolicy({
     'script-src': ["'self'"],
-    'style-src': [sourceHash(STYLE), EMPTY_STYLE],
+    'img-src': ["'self'", 'data:'],
+    'style-src': ["'self'", ...REDOC_STYLES],
     'connect-src': ["'self'"],
     'worker-src': ['blob:'],
   }),
@@ -107,34 +117,36 @@ const darkTheme = {
   codeBlock: { backgroundColor: '#0b0c0d' },
   fab: { backgroundColor: '#25292d', color: '#8ab4ff' },
 }
+// Redoc shows a logo from another host and removes it if it cannot be loaded.
+HTMLImageElement.prototype.setAttribute = function (name, value) {
+  if (name === 'src' && !value.startsWith('data:')) queueMicrotask(() => this.dispatchEvent(new Event('error')))
+  else Element.prototype.setAttribute.call(this, name, value)
+}
+Object.defineProperty(HTMLImageElement.prototype, 'src', {
+  set(value) {
+    this.setAttribute('src', value)
+  },
+})
 // Redoc cannot change its colours once it is rendered.
 dark.addEventListener('change', () => location.reload())
 Redoc.init(
   '/openapi.json',
   { nativeScrollbars: true, theme: dark.matches ? darkTheme : {} },
-  document.getElementById('reference'),
+  document.getElementById('main'),
 )
 `,
 }
 
 function renderReference(
   path: ReferencePage['path'],
-  files: { styleSheets?: readonly string[]; scripts: readonly string[] },
+  files: { styleSheets: readonly string[]; scripts: readonly string[] },
 ): string {
-  const link = (to: string, name: string) =>
-    to === path ? html`<a href="${to}" aria-current="page">${name}</a>` : html`<a href="${to}">${name}</a>`
   return renderPage({
-    title: path === '/docs' ? 'Tidemark: interactive reference' : 'Tidemark: reference',
-    style: STYLE,
+    title: path === '/docs' ? 'Try the API · Tidemark' : 'API reference · Tidemark',
+    layout: 'reference',
     ...files,
-    content: html`<header>
-        <p>Tidemark</p>
-        <nav aria-label="Pages">
-          ${link('/', 'Start')} ${link('/docs', 'Interactive reference')}
-          ${link('/redoc', 'Reference to read')}
-        </nav>
-      </header>
-      <main id="reference">
+    content: html`${renderHeader(path)}
+      <main id="main">
         <p>This page needs JavaScript; the same content is in <a href="/openapi.json">/openapi.json</a>.</p>
       </main>`,
   })

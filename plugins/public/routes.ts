@@ -1,23 +1,43 @@
-import { createHash } from 'node:crypto'
 import type { Lifecycle, RouteOptions, Server, ServerRoute } from '@hapi/hapi'
+import Joi from 'joi'
 import { access } from '../../server/http/access.ts'
+import { failure } from '../../server/http/envelopes.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { answerHealth } from '../../server/http/health.ts'
+import { prefersHtml } from '../../server/http/input.ts'
+import { pascalCase } from '../../server/openapi/components.ts'
 import { openApi } from '../../server/openapi/openapi.ts'
-import { pageFile } from './doc-pages.ts'
+import { assetNames, contentTag, sendAsset } from './assets.ts'
+import { pageFile, PREFIX } from './doc-pages.ts'
+import { documentationPage, searchIndex } from './docs-site.ts'
+import { linkRoutes, renderInvitation, renderTicket } from './link-pages.ts'
+import { scriptPolicy, sendPage } from './page-shell.ts'
 import { redoc, swagger, type ReferencePage } from './reference.ts'
-import { assetParams, fileReply, healthReply, html, markdown, pageParams, script } from './schemas.ts'
-import { startPage, startPolicy } from './start-page.ts'
+import {
+  assetParams,
+  fileReply,
+  healthReply,
+  html,
+  markdown,
+  pageParams,
+  plainText,
+  script,
+  siteFile,
+} from './schemas.ts'
+import { renderStart } from './start-page.ts'
 import { unsubscribeRoutes } from './unsubscribe.ts'
 
 const tags = ['api', 'public']
+const ROBOTS = `User-agent: *\nAllow: /$\nAllow: ${PREFIX}\nAllow: /assets/\nDisallow: /\n`
 
 export function routes(server: Server): ServerRoute[] {
   return [
     ...healthRoutes(server),
     descriptionRoute(server),
     ...[swagger, redoc].flatMap(referenceRoutes),
-    ...pageRoutes(),
+    ...pageRoutes(server),
+    ...assetRoutes(),
+    ...linkRoutes,
     ...unsubscribeRoutes,
   ]
 }
@@ -44,7 +64,7 @@ function descriptionRoute(server: Server): ServerRoute {
   // Built at the first request, when all routes are registered.
   const describe = () => {
     const text = JSON.stringify(openApi(server, server.config.baseUrl))
-    return { text, tag: createHash('sha256').update(text).digest('base64url').slice(0, 22) }
+    return { text, tag: contentTag(text) }
   }
   return {
     method: 'GET',
@@ -58,13 +78,13 @@ function descriptionRoute(server: Server): ServerRoute {
 }
 
 function referenceRoutes({ path, description, files, ...reference }: ReferencePage): ServerRoute[] {
+  const name = `${pascalCase(path)}Page`
   return [
     {
       method: 'GET',
       path,
-      handler: (_request, h) =>
-        h.response(reference.page).type('text/html').header('Content-Security-Policy', reference.policy),
-      options: { ...access.open, description, tags, response: { status: { 200: html } } },
+      handler: (_request, h) => sendPage(h, reference.page, reference.policy, { cache: 'no-cache' }),
+      options: { ...access.open, id: `get${name}`, description, tags, response: { status: { 200: html } } },
     },
     {
       method: 'GET',
@@ -72,6 +92,7 @@ function referenceRoutes({ path, description, files, ...reference }: ReferencePa
       handler: (_request, h) => h.response(reference.startScript).type('text/javascript'),
       options: {
         ...access.open,
+        id: `get${name}Script`,
         description: `Starts the page at ${path}`,
         tags,
         response: { status: { 200: script } },
@@ -99,15 +120,22 @@ function referenceRoutes({ path, description, files, ...reference }: ReferencePa
   ]
 }
 
-function pageRoutes(): ServerRoute[] {
+function pageRoutes({ config }: Server): ServerRoute[] {
+  const start = renderStart(config.baseUrl)
+  const isToken = (value: unknown): value is string =>
+    typeof value === 'string' && /^[\w-]{1,200}$/.test(value)
   return [
     {
       method: 'GET',
       path: '/',
-      handler: (_request, h) =>
-        h.response(startPage).type('text/html').header('Content-Security-Policy', startPolicy),
+      // Magic links end here.
+      handler: ({ query, server }, h) =>
+        isToken(query.ticket)
+          ? sendPage(h, renderTicket(server, query.ticket), scriptPolicy)
+          : sendPage(h, start, scriptPolicy, { cache: 'no-cache' }),
       options: {
         ...access.open,
+        id: 'getStartPage',
         description: 'The start page',
         tags,
         response: { status: { 200: html } },
@@ -115,16 +143,77 @@ function pageRoutes(): ServerRoute[] {
     },
     {
       method: 'GET',
-      path: '/api/public/docs/{path*}',
-      handler: (request, h) =>
-        h.file(pageFile(String(request.params.path ?? '')), { confine: false }).type('text/markdown'),
+      path: '/invitation',
+      handler: ({ query, server }, h) =>
+        sendPage(h, renderInvitation(server, isToken(query.token) ? query.token : '…'), scriptPolicy),
       options: {
         ...access.open,
-        description: 'A page of the documentation, as markdown',
+        description: 'The page that the link of an invitation opens',
+        tags,
+        response: { status: { 200: html } },
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/public/docs/{path*}',
+      handler(request, h) {
+        const path = String(request.params.path ?? '')
+        const file = pageFile(path)
+        if (!prefersHtml(request))
+          return h.file(file, { confine: false }).type('text/markdown').vary('Accept')
+        const { content, tag } = documentationPage(path.replace(/\.md$/, ''))
+        return sendPage(h, content, scriptPolicy, { cache: 'no-cache' }).vary('Accept').etag(tag)
+      },
+      options: {
+        ...access.open,
+        id: 'getGuide',
+        description: 'A page of the documentation',
+        notes: 'Markdown, or HTML for a client that prefers text/html, as browsers do.',
         tags,
         validate: { params: pageParams },
         app: { path: '/api/public/docs/{path}.md', errors: ['FORBIDDEN', 'NOT_FOUND'] },
-        response: { status: { 200: markdown }, sample: 0 },
+        response: {
+          status: { 200: Joi.alternatives(markdown, html), 404: Joi.alternatives(failure, html) },
+          sample: 0,
+        },
+      },
+    },
+  ]
+}
+
+function assetRoutes(): ServerRoute[] {
+  const names = [...assetNames, 'search.json']
+  const asset = (path: string, description: string, options: RouteOptions, name?: string): ServerRoute => ({
+    method: 'GET',
+    path,
+    handler(request, h) {
+      const file = name ?? String(request.params.file)
+      return file === 'search.json' ? sendAsset(request, h, file, searchIndex()) : sendAsset(request, h, file)
+    },
+    options: { ...access.open, description, tags, ...options },
+  })
+  return [
+    asset('/assets/{file}', 'A file of our pages', {
+      validate: { params: assetParams(names) },
+      response: { status: { 200: siteFile }, sample: 0 },
+    }),
+    ...['favicon.ico', 'favicon.svg'].map(name =>
+      asset(
+        `/${name}`,
+        'The icon of our pages',
+        { response: { status: { 200: siteFile }, sample: 0 } },
+        name,
+      ),
+    ),
+    {
+      method: 'GET',
+      path: '/robots.txt',
+      handler: (_request, h) => h.response(ROBOTS).type('text/plain'),
+      options: {
+        ...access.open,
+        description: 'What search engines may read: the start page and the documentation',
+        tags,
+        response: { status: { 200: plainText } },
       },
     },
   ]

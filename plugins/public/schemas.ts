@@ -24,7 +24,7 @@ export const healthReply = Joi.object({
   message: Joi.string().allow('').required(),
   error: Joi.string().allow('').required(),
   meta: Joi.object().required(),
-})
+}).label('Health')
 
 export const pageParams = Joi.object({
   path: Joi.string().allow('').description('A page, such as getting-started'),
@@ -36,6 +36,19 @@ export const html = Joi.string().meta({ contentType: 'text/html' })
 export const markdown = Joi.string().meta({ contentType: 'text/markdown' })
 export const script = Joi.string().meta({ contentType: 'text/javascript' })
 const styleSheet = Joi.string().meta({ contentType: 'text/css' })
+
+export const plainText = Joi.string().meta({ contentType: 'text/plain' })
+const typed = (contentType: string) => Joi.string().meta({ contentType })
+const sections = Joi.array().items(Joi.array().items(Joi.string().allow('')))
+
+/** A file of our pages, or the search index. */
+export const siteFile = Joi.alternatives(
+  styleSheet,
+  script,
+  typed('image/svg+xml'),
+  typed('image/x-icon'),
+  sections,
+)
 
 export const fileReply = (files: readonly string[]) =>
   files.some(file => file.endsWith('.css')) ? Joi.alternatives(styleSheet, script) : script

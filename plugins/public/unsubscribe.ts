@@ -2,6 +2,7 @@ import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi'
 import { access } from '../../server/http/access.ts'
 import { acceptsHtml, queryOf } from '../../server/http/input.ts'
 import { changed, html, unsubscribeQuery, unsubscribeChange } from './schemas.ts'
+import { sendPage } from './page-shell.ts'
 import { preferencesPolicy, renderPreferences, refusalPage } from './unsubscribe-page.ts'
 
 const tags = ['api', 'public']
@@ -69,9 +70,5 @@ function isOneClick(body: unknown): boolean {
 }
 
 function showPage(h: ResponseToolkit, text: string) {
-  return h
-    .response(text)
-    .type('text/html')
-    .header('Content-Security-Policy', preferencesPolicy)
-    .header('Cache-Control', 'no-store')
+  return sendPage(h, text, preferencesPolicy)
 }

@@ -35,7 +35,7 @@ for (const path of ['/', '/docs', '/redoc']) {
       ([, address]) => address ?? '',
     )
     t.ok(addresses.length >= 5)
-    for (const address of addresses.filter(address => !address.startsWith('data:image/'))) {
+    for (const address of addresses.filter(address => !address.startsWith('#'))) {
       t.match(address, /^\/[a-z]*/, address)
       t.equal((await ask('GET', address)).status, 200, address)
     }
@@ -63,13 +63,46 @@ t.test('an unknown address gives people a page, and programs the error body', as
     await get('/nope', html, 'POST'),
   ])
     t.match([reply.statusCode, JSON.parse(reply.payload).error.code], [404, 'NOT_FOUND'])
-  const known = await get('/api/public/docs/nope.md', html)
+  const known = await get('/api/public/docs/nope.md')
   t.match(JSON.parse(known.payload).error, { code: 'NOT_FOUND', details: { pages: Array } })
 })
 
 t.test('the start page leads to every page of the documentation', async t => {
   const { body } = await ask('GET', '/')
   for (const name of pageNames) t.match(body, `href="/api/public/docs/${name}.md"`)
+})
+
+t.test(
+  'assets are kept by browsers under the address of their version, and compared under others',
+  async t => {
+    const { body } = await ask('GET', '/')
+    for (const [, path = ''] of String(body).matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)) {
+      const { headers } = await ask('GET', path)
+      t.match(headers['cache-control'], 'immutable', path)
+      t.match(headers['content-type'], /^text\/(css|javascript)/)
+      const [plain = ''] = path.split('?')
+      t.match((await ask('GET', plain)).headers, { 'cache-control': 'no-cache', etag: headers.etag })
+      const { statusCode } = await server.inject({
+        url: plain,
+        headers: { 'if-none-match': String(headers.etag) },
+      })
+      t.equal(statusCode, 304)
+    }
+    for (const file of ['nothing.css', '..%2fassets.ts', 'package.json'])
+      t.not((await ask('GET', `/assets/${file}`)).status, 200, file)
+  },
+)
+
+t.test('icons and robots.txt are where browsers and search engines look', async t => {
+  const icon = await server.inject('/favicon.ico')
+  t.equal(icon.headers['content-type'], 'image/x-icon')
+  t.equal(icon.rawPayload.readUInt16LE(2), 1, 'an icon file')
+  t.equal(icon.rawPayload[6], 32, 'of 32 pixels')
+  t.match((await ask('GET', '/favicon.svg')).headers['content-type'], /^image\/svg\+xml/)
+  const robots = await ask('GET', '/robots.txt')
+  t.match(robots.headers['content-type'], /^text\/plain/)
+  t.match(robots.body, /^Allow: \/api\/public\/docs\/$/m)
+  t.match(robots.body, /^Disallow: \/$/m)
 })
 
 t.test('of the packages that draw the references, nothing is served but what they need', async t => {
