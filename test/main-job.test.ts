@@ -46,7 +46,7 @@ t.test('from a connection to a signed webhook', async t => {
       asset: { qualified_name: name, asset_type: 'table' },
       details: { column_name: 'email' },
     },
-    links: { asset_url: /\/api\/v1\/assets\// },
+    links: { asset_url: /\/tables\// },
   })
   t.equal(request.headers.authorization, 'Bearer let-me-in')
   t.equal(

@@ -230,7 +230,7 @@ export async function endure(
   moments: readonly Moment[] = MOMENTS,
 ): Promise<Endured> {
   const line = makeCutter(t)
-  const app = await startServer(t, { settings: { ROLE: 'web' } })
+  const app = await startServer(t, { settings: { ROLE: 'web' }, isOwn: true })
   const world = await makeWorld(app)
   const receiver = await startReceiver(t)
   for (const name of ['one', 'other']) await world.addDestination({ url: receiver.url }, { name })

@@ -2,12 +2,12 @@ import type { RequestRoute, Server, ServerInjectResponse } from '@hapi/hapi'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describeRoute } from '../../server/openapi/openapi.ts'
-import { RESPONSES, SCHEMAS } from '../../server/openapi/replies.ts'
+import { failure } from '../../server/http/envelopes.ts'
+import { jsonSchema } from '../../server/openapi/json-schema.ts'
 
 /** A reply as `describeRoute` gives it. */
 interface DescribedReply {
-  $ref?: string
-  content?: Record<string, { schema: { $ref?: string }; examples?: Record<string, unknown> }>
+  content?: Record<string, { schema: object; examples?: Record<string, unknown> }>
 }
 
 /** A body of one content type; compiled when a reply is first validated by it. */
@@ -26,7 +26,7 @@ interface Expected {
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 // Its types are those of CommonJS.
 ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
-const isError = ajv.compile(SCHEMAS.Error!)
+const isError = ajv.compile(jsonSchema(failure, 'output'))
 
 /** By the settings of a route, which differ between servers that have other extensions. */
 const expectedByRoute = new WeakMap<object, Map<number, Expected | null>>()
@@ -92,12 +92,10 @@ function expectedOf(route: RequestRoute, status: number): Expected | null {
   return byStatus.get(status) ?? null
 }
 
-function parseReply(reply: DescribedReply): Expected {
-  const { content } = reply.$ref ? (RESPONSES[reply.$ref.split('/').at(-1)!] as DescribedReply) : reply
+function parseReply({ content }: DescribedReply): Expected {
   if (!content) return { contents: null }
   const contents = Object.entries(content).map(([type, { schema, examples }]) => {
-    const resolved = schema.$ref ? SCHEMAS[schema.$ref.split('/').at(-1)!]! : schema
-    return [type, { schema: resolved, codes: examples && Object.keys(examples) }] as const
+    return [type, { schema, codes: examples && Object.keys(examples) }] as const
   })
   return { contents: new Map(contents) }
 }

@@ -116,13 +116,12 @@ function describeLeak(
 }
 
 /**
- * Checks a server's log when the test ends. Everything that is logged is searched, also below the level that is shown;
- * `TEST_LOG` names a level from which lines are printed.
+ * Makes a log whose lines are searched by the `check` of its watch. Everything that is logged is searched, also below the
+ * level that is shown; `TEST_LOG` names a level from which lines are printed.
  * @param given a logger of the test's own, of which only that is searched which it writes
  */
-export function watchedLog(t: Teardown, given?: Logger): Logger {
+export function openWatchedLog(given?: Logger): { log: Logger; watch: LogWatch } {
   const watch = new LogWatch()
-  t.teardown(() => watch.check())
   if (given) {
     const stream = given[symbols.streamSym as never] as { write(line: string): void }
     const write = stream.write.bind(stream)
@@ -130,10 +129,10 @@ export function watchedLog(t: Teardown, given?: Logger): Logger {
       watch.write(line)
       return write(line)
     }
-    return given
+    return { log: given, watch }
   }
   const shown = process.env.TEST_LOG
-  return makeLog(
+  const log = makeLog(
     { logLevel: (shown ?? 'debug') as 'debug', logFormat: 'json' },
     {
       write(line) {
@@ -142,6 +141,14 @@ export function watchedLog(t: Teardown, given?: Logger): Logger {
       },
     },
   )
+  return { log, watch }
+}
+
+/** A log that is searched when the test ends. */
+export function watchedLog(t: Teardown): Logger {
+  const { log, watch } = openWatchedLog()
+  t.teardown(() => watch.check())
+  return log
 }
 
 /**

@@ -4,7 +4,9 @@ import { unzipSync } from 'node:zlib'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc, { type GeneratorValue } from 'fast-check'
 import type { OpenApiDocument, Operation } from '../../server/openapi/openapi.ts'
-import { SCHEMAS } from '../../server/openapi/replies.ts'
+import { failure, unusable } from '../../server/http/envelopes.ts'
+import { jsonSchema } from '../../server/openapi/json-schema.ts'
+import { withoutReferences } from './references.ts'
 
 /** A request as it is sent. */
 export interface Malformed {
@@ -93,7 +95,7 @@ export function malformedRequests(
   document: Pick<OpenApiDocument, 'paths'>,
   { count, seed, keys }: { count: number; seed: number; keys: readonly string[] },
 ): Malformed[] {
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const operations = Object.entries(withoutReferences(document).paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   )
   const each = fc.gen().map(gen => {
@@ -233,8 +235,8 @@ function textOf(encoding: string | undefined, bytes: Buffer): string {
 }
 
 const ajv = new Ajv2020({ strict: false })
-const isError = ajv.compile(SCHEMAS.Error!)
-const isFailure = ajv.compile(SCHEMAS.ValidationFailure!)
+const isError = ajv.compile(jsonSchema(failure, 'output'))
+const isFailure = ajv.compile(jsonSchema(unusable, 'output'))
 
 /** What is wrong with an answer to a request that may be right or wrong; null when nothing is. */
 export function problemOf({ method }: Malformed, { status, type, text }: Answer): string | null {

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 
 /** Files of one process. With more, the last processes run alone for longer. */
-const MAX_FILES = 5
+const MAX_FILES = 9
 /** A file needs its own process when it starts many, blocks the event loop, measures its process, or plans its root test. */
 const ALONE =
   /fork\(|spawn\(|spawnSync|server-process|helpers\/command|process\.(exit|on|env\.\w+ *=)|cpuUsage|memoryUsage|t\.(plan|bailout)\(|new Worker|startTestCluster|mock(Import|Require|All)?\(/
@@ -16,8 +16,8 @@ export interface TestProcess {
 }
 
 /**
- * Groups test files of one folder: loading the whole service and warming it up takes some two seconds of CPU, of which a
- * second server in the same process takes a tenth. The files of a group run one after the other.
+ * Groups test files, neighbours together: loading the whole service and warming it up takes some two seconds of CPU. The
+ * files of a group run one after the other.
  * @param files relative to the root
  */
 export function groupFiles(root: string, files: readonly string[]): TestProcess[] {
@@ -26,14 +26,12 @@ export function groupFiles(root: string, files: readonly string[]): TestProcess[
   mkdirSync(folder, { recursive: true })
   const [alone, grouped] = [[] as string[], [] as string[]]
   for (const file of files) (ALONE.test(readFileSync(join(root, file), 'utf8')) ? alone : grouped).push(file)
-  const groups = [...Map.groupBy(grouped.sort(), dirname)].flatMap(([parent, own]) =>
-    chunks(own, MAX_FILES).map((members, index) => {
-      const name = `${parent}-${index + 1}`
-      const file = join('.tap/groups', `${name.replaceAll('/', '-')}.test.ts`)
-      writeFileSync(join(root, file), importAll(members.map(member => relative(folder, join(root, member)))))
-      return { name: `${name} (${members.length} files)`, file, members }
-    }),
-  )
+  const groups = chunks(grouped.sort(), MAX_FILES).map(members => {
+    const name = `${members[0]} and ${members.length - 1} more`
+    const file = join('.tap/groups', name.replaceAll(/[^\w.]+/g, '-') + '.test.ts')
+    writeFileSync(join(root, file), importAll(members.map(member => relative(folder, join(root, member)))))
+    return { name, file, members }
+  })
   return [...alone.map(file => ({ name: file, file, members: [file] })), ...groups]
 }
 
