@@ -1,7 +1,7 @@
-/** The verdict on one value, and the invariants of every verdict. */
+/** The verdict on one value, and the invariants that every verdict satisfies. */
 import type { Cycle } from './calendar.ts'
 
-/** What is expected of a value, and how far off the value is. */
+/** The expected value, its band, and how far the actual value deviates. */
 export interface Band {
   expected: number
   low: number
@@ -11,11 +11,11 @@ export interface Band {
   basis: Basis
 }
 
-/** What a value was compared with, for a sentence that explains the verdict. */
+/** The baseline a value was compared with, used to explain the verdict in words. */
 export interface Basis {
   /**
    * `level`: all values so far; `recent`: the last ones; `slot`: those of the same slot of a cycle; `step`: the
-   * changes from value to value; `dormant`: next to nothing, as of a table at rest.
+   * changes from value to value; `dormant`: close to zero, as for a table outside its operating period.
    */
   kind: 'level' | 'recent' | 'slot' | 'step' | 'dormant'
   /** For a slot: its cycle and its number there, as `slotsAt` counts; a step may have one too. */
@@ -53,12 +53,12 @@ export function reconcile(band: Band, value: number, sensitivity: number, direct
   return { ...band, low, high, zScore }
 }
 
-/** Whether a value lies much closer to one expected value than to another: then a second opinion is considered. */
+/** Whether a value lies much closer to one expected value than to another, so that a second opinion is considered. */
 export function isMuchCloser(value: number, expected: number, other: number): boolean {
   return Math.abs(value - expected) <= 0.6 * Math.abs(value - other)
 }
 
-/** The nearest number to `value` on the way to `target` that differs from it. */
+/** The nearest floating-point number to `value` in the direction of `target`. */
 function justInside(value: number, target: number): number {
   const step = Math.max(Math.abs(value) * 2 * Number.EPSILON, Number.MIN_VALUE)
   return target < value ? value - step : value + step

@@ -8,7 +8,7 @@ import { floorAt, isHopeless, noteKind, noteSize, startFacts, type Facts } from 
 import { learnValue, predict, startPredictor, type Design, type Predictor } from './predictor.ts'
 import type { Scale } from './scales.ts'
 
-/** A value and its moment. */
+/** A value and the time it was captured. */
 export interface TimedValue {
   at: number
   value: number
@@ -21,17 +21,17 @@ export interface BankState {
   lastAt: number
   /** The last value of an interval before the last value's own. */
   before: TimedValue | null
-  /** How often each slot has been seen, of the cycles that matter to the interval. */
+  /** How often each slot was seen, for the cycles relevant to the capture interval. */
   seen: Partial<Record<Cycle, number[]>>
-  /** What was expected instead of the last surprising values, and how many points ago. */
+  /** The values expected in place of recent surprising ones, and how many points ago each was. */
   surprises: { expected: number; age: number }[]
-  /** In the order of the bank's designs; null is one that is out of the race for good. */
+  /** In the order of the bank's designs; null for a predictor that was dropped. */
   predictors: (Predictor | null)[]
 }
 
-/** Points before a predictor's hits count: the first ones are luck. */
+/** Points before a predictor's score counts; the first predictions are mostly luck. */
 const MIN_SCORED_POINTS = 3
-/** Points before predictors may be given up, and the nats behind the best at which they are. */
+/** Points before predictors may be dropped, and how many nats behind the best they must be. */
 const RACE_POINTS = 50
 const MAX_DEFICIT_NATS = 40
 
@@ -49,7 +49,7 @@ export function startBank(bank: Bank): BankState {
 
 /**
  * Learns one value; changes `state` in place.
- * @param confirmed a value confirmed as expected is learned in full, however far off it is
+ * @param confirmed whether a user confirmed the value as expected; it is then learned in full, however far off it is
  */
 export function feedBank(bank: Bank, state: BankState, at: number, value: number, confirmed = false): void {
   const { facts } = state
@@ -82,7 +82,7 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
   noteSize(facts, value)
 }
 
-/** Gives up predictors so far behind that no change of the series would bring them back before a better one. */
+/** Drops predictors so far behind that, after any change of the series, a better one would win first. */
 function giveUp(state: BankState): void {
   let best = -Infinity
   for (const predictor of state.predictors) if (predictor?.points) best = Math.max(best, predictor.score)
@@ -105,14 +105,14 @@ export const SEEN_CYCLES: Record<Interval, readonly Cycle[]> = {
   weekly: [],
 }
 
-/** Intervals between two moments, at least one: missing captures spread a step over the time it took. */
+/** Intervals between two captures, at least one: when captures are missing, the step is spread over the gap. */
 export function intervalsBetween(bank: Bank, from: number, to: number): number {
   return Math.max(1, Math.round((to - from) / INTERVAL_SECONDS[bank.interval]))
 }
 
 /**
- * Whether a value comes less than half an interval after the one before, as when a user measures by hand. It is
- * judged as the one before was, by the interval before theirs, and teaches nothing of the steps between intervals.
+ * Whether a value comes less than half an interval after the previous one, as after a manual capture. It is
+ * judged as the previous one was, against the interval before, and is not used to learn the steps between intervals.
  */
 export function isRepeatedCapture(bank: Bank, state: BankState, at: number): boolean {
   return state.facts.count > 0 && at - state.lastAt < INTERVAL_SECONDS[bank.interval] / 2
@@ -124,7 +124,7 @@ interface ScaledValue {
   x: number
   floor: number
   logJacobian: number
-  /** The value a step is measured from. */
+  /** The value from which a step is measured. */
   from: number
 }
 

@@ -1,4 +1,4 @@
-/** Where a moment lies in the cycles that a table's life follows. All cycles are read in UTC. */
+/** The position of a moment in the daily, weekly and monthly cycles. All cycles use UTC. */
 
 export type Interval = 'hourly' | 'daily' | 'weekly'
 
@@ -9,14 +9,14 @@ export const WEEK = 7 * DAY
 /** Seconds between two captures of an interval. */
 export const INTERVAL_SECONDS: Record<Interval, number> = { hourly: HOUR, daily: DAY, weekly: WEEK }
 
-/** The cycles a baseline can follow; the number is how many slots one turn of the cycle has. */
+/** The cycles a baseline can follow, with the number of slots in each. */
 export const CYCLE_SLOTS = { hour: 24, weekday: 7, weekend: 2, monthEdge: 3, hourOfWeekend: 48 } as const
 export type Cycle = keyof typeof CYCLE_SLOTS
 
 /** The slot of one moment in every cycle. */
 export type Slots = Record<Cycle, number>
 
-/** Finds the slots of `at` (epoch seconds): hour 0..23, weekday 0 = Sunday, month edge 0 = neither first nor last day. */
+/** The slots of `at` (epoch seconds): hour 0..23, weekday 0 = Sunday, month edge 0 = neither first nor last day. */
 export function slotsAt(at: number): Slots {
   const day = Math.floor(at / DAY)
   const hour = Math.floor((at - day * DAY) / HOUR)

@@ -11,11 +11,11 @@ import { sightingsOf } from './season.ts'
 export interface Candidate {
   design: Design
   predictor: Predictor
-  /** How well it has done, in nats, less its handicap. */
+  /** Its log score in nats, minus the penalty of its design. */
   rank: number
 }
 
-/** Errors that a predictor has to have made, and points before seasonal ones may speak. */
+/** Errors a predictor must have seen before it is a candidate, and points before seasonal ones are. */
 const MIN_ERRORS = 2
 const MIN_SEASONAL_POINTS = 10
 
@@ -31,9 +31,9 @@ export function candidatesFor(bank: Bank, state: BankState, question: Observatio
   return candidates
 }
 
-/** Whether the values so far suit a design. */
+/** Whether a design fits the values seen so far. */
 function suitsSeries({ facts, before }: BankState, design: Design, { isSecond }: Observation): boolean {
-  // The last value is of the same interval: to be like it says nothing.
+  // The last value is from the same interval, so being close to it is no evidence.
   if (isSecond && (design.weight === 1 || (design.scale.ofStep && !before))) return false
   if (design.season && facts.count < MIN_SEASONAL_POINTS) return false
   const { name, needs } = design.scale
@@ -42,7 +42,7 @@ function suitsSeries({ facts, before }: BankState, design: Design, { isSecond }:
   return !isHopeless(facts, design.scale)
 }
 
-/** A seasonal predictor knows nothing of a slot that it has never seen. */
+/** A seasonal predictor cannot judge a slot that it has never seen. */
 function hasSeenSlot({ season }: Predictor, design: Design, slots: Slots): boolean {
   return !season || !design.season || sightingsOf(season, slots[design.season]) > 0
 }

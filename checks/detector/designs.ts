@@ -1,4 +1,4 @@
-/** Which predictors run over a series: every scale its domain allows, with every structure its interval has. */
+/** The predictors run on a series: each scale its domain allows, with each structure that suits its interval. */
 import type { Cycle, Interval } from './calendar.ts'
 import type { Design } from './predictor.ts'
 import { domainOf, SCALES, type Domain, type Scale } from './scales.ts'
@@ -15,7 +15,7 @@ export function bankFor(series: string, interval: Interval): Bank {
   return BANKS[domainOf(series)][interval]
 }
 
-/** Every scale with every structure that suits the interval and is worth its while there. */
+/** Each scale with each structure that suits the interval and improves predictions there. */
 function designsFor(domain: Domain, interval: Interval): Design[] {
   return SCALES[domain].flatMap(scale =>
     structuresFor(interval)
@@ -34,7 +34,7 @@ function designsFor(domain: Domain, interval: Interval): Design[] {
 type Structure = Pick<Design, 'weight' | 'season' | 'overlay'>
 
 /**
- * Whether a level that follows the last values can earn its place: a step follows by itself, between months the
+ * Whether a level that follows recent values is worth running: a step scale already follows, between months the
  * level moves on anyway, and with seasons the root lies between the raw and the log scale, which both follow.
  */
 function mayFollow(scale: Scale, { season }: Structure): boolean {

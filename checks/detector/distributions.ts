@@ -1,6 +1,6 @@
-/** The probability behind a verdict: closed forms for the normal, Student's t and the binomial distribution. */
+/** Tail probabilities in closed form: the normal, Student's t and the binomial distribution. */
 
-/** The largest score a verdict carries; beyond it every value is equally out of the question. */
+/** The largest score of a verdict; values beyond it are equally implausible. */
 const LARGEST_SCORE = 99
 
 /** Keeps a score finite and within ±99. */

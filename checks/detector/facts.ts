@@ -1,4 +1,4 @@
-/** What is known of the values of a series themselves: their kind, their size, their resolution. */
+/** Properties of the values of a series: kind, magnitude and resolution. */
 import type { Domain, Scale } from './scales.ts'
 
 /** Counts over all values, as plain JSON. */
@@ -6,7 +6,7 @@ export interface Facts {
   count: number
   /** The last value. */
   last: number
-  /** Sum of the sizes of the values, and of the steps between them. */
+  /** Sum of the absolute values, and of the absolute steps between them. */
   sizes: number
   movement: number
   negatives: number
@@ -35,7 +35,7 @@ export function startFacts(): Facts {
   }
 }
 
-/** Notes the kind of a value, before its size is: a scale must not meet a value that it cannot carry. */
+/** Records the kind of a value before its size, since a scale must not receive a value it cannot represent. */
 export function noteKind(facts: Facts, value: number): void {
   if (value < 0) facts.negatives++
   else if (value > 0) facts.positives++
@@ -45,7 +45,7 @@ export function noteKind(facts: Facts, value: number): void {
   if (!Number.isInteger(value)) facts.fractions++
 }
 
-/** Notes the size of a value, once it has been learned. */
+/** Records the magnitude of a value after it was learned. */
 export function noteSize(facts: Facts, value: number): void {
   facts.sizes += Math.abs(value)
   if (facts.count > 0) facts.movement += Math.abs(value - facts.last)
@@ -53,20 +53,20 @@ export function noteSize(facts: Facts, value: number): void {
   facts.last = value
 }
 
-/** The smallest difference that the values of a series can show, in raw units. */
+/** The resolution of a series: the smallest difference its values can show, in raw units. */
 export function unitOf(domain: Domain, facts: Facts): number {
   if (domain === 'percent') return 0.05
   if (facts.fractions === 0) return 1
   return Math.max(Number.MIN_VALUE, 0.002 * typicalSize(facts))
 }
 
-/** The mean size of the values; of values of both signs, whose zero is arbitrary, the mean step. */
+/** The mean absolute value; for values of both signs, whose zero is arbitrary, the mean absolute step. */
 export function typicalSize(facts: Facts): number {
   if (facts.count < 2) return facts.sizes
   return hasBothSigns(facts) ? facts.movement / (facts.count - 1) : facts.sizes / facts.count
 }
 
-/** Values of both signs are measured from an arbitrary zero: their level says nothing about their noise. */
+/** Values of both signs have an arbitrary zero, so their level is unrelated to their noise. */
 export function hasBothSigns(facts: Facts): boolean {
   return facts.negatives > 0 && facts.positives > 0
 }
@@ -78,14 +78,17 @@ export function floorAt(domain: Domain, facts: Facts, scale: Scale, amount: numb
 }
 const SMALLEST_SHARE: Record<Scale['name'], number> = { raw: 0, root: 0, log: 1e-4, step: 0, logStep: 1e-3 }
 
-/** Whether the values so far rule a scale out, so that its predictors need not learn any more. */
+/** Whether the values seen so far rule out a scale, so that its predictors can stop learning. */
 export function isHopeless(facts: Facts, { needs }: Scale): boolean {
   if (needs === 'nonNegative') return facts.negatives > 0
   if (needs === 'positive') return facts.negatives + facts.zeros > 0
   return needs === 'growing' && facts.count >= 20 && facts.decreases > 0.2 * facts.count
 }
 
-/** Whether a table (almost) only grows, and mostly does: where nothing changes, any change is of another kind. */
+/**
+ * Whether a table (almost) only grows, and usually does. In a table that stays the same, a change is a different kind
+ * of event.
+ */
 export function isGrowing({ count, increases, decreases }: Facts): boolean {
   return decreases <= 0.05 * count && increases >= 0.5 * count
 }

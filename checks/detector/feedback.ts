@@ -1,23 +1,23 @@
 /**
- * Values that users confirmed as expected. What is expected is then no longer one value but everything from it to
- * the confirmed one, for a while: the same again is no news, more of it still is.
+ * Values that users confirmed as expected. For a while, the expectation is then not one value but the range from it to
+ * the confirmed one: the same value again is no anomaly, a more extreme one still is.
  */
 import type { Band } from './band.ts'
 import type { Domain } from './scales.ts'
 
-/** A confirmed value that was off, as plain JSON. */
+/** A confirmed value that had been an anomaly, as plain JSON. */
 export interface Confirmed {
   value: number
-  /** Points for which it still counts. */
+  /** Remaining points for which it counts. */
   left: number
 }
 
-/** Points for which a confirmed value counts: two months of days; what comes again is learned by then. */
+/** Points for which a confirmed value counts: two months of daily values; a recurring one is learned by then. */
 const LIFE = 60
-/** Confirmed values that are kept. */
+/** Maximum number of confirmed values kept. */
 const MOST = 8
 
-/** Lets a point go by, and notes it when it is confirmed. */
+/** Ages the confirmed values by one point, and adds the point if it was confirmed. */
 export function noteConfirmed(
   confirmed: readonly Confirmed[],
   value: number,
@@ -30,11 +30,11 @@ export function noteConfirmed(
 }
 
 /**
- * Judges a value with regard to confirmed ones. Between the expected and the confirmed value the score is 0; beyond
- * the confirmed one it is that of a value as far beyond the expected one: by factor where sizes are proportional
- * (counts), else by difference.
+ * Judges a value, taking confirmed ones into account. Between the expected and the confirmed value the score is 0;
+ * beyond the confirmed one it is that of a value as far beyond the expected one: by factor where sizes are
+ * proportional (counts), else by difference.
  * @param judge the band for a value, without regard to confirmed ones
- * @param usual what it says of `value`
+ * @param usual the result of `judge` for `value`
  */
 export function judgeConfirmed(
   confirmed: readonly Confirmed[],
@@ -56,23 +56,23 @@ export function judgeConfirmed(
   return { ...usual, low, high, zScore: between(0, zScore, usual.zScore) }
 }
 
-/** The value, or the nearer of the two ends: a confirmed value makes no other value more surprising. */
+/** Clamps a value to the range: a confirmed value must not make another value more surprising. */
 function between(one: number, value: number, other: number): number {
   return Math.max(Math.min(one, other), Math.min(Math.max(one, other), value))
 }
 
-/** The value that lies from `to` as `value` lies from `from`. */
+/** Shifts `value` by the difference between `from` and `to`. */
 function carriedByDifference(value: number, from: number, to: number): number {
   return from === to ? value : value + (to - from)
 }
 
-/** The same in proportion, where there is one: nothing stays nothing. */
+/** Scales `value` by the ratio of `to` to `from`; zero stays zero. */
 function carriedByFactor(value: number, from: number, to: number): number {
   const hasFactor = value >= 0 && from > 0 && to > 0
   return hasFactor && from !== to ? value * (to / from) : carriedByDifference(value, from, to)
 }
 
-/** Where a band may reach: a count is not below zero, unless it was before, and a percentage between 0 and 100. */
+/** Limits of a band: a count is not negative unless it was before, and a percentage is between 0 and 100. */
 function rangeOf(domain: Domain, usual: Band): [number, number] {
   if (domain === 'continuous') return [-Infinity, Infinity]
   return [Math.min(0, usual.low), domain === 'percent' ? 100 : Infinity]

@@ -1,6 +1,6 @@
 /**
  * The verdict on a metric: the predictor that has predicted the series best so far, by discounted log predictive
- * density (prequential selection, Dawid 1984), says how far off a value is. A level shift needs no rule: the score
+ * density (prequential selection, Dawid 1984), scores a value. A level shift needs no rule of its own: the score
  * of the static predictors collapses and one that follows takes over within 2 to 4 points.
  */
 import { isMuchCloser, type Band } from './band.ts'
@@ -10,11 +10,11 @@ import type { Bank } from './designs.ts'
 import { bandOf, withExpected, opinionOf, type PredictorOpinion } from './opinion.ts'
 import { observe, type Observation } from './observation.ts'
 
-/** Predictors this close to the best, in nats, are as good as the best. */
+/** Predictors within this many nats of the best count as equally good. */
 const AS_GOOD = 1
-/** A score below this asks for no second opinion. */
+/** Below this score, no second opinion is needed. */
 const NO_NEWS = 1
-/** A score beyond this is a surprise, which is kept for so many points. */
+/** Beyond this score a value is a surprise, and is remembered for this many points. */
 const SURPRISE = 2.5
 const SURPRISE_POINTS = 3
 
@@ -31,7 +31,7 @@ export function judgeByBank(
   return opinion && bandOf(bank, state, opinion, question, sensitivity)
 }
 
-/** Remembers what was expected instead of a surprising value; to be called before the value is learned. */
+/** Remembers the value expected in place of a surprising one. Call it before the value is learned. */
 export function noteSurprise(bank: Bank, state: BankState, at: number, value: number): void {
   for (const surprise of state.surprises) surprise.age++
   if ((state.surprises[0]?.age ?? 0) > SURPRISE_POINTS) state.surprises.shift()
@@ -67,7 +67,7 @@ function mildestOpinion(
   return milderAfterSurprise(state, mildest, question)
 }
 
-/** Going back to what was expected before a surprise is no news: that expectation may speak for the value, too. */
+/** A return to what was expected before a surprise is no anomaly, so that expectation is a second opinion too. */
 function milderAfterSurprise(
   state: BankState,
   opinion: PredictorOpinion,

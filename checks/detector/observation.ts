@@ -1,4 +1,4 @@
-/** What the next verdict is asked about: a value, its moment, and what is new about that moment to the series. */
+/** The input of the next verdict: a value, its time, and whether its slot is new to the series. */
 import { intervalsBetween, isRepeatedCapture, SEEN_CYCLES, type BankState } from './bank.ts'
 import { slotsAt, type Cycle, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
@@ -7,22 +7,22 @@ export interface Observation {
   at: number
   value: number
   slots: Slots
-  /** The value that a step is measured from, and the intervals since then. */
+  /** The value from which a step is measured, and the number of intervals since. */
   from: number
   elapsed: number
-  /** Whether it comes so soon after the last point that both are of one interval. */
+  /** Whether it follows the last point so closely that both belong to one interval. */
   isSecond: boolean
   unseen: UnseenSlot
 }
 
-/** What a slot that was never seen does to the band. */
+/** How a slot that was never seen widens the band. */
 interface UnseenSlot {
-  /** Factor on the usual band. */
+  /** Factor applied to the usual band. */
   widening: number
   /**
-   * Sd of what may be special about the slot, upwards and downwards, relative to the size of the values: the course
-   * of a day or the start of a month is unknown before it was seen. A month begins or ends with more than
-   * usual; that less comes, or nothing, is news. The steps of a growing table are steadier.
+   * Sd of a possible effect of the slot, upwards and downwards, relative to the magnitude of the values: the profile
+   * of a day or the start of a month is unknown before it was seen. Months often begin or end with more than
+   * usual; less than usual is an anomaly. The steps of a growing table vary less.
    */
   rise: number
   fall: number

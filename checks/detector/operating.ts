@@ -1,5 +1,5 @@
 /**
- * Judges a percentage with regard to when its table operates: active results are compared with active ones only,
+ * Judges a percentage by whether its table is operating: active results are compared with active ones only, and
  * dormant ones alert on activity only.
  */
 import type { Band } from './band.ts'
@@ -9,7 +9,7 @@ import { feedRates, judgeAgainstFloor, judgeByRates, startRates, countHits } fro
 import type { RatesState } from './rate-bank.ts'
 import { isActive, type Schedule } from './schedule.ts'
 
-/** `off`: one baseline. `schedule`: active when the schedule says so. `auto`: active when its own history says so. */
+/** `off`: one baseline. `schedule`: active as the schedule says. `auto`: active as learned from its own history. */
 export interface Operating {
   mode: 'off' | 'schedule' | 'auto'
   schedule?: Schedule
@@ -21,26 +21,26 @@ interface CalendarState {
   total: number[]
 }
 
-/** What has been learned, as plain JSON. */
+/** The learned state, as plain JSON. */
 export interface OperatingState {
   /** The one baseline of all results; null in mode `schedule`, which always knows the period. */
   all: RatesState | null
   /** The baselines of the periods; null in mode `off`. */
   periods: { active: RatesState; dormant: RatesState } | null
-  /** Null but in mode `auto`. */
+  /** Null except in mode `auto`. */
   calendar: CalendarState | null
 }
 
 /** The share of rows that counts as no activity: 0.5 %. */
 const DORMANT_FLOOR = 0.005
-/** Active results needed before an active one is judged, and dormant ones before a dormant one is. */
+/** Active results needed before an active result is judged, and the same for dormant ones. */
 const MIN_ACTIVE_RESULTS = 7
 const MIN_DORMANT_RESULTS = 3
-/** Digits that are kept of the discounted results of a slot. */
+/** Significant digits stored of a slot's discounted results. */
 const CALENDAR_DIGITS = 4
-/** Results before a calendar is believed. */
+/** Results needed before the learned calendar is used. */
 const MIN_CALENDAR_RESULTS = 14
-/** What earlier results of a slot count after each new one. */
+/** Factor by which a slot's earlier results are discounted with each new one. */
 const CALENDAR_MEMORY = 0.9
 
 const CALENDAR_CYCLE: Record<Interval, Cycle | null> = {
@@ -66,7 +66,7 @@ export function startOperating(operating: Operating, interval: Interval): Operat
 
 /**
  * Learns one result, in full if it is confirmed; changes `state` in place.
- * @param wasActive what the schedule of that time said; null asks the schedule of today
+ * @param wasActive what the schedule said at the time; null consults today's schedule
  */
 export function feedOperating(
   operating: Operating,
@@ -100,7 +100,7 @@ function learnCalendar(state: OperatingState, interval: Interval, at: number, wo
   total[slot] = roundDigits(total[slot]! * CALENDAR_MEMORY + 1, CALENDAR_DIGITS)
 }
 
-/** Whether the table operates at a moment; null while that is not known, and in mode `off`. */
+/** Whether the table operates at a moment; null while unknown, and in mode `off`. */
 function findActive(
   operating: Operating,
   interval: Interval,
@@ -116,7 +116,7 @@ function findActive(
   return isSlotActive(state.calendar, slotsAt(at)[cycle])
 }
 
-/** The verdict on one slot; null before it has been seen about twice, or once and the same as its twin twice. */
+/** Whether a slot is active; null until it was seen about twice, or once and agrees with its sibling, seen twice. */
 function isSlotActive(calendar: CalendarState, slot: number): boolean | null {
   const { active, total } = calendar
   const verdict = active[slot]! > 0.5 * total[slot]!
@@ -125,7 +125,7 @@ function isSlotActive(calendar: CalendarState, slot: number): boolean | null {
   if (total[slot] === 0 || twin === null || total[twin]! < MIN_SLOT_WEIGHT) return null
   return active[twin]! > 0.5 * total[twin]! === verdict ? verdict : null
 }
-/** 1 + CALENDAR_MEMORY, and a little less. */
+/** Slightly below 1 + CALENDAR_MEMORY. */
 const MIN_SLOT_WEIGHT = 1.8
 
 /** The slot of the same hour of the other days, working days or weekend; null among weekdays. */
@@ -175,10 +175,10 @@ export function judgeOperating(
   const operates = findActive(operating, interval, state, at, scheduled)
   if (operates === true) return byActive()
   if (operates === false && (isDormantKnown || !state.all)) return isDormantKnown ? byFloor() : null
-  // Nothing in the other slots says nothing about a new one: activity in it is compared with activity only.
+  // Inactivity in other slots is no evidence about a new one: its activity is compared with activity only.
   const working = isWorking(percent)
   if (operates === null && working && isNewSlot(state, interval, at)) return byActive()
-  // What counts as no activity is no news in a table that is at rest now and then.
+  // In a table that is sometimes inactive, inactivity is no anomaly.
   if (operates === null && !working && isDormantKnown && active.count > 0) return byFloor()
   return by(state.all!)
 }

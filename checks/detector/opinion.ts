@@ -1,4 +1,4 @@
-/** One predictor's opinion of a value: what it expected instead, and how improbable the value is by its own errors. */
+/** One predictor's opinion of a value: what it expected, and how improbable the value is given its past errors. */
 import type { Band, Basis } from './band.ts'
 import { closerStep, type BankState } from './bank.ts'
 import type { Slots } from './calendar.ts'
@@ -12,10 +12,10 @@ import type { Scale } from './scales.ts'
 import { sightingsOf } from './season.ts'
 import { fitTail, type Tail } from './tail.ts'
 
-/** Relative sd that a metric is expected to have before there is evidence. */
+/** Prior relative sd of a metric. */
 const PRIOR_VARIATION = 0.06
 
-/** Sd of the coming error above and below the mean, in units of the noise. */
+/** Sd of the next error above and below the mean, in units of the noise. */
 interface Stretch {
   high: number
   low: number
@@ -64,7 +64,7 @@ function scoreOf(error: number, tail: Tail, { high, low }: Stretch): number {
   return clampScore(tail.score(error / (error > 0 ? high : low)))
 }
 
-/** The stretch with regard to a slot never seen: wider by a factor, and by what such a slot may be about. */
+/** The stretch for a slot never seen: wider by a factor, plus the possible effect of the slot. */
 function stretched(
   usual: number,
   { facts }: BankState,
@@ -111,7 +111,7 @@ function tailOf(
   })
 }
 
-/** The relative sd that is expected before there is evidence, on the scale. */
+/** The prior relative sd, on the scale. */
 function priorSd(scale: Scale, size: number): number {
   return PRIOR_VARIATION * (scale.name === 'log' ? 1 : size * scale.slope(size))
 }
@@ -130,7 +130,7 @@ export function withExpected(
   return { ...opinion, from, mean, expected, zScore }
 }
 
-/** A band reaches no further than this many typical sizes from zero: exponentials soon leave all numbers behind. */
+/** A band extends at most this many typical magnitudes from zero, since exponentials soon overflow. */
 const MAX_BAND_SIZES = 1e6
 
 /** The values that lie within the sensitivity, mapped back from the working scale, within the domain. */

@@ -1,5 +1,5 @@
 /**
- * How far off a count of hits is: a binomial tail on an effective number of trials, so that 1 bad row of 5 is no news
+ * Scores a count of hits by a binomial tail on an effective number of trials, so that 1 bad row of 5 is no anomaly
  * and 0.2 % of a million is.
  */
 import { binomialScore, clampScore, normalToStudent, studentToNormal } from './distributions.ts'
@@ -10,7 +10,7 @@ export interface Outlook {
   rows: number
   /** Effective trials behind the expected rate. */
   trials: number
-  /** Independent rows that would be as informative as the result and its baseline are. */
+  /** Number of independent rows as informative as the result and its baseline. */
   effective: number
   freedom: number
 }
@@ -42,14 +42,17 @@ export function hitsAt(view: Outlook, score: number): number {
   }
   for (let steps = Math.abs(target) + 1; ; steps *= 2) {
     const far = near + side * steps * sd
-    // Asked so that it also ends where one of them is no number.
+    // Written so that the loop also ends when one of them is NaN.
     if (!(side * (limit - far) > 0)) return findZero(beyond, near, limit)
     if (side * beyond(far) > 0) return findZero(beyond, near, far)
     near = far
   }
 }
 
-/** Where an increasing function is 0 between two points (`from` when it is on one side of 0), by false position (Illinois: Dowell & Jarratt 1971). */
+/**
+ * The zero of an increasing function between two points, or `from` when it does not change sign, by false position
+ * (Illinois: Dowell & Jarratt 1971).
+ */
 function findZero(f: (x: number) => number, from: number, to: number): number {
   let [a, b] = [from, to]
   let [fa, fb] = [f(a), f(b)]

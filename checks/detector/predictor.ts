@@ -47,7 +47,7 @@ export interface Predictor {
   season?: Season
   overlay?: Overlay
   noise?: HourlyNoise
-  /** The absolute values of the first standardised errors, while there are few. */
+  /** Absolute values of the first standardised errors, while there are few. */
   firstErrors?: number[]
   /** The last value before a gross step outlier and how long it is kept. */
   anchor?: { value: number; age: number }
@@ -63,11 +63,11 @@ interface HourlyNoise {
 
 export interface Prediction {
   mean: number
-  /** Standard deviation of the coming error in units of the noise: estimation error and the hour's own noise. */
+  /** Standard deviation of the next error in units of the noise: estimation error and the noise of the hour. */
   stretch: number
 }
 
-/** Errors that are beyond this many sd count as this many. */
+/** Errors are clipped at this many sd. */
 const CLIP_SD = 3.5
 /** Beyond this many sd a value does not move the level at all. */
 const INCIDENT_SD = 6
@@ -75,19 +75,19 @@ const INCIDENT_SD = 6
 const CLIP_CORRECTION = 1.12
 /** Weight of the newest squared error in the variance. */
 const SCALE_WEIGHT = 0.025
-/** A predictor's past counts less by this factor with each point. */
+/** Factor by which a predictor's past score is discounted with each point. */
 const SCORE_MEMORY = 0.985
-/** No single point can ruin a predictor's score. */
+/** Floor of one point's log density, so that a single point cannot ruin a predictor's score. */
 const WORST_LOG_DENSITY = -20
-/** Floor of the first value after nothing but zeros, which is its own measure. */
+/** Floor of the first value after only zeros, which has nothing else to be compared with. */
 const OWN_FLOOR = 0.3
-/** Errors before a predictor's scale is taken for known. */
+/** Errors needed before a predictor's scale counts as known. */
 const YOUNG_ERRORS = 12
 
-/** Past errors by hour count less by this factor with each error of the hour; the overall ones, with each error. */
+/** Discount of past errors by hour with each error of the hour, and of the overall ones with each error. */
 const HOUR_MEMORY = 0.97
 const NOISE_MEMORY = 0.99
-/** What n errors count together, each later one discounting those before: 1 + m + m² + … */
+/** Total weight of n errors, each discounting those before it: 1 + m + m² + … */
 const weights = (memory: number) =>
   Array.from({ length: 2000 }, (_, errors) => (1 - memory ** errors) / (1 - memory))
 const HOUR_WEIGHTS = weights(HOUR_MEMORY)
@@ -158,8 +158,8 @@ function weightOf(errors: number, weights: readonly number[]): number {
 }
 
 /**
- * Learns a value of the working scale and answers the size of the error it makes, in sd.
- * @param confirmed the level follows the whole error
+ * Learns a value on the working scale. @returns the size of its prediction error, in sd
+ * @param confirmed whether the level follows the whole error, without clipping
  */
 export function learnValue(
   p: Predictor,
@@ -226,7 +226,10 @@ function learnVariance(p: Predictor, u: number, sd: number): void {
   p.variance = roundDigits(p.variance + weight * (CLIP_CORRECTION * clipped * clipped - p.variance))
 }
 
-/** Up to three errors: their mean square. Then the median absolute error, at first halved with the mean square of all but the largest. */
+/**
+ * Up to three errors: their mean square. Then the median absolute error, at first averaged with the mean square of all
+ * but the largest.
+ */
 function youngVariance(errors: readonly number[]): number {
   const n = errors.length
   const squares = errors.reduce((sum, error) => sum + error * error, 0)

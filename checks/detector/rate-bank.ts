@@ -17,11 +17,11 @@ export interface RatesState {
   rates: RateState[]
 }
 
-/** Rows assumed behind a percentage that came without its row count. */
+/** Row count assumed for a percentage stored without one. */
 const ASSUMED_ROWS = 1000
-/** More rows say nothing more; and products of three such numbers are numbers still. */
+/** More rows add no information, and the product of three such numbers does not overflow. */
 const MAX_ROWS = 1e15
-/** Outliers in a row that make a new level. */
+/** Consecutive outliers that establish a new level. */
 const NEW_LEVEL_OUTLIERS: Record<Interval, number> = { hourly: 4, daily: 3, weekly: 3 }
 
 /** The discount factor of the past per result, for rates that forget. */
@@ -39,7 +39,7 @@ const DESIGNS: Record<Interval, readonly RateDesign[]> = {
   weekly: cycles.weekly.flatMap(withMemories),
 }
 
-/** A slot forgets what is five turns of its cycle old; an overall rate may remember everything. */
+/** A slot forgets results five cycles old; an overall rate may remember everything. */
 function withMemories(cycle: Cycle | null): RateDesign[] {
   if (cycle) return [{ cycle, memory: RECENT_MEMORY, handicap: 1.5 }]
   return [
@@ -85,11 +85,11 @@ function slotOfInterval(interval: Interval, slots: Slots): number {
   return interval === 'daily' ? slots.weekday : 0
 }
 
-/** How long a value that its slot has already shown counts as a second opinion. */
+/** How long a value its slot has already shown serves as a second opinion, in seconds. */
 const FIRST_CYCLES: Record<Interval, number> = { hourly: 4 * DAY, daily: 22 * DAY, weekly: 22 * DAY }
 /** A seasonal rate is eligible after this time. */
 const SEASONAL_AFTER: Record<Interval, number> = { hourly: DAY, daily: WEEK, weekly: 0 }
-/** Rates this close to the best, in nats, are as good as the best. */
+/** Rates within this many nats of the best count as equally good. */
 const AS_GOOD = 2
 /** Sd of the rate in a slot never seen before: absolute, and relative to the rate. */
 const UNSEEN: Record<Interval, [absolute: number, relative: number]> = {

@@ -1,6 +1,6 @@
 /**
- * One baseline rate of counted rows: it expects a share of hits, says how far off a result is, and learns from it.
- * A result is judged by a binomial tail on an effective number of trials, so that 1 bad row of 5 is no news and
+ * One baseline rate of counted rows: it predicts a share of hits, scores a result, and learns from it.
+ * A result is judged by a binomial tail on an effective number of trials, so that 1 bad row of 5 is no anomaly and
  * 0.2 % of a million is.
  */
 import { CYCLE_SLOTS, slotsAt, type Cycle, type Slots } from './calendar.ts'
@@ -22,7 +22,7 @@ export interface RateDesign {
   handicap: number
 }
 
-/** What a baseline has learned, as plain JSON. */
+/** The learned state of a baseline, as plain JSON. */
 export interface RateState {
   /** Discounted effective hits and trials, and the number of results they came from. */
   hits: number
@@ -39,31 +39,31 @@ export interface RateState {
   deviations: number[]
   judged: number
   score: number
-  /** Outliers in a row on the same side, waiting to be taken for a new level. */
+  /** Consecutive outliers on the same side, which may become a new level. */
   outliers: { hits: number; rows: number; at: number }[]
   side: number
 }
 
-/** Hits and misses seen before any row is. */
+/** Prior counts of hits and misses. */
 const PSEUDO_COUNT = 0.3
 /** A slot's rate is shrunk to the overall one by this share of a typical result of the slot. */
 const SHRINKAGE = 0.2
-/** Relative sd of the rate expected before there is evidence, and the results that belief is worth. */
+/** Prior relative sd of the rate, and the number of results that the prior is worth. */
 const PRIOR_VARIATION = 0.08
 const PRIOR_RESULTS = 4
-/** Deviations kept for the overdispersion, and results of a slot. */
+/** Deviations kept to estimate the overdispersion, and results kept for each slot. */
 const MAX_DEVIATIONS = 40
 const MAX_SLOT_RESULTS = 5
-/** Digits that are kept of a slot's results, and of deviations: there are many of them in a state. */
+/** Significant digits stored of a slot's results and of deviations, of which a state has many. */
 const DIGITS = 4
 const DEVIATION_DIGITS = 3
-/** A result beyond this score stays out of the baseline; one beyond the lower score enters cut to it. */
+/** A result beyond this score is kept out of the baseline; one beyond the lower score is clipped to it. */
 const OUTLIER_SCORE = 4
 const CLIP_SCORE = 3
 const SCORE_MEMORY = 0.98
 const WORST_LOG_DENSITY = -20
 const MAX_FREEDOM = 20
-/** Results before a baseline takes outliers for outliers. */
+/** Results needed before a baseline recognises outliers. */
 const MIN_JUDGED_RESULTS = 5
 
 export function startRate(design: RateDesign): RateState {
@@ -88,7 +88,7 @@ export function startRate(design: RateDesign): RateState {
 export interface RateResult extends HitCount {
   at: number
   slots: Slots
-  /** Confirmed as expected: it counts in full, however far off it is. */
+  /** Whether a user confirmed it as expected; it then counts in full, however far off it is. */
   confirmed: boolean
 }
 
@@ -108,7 +108,7 @@ function baseline(
   return { probability: (hits + shrinkage * overall) / (rows + shrinkage), trials: rows + shrinkage / 2 }
 }
 
-/** A slot's results together, without the highest share of three, the highest and the lowest of more. */
+/** A slot's results combined, without the highest share of three, or the highest and lowest of more. */
 function trimmedPool(recent: readonly number[]): PooledHits {
   const pool = { hits: 0, rows: 0, results: recent.length / 2 }
   let highest = 0
@@ -230,7 +230,7 @@ function addToSlot(rate: RateState, design: RateDesign, result: RateResult, shar
   rate.sightings[slot]!++
 }
 
-/** An outlier stays out of the overall rate, until enough of them in a row on one side are the new level. */
+/** An outlier is kept out of the overall rate until enough consecutive ones on one side establish a new level. */
 function learnOutlier(
   rate: RateState,
   design: RateDesign,
@@ -245,7 +245,7 @@ function learnOutlier(
   addToSlot(rate, design, result, 1)
 }
 
-/** Moves everything learned by the ratio of the outliers to what was expected of them, on the weight of four results. */
+/** Scales everything learned by the ratio of the outliers to their expected share, with the weight of four results. */
 function acceptLevel(rate: RateState, design: RateDesign): void {
   let hits = 0
   let rows = 0

@@ -1,6 +1,6 @@
-/** Centres that a single wild value cannot move. */
+/** Estimates of location that a single outlier cannot move. */
 
-/** The middle value, or half-way between the middle two; 0 of nothing. */
+/** The median; 0 for an empty array. */
 export function median(values: readonly number[]): number {
   if (values.length === 0) return 0
   const sorted = Float64Array.from(values).sort()
@@ -17,7 +17,7 @@ export function trimmedMean(values: readonly number[], cut: number): number {
   return sum / (values.length - 2 * cut)
 }
 
-/** Insertion into a buffer that is used again: short arrays, very many times. */
+/** Insertion sort into a reused buffer: the arrays are short, and it runs very often. */
 function sortIntoScratch(values: readonly number[]): Float64Array {
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!

@@ -1,8 +1,8 @@
-/** Numbers no longer than they mean something: what a detector has learned is stored after every capture. */
+/** Rounds stored numbers to the digits that matter, since a detector's state is stored after every capture. */
 
-/** Digits that are usually kept: far beyond what an estimate from some hundred values knows. */
+/** Default number of significant digits: far more than an estimate from a few hundred values supports. */
 const DIGITS = 7
-/** The powers of ten that are exact. */
+/** The powers of ten that a double represents exactly. */
 const TENS = Array.from({ length: 23 }, (_, i) => 10 ** i)
 /** Decimal digits in a binary one: log10(2). */
 const DECIMALS = 0.30103

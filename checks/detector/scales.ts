@@ -1,6 +1,6 @@
-/** The scales a number is predicted on: how a raw value becomes one that is symmetric around its prediction. */
+/** The scales on which a number is predicted: each makes the errors symmetric around the prediction. */
 
-/** What the numbers of a series are, which decides the scales that make sense and the values that can occur. */
+/** The kind of numbers in a series, which decides the useful scales and the possible values. */
 export type Domain = 'rows' | 'count' | 'percent' | 'continuous'
 
 const DOMAINS: Record<string, Domain> = {
@@ -12,7 +12,7 @@ const DOMAINS: Record<string, Domain> = {
   invalid_percent: 'percent',
 }
 
-/** The domain of a metric type; a type this file does not know is a continuous quantity. */
+/** The domain of a metric type; an unknown type counts as a continuous quantity. */
 export function domainOf(series: string): Domain {
   return Object.hasOwn(DOMAINS, series) ? DOMAINS[series]! : 'continuous'
 }
@@ -21,9 +21,9 @@ export interface Scale {
   name: 'raw' | 'root' | 'log' | 'step' | 'logStep'
   /** Works on the change since the previous value, per elapsed interval, instead of on the value. */
   ofStep: boolean
-  /** Values the scale can carry: any sign, not negative, positive, or a table that (almost) only grows. */
+  /** Values the scale can represent: any sign, non-negative, positive, or a table that (almost) only grows. */
   needs: 'any' | 'nonNegative' | 'positive' | 'growing'
-  /** Penalty on the log score: a more elaborate scale has to earn its place. */
+  /** Penalty on the log score, so that a more complex scale must predict better to be chosen. */
   handicap: number
   forward(value: number): number
   back(value: number): number
@@ -56,7 +56,7 @@ const root: Scale = {
   logJacobian: y => -0.5 * Math.log(Math.max(0, y) + 0.375),
 }
 
-/** ln(y + ½) of a count: multiplicative noise becomes additive, and zero has a place. */
+/** ln(y + ½) of a count: multiplicative noise becomes additive, and zero stays finite. */
 const logCount: Scale = {
   name: 'log',
   ofStep: false,
@@ -95,7 +95,7 @@ const logStep: Scale = {
 }
 const LOG_HALF = Math.log(0.5)
 
-/** The scales worth trying in a domain. */
+/** The scales tried in a domain. */
 export const SCALES: Record<Domain, readonly Scale[]> = {
   rows: [raw, root, logCount, step, logStep],
   count: [raw, root, logCount, step],

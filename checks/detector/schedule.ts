@@ -1,4 +1,4 @@
-/** Operating schedules: when a table is meant to be active, in the wall-clock time of its own zone. */
+/** Operating schedules: when a table should be active, in the wall-clock time of its time zone. */
 import { IANAZone } from 'luxon'
 import { DAY, slotsAt, WEEK } from './calendar.ts'
 
@@ -12,13 +12,13 @@ export interface ScheduleRule {
 }
 
 export interface Schedule {
-  /** IANA zone, as `Europe/Berlin`. */
+  /** IANA time zone, such as `Europe/Berlin`. */
   timezone: string
-  /** Active when any rule says so. */
+  /** Active when any rule matches. */
   rules: ScheduleRule[]
 }
 
-/** Whether the schedule calls the moment `at` (epoch seconds) active. Throws on a zone or time it cannot read. */
+/** Whether the schedule is active at `at` (epoch seconds). Throws on an invalid zone or time. */
 export function isActive(schedule: Schedule, at: number): boolean {
   const plan = parseSchedule(schedule)
   const local = at + 60 * utcOffsetAt(plan, at)
@@ -31,16 +31,16 @@ export function isActive(schedule: Schedule, at: number): boolean {
   })
 }
 
-/** A schedule that has been read. */
+/** A parsed schedule. */
 interface ParsedSchedule {
   zone: IANAZone
   /** Start and end in minutes from midnight. */
   rules: { days: readonly number[]; start: number; end: number }[]
-  /** Minutes east of UTC from one moment to another: asking the zone costs more than all the rest. */
+  /** Offset from UTC in minutes between two moments, cached because looking up the zone dominates the cost. */
   offset: { minutes: number; from: number; to: number }
 }
 
-/** Plans live as long as their schedules do. */
+/** Cached for as long as the schedule object lives. */
 const parsedSchedules = new WeakMap<Schedule, ParsedSchedule>()
 
 function parseSchedule(schedule: Schedule): ParsedSchedule {
@@ -60,7 +60,7 @@ function parseSchedule(schedule: Schedule): ParsedSchedule {
   return plan
 }
 
-/** No zone changes its clocks twice within a week: where both ends of one agree, so does all between. */
+/** No zone changes its clocks twice within a week: if both ends agree, so does the time between. */
 function utcOffsetAt(plan: ParsedSchedule, at: number): number {
   const { minutes, from, to } = plan.offset
   if (at >= from && at < to) return minutes

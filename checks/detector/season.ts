@@ -1,16 +1,16 @@
-/** What is special about a slot of a cycle (a weekday, an hour), learned robustly from deviations from the level. */
+/** The effect of a slot of a cycle (a weekday, an hour), learned robustly from deviations from the level. */
 import { CYCLE_SLOTS, type Cycle } from './calendar.ts'
 import { roundDigits } from './rounding.ts'
 import { trimmedMean } from './robust.ts'
 
-/** The effects of one cycle, a plain value: everything is indexed by slot. */
+/** The effects of one cycle, as plain JSON, indexed by slot. */
 export interface Season {
   effect: number[]
   /** The last deviations from the level, oldest first. */
   recent: number[][]
 }
 
-/** The effects of a second cycle on top: smaller ones, of which every slot gets many deviations. */
+/** The effects of a second cycle in addition: smaller ones, with many deviations for each slot. */
 export interface Overlay {
   effect: number[]
   /** Deviations learned, at most those remembered. */
@@ -20,10 +20,10 @@ export interface Overlay {
 /** Deviations that an effect remembers. */
 const SEASON_MEMORY = 10
 const OVERLAY_MEMORY = 48
-/** Deviations worth of belief that a slot is not special. */
+/** Weight of the prior that a slot has no effect, in deviations. */
 const SEASON_SHRINKAGE = 0.3
 const OVERLAY_SHRINKAGE = 4
-/** What a sighting more would be worth: a trimmed mean of n varies like a mean of fewer. */
+/** Effective number of deviations: a trimmed mean of n varies like a mean of fewer. */
 const SIGHTING_OFFSET = 0.7
 
 export function startSeason(cycle: Cycle): Season {
@@ -36,7 +36,7 @@ export function startOverlay(cycle: Cycle): Overlay {
   return { effect: none, sightings: [...none] }
 }
 
-/** Learns a deviation: one outlier in a slot has no pull, two that agree have. */
+/** Learns a deviation: one outlier in a slot has no influence, two that agree have. */
 export function learnEffect(season: Season, slot: number, deviation: number): void {
   const recent = season.recent[slot]!
   recent.push(roundDigits(deviation))
@@ -46,7 +46,7 @@ export function learnEffect(season: Season, slot: number, deviation: number): vo
   season.effect[slot] = roundDigits((trimmedMean(recent, cut) * n) / (n + SEASON_SHRINKAGE))
 }
 
-/** Learns a deviation of the second cycle as a running mean that no error beyond `most` pulls any further. */
+/** Learns a deviation of the second cycle as a running mean, with errors clipped at `most`. */
 export function learnOverlay(overlay: Overlay, slot: number, deviation: number, most: number): void {
   const before = overlay.sightings[slot]!
   const n = Math.min(OVERLAY_MEMORY, before + 1)
@@ -56,7 +56,7 @@ export function learnOverlay(overlay: Overlay, slot: number, deviation: number, 
   overlay.sightings[slot] = n
 }
 
-/** Deviations that the effect of a slot rests on. */
+/** Number of deviations behind the effect of a slot. */
 export function sightingsOf(season: Season, slot: number): number {
   return season.recent[slot]!.length
 }

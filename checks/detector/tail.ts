@@ -1,26 +1,26 @@
 /**
  * How improbable an error is: the predictive distribution of a predictor's standardised errors, learned one error
- * at a time. An error either is no move at all, less than half a unit, or one drawn from Student's t. Candidate
- * distributions run side by side; the one under which the errors were likeliest is used.
+ * at a time. An error is either no move, less than half a unit, or one drawn from Student's t. Candidate
+ * distributions run side by side, and the one with the highest likelihood is used.
  */
 import { logStudent, normalFromTail, normalTail, normalToStudent, studentToNormal } from './distributions.ts'
 
-/** What has been learned of the errors, as plain JSON. */
+/** The learned state, as plain JSON. */
 export interface TailState {
   /** Errors seen. */
   errors: number
-  /** Discounted number of all errors, and of those that were moves. */
+  /** Discounted counts of all errors, and of those that were moves. */
   weight: number
   moves: number
   /** Squared scale of the moves and discounted log likelihood, by candidate. */
   variance: number[]
   likelihood: number[]
-  /** Mean square of the last scores: 1 while the noise is as usual, more when it is volatile. */
+  /** Mean square of recent scores: 1 for usual noise, more in a volatile spell. */
   unrest: number
-  /** Surprising moves in a row, and the square of the least of them. */
+  /** Consecutive surprising moves, and the square of the smallest. */
   run: number
   leastSquare: number
-  /** The squared scales before a run lifted them, as long as they may come back. */
+  /** The squared scales before a run raised them, for as long as they can be restored. */
   kept: number[]
   /** Calm errors since then; below 0, the errors until scales are kept again. */
   calm: number
@@ -34,15 +34,15 @@ export interface Tail {
   reach(sensitivity: number): number
 }
 
-/** What the series says about its noise, apart from the errors. */
+/** Information about the noise that does not come from the errors. */
 export interface NoiseLimits {
   /** The smallest standard deviation the resolution of the values allows. */
   floor: number
   /** The smallest change the values can show, on the working scale. */
   unit: number
-  /** The standard deviation expected before any evidence; 0 for no opinion. */
+  /** The prior standard deviation; 0 for none. */
   prior: number
-  /** No more degrees of freedom than this, however calm the errors look. */
+  /** Maximum degrees of freedom, however calm the errors look. */
   maxFreedom: number
 }
 
@@ -50,23 +50,23 @@ export interface NoiseLimits {
 const CANDIDATES = [4, 8, 20]
 /** Weight of the newest move in the scale: slow, so that a calm spell does not narrow the band. */
 const SCALE_WEIGHT = 1 / 50
-/** No move counts for more than this in the scale, in variances: it is the size of the usual ones (Huber 1964). */
+/** Bound on one move's weight in the scale, in variances, so that the scale describes typical moves (Huber 1964). */
 const MAX_MOVE_VARIANCES = 4
-/** Weight of the newest score in the unrest, and how much one squared score counts at most. */
+/** Weight of the newest score in the volatility, and the bound on one squared score. */
 const UNREST_WEIGHT = 0.2
 const UNREST_LIMIT = 9
-/** A score beyond this is an incident, and says nothing about the noise. */
+/** Beyond this score a value is an incident and carries no information about the noise. */
 const INCIDENT_SCORE = 5
-/** What earlier errors count after each new one. */
+/** Factor by which earlier errors are discounted with each new one. */
 const MEMORY = 0.985
-/** Errors before the candidates go their own ways. */
+/** Errors before the candidates diverge. */
 const YOUNG_ERRORS = 8
-/** Moves beyond 3.5 sd (squared) are surprising, and this many in a row are the new scale. */
+/** Moves beyond 3.5 sd (squared) are surprising; this many in a row set a new scale. */
 const SURPRISE_VARIANCES = 12.25
 const NEW_SCALE_MOVES = 3
-/** Errors worth of evidence in the prior on the scale. */
+/** Weight of the prior on the scale, in errors. */
 const PRIOR_WEIGHT = 2
-/** Degrees of freedom of a series that has hardly ever moved. */
+/** Degrees of freedom for a series that has rarely moved. */
 const STILL_FREEDOM = 5
 
 export function startTail(): TailState {
@@ -89,7 +89,7 @@ export function learnTail(tail: TailState, error: number, variance: number, floo
   }
 }
 
-/** Noise comes in spells (Engle 1982): how much the last errors differ from what the steady scale makes of them. */
+/** Volatility clusters (Engle 1982): the ratio of recent errors to what the steady scale predicts. */
 function learnUnrest(tail: TailState, error: number, floor: number): void {
   const i = likeliest(tail)
   const sd = Math.max(Math.sqrt(tail.variance[i]!), floor)
@@ -103,7 +103,7 @@ const FLOOR_OF_HALF = 0.6
 
 /**
  * Each candidate's scale by the recursive form of the EM step for Student's t (Lange, Little & Taylor 1989):
- * σ² follows (df + 1)/(df + r²) u². A surprise has bounded weight; a run of them lifts the scale at once.
+ * σ² follows (df + 1)/(df + r²) u². A surprise has bounded weight; a run of them raises the scale at once.
  */
 function learnMove(tail: TailState, square: number, least: number): void {
   const lifted = scaleOfRun(tail, square)
@@ -121,13 +121,13 @@ function learnMove(tail: TailState, square: number, least: number): void {
   }
 }
 
-/** An error within 2 sd (squared) of the scale before a run is calm, and this many in a row bring that scale back. */
+/** An error within 2 sd (squared) of the scale before a run is calm; this many in a row restore that scale. */
 const CALM_VARIANCES = 4
 const OLD_SCALE_ERRORS = 20
-/** Errors after that in which another run is a new scale for good: noise that comes in spells keeps its band. */
+/** Errors after that within which another run makes the new scale permanent, as for noise that comes in spells. */
 const BELIEVED_ERRORS = 60
 
-/** A run that was an incident, and no new scale, leaves the scale as it was. */
+/** Restores the scale after a run that was an incident rather than a new scale. */
 function learnCalm(tail: TailState, square: number): void {
   if (tail.kept.length === 0) {
     if (tail.calm < 0) tail.calm++
@@ -140,7 +140,7 @@ function learnCalm(tail: TailState, square: number): void {
   tail.calm = -BELIEVED_ERRORS
 }
 
-/** The squared scale that a run of surprises calls for, that of its least one; 0 without a run. */
+/** The squared scale implied by a run of surprises: that of its smallest; 0 without a run. */
 function scaleOfRun(tail: TailState, square: number): number {
   if (square < SURPRISE_VARIANCES * tail.variance[0]!) {
     tail.run = 0
@@ -166,7 +166,7 @@ export function fitTail(tail: TailState, variance: number, grain: NoiseLimits): 
   return share > 0.98 || young ? studentTail(sd, df) : movingTail(share, sd, df, half)
 }
 
-/** So few moves, in a series that mostly stays where it is, that their size says nothing: two, or 3 % of the errors. */
+/** Whether there are too few moves to estimate their size: at most two, or 3 % of the errors. */
 function hardlyMoves({ errors, moves, weight }: TailState): boolean {
   return errors >= 3 && moves <= 0.5 * weight && moves <= Math.max(2, 0.03 * weight)
 }
@@ -177,7 +177,7 @@ function likeliest(tail: TailState): number {
   return best
 }
 
-/** A variance mixed with the prior one by weight of evidence, not below the floor. */
+/** The weighted mean of a variance and its prior, not below the floor. */
 function pooled(errors: number, variance: number, { floor, prior }: NoiseLimits): number {
   const weight = prior > 0 ? PRIOR_WEIGHT : 0
   const n = Math.min(errors, 40)
@@ -191,7 +191,7 @@ function studentTail(sd: number, df: number): Tail {
   }
 }
 
-/** P(|U| > x) = P(it moves) × P(|t| > x / sd), and no surprise at all in less than half a unit. */
+/** P(|U| > x) = P(it moves) × P(|t| > x / sd); less than half a unit is never a surprise. */
 function movingTail(share: number, sd: number, df: number, half: number): Tail {
   return {
     score(error) {
