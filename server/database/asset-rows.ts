@@ -1,4 +1,4 @@
-/** Rows that belong to a table of a source, and that the API finds by a public id or by their number. */
+/** Rows that belong to a source or one of its tables, and that the API finds by public id or number. */
 import type { Model, QueryBuilder } from 'objection'
 import { companyOf, rows, type CompanyRow, type Transaction } from './database.ts'
 
@@ -13,7 +13,7 @@ export function whereAsset<Row extends Model>(
     : query.where(`${model.tableName}.sourceId`, source.id)
 }
 
-/** Rows of an asset, and the active ones by how they did last. */
+/** Number of rows of an asset, and of the active ones by their last status. */
 interface StatusTotals {
   total: number
   active: number
@@ -24,8 +24,8 @@ interface StatusTotals {
 }
 
 /**
- * Counts the checks of an asset by how they did last.
- * @param status the column that says it, in any case
+ * Counts the checks of an asset by their last status.
+ * @param status the column that holds it, in any case
  * @param more columns of the same statement; it has `:companyId`, `:sourceId` and `:tableId`
  */
 export async function countByStatus<More extends object>(

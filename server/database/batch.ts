@@ -1,20 +1,20 @@
-/** Statements that PostgreSQL is sent at once and answers at once. */
+/** Sends several statements to PostgreSQL in one round trip. */
 import { knexSnakeCaseMappers } from 'objection'
 import pg from 'pg'
 
-/** Between names in PostgreSQL and in the program. */
+/** Converts names between PostgreSQL (snake_case) and the program (camelCase). */
 export const mappers = knexSnakeCaseMappers()
 
-/** A statement as the driver takes it; under a name it is parsed once a connection. */
+/** A statement as the driver takes it. A named one is parsed once per connection. */
 export interface Statement {
   text: string
   values: unknown[]
   name?: string
 }
 
-/** The driver's end of a connection, as its own queries write to it. */
+/** The driver's connection, as its own queries write to it. */
 interface Wire {
-  /** Texts by names, of those that PostgreSQL has parsed and of those that it was asked to. */
+  /** SQL texts by statement name: those that PostgreSQL has parsed, and those sent to be parsed. */
   parsedStatements: Record<string, string>
   submittedNamedStatements: Record<string, string>
   sync(): void
@@ -46,23 +46,23 @@ const Query = pg.Query as unknown as new (
 ) => DriverQuery
 type QueryCallback = (error: Error | null) => void
 
-/** A column of an answer, by the name that the program has for it. */
+/** A column of a result, with its camelCase name. */
 interface Column {
   name: string
   parse(text: string): unknown
 }
 
-/** The columns of the named statements of each connection: PostgreSQL need not describe them again. */
+/** The columns of each connection's named statements, so that PostgreSQL need not describe them again. */
 const columnsOf = new WeakMap<Wire, Map<string, readonly Column[]>>()
 
 /**
- * A query of the driver that is several of them. Only after the last does it send Sync, so
- * that it runs them all in one transaction, without `BEGIN` and `COMMIT`, and sends all its answers in one go: see
- * "Pipelining" in the chapter "Message Flow" of its manual. After an error it runs none of those that follow.
+ * Several statements as one query of the driver. Sync is sent only after the last, so PostgreSQL runs them all in one
+ * transaction, without `BEGIN` and `COMMIT`, and sends all results together: see "Pipelining" in the chapter "Message
+ * Flow" of its manual. After an error it skips the rest.
  */
 export class Batch extends Query {
   readonly size: number
-  /** Whether an error left it unknown which names its connection still has. */
+  /** Whether an error left it unknown which named statements the connection still has. */
   isInDoubt = false
   readonly #parts: readonly DriverQuery[]
   readonly #rows: object[][]

@@ -10,7 +10,7 @@ import { poolUse, type PoolUse } from '../telemetry/pool-use.ts'
 import { migrationError } from './migration-errors.ts'
 
 /**
- * Which way a query takes, and what limits it to one company besides row-level security, which `db.system` lacks:
+ * How to run a query, and what limits it to one company besides row-level security (which `db.system` lacks):
  * - Objection for one row by id and for pages: a `CompanyRow` adds `company_id` itself, and throws outside `db.company`.
  * - SQL text (`rows`, `trx.raw`) for sets, claims and locks: the text names `company_id`; nothing adds it.
  * - `db.read` for hot GETs, several SQL texts in one round trip: each text names `company_id` too.
@@ -18,22 +18,22 @@ import { migrationError } from './migration-errors.ts'
 
 export type Transaction = Knex.Transaction
 
-/** The product's own PostgreSQL, by two roles: the application's, held by row-level security, and the owner's. */
+/** The product's own PostgreSQL, through two roles: the application's, under row-level security, and the owner's. */
 export interface Database {
-  /** A transaction that sees and writes one company's rows only; row-level security holds it to that. */
+  /** Runs a transaction that row-level security limits to one company's rows. */
   company<T>(companyId: string, work: (trx: Transaction) => Promise<T>): Promise<T>
-  /** Statements that read one company's rows, held as `company` holds them, and sent and waited for together. */
+  /** Runs statements that read one company's rows, under the same limits as `company`, in one round trip. */
   read<T extends object[]>(companyId: string, readings: Readings<T>): Promise<Found<T>>
-  /** A transaction of the owner, over all companies: sign-in by email or key, sweeps, migrations. Nothing else. */
+  /** Runs a transaction of the owner over all companies. Only for sign-in by email or key, sweeps and migrations. */
   system<T>(work: (trx: Transaction) => Promise<T>): Promise<T>
   /**
-   * One statement of the owner, whole in itself: who a credential belongs to, and rate limits.
-   * @param name of one that every request asks: PostgreSQL parses and plans it once a connection
+   * Runs a single statement of the owner, for looking up credentials and counting rate limits.
+   * @param name for a statement of every request: PostgreSQL then parses and plans it once per connection
    */
   statement<T extends object>(text: string, bindings?: Record<string, unknown>, name?: string): Promise<T[]>
-  /** Milliseconds a trivial query took. Rejects when the database is away. */
+  /** @returns the milliseconds of a trivial query. Rejects when the database is unavailable. */
   ping(): Promise<number>
-  /** Whether it takes writes, as far as is known: not when it is read-only, or was full within the last 30 s. */
+  /** Whether it accepts writes, as far as is known: false when read-only, or full within the last 30 s. */
   takesWrites(): Promise<boolean>
   pools(): PoolUse[]
   close(): Promise<void>
@@ -41,16 +41,16 @@ export interface Database {
 
 /** A statement that only reads. */
 export interface Reading<T extends object> {
-  /** PostgreSQL parses and plans it once a connection: each text has a name of its own. */
+  /** Unique for each text: PostgreSQL parses and plans it once per connection. */
   name: string
   text: string
   /** By name (`:company_id`). */
   bindings: Record<string, unknown>
-  /** What its rows are; nothing is ever here. */
+  /** The type of its rows; never set. */
   row?: T
 }
 
-/** Several of them, by what their rows are. */
+/** Several statements, by the types of their rows. */
 export type Readings<T extends object[]> = { [K in keyof T]: Reading<T[K]> }
 /** The rows of each, with camelCase names. */
 export type Found<T extends object[]> = { [K in keyof T]: T[K][] }
@@ -99,7 +99,7 @@ export async function rows<T extends object>(
   return mappers.postProcessResponse(result.rows) as T[]
 }
 
-/** What makes a transaction a company's. Were it to fail, row-level security would let nothing through. */
+/** Makes a transaction a company's. If it failed, row-level security would return nothing. */
 function asCompany(companyId: string): Statement {
   return { name: 'company', text: `select set_config('app.company', $1, true)`, values: [companyId] }
 }
@@ -146,7 +146,7 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
         `select current_setting('transaction_read_only') as read_only`,
       )
       if (found?.readOnly !== 'on') return true
-      // A connection keeps for good what it began with: one that refuses to write makes way for a new one.
+      // A connection keeps its read-only state, so one that refuses to write is replaced.
       await app.raw('delete from companies where false').catch(() => undefined)
       return false
     },
@@ -160,13 +160,13 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
 const REFUSAL_TTL_MS = 30_000
 
 /**
- * Codes of a database that is away for now: the network's, and those of PostgreSQL starting, stopping, full or read-only;
- * and of a statement that had to give way to another.
+ * Error codes of a database that is unavailable for now: of the network, of PostgreSQL starting, stopping, full or
+ * read-only, and of a statement that lost a conflict with another.
  */
 const UNAVAILABLE_ERROR =
   /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P0[123]|53.{3}|25006|58030|08.{3}|40P01)$/
 
-/** Whether the product's own database is away for now, so that the same request may go through later. */
+/** Whether the product's own database is unavailable for now, so that the same request may succeed later. */
 export function isAway(error: unknown): boolean {
   const { code, message, nativeError } = error as {
     code?: string
@@ -184,7 +184,7 @@ export function isAway(error: unknown): boolean {
 /** Rows of one INSERT: with a few dozen columns well below the 65,535 values that PostgreSQL takes. */
 const CHUNK_ROWS = 1_000
 
-/** Inserts any number of rows, some at a time. */
+/** Inserts any number of rows, in batches. */
 export async function insertAll<Row, Stored>(
   all: readonly Row[],
   insert: (chunk: Row[]) => PromiseLike<Stored[]>,
@@ -201,11 +201,11 @@ export interface Migration {
   down(knex: Knex): Promise<void>
 }
 
-/** Any number, the same in every process: who holds it migrates, the others wait. */
+/** Arbitrary, the same in every process: the one that holds the lock migrates, the others wait. */
 const MIGRATION_LOCK = 7_114_365
 
 /**
- * Brings the schema up to date, makes the application role and gives it its rights. One process at a time.
+ * Brings the schema up to date, and creates the application role with its privileges. One process at a time.
  * @param appPassword gives the application role's, also where `appUrl` names a role that is used as it is
  * @returns the application role's URL
  * @throws StartError of a database that a newer version has used, and of a role that lacks a right
@@ -219,13 +219,13 @@ export async function migrate(options: {
   prepareJobs(): Promise<void>
   log: Logger
 }): Promise<string> {
-  // Waiting for another process, and building an index, may take as long as they take.
+  // No timeout: waiting for another process and building an index may take long.
   const owner = openPool(options.ownerUrl, 'tidemark-migrate', 2, options.log, { endless: true })
   try {
     return await owner.transaction(async lock => {
       await lock.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
       await upgrade(owner, options)
-      // Before anything runs that would have to be stopped: with a wrong key it throws.
+      // First, since it throws when the key is wrong.
       const appPassword = await options.appPassword(lock)
       await options.prepareJobs()
       const { ownerUrl } = options
@@ -283,7 +283,7 @@ async function ensureAppRole(
   const role = appRole(here?.database ?? '')
   const [known] = await rows(trx, 'select 1 as one from pg_roles where rolname = ?', [role])
   // A role cannot be named by a bound value; quote_ident and quote_literal by the server itself.
-  // Only a superuser may so much as name these attributes of a role that exists.
+  // Only a superuser may name these attributes of an existing role.
   const start = known ? 'alter role %I with' : 'create role %I with nosuperuser nocreatedb nocreaterole'
   const [command] = await rows<{ text: string }>(
     trx,
@@ -327,8 +327,8 @@ async function grant(trx: Transaction, role: string): Promise<void> {
 }
 
 /**
- * What no other role may do. Migrations said so once, and a restore without privileges forgets it: functions that run
- * with the owner's rights are the application role's alone, and partitions are reached through their tables.
+ * Revokes what no other role may do. A migration did so once, but a restore without privileges loses it: only the
+ * application role may run functions with the owner's rights, and partitions are reached through their tables.
  */
 const REVOKE = `
   do $$ declare step text; begin

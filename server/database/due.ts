@@ -1,7 +1,7 @@
 import { raw, type RawBuilder } from 'objection'
 import { rows, type Transaction } from './database.ts'
 
-/** Seconds of every interval that something can be due at. */
+/** Seconds of each schedule interval. */
 export const INTERVAL_SECONDS = {
   '5m': 300,
   '15m': 900,
@@ -26,7 +26,7 @@ export interface Due {
   slot: Date
 }
 
-/** Seconds of an interval in a column: of a name, or of a duration such as `90m`. */
+/** SQL for the seconds of a column's interval: a name, or a duration such as `90m`. */
 const step = (column: string) => `coalesce(cast(cast(:intervals as jsonb) ->> ${column} as float8),
   case when ${column} ~ '^[0-9]+[mhdw]$' then extract(epoch from cast(${column} as interval)) end)`
 
@@ -37,12 +37,12 @@ const onGrid = (nextRunAt: string, seconds: string) =>
 
 /**
  * Claims what is due in a table of schedules: every claimed row gets `running_slot`, the time it was due at,
- * and a `next_run_at` on its own grid, in the future, so that intervals do not drift and what was missed
- * while no process ran comes once. Several processes never claim one slot twice. The clock is the database's.
+ * and a future `next_run_at` on its own grid, so that intervals do not drift and runs missed while no process ran
+ * are made up for once. Several processes never claim one slot twice. The clock is the database's.
  * @param table with `next_run_at`, `running_slot`, `is_active`, `company_id`
  * @param columns the interval's, the source's and, if any, the table's
  * @param full sources of which nothing is claimed now
- * @param patience seconds for which what is claimed already is not claimed again, from when it was due
+ * @param patience seconds, counted from the due time, before a claimed slot may be claimed again
  */
 export async function claimDue(
   trx: Transaction,
@@ -77,7 +77,7 @@ export async function claimDue(
   )
 }
 
-/** The `next_run_at` of what is given another interval: one interval from now, unless it is due before. */
+/** The `next_run_at` after a change of interval: one interval from now, unless it is due before. */
 export function sooner(interval: keyof typeof INTERVAL_SECONDS): RawBuilder {
   return raw('least(next_run_at, now() + make_interval(secs => ?))', [INTERVAL_SECONDS[interval]])
 }
@@ -95,7 +95,7 @@ export function rescheduled<
 }
 
 /**
- * The `next_run_at` of what is due and was measured outside the sweep: the first time on its grid that is not due yet.
+ * The `next_run_at` of a due row that was measured outside the sweep: the first future time on its grid.
  * @param interval the interval's column
  */
 export function nextOnGrid(interval: string): RawBuilder {
@@ -104,7 +104,7 @@ export function nextOnGrid(interval: string): RawBuilder {
   })
 }
 
-/** A row of a table of schedules, as far as its claimed slot goes. */
+/** The claimed slot of a row in a table of schedules. */
 interface Claimed {
   runningSlot: Date | null
 }
@@ -116,7 +116,7 @@ interface Planned extends Claimed {
   isDue?: boolean
 }
 
-/** What measuring a row outside the sweep takes from it. */
+/** What measuring a row outside the sweep consumes. */
 export interface TakenSlot {
   /** The due time that is measured for; null where none was open. */
   slot: Date | null

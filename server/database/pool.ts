@@ -2,9 +2,9 @@ import knexModule, { type Knex } from 'knex'
 import type { Logger } from 'pino'
 import { Batch, mappers, type Statement } from './batch.ts'
 
-/** Milliseconds after which a query is given up on; the server ends it itself two seconds earlier. */
+/** Milliseconds after which a query is abandoned; the server cancels it two seconds earlier. */
 const QUERY_TIMEOUT_MS = 15_000
-/** Milliseconds that a transaction may do nothing: nothing but the database is waited for inside of one. */
+/** Milliseconds that a transaction may be idle: inside one, the program waits for nothing but the database. */
 const IDLE_TIMEOUT_MS = 10_000
 
 /** A driver's connection; knex asks it with a callback behind the query. */
@@ -12,17 +12,17 @@ interface PgConnection {
   on(event: 'error' | 'end', listener: (error: Error) => void): void
   query(...input: unknown[]): unknown
   connection: { stream: { destroy(): void; cork(): void; uncork(): void } }
-  /** Why knex is not to hand it out again. */
+  /** Why knex must not reuse it. */
   __knex__disposed?: unknown
 }
 
 /**
- * What is asked all day reads indexes, mostly from memory: taken for far dearer than reading on, as by default, they
- * are left for whole tables, which parallel workers then have to be started for.
+ * Frequent queries read indexes, mostly from memory. At the default cost of a random page, the planner would read whole
+ * tables instead, and start parallel workers for them.
  */
 const PLANNING = '-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0'
 
-/** A knex pool that outlives a database restart and a connection that went silent. */
+/** A knex pool that survives a database restart and a connection that stopped answering. */
 export function openPool(
   url: string,
   name: string,
@@ -33,7 +33,7 @@ export function openPool(
   const limits = {
     query_timeout: QUERY_TIMEOUT_MS,
     statement_timeout: QUERY_TIMEOUT_MS - 2_000,
-    // What a process that vanished without a word had locked is free again after this.
+    // Releases the locks of a process that vanished without closing its connection.
     idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
   }
   const heard = new Map<PgConnection, number>()
@@ -43,10 +43,10 @@ export function openPool(
     connection: {
       connectionString: url,
       application_name: name,
-      // The driver reads times in one style only, whatever the database's is.
+      // The driver parses only the ISO date style.
       options: `${PLANNING} -c datestyle=ISO`,
       keepAlive: true,
-      // What is asked without waiting for the answer before goes out with it.
+      // Statements sent without waiting for the previous result share a packet.
       pipeline: true,
       ...(endless ? {} : limits),
       connectionTimeoutMillis: 5_000,
@@ -61,7 +61,7 @@ export function openPool(
       },
     },
     acquireConnectionTimeout: 10_000,
-    // Knex would write to the console by itself.
+    // Otherwise knex writes to the console.
     log: {
       warn: (message: unknown) => log.warn(String(message)),
       error: (message: unknown) => log.warn(String(message)),
@@ -85,9 +85,9 @@ interface PoolClient {
 }
 
 /**
- * Sends `BEGIN`, and `first` of the transaction's config where there is one, together with the first thing that the
- * transaction asks: each wait for an answer would cost more than what is asked. When `BEGIN` fails, so does all that
- * follows it on its connection, and the transaction is rejected with its error.
+ * Sends `BEGIN`, and `first` of the transaction's config if there is one, together with the first statement of the
+ * transaction, since a round trip costs more than the statement. If `BEGIN` fails, so does all that follows it on its
+ * connection, and the transaction is rejected with its error.
  */
 function beginEarly(pool: Knex): void {
   const client = pool.client as PoolClient
@@ -99,7 +99,7 @@ function beginEarly(pool: Knex): void {
       const { stream } = connection.connection
       stream.cork()
       void begin(connection)
-      // Should it fail, the transaction is aborted, and whatever follows is refused.
+      // If it fails, the transaction is aborted and all later statements are refused.
       if (config?.first) connection.query(config.first, () => undefined)
       setImmediate(() => stream.uncork())
     }
@@ -108,7 +108,7 @@ function beginEarly(pool: Knex): void {
 }
 
 /**
- * Runs one statement, whole in itself, and gives its rows with camelCase names.
+ * Runs a single statement. @returns its rows with camelCase names
  * @param bindings by name (`:company_id`)
  * @param name under which it is prepared
  */
@@ -123,7 +123,7 @@ export async function askOnce<T extends object>(
 }
 
 /**
- * Runs statements in a transaction of their own, all sent at once and waited for once.
+ * Runs statements in a transaction of their own, in one round trip.
  * @returns the rows of each, with camelCase names
  * @throws the first error; after one of the database none of the others was run
  */
@@ -147,20 +147,20 @@ export async function askTogether(pool: Knex, statements: readonly Statement[]):
   }
 }
 
-/** A prepared statement that is not there any more, or whose columns are others since a migration. */
+/** A prepared statement that no longer exists, or whose columns a migration has changed. */
 const UNKNOWN_NAME = /^(26000|0A000)$/
 
-/** Texts with their values by position, and the names of these: as many as there are statements in the program. */
+/** SQL texts with positional values, and the names of the values: one for each statement of the program. */
 const compiled = new Map<string, { text: string; names: string[] }>()
 
-/** A statement with its values by position. @param bindings values by name (`:company_id`), no names of columns */
+/** A statement with positional values. @param bindings values by name (`:company_id`); column names cannot be bound */
 export function positioned(text: string, bindings: Record<string, unknown>, name?: string): Statement {
   let known = compiled.get(text)
   if (!known) {
     const names: string[] = []
     const numbered = text.replaceAll(/(?<![:\w\\]):([a-z_]\w*)/gi, (match, name: string) => {
       if (!Object.hasOwn(bindings, name)) return match
-      // Each place by itself: PostgreSQL may take the same value for a number here and for a text there.
+      // One parameter per place: PostgreSQL may infer a number in one place and a text in another.
       return `$${names.push(name)}`
     })
     known = { text: numbered, names }
@@ -178,7 +178,7 @@ export function hasRefusedWrites(pool: Knex, milliseconds: number): boolean {
   return performance.now() - (refusals.get(pool) ?? -Infinity) < milliseconds
 }
 
-/** Whether an error of the database says that it takes no writes: it is read-only, full, or its disk fails. */
+/** Whether an error means that the database accepts no writes: it is read-only, full, or its disk fails. */
 export function isRefusedWrite(error: unknown): boolean {
   const { code, nativeError } = error as { code?: string; nativeError?: { code?: string } }
   return /^(25006|53100|58030)$/.test(nativeError?.code ?? code ?? '')
@@ -192,7 +192,7 @@ function noteRefusals(connection: PgConnection, note: () => void): void {
     return query(...input.slice(0, -1), (error: Error | null, result: unknown) => {
       if (error && isRefusedWrite(error)) {
         note()
-        // Sessions keep for good what they began with: one of a database that was read-only then would stay so.
+        // A session keeps its initial state: one opened on a read-only database would stay read-only.
         connection.__knex__disposed = error
       }
       callback(error, result)
@@ -201,9 +201,9 @@ function noteRefusals(connection: PgConnection, note: () => void): void {
 }
 
 /**
- * Without a listener, a terminated backend ends the whole process. And a socket whose other end vanished
- * without a word times out each query for ever, since knex hands the same socket out again: it is thrown away,
- * and so is every other of its pool that has sent nothing since, or each would cost a caller a timeout.
+ * Without a listener, a terminated backend would end the whole process. A socket whose peer vanished without closing
+ * would time out each query for ever, since knex reuses it. So it is discarded, and with it every other connection of
+ * the pool that has received nothing since; otherwise each of them would cost a caller a timeout.
  * @param heard the pool's connections, and when each last answered
  */
 function surviveLoss(connection: PgConnection, heard: Map<PgConnection, number>, log: Logger): void {

@@ -17,9 +17,9 @@ export interface QueueRecord {
   running: number
   /** Dead jobs that were neither redriven nor discarded. */
   dead: number
-  /** Since when the longest waiting job could have started. */
+  /** When the longest waiting job could first have started. */
   oldest_waiting_at: Date | null
-  /** The seconds since then. */
+  /** Seconds since then. */
   lag_seconds: number
 }
 
@@ -38,7 +38,7 @@ export interface DeadFilter {
   id?: string
 }
 
-/** The queues of this version and others that still hold jobs, by their names. */
+/** The queues of this version, and of others that still hold jobs, sorted by name. */
 export function listQueues({ db, jobs }: Server): Promise<QueueRecord[]> {
   return db
     .statement<{ lagSeconds: number }>(
@@ -91,7 +91,7 @@ export async function discardDead({ db }: Server, filter: DeadFilter): Promise<n
   return gone?.count ?? 0
 }
 
-/** Jobs of one statement. */
+/** Jobs per statement. */
 const BATCH_JOBS = 1_000
 
 /** Sends dead jobs to their queues again. @returns how many */

@@ -3,9 +3,9 @@ import type { Server } from '@hapi/hapi'
 import { withTimeout } from '../with-timeout.ts'
 
 export interface Patience {
-  /** For jobs to finish. */
+  /** Time for jobs to finish, in milliseconds. */
   finishMs: number
-  /** For jobs to stop after their signal aborted. */
+  /** Time for jobs to stop after their signal aborted, in milliseconds. */
   letGoMs: number
 }
 
@@ -18,8 +18,8 @@ export interface Running {
   /** Counts a try as running until its work has settled. */
   track<Result>(name: string, id: string, work: () => Promise<Result>): Promise<Result>
   /**
-   * Waits for running jobs; those that take too long are aborted and handed back, with another try for the one that they
-   * lose. Call it after this process has stopped taking up jobs.
+   * Waits for running jobs. Those that take too long are aborted and handed back, without losing a try. Call it after
+   * this process has stopped taking up jobs.
    * @param idle resolves when no job runs
    * @returns how many did not stop in time after the abort
    */

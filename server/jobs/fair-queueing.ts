@@ -1,13 +1,13 @@
-/** Whose turn it is: companies with jobs that wait take turns, however many each of them has. */
+/** Fair queueing: companies with waiting jobs take turns, however many jobs each has. */
 import { rows, type Transaction } from '../database/database.ts'
 import type { Item, Job } from './job.ts'
 
-/** The turns of one kind of job, as they stand and as they are given out. */
+/** Assigns turns to jobs of one kind, starting from those that wait. */
 export interface Turns {
-  /** The next one of a company: behind its own jobs, and level with those of others that have waited longest. */
+  /** The next turn of a company: after its own jobs, and level with the oldest jobs of the others. */
   next(companyId: string): number
   add(group: string): void
-  /** Groups of which so many wait. */
+  /** Groups with at least `most` waiting jobs. */
   full(most: number): string[]
 }
 
@@ -20,9 +20,9 @@ interface Standing {
 }
 
 /**
- * Reads how the turns stand, in one statement, which reads all jobs of the kind that wait: for sweeps.
- * Start-time fair queuing: what a company sends gets numbers that go on from its own last one, or from the one whose
- * turn it is now; the lowest start first. So one that comes with few jobs waits for few.
+ * Reads the current turns in one statement over all waiting jobs of the kind. For sweeps.
+ * Start-time fair queueing (Goyal, Vin & Cheng 1996): a company's jobs get numbers that continue from its own last one,
+ * or from the current turn if that is later; the lowest number starts first. So a company with few jobs waits for few.
  */
 export async function readTurns(trx: Transaction, { name }: Pick<Job, 'name'>): Promise<Turns> {
   const standing = await rows<Standing>(
@@ -53,11 +53,11 @@ export async function readTurns(trx: Transaction, { name }: Pick<Job, 'name'>): 
   }
 }
 
-/** The turns of one kind of job in one process, for jobs that are sent one by one. */
+/** Assigns turns in one process, for jobs that are sent one by one. */
 export interface TurnCounter {
   /** Gives a job the next turn of its company, and its group the company as its tier. */
   assign<Data extends object>(item: Item<Data>): Item<Data>
-  /** Notes that a job of this turn has started. */
+  /** Records that a job with this turn has started. */
   noteStarted(turn: number): void
 }
 
@@ -66,15 +66,15 @@ export function companyIn(data: object): string {
   return String((data as { company_id?: unknown }).company_id ?? '')
 }
 
-/** Companies of which the last turn is kept before those are dropped whose last turn has passed. */
+/** Companies remembered before those are dropped whose last turn has passed. */
 const MAX_KEPT_COMPANIES = 1_000
-/** The largest turn that pg-boss's column for priorities takes, with some to spare. */
+/** Just below the largest number that pg-boss's priority column takes. */
 const MAX_TURN = 2_000_000_000
 
 /**
- * The same queueing as `readTurns`, counted in memory: to read the queue for each job sent took 3 ms with 10,000 jobs
- * in it and 100 ms with 100,000. The turn whose time has come is that of the last job that a worker here started, and
- * never goes back. Each process counts by itself: a company for which n processes send gets n turns a round.
+ * The same queueing as `readTurns`, counted in memory: reading the queue for each job took 3 ms with 10,000 waiting
+ * jobs and 100 ms with 100,000. The current turn is that of the last job a worker here started, and never decreases.
+ * Each process counts for itself, so a company for which n processes send gets n turns per round.
  */
 export function countTurns(): TurnCounter {
   const last = new Map<string, number>()

@@ -70,7 +70,7 @@ export class GiveUp extends Error {
 }
 
 export interface SendOptions {
-  /** The id of the job, if it must be known before. */
+  /** The id of the job, if the caller must know it beforehand. */
   id?: string
   /** The job commits with this transaction's writes. */
   trx?: Transaction

@@ -51,7 +51,7 @@ export interface Jobs {
   /** Makes the engine's schema and the queues. Needs the owner's role. */
   prepare(): Promise<void>
   start(server: Server, role: 'all' | 'web' | 'worker'): Promise<void>
-  /** How the turns of companies stand whose jobs of a kind wait. For sweeps: it reads all that wait. */
+  /** The turns of companies with waiting jobs of a kind. For sweeps, since it reads all of those jobs. */
   turns(job: Pick<Job, 'name'>, trx: Transaction): Promise<Turns>
   /** Sends dead jobs to their queues again. @returns how many */
   redrive(filter: DeadFilter): Promise<number>
@@ -73,7 +73,7 @@ const MAX_CONNECTIONS = 6
 const HEARTBEAT_SECONDS = 12
 /** Milliseconds for which the database counts as full after it had no room for what the engine wrote. */
 const FULL_MS = 30_000
-/** How often processes look for workers that died: the first one that does so after this time does it for all. */
+/** How often processes look for dead workers; the first one to look does it for all. */
 const LOOK_SECONDS = 5
 
 /** The job engine, pg-boss on the product's own PostgreSQL. */
@@ -87,7 +87,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     useListenNotify: true,
     superviseIntervalSeconds: LOOK_SECONDS,
     monitorIntervalSeconds: LOOK_SECONDS,
-    // Without the first two, a socket whose other end vanished in silence is never noticed; the driver reads one style.
+    // The first two detect a peer that vanished without closing; the driver parses only the ISO date style.
     ...{ query_timeout: 15_000, keepAlive: true, options: '-c datestyle=ISO' },
     __test__enableSpies: options.spies ?? false,
   })
@@ -234,7 +234,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
   }
 }
 
-/** When a job may start and what it counts to, as pg-boss takes it for one job and for many. */
+/** Start time, priority and group of a job, as pg-boss takes them for one job and for many. */
 function timing({ after, group, turn }: Pick<SendOptions, 'after' | 'group' | 'turn'>) {
   return {
     ...(after !== undefined && { startAfter: after }),

@@ -12,7 +12,7 @@ export interface Cause {
   trace?: string
 }
 
-/** The data of a job as it is stored: with what causes it here, if anything does. */
+/** The data of a job as stored: with its cause, if it has one. */
 export function withCause<Data extends object>(data: Data): Data {
   const id = currentOrigin()?.id
   const trace = traceparent()
@@ -28,7 +28,7 @@ export function splitCause(stored: object): { data: object; cause: Cause | undef
   return { data, cause: { id, ...(typeof trace === 'string' && { trace }) } }
 }
 
-/** What lines of the log say of a job's data: its ids. */
+/** The fields that log lines show of a job's data: its ids. */
 export function idsOf(data: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(data).filter(

@@ -54,10 +54,10 @@ export function workJob(job: Job, record: JobWithMetadata<object>, surroundings:
 
 const RESULTS = { completed: 'completed', failed: 'failed', deadletter: 'gave_up' } as const
 
-/** Bytes of what is stored of a job's end: an operator's view holds many. */
+/** Limit of a job's stored output: an operator's view loads many of them. */
 const MAX_OUTPUT_CHARACTERS = 2_048
 
-/** Works one job and says what came of it; it never rejects. */
+/** Runs one job. @returns its result; never rejects */
 async function runJob(
   job: Job,
   record: JobWithMetadata<object>,
@@ -88,12 +88,12 @@ async function runJob(
   }
 }
 
-/** What is too long is cut where it is a text, and left out where it is not. */
+/** Cuts a text that is too long, and leaves out any other value that is. */
 function small(output: object): object {
   const bytes = Buffer.byteLength(JSON.stringify(output))
   if (bytes <= MAX_OUTPUT_CHARACTERS) return output
   const { name, message } = output as { name?: string; message?: string }
   if (typeof message !== 'string') return { truncated: `The output had ${bytes} bytes` }
-  // A character takes six bytes at most, escaped.
+  // An escaped character takes at most six bytes.
   return { name: String(name).slice(0, 40), message: `${message.slice(0, 250)}…` }
 }

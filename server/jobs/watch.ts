@@ -1,22 +1,22 @@
 /** Detects that workers no longer fetch jobs although the database answers. */
 import type { PgBoss } from 'pg-boss'
 
-/** Milliseconds between two looks; an idle worker fetches several times in between. */
+/** Milliseconds between two checks; an idle worker fetches several times in between. */
 const EVERY_MS = 10_000
-/** Looks in a row that find nothing fetched before the process counts as stuck: a minute. */
+/** Consecutive checks that find nothing fetched before the process counts as stuck: a minute. */
 const MAX_MISSED_LOOKS = 6
 
 interface QueueObservation {
   fetchedOn: number
-  /** Looks in a row at which its idle workers had fetched nothing new. */
+  /** Consecutive checks at which its idle workers had fetched nothing new. */
   missed: number
 }
 
 /**
- * Looks every 10 s whether idle workers still fetch.
- * @param isAnswering whether the database does; while it does not, nothing is held against the workers
+ * Checks every 10 s whether idle workers still fetch.
+ * @param isAnswering whether the database answers; while it does not, missed fetches are not counted
  * @param end called once, with a sentence, when a queue's workers have not fetched for a minute
- * @returns what stops it
+ * @returns stops the checks
  */
 export function watchFetches(
   boss: Pick<PgBoss, 'getWipData'>,
