@@ -1,23 +1,23 @@
 /**
- * How fast a table lives in each hour: updates of most tables thin out at night and stop at the weekend. Gaps between
- * updates are compared on a clock that runs fast in busy hours, slowly in quiet ones and stands still at rest.
+ * The update rate of a table by hour: most tables are updated less at night and not at the weekend. Gaps between
+ * updates are measured on a clock that runs fast in busy hours, slowly in quiet ones, and stops in hours of rest.
  */
 import { HOUR } from './detector/calendar.ts'
 
-/** The hours of a day; a second set of them stands for the hours of a weekend day. */
+/** Hours of a day. A second set of slots holds the hours of a weekend day. */
 const HOURS = 24
 
-/** What is known of a table's hours; all arrays have 48 slots: 24 hours of a working day, 24 of a weekend day. */
+/** The learned pace by hour. All arrays have 48 slots: 24 hours of a working day, then 24 of a weekend day. */
 export interface ActivityClock {
-  /** How fast the clock runs, 1 where updates come at the usual pace, 0 at rest. */
+  /** The speed of the clock: 1 at the usual pace of updates, 0 at rest. */
   speeds: readonly number[]
   /** Variance of the logarithm of the speed. */
   doubts: readonly number[]
-  /** Days on which the hour of the day was lived through. */
+  /** Days on which the hour was observed. */
   days: readonly number[]
 }
 
-/** Learns the pace from update times (epoch seconds, each later than the one before) and the gaps between them. */
+/** Learns the pace from update times (epoch seconds, ascending) and the gaps between them. */
 export function learnActivityClock(
   times: readonly number[],
   gaps: readonly number[],
@@ -45,7 +45,7 @@ function slotOfHour(hour: number): number {
 }
 const WEEK_HOURS = 7 * HOURS
 
-/** Seconds that pass between two moments on the clock of a pace. */
+/** Seconds between two moments on the activity clock. */
 export function secondsOnClock(speeds: readonly number[], from: number, to: number): number {
   let seconds = 0
   for (let at = from; at < to;) {
@@ -56,7 +56,7 @@ export function secondsOnClock(speeds: readonly number[], from: number, to: numb
   return seconds
 }
 
-/** The moment at which `seconds` have passed on the clock since `from`; looks at most 12 weeks ahead. */
+/** The moment when `seconds` have passed on the activity clock since `from`; looks at most 12 weeks ahead. */
 export function momentOnClock(speeds: readonly number[], from: number, seconds: number): number {
   let at = from
   let left = seconds
@@ -74,15 +74,15 @@ function endOfHour(at: number): number {
   return (Math.floor(at / HOUR) + 1) * HOUR
 }
 
-/** A gap is a rest when it is this long, and this many times the typical one: more than any delay. */
+/** A gap is a rest when it is at least this long, and this many times the typical gap: more than any delay. */
 const MIN_REST_SECONDS = 3 * HOUR
 const MIN_REST_GAPS = 8
 /** A slot rests when it did so on about two days of three. */
 const MIN_REST_SHARE = 0.66
-/** Hours of rest on a working day that let one expect rest at a weekend not seen yet. */
+/** Hours of rest on working days from which rest is assumed for a weekend not yet observed. */
 const MIN_REST_HOURS = 3
 
-/** Whether a table rests in each slot: whether whole hours of it lay within rests. */
+/** Whether a table rests in each slot: whether whole hours of the slot fell within rests. */
 function learnRests(times: readonly number[], gaps: readonly number[], typicalGap: number): boolean[] {
   const lived = Array<number>(2 * HOURS).fill(0)
   const rested = Array<number>(2 * HOURS).fill(0)
@@ -101,18 +101,18 @@ function learnRests(times: readonly number[], gaps: readonly number[], typicalGa
   )
 }
 
-/** What one hour of one day says of the speed of its hour of the day. */
+/** One observation of the speed in an hour of the day. */
 interface HourObservation {
   hour: number
   /** Logarithm of the speed. */
   value: number
-  /** The share of the hour that was lived through. */
+  /** The observed share of the hour. */
   weight: number
 }
 
-/** Parts of an hour that are too short to say anything. */
+/** Shorter parts of an hour are ignored. */
 const MIN_PART_SECONDS = HOUR / 6
-/** No gap is shorter than this, in seconds: checks of a table are never closer. */
+/** Minimum gap in seconds: a table is never checked more often. */
 export const MIN_GAP_SECONDS = 60
 
 /** Each hour's speed: the part of a gap that passed in it per second, against one typical gap per typical gap. */
@@ -154,11 +154,11 @@ function speedsOfHours(
   }
 }
 
-/** Differences between hours count only as far as they exceed this many times what chance makes of equal ones. */
+/** Differences between hours count only beyond this multiple of what chance produces among equal hours. */
 const CHANCE_FACTOR = 1.5
 
 /**
- * The mean of each hour of the day, less the mean of all, shrunk by how much hours differ beyond chance (empirical
+ * The mean of each hour of the day minus the overall mean, shrunk by how much hours differ beyond chance (empirical
  * Bayes, Efron & Morris 1975): with variance V between hours and v / n of an hour's mean, by V / (V + v / n).
  */
 function shrunkToMean(sightings: readonly HourObservation[]): {
@@ -188,7 +188,7 @@ function shrunkToMean(sightings: readonly HourObservation[]): {
     means: means.map((value, hour) =>
       weights[hour] ? ((value - mean) * between) / (between + noise / weights[hour]!) : 0,
     ),
-    // Of an hour never lived through as much is unknown as hours differ, also where those that were do not scatter.
+    // An hour never observed is as uncertain as hours differ, even when the observed ones are alike.
     doubts: weights.map(weight => (weight ? (between * noise) / (noise + weight * between) : between)),
     weights,
   }

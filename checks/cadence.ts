@@ -1,4 +1,4 @@
-/** When the next update of a table is due, learned from the times of its updates. */
+/** Predicts when the next update of a table is due, from the times of its updates. */
 import { DAY, HOUR, slotsAt, WEEK } from './detector/calendar.ts'
 import { median } from './detector/robust.ts'
 import {
@@ -11,15 +11,15 @@ import {
 } from './activity-clock.ts'
 
 export interface Cadence {
-  /** When the next update usually comes, epoch seconds. */
+  /** The usual time of the next update, epoch seconds. */
   expectedNext: number
-  /** From when on its absence is unusual at the sensitivity asked for, epoch seconds. */
+  /** When its absence becomes unusual at the given sensitivity, epoch seconds. */
   deadline: number
   /** Median of the gaps between updates, seconds. */
   typicalGapSeconds: number
 }
 
-/** Updates needed before anything is expected. */
+/** Updates needed before a prediction. */
 const MIN_UPDATES = 7
 /** A table whose typical gap is shorter follows the hour of the day. */
 const SUB_DAILY = 12 * HOUR
@@ -43,10 +43,10 @@ export function learnCadence(updateTimes: readonly number[], sensitivity = 3): C
   return { expectedNext: last + usual, deadline: last + latest, typicalGapSeconds }
 }
 
-/** What the hours of a table are learned from: its last twelve weeks. */
+/** The period from which hours are learned: the last twelve weeks. */
 const RECENT_SECONDS = 12 * WEEK
 
-/** The moments that a date can stand for, in seconds from 1970. */
+/** The range of a JavaScript Date, in epoch seconds. */
 const MAX_EPOCH_SECONDS = 8.64e12
 
 function sortTimes(times: readonly number[]): readonly number[] {
@@ -56,7 +56,7 @@ function sortTimes(times: readonly number[]): readonly number[] {
 }
 
 interface Updates {
-  /** Epoch seconds, each later than the one before. */
+  /** Epoch seconds, ascending. */
   times: readonly number[]
   gaps: readonly number[]
   typicalGap: number
@@ -74,15 +74,15 @@ interface DueTimes {
   latest: number
 }
 
-/** The gaps that a deadline is learned from. */
+/** Number of gaps from which a deadline is learned. */
 const MAX_GAPS = 120
-/** The least sd of a gap: relative to the usual one, and seconds. */
+/** The minimum sd of a gap: relative to the usual gap, and in seconds. */
 const MIN_RELATIVE_SD = 0.07
 const MIN_SD_SECONDS = 100
 
 /**
- * Median, and beyond it `sensitivity` sd. Computed on square roots, where both regular gaps and those between
- * random events (gamma, exponential) have nearly normal tails; few gaps know their sd less well.
+ * The median, plus `sensitivity` sd. Computed on square roots, where both regular gaps and those between random events
+ * (gamma, exponential) have nearly normal tails. The fewer the gaps, the less certain their sd.
  * @param doubt variance of the logarithm of the pace
  */
 function dueAfter(gaps: readonly number[], sensitivity: number, doubt = 0): DueTimes {
@@ -97,8 +97,8 @@ function dueAfter(gaps: readonly number[], sensitivity: number, doubt = 0): DueT
 }
 
 /**
- * The sd that late updates among the values do not widen: the one at which the mean squared standardised deviation,
- * each square counted up to a bound, is what it is for the normal (proposal 2 of Huber 1964). By bisection.
+ * An estimate of the sd that late updates do not inflate: the one at which the mean squared standardised deviation,
+ * with each square capped, equals that of the normal (proposal 2 of Huber 1964). By bisection.
  */
 function spreadAround(centre: number, values: readonly number[]): number {
   const squares = values.map(value => (value - centre) ** 2)
@@ -117,13 +117,13 @@ const FIT_STEPS = 30
 const LARGEST_SQUARE = 2.706
 const EXPECTED_SQUARE = 0.8313
 
-/** The slowest pace at which a gap is assumed to go on. */
+/** The slowest pace at which a gap is assumed to continue. */
 const MIN_SPEED = 0.05
 
-/** A gap beyond this score was too long, whatever sensitivity is asked for. */
+/** A gap beyond this score was too long at any sensitivity. */
 const LONG_GAP_SCORE = 3
 
-/** By the gaps on a clock that runs as fast as the table lives in each hour. */
+/** Predicts from gaps measured on the activity clock. */
 function dueByClock(updates: Updates, sensitivity: number): DueTimes {
   const { times, gaps, typicalGap, last } = updates
   const pace = learnActivityClock(times, gaps, typicalGap)
@@ -147,9 +147,9 @@ function dueByClock(updates: Updates, sensitivity: number): DueTimes {
 
 /** A table whose typical gap is at most this may rest every night. */
 const FREQUENT_SECONDS = 45 * 60
-/** Updates, a working day of them at a half-hourly pace, by which a table without a rest is taken to have none. */
+/** Updates without a rest, a working day at a half-hourly pace, after which a table is assumed never to rest. */
 const WORKING_DAY_UPDATES = 30
-/** An hour of the day is known after it was lived through twice, or this many gaps began in it. */
+/** An hour of the day is known once it was observed twice, or this many gaps began in it. */
 const KNOWN_DAYS = 2
 const KNOWN_GAPS = 6
 /** How much longer than a long gap in an unknown hour the next may be; how much longer than on an earlier day. */
@@ -157,8 +157,8 @@ const AFTER_LONG_FACTOR = 2
 const AS_EARLIER_FACTOR = 1.4
 
 /**
- * The latest time in an hour of the day that is not known yet: after a gap that was too long, twice that gap is not
- * too long; nor is a gap about as on an earlier day. On its first day a frequent table may rest from any moment on.
+ * The latest time in an hour of the day that is not yet known. After a gap that was too long, up to twice that gap is
+ * allowed, and so is about the gap of an earlier day. On its first day a frequent table may start to rest at any time.
  */
 function latestWhileUnknown(
   { times, gaps, typicalGap, last }: Updates,
@@ -186,7 +186,7 @@ function hoursApart(a: number, b: number): number {
 /** Gaps that began on the same weekday before they are compared among themselves. */
 const MIN_ALIKE_GAPS = 3
 
-/** By the gaps that began on the same weekday, where there are enough of them and the table is not a weekly one. */
+/** Predicts from gaps that began on the same weekday, if there are enough and the table is not updated weekly. */
 function dueByWeekday({ times, gaps, typicalGap, last }: Updates, sensitivity: number): DueTimes {
   const today = slotsAt(last).weekday
   const isAlike = (i: number) => typicalGap >= SUB_WEEKLY || slotsAt(times[i]!).weekday === today

@@ -74,7 +74,7 @@ interface CheckBase<Config> {
   kinds?: readonly ColumnKind[]
   /** Required capabilities: on an engine without them the check is refused at creation. */
   needs?: readonly Capability[]
-  /** It counts NULL in its own way: `treat_null_as_valid` changes none of its results. */
+  /** It counts NULL in its own way, so `treat_null_as_valid` does not affect it. */
   ignoresNullPolicy?: true
   /** The SQL is written by the user: it never shares a statement, and its errors are redacted. */
   userSql?: true

@@ -10,14 +10,14 @@ export function isNumeric(column: ColumnInfo | undefined): boolean {
 }
 
 /**
- * The column as numbers of which the least or the greatest is one that a row has. 32-bit floats stay what they are: as
- * doubles they would have digits that no row shows.
+ * The column as numbers for a minimum or maximum. 32-bit floats are not converted: as doubles they would show digits
+ * that no row has.
  */
 export function asColumnNumber({ column, info, dialect }: ColumnContext): Sql {
   return info && dialect.isFloat32(info) ? column : dialect.asNumber(column)
 }
 
-/** The column as text; a text column as it is, so that its own collation and padding apply. */
+/** The column as text. A text column is unchanged, so that its own collation and padding apply. */
 export function asColumnText({ column, info, dialect }: ColumnContext): Sql {
   return info?.kind === 'text' ? column : dialect.asText(column)
 }

@@ -1,12 +1,12 @@
-/** A decimal number as JavaScript or a person writes it. */
+/** A decimal number in the notation of JavaScript or of people. */
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/
 
 /**
- * A number times a power of ten, exactly: the point moves, no digit changes.
+ * Multiplies a number by a power of ten exactly: the point moves, no digit changes.
  * @param value a finite number, or a decimal text of any length
  * @param places how far the point moves to the right
  * @returns a decimal text without an exponent
- * @throws TypeError when it is no decimal number
+ * @throws TypeError if it is not a decimal number
  */
 export function shiftDecimal(value: number | string, places: number): string {
   const parts = PARTS.exec(String(value))

@@ -1,8 +1,8 @@
-/** Says in words what a verdict means: what was measured, what it was compared with, and what is usual there. */
+/** Explains a verdict in words: what was measured, what it was compared with, and what is usual. */
 import type { Basis, Interval, SeriesPoint, SeriesVerdict } from './detector.ts'
 import { slotsAt } from './detector/calendar.ts'
 
-/** Comparable values that an explanation comes with. */
+/** Maximum number of comparable values in an explanation. */
 const MOST = 14
 
 /**
@@ -23,9 +23,9 @@ export function explanation(
 }
 
 /**
- * What was measured, beside the band that it was judged by: "4,743 rows; 4,800 to 5,040 expected".
+ * The measured value and its band: "4,743 rows; 4,800 to 5,040 expected".
  * @param series the metric type
- * @param band null when there was none, as while a metric is learning
+ * @param band null if there was none, for example while a metric is learning
  */
 export function describeValue(
   series: string,
@@ -48,7 +48,7 @@ function describeBand(
 }
 
 /**
- * The earlier values that a verdict rests on, oldest first: those of the same slot, else the last ones.
+ * The earlier values behind a verdict, oldest first: those of the same slot, else the most recent ones.
  * @param history oldest first
  * @param at the moment of the verdict, epoch seconds
  */
@@ -59,7 +59,7 @@ export function comparable(
   most: number = MOST,
 ): SeriesPoint[] {
   const earlier = history.filter(point => point.at < at)
-  // A step is seen in values that follow each other.
+  // Steps are visible only in consecutive values.
   if (!basis?.cycle || basis.kind === 'step') return earlier.slice(-most)
   const { cycle, slot } = basis
   return earlier.filter(point => slotsAt(point.at)[cycle] === slot).slice(-most)
@@ -81,7 +81,7 @@ function foundOf(series: string, { value, total }: Pick<SeriesPoint, 'value' | '
   return noun ? `${number(value)} ${noun}` : `${series} ${number(value)}`
 }
 
-/** What a count counts; nothing of another series. */
+/** The unit of a count; empty for other series. */
 function nounOf(series: string): string | undefined {
   return Object.hasOwn(NOUNS, series) ? NOUNS[series] : undefined
 }
@@ -107,7 +107,7 @@ const WEEKDAYS = ['Sundays', 'Mondays', 'Tuesdays', 'Wednesdays', 'Thursdays', '
 const WEEK_PARTS = ['working days', 'weekend days']
 const MONTH_PARTS = ['days within a month', 'first days of a month', 'last days of a month']
 
-/** What the values of a slot are called, in the plural; hours are hours of UTC. */
+/** The plural name of a slot's values; hours are in UTC. */
 function slotName({ cycle, slot }: Basis): string {
   const n = slot ?? 0
   if (cycle === 'weekday') return WEEKDAYS[n]!
@@ -117,13 +117,13 @@ function slotName({ cycle, slot }: Basis): string {
   return cycle === 'hourOfWeekend' ? `${hour} of ${WEEK_PARTS[n < 24 ? 0 : 1]!}` : hour
 }
 
-/** Counts are whole: the first and the last that lie within a band, where there are any. */
+/** Counts are whole: the first and last whole numbers within a band, if any. */
 function wholeWithin(low: number, high: number): [number, number] {
   const [least, most] = [Math.ceil(low), Math.floor(high)]
   return least <= most ? [least, most] : [low, high]
 }
 
-/** The band in as few digits as still show on which side of it the value lies. */
+/** The band with the fewest digits that still show on which side of it the value lies. */
 function rangeOf(value: number, low: number, high: number): [string, string] {
   for (let digits = 3; digits < 15; digits++) {
     const least = Number(low.toPrecision(digits))
@@ -134,11 +134,11 @@ function rangeOf(value: number, low: number, high: number): [string, string] {
   return [number(low), number(high)]
 }
 
-/** Counts whole; anything else in as many digits as a person reads, and not in rows of zeros. */
+/** Counts as whole numbers; other values with a readable number of digits and without trailing zeros. */
 function number(value: number): string {
   const size = Math.abs(value)
   if (size >= 1e15 || (size > 0 && size < 1e-6)) return Number(value.toPrecision(6)).toExponential()
   const digits = Number.isInteger(value) ? {} : { maximumSignificantDigits: 6 }
-  // A zero has no sign.
+  // Avoids minus zero.
   return (value + 0).toLocaleString('en-US', digits)
 }

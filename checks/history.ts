@@ -16,9 +16,9 @@ import { interpretMeasures, planChecks, type Engine, type PlannedCheck } from '.
 
 /** What a check would have measured at the end of a period. */
 export interface HistoryPoint {
-  /** The end of the period: rows of this very moment are not yet in it. */
+  /** The end of the period, exclusive. */
   at: Date
-  /** Rows of the table by then. */
+  /** Rows of the table at that time. */
   total: number
   /** Of a rule: rows that are invalid. */
   invalid?: number
@@ -26,7 +26,7 @@ export interface HistoryPoint {
   value?: number | null
 }
 
-/** The past of a check, oldest point first and one for each period, or a sentence why it has none. */
+/** The past of a check, oldest point first, one for each period; or a sentence that says why it has none. */
 export type CheckHistory =
   | {
       points: HistoryPoint[]
@@ -37,9 +37,9 @@ export type CheckHistory =
   | { none: string }
 
 export interface HistoryOptions {
-  /** The date or timestamp column of when a row was added. */
+  /** The date or timestamp column that says when a row was added. */
   column: string
-  /** `count` periods of `seconds` whole seconds from `from` on, which is taken in whole seconds. */
+  /** `count` periods of `seconds` whole seconds, starting at `from`, which is truncated to whole seconds. */
   periods: { from: Date; seconds: number; count: number }
   /** Milliseconds after which the engine ends the statement. */
   timeoutMs: number
@@ -48,7 +48,7 @@ export interface HistoryOptions {
   now?: () => number
 }
 
-/** Conventional names of the column of when a row was added, most reliable first. */
+/** Conventional names of the column that says when a row was added, most reliable first. */
 const TIMESTAMP_NAMES = [
   ...['created_at', 'inserted_at', 'loaded_at', 'event_time', 'timestamp', 'ts', 'date'],
   ...['updated_at', 'modified_at', 'last_updated'],
@@ -57,9 +57,9 @@ const TIMESTAMP_NAMES = [
 const TEMPORAL_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
 
 /**
- * Finds the column of when rows were added: the first conventional name that has a date or timestamp.
- * A time of creation comes first and one of an update last, the other way round than for freshness: an update would
- * move a row to a later day than the one since which it counts.
+ * Finds the column that says when rows were added: the first conventional name with a date or timestamp. Creation
+ * times come first and update times last, the opposite of freshness: an update would move a row to a later day than
+ * the day it was added.
  */
 export function timestampColumn({ columns }: Pick<TableInfo, 'columns'>): ColumnInfo | undefined {
   const temporal = columns.filter(({ kind }) => TEMPORAL_KINDS.includes(kind))
@@ -69,11 +69,11 @@ export function timestampColumn({ columns }: Pick<TableInfo, 'columns'>): Column
 }
 
 /**
- * What a check would have measured over the whole table at the end of each period, by one grouped statement. It takes
- * the rows as they are now and assumes that rows are only added: of rows that were deleted or changed since it knows
- * nothing. Rows of before the first period, and those whose time is NULL, are in every point; rows of after the last
- * period are left out.
- * @throws ConnectorError what the connection threw; RangeError when the periods are none
+ * Computes what a check would have measured over the whole table at the end of each period, by one grouped statement.
+ * It reads the rows as they are now and assumes that rows are only added: later deletions and changes are unknown to
+ * it. Rows before the first period, and those whose time is NULL, are in every point; rows after the last period are
+ * left out.
+ * @throws ConnectorError of the connection; RangeError if the periods are invalid
  */
 export async function measureHistory(
   connection: Pick<Connection, 'query'>,
@@ -115,7 +115,7 @@ function validatePeriods({ from, seconds, count }: HistoryOptions['periods']): H
   )
 }
 
-/** Why this check has no past, as far as that needs no plan. */
+/** Why this check has no past, for reasons that need no plan. */
 function findHistoryProblem(table: TableInfo, { type, groupBy = [] }: Check, column: string): string | null {
   const info = table.columns.find(({ name }) => name === column)
   if (!info) return `The column ${column} does not exist in ${tablePath(table)}.`
@@ -134,14 +134,14 @@ function rollupsOf(type: CheckType, { measures }: PlannedCheck): Readonly<Record
   return Object.fromEntries(Object.keys(measures).map(name => [name, 'count']))
 }
 
-/** Of the rows up to some period. */
+/** Totals over the rows up to some period. */
 interface RunningValue {
   value: number | null
-  /** Values that a mean is of. */
+  /** Number of values behind a mean. */
   weight: number
 }
 
-/** Adds period to period. A row of the result is of one period and one select; periods without rows have none. */
+/** Accumulates the periods. A result row belongs to one period and one select; periods without rows have none. */
 function accumulate(
   result: readonly Row[],
   item: PlannedCheck,
@@ -177,7 +177,7 @@ function accumulate(
   return { points, undated }
 }
 
-/** What a measure is of no rows. */
+/** The value of a measure over no rows. */
 function emptyValue(rollup: Rollup): RunningValue {
   const isCount = rollup === 'count' || rollup === 'distinct' || rollup === 'repeated'
   return { value: isCount ? 0 : null, weight: 0 }
@@ -188,7 +188,7 @@ function addPeriod(sum: RunningValue, { rollup, column, weight }: RolledMeasure,
   if (value === null) return
   if (rollup === 'mean') {
     const weighed = (numberOf(row, weight ?? '') ?? 0) + sum.weight
-    // What it was and how far the new one lies from it, so that nothing grows beyond the largest double.
+    // The old mean plus a share of the difference, so that no intermediate value overflows.
     if (weighed > 0) sum.value = (sum.value ?? 0) + (value - (sum.value ?? 0)) * (1 - sum.weight / weighed)
     sum.weight = weighed
   } else if (sum.value === null) sum.value = value
@@ -197,7 +197,7 @@ function addPeriod(sum: RunningValue, { rollup, column, weight }: RolledMeasure,
   else sum.value += value
 }
 
-/** Without its column nothing was measured: as zero, every rule would pass. */
+/** A missing column means that nothing was measured; taken for zero, every rule would pass. */
 function numberOf(row: Row | undefined, name: string): number | null {
   if (row === undefined) return null
   const value: Value | undefined = row[name]

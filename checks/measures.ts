@@ -12,27 +12,27 @@ export function nonNullCount(column: Sql): Sql {
   return sql`count(${column})`
 }
 
-/** Distinct values that are not NULL, equal by the column's own collation. */
+/** Distinct non-NULL values, compared by the column's own collation. */
 export function distinctCount(column: Sql): Sql {
   return sql`count(distinct ${column})`
 }
 
-/** What the values of a column that are not NULL come to, counted by the column's own collation in one grouping. */
+/** Counts of a column's non-NULL values, by its own collation, in one grouping. */
 export interface OccurrenceMeasures {
-  /** How many distinct values there are. */
+  /** Number of distinct values. */
   distinct: SubqueryMeasure
-  /** How many rows have a value that occurs more than once. */
+  /** Number of rows whose value occurs more than once. */
   repeated: SubqueryMeasure
 }
 
-/** Both are columns of one SELECT, so that UNIQUE and the metrics of one column group the table once. */
+/** Both are columns of one SELECT, so that UNIQUE and the metrics of a column group the table once. */
 export function occurrenceMeasures({
   column,
   info,
   from,
   dialect,
 }: Pick<CheckContext, 'column' | 'info' | 'from' | 'dialect'>): OccurrenceMeasures {
-  // Not a name that a column may have, which some engines would take GROUP BY to mean.
+  // No column has this name: otherwise some engines would group by that column.
   const sizes = dialect.groupByValue(sql`count(*) as tidemark_n`, column, from, info)
   const select = sql`select count(*) as distinct_values, coalesce(sum(case when d.tidemark_n > 1 then d.tidemark_n else 0 end), 0) as repeated from (${sizes}) d`
   return {
@@ -41,14 +41,14 @@ export function occurrenceMeasures({
   }
 }
 
-/** A decimal number as it may be written in SQL, in any length. */
+/** A decimal number as SQL allows it, of any length. */
 export const DECIMAL = /^-?\d+(\.\d+)?$/
 
 /**
- * A number written out in the statement. It is not bound, because engines give a bound value the type of the
- * column it is compared with: 0.5, or 10^12, would then be refused beside a column of 32-bit integers.
+ * Writes a number into the statement. It is not bound, because engines give a bound value the type of the column it is
+ * compared with, and would refuse 0.5 or 10^12 beside a column of 32-bit integers.
  * @param dialect how the engine writes numbers; defaults to plain digits
- * @throws TypeError when it is no finite number, so that no other text can get in
+ * @throws TypeError if it is not a finite number, so that no other text can be injected
  */
 export function numberLiteral(value: number | string, dialect?: Pick<Dialect, 'numberLiteral'>): Sql {
   const isNumber = typeof value === 'number' ? Number.isFinite(value) : DECIMAL.test(value)
@@ -57,8 +57,8 @@ export function numberLiteral(value: number | string, dialect?: Pick<Dialect, 'n
 }
 
 /**
- * A number for comparing with a column's, as the column keeps it: one of 32-bit floats has another 0.1 than decimals
- * and doubles have. A number beyond the range of such a column, which none of its values equals, is written as it is.
+ * Writes a number for comparison with a column, in the column's precision: 0.1 as a 32-bit float differs from 0.1 as a
+ * decimal or double. A number beyond the range of such a column equals none of its values and is written unchanged.
  */
 export function columnNumber(
   info: ColumnInfo | undefined,
@@ -72,7 +72,7 @@ export function columnNumber(
   return { literal, isHeld }
 }
 
-/** A measure that is no finite number: NaN, an infinity, a text, a date. Never taken for a value. */
+/** A measure that is not a finite number: NaN, an infinity, a text, a date. Never used as a value. */
 export class NotFiniteError extends Error {
   override readonly name = 'NotFiniteError'
 }
@@ -80,8 +80,7 @@ export class NotFiniteError extends Error {
 const NUMERAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
 /**
- * A measured value as a number; NULL stays null. Exact up to 2^53, beyond it the nearest double, as the
- * numbers of JSON are.
+ * Converts a measured value to a number; NULL becomes null. Exact up to 2^53, beyond it the nearest double, as in JSON.
  * @throws NotFiniteError for everything else
  */
 export function toNumber(value: Value | bigint | undefined): number | null {

@@ -6,10 +6,10 @@ import { toPresentable } from './samples.ts'
 import { MAX_GROUPS, TOTAL_COLUMN, groupColumnName, measureKey } from './statement.ts'
 import type { ScanPart, ScanStatement } from './statement.ts'
 
-/** Bytes of the values of one group, as JSON: by them it is found again, and PostgreSQL's indexes take 2,704. */
+/** Maximum bytes of one group's values as JSON: they are an index key, and PostgreSQL's limit is 2,704. */
 const MAX_GROUP_BYTES = 2000
 
-/** What the rows of a part's SELECT say of one of its checks; an `error` where that is no number. */
+/** The outcome of one check from the rows of its SELECT; an `error` if that is not a number. */
 export function readOutcome(
   item: PlannedCheck,
   part: ScanPart,
@@ -50,7 +50,7 @@ function readRow(item: PlannedCheck, { columns }: ScanStatement, row: Row) {
   return { total, measured, reading: interpretMeasures(item, measured, total) }
 }
 
-/** Without a row, or with its columns under other names, nothing was measured: as zeros, every rule would pass. */
+/** Without a row, or without its columns, nothing was measured; taken for zeros, every rule would pass. */
 function requireColumn(row: Row, name: string): Value | undefined {
   if (name in row) return row[name]
   throw new Error(`the engine gave no row with the column ${name}`)
@@ -64,7 +64,7 @@ function readGroup(item: PlannedCheck, part: ScanPart, statement: ScanStatement,
   return { group, value: typeof reading === 'number' ? reading : null, total }
 }
 
-/** Why the stored values do not identify each group, or null if they do. */
+/** Why the stored values do not identify every group, or null if they do. */
 function findGroupProblem(groups: readonly GroupValue[]): string | null {
   const keys = groups.map(({ group }) => JSON.stringify(group))
   if (keys.some(key => Buffer.byteLength(key) > MAX_GROUP_BYTES)) {

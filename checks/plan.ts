@@ -7,7 +7,7 @@ import { NotFiniteError } from './measures.ts'
 import type { RankedPercentile } from './ranked-percentiles.ts'
 import { readRowCounts, rowMeasures } from './row-rules.ts'
 
-/** What a plan needs of an engine: how to write its SQL and what it can do. Any connector fits. */
+/** What a plan needs to know about an engine: its dialect and capabilities. Any connector fits. */
 export type Engine = Pick<Connector, 'name' | 'dialect' | 'capabilities'> & Partial<Pick<Connector, 'label'>>
 
 /** What is wrong with a check. */
@@ -33,8 +33,8 @@ export interface PlannedCheck {
 const MAX_GROUP_COLUMNS = 3
 
 /**
- * Looks at every check in the light of the catalog: a column that is gone, a kind it does not apply to, a
- * config the column refuses, a capability the engine lacks. What remains is written as SQL.
+ * Validates every check against the catalog: a missing column, a kind it does not apply to, a config that the column
+ * does not allow, a capability the engine lacks. Writes the remaining checks as SQL.
  */
 export async function planChecks(
   engine: Engine,
@@ -55,7 +55,7 @@ export async function planChecks(
   return { planned, refusals }
 }
 
-/** Whether a check looks at a column, and at which. */
+/** The column that a check reads, if any. */
 function findColumn(table: TableInfo, { type, column }: Pick<Check, 'type' | 'column'>) {
   if (type.column === 'ignored' || column === undefined) return undefined
   return table.columns.find(({ name }) => name === column)
@@ -104,14 +104,14 @@ async function findConfigProblem(
   }
 }
 
-/** A check type that throws is to blame itself; the other checks of the table still run. */
+/** An error of the check type is an error of its check only; the other checks of the table still run. */
 export function problemFromThrown(type: CheckType, thrown: unknown): CheckProblem {
   if (thrown instanceof NotFiniteError) return { kind: 'not-finite', message: thrown.message }
   const reason = thrown instanceof Error ? thrown.message : String(thrown)
   return { kind: 'invalid-check', message: `${type.name} failed: ${reason}` }
 }
 
-/** What a check sees of its table when it writes its SQL. */
+/** What a check knows of its table when it writes its SQL. */
 export function buildCheckContext(
   { dialect }: Pick<Engine, 'dialect'>,
   table: TableInfo,
@@ -165,13 +165,13 @@ function measuresOf(type: CheckType, context: CheckContext): Record<string, Meas
   return measures
 }
 
-/** A check type in JavaScript may give a text, which would only be noticed where all checks are joined. */
+/** A check type in JavaScript may return a string, which would otherwise fail only when all checks are joined. */
 function written(what: string, given: Sql): Sql {
   if (given instanceof Sql) return given
   throw new TypeError(`${what} must give SQL that was written with sql\`…\`, not ${typeof given}`)
 }
 
-/** What the numbers of a check mean: counts for a rule, a value for a metric. */
+/** How to read the numbers of a check: counts for a rule, a value for a metric. */
 export function interpretMeasures(
   { check, context }: PlannedCheck,
   measured: MeasuredValues,

@@ -1,17 +1,17 @@
 import { percentileFraction, type Dialect } from '../connectors/dialect.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 
-/** A percentile that is computed by ranks, where the engine's own is no aggregate. */
+/** A percentile computed from ranks, for engines whose own percentile is not an aggregate. */
 export interface RankedPercentile {
-  /** What the percentile is of. */
+  /** The expression of which the percentile is taken. */
   value: Sql
-  /** From 0, the least, to 1, the greatest. */
+  /** From 0 (the minimum) to 1 (the maximum). */
   fraction: number
-  /** The same of the whole table as the engine has it, which is taken where no other percentile of the value is asked. */
+  /** The engine's own form for the whole table, used when no other percentile of the expression is needed. */
   tableAggregate: Sql
 }
 
-/** An output column and what stands in it. */
+/** An output column and its expression. */
 type NamedSql = readonly [name: string, measure: Sql]
 
 /**
@@ -36,7 +36,7 @@ export function selectRankedPercentiles(
     const [x, i, n] = namesOf(index)
     const number = dialect.asNumber(value)
     const order = sql`${partition} order by case when ${number} is null then 1 else 0 end, ${number}`
-    // The rank counts from 0, as the wanted one does.
+    // Ranks count from 0, like the wanted rank.
     return sql`${number} as ${x}, row_number() over (${order}) - 1 as ${i}, count(${number}) over (${partition}) as ${n}`
   })
   const ranked = sql`select ${join([...groups.map(as), ...windows])} from ${from}`
@@ -50,7 +50,7 @@ export function selectRankedPercentiles(
   return names.length > 0 ? sql`${select} group by ${join(names)}` : select
 }
 
-/** What a value, its rank and the number of values are called; engines fold them alike where they are not quoted. */
+/** Column names of a value, its rank and the number of values; every engine folds them the same way unquoted. */
 function namesOf(index: number): [Sql, Sql, Sql] {
   return [raw(`x${index}`), raw(`i${index}`), raw(`n${index}`)]
 }

@@ -3,14 +3,17 @@ import { ConnectorError } from '../connectors/errors.ts'
 /** Kinds whose message comes from the engine and may quote values. */
 const QUOTING_KINDS: ReadonlySet<string> = new Set(['invalid-query', 'missing-object', 'other'])
 
-/** What is wrong with a pattern quotes the pattern, or puts itself in quotes. */
+/** Messages about a pattern quote the pattern, or are themselves in quotes. */
 const PATTERN_MESSAGE = /^(regex|got error .* from regexp|invalid regular expression)/i
 
-/** From the first quote to the last one like it: what is quoted may hold quotes itself. Cut messages close none. */
+/**
+ * From the first quote to the last one of its kind, since the quoted text may contain quotes. A cut message has no
+ * closing quote.
+ */
 const QUOTED_TEXT = /(["'`])(?:.*\1|.*$)/s
 /** Values that are printed without quotes, as BigQuery does: `Bad int64 value: abc`, `int64 overflow: 3 * 9`. */
 const UNQUOTED_VALUE = /\b(value|string|date|datetime|timestamp|time|overflow|zero|range)s?: (?!["'`]).*$/is
-/** Characters after which drivers' messages are cut, so that a quote may have lost its end. */
+/** Length at which drivers' messages are cut, so that a closing quote may be missing. */
 const TRUNCATED_LENGTH = 500
 
 /**

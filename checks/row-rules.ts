@@ -5,14 +5,14 @@ import { sql, type Sql } from '../connectors/sql.ts'
 /** The part of a context that the NULL policy of a row rule looks at. */
 type RowContext = Pick<CheckContext, 'column' | 'info' | 'dialect' | 'nullIsValid'>
 
-/** Whether rows that are NULL are left out of the count. */
+/** Whether NULL rows are left out of the count. */
 function skipsNull({ info, nullIsValid }: RowContext): boolean {
   return info !== undefined && nullIsValid
 }
 
 /**
- * What counts the rows of a rule that judges each row by itself: `valid`, rows whose value is not NULL and
- * satisfies the condition, and, only where NULLs are skipped, `present`, rows whose value is not NULL.
+ * The measures of a rule that judges each row by itself: `valid`, rows whose value is not NULL and satisfies the
+ * condition, and, only if NULLs are skipped, `present`, rows whose value is not NULL.
  */
 export function rowMeasures(context: RowContext, valid: Sql): Record<string, Sql> {
   const { column, info, dialect } = context
@@ -31,7 +31,7 @@ export function readRowCounts(measured: MeasuredValues, total: number, context: 
   return { total, invalid: judged - (measured.valid ?? 0) }
 }
 
-/** A condition, never NULL, that holds for exactly the rows that `readRows` counts as invalid. */
+/** A condition, never NULL, that is true for exactly the rows that `readRows` counts as invalid. */
 export function invalidRowCondition(context: RowContext, valid: Sql): Sql {
   const fails = sql`case when ${valid} then 0 else 1 end = 1`
   if (!context.info) return fails

@@ -7,13 +7,13 @@ import { isRowRule, type RowSample, type TableRule } from './check.ts'
 import type { PlannedCheck } from './plan.ts'
 import { invalidRowCondition } from './row-rules.ts'
 
-/** The most rows kept as evidence for one rule, whatever is asked. */
+/** Maximum number of rows kept as evidence for one rule. */
 export const MAX_SAMPLES = 100
 
-/** Characters kept of one value. */
+/** Maximum characters kept of one value. */
 const MAX_VALUE_LENGTH = 1000
 
-/** Bytes of all samples of one rule, as JSON. */
+/** Maximum bytes of all samples of one rule, as JSON. */
 const MAX_BYTES = 64 * 1024
 
 /** The SELECT of a rule's invalid rows and how to read a sample from one of its rows. */
@@ -24,11 +24,11 @@ export interface SampleQuery {
 
 /** How rows are sampled. */
 export interface SampleOptions {
-  /** Columns of which no value is selected or shown. */
+  /** Columns whose values are neither selected nor shown. */
   maskedColumns: ReadonlySet<string>
-  /** Whether the rows of a SELECT that a rule brings itself are counted only. */
+  /** Whether rows of a rule's own SELECT are only counted. */
   hideSelectRows: boolean
-  /** Whether rows are numbered although the table has a primary key. */
+  /** Whether rows are numbered even if the table has a primary key. */
   isNumbered?: boolean
 }
 
@@ -89,7 +89,7 @@ export function sampleQuery(
   }
 }
 
-/** As many rows as a SELECT has, and nothing of what it gives. */
+/** One row for each row of a SELECT, without its values. */
 function hiddenSampleQuery(select: Sql, count: number, dialect: Dialect): SampleQuery {
   return {
     select: dialect.limit(sql`select 1 as ${dialect.quote('s0')} from (${select}) h`, count),
@@ -97,17 +97,17 @@ function hiddenSampleQuery(select: Sql, count: number, dialect: Dialect): Sample
   }
 }
 
-/** Whether a row has a value, and nothing of it. */
+/** Whether a row has a value, without the value. */
 function selectPresence({ name }: ColumnInfo, dialect: Dialect): Sql {
   return sql`case when ${dialect.quote(name)} is null then 0 else 1 end`
 }
 
 const SHORT_CHAR_TYPE = /^char\(\d{1,3}\)$/
 
-/** A column as it is sampled. What is short by its type stays as it is: of a CHAR the padding would go. */
+/** A column as sampled. Types that are short anyway are not cut, since that would strip the padding of a CHAR. */
 function selectShortened({ name, kind, type }: ColumnInfo, dialect: Dialect): Sql {
   const column = dialect.quote(name)
-  // One more than is kept, so that truncation is visible.
+  // One more character than is kept, so that truncation is visible.
   return kind === 'text' && !SHORT_CHAR_TYPE.test(type)
     ? sql`substr(${column}, 1, ${raw(String(MAX_VALUE_LENGTH + 1))})`
     : column
@@ -183,7 +183,7 @@ function cutText(text: string): string {
   return cut.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
-/** A structure whose parts were each made presentable, as text when the whole is still too long. */
+/** A structure of shortened values; as text if the whole is still too long. */
 function fitStructure(value: object): Value {
   const text = JSON.stringify(value)
   return text.length > MAX_VALUE_LENGTH * 10 ? cutText(text) : value

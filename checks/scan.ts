@@ -116,7 +116,7 @@ function openSession(
   now: () => number,
 ): ScanSession {
   const deadline = now() + timeoutMs
-  // A session may need a statement of its own to change the limit, so it changes ten times at most.
+  // Changing the limit may cost a statement, so it changes at most ten times.
   const step = Math.ceil(timeoutMs / 10)
   let statements = 0
   return {
@@ -134,7 +134,7 @@ function openSession(
       try {
         return await connection.query(statement, { timeoutMs: left, signal })
       } catch (thrown) {
-        // A statement that was called off failed for no fault of its own.
+        // A cancelled statement is not the fault of its checks.
         signal?.throwIfAborted()
         throw thrown
       }
@@ -177,7 +177,7 @@ async function validateUserSql(
   } catch (thrown) {
     const error = requireCheckError(thrown)
     await blamesWholePart(error, part, table, session)
-    // A question reads no rows, so that its error quotes the user's own text at most.
+    // A validation reads no rows, so its error can only quote the user's own text.
     const { kind, message } = error
     return { id: only.check.id, status: 'error', kind, message, durationMs: took() }
   }

@@ -4,7 +4,7 @@ import type { PlannedCheck } from '../plan.ts'
 import { isNumeric } from '../column-values.ts'
 import { join, raw, Sql, sql } from '../../connectors/sql.ts'
 
-/** Periods of equal length, one after the other, in whole seconds since 1970. */
+/** Consecutive periods of equal length, in whole epoch seconds. */
 export interface HistoryPeriods {
   from: number
   seconds: number
@@ -15,7 +15,7 @@ export interface HistoryPeriods {
 export interface RolledMeasure {
   name: string
   rollup: Rollup
-  /** The select that it is an output of, by its number. */
+  /** The index of the select that outputs it. */
   part: number
   /** Its output column there. */
   column: string
@@ -23,25 +23,25 @@ export interface RolledMeasure {
   weight?: string
 }
 
-/** The one statement of a history, and where in its rows everything stands. */
+/** The statement of a history, and the layout of its rows. */
 export interface HistorySelect {
   select: Sql
   measures: RolledMeasure[]
 }
 
-/** The output columns: a period by when it begins, and the select that a row comes from. */
+/** The output columns: the start of a period, and the select that a row comes from. */
 export const PERIOD_COLUMN = 'p'
 export const PART_COLUMN = 'part'
-/** The counts of the first select: of all rows, and of those that have a time. */
+/** The counts of the first select: all rows, and those with a time. */
 export const TOTAL_COLUMN = 'm0'
 export const DATED_COLUMN = 'm1'
 
-/** The period of the rows of before the first one, and of those without a time. */
+/** The period for rows before the first one, and for rows without a time. */
 export const BEFORE_FIRST_PERIOD = -1
 
 /**
- * Writes the statement of a history: one select grouped by period for all that are aggregates, and, united with it,
- * one of its own for each measure that looks at values: those are grouped first.
+ * Writes the statement of a history: one select grouped by period for all aggregates and, in a UNION with it, one
+ * select for each measure of values, which are grouped first.
  * @param rollups by the names of the measures
  * @param time the column of when a row was added
  */
@@ -88,15 +88,15 @@ function aggregateOf({ check, measures }: PlannedCheck, name: string): Sql {
 }
 
 interface PeriodSql {
-  /** When the period of a moment begins; that of before the first for an earlier one, and for NULL. */
+  /** The start of a moment's period; the period before the first for an earlier moment and for NULL. */
   periodOf(moment: Sql): Sql
-  /** The moment of a row, one before the first period for a row without. */
+  /** The moment of a row; for a row without one, a moment before the first period. */
   moment: Sql
   /** Holds for rows up to the end of the last period. */
   isReached: Sql
 }
 
-/** Computing the seconds is most of what a history costs: the order of conditions spares most rows the later ones. */
+/** Computing the seconds is most of the cost of a history, so the order of conditions skips it for most rows. */
 function writePeriodSql(seconds: Sql, { from, seconds: length, count }: HistoryPeriods): PeriodSql {
   const [first, end] = [from, from + count * length].map(integer) as [Sql, Sql]
   const before = integer(from + BEFORE_FIRST_PERIOD * length)
@@ -108,14 +108,14 @@ function writePeriodSql(seconds: Sql, { from, seconds: length, count }: HistoryP
   }
 }
 
-/** In parentheses where it is negative: two minus signs begin a comment. */
+/** Negative numbers get parentheses, since two minus signs begin a comment. */
 function integer(value: number): Sql {
   return value < 0 ? sql`(${numberLiteral(value)})` : numberLiteral(value)
 }
 
 /**
- * What values of the column add, by period. A value is a different one in the period it is first seen in. The second
- * row of a value makes two rows repeated, every later one makes one.
+ * What the values of the column add in each period. A value counts as distinct in the period of its first row. Its
+ * second row adds two repeated rows, each later one adds one.
  */
 function selectValues(
   rollup: 'distinct' | 'repeated',

@@ -18,15 +18,16 @@ function parseConfig(context: CheckContext<CustomSqlConfig>): CustomSql {
 }
 
 /**
- * Makes the engine look up every name and type of the text without reading a row. What is false comes first: then
- * PostgreSQL does not even compute what is constant in an expression. Of a SELECT it may, as it will in every scan. The
- * text may see the names of the question, which are such as no table has: a missing column must not be found in it.
+ * Makes the engine resolve every name and type of the text without reading a row. `false` comes first, so that
+ * PostgreSQL does not evaluate constant parts of an expression; for a SELECT it may, as it does in every scan. The
+ * aliases of this statement are visible to the text, so they are names that no table has: a missing column must not
+ * resolve to one of them.
  */
 function validateNames(custom: CustomSql, { from, dialect }: CheckContext): EngineValidation {
   const text = renderCustomSql(custom, dialect)
   if (custom.form === 'expression')
     return { select: sql`select 1 as tidemark_probe from ${from} where 1 = 0 and (${text})` }
-  // Here its columns may share a name.
+  // In this position its columns may share a name.
   if (dialect.needsUniqueColumnNames && custom.countingPieces)
     return {
       select: sql`select 1 as tidemark_probe from (select 1 as tidemark_probe) tidemark_probe where 1 = 0 and exists (${text})`,
@@ -72,7 +73,7 @@ export const customSql: TableRule<CustomSqlConfig> = {
     const text = renderCustomSql(custom, dialect)
     if (custom.form === 'expression')
       return { where: invalidRowCondition(context, text), columns: custom.columns }
-    // As it is where it can be limited as it is: its columns may then share a name.
+    // Unwrapped if it can be limited that way: its columns may then share a name.
     const isOwn = dialect.needsUniqueColumnNames && custom.countingPieces && !custom.isLimited
     return { select: isOwn ? text : sql`select * from (${text}) q`, rows: renderForCounting(custom, dialect) }
   },
