@@ -104,18 +104,22 @@ export function inNestedPage(item: Joi.Schema, name = 'data'): Joi.Schema {
   return inData(inPage(item, name))
 }
 
+const envelopeFields = {
+  success: held.flag,
+  message: held.text.description('A sentence for people; mostly empty when it went well.').example(''),
+  error: held.text.description('A code; empty when it went well.').example(''),
+  meta: record({}),
+}
+
+/** The fields that the standard envelope has beside `data`. */
+export const emptyEnvelope = record(envelopeFields).label('Envelope')
+
 /**
  * The standard envelope, `{success, data, message, error, meta}`.
  * @param meta fields beside the data; defaults to none
  */
-export function inEnvelope(schema: Joi.Schema, meta: Joi.Schema = record({})): Joi.Schema {
-  const envelope = record({
-    success: held.flag,
-    data: schema,
-    message: held.text.description('A sentence for people; mostly empty when it went well.').example(''),
-    error: held.text.description('A code; empty when it went well.').example(''),
-    meta,
-  })
+export function inEnvelope(schema: Joi.Schema, meta: Joi.Schema = envelopeFields.meta): Joi.Schema {
+  const envelope = record({ ...envelopeFields, meta, data: schema })
   return namedAfter(schema, 'Envelope', envelope)
 }
 

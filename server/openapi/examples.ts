@@ -26,6 +26,8 @@ export function exampleOf(schema: JsonSchema, depth = 0): unknown {
   if (depth > MAX_DEPTH) return undefined
   const types = [schema.type].flat()
   const type = types.find(each => each !== 'null') ?? types[0]
+  if (Array.isArray(schema.allOf) && !schema.properties)
+    return exampleOfAll(schema.allOf as JsonSchema[], depth)
   if (type === undefined || (type === 'object' && !schema.properties)) {
     const parts = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined
     // Others name the fields that have to be there.
@@ -36,6 +38,12 @@ export function exampleOf(schema: JsonSchema, depth = 0): unknown {
   if (type === 'object') return objectOf(schema, depth)
   if (type === 'array') return listOf(schema, depth)
   return scalarOf(schema, type)
+}
+
+function exampleOfAll(parts: JsonSchema[], depth: number): unknown {
+  const examples = parts.map(part => exampleOf(part, depth + 1))
+  const isRecord = examples.every(example => typeof example === 'object')
+  return isRecord ? (Object.assign({}, ...examples) as object) : examples.at(-1)
 }
 
 function objectOf(schema: JsonSchema, depth: number): object {

@@ -51,7 +51,34 @@ function make(schema: Joi.Schema, side: 'input' | 'output'): JsonSchema {
   // Through JSON, since Joi shares parts between results and leaves dates and undefined in them.
   const plain = JSON.parse(JSON.stringify(emitted)) as JsonSchema
   const { $defs: _shared, ...json } = mend(describeSchema(schema), plain)
-  return mendTypes(json) as JsonSchema
+  const mended = mendTypes(json) as JsonSchema
+  return side === 'output' ? withoutLimits(mended) : mended
+}
+
+/**
+ * The schema of a reply, less what is of use to who checks input only. That replies have no more fields is no promise:
+ * clients have to expect new ones.
+ */
+function withoutLimits(schema: JsonSchema): JsonSchema {
+  const kept = Object.entries(schema).filter(
+    ([key, value]) =>
+      !(key === 'additionalProperties' && value === false) &&
+      !(key === 'minLength' && value === 1) &&
+      !(key === 'minimum' && value === 0),
+  )
+  return Object.fromEntries(kept.map(([key, value]) => [key, mapSchemas(key, value, withoutLimits)]))
+}
+
+/** Applies a change to the schemas that a keyword of a schema holds. */
+function mapSchemas(keyword: string, value: unknown, change: (schema: JsonSchema) => JsonSchema): unknown {
+  if (keyword === 'properties' && isSchema(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, isSchema(item) ? change(item) : item]),
+    )
+  if (['items', 'additionalProperties', 'not'].includes(keyword) && isSchema(value)) return change(value)
+  if (['anyOf', 'oneOf', 'allOf'].includes(keyword) && Array.isArray(value))
+    return (value as unknown[]).map(item => (isSchema(item) ? change(item) : item))
+  return value
 }
 
 function mend(description: Description, json: JsonSchema): JsonSchema {

@@ -50,8 +50,9 @@ const DESCRIPTIONS: Record<string, string> = {
   415: 'The body is of another content type',
   422: 'Path, query, header or body are not as described',
   429: 'Too many requests',
-  500: 'A fault of ours; details.request_id finds it in the log',
-  503: 'The database, or what the request is about, does not answer just now',
+  '5XX':
+    '500 is a fault of ours; 503: the database, or what the request is about, does not answer just now. ' +
+    'details.request_id finds either in the log',
 }
 
 /** What a code means, for its example. What is missing is not found. */
@@ -101,13 +102,20 @@ function errorExample(code: ErrorCode): object {
   return { value: { error: { code, message, details: DETAILS[code] ?? {} } } }
 }
 
+/** Names of the sets of codes that most operations have. */
+const SHORT_NAMES: Partial<Record<string, string>> = {
+  BadRequestOrValidationError: 'InvalidInput',
+  InternalErrorOrUnavailable: 'Failure',
+}
+
 /** An error reply with the codes that it may carry: of 422 none, since its body has no code. */
 function errorReply(status: string, given: readonly ErrorCode[]): object {
   const codes = [...given].sort()
   const names: (keyof typeof HEADERS)[] =
     status === '429' ? ['X-Request-Id', 'Retry-After', ...LIMIT_HEADERS] : ['X-Request-Id']
   const examples = Object.fromEntries(codes.map(code => [code, errorExample(code)]))
-  const name = codes.map(pascalCase).join('Or') || 'ValidationFailure'
+  const joined = codes.map(pascalCase).join('Or') || 'ValidationFailure'
+  const name = SHORT_NAMES[joined] ?? joined
   return asComponent('responses', name, {
     description: DESCRIPTIONS[status] ?? 'It could not be done',
     headers: headers(...names),
@@ -137,24 +145,22 @@ function successes(route: RequestRoute): Record<string, object> {
 }
 
 function replyOf(route: RequestRoute, code: string, schema: unknown): object {
-  const carried = headers(
-    'X-Request-Id',
-    ...(/^20[12]$/.test(code) && keepsReplies(route) ? (['Idempotency-Replayed'] as const) : []),
-  )
+  const isKept = /^20[12]$/.test(code) && keepsReplies(route)
+  const carried = isKept ? { headers: headers('Idempotency-Replayed') } : {}
   if (/^3/.test(code)) {
-    const location = { Location: header('string', 'The address to go on at.') }
-    return { description: 'A redirect', headers: { ...carried, ...location } }
+    const location = header('string', 'The address to go on at.')
+    return { description: 'A redirect', headers: { Location: location } }
   }
   const described = Joi.isSchema(schema) ? describeSchema(schema) : undefined
   const description =
     described?.flags?.description ??
     (Number(code) >= 400 ? 'The reply when it could not be done' : 'The reply')
-  if (!Joi.isSchema(schema) || code === '204') return { description, headers: carried }
+  if (!Joi.isSchema(schema) || code === '204') return { description, ...carried }
   const content = formsOf(schema).map(form => {
     const type = contentType(form) ?? 'application/json'
     return [type, contentOf(type, form)]
   })
-  return { description, headers: carried, content: Object.fromEntries(content) as object }
+  return { description, ...carried, content: Object.fromEntries(content) as object }
 }
 
 /** A reply that comes in several content types is the alternatives of them. */
@@ -195,7 +201,7 @@ function codesOf(route: RequestRoute): Map<string, ErrorCode[]> {
   const codes = new Map<string, ErrorCode[]>()
   const add = (applies: boolean, ...more: ErrorCode[]) => {
     for (const code of applies ? more : []) {
-      const status = String(statusOf(code))
+      const status = statusOf(code) >= 500 ? '5XX' : String(statusOf(code))
       codes.set(status, [...new Set([...(codes.get(status) ?? []), code])])
     }
   }

@@ -7,7 +7,9 @@ import { ALERT_STATES } from './schemas.ts'
 const { id, text, time, count, flag } = held
 const object = Joi.object().unknown()
 const status = Joi.string().valid(...ALERT_STATUSES)
-const severity = Joi.string().valid(...SEVERITIES)
+const severity = Joi.string()
+  .valid(...SEVERITIES)
+  .label('Severity')
 const list = (item: Joi.Schema) => Joi.array().items(item)
 const recordOf = (names: readonly string[], field: Joi.Schema) =>
   record(Object.fromEntries(names.map(name => [name, field])))
@@ -114,11 +116,13 @@ const transition = record({
   ...resolution,
 }).label('AlertTransition')
 
+const bySeverity = recordOf(SEVERITIES, count).label('SeverityCounts')
+
 const summary = record({
   total: count.example(12),
   open: count.description('Neither resolved nor dismissed.').example(3),
   by_status: recordOf(ALERT_STATUSES, count),
-  open_by_severity: recordOf(SEVERITIES, count),
+  open_by_severity: bySeverity,
   delivery_failed: count.example(0),
   unresolved_alerts: count.description('The same as `open`.').example(3),
   recent_alerts: count.description('Opened within the last 24 hours.').example(1),
@@ -128,7 +132,8 @@ const summary = record({
 
 const counts = { opened: count.example(4), resolved: count.example(3), dismissed: count.example(1) }
 const minutes = Joi.number().min(0).allow(null).description('Null if there was none.').example(12.5)
-const point = { ...counts, opened_by_severity: recordOf(SEVERITIES, count) }
+const movements = record(counts).label('AlertCounts')
+const point = { ...counts, opened_by_severity: bySeverity }
 const noise = { alerts: count.example(4), occurrences: count.example(9) }
 
 function trendsRecord(kinds: readonly AlertKind[]) {
@@ -145,8 +150,8 @@ function trendsRecord(kinds: readonly AlertKind[]) {
     ...counts,
     mean_minutes_to_acknowledge: minutes,
     mean_minutes_to_resolve: minutes,
-    by_severity: recordOf(SEVERITIES, record(counts)),
-    by_event_type: recordOf(counted, record(counts)),
+    by_severity: recordOf(SEVERITIES, movements),
+    by_event_type: recordOf(counted, movements),
     by_day: list(
       record({
         date: Joi.string()

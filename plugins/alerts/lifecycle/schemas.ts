@@ -115,7 +115,8 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
     transition: oneNote(Joi.object(transitionFields)).allow(null).example({ notes: 'Looking into it' }),
     ending: oneNote(Joi.object({ ...transitionFields, ...resolutionFields }))
       .allow(null)
-      .example(ENDING_EXAMPLE),
+      .example(ENDING_EXAMPLE)
+      .label('EndAlertRequest'),
     snooze: oneNote(
       Joi.object({
         snoozed_until: Joi.date()

@@ -1,6 +1,7 @@
 /** 401, 429 and 403 come before the body of a request is read: who is refused need not send it, and cannot be heard. */
 import t from 'tap'
-import { openApi, type Operation } from '../../../server/openapi/openapi.ts'
+import type { Operation } from '../../../server/openapi/document.ts'
+import { openApi } from '../../../server/openapi/openapi.ts'
 import { startServer } from '../../helpers/server.ts'
 
 const app = await startServer(t)

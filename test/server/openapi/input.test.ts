@@ -1,6 +1,7 @@
 /** What the description says of input is what the server does with it, for every operation. */
 import t from 'tap'
-import { openApi, type Operation } from '../../../server/openapi/openapi.ts'
+import type { Operation } from '../../../server/openapi/document.ts'
+import { openApi } from '../../../server/openapi/openapi.ts'
 import type { JsonSchema } from '../../../server/openapi/json-schema.ts'
 import { startServer } from '../../helpers/server.ts'
 import { withoutReferences } from '../../helpers/references.ts'

@@ -1,0 +1,23 @@
+import type { Components } from './components.ts'
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  openapi: '3.1.0'
+  info: { title: string; version: string; [field: string]: unknown }
+  servers: { url: string }[]
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: Components & Record<'securitySchemes' | 'headers', Record<string, object>>
+}
+
+/** One method of one path. */
+export interface Operation {
+  operationId: string
+  summary: string
+  description?: string
+  tags: string[]
+  security: Record<string, string[]>[]
+  parameters?: object[]
+  requestBody?: object
+  responses: Record<string, object>
+}
