@@ -33,6 +33,7 @@ import { onInvalid, shapeReplies } from './http/replies.ts'
 import { followRequests } from './telemetry/requests.ts'
 import { checkShape, connectorShape } from './extension-schemas.ts'
 import { makeTelemetry, type Telemetry } from './telemetry/telemetry.ts'
+import type { ApiParts } from './openapi/tags.ts'
 import { makeVault, type SealedColumn, type Vault } from './security/vault.ts'
 
 declare module '@hapi/hapi' {
@@ -43,8 +44,8 @@ declare module '@hapi/hapi' {
     vault: Vault
     /** Called once the server listens, with a function that prints for the person who started it. */
     afterStart: ((print: (line: string) => void) => Promise<void>)[]
-    /** Descriptions of the tags of routes, for OpenAPI; each feature sets its own. */
-    apiTags: Record<string, string>
+    /** What `/openapi.json` says of sections and the like; each feature sets its own. */
+    apiParts: ApiParts
     /** The encrypted columns, from the features that own them: encrypted again when the key changes. */
     sealed: SealedColumn[]
     telemetry: Telemetry
@@ -96,7 +97,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'vault', vault)
   server.decorate('server', 'sealed', [])
   server.decorate('server', 'afterStart', [])
-  server.decorate('server', 'apiTags', { health: 'The state of the service itself.' })
+  server.decorate('server', 'apiParts', { tags: {} })
   server.decorate('server', 'pino', log)
   server.decorate('server', 'jobs', jobs)
   server.decorate('server', 'connectors', new Registry<Connector>('connector', connectorShape))

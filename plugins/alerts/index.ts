@@ -18,14 +18,35 @@ import { alertRoutes } from './lifecycle/routes.ts'
 import { deliveryPartitions, pruneJob } from './prune.ts'
 import { ruleRoutes } from './rules/routes.ts'
 import { makeSubscriptions } from './rules/subscriptions.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Alerts, the rules that select who is notified, and the delivery of messages. */
 export const alerts: Plugin<undefined> = {
   name: 'alerts',
   register(server) {
-    Object.assign(server.apiTags, {
-      alerts: 'Alerts, the rules that decide who is notified, destinations and deliveries.',
-    })
+    Object.assign(server.apiParts.tags, {
+      alerts: {
+        title: 'Alerts',
+        group: 'Notifications',
+        order: 210,
+        description: 'Problems that were found, and what became of them.',
+        page: '/api/public/docs/alerts.md',
+      },
+      'alert-rules': {
+        title: 'Alert rules',
+        group: 'Notifications',
+        order: 220,
+        description: 'Which alerts are sent to which destinations.',
+        page: '/api/public/docs/alerts.md',
+      },
+      destinations: {
+        title: 'Destinations',
+        group: 'Notifications',
+        order: 230,
+        description: 'Where messages are sent, and each delivery with its attempts.',
+        page: '/api/public/docs/destinations.md',
+      },
+    } satisfies Record<string, ApiTag>)
     server.decorate('server', 'destinations', createDestinationRegistry())
     server.vocabularies.set('destination_type', () => server.destinations.names())
     const kinds = createKindRegistry()

@@ -30,19 +30,43 @@ import { sourceInactive } from './sources/sources.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { usageRoutes } from './sources/usage-routes.ts'
 import { lockScannedTable, lockSource } from './locks.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Sources, what is in them, and how it changes. */
 export const catalog: Plugin<undefined> = {
   name: 'catalog',
   dependencies: ['auth', 'alerts'],
   register(server) {
-    Object.assign(server.apiTags, {
-      assets: 'Sources, which are connections to databases, and the tables found in them.',
-      jobs: 'Background jobs.',
-      schema: 'How tables and columns changed.',
-      sources: 'Connections to databases.',
-      tags: 'Labels of tables and columns.',
-    })
+    Object.assign(server.apiParts.tags, {
+      assets: {
+        title: 'Sources and assets',
+        group: 'Catalog',
+        order: 10,
+        description: 'Sources, which are connections to databases, and the tables found in them.',
+        page: '/api/public/docs/getting-started.md',
+      },
+      jobs: {
+        title: 'Jobs',
+        group: 'Catalog',
+        order: 20,
+        description: 'Background jobs, such as discoveries.',
+        page: '/api/public/docs/getting-started.md',
+      },
+      schema: {
+        title: 'Schema changes',
+        group: 'Catalog',
+        order: 30,
+        description: 'How tables and columns changed.',
+        page: '/api/public/docs/drift.md',
+      },
+      tags: {
+        title: 'Tags',
+        group: 'Catalog',
+        order: 40,
+        description: 'Labels of tables and columns.',
+        page: '/api/public/docs/tags.md',
+      },
+    } satisfies Record<string, ApiTag>)
     const extensions: AssetExtension[] = []
     server.partitions.add(schemaChangePartitions)
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)

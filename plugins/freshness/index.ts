@@ -6,15 +6,22 @@ import { freshnessExtension } from './asset-extension.ts'
 import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
 import { routes } from './routes.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Freshness: the age of the newest data of tables, and its SLA. */
 export const freshness: Plugin<undefined> = {
   name: 'freshness',
   dependencies: ['alerts', 'catalog'],
   register(server) {
-    Object.assign(server.apiTags, {
-      freshness: 'The age of the newest rows of tables, against what is expected.',
-    })
+    Object.assign(server.apiParts.tags, {
+      freshness: {
+        title: 'Freshness',
+        group: 'Monitoring',
+        order: 110,
+        description: 'The age of the newest rows of tables, against what is expected.',
+        page: '/api/public/docs/freshness.md',
+      },
+    } satisfies Record<string, ApiTag>)
     server.partitions.add({
       name: 'freshness_checks',
       retention: 'retentionResultsDays',

@@ -3,13 +3,22 @@ import type { LineageApi } from './api.ts'
 import { connectTables } from './edges.ts'
 import { lineageExtension } from './asset-extension.ts'
 import { routes } from './routes.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Which tables are made from which. */
 export const lineage: Plugin<undefined> = {
   name: 'lineage',
   dependencies: ['auth', 'catalog'],
   register(server) {
-    Object.assign(server.apiTags, { lineage: 'Which tables are derived from which.' })
+    Object.assign(server.apiParts.tags, {
+      lineage: {
+        title: 'Lineage',
+        group: 'Catalog',
+        order: 50,
+        description: 'Which tables are derived from which.',
+        page: '/api/public/docs/lineage.md',
+      },
+    } satisfies Record<string, ApiTag>)
     server.plugins.catalog.extendAssets(lineageExtension)
     server.route(routes)
     server.expose({ connect: connectTables } satisfies LineageApi)

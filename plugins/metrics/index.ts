@@ -5,13 +5,22 @@ import { Metric, type Snapshot } from './models.ts'
 import { describeSnapshots } from './present.ts'
 import { recordCaptures } from './record.ts'
 import { metricResource } from './routes.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Numbers taken of tables again and again, each judged against its own history. */
 export const metrics: Plugin<undefined> = {
   name: 'metrics',
   dependencies: ['catalog', 'scans', 'alerts'],
   register(server) {
-    Object.assign(server.apiTags, { metrics: 'Numbers measured over time, and their anomalies.' })
+    Object.assign(server.apiParts.tags, {
+      metrics: {
+        title: 'Metrics',
+        group: 'Monitoring',
+        order: 130,
+        description: 'Numbers measured over time, and their anomalies.',
+        page: '/api/public/docs/metrics.md',
+      },
+    } satisfies Record<string, ApiTag>)
     server.partitions.add({
       name: 'metric_snapshots',
       retention: 'retentionResultsDays',

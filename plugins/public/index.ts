@@ -7,16 +7,23 @@ import { magicRoutes } from './magic-login.ts'
 import { showNotFoundPage } from './not-found.ts'
 import { refuseTraversal } from './doc-pages.ts'
 import { routes } from './routes.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Routes that need no sign-in: health, API description, documentation, magic login, events and the beta. */
 export const publicPages: Plugin<undefined> = {
   name: 'public',
   async register(server) {
-    Object.assign(server.apiTags, {
-      beta: 'Registration for the beta.',
-      public:
-        'Endpoints without a credential: health, this description, documentation, pages linked from emails.',
-    })
+    server.apiParts.docsPath = '/api/public/docs/index.md'
+    Object.assign(server.apiParts.tags, {
+      public: {
+        title: 'Public endpoints',
+        group: 'Service',
+        order: 420,
+        description:
+          'Endpoints without a credential: health, this description, documentation, pages linked from emails.',
+        page: '/api/public/docs/index.md',
+      },
+    } satisfies Record<string, ApiTag>)
     // Another feature may have registered it before.
     await server.register(inert, { once: true })
     server.ext('onRequest', refuseTraversal)

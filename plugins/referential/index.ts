@@ -4,13 +4,22 @@ import { ReferentialCheck, type ReferentialResult } from './models.ts'
 import { describeResult } from './present.ts'
 import { recordResults, loadCheckSpecs } from './record.ts'
 import { referentialResource } from './routes.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Checks that the values of a column occur in another table, on schedule and on demand. */
 export const referential: Plugin<undefined> = {
   name: 'referential',
   dependencies: ['catalog', 'scans', 'alerts'],
   register(server) {
-    Object.assign(server.apiTags, { referential: 'Rows whose parents are missing.' })
+    Object.assign(server.apiParts.tags, {
+      referential: {
+        title: 'Referential checks',
+        group: 'Monitoring',
+        order: 140,
+        description: 'Rows whose parents are missing.',
+        page: '/api/public/docs/checks.md',
+      },
+    } satisfies Record<string, ApiTag>)
     server.partitions.add({
       name: 'referential_results',
       retention: 'retentionResultsDays',

@@ -5,13 +5,22 @@ import { describeResult } from './present.ts'
 import { recordResults } from './record.ts'
 import { scheduleUser, checkSpecOf } from './rules.ts'
 import { ruleResource } from './routes.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Rules that say which values are valid, checked on schedule and on demand. */
 export const validity: Plugin<undefined> = {
   name: 'validity',
   dependencies: ['catalog', 'scans', 'alerts', 'operatingSchedules'],
   register(server) {
-    Object.assign(server.apiTags, { validity: 'Rules for the values of columns.' })
+    Object.assign(server.apiParts.tags, {
+      validity: {
+        title: 'Validity rules',
+        group: 'Monitoring',
+        order: 120,
+        description: 'Rules for the values of columns.',
+        page: '/api/public/docs/validity.md',
+      },
+    } satisfies Record<string, ApiTag>)
     server.partitions.add({
       name: 'validity_results',
       retention: 'retentionResultsDays',

@@ -5,7 +5,9 @@ export interface OpenApiDocument {
   openapi: '3.1.0'
   info: { title: string; version: string; [field: string]: unknown }
   servers: { url: string }[]
-  tags: { name: string; description?: string }[]
+  externalDocs?: { url: string; description?: string }
+  tags: { name: string; description?: string; 'x-displayName'?: string; externalDocs?: { url: string } }[]
+  'x-tagGroups': { name: string; tags: string[] }[]
   paths: Record<string, Record<string, Operation>>
   components: Components & Record<'securitySchemes' | 'headers', Record<string, object>>
 }

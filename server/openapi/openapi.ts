@@ -9,6 +9,7 @@ import { jsonSchema } from './json-schema.ts'
 import { operationId } from './operation-id.ts'
 import { parametersOf, withSharedParameters } from './parameters.ts'
 import { HEADERS, repliesOf } from './replies.ts'
+import { describeTags } from './tags.ts'
 
 /** Records that others are described by, though no operation answers with them alone. */
 const BASES = [emptyEnvelope]
@@ -34,19 +35,19 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
     bases: BASES.map(base => jsonSchema(base, 'output')),
   }
   const { rest, components } = gatherComponents(described, server.vocabularies)
+  const { docsPath } = server.apiParts
   return {
     openapi: '3.1.0',
     info: {
       title: 'Tidemark',
       version: INTERFACE_VERSION,
       description: ABOUT,
+      contact: { name: 'Tidemark', url: baseUrl },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
-    tags: [...tags].sort().map(name => {
-      const description = server.apiTags[name]
-      return { name, ...(description !== undefined && { description }) }
-    }),
+    ...(docsPath !== undefined && { externalDocs: { description: 'Guides', url: baseUrl + docsPath } }),
+    ...describeTags(tags, server.apiParts, baseUrl),
     paths: rest.paths,
     components: {
       ...components,

@@ -28,7 +28,7 @@ import { idParams } from '../lifecycle/schemas.ts'
 import { lockAlertOfDelivery, lockDelivery } from '../locks.ts'
 import { schemas } from './schemas.ts'
 
-const route = routesOf('alerts')
+const route = routesOf('destinations')
 
 /** Destinations, and the record of what was sent to them. */
 export const destinationRoutes: ServerRoute[] = [

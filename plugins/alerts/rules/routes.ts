@@ -14,7 +14,7 @@ import { ruleReplies } from './replies.ts'
 import { changeRule, createRule, deleteRule, findRule, presentRule, type RuleInput } from './rules.ts'
 import { ruleSchemas } from './schemas.ts'
 
-const route = routesOf('alerts')
+const route = routesOf('alert-rules')
 
 export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
   const schemas = ruleSchemas(kinds.all())

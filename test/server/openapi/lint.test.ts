@@ -103,6 +103,28 @@ t.test('every parameter and every group of operations is described', async t => 
         t.ok(description, `${name} of ${method} ${path}`)
 })
 
+t.test('sections stand in groups, in an order of their own, each with a page that is there', async t => {
+  const { tags, externalDocs, 'x-tagGroups': groups } = document
+  t.strictSame(
+    groups.flatMap(group => group.tags),
+    tags.map(({ name }) => name),
+  )
+  t.strictSame(
+    groups.map(({ name }) => name),
+    ['Catalog', 'Monitoring', 'Notifications', 'Accounts', 'Service'],
+  )
+  t.equal(tags[0]?.name, 'assets', 'the first is what one begins with')
+  const orders = tags.map(({ name }) => server.apiParts.tags[name]?.order)
+  t.equal(new Set(orders).size, orders.length, 'no two at one place')
+  t.equal(Object.keys(server.apiParts.tags).length, tags.length, 'no section is without operations')
+  for (const { url } of [externalDocs, ...tags.map(tag => tag.externalDocs)].flatMap(docs => docs ?? [])) {
+    const { statusCode } = await server.inject(url.replace(server.config.baseUrl, ''))
+    t.equal(statusCode, 200, url)
+  }
+  for (const { name, ...tag } of tags)
+    t.match(tag, { 'x-displayName': /^[A-Z]/, externalDocs: { url: String } }, name)
+})
+
 t.test('every operation says exactly what it answers when all goes well', async t => {
   for (const [path, methods] of Object.entries(document.paths))
     for (const [method, { responses }] of Object.entries(methods))
