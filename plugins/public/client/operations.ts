@@ -1,0 +1,4773 @@
+/**
+ * What the server takes and replies, by method and path: written from its OpenAPI document by `npm run client:types`,
+ * and compared with it by `test/plugins/public/client/operations.test.ts`.
+ */
+
+export interface Operations {
+  get: {
+    '/api/public/beta/status': { options: object; reply: BetaStatus }
+    '/api/public/docs/{path}.md': { options: { path: { path: string | number } }; reply: string }
+    '/api/public/magic-login': { options: object; reply: Record<string, unknown> }
+    '/api/v1/api-keys': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** Whether revoked keys are listed. */
+          include_revoked?: boolean
+        }
+      }
+      reply: ApiKeyListData
+    }
+    '/api/v1/api-keys/usage': { options: object; reply: ApiKeyUsageData }
+    '/api/v1/api-keys/{key_id}': { options: { path: { key_id: string | number } }; reply: ApiKeyData }
+    '/api/v1/assets': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** The name of a source; or an engine, such as postgresql, for all sources of it unless one has this name. */
+          source?: string
+          /** Only assets of this type. */
+          asset_type?: 'source' | 'table' | 'view' | 'materialized_view' | 'external_table'
+          /** A part of the name, in any case; there are no wildcards. */
+          search?: string
+          /** Schemas, separated by commas; tables of any of them are listed. */
+          schema?: string[]
+          /** Tags, separated by commas: of the asset; for a table also those of its source and its columns. */
+          tag?: string[]
+        }
+      }
+      reply: AssetPage
+    }
+    '/api/v1/assets/{asset_id}': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Whether a table comes with its columns. */
+          include_columns?: boolean
+        }
+      }
+      reply: Asset
+    }
+    '/api/v1/assets/{asset_id}/freshness': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Comma-separated states: ready, not_ready, unknown, error, fresh, stale, disabled. fresh is ready, stale is not_ready, and disabled is a paused schedule or source. */
+          status?: ('ready' | 'not_ready' | 'unknown' | 'error' | 'fresh' | 'stale' | 'disabled')[]
+          /** Comma-separated schemas. */
+          schema?: string[]
+          /** Comma-separated tags of the table, of any of its columns, or of its source. */
+          tag?: string[]
+          /** Part of the table name, ignoring case; no wildcards. */
+          search?: string
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply:
+        | FreshnessEnvelope
+        | {
+            success: boolean
+            /** A sentence for people; mostly empty when it went well. */
+            message: string
+            /** A code; empty when it went well. */
+            error: string
+            meta: Record<string, unknown>
+            data: {
+              /** The qualified name of the source. */
+              asset: string
+              /** Counts of all matching tables, regardless of the filter on status. */
+              summary: {
+                ready: number
+                not_ready: number
+                unknown: number
+                error: number
+              }
+              tables: ListedFreshness[]
+              /** All that match, on this page and others. */
+              total: number
+              limit: number
+              offset: number
+              /** Whether there is a page after this one: ask with offset + limit. */
+              has_more: boolean
+            }
+          }
+    }
+    '/api/v1/assets/{asset_id}/schema-changes': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** How many days to look back. */
+          days_back?: number
+          /** Only changes of this type. */
+          change_type?:
+            | 'column_added'
+            | 'column_removed'
+            | 'column_type_changed'
+            | 'column_renamed'
+            | 'table_added'
+            | 'table_removed'
+            | 'constraint_changed'
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: AssetSchemaChangesEnvelope
+    }
+    '/api/v1/audit-log': {
+      options: {
+        query?: {
+          /** How many entries. */
+          limit?: number
+          /** Only entries before this number: `next_before` of the previous page. */
+          before?: number
+          /** Such as `source.updated`. */
+          action?: string
+          /** `user:<id>`, `key:<id>`, `system` or `cli`. */
+          actor?: string
+          /** Such as `source`. */
+          target_type?: string
+          /** The id of the target. */
+          target_id?: string
+          /** Only entries at or after this time. */
+          from?: string
+          /** Only entries at or before this time. */
+          to?: string
+        }
+      }
+      reply: AuditPage
+    }
+    '/api/v1/audit-log/verify': { options: object; reply: AuditVerdictData }
+    '/api/v1/auth/me': { options: object; reply: User }
+    '/api/v1/auth/preferences': { options: object; reply: UserPreferencesEnvelope }
+    '/api/v1/auth/preferences/onboarding': { options: object; reply: OnboardingProgressEnvelope }
+    '/api/v1/auth/preferences/{preference_key}': {
+      options: { path: { preference_key: string | number } }
+      reply: {
+        success: boolean
+        /** A sentence for people; mostly empty when it went well. */
+        message: string
+        /** A code; empty when it went well. */
+        error: string
+        meta: Record<string, unknown>
+        /** The value; null if there is none. */
+        data: unknown
+      }
+    }
+    '/api/v1/freshness': {
+      options: {
+        query: {
+          /** The qualified name or the id of an asset. */
+          asset: string
+          /** Comma-separated states: ready, not_ready, unknown, error, fresh, stale, disabled. fresh is ready, stale is not_ready, and disabled is a paused schedule or source. */
+          status?: ('ready' | 'not_ready' | 'unknown' | 'error' | 'fresh' | 'stale' | 'disabled')[]
+          /** Comma-separated schemas. */
+          schema?: string[]
+          /** Comma-separated tags of the table, of any of its columns, or of its source. */
+          tag?: string[]
+          /** Part of the table name, ignoring case; no wildcards. */
+          search?: string
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply:
+        | FreshnessEnvelope
+        | {
+            success: boolean
+            /** A sentence for people; mostly empty when it went well. */
+            message: string
+            /** A code; empty when it went well. */
+            error: string
+            meta: Record<string, unknown>
+            data: {
+              /** The qualified name of the source. */
+              asset: string
+              /** Counts of all matching tables, regardless of the filter on status. */
+              summary: {
+                ready: number
+                not_ready: number
+                unknown: number
+                error: number
+              }
+              tables: ListedFreshness[]
+              /** All that match, on this page and others. */
+              total: number
+              limit: number
+              offset: number
+              /** Whether there is a page after this one: ask with offset + limit. */
+              has_more: boolean
+            }
+          }
+    }
+    '/api/v1/health': { options: object; reply: Health }
+    '/api/v1/invitations': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: InvitationPage
+    }
+    '/api/v1/oauth/links': { options: object; reply: ProviderLinks }
+    '/api/v1/oauth/{provider_type}/callback': {
+      options: {
+        path: { provider_type: string | number }
+        query: {
+          /** Identifies the attempt; created by authorize. */
+          state: string
+          /** The authorization code of the provider. */
+          code?: string
+          /** The issuer of the provider. */
+          iss?: string
+          /** The error code of the provider. */
+          error?: string
+          /** The error message of the provider. */
+          error_description?: string
+        }
+      }
+      reply: LoginResponse | ProviderLink
+    }
+    '/api/v1/operating-schedules': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: OperatingSchedulePage
+    }
+    '/api/v1/operating-schedules/{schedule_id}': {
+      options: { path: { schedule_id: string | number } }
+      reply: OperatingSchedule
+    }
+    '/api/v1/sdk/alerts': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** One or more of info, warning, critical, separated by commas. */
+          severity?: ('info' | 'warning' | 'critical')[]
+          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, separated by commas. */
+          event_type?: (
+            | 'destination_disabled'
+            | 'schema_change'
+            | 'schema_drift'
+            | 'discovery_complete'
+            | 'connection_failed'
+            | 'validity_failure'
+            | 'metric_anomaly'
+            | 'referential_failure'
+            | 'freshness_violation'
+            | 'freshness_stale'
+            | 'freshness_alert'
+          )[]
+          /** The id or the qualified name of a table, or of a source with all its tables. */
+          asset_id?: string
+          /** Whether a message about it reached none of its destinations. */
+          delivery_failed?: boolean
+          /** A part of the title, the name of the rule, the qualified name, the notes or the resolution, in any case; no wildcards. */
+          search?: string
+          /** What was done, as stated when it ended. */
+          action_category?: string
+          /** What it came from, as stated when it ended. */
+          root_cause_category?: string
+          /** Opened at this time or after. */
+          since?: string
+          /** Opened before this time. */
+          until?: string
+          /** Another name for `since`. */
+          from_date?: string
+          /** Opened at this time or before. */
+          to_date?: string
+          /** One or more of triggered, acknowledged, snoozed, resolved, dismissed, separated by commas. */
+          status?: ('triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed')[]
+        }
+      }
+      reply: AlertPageData
+    }
+    '/api/v1/sdk/alerts/destinations': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** Only destinations of this type. */
+          destination_type?: 'email' | 'ntfy' | 'pagerduty' | 'slack' | 'teams' | 'webhook'
+          /** Only those that are switched on, or off. */
+          is_active?: boolean
+          /** Whether to leave out destinations that are switched off. */
+          active_only?: boolean
+          /** Whether its latest attempts have all failed. */
+          is_failing?: boolean
+        }
+      }
+      reply: DestinationListData
+    }
+    '/api/v1/sdk/alerts/destinations/{id}': {
+      options: { path: { id: string | number } }
+      reply: DestinationData
+    }
+    '/api/v1/sdk/alerts/destinations/{id}/deliveries': {
+      options: {
+        path: { id: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** One or more of pending, delivered, failed, stopped, separated by commas. */
+          status?: ('pending' | 'delivered' | 'failed' | 'stopped')[]
+          /** One or more of alert.triggered, alert.resolved, alert.test, separated by commas. */
+          event_type?: ('alert.triggered' | 'alert.resolved' | 'alert.test')[]
+        }
+      }
+      reply: DeliveryPageData
+    }
+    '/api/v1/sdk/alerts/inbox': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** One or more of info, warning, critical, separated by commas. */
+          severity?: ('info' | 'warning' | 'critical')[]
+          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, separated by commas. */
+          event_type?: (
+            | 'destination_disabled'
+            | 'schema_change'
+            | 'schema_drift'
+            | 'discovery_complete'
+            | 'connection_failed'
+            | 'validity_failure'
+            | 'metric_anomaly'
+            | 'referential_failure'
+            | 'freshness_violation'
+            | 'freshness_stale'
+            | 'freshness_alert'
+          )[]
+          /** The id or the qualified name of a table, or of a source with all its tables. */
+          asset_id?: string
+          /** Whether a message about it reached none of its destinations. */
+          delivery_failed?: boolean
+          /** A part of the title, the name of the rule, the qualified name, the notes or the resolution, in any case; no wildcards. */
+          search?: string
+          /** What was done, as stated when it ended. */
+          action_category?: string
+          /** What it came from, as stated when it ended. */
+          root_cause_category?: string
+          /** Opened at this time or after. */
+          since?: string
+          /** Opened before this time. */
+          until?: string
+          /** Another name for `since`. */
+          from_date?: string
+          /** Opened at this time or before. */
+          to_date?: string
+          /** Defaults to both. */
+          status?: ('triggered' | 'acknowledged')[]
+          /** In place of `status`; also of alerts that are over. */
+          state?: ('new' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed')[]
+        }
+      }
+      reply: InboxAlertListData
+    }
+    '/api/v1/sdk/alerts/rules': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** Only those that are switched on, or off. */
+          is_active?: boolean
+          /** Whether to leave out rules that are switched off. */
+          enabled_only?: boolean
+          /** Rules that send to this destination. */
+          destination_id?: string
+        }
+      }
+      reply: AlertRulePageData
+    }
+    '/api/v1/sdk/alerts/rules/{id}': { options: { path: { id: string | number } }; reply: AlertRuleData }
+    '/api/v1/sdk/alerts/rules/{id}/destinations': {
+      options: { path: { id: string | number } }
+      reply: {
+        data: {
+          destinations: Destination[]
+        }
+      }
+    }
+    '/api/v1/sdk/alerts/summary': { options: object; reply: AlertSummaryData }
+    '/api/v1/sdk/alerts/trends': {
+      options: {
+        query?: {
+          /** The number of days, including today; defaults to 30. */
+          days?: number
+          /** In place of `days`. `24h` counts by the hour, other periods by the day. */
+          period?: '24h' | '7d' | '30d' | '90d'
+          /** The zone whose midnights separate the days; defaults to the setting TIMEZONE. */
+          timezone?: string
+          /** The id or the qualified name of a table, or of a source with all its tables. */
+          asset_id?: string
+        }
+      }
+      reply: AlertTrendsData
+    }
+    '/api/v1/sdk/alerts/{id}': { options: { path: { id: string | number } }; reply: AlertData }
+    '/api/v1/sdk/alerts/{id}/deliveries': {
+      options: {
+        path: { id: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** One or more of pending, delivered, failed, stopped, separated by commas. */
+          status?: ('pending' | 'delivered' | 'failed' | 'stopped')[]
+          /** One or more of alert.triggered, alert.resolved, alert.test, separated by commas. */
+          event_type?: ('alert.triggered' | 'alert.resolved' | 'alert.test')[]
+        }
+      }
+      reply: DeliveryPageData
+    }
+    '/api/v1/sdk/alerts/{id}/history': {
+      options: {
+        path: { id: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: {
+        data: {
+          data: AlertTransition[]
+          /** The same transitions as actions. */
+          history: AlertAction[]
+          pagination: {
+            /** All that match, on this page and others. */
+            total: number
+            limit: number
+            offset: number
+            /** Whether there is a page after this one: ask with offset + limit. */
+            has_more: boolean
+          }
+        }
+      }
+    }
+    '/api/v1/sdk/assets': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** The name of a source; or an engine, such as postgresql, for all sources of it unless one has this name. */
+          source?: string
+          /** Only assets of this type. */
+          asset_type?: 'source' | 'table' | 'view' | 'materialized_view' | 'external_table'
+          /** A part of the name, in any case; there are no wildcards. */
+          search?: string
+          /** Schemas, separated by commas; tables of any of them are listed. */
+          schema?: string[]
+          /** Tags, separated by commas: of the asset; for a table also those of its source and its columns. */
+          tag?: string[]
+        }
+      }
+      reply: AssetPageData
+    }
+    '/api/v1/sdk/assets/{asset_id}': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Whether a table comes with its columns. */
+          include_columns?: boolean
+        }
+      }
+      reply: AssetData
+    }
+    '/api/v1/sdk/assets/{asset_id}/usage': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** The number of days until today; defaults to 30. */
+          days?: number
+          /** The first day, UTC; in place of days. */
+          from?: string
+          /** The last day, UTC; defaults to today. */
+          to?: string
+        }
+      }
+      reply: SourceUsageData
+    }
+    '/api/v1/sdk/badges': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** A source or a table, by its id or qualified name. */
+          asset_id?: string
+          /** Leaves out inactive badges. */
+          active_only?: boolean
+        }
+      }
+      reply: BadgeListData
+    }
+    '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: BadgeData }
+    '/api/v1/sdk/badges/{id}/status': {
+      options: { path: { id: string | number } }
+      reply: {
+        data: {
+          badge_id: string
+          /** What the picture shows now. */
+          status: 'passing' | 'failing' | 'unknown'
+          /** The public URL of the picture. */
+          badge_url: string
+        }
+      }
+    }
+    '/api/v1/sdk/coverage/company': { options: object; reply: CompanyCoverageData }
+    '/api/v1/sdk/coverage/{asset_id}': {
+      options: { path: { asset_id: string | number } }
+      reply: AssetCoverageData
+    }
+    '/api/v1/sdk/coverage/{asset_id}/gaps': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+        }
+      }
+      reply: CoverageGapsData
+    }
+    '/api/v1/sdk/freshness': {
+      options: {
+        query?: {
+          /** The id or the qualified name of a source or a table. */
+          asset_id?: string
+          /** Comma-separated states: ready, not_ready, unknown, error, fresh, stale, disabled. fresh is ready, stale is not_ready, and disabled is a paused schedule or source. */
+          status?: ('ready' | 'not_ready' | 'unknown' | 'error' | 'fresh' | 'stale' | 'disabled')[]
+          /** Comma-separated schemas. */
+          schema?: string[]
+          /** Comma-separated tags of the table, of any of its columns, or of its source. */
+          tag?: string[]
+          /** Part of the table name, ignoring case; no wildcards. */
+          search?: string
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: MonitoredTablePageData
+    }
+    '/api/v1/sdk/freshness/schedules': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** The id or the qualified name of a source or a table. */
+          asset_id?: string
+          /** Only those that are switched on, or off. */
+          is_active?: boolean
+          /** true is the same as is_active=true; false does not filter. */
+          active_only?: boolean
+        }
+      }
+      reply: FreshnessSchedulePageData
+    }
+    '/api/v1/sdk/freshness/summary': {
+      options: {
+        query?: {
+          /** The id or the qualified name of a source or a table. */
+          asset_id?: string
+        }
+      }
+      reply: FreshnessSummaryData
+    }
+    '/api/v1/sdk/freshness/{asset_id}': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Comma-separated states: ready, not_ready, unknown, error, fresh, stale, disabled. fresh is ready, stale is not_ready, and disabled is a paused schedule or source. */
+          status?: ('ready' | 'not_ready' | 'unknown' | 'error' | 'fresh' | 'stale' | 'disabled')[]
+          /** Comma-separated schemas. */
+          schema?: string[]
+          /** Comma-separated tags of the table, of any of its columns, or of its source. */
+          tag?: string[]
+          /** Part of the table name, ignoring case; no wildcards. */
+          search?: string
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: {
+        /** The record of a table; of a source, counts and its tables. */
+        data:
+          | MonitoredTable
+          | {
+              qualified_name: string
+              /** Whether the status is stale. */
+              is_stale: boolean
+              /** Time of the newest data; of a source, of the table with the oldest. */
+              last_update_time: string | null
+              /** Its age at the time of the request. */
+              hours_since_update: number | null
+              /** The threshold in hours, rounded up; of a source, the largest. Null while unknown. */
+              staleness_threshold_hours: number | null
+              /** The source. */
+              asset_id: string
+              /** stale if any table is, fresh if a table is and all could be read, else unknown. */
+              status: 'fresh' | 'stale' | 'unknown'
+              /** Time of the last check of any table; before the first, when a schedule was last changed. Null if no table matches the filters. */
+              checked_at: string | null
+              /** The qualified name of the source. */
+              asset: string
+              /** Counts of all matching tables, regardless of the filter on status. */
+              summary: {
+                ready: number
+                not_ready: number
+                unknown: number
+                error: number
+              }
+              tables: MonitoredTable[]
+              /** All that match, on this page and others. */
+              total: number
+              limit: number
+              offset: number
+              /** Whether there is a page after this one: ask with offset + limit. */
+              has_more: boolean
+            }
+      }
+    }
+    '/api/v1/sdk/freshness/{asset_id}/history': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** How many days to look back. */
+          days_back?: number
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: FreshnessCheckPageData
+    }
+    '/api/v1/sdk/health/summary': { options: object; reply: HealthSummaryData }
+    '/api/v1/sdk/jobs/{job_id}': { options: { path: { job_id: string | number } }; reply: JobData }
+    '/api/v1/sdk/lineage': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: LineageNodePageData
+    }
+    '/api/v1/sdk/lineage/{asset_id}': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Steps away from the table. */
+          depth?: number
+          /** What the table is made from, what is made from it, or both. */
+          direction?: 'both' | 'upstream' | 'downstream'
+        }
+      }
+      reply: LineageGraphData
+    }
+    '/api/v1/sdk/metrics/{asset_id}': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Only metrics of this type. */
+          metric_type?:
+            | 'distinct_count'
+            | 'duplicate_count'
+            | 'max_value'
+            | 'mean'
+            | 'mean_length'
+            | 'min_value'
+            | 'null_percent'
+            | 'percentile'
+            | 'row_count'
+          /** Only those that are switched on, or off. */
+          is_active?: boolean
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: MetricItems
+    }
+    '/api/v1/sdk/metrics/{asset_id}/summary': {
+      options: { path: { asset_id: string | number } }
+      reply: MetricSummaryData
+    }
+    '/api/v1/sdk/metrics/{asset_id}/{metric_id}': {
+      options: {
+        path: { asset_id: string | number; metric_id: string | number }
+        query?: {
+          /** Whether it comes with its last snapshots. */
+          include_snapshots?: boolean
+          /** How many of them. */
+          snapshot_limit?: number
+        }
+      }
+      reply: MetricDetailData
+    }
+    '/api/v1/sdk/metrics/{asset_id}/{metric_id}/snapshots': {
+      options: {
+        path: { asset_id: string | number; metric_id: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: MetricSnapshotItems
+    }
+    '/api/v1/sdk/referential/{asset_id}': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Only those that are switched on, or off. */
+          is_active?: boolean
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: ReferentialCheckItems
+    }
+    '/api/v1/sdk/referential/{asset_id}/summary': {
+      options: { path: { asset_id: string | number } }
+      reply: ReferentialSummaryData
+    }
+    '/api/v1/sdk/referential/{asset_id}/{check_id}': {
+      options: { path: { asset_id: string | number; check_id: string | number } }
+      reply: ReferentialCheckData
+    }
+    '/api/v1/sdk/referential/{asset_id}/{check_id}/results': {
+      options: {
+        path: { asset_id: string | number; check_id: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: ReferentialResultItems
+    }
+    '/api/v1/sdk/schema/changes': {
+      options: {
+        query?: {
+          /** The id or the qualified name of a source or a table. */
+          asset_id?: string
+          /** By impact: high, medium, low. */
+          severity?: 'critical' | 'warning' | 'info'
+          /** Only changes of this impact. */
+          impact?: 'high' | 'medium' | 'low'
+          /** Only changes of this type. */
+          change_type?:
+            | 'column_added'
+            | 'column_removed'
+            | 'column_type_changed'
+            | 'column_renamed'
+            | 'table_added'
+            | 'table_removed'
+            | 'constraint_changed'
+          /** Only changes that are open. */
+          unacknowledged_only?: boolean
+          /** How many days to look back. */
+          days_back?: number
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: PlacedSchemaChangePageData
+    }
+    '/api/v1/sdk/schema/summary': {
+      options: {
+        query?: {
+          /** The id or the qualified name of a source or a table. */
+          asset_id?: string
+          /** How many days to look back. */
+          days_back?: number
+        }
+      }
+      reply: SchemaChangeSummaryData
+    }
+    '/api/v1/sdk/schema/{asset_id}': {
+      options: { path: { asset_id: string | number } }
+      reply: SchemaStatusData
+    }
+    '/api/v1/sdk/tags': {
+      options: {
+        query?: {
+          /** The id or the qualified name of a source or a table. */
+          asset_id?: string
+          /** Only tags of this category. */
+          category?: 'business' | 'technical' | 'governance'
+          /** Only tags of this name, all of it. */
+          name?: string
+          /** Applied by a person, a key or a discovery. */
+          origin?: 'manual' | 'automatic'
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: TagListData
+    }
+    '/api/v1/sdk/validity/{asset_id}': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Only rules of this type. */
+          rule_type?: 'CUSTOM_SQL' | 'DATE_FORMAT' | 'ENUM' | 'NOT_NULL' | 'RANGE' | 'REGEX' | 'UNIQUE'
+          /** Only those that are switched on, or off. */
+          is_active?: boolean
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: ValidityRuleItems
+    }
+    '/api/v1/sdk/validity/{asset_id}/summary': {
+      options: { path: { asset_id: string | number } }
+      reply: ValiditySummaryData
+    }
+    '/api/v1/sdk/validity/{asset_id}/{rule_id}': {
+      options: { path: { asset_id: string | number; rule_id: string | number } }
+      reply: ValidityRuleDetailData
+    }
+    '/api/v1/sdk/validity/{asset_id}/{rule_id}/results': {
+      options: {
+        path: { asset_id: string | number; rule_id: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: ValidityResultItems
+    }
+    '/api/v1/users': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: UserPage
+    }
+    '/assets/{file}': { options: { path: { file: string | number } }; reply: string[][] }
+    '/badges/{public_id}.svg': { options: { path: { public_id: string | number } }; reply: string }
+    '/favicon.ico': { options: object; reply: string[][] }
+    '/favicon.svg': { options: object; reply: string[][] }
+    '/health': { options: object; reply: Health }
+    '/openapi.json': { options: object; reply: Record<string, unknown> }
+    '/robots.txt': { options: object; reply: string }
+  }
+  post: {
+    '/api/public/beta/signup': { options: { body: BetaSignupRequest }; reply: BetaSignupResponse }
+    '/api/public/contracts/validate': {
+      options: { body?: Record<string, unknown> | string }
+      reply: ContractVerdict
+    }
+    '/api/public/events': { options: { body: TrackEventRequest }; reply: undefined }
+    '/api/public/magic-login': { options: { body: MagicLoginRequest }; reply: MagicLoginResponse }
+    '/api/public/unsubscribe': {
+      options: {
+        query: {
+          /** The email address */
+          email: string
+          /** The signature of the link in the mail */
+          token: string
+          /** What to do; defaults to unsubscribe. */
+          action?: 'subscribe' | 'unsubscribe'
+        }
+      }
+      reply: Subscription
+    }
+    '/api/v1/api-keys': {
+      options: { body: CreateApiKeyRequest; idempotencyKey?: string }
+      reply: NewApiKeyData
+    }
+    '/api/v1/auth/change-password': { options: { body: ChangePasswordRequest }; reply: undefined }
+    '/api/v1/auth/login': { options: { body: LoginRequest }; reply: LoginResponse }
+    '/api/v1/auth/logout': { options: { body?: Empty | null }; reply: undefined }
+    '/api/v1/auth/preferences/onboarding/demo-alert': {
+      options: { body?: EmptyRequest | null }
+      reply: DemoAlertEnvelope
+    }
+    '/api/v1/auth/preferences/onboarding/demo-asset': {
+      options: { body?: EmptyRequest | null }
+      reply: DemoAssetEnvelope
+    }
+    '/api/v1/auth/preferences/onboarding/demo-destination': {
+      options: { body?: EmptyRequest | null }
+      reply: DemoDestinationEnvelope
+    }
+    '/api/v1/auth/preferences/onboarding/demo-lineage': {
+      options: { body?: EmptyRequest | null }
+      reply: DemoLineageEnvelope
+    }
+    '/api/v1/auth/preferences/onboarding/events': {
+      options: { body: TrackOnboardingEventRequest }
+      reply: TrackedEventEnvelope
+    }
+    '/api/v1/auth/preferences/onboarding/reset': {
+      options: { body?: ResetOnboardingRequest | null }
+      reply: OnboardingProgressEnvelope
+    }
+    '/api/v1/auth/register': { options: { body: RegisterRequest }; reply: User }
+    '/api/v1/auth/remove-password': { options: { body: RemovePasswordRequest }; reply: undefined }
+    '/api/v1/auth/tickets': { options: { body: ExchangeTicketRequest }; reply: LoginResponse }
+    '/api/v1/demo/session': { options: { body?: Empty | null }; reply: DemoKeyEnvelope }
+    '/api/v1/invitations': {
+      options: { body: InviteRequest; idempotencyKey?: string }
+      reply: InviteResponse
+    }
+    '/api/v1/oauth/{provider_type}/link': {
+      options: { path: { provider_type: string | number }; body?: LinkProviderRequest | null }
+      reply: LinkProviderResponse
+    }
+    '/api/v1/operating-schedules': {
+      options: { body: CreateOperatingScheduleRequest; idempotencyKey?: string }
+      reply: OperatingSchedule
+    }
+    '/api/v1/sdk/alerts/deliveries/{id}/redeliver': {
+      options: { path: { id: string | number }; body?: EmptyRequest | null; idempotencyKey?: string }
+      reply: QueuedDeliveryData
+    }
+    '/api/v1/sdk/alerts/destinations': {
+      options: { body: CreateDestinationRequest; idempotencyKey?: string }
+      reply: NewDestinationData
+    }
+    '/api/v1/sdk/alerts/destinations/bulk': {
+      options: { body: CreateDestinationsRequest; idempotencyKey?: string }
+      reply: {
+        data: {
+          destinations: NewDestination[]
+        }
+      }
+    }
+    '/api/v1/sdk/alerts/destinations/{id}/rotate-secret': {
+      options: { path: { id: string | number }; body?: EmptyRequest | null }
+      reply: {
+        data: {
+          id: string
+          /** Shown once. Deliveries are signed with it. */
+          signing_secret: string
+          /** Until when the old secret signs too. */
+          previous_valid_until: string
+        }
+      }
+    }
+    '/api/v1/sdk/alerts/destinations/{id}/test': {
+      options: { path: { id: string | number }; body?: EmptyRequest | null }
+      reply: {
+        data: {
+          /** Whether the receiver accepted the message. */
+          success: boolean
+          /** The same as `success`. */
+          test_sent: boolean
+          destination_id: string
+          delivery_id: string
+          /** One sentence for people. */
+          message: string | null
+          request_id: string | null
+          started_at: string
+          ended_at: string
+          status_code: number | null
+          /** `egress_refused`, `dns`, `connect`, `tls`, `timeout`, `protocol`, `status`, `configuration`, `interrupted` (the process that made the attempt was lost), `other`. */
+          error_class: string | null
+          error_message: string | null
+          /** The address that was dialled. */
+          address: string | null
+          tls_version: string | null
+          latency_ms: number
+          /** Whether it took longer than the 5 seconds that receivers should take. */
+          is_slow: boolean
+          /** The beginning of the answer. */
+          response_body: string | null
+        }
+      }
+    }
+    '/api/v1/sdk/alerts/preview': { options: { body: PreviewAlertRuleRequest }; reply: AlertPreviewData }
+    '/api/v1/sdk/alerts/rules': {
+      options: { body: CreateAlertRuleRequest; idempotencyKey?: string }
+      reply: AlertRuleData
+    }
+    '/api/v1/sdk/alerts/rules/{id}/destinations': {
+      options: { path: { id: string | number }; body: AddAlertRuleDestinationsRequest }
+      reply: {
+        data: {
+          rule_id: string
+          /** How many were added. */
+          linked_count: number
+        }
+      }
+    }
+    '/api/v1/sdk/alerts/{id}/acknowledge': {
+      options: { path: { id: string | number }; body?: AcknowledgeAlertRequest | null }
+      reply: AlertData
+    }
+    '/api/v1/sdk/alerts/{id}/dismiss': {
+      options: { path: { id: string | number }; body?: EndAlertRequest | null }
+      reply: AlertData
+    }
+    '/api/v1/sdk/alerts/{id}/resolve': {
+      options: { path: { id: string | number }; body?: EndAlertRequest | null }
+      reply: AlertData
+    }
+    '/api/v1/sdk/alerts/{id}/snooze': {
+      options: { path: { id: string | number }; body: SnoozeAlertRequest }
+      reply: AlertData
+    }
+    '/api/v1/sdk/assets': {
+      options: { body: CreateSourceRequest; idempotencyKey?: string }
+      reply: SourceData
+    }
+    '/api/v1/sdk/assets/{asset_id}/check': {
+      options: {
+        path: { asset_id: string | number }
+        body?: CheckAssetRequest | null
+        idempotencyKey?: string
+      }
+      reply: FinishedRunData | StartedCheckData
+    }
+    '/api/v1/sdk/assets/{asset_id}/discover': {
+      options: { path: { asset_id: string | number }; idempotencyKey?: string }
+      reply: FinishedRunData | StartedDiscoveryData
+    }
+    '/api/v1/sdk/assets/{asset_id}/test-connection': {
+      options: { path: { asset_id: string | number } }
+      reply: ConnectionTestData
+    }
+    '/api/v1/sdk/badges': { options: { body: CreateBadgeRequest; idempotencyKey?: string }; reply: BadgeData }
+    '/api/v1/sdk/freshness/dry-run': {
+      options: { body: DryRunFreshnessRequest }
+      reply: {
+        data: {
+          table_path: string
+          threshold_hours: number
+          lookback_days: number
+          /** Stored checks that found an age. */
+          total_checks: number
+          /** Those that found at least the threshold. */
+          would_alert_count: number
+          /** Alerts: one for each time that the age grew past the threshold. */
+          would_open_alerts: number
+          alert_rate_percent: number
+          /** Null without data. */
+          current_age_hours: number | null
+          would_alert_now: boolean
+          /** The newest 10 of the checks that would alert. */
+          sample_alerts: {
+            timestamp: string
+            hours_since_update: number
+          }[]
+          recommendation: string
+        }
+      }
+    }
+    '/api/v1/sdk/freshness/schedules': {
+      options: { body: CreateFreshnessScheduleRequest; idempotencyKey?: string }
+      reply: ChangedFreshnessScheduleData
+    }
+    '/api/v1/sdk/freshness/schedules/bulk': {
+      options: { body: CreateFreshnessSchedulesRequest }
+      reply: {
+        /** Counts of tables that match the patterns; of listed tables, what became of each. */
+        data:
+          | CreatedFreshnessSchedules
+          | {
+              /** What became of each listed table, in their order. */
+              results: {
+                table_path: string
+                status: 'created' | 'failed'
+                schedule_id: string | null
+                /** Why it failed. */
+                error: string | null
+              }[]
+              created: number
+              failed: number
+              total: number
+            }
+      }
+    }
+    '/api/v1/sdk/freshness/{asset_id}/refresh': {
+      options: { path: { asset_id: string | number }; idempotencyKey?: string }
+      reply: FinishedRunData | StartedRefreshData
+    }
+    '/api/v1/sdk/jobs/{job_id}/cancel': { options: { path: { job_id: string | number } }; reply: JobData }
+    '/api/v1/sdk/metrics/dry-run': { options: { body: DryRunMetricRequest }; reply: MetricDryRunData }
+    '/api/v1/sdk/metrics/{asset_id}': {
+      options: { path: { asset_id: string | number }; body: CreateMetricRequest; idempotencyKey?: string }
+      reply: CreatedMetricData
+    }
+    '/api/v1/sdk/metrics/{asset_id}/{metric_id}/capture': {
+      options: { path: { asset_id: string | number; metric_id: string | number } }
+      reply: MetricCaptureData
+    }
+    '/api/v1/sdk/referential/{asset_id}': {
+      options: {
+        path: { asset_id: string | number }
+        body: CreateReferentialCheckRequest
+        idempotencyKey?: string
+      }
+      reply: ReferentialCheckData
+    }
+    '/api/v1/sdk/referential/{asset_id}/{check_id}/execute': {
+      options: { path: { asset_id: string | number; check_id: string | number }; body?: EmptyRequest | null }
+      reply: ReferentialExecutionData
+    }
+    '/api/v1/sdk/schema/changes/{change_id}/acknowledge': {
+      options: { path: { change_id: string | number }; body?: EmptyRequest | null }
+      reply: PlacedSchemaChangeData
+    }
+    '/api/v1/sdk/schema/dry-run': { options: { body: DryRunDiscoveryRequest }; reply: SchemaDryRunData }
+    '/api/v1/sdk/schema/{asset_id}/acknowledge': {
+      options: { path: { asset_id: string | number }; body?: AcknowledgeSchemaChangesRequest | null }
+      reply: AcknowledgedChangesData
+    }
+    '/api/v1/sdk/schema/{asset_id}/baseline': {
+      options: {
+        path: { asset_id: string | number }
+        body?: CreateSchemaBaselineRequest | null
+        idempotencyKey?: string
+      }
+      reply: BaselineData
+    }
+    '/api/v1/sdk/schema/{asset_id}/monitoring': {
+      options: { path: { asset_id: string | number }; body?: StartSchemaMonitoringRequest | null }
+      reply: SchemaMonitoringData
+    }
+    '/api/v1/sdk/tags': { options: { body: CreateTagRequest; idempotencyKey?: string }; reply: TagData }
+    '/api/v1/sdk/tags/apply': { options: { body: ApplyTagsRequest }; reply: AppliedTagsData }
+    '/api/v1/sdk/tags/bulk-apply': { options: { body: BulkApplyTagRequest }; reply: AppliedTagsData }
+    '/api/v1/sdk/validity/dry-run': { options: { body: DryRunRuleRequest }; reply: ValidityDryRunData }
+    '/api/v1/sdk/validity/{asset_id}': {
+      options: { path: { asset_id: string | number }; body: CreateRuleRequest; idempotencyKey?: string }
+      reply: CreatedValidityRuleData
+    }
+    '/api/v1/sdk/validity/{asset_id}/{rule_id}/check': {
+      options: {
+        path: { asset_id: string | number; rule_id: string | number }
+        body?: CheckRuleRequest | null
+      }
+      reply: ValidityCheckData
+    }
+  }
+  put: {
+    '/api/v1/auth/tokens/current': { options: { body: RefreshTokenRequest }; reply: RefreshTokenResponse }
+    '/api/v1/sdk/alerts/destinations/{id}': {
+      options: { path: { id: string | number }; body: UpdateDestinationRequest }
+      reply: DestinationData
+    }
+    '/api/v1/sdk/alerts/rules/{id}': {
+      options: { path: { id: string | number }; body: UpdateAlertRuleRequest }
+      reply: AlertRuleData
+    }
+    '/api/v1/sdk/badges/{id}': {
+      options: { path: { id: string | number }; body: UpdateBadgeRequest }
+      reply: BadgeData
+    }
+  }
+  patch: {
+    '/api/v1/auth/me': { options: { body: UpdateProfileRequest }; reply: User }
+    '/api/v1/auth/preferences': { options: { body: UserPreferencesUpdate }; reply: UserPreferencesEnvelope }
+    '/api/v1/auth/preferences/onboarding': {
+      options: { body: UpdateChapterRequest }
+      reply: OnboardingProgressEnvelope
+    }
+    '/api/v1/auth/preferences/onboarding/step': {
+      options: { body: UpdateStepRequest }
+      reply: OnboardingProgressEnvelope
+    }
+    '/api/v1/operating-schedules/{schedule_id}': {
+      options: { path: { schedule_id: string | number }; body: UpdateOperatingScheduleRequest }
+      reply: OperatingSchedule
+    }
+    '/api/v1/sdk/alerts/destinations/{id}': {
+      options: { path: { id: string | number }; body: UpdateDestinationRequest }
+      reply: DestinationData
+    }
+    '/api/v1/sdk/alerts/rules/{id}': {
+      options: { path: { id: string | number }; body: UpdateAlertRuleRequest }
+      reply: AlertRuleData
+    }
+    '/api/v1/sdk/assets/{asset_id}': {
+      options: { path: { asset_id: string | number }; body: UpdateAssetRequest }
+      reply: AssetData
+    }
+    '/api/v1/sdk/freshness/schedules/{id}': {
+      options: { path: { id: string | number }; body: UpdateFreshnessScheduleRequest }
+      reply: ChangedFreshnessScheduleData
+    }
+    '/api/v1/sdk/metrics/{asset_id}/{metric_id}': {
+      options: { path: { asset_id: string | number; metric_id: string | number }; body: UpdateMetricRequest }
+      reply: MetricData
+    }
+    '/api/v1/sdk/referential/{asset_id}/{check_id}': {
+      options: {
+        path: { asset_id: string | number; check_id: string | number }
+        body: UpdateReferentialCheckRequest
+      }
+      reply: ReferentialCheckData
+    }
+    '/api/v1/sdk/validity/{asset_id}/{rule_id}': {
+      options: { path: { asset_id: string | number; rule_id: string | number }; body: UpdateRuleRequest }
+      reply: ValidityRuleDetailData
+    }
+    '/api/v1/users/{user_id}': {
+      options: { path: { user_id: string | number }; body: UpdateUserRequest }
+      reply: User
+    }
+  }
+  delete: {
+    '/api/v1/api-keys/{key_id}': { options: { path: { key_id: string | number } }; reply: ApiKeyData }
+    '/api/v1/auth/preferences': { options: { body?: EmptyRequest | null }; reply: UserPreferencesEnvelope }
+    '/api/v1/auth/preferences/onboarding/demo-alert': {
+      options: { body?: EmptyRequest | null }
+      reply: {
+        success: boolean
+        /** A sentence for people; mostly empty when it went well. */
+        message: string
+        /** A code; empty when it went well. */
+        error: string
+        meta: Record<string, unknown>
+        data: {
+          deleted: number
+        }
+      }
+    }
+    '/api/v1/invitations/{invitation_id}': {
+      options: { path: { invitation_id: string | number } }
+      reply: undefined
+    }
+    '/api/v1/oauth/{provider_type}/link': {
+      options: { path: { provider_type: string | number } }
+      reply: undefined
+    }
+    '/api/v1/operating-schedules/{schedule_id}': {
+      options: { path: { schedule_id: string | number } }
+      reply: RemovalData
+    }
+    '/api/v1/sdk/alerts/destinations/{id}': {
+      options: { path: { id: string | number } }
+      reply: {
+        data: {
+          success: true
+          message: string
+          /** Alert rules that had no other destination. */
+          rules_switched_off: {
+            id: string
+            name: string
+          }[]
+        }
+      }
+    }
+    '/api/v1/sdk/alerts/rules/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/alerts/rules/{id}/destinations/{destination_id}': {
+      options: { path: { id: string | number; destination_id: string | number } }
+      reply: RemovalData
+    }
+    '/api/v1/sdk/assets/{asset_id}': { options: { path: { asset_id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/freshness/schedules/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/metrics/{asset_id}/{metric_id}': {
+      options: { path: { asset_id: string | number; metric_id: string | number } }
+      reply: RemovalData
+    }
+    '/api/v1/sdk/referential/{asset_id}/{check_id}': {
+      options: { path: { asset_id: string | number; check_id: string | number } }
+      reply: RemovalData
+    }
+    '/api/v1/sdk/schema/{asset_id}/monitoring': {
+      options: { path: { asset_id: string | number } }
+      reply: SchemaMonitoringEndData
+    }
+    '/api/v1/sdk/tags/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/validity/{asset_id}/{rule_id}': {
+      options: { path: { asset_id: string | number; rule_id: string | number } }
+      reply: RemovalData
+    }
+    '/api/v1/users/{user_id}': { options: { path: { user_id: string | number } }; reply: undefined }
+  }
+}
+
+/** The POSTs that make nothing twice when they are repeated with the same `Idempotency-Key`; without `/api/v1/`. */
+export const IDEMPOTENT_POSTS: readonly string[] =
+  'api-keys invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/discover sdk/badges sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
+    ' ',
+  )
+
+export interface AcknowledgeAlertRequest {
+  /** Shown in the history, and sent with the end of the alert. */
+  reason?: string | null
+  /** Another name for `reason`. */
+  notes?: string | null
+}
+
+export interface AcknowledgeSchemaChangesRequest {
+  /** Those to acknowledge; all that are open unless given. */
+  change_ids?: string[]
+}
+
+export interface AcknowledgedChanges {
+  acknowledged: number
+  /** Changes that are still open. */
+  remaining: number
+}
+
+export interface AcknowledgedChangesData {
+  data: AcknowledgedChanges
+}
+
+export interface AddAlertRuleDestinationsRequest {
+  destination_ids: string[]
+}
+
+export interface Alert {
+  id: string
+  /** The id of the rule, metric, check or schedule that raised it; null if none did. */
+  rule_id: string | null
+  /** The rule, metric or schedule that raised it. */
+  rule_name: string
+  alert_type:
+    | 'destination'
+    | 'schema'
+    | 'discovery'
+    | 'connection'
+    | 'validity'
+    | 'metric'
+    | 'referential'
+    | 'freshness'
+  event_type:
+    | 'destination_disabled'
+    | 'schema_change'
+    | 'discovery_complete'
+    | 'connection_failed'
+    | 'validity_failure'
+    | 'metric_anomaly'
+    | 'referential_failure'
+    | 'freshness_violation'
+  severity: Severity
+  status: 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  /** One sentence for people. */
+  title: string
+  /** The same as `title`. */
+  message: string
+  /** Whether a message about it reached none of its destinations. */
+  delivery_failed: boolean
+  /** How often it was seen; a repeat opens no second alert. */
+  occurrences: number
+  asset_id: string
+  qualified_name: string
+  asset: AlertAsset
+  event: AlertEvent
+  /** Other data of the feature that raised it. */
+  context_data: Record<string, unknown>
+  created_at: string
+  /** The same as `created_at`. */
+  triggered_at: string
+  last_seen_at: string
+  snoozed_until: string | null
+  /** When it was resolved or dismissed. */
+  resolved_at: string | null
+  /** The newest reason that a person gave. */
+  notes: string | null
+  /** As stated by who ended the alert. */
+  action_category: string | null
+  /** As stated by who ended the alert. */
+  action_detail: string | null
+  /** As stated by who ended the alert. */
+  root_cause_category: string | null
+  /** As stated by who ended the alert. */
+  root_cause_detail: string | null
+  /** As stated by who ended the alert. */
+  pr_url: string | null
+  /** As stated by who ended the alert. */
+  job_run_id: string | null
+  /** As stated by who ended the alert. */
+  external_link: string | null
+  links: AlertLinks
+}
+
+export interface AlertAction {
+  /** The status that it got. */
+  action: 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  timestamp: string
+  /** Null if a key or the program did it. */
+  user_id: string | null
+  /** The reason. */
+  notes: string | null
+  /** As stated by who ended the alert. */
+  action_category: string | null
+  /** As stated by who ended the alert. */
+  action_detail: string | null
+  /** As stated by who ended the alert. */
+  root_cause_category: string | null
+  /** As stated by who ended the alert. */
+  root_cause_detail: string | null
+  /** As stated by who ended the alert. */
+  pr_url: string | null
+  /** As stated by who ended the alert. */
+  job_run_id: string | null
+  /** As stated by who ended the alert. */
+  external_link: string | null
+}
+
+export interface AlertAsset {
+  id: string
+  qualified_name: string
+  /** `source`, `table` and the like, or `destination`. */
+  asset_type: string
+}
+
+export interface AlertCounts {
+  opened: number
+  resolved: number
+  dismissed: number
+}
+
+export interface AlertData {
+  data: Alert
+}
+
+export interface AlertEvent {
+  type:
+    | 'destination_disabled'
+    | 'schema_change'
+    | 'discovery_complete'
+    | 'connection_failed'
+    | 'validity_failure'
+    | 'metric_anomaly'
+    | 'referential_failure'
+    | 'freshness_violation'
+  /** The type of a schema change. */
+  change_type: string | null
+  /** Fields that depend on the type. */
+  details: Record<string, unknown>
+}
+
+export interface AlertLinks {
+  /** A page for people; redirects programs to the API. */
+  alert_url: string
+  /** A page for people; redirects programs to the API. */
+  asset_url: string
+}
+
+export interface AlertPage {
+  data: Alert[]
+  pagination: Pagination
+}
+
+export interface AlertPageData {
+  data: AlertPage
+}
+
+export interface AlertPreview {
+  since: string
+  until: string
+  matched: number
+  /** Sent at once. */
+  told: number
+  /** Sent when the cooldown ended: the alert was still open. */
+  postponed: number
+  /** Over before the cooldown ended: never sent. */
+  held_back: number
+  /** One per sent alert and active destination. */
+  messages: number
+  destinations: PreviewedDestination[]
+  alerts: PreviewedAlert[]
+  pagination: Pagination
+  lookback_hours: number
+  /** The same as `matched`. */
+  alerts_would_match: number
+  /** Without zeros. */
+  alerts_by_type: {
+    destination_disabled?: number
+    schema_change?: number
+    discovery_complete?: number
+    connection_failed?: number
+    validity_failure?: number
+    metric_anomaly?: number
+    referential_failure?: number
+    freshness_violation?: number
+  }
+  /** Without zeros. */
+  alerts_by_severity: {
+    info?: number
+    warning?: number
+    critical?: number
+  }
+  /** Those of `alerts`, in short. */
+  sample_alerts: {
+    id: string
+    message: string
+    severity: 'info' | 'warning' | 'critical'
+    triggered_at: string
+    asset_name: string
+  }[]
+  /** One sentence for people. */
+  recommendation: string
+}
+
+export interface AlertPreviewData {
+  data: AlertPreview
+}
+
+export interface AlertRule {
+  id: string
+  name: string
+  description: string | null
+  /** Null for all. */
+  event_types:
+    | (
+        | 'destination_disabled'
+        | 'schema_change'
+        | 'discovery_complete'
+        | 'connection_failed'
+        | 'validity_failure'
+        | 'metric_anomaly'
+        | 'referential_failure'
+        | 'freshness_violation'
+      )[]
+    | null
+  /** Null for all. */
+  severities: ('info' | 'warning' | 'critical')[] | null
+  /** Tables, or sources with all their tables; null for all. */
+  asset_ids: string[] | null
+  tag_filter_mode: 'any' | 'all' | null
+  tag_filter_tags: string[] | null
+  destination_ids: string[]
+  /** Within this time it sends one message per cause; later ones are postponed. */
+  cooldown_minutes: number
+  is_active: boolean
+  /** The same as `is_active`. */
+  enabled: boolean
+  /** Its event type; `all` or `several` if it has not one. */
+  rule_type: string
+  /** The least severity that it selects. */
+  severity: 'info' | 'warning' | 'critical'
+  /** Authors of code are not known here. */
+  is_notify_code_authors: false
+  code_author_min_confidence: number | null
+  created_at: string
+  updated_at: string
+}
+
+export interface AlertRuleData {
+  data: AlertRule
+}
+
+export interface AlertRulePage {
+  data: AlertRule[]
+  pagination: Pagination
+}
+
+export interface AlertRulePageData {
+  data: AlertRulePage
+}
+
+export interface AlertSummary {
+  total: number
+  /** Neither resolved nor dismissed. */
+  open: number
+  by_status: {
+    triggered: number
+    acknowledged: number
+    snoozed: number
+    resolved: number
+    dismissed: number
+  }
+  open_by_severity: SeverityCounts
+  delivery_failed: number
+  /** The same as `open`. */
+  unresolved_alerts: number
+  /** Opened within the last 24 hours. */
+  recent_alerts: number
+  /** Alert rules. */
+  total_rules: number
+  active_rules: number
+}
+
+export interface AlertSummaryData {
+  data: AlertSummary
+}
+
+export interface AlertTransition {
+  /** Null when it was opened. */
+  from_status: 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed' | null
+  to_status: 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  reason: string | null
+  /** The end of a snooze. */
+  snoozed_until: string | null
+  /** `system`, `user:<id>` or `key:<id>`. */
+  actor: string
+  at: string
+  /** As stated by who ended the alert. */
+  action_category: string | null
+  /** As stated by who ended the alert. */
+  action_detail: string | null
+  /** As stated by who ended the alert. */
+  root_cause_category: string | null
+  /** As stated by who ended the alert. */
+  root_cause_detail: string | null
+  /** As stated by who ended the alert. */
+  pr_url: string | null
+  /** As stated by who ended the alert. */
+  job_run_id: string | null
+  /** As stated by who ended the alert. */
+  external_link: string | null
+}
+
+export interface AlertTrends {
+  /** As asked, or the number of days. */
+  period: string
+  /** One entry per day, for `24h` per hour, with its first moment. */
+  trends: {
+    timestamp: string
+    opened: number
+    resolved: number
+    dismissed: number
+    opened_by_severity: SeverityCounts
+  }[]
+  since: string
+  until: string
+  timezone: string
+  opened: number
+  resolved: number
+  dismissed: number
+  /** Null if there was none. */
+  mean_minutes_to_acknowledge: number | null
+  /** Null if there was none. */
+  mean_minutes_to_resolve: number | null
+  by_severity: {
+    info: AlertCounts
+    warning: AlertCounts
+    critical: AlertCounts
+  }
+  by_event_type: {
+    destination_disabled: AlertCounts
+    schema_change: AlertCounts
+    connection_failed: AlertCounts
+    validity_failure: AlertCounts
+    metric_anomaly: AlertCounts
+    referential_failure: AlertCounts
+    freshness_violation: AlertCounts
+  }
+  by_day: {
+    date: string
+    opened: number
+    resolved: number
+    dismissed: number
+    opened_by_severity: SeverityCounts
+  }[]
+  noisiest_assets: {
+    id: string
+    qualified_name: string
+    /** `source`, `table` and the like, or `destination`. */
+    asset_type: string
+    alerts: number
+    occurrences: number
+  }[]
+  noisiest_rules: {
+    rule_name: string
+    event_type:
+      | 'destination_disabled'
+      | 'schema_change'
+      | 'discovery_complete'
+      | 'connection_failed'
+      | 'validity_failure'
+      | 'metric_anomaly'
+      | 'referential_failure'
+      | 'freshness_violation'
+    alerts: number
+    occurrences: number
+  }[]
+}
+
+export interface AlertTrendsData {
+  data: AlertTrends
+}
+
+export interface ApiKey {
+  id: string
+  name: string
+  scope: 'read-only' | 'read-write' | 'admin'
+  /** The first characters of the key. */
+  key_prefix: string
+  /** The last characters of the key. */
+  key_suffix: string
+  display_key: string
+  /** Requests per minute, set by the plan. */
+  rate_limit_per_min: number
+  /** Requests per second, set by the plan. */
+  burst_limit: number
+  created_at: string
+  /** Null for a key that never expires. */
+  expires_at: string | null
+  last_used_at: string | null
+  revoked_at: string | null
+  /** Neither revoked nor expired. */
+  is_active: boolean
+}
+
+export interface ApiKeyData {
+  data: ApiKey
+}
+
+export interface ApiKeyList {
+  keys: ApiKey[]
+  pagination: Pagination
+}
+
+export interface ApiKeyListData {
+  data: ApiKeyList
+}
+
+export interface ApiKeyUsage {
+  /** Keys that are neither revoked nor expired. */
+  current_count: number
+  /** Null for no limit. */
+  max_keys: number | null
+  rate_limit_per_min: number
+  burst_limit: number
+  can_create: boolean
+}
+
+export interface ApiKeyUsageData {
+  data: ApiKeyUsage
+}
+
+export interface AppliedTags {
+  /** Tags that are on now, those that were before included. */
+  applied: number
+  failed: number
+  total: number
+  /** The first 100. */
+  errors: {
+    object_path: string
+    name: string
+    error: string
+  }[]
+}
+
+export interface AppliedTagsData {
+  data: AppliedTags
+}
+
+export interface ApplyTagsRequest {
+  asset_id: string
+  tag_names: string[]
+  object_paths: string[]
+  object_type?: 'table' | 'column'
+  category?: 'business' | 'technical' | 'governance'
+}
+
+export interface AssetCoverage {
+  asset_id: string
+  /** The weighted mean share of watched tables, in per cent. */
+  score: number
+  /** From 0, 20, 50 and 80 points. */
+  tier: 'none' | 'bronze' | 'silver' | 'gold'
+  tier_label: string
+  tier_badge: null
+  total_tables: number
+  /** Tables with an active check of each kind; pct is from 0 to 1. */
+  breakdown: Record<
+    string,
+    {
+      count: number
+      total: number
+      pct: number
+    }
+  >
+  /** Null in the highest tier. */
+  next_tier_info: {
+    /** From 0, 20, 50 and 80 points. */
+    next_tier: 'none' | 'bronze' | 'silver' | 'gold'
+    next_tier_label: string
+    next_threshold: number
+    points_needed: number
+    actions: string[]
+  } | null
+  recommendation: string | null
+}
+
+export interface AssetCoverageData {
+  data: AssetCoverage
+}
+
+export interface AssetData {
+  data: Asset
+}
+
+export interface AssetPage {
+  data: Asset[]
+  pagination: Pagination
+}
+
+export interface AssetPageData {
+  data: AssetPage
+}
+
+export interface AuditEntry {
+  /** Starts at 1 in each company, without gaps. */
+  id: number
+  at: string
+  /** `user:<id>`, `key:<id>`, `system` or `cli`. */
+  actor: string
+  /** The name or email of the user (for a removed user the last one), or the name of the key. */
+  actor_name: string | null
+  /** Such as `source.updated`. */
+  action: string
+  target: {
+    type: string
+    id: string
+  } | null
+  /** More details; depends on the action. */
+  details: Record<string, unknown>
+  request_id: string | null
+  /** The client address of the request. */
+  address: string | null
+  /** Covers this entry and, through the previous hash, all entries before it. */
+  hash: string
+}
+
+export interface AuditPage {
+  data: AuditEntry[]
+  pagination: {
+    limit: number
+    has_more: boolean
+    /** The `before` of the next page; null on the last. */
+    next_before: number | null
+  }
+}
+
+export interface AuditVerdict {
+  is_whole: boolean
+  /** Correct entries before the first wrong one. */
+  entries: number
+  /** The first entry that is wrong or missing. */
+  broken_at: number | null
+  problem: string | null
+  head_id: number
+  /** Stored elsewhere, it later reveals a log that was rewritten as a whole. */
+  head_hash: string
+}
+
+export interface AuditVerdictData {
+  data: AuditVerdict
+}
+
+export interface Badge {
+  id: string
+  /** Part of the URL of the picture: a random UUID. */
+  public_id: string
+  asset_id: string
+  label: string | null
+  tag_filters: string[]
+  schema_drift_enabled: boolean
+  freshness_enabled: boolean
+  include_upstream: boolean
+  /** Whether it has a picture. */
+  is_active: boolean
+  /** What the picture shows now. */
+  status: 'passing' | 'failing' | 'unknown'
+  /** The public URL of the picture. */
+  badge_url: string
+  /** Markdown that shows the picture. */
+  markdown: string
+  created_at: string
+  updated_at: string
+}
+
+export interface BadgeData {
+  data: Badge
+}
+
+export interface BadgeList {
+  badges: Badge[]
+  pagination: Pagination
+}
+
+export interface BadgeListData {
+  data: BadgeList
+}
+
+export interface Baseline {
+  /** Null for the first discovery, which is a baseline by itself. */
+  id: string | null
+  /** The source's, or the table's that was accepted on its own. */
+  asset_id: string
+  captured_at: string | null
+  /** `user:<id>` or `key:<id>`. */
+  captured_by: string | null
+  description: string | null
+  table_count: number | null
+  column_count: number | null
+}
+
+export interface BaselineData {
+  data: Baseline
+}
+
+export interface BetaSignupRequest {
+  /** The address to contact when there is a place. */
+  email: string
+  name?: string | null
+  company?: string | null
+  /** The planned use. */
+  use_case?: string | null
+}
+
+export interface BetaSignupResponse {
+  registered: boolean
+  /** The position on the list, from 1. */
+  position: number | null
+  message: string
+}
+
+export interface BetaStatus {
+  /** Whether sign-ups are accepted. */
+  open: boolean
+  /** The maximum number of sign-ups; null for no limit. */
+  capacity: number | null
+  /** The number of sign-ups. */
+  registered: number
+  message: string
+}
+
+export interface BulkApplyTagRequest {
+  tag_name: string
+  asset_ids: string[]
+  category?: 'business' | 'technical' | 'governance'
+}
+
+export interface ChangePasswordRequest {
+  old_password: string
+  new_password: string
+}
+
+export interface ChangedColumn {
+  name: string
+  data_type: string
+  nullable: boolean
+  /** The type under a domain. */
+  base_type?: string
+  /** Of a column whose type, nullability or default changed. */
+  default?: string | null
+}
+
+export interface ChangedConstraint {
+  name: string
+  type: 'primary_key' | 'foreign_key' | 'unique'
+  columns: string[]
+  /** Of a foreign key. */
+  references?: {
+    table: string
+    columns: string[]
+  }
+  on_delete?: 'restrict' | 'cascade' | 'set_null' | 'set_default'
+  on_update?: 'restrict' | 'cascade' | 'set_null' | 'set_default'
+  match?: 'full' | 'partial'
+  deferrable?: true
+  initially_deferred?: true
+  nulls_not_distinct?: true
+  /** Of each column, how much of it counts; null where all of it does. */
+  prefix_lengths?: (number | null)[]
+}
+
+export interface ChangedFreshnessScheduleData {
+  data: ChangedFreshnessSchedule
+}
+
+export interface ChangedPartition {
+  partition_of: string
+}
+
+export interface ChangedTable {
+  name: string
+  type: string
+  columns: number
+}
+
+export interface CheckAssetRequest {
+  /** Only this table of the source, `catalog.schema.table`. */
+  table_path?: string
+}
+
+export interface CheckOutcome {
+  /** The qualified name. */
+  asset: string
+  tables: number
+  checks: number
+  /** Those that warn are among them. */
+  passed: number
+  failed: number
+  /** Checks that could not run. */
+  errors: number
+  /** Statements that the source was sent. */
+  statements: number
+  /** The worst first, at most 1,000. */
+  findings: {
+    /** The rule, metric or referential check. */
+    id: string
+    /** What stands before it in paths. */
+    feature: 'validity' | 'metrics' | 'referential'
+    /** The qualified name of its table. */
+    asset: string
+    name: string
+    status: 'pass' | 'warning' | 'fail' | 'error'
+    severity: 'info' | 'warning' | 'critical'
+    message: string
+  }[]
+}
+
+export interface CheckRuleRequest {
+  /** Invalid rows that the reply shows. */
+  sample_limit?: number
+}
+
+export interface Column {
+  name: string
+  data_type: string
+  nullable: boolean
+  description: string | null
+  tags: string[]
+}
+
+export interface CompanyCoverage {
+  /** The weighted mean share of watched tables, in per cent. */
+  company_score: number
+  /** Active sources. */
+  asset_count: number
+  per_asset: {
+    asset_id: string
+    asset_name: string
+    /** The weighted mean share of watched tables, in per cent. */
+    score: number
+    /** From 0, 20, 50 and 80 points. */
+    tier: 'none' | 'bronze' | 'silver' | 'gold'
+    tier_label: string
+  }[]
+  /** Sources in each tier. */
+  tier_distribution: Record<string, number>
+  /** The lowest score first. */
+  lowest_coverage: {
+    asset_id: string
+    asset_name: string
+    /** The weighted mean share of watched tables, in per cent. */
+    score: number
+    /** From 0, 20, 50 and 80 points. */
+    tier: 'none' | 'bronze' | 'silver' | 'gold'
+    tier_label: string
+  }[]
+}
+
+export interface CompanyCoverageData {
+  data: CompanyCoverage
+}
+
+export interface ConnectionStage {
+  name: 'reach' | 'tls' | 'sign_in' | 'read_catalog'
+  /** After a failed stage the later ones are skipped; tls is skipped when the connection is not encrypted. */
+  status: 'passed' | 'failed' | 'skipped'
+  /** 0 when skipped. */
+  latency_ms: number
+  message: string
+}
+
+export interface ConnectionTest {
+  success: boolean
+  /** Of all stages together. */
+  latency_ms: number
+  /** credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other. */
+  error_code: string | null
+  error_message: string | null
+  tested_at: string
+  /** In their order. */
+  stages: ConnectionStage[]
+}
+
+export interface ConnectionTestData {
+  data: ConnectionTest
+}
+
+export interface ContractFinding {
+  /** A JSON Pointer to the part of the contract */
+  path: string
+  /** The line in the text; null for a contract that came as JSON */
+  line: number | null
+  /** What was expected */
+  message: string
+  /** The rule: a keyword of JSON Schema, or one of ours for what a schema cannot express */
+  keyword: string
+}
+
+export interface ContractVerdict {
+  success: true
+  data: {
+    valid: boolean
+    /** The apiVersion of the contract */
+    api_version: string | null
+    /** The first 200 */
+    errors: ContractFinding[]
+    /** Accepted, but worth a look: unknown fields, dangling references */
+    warnings: ContractFinding[]
+  }
+  message: string
+  error: string
+  meta: {
+    errors_found: number
+    warnings_found: number
+  }
+}
+
+export interface CoverageGaps {
+  recommendations: {
+    table_path: string
+    importance_score: number
+    /** As the engine estimates it. */
+    row_count: number | null
+    column_count: number
+    /** Kinds of checks that the table lacks. */
+    suggested_monitoring: string[]
+    reasoning: string
+  }[]
+  total_tables: number
+  /** Tables with a check of their own; drift alone does not count. */
+  monitored_tables: number
+  coverage_percentage: number
+}
+
+export interface CoverageGapsData {
+  data: CoverageGaps
+}
+
+export interface CreateAlertRuleRequest {
+  name: string
+  description?: string | null
+  event_types?:
+    | (
+        | 'destination_disabled'
+        | 'schema_change'
+        | 'schema_drift'
+        | 'discovery_complete'
+        | 'connection_failed'
+        | 'validity_failure'
+        | 'metric_anomaly'
+        | 'referential_failure'
+        | 'freshness_violation'
+        | 'freshness_stale'
+        | 'freshness_alert'
+      )[]
+    | null
+  severities?: ('info' | 'warning' | 'critical')[] | null
+  asset_ids?: string[] | null
+  tag_filter_mode?: 'any' | 'all' | null
+  tag_filter_tags?: string[] | null
+  destination_ids: string[]
+  cooldown_minutes?: number
+  is_active?: boolean
+  /** Another name for `is_active`, which goes first. */
+  enabled?: boolean
+  /** Only false: authors of code are not known here. Name destinations. */
+  is_notify_code_authors?: false
+  /** Stored. It has no effect, since authors of code are not notified. */
+  code_author_min_confidence?: number | null
+  /** Follows from `event_types`, which has to be given too. */
+  rule_type?: string
+  /** Follows from `severities`, which has to be given too. */
+  severity?: 'info' | 'warning' | 'critical'
+}
+
+export interface CreateApiKeyRequest {
+  name: string
+  scope: 'read-only' | 'read-write' | 'admin'
+  /** When the key expires; null or absent for never. */
+  expires_at?: string | null
+}
+
+export interface CreateBadgeRequest {
+  /** A source or a table, by its id or qualified name. */
+  asset_id: string
+  /** The text on the left of the badge; defaults to `data quality`. */
+  label?: string | null
+  /** Only tables count that carry one of these tags, on themselves, a column or their source; empty means all. */
+  tag_filters?: string[]
+  /** Whether an unacknowledged schema change makes the badge fail. */
+  schema_drift_enabled?: boolean
+  /** Whether a stale table makes the badge fail. */
+  freshness_enabled?: boolean
+  /** Whether the tables that the table is made from count too, over any number of steps of its lineage; a source holds them already. */
+  include_upstream?: boolean
+  /** Whether it has a picture. */
+  is_active?: boolean
+}
+
+export interface CreateDestinationRequest {
+  name: string
+  destination_type: 'email' | 'ntfy' | 'pagerduty' | 'slack' | 'teams' | 'webhook'
+  config: Record<string, unknown>
+  is_active?: boolean
+}
+
+export interface CreateDestinationsRequest {
+  destinations: {
+    name: string
+    destination_type: 'email' | 'ntfy' | 'pagerduty' | 'slack' | 'teams' | 'webhook'
+    config: Record<string, unknown>
+    is_active?: boolean
+  }[]
+}
+
+export interface CreateFreshnessScheduleRequest {
+  asset_id: string
+  table_path?: string
+  /** Whether the threshold is learned from updates or given. */
+  monitoring_mode?: 'auto_learn' | 'explicit'
+  /** Maximum age of the newest data, such as 24h. */
+  sla_threshold?: string
+  /** The same in hours. */
+  expected_interval_hours?: number
+  /** The column with the time a row was written; detected if omitted. */
+  freshness_column?: string | null
+  /** A SQL expression over the columns of a row, instead of a column. */
+  freshness_expression?: string
+  /** Where freshness is read from; implied by freshness_column and freshness_expression. */
+  freshness_signal?: 'column' | 'expression' | 'last_modified'
+  /** How often the table is checked, such as 1h. */
+  check_interval?: string
+  is_active?: boolean
+}
+
+export interface CreateFreshnessSchedulesRequest {
+  /** A source. */
+  asset_id: string
+  /** Tables by path, each with its own fields, instead of patterns. Fields beside the list apply where a table sets none. */
+  schedules?: {
+    table_path: string
+    /** Whether the threshold is learned from updates or given. */
+    monitoring_mode?: 'auto_learn' | 'explicit'
+    /** Maximum age of the newest data, such as 24h. */
+    sla_threshold?: string
+    /** The same in hours. */
+    expected_interval_hours?: number
+    /** The column with the time a row was written; detected if omitted. */
+    freshness_column?: string | null
+    /** How often the table is checked, such as 1h. */
+    check_interval?: string
+    is_active?: boolean
+  }[]
+  /** Tables to include, default all: table, schema.table or catalog.schema.table, with * for any characters. */
+  include_patterns?: string[]
+  /** Tables to exclude, even if included: table, schema.table or catalog.schema.table, with * for any characters. */
+  exclude_patterns?: string[]
+  /** Skips tables without a signal. */
+  only_with_signal?: boolean
+  /** Creates nothing, and returns what would be created. */
+  dry_run?: boolean
+  /** Whether the threshold is learned from updates or given. */
+  monitoring_mode?: 'auto_learn' | 'explicit'
+  /** Maximum age of the newest data, such as 24h. */
+  sla_threshold?: string
+  /** The same in hours. */
+  expected_interval_hours?: number
+  /** How often the table is checked, such as 1h. */
+  check_interval?: string
+  is_active?: boolean
+}
+
+export interface CreateMetricRequest {
+  /** row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, or one of an extension. */
+  metric_type:
+    | 'distinct_count'
+    | 'duplicate_count'
+    | 'max_value'
+    | 'mean'
+    | 'mean_length'
+    | 'min_value'
+    | 'null_percent'
+    | 'percentile'
+    | 'row_count'
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Of all types but row_count. */
+  column_name?: string
+  /** Measures each group of these columns separately. */
+  group_by_columns?: string[]
+  capture_interval?: 'hourly' | 'daily' | 'weekly'
+  /** The |z_score| beyond which a value is an anomaly. */
+  sensitivity?: number
+  /** Of percentile: from 0 to 100. */
+  percentile_value?: number
+  /** Learns this many days of the past at once, computed from the timestamps of the table. */
+  backfill_days?: number
+}
+
+export interface CreateOperatingScheduleRequest {
+  name: string
+  timezone: string
+  rules: {
+    /** The days on which it starts, 1 is Monday */
+    days: number[]
+    start: string
+    /** At or before the start, it is on the next day: 22:00 to 06:00 is a night, 08:00 to 08:00 are 24 hours */
+    end: string
+  }[]
+}
+
+export interface CreateReferentialCheckRequest {
+  child_table_path: string
+  child_column_name: string
+  parent_table_path: string
+  parent_column_name: string
+  name?: string
+  description?: string | null
+  severity?: 'info' | 'warning' | 'critical'
+  is_active?: boolean
+  capture_interval?: 'hourly' | 'daily' | 'weekly'
+  /** Orphans that are allowed; 0 when no limit is given */
+  max_orphan_count?: number | null
+  /** Of the children that are not NULL */
+  max_orphan_percent?: number | null
+  /** Children that every parent must have */
+  min_child_count?: number | null
+  /** Children that a parent may have */
+  max_child_count?: number | null
+}
+
+export interface CreateRuleRequest {
+  /** NOT_NULL, UNIQUE, REGEX, RANGE, ENUM, DATE_FORMAT, CUSTOM_SQL, or one of an extension. */
+  rule_type: 'CUSTOM_SQL' | 'DATE_FORMAT' | 'ENUM' | 'NOT_NULL' | 'RANGE' | 'REGEX' | 'UNIQUE'
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Of all types but CUSTOM_SQL. */
+  column_name?: string
+  /** What the type asks for, such as allowed_values. Integers beyond 2^53 are given as text. */
+  rule_config?: Record<string, unknown> | null
+  name?: string
+  severity?: 'info' | 'warning' | 'critical'
+  check_interval?: 'hourly' | 'daily' | 'weekly'
+  description?: string | null
+  /** Manual mode: the rule fails above this percentage of invalid rows; defaults to 0. */
+  alert_threshold_percent?: number
+  /** Ignores rows with NULL, except for NOT_NULL. */
+  treat_null_as_valid?: boolean
+  /** manual: fails above the threshold; auto: fails outside a learned range. */
+  detection_mode?: 'manual' | 'auto'
+  /** Auto mode: width of the range in standard deviations; 1 alerts most often. */
+  sensitivity?: number
+  /** Learns active and quiet hours apart: by an operating schedule, or detected. */
+  operating_period_mode?: 'off' | 'schedule' | 'auto'
+  operating_schedule_id?: string
+  /** The title of alerts, in place of the default. */
+  error_message?: string | null
+  /** Auto mode: learns this many days of the past at once, computed from the timestamps of the table. */
+  backfill_days?: number
+}
+
+export interface CreateSchemaBaselineRequest {
+  description?: string | null
+}
+
+export interface CreateSourceRequest {
+  name: string
+  /** Its engine: postgresql, mysql, … */
+  source_type: 'bigquery' | 'databricks' | 'mysql' | 'postgresql' | 'redshift' | 'snowflake' | 'sqlite'
+  /** The fields of the engine. Of any engine also timezone. */
+  connection_config: {
+    /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
+    timezone?: string
+  }
+  description?: string
+  /** How often its catalog is read by itself. */
+  discovery_interval?: 'off' | 'hourly' | 'every_4_hours' | 'daily' | 'weekly'
+  /** What may be asked of it: its catalog, numbers of its rows, or rows. */
+  query_access_level?: 'schema_only' | 'aggregates' | 'full'
+  /** Sessions that may be open there at once. */
+  max_concurrency?: number
+  /** Null means the setting STATEMENT_TIMEOUT. */
+  statement_timeout_seconds?: number | null
+  /** Tables that are read, as globs; all unless given. */
+  include_patterns?: string[]
+  /** Tables that are not, even if included. */
+  exclude_patterns?: string[]
+  /** Whether discoveries tag columns by their names and types. */
+  auto_tag_enabled?: boolean
+  /** What freshness schedules made from now on have where they name nothing else. */
+  freshness_defaults?: {
+    monitoring_mode?: 'auto_learn' | 'explicit'
+    sla_threshold?: string
+    check_interval?: string
+    /** Columns with the time a row was written, the most reliable first; case is ignored. */
+    freshness_columns?: string[]
+  } | null
+}
+
+export interface CreateTagRequest {
+  asset_id: string
+  name: string
+  /** A table or column within the asset; the asset itself unless given. */
+  object_path?: string
+  object_type?: 'table' | 'column'
+  category?: 'business' | 'technical' | 'governance'
+  description?: string | null
+}
+
+export interface CreatedFreshnessSchedules {
+  /** Created schedules; in a dry run, the ones to create. */
+  created: number
+  /** Tables that already had a schedule. */
+  existing: number
+  /** Tables without a signal. */
+  without_signal: number
+  /** Active tables that match the patterns. */
+  matched: number
+  /** The first 100 tables without a signal, by path. */
+  tables_without_signal: string[]
+  /** Signals of the created schedules. */
+  signals: {
+    column: number
+    last_modified: number
+  }
+  dry_run: boolean
+}
+
+export interface CreatedMetricData {
+  data: CreatedMetric
+}
+
+export interface CreatedValidityRuleData {
+  data: CreatedValidityRule
+}
+
+export interface DeliveryAttempt {
+  n: number
+  trigger: 'automatic' | 'manual' | 'test'
+  request_id: string | null
+  started_at: string
+  ended_at: string
+  status_code: number | null
+  /** `egress_refused`, `dns`, `connect`, `tls`, `timeout`, `protocol`, `status`, `configuration`, `interrupted` (the process that made the attempt was lost), `other`. */
+  error_class: string | null
+  error_message: string | null
+  /** The address that was dialled. */
+  address: string | null
+  tls_version: string | null
+  latency_ms: number
+  /** Whether it took longer than the 5 seconds that receivers should take. */
+  is_slow: boolean
+  /** The beginning of the answer. */
+  response_body: string | null
+}
+
+export interface DeliveryCounts {
+  pending: number
+  delivered: number
+  failed: number
+  stopped: number
+}
+
+export interface DeliveryPage {
+  data: Delivery[]
+  pagination: Pagination
+}
+
+export interface DeliveryPageData {
+  data: DeliveryPage
+}
+
+export interface DemoAlert {
+  id: string
+  title: string
+  severity: string
+  /** False if it existed before. */
+  is_new: boolean
+}
+
+export interface DemoAsset {
+  id: string
+  /** The same as the id. */
+  public_id: string
+  name: string
+  /** False if it existed before. */
+  is_new: boolean
+  /** The discovery; null unless the asset is new. */
+  job_id: string | null
+}
+
+export interface DemoDestination {
+  id: string
+  name: string
+  destination_type: string
+  /** False if it existed before. */
+  is_new: boolean
+}
+
+export interface DemoKey {
+  /** Read-only. */
+  api_key: string
+  expires_at: string
+}
+
+export interface DemoLineage {
+  /** Tables that had no edge before. */
+  nodes_created: number
+  edges_created: number
+}
+
+export interface Destination {
+  id: string
+  name: string
+  destination_type: string
+  is_active: boolean
+  /** Whether it has ever accepted a message. */
+  is_verified: boolean
+  /** Why it was switched off automatically. */
+  disabled_reason: string | null
+  /** Since when every attempt has failed. */
+  failing_since: string | null
+  /** As its type defines it, with placeholders instead of secrets. */
+  config: Record<string, unknown>
+  created_at: string
+  updated_at: string
+  last_delivery: LastDelivery | null
+  /** The number of messages. */
+  last_24_hours: DeliveryCounts
+}
+
+export interface DestinationData {
+  data: Destination
+}
+
+export interface DestinationList {
+  destinations: Destination[]
+  pagination: Pagination
+}
+
+export interface DestinationListData {
+  data: DestinationList
+}
+
+export interface DiscoveryOutcome {
+  table_count: number
+  column_count: number
+  changes_detected: number
+  /** Tables that are or may be there and could not be read, or not all of their columns and keys; what was known stays. */
+  unread_count: number
+  /** The first 100 of them. */
+  unread: {
+    table_path: string
+    /** credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other. */
+    error_code: string
+    error_message: string
+  }[]
+  duration_ms: number
+}
+
+export interface DryRunDiscoveryRequest {
+  asset_id: string
+  table_path?: string
+  /** Days whose recorded changes are counted beside. */
+  lookback_days?: number
+}
+
+export interface DryRunFreshnessRequest {
+  asset_id: string
+  /** Needed unless the asset is a table. */
+  table_path?: string
+  /** The threshold to try, in hours. */
+  expected_interval_hours: number
+  /** Days of stored checks to judge by the threshold. */
+  lookback_days?: number
+}
+
+export interface DryRunMetricRequest {
+  /** row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, or one of an extension. */
+  metric_type:
+    | 'distinct_count'
+    | 'duplicate_count'
+    | 'max_value'
+    | 'mean'
+    | 'mean_length'
+    | 'min_value'
+    | 'null_percent'
+    | 'percentile'
+    | 'row_count'
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Of all types but row_count. */
+  column_name?: string
+  /** Measures each group of these columns separately. */
+  group_by_columns?: string[]
+  capture_interval?: 'hourly' | 'daily' | 'weekly'
+  /** The |z_score| beyond which a value is an anomaly. */
+  sensitivity?: number
+  /** Of percentile: from 0 to 100. */
+  percentile_value?: number
+  asset_id: string
+  /** Days of the past that are looked at. */
+  lookback_days?: number
+  backfill_days?: unknown
+}
+
+export interface DryRunRuleRequest {
+  /** NOT_NULL, UNIQUE, REGEX, RANGE, ENUM, DATE_FORMAT, CUSTOM_SQL, or one of an extension. */
+  rule_type: 'CUSTOM_SQL' | 'DATE_FORMAT' | 'ENUM' | 'NOT_NULL' | 'RANGE' | 'REGEX' | 'UNIQUE'
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Of all types but CUSTOM_SQL. */
+  column_name?: string
+  /** What the type asks for, such as allowed_values. Integers beyond 2^53 are given as text. */
+  rule_config?: Record<string, unknown> | null
+  name?: string
+  severity?: 'info' | 'warning' | 'critical'
+  check_interval?: 'hourly' | 'daily' | 'weekly'
+  description?: string | null
+  /** Manual mode: the rule fails above this percentage of invalid rows; defaults to 0. */
+  alert_threshold_percent?: number
+  /** Ignores rows with NULL, except for NOT_NULL. */
+  treat_null_as_valid?: boolean
+  /** manual: fails above the threshold; auto: fails outside a learned range. */
+  detection_mode?: 'manual' | 'auto'
+  /** Auto mode: width of the range in standard deviations; 1 alerts most often. */
+  sensitivity?: number
+  /** Learns active and quiet hours apart: by an operating schedule, or detected. */
+  operating_period_mode?: 'off' | 'schedule' | 'auto'
+  operating_schedule_id?: string
+  /** The title of alerts, in place of the default. */
+  error_message?: string | null
+  asset_id: string
+  /** Days of the past that are looked at. */
+  lookback_days?: number
+  backfill_days?: unknown
+}
+
+export interface EndAlertRequest {
+  /** Shown in the history, and sent with the end of the alert. */
+  reason?: string | null
+  /** Another name for `reason`. */
+  notes?: string | null
+  /** What was done: `reran_job`, `code_change`. */
+  action_category?: string | null
+  action_detail?: string | null
+  /** What it came from: `pipeline_failure`, `schema_change`. */
+  root_cause_category?: string | null
+  root_cause_detail?: string | null
+  /** A pull request. */
+  pr_url?: string | null
+  /** A run of a job. */
+  job_run_id?: string | null
+  /** A ticket. */
+  external_link?: string | null
+}
+
+export interface Envelope {
+  success: boolean
+  /** A sentence for people; mostly empty when it went well. */
+  message: string
+  /** A code; empty when it went well. */
+  error: string
+  meta: Record<string, unknown>
+}
+
+export interface ExchangeTicketRequest {
+  ticket: string
+}
+
+export interface FinishedRun {
+  job_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  /** What the job does, such as `discovery`. */
+  workflow_name: string
+  asset_id: string
+  /** Percent. */
+  progress: number
+  /** Of a completed job. */
+  result: Record<string, unknown> | null
+  /** Of a failed job. */
+  error: {
+    /** Why it failed, for programs. */
+    code: string
+    message: string
+  } | null
+  created_at: string
+  completed_at: string | null
+}
+
+export interface FinishedRunData {
+  /** With `Prefer: wait=N`: the job, which ended in time */
+  data: FinishedRun
+}
+
+export interface Freshness {
+  /** The qualified name. */
+  asset: string
+  status: 'fresh' | 'stale' | 'unknown'
+  /** Time of the newest data. */
+  last_updated: string | null
+  /** Maximum age of the newest data, given or learned, such as 24h; null while unknown. */
+  sla_threshold: string | null
+  /** Null while unknown. */
+  sla_status: 'within_sla' | 'warning' | 'violated' | null
+  checked_at: string | null
+  timestamp_column: string | null
+  /** Age at the time of the check. */
+  data_age_minutes: number | null
+}
+
+export interface FreshnessCheck {
+  checked_at: string
+  status: 'fresh' | 'stale' | 'unknown'
+  /** Null while unknown. */
+  sla_status: 'within_sla' | 'warning' | 'violated' | null
+  last_updated: string | null
+  /** Age at the time of the check. */
+  data_age_minutes: number | null
+  /** Whether the data is newer than at the previous check. */
+  is_update: boolean
+  error_message: string | null
+}
+
+export interface FreshnessCheckPage {
+  data: FreshnessCheck[]
+  pagination: Pagination
+}
+
+export interface FreshnessCheckPageData {
+  data: FreshnessCheckPage
+}
+
+export interface FreshnessDefaults {
+  monitoring_mode?: 'auto_learn' | 'explicit'
+  sla_threshold?: string
+  check_interval?: string
+  freshness_columns?: string[]
+}
+
+export interface FreshnessEnvelope {
+  success: boolean
+  /** A sentence for people; mostly empty when it went well. */
+  message: string
+  /** A code; empty when it went well. */
+  error: string
+  meta: FreshnessMeta
+  data: Freshness
+}
+
+export interface FreshnessMeta {
+  /** Where the age is read from; null without a signal. */
+  signal: 'column' | 'expression' | 'last_modified' | null
+  expected_next_update: string | null
+  /** Why the last check failed. */
+  error_message: string | null
+  /** Additional notes. */
+  note: string | null
+}
+
+export interface FreshnessSchedule {
+  id: string
+  /** The source. */
+  asset_id: string
+  table_path: string
+  /** A duration, such as 1h. */
+  check_interval: string
+  freshness_column: string | null
+  freshness_expression: string | null
+  /** Where the age is read from; null without a signal. */
+  freshness_signal: 'column' | 'expression' | 'last_modified' | null
+  /** The threshold in hours. */
+  expected_interval_hours: number | null
+  /** Maximum age of the newest data, given or learned, such as 24h; null while unknown. */
+  sla_threshold: string | null
+  monitoring_mode: 'explicit' | 'auto_learn'
+  is_active: boolean
+  last_check: string | null
+  next_check: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface FreshnessSchedulePage {
+  data: FreshnessSchedule[]
+  pagination: Pagination
+}
+
+export interface FreshnessSchedulePageData {
+  data: FreshnessSchedulePage
+}
+
+export interface FreshnessSummary {
+  total_tables: number
+  fresh: number
+  stale: number
+  unknown: number
+  /** Tables whose last check failed. */
+  error: number
+  /** Fresh tables older than 80 % of the threshold. */
+  warning: number
+  violated: number
+  /** Tables with a paused schedule or source. */
+  paused: number
+  last_check_at: string | null
+  /** The same as total_tables: the sum of the four counts below. */
+  total_assets: number
+  fresh_count: number
+  stale_count: number
+  /** Watched tables without a verdict, failed checks included. */
+  unknown_count: number
+  /** Paused tables without a valid verdict. */
+  disabled_count: number
+  /** Per cent of the tables that are fresh, disabled ones aside; 0 if there is none. */
+  freshness_rate: number
+}
+
+export interface FreshnessSummaryData {
+  data: FreshnessSummary
+}
+
+export interface Health {
+  success: boolean
+  data: {
+    status: 'ok' | 'degraded' | 'draining'
+    version: string
+    role: 'all' | 'web' | 'worker'
+    database: {
+      status: 'up' | 'down'
+      latency_ms: number | null
+      writable: boolean | null
+      embedded: boolean
+    }
+    jobs: {
+      status: 'up' | 'late' | 'down'
+      lag_seconds: number | null
+      late_queues: number | null
+      dead: number | null
+      workers: 'up' | 'stuck' | 'none'
+    }
+  }
+  message: string
+  error: string
+  meta: Record<string, unknown>
+}
+
+export interface HealthSummary {
+  /** The worst severity of what needs attention. */
+  overall_status: 'healthy' | 'warning' | 'critical'
+  alerts: {
+    total_rules: number
+    active_rules: number
+    /** Opened within the last 24 hours. */
+    recent_alerts: number
+    /** Triggered, acknowledged or snoozed. */
+    unresolved_alerts: number
+  }
+  freshness?: {
+    total_tables: number
+    fresh: number
+    stale: number
+    unknown: number
+    error: number
+    warning: number
+    violated: number
+    paused: number
+    last_check_at: string | null
+    total_assets: number
+    fresh_count: number
+    stale_count: number
+    unknown_count: number
+    disabled_count: number
+    freshness_rate: number
+  }
+  schema_drift: {
+    /** Within the last 30 days. */
+    total_changes: number
+    unacknowledged: number
+    /** Open changes of impact high. */
+    critical_count: number
+    /** Open changes of impact medium. */
+    warning_count: number
+    /** Open changes of impact low. */
+    info_count: number
+    last_check: string | null
+  }
+  checks?: {
+    /** Active checks whose last result passed. */
+    passing: number
+    failing: number
+    error: number
+  }
+  /** At most 50, the critical first: open alerts, stale tables, open changes, failed checks. */
+  needs_attention: {
+    /** alert, freshness, schema_drift or checks. */
+    type: string
+    severity: 'critical' | 'warning'
+    title: string
+    asset_id: string | null
+    /** The qualified name. */
+    asset_name: string | null
+  }[]
+  generated_at: string
+}
+
+export interface HealthSummaryData {
+  data: HealthSummary
+}
+
+export interface InboxAlertList {
+  alerts: InboxAlert[]
+  pagination: Pagination
+}
+
+export interface InboxAlertListData {
+  data: InboxAlertList
+}
+
+export interface Invitation {
+  id: string
+  email: string
+  role: 'viewer' | 'member' | 'admin' | 'owner'
+  status: 'open' | 'accepted' | 'revoked' | 'expired'
+  /** `user:<id>`. */
+  invited_by: string
+  created_at: string
+  expires_at: string
+  accepted_at: string | null
+  revoked_at: string | null
+}
+
+export interface InvitationPage {
+  data: Invitation[]
+  pagination: Pagination
+}
+
+export interface InviteRequest {
+  email: string
+  role: 'admin' | 'member' | 'viewer'
+}
+
+export interface InviteResponse {
+  id: string
+  email: string
+  role: 'viewer' | 'member' | 'admin' | 'owner'
+  /** The `invitation_token` to register with; shown once. */
+  token: string
+  /** A page for the invited person; holds the token. */
+  url: string
+  expires_at: string
+}
+
+export interface Job {
+  job_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  /** What the job does, such as `discovery`. */
+  workflow_name: string
+  asset_id: string
+  /** Percent. */
+  progress: number
+  /** Of a completed job. */
+  result: null | DiscoveryOutcome | RefreshOutcome | CheckOutcome
+  /** Of a failed job. */
+  error: {
+    /** credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other. */
+    code: string
+    message: string
+  } | null
+  created_at: string
+  completed_at: string | null
+}
+
+export interface JobData {
+  data: Job
+}
+
+export interface LastDelivery {
+  id: string
+  event_type: 'alert.triggered' | 'alert.resolved' | 'alert.test'
+  status: 'pending' | 'delivered' | 'failed' | 'stopped'
+  created_at: string
+  completed_at: string | null
+}
+
+export interface LineageEdge {
+  /** The table that is read. */
+  upstream_id: string
+  /** The table that is made from it. */
+  downstream_id: string
+  /** The qualified name of the table that is read. */
+  source: string
+  /** The qualified name of the table that is made from it. */
+  target: string
+}
+
+export interface LineageGraph {
+  asset_id: string
+  /** The table or source that was asked for. */
+  root: {
+    id: string
+    qualified_name: string
+    name: string
+    /** table, view, …; of the root also source. */
+    asset_type: string
+    /** The engine of its source. */
+    source_type: string
+  }
+  /** What the table is made from; empty of a source, which knows no direction. */
+  upstream: LineageNode[]
+  /** What is made from it. */
+  downstream: LineageNode[]
+  nodes: LineageGraphNode[]
+  edges: LineageEdge[]
+  /** False where there are more edges than are shown, 2,000. */
+  is_complete: boolean
+}
+
+export interface LineageGraphData {
+  data: LineageGraph
+}
+
+export interface LineageNode {
+  id: string
+  qualified_name: string
+  name: string
+  /** table, view, …; of the root also source. */
+  asset_type: string
+  /** The engine of its source. */
+  source_type: string
+}
+
+export interface LineageNodePage {
+  data: LineageNode[]
+  pagination: Pagination
+}
+
+export interface LineageNodePageData {
+  data: LineageNodePage
+}
+
+export interface LinkProviderRequest {
+  /** The password of your user; required while it has one. */
+  old_password?: string
+  /** Where the browser is sent afterwards; an address of the origin of BASE_URL. */
+  redirect_uri?: string
+}
+
+export interface LinkProviderResponse {
+  /** The address at the provider to send the browser to. */
+  authorization_url: string
+  /** Seconds until the attempt expires. */
+  expires_in: number
+}
+
+export interface LoginRequest {
+  email: string
+  password: string
+}
+
+export interface MagicLoginRequest {
+  /** The token of the link. */
+  token: string
+}
+
+export interface MagicLoginResponse {
+  /** Can be exchanged once, at POST /api/v1/auth/tickets. */
+  ticket: string
+  /** Seconds until the ticket expires. */
+  expires_in: number
+  /** The page to open next; holds the ticket in the query. */
+  redirect_url: string
+}
+
+export interface Metric {
+  /** The `metric_id` of paths. */
+  id: string
+  internal_id: number
+  /** The number of its source. */
+  asset_id: number
+  /** The id of its source, as paths take it. */
+  asset_public_id: string
+  /** `catalog.schema.table`. */
+  table_path: string
+  column_name: string | null
+  /** row_count, null_percent, distinct_count, …, or one of an extension. */
+  metric_type: string
+  /** Of percentile. */
+  percentile_value?: number
+  group_by_columns: string[]
+  capture_interval: 'hourly' | 'daily' | 'weekly'
+  /** The |z_score| beyond which a value is an anomaly. */
+  sensitivity: number
+  is_active: boolean
+  /** How it did last; null before its first capture. */
+  last_status: 'PASS' | 'WARNING' | 'FAIL' | 'ERROR' | null
+  created_at: string
+}
+
+export interface MetricCapture {
+  /** One, or one a group. */
+  snapshot_count: number
+  snapshots: MetricSnapshot[]
+}
+
+export interface MetricCaptureData {
+  data: MetricCapture
+}
+
+export interface MetricData {
+  data: Metric
+}
+
+export interface MetricDetailData {
+  data: MetricDetail
+}
+
+export interface MetricDryRun {
+  /** What the source is sent. */
+  sql: {
+    text: string
+    values: unknown[]
+  }[]
+  status: 'PASS' | 'FAIL' | 'ERROR'
+  /** Null where there is none, such as the mean of no rows. */
+  value: number | null
+  is_anomaly: boolean
+  /** Standard deviations from what was expected; 0 while there is no expectation. */
+  z_score: number
+  expected_value: number | null
+  expected_range_low: number | null
+  expected_range_high: number | null
+  /** Too little is known yet to alert. */
+  learning: boolean
+  /** Where it has groups. */
+  groups?: {
+    /** The values of group_by_columns, by column. */
+    group_values: Record<string, unknown>
+    /** Null where there is none, such as the mean of no rows. */
+    value: number | null
+    is_anomaly: boolean
+    /** Standard deviations from what was expected; 0 while there is no expectation. */
+    z_score: number
+    expected_value: number | null
+    expected_range_low: number | null
+    expected_range_high: number | null
+    /** Too little is known yet to alert. */
+    learning: boolean
+    total_rows: number | null
+  }[]
+  total_rows: number | null
+  error_message: string | null
+  history: {
+    lookback_days: number
+    /** Snapshots of such a metric, or the timestamps of the table; null without either. */
+    source: 'snapshots' | 'timestamps' | null
+    timestamp_column: string | null
+    /** Groups that have snapshots. */
+    groups?: number
+    groups_replayed?: number
+    points: number
+    anomalies: number
+    /** Anomalies in a row are one. */
+    alerts: number
+    by_sensitivity: {
+      sensitivity: number
+      anomalies: number
+      alerts: number
+    }[]
+    message: string
+  }
+  /** The metric whose snapshots were replayed; `new` where there is none. */
+  metric_id: string
+  metric_type: string
+  threshold_type: 'z_score'
+  /** The sensitivity. */
+  threshold_value: number
+  lookback_days: number
+  /** Equal to history.points. */
+  total_snapshots: number
+  /** Values beyond the sensitivity, once enough is known; in a row they are one alert. */
+  would_alert_count: number
+  /** Of total_snapshots. */
+  alert_rate_percent: number
+  /** Of the values of the past; null without any. */
+  avg_value: number | null
+  min_value: number | null
+  max_value: number | null
+  /** The last 10 values that would have alerted, newest first. */
+  sample_alerts: {
+    captured_at: string
+    value: number
+    threshold_type: 'z_score'
+    threshold_value: number
+    would_alert: true
+  }[]
+  recommendation: string
+}
+
+export interface MetricDryRunData {
+  data: MetricDryRun
+}
+
+export interface MetricItems {
+  data: {
+    items: Metric[]
+  }
+  pagination: Pagination
+}
+
+export interface MetricSnapshot {
+  id: number
+  /** The `internal_id` of its metric. */
+  metric_definition_id: number
+  /** The values of group_by_columns, by column. */
+  group_values?: Record<string, unknown>
+  /** Null where there is none, such as the mean of no rows. */
+  value: number | null
+  is_anomaly: boolean
+  /** Standard deviations from what was expected; 0 while there is no expectation. */
+  z_score: number
+  expected_value: number | null
+  expected_range_low: number | null
+  expected_range_high: number | null
+  /** Too little is known yet to alert. */
+  learning: boolean
+  captured_at: string
+  status: 'PASS' | 'FAIL' | 'ERROR'
+  /** Computed of the past when the metric was made. */
+  is_backfilled: boolean
+  /** A user dismissed it as expected. */
+  is_confirmed: boolean
+  /** Why no value could be taken. */
+  error_message: string | null
+}
+
+export interface MetricSnapshotItems {
+  data: {
+    items: MetricSnapshot[]
+  }
+  pagination: Pagination
+}
+
+export interface MetricSummary {
+  total_metrics: number
+  active_metrics: number
+  /** Snapshots of them. */
+  total_checks: number
+  /** Active metrics that passed last. */
+  passing: number
+  failing: number
+  /** Active metrics between 80 % and 100 % of their band. */
+  warning: number
+  /** Active metrics of which no value could be taken. */
+  error: number
+  health_percentage: number
+}
+
+export interface MetricSummaryData {
+  data: MetricSummary
+}
+
+export interface MonitoredTablePage {
+  data: MonitoredTable[]
+  pagination: Pagination
+}
+
+export interface MonitoredTablePageData {
+  data: MonitoredTablePage
+}
+
+export interface NewApiKeyData {
+  data: NewApiKey
+}
+
+export interface NewDestinationData {
+  data: NewDestination
+}
+
+export interface OnboardingChapter {
+  completed: boolean
+  completed_at: string | null
+  /** The step to continue with. */
+  current_step: number
+}
+
+export interface OnboardingProgress {
+  chapters: {
+    connect: OnboardingChapter
+    discover: OnboardingChapter
+    freshness: OnboardingChapter
+    schema: OnboardingChapter
+  }
+  /** Completed chapters, in percent. */
+  overall_percent: number
+  /** Whether every chapter is completed. */
+  completed: boolean
+}
+
+export interface OperatingHours {
+  /** The days on which it starts, 1 is Monday. */
+  days: number[]
+  start: string
+  /** At or before the start, it is on the next day. */
+  end: string
+}
+
+export interface OperatingSchedule {
+  id: string
+  name: string
+  /** An IANA time zone, such as Europe/Berlin. */
+  timezone: string
+  rules: OperatingHours[]
+  created_at: string
+  updated_at: string
+}
+
+export interface OperatingSchedulePage {
+  data: OperatingSchedule[]
+  pagination: Pagination
+}
+
+export interface Pagination {
+  /** All that match, on this page and others. */
+  total: number
+  limit: number
+  offset: number
+  /** Whether there is a page after this one: ask with offset + limit. */
+  has_more: boolean
+}
+
+export interface PlacedSchemaChange {
+  id: string
+  change_type:
+    | 'column_added'
+    | 'column_removed'
+    | 'column_type_changed'
+    | 'column_renamed'
+    | 'table_added'
+    | 'table_removed'
+    | 'constraint_changed'
+  /** The column, or the table. */
+  object_name: string
+  object_type: 'table' | 'column'
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Of `constraint_changed`, high where a primary key or unique constraint was removed or weakened, else medium. Of `table_removed`, low where the table became a partition of a watched one, else high. */
+  impact: 'low' | 'medium' | 'high'
+  detected_at: string
+  /** The job that found it. */
+  discovery_id: string
+  acknowledged: boolean
+  /** What was, in one line: of a column its type, of a renamed one its name; null of an addition. */
+  old_value: string | null
+  /** What is, in one line; null of a removal, unless the table became a partition. */
+  new_value: string | null
+  /** What was; null of an addition. */
+  old_definition: ChangedValue
+  /** What is; null of a removal, unless the table became a partition. */
+  new_definition: ChangedValue
+  /** The table. */
+  asset_id: string
+  qualified_name: string
+  /** By its impact: high, medium, low. */
+  severity: 'critical' | 'warning' | 'info'
+  /** Null of a change of the table. */
+  column_name: string | null
+  acknowledged_at: string | null
+  /** `user:<id>` or `key:<id>`; `reverted` when it was taken back, `excluded` when its table left the patterns. */
+  acknowledged_by: string | null
+}
+
+export interface PlacedSchemaChangeData {
+  data: PlacedSchemaChange
+}
+
+export interface PlacedSchemaChangePage {
+  data: PlacedSchemaChange[]
+  pagination: Pagination
+}
+
+export interface PlacedSchemaChangePageData {
+  data: PlacedSchemaChangePage
+}
+
+export interface PreviewAlertRuleRequest {
+  event_types?:
+    | (
+        | 'destination_disabled'
+        | 'schema_change'
+        | 'schema_drift'
+        | 'discovery_complete'
+        | 'connection_failed'
+        | 'validity_failure'
+        | 'metric_anomaly'
+        | 'referential_failure'
+        | 'freshness_violation'
+        | 'freshness_stale'
+        | 'freshness_alert'
+      )[]
+    | null
+  severities?: ('info' | 'warning' | 'critical')[] | null
+  asset_ids?: string[] | null
+  tag_filter_mode?: 'any' | 'all' | null
+  tag_filter_tags?: string[] | null
+  destination_ids?: string[]
+  cooldown_minutes?: number
+  /** A stored rule to start from. */
+  rule_id?: string
+  /** How far to look back; defaults to 7. */
+  days_back?: number
+  /** Another name for `days_back`. */
+  lookback_days?: number
+  /** How many alerts to show. */
+  limit?: number
+  offset?: number
+}
+
+export interface PreviewedDestination {
+  id: string
+  name: string
+  destination_type: string
+  is_active: boolean
+}
+
+export interface ProviderLink {
+  /** Null for an issuer that is no longer in the settings. */
+  provider: string | null
+  linked_at: string
+  /** When it was last used to sign in. */
+  last_used_at: string | null
+}
+
+export interface ProviderLinks {
+  has_password: boolean
+  links: ProviderLink[]
+  /** The configured providers, which can be linked. */
+  providers: string[]
+}
+
+export interface QueuedDeliveryData {
+  data: QueuedDelivery
+}
+
+export interface ReferentialCheck {
+  id: string
+  internal_id: number
+  /** The source. */
+  asset_id: string
+  name: string
+  description: string | null
+  severity: 'info' | 'warning' | 'critical'
+  is_active: boolean
+  /** `catalog.schema.table`. */
+  child_table_path: string
+  child_column_name: string
+  parent_table_path: string
+  parent_column_name: string
+  capture_interval: 'hourly' | 'daily' | 'weekly'
+  /** Orphans that are allowed; 0 when no limit is given. */
+  max_orphan_count: number | null
+  /** Of the children that are not NULL */
+  max_orphan_percent: number | null
+  /** Children that every parent must have. */
+  min_child_count: number | null
+  /** Children that a parent may have. */
+  max_child_count: number | null
+  /** How it did last; null before it ran. */
+  latest_status: 'pass' | 'fail' | 'error' | null
+  last_check_at: string | null
+  /** Equal to last_check_at. */
+  last_checked_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface ReferentialCheckData {
+  data: ReferentialCheck
+}
+
+export interface ReferentialCheckItems {
+  data: {
+    items: ReferentialCheck[]
+  }
+  pagination: Pagination
+}
+
+export interface ReferentialExecution {
+  id: number
+  /** The `internal_id` of its check. */
+  referential_check_id: number
+  /** The `id` of its check. */
+  check_id: string
+  status: 'pass' | 'fail' | 'error'
+  /** 0 when status is error. */
+  orphan_count: number
+  /** 0 when status is error. */
+  orphan_percent: number
+  /** 0 when status is error. */
+  total_child_rows: number
+  /** Null unless min_child_count is set. */
+  parents_below_min: number | null
+  /** Null unless max_child_count is set. */
+  parents_above_max: number | null
+  query_duration_ms: number
+  checked_at: string
+  /** Why it could not run. */
+  error_message: string | null
+  /** Up to 10 orphans; null where it could not run. */
+  orphan_sample:
+    | {
+        /** The primary key, an object when it has several columns; else a number from 1. */
+        row_id: unknown
+        /** The value that no parent has; null of personal data. */
+        value: unknown
+        /** Present when the row has a value that is personal data and not shown. */
+        is_hidden?: true
+      }[]
+    | null
+}
+
+export interface ReferentialExecutionData {
+  data: ReferentialExecution
+}
+
+export interface ReferentialResult {
+  id: number
+  /** The `internal_id` of its check. */
+  referential_check_id: number
+  /** The `id` of its check. */
+  check_id: string
+  status: 'pass' | 'fail' | 'error'
+  /** 0 when status is error. */
+  orphan_count: number
+  /** 0 when status is error. */
+  orphan_percent: number
+  /** 0 when status is error. */
+  total_child_rows: number
+  /** Null unless min_child_count is set. */
+  parents_below_min: number | null
+  /** Null unless max_child_count is set. */
+  parents_above_max: number | null
+  query_duration_ms: number
+  checked_at: string
+  /** Why it could not run. */
+  error_message: string | null
+  /** Orphans are not kept. */
+  orphan_sample: null
+}
+
+export interface ReferentialResultItems {
+  data: {
+    items: ReferentialResult[]
+  }
+  pagination: Pagination
+}
+
+export interface ReferentialSummary {
+  total_checks: number
+  active_checks: number
+  /** Active checks that passed last. */
+  passing_checks: number
+  failing_checks: number
+  /** Checks that could not run. */
+  error: number
+  last_check_at: string | null
+}
+
+export interface ReferentialSummaryData {
+  data: ReferentialSummary
+}
+
+export interface RefreshOutcome {
+  /** Tables that were read. */
+  measured: number
+  fresh: number
+  stale: number
+  unknown: number
+  /** Tables that could not be read. */
+  failed: number
+  /** Statements that the source was sent. */
+  statements: number
+  /** Those that could not be read. */
+  tables: {
+    asset: string
+    status: 'error'
+    error_message: string
+  }[]
+}
+
+export interface RefreshTokenRequest {
+  refresh_token: string
+}
+
+export interface RefreshTokenResponse {
+  /** Valid for 15 minutes. */
+  access_token: string
+  /** Can be used once, within 30 days. */
+  refresh_token: string
+  token_type: 'bearer'
+  /** Seconds until the access token expires. */
+  expires_in: number
+}
+
+export interface RegisterRequest {
+  email: string
+  password: string
+  full_name?: string
+  company_name?: string
+  /** The token of an invitation of this email: joins the company that sent it. */
+  invitation_token?: string
+}
+
+export interface Removal {
+  success: true
+  message: string
+}
+
+export interface RemovalData {
+  data: Removal
+}
+
+export interface RemovePasswordRequest {
+  old_password: string
+}
+
+export interface ResetOnboardingRequest {
+  /** Defaults to all chapters. */
+  chapter?: 'connect' | 'discover' | 'freshness' | 'schema'
+}
+
+export interface SchemaChange {
+  id: string
+  change_type:
+    | 'column_added'
+    | 'column_removed'
+    | 'column_type_changed'
+    | 'column_renamed'
+    | 'table_added'
+    | 'table_removed'
+    | 'constraint_changed'
+  /** The column, or the table. */
+  object_name: string
+  object_type: 'table' | 'column'
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Of `constraint_changed`, high where a primary key or unique constraint was removed or weakened, else medium. Of `table_removed`, low where the table became a partition of a watched one, else high. */
+  impact: 'low' | 'medium' | 'high'
+  detected_at: string
+  /** The job that found it. */
+  discovery_id: string
+  acknowledged: boolean
+  /** What was; null of an addition. */
+  old_value: ChangedValue
+  /** What is; null of a removal, unless the table became a partition. */
+  new_value: ChangedValue
+}
+
+export interface SchemaChangeSummary {
+  /** In the last `days_back` days. */
+  total_changes: number
+  /** Whenever they were found; so the three below. */
+  unacknowledged: number
+  critical_count: number
+  warning_count: number
+  info_count: number
+  /** When a catalog was read last. */
+  last_check: string | null
+}
+
+export interface SchemaChangeSummaryData {
+  data: SchemaChangeSummary
+}
+
+export interface SchemaDifference {
+  /** Null of a table that no discovery has found yet. */
+  asset_id: string | null
+  change_type:
+    | 'column_added'
+    | 'column_removed'
+    | 'column_type_changed'
+    | 'column_renamed'
+    | 'table_added'
+    | 'table_removed'
+    | 'constraint_changed'
+  /** The column, or the table. */
+  object_name: string
+  object_type: 'table' | 'column'
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Of `constraint_changed`, high where a primary key or unique constraint was removed or weakened, else medium. Of `table_removed`, low where the table became a partition of a watched one, else high. */
+  impact: 'low' | 'medium' | 'high'
+  /** What was, in one line: of a column its type, of a renamed one its name; null of an addition. */
+  old_value: string | null
+  /** What is, in one line; null of a removal, unless the table became a partition. */
+  new_value: string | null
+  /** What was; null of an addition. */
+  old_definition: ChangedValue
+  /** What is; null of a removal, unless the table became a partition. */
+  new_definition: ChangedValue
+  /** By its impact: high, medium, low. */
+  severity: 'critical' | 'warning' | 'info'
+  /** Null of a change of the table. */
+  column_name: string | null
+}
+
+export interface SchemaDryRun {
+  asset_id: string
+  qualified_name: string
+  /** Null, as all counts, where the catalog could not be read. */
+  table_count: number | null
+  column_count: number | null
+  /** Tables that could not be read. */
+  unread_count: number | null
+  change_count: number | null
+  critical_count: number | null
+  warning_count: number | null
+  info_count: number | null
+  /** Tables that an alert would be raised or counted for. */
+  alert_count: number | null
+  /** The first 100. */
+  changes: PlannedSchemaChange[]
+  /** Why the catalog could not be read. */
+  error_code: string | null
+  error_message: string | null
+  /** What was recorded of it in the last days. */
+  history: {
+    lookback_days: number
+    changes: number
+    unacknowledged: number
+  }
+  /** How often the source is discovered. */
+  schedule_type: 'off' | 'hourly' | 'every_4_hours' | 'daily' | 'weekly'
+  /** Whether there is a state to compare with. */
+  baseline_exists: boolean
+  /** Tables of that state. */
+  tables_in_baseline: number
+  /** Equal to table_count; 0 where the catalog could not be read. */
+  tables_in_current: number
+  changes_detected: boolean
+  /** Equal to change_count; 0 where the catalog could not be read. */
+  total_changes: number
+  /** Changes by change_type. */
+  changes_summary: Record<string, number>
+  /** The first 10 changes, in short. */
+  sample_changes: {
+    change_type:
+      | 'column_added'
+      | 'column_removed'
+      | 'column_type_changed'
+      | 'column_renamed'
+      | 'table_added'
+      | 'table_removed'
+      | 'constraint_changed'
+    table_name: string
+    column_name: string | null
+    old_value: string | null
+    new_value: string | null
+    severity: 'critical' | 'warning' | 'info'
+  }[]
+  /** At the pace of the last lookback_days: discoveries that recorded a change of a table, per table and week, rounded up. */
+  estimated_alerts_per_week: number
+  recommendation: string
+}
+
+export interface SchemaDryRunData {
+  data: SchemaDryRun
+}
+
+export interface SchemaMonitoring {
+  /** The source. */
+  asset_id: string
+  monitoring_enabled: boolean
+  schedule_type: 'hourly' | 'every_4_hours' | 'daily' | 'weekly' | null
+  schedule_label: string
+  next_check_at: string | null
+  last_check_at: string | null
+  baseline_id: string | null
+  baseline_captured_at: string | null
+}
+
+export interface SchemaMonitoringData {
+  data: SchemaMonitoring
+}
+
+export interface SchemaMonitoringEnd {
+  success: true
+  message: string
+  asset_id: string
+  monitoring_enabled: false
+}
+
+export interface SchemaMonitoringEndData {
+  data: SchemaMonitoringEnd
+}
+
+export interface SchemaStatus {
+  asset_id: string
+  qualified_name: string
+  schema_change_status: 'none' | 'low' | 'medium' | 'high'
+  total_unacknowledged: number
+  /** The last 20, newest first. */
+  recent_changes: PlacedSchemaChange[]
+  /** Null before the first discovery. */
+  baseline: Baseline | null
+  monitoring: SchemaMonitoring
+  /** Tables that differ from what was accepted. */
+  drifted_tables: number
+  /** How the first 100 of them differ. */
+  drift: SchemaDifference[]
+}
+
+export interface SchemaStatusData {
+  data: SchemaStatus
+}
+
+export interface SeverityCounts {
+  info: number
+  warning: number
+  critical: number
+}
+
+export interface SnoozeAlertRequest {
+  snoozed_until?: string
+  duration_minutes?: number
+  duration_hours?: number
+  /** Shown in the history, and sent with the end of the alert. */
+  reason?: string | null
+  /** Another name for `reason`. */
+  notes?: string | null
+}
+
+export interface Source {
+  id: string
+  /** The name of the source, quoted where it holds a dot or a quote. */
+  qualified_name: string
+  name: string
+  asset_type: 'source'
+  /** Its engine: postgresql, mysql, … */
+  source_type: string
+  /** Whether it is looked at by itself. */
+  is_active: boolean
+  created_at: string
+  updated_at: string
+  /** When it was discovered last. */
+  last_refresh_at: string | null
+  description: string | null
+  connection_status: 'untested' | 'connected' | 'failed'
+  connection_message: string
+  /** Connections in a row that failed. */
+  consecutive_failures: number
+  /** When the first of them did. */
+  failing_since: string | null
+  /** Before this, nothing that is scheduled dials it; null while it is not left alone. */
+  retry_at: string | null
+  discovery_state: 'never' | 'queued' | 'running' | 'completed' | 'failed'
+  discovery_interval: 'off' | 'hourly' | 'every_4_hours' | 'daily' | 'weekly'
+  /** On schedule, or again after one that failed. */
+  next_discovery_at: string | null
+  /** Since the last one that did not fail. */
+  failed_discoveries: number
+  /** Tables that are read, as globs; all where it is empty. */
+  include_patterns: string[]
+  /** Tables that are not, even if included. */
+  exclude_patterns: string[]
+  table_count: number
+  column_count: number
+  schema_count: number
+  catalog_count: number
+  /** Tables that the last discovery could not read. */
+  unread_count: number
+  host: string | null
+  port: number | null
+  database_name: string | null
+  username: string | null
+  default_catalog: string | null
+  http_path: string | null
+  /** Whether sessions are encrypted, as far as is known. */
+  ssl_enabled: boolean
+  /** What else its connection_config holds, by engine; never a secret. */
+  extra_params: Record<string, unknown>
+  freshness_status: 'fresh' | 'stale' | 'unknown' | 'not_configured'
+  freshness_message: string
+  freshness_summary: string
+  lineage_status: 'none' | 'ready' | 'error'
+  lineage_message: string
+  intelligence_status: 'disabled'
+  intelligence_message: string
+  data_quality_status: 'passing' | 'failing' | 'error' | 'none'
+  data_quality_message: string
+  /** What may be asked of it: its catalog, numbers of its rows, or rows. */
+  query_access_level: 'schema_only' | 'aggregates' | 'full'
+  intelligence_mode: 'off'
+  effective_access_level: 'schema_only' | 'aggregates' | 'full'
+  /** Sessions that may be open there at once. */
+  max_concurrency: number
+  /** Null means the setting STATEMENT_TIMEOUT. */
+  statement_timeout_seconds: number | null
+  /** What freshness schedules made later have where they name nothing else. */
+  freshness_defaults: FreshnessDefaults | null
+  /** What its connector can do. */
+  features: Record<string, boolean>
+  schema_status: 'unknown' | 'ok' | 'changed' | 'error'
+  schema_message: string
+  /** The worst of the changes that are open. */
+  schema_change_status: 'none' | 'low' | 'medium' | 'high'
+  schema_change_message: string
+  schema_change_summary: string
+  tags: string[]
+  tags_status: 'none' | 'ready' | 'error'
+  tags_message: string
+  tags_counts: {
+    /** Tables that carry a tag, or a column of which does. */
+    tables: number
+    columns: number
+    /** What carries each of the 50 commonest tags. */
+    by_tag: Record<string, number>
+  }
+  tags_mode: 'auto' | 'manual'
+  /** Whether discoveries tag columns by their names and types. */
+  auto_tag_enabled: boolean
+}
+
+export interface SourceData {
+  data: Source
+}
+
+export interface SourceUsage {
+  asset_id: string
+  /** The first day, UTC. */
+  from: string
+  /** The last day, UTC. */
+  to: string
+  total: SourceUse
+  by_purpose: {
+    /** Rules, metrics and referential checks. */
+    scan: SourceUse
+    freshness: SourceUse
+    discovery: SourceUse
+    /** Connection tests. */
+    test: SourceUse
+    /** What is tried out before it is stored, the past of a new check included. */
+    dry_run: SourceUse
+  }
+  /** The oldest first, those without use included. */
+  days: {
+    /** YYYY-MM-DD, UTC. */
+    day: string
+    /** Sessions opened, or tried to. */
+    sessions: number
+    /** Statements sent, those of the catalog and of settings included. */
+    statements: number
+    /** Sessions that could not be opened, and statements that failed. */
+    failures: number
+    /** Rows received. */
+    rows: number
+    /** Bytes received; 0 where the engine does not report them. */
+    bytes: number
+    /** From when each statement was sent until it had ended, added up. */
+    seconds: number
+  }[]
+}
+
+export interface SourceUsageData {
+  data: SourceUsage
+}
+
+export interface SourceUse {
+  /** Sessions opened, or tried to. */
+  sessions: number
+  /** Statements sent, those of the catalog and of settings included. */
+  statements: number
+  /** Sessions that could not be opened, and statements that failed. */
+  failures: number
+  /** Rows received. */
+  rows: number
+  /** Bytes received; 0 where the engine does not report them. */
+  bytes: number
+  /** From when each statement was sent until it had ended, added up. */
+  seconds: number
+}
+
+export interface StartSchemaMonitoringRequest {
+  /** How often the catalog is read. */
+  schedule_type?: 'hourly' | 'every_4_hours' | 'daily' | 'weekly'
+  /** Accepts what is there now, unless it was accepted before. */
+  auto_create_baseline?: boolean
+}
+
+export interface StartedCheck {
+  job_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  message: string
+  /** What is checked: the source, or the table. */
+  asset_id: string
+}
+
+export interface StartedCheckData {
+  data: StartedCheck
+}
+
+export interface StartedDiscovery {
+  job_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  message: string
+  asset_id: string
+  started_at: string
+}
+
+export interface StartedDiscoveryData {
+  data: StartedDiscovery
+}
+
+export interface StartedRefresh {
+  job_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  message: string
+}
+
+export interface StartedRefreshData {
+  data: StartedRefresh
+}
+
+export interface Subscription {
+  email: string
+  subscribed: boolean
+}
+
+export interface Table {
+  id: string
+  /** `<source>.<database>.<schema>.<table>`. */
+  qualified_name: string
+  asset_type: 'table' | 'view' | 'materialized_view' | 'external_table'
+  source: string
+  database: string
+  schema: string
+  name: string
+  /** `catalog.schema.table`. */
+  table_path: string
+  description: string | null
+  /** Whether the last discovery found it. */
+  is_active: boolean
+  /** Why it was not. */
+  absence: 'removed' | 'excluded' | null
+  /** Why the last discovery could not read it; its columns are those known before. */
+  read_error: {
+    code: string
+    message: string
+  } | null
+  column_count: number
+  /** As the engine estimates, where it does. */
+  estimated_rows: number | null
+  primary_key: string[]
+  freshness: {
+    status: 'fresh' | 'stale' | 'unknown'
+    last_updated: string | null
+    /** A duration, such as 24h. */
+    sla_threshold: string | null
+    checked_at: string | null
+  }
+  quality: {
+    status: 'passing' | 'failing' | 'error' | 'none'
+    /** Active checks that passed last. */
+    passing: number
+    failing: number
+    /** Checks that could not run. */
+    error: number
+  }
+  /** The worst of the changes that are open. */
+  schema_change_status: 'none' | 'low' | 'medium' | 'high'
+  /** Left out of lists and with include_columns=false. */
+  columns?: Column[]
+  tags: string[]
+  created_at: string
+  updated_at: string
+}
+
+export interface Tag {
+  id: string
+  name: string
+  category: 'business' | 'technical' | 'governance'
+  description: string | null
+  /** Applied by a person, a key or a discovery. */
+  origin: 'manual' | 'automatic'
+  /** The table that carries it, itself or on a column; else the source. */
+  asset_id: string
+  source_id: string
+  /** The table, or the column; null of a source. */
+  object_path: string | null
+  object_type: 'source' | 'table' | 'column'
+  created_at: string
+}
+
+export interface TagData {
+  data: Tag
+}
+
+export interface TagList {
+  tags: Tag[]
+  pagination: Pagination
+}
+
+export interface TagListData {
+  data: TagList
+}
+
+export interface TrackEventRequest {
+  /** The name of the event. */
+  event_name: string
+  /** A random id that a browser stores; no personal data. */
+  anonymous_id: string
+  /** More details. */
+  properties?: Record<string, unknown>
+  /** Defaults to now. */
+  occurred_at?: string
+}
+
+export interface TrackOnboardingEventRequest {
+  /** The name of the event. */
+  event_name: string
+  chapter: 'connect' | 'discover' | 'freshness' | 'schema'
+  step?: number
+  /** More details: at most 8 KiB. */
+  properties?: Record<string, unknown>
+}
+
+export interface TrackedEvent {
+  /** Whether the user had completed the chapter before. */
+  is_replay: boolean
+}
+
+export interface UpdateAlertRuleRequest {
+  name?: string
+  description?: string | null
+  event_types?:
+    | (
+        | 'destination_disabled'
+        | 'schema_change'
+        | 'schema_drift'
+        | 'discovery_complete'
+        | 'connection_failed'
+        | 'validity_failure'
+        | 'metric_anomaly'
+        | 'referential_failure'
+        | 'freshness_violation'
+        | 'freshness_stale'
+        | 'freshness_alert'
+      )[]
+    | null
+  severities?: ('info' | 'warning' | 'critical')[] | null
+  asset_ids?: string[] | null
+  tag_filter_mode?: 'any' | 'all' | null
+  tag_filter_tags?: string[] | null
+  destination_ids?: string[]
+  cooldown_minutes?: number
+  is_active?: boolean
+  /** Another name for `is_active`, which goes first. */
+  enabled?: boolean
+  /** Only false: authors of code are not known here. Name destinations. */
+  is_notify_code_authors?: false
+  /** Stored. It has no effect, since authors of code are not notified. */
+  code_author_min_confidence?: number | null
+  /** Follows from `event_types`, which has to be given too. */
+  rule_type?: string
+  /** Follows from `severities`, which has to be given too. */
+  severity?: 'info' | 'warning' | 'critical'
+}
+
+export interface UpdateAssetRequest {
+  name?: string
+  description?: string | null
+  /** The fields of the engine. Of any engine also timezone. */
+  connection_config?: {
+    /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
+    timezone?: string | null
+  }
+  is_active?: boolean
+  discovery_interval?: 'off' | 'hourly' | 'every_4_hours' | 'daily' | 'weekly'
+  /** What may be asked of it: its catalog, numbers of its rows, or rows. */
+  query_access_level?: 'schema_only' | 'aggregates' | 'full'
+  /** Sessions that may be open there at once. */
+  max_concurrency?: number
+  /** Null means the setting STATEMENT_TIMEOUT. */
+  statement_timeout_seconds?: number | null
+  /** Tables that are read, as globs; all unless given. */
+  include_patterns?: string[]
+  /** Tables that are not, even if included. */
+  exclude_patterns?: string[]
+  /** Whether discoveries tag columns by their names and types. */
+  auto_tag_enabled?: boolean
+  /** What freshness schedules made from now on have where they name nothing else. */
+  freshness_defaults?: {
+    monitoring_mode?: 'auto_learn' | 'explicit'
+    sla_threshold?: string
+    check_interval?: string
+    /** Columns with the time a row was written, the most reliable first; case is ignored. */
+    freshness_columns?: string[]
+  } | null
+}
+
+export interface UpdateBadgeRequest {
+  /** A source or a table, by its id or qualified name. */
+  asset_id?: string
+  /** The text on the left of the badge; defaults to `data quality`. */
+  label?: string | null
+  /** Only tables count that carry one of these tags, on themselves, a column or their source; empty means all. */
+  tag_filters?: string[]
+  /** Whether an unacknowledged schema change makes the badge fail. */
+  schema_drift_enabled?: boolean
+  /** Whether a stale table makes the badge fail. */
+  freshness_enabled?: boolean
+  /** Whether the tables that the table is made from count too, over any number of steps of its lineage; a source holds them already. */
+  include_upstream?: boolean
+  /** Whether it has a picture. */
+  is_active?: boolean
+}
+
+export interface UpdateChapterRequest {
+  chapter: 'connect' | 'discover' | 'freshness' | 'schema'
+  completed: boolean
+}
+
+export interface UpdateDestinationRequest {
+  name?: string
+  is_active?: boolean
+  config?: Record<string, unknown>
+}
+
+export interface UpdateFreshnessScheduleRequest {
+  /** Whether the threshold is learned from updates or given. */
+  monitoring_mode?: 'auto_learn' | 'explicit'
+  /** Maximum age of the newest data, such as 24h. */
+  sla_threshold?: string
+  /** The same in hours. */
+  expected_interval_hours?: number
+  /** The column with the time a row was written; detected if omitted. */
+  freshness_column?: string | null
+  /** A SQL expression over the columns of a row, instead of a column. */
+  freshness_expression?: string
+  /** Where freshness is read from; implied by freshness_column and freshness_expression. */
+  freshness_signal?: 'column' | 'expression' | 'last_modified'
+  /** How often the table is checked, such as 1h. */
+  check_interval?: string
+  is_active?: boolean
+}
+
+export interface UpdateMetricRequest {
+  capture_interval?: 'hourly' | 'daily' | 'weekly'
+  /** The |z_score| beyond which a value is an anomaly. */
+  sensitivity?: number
+  is_active?: boolean
+}
+
+export interface UpdateOperatingScheduleRequest {
+  name?: string
+  timezone?: string
+  rules?: {
+    /** The days on which it starts, 1 is Monday */
+    days: number[]
+    start: string
+    /** At or before the start, it is on the next day: 22:00 to 06:00 is a night, 08:00 to 08:00 are 24 hours */
+    end: string
+  }[]
+}
+
+export interface UpdateProfileRequest {
+  full_name?: string | null
+  timezone?: string
+}
+
+export interface UpdateReferentialCheckRequest {
+  name?: string
+  description?: string | null
+  severity?: 'info' | 'warning' | 'critical'
+  is_active?: boolean
+  capture_interval?: 'hourly' | 'daily' | 'weekly'
+  /** Orphans that are allowed; 0 when no limit is given */
+  max_orphan_count?: number | null
+  /** Of the children that are not NULL */
+  max_orphan_percent?: number | null
+  /** Children that every parent must have */
+  min_child_count?: number | null
+  /** Children that a parent may have */
+  max_child_count?: number | null
+}
+
+export interface UpdateRuleRequest {
+  name?: string
+  severity?: 'info' | 'warning' | 'critical'
+  is_active?: boolean
+  check_interval?: 'hourly' | 'daily' | 'weekly'
+  description?: string | null
+  /** Manual mode: the rule fails above this percentage of invalid rows; defaults to 0. */
+  alert_threshold_percent?: number | null
+  /** Ignores rows with NULL, except for NOT_NULL. */
+  treat_null_as_valid?: boolean
+  /** manual: fails above the threshold; auto: fails outside a learned range. */
+  detection_mode?: 'manual' | 'auto'
+  /** Auto mode: width of the range in standard deviations; 1 alerts most often. */
+  sensitivity?: number
+  /** Learns active and quiet hours apart: by an operating schedule, or detected. */
+  operating_period_mode?: 'off' | 'schedule' | 'auto'
+  operating_schedule_id?: string | null
+}
+
+export interface UpdateStepRequest {
+  chapter: 'connect' | 'discover' | 'freshness' | 'schema'
+  step: number
+}
+
+export interface UpdateUserRequest {
+  role?: 'admin' | 'member' | 'viewer'
+  is_active?: boolean
+}
+
+export interface User {
+  id: string
+  email: string
+  full_name: string | null
+  role: 'viewer' | 'member' | 'admin' | 'owner'
+  company: {
+    id: string
+    name: string
+    plan: 'free_trial' | 'starter' | 'growth' | 'professional' | 'enterprise'
+  }
+  /** A disabled user is signed out and cannot sign in. */
+  is_active: boolean
+  /** An IANA time zone, such as Europe/Berlin. */
+  timezone: string
+  created_at: string
+  last_login_at: string | null
+}
+
+export interface UserPage {
+  data: User[]
+  pagination: Pagination
+}
+
+export interface UserPreferences {
+  theme: 'system' | 'light' | 'dark'
+  /** An IANA time zone; the same as in the profile. */
+  timezone: string
+  email_notifications: boolean
+  digest: 'off' | 'daily' | 'weekly'
+  /** A source or a table; null when none was chosen or it was removed. */
+  default_asset_id: string | null
+  table_page_size: number
+  onboarding: OnboardingProgress
+  /** Values that clients store for the user. */
+  custom: Record<string, unknown>
+}
+
+export interface UserPreferencesUpdate {
+  theme?: 'system' | 'light' | 'dark'
+  /** An IANA time zone; the same as in the profile. */
+  timezone?: string
+  email_notifications?: boolean
+  digest?: 'off' | 'daily' | 'weekly'
+  /** The id or qualified name of a source or a table; null for none. */
+  default_asset_id?: string | null
+  table_page_size?: number
+  /** Any values that a client stores for the user: at most 64 keys, 16 KiB. Replaced as a whole. */
+  custom?: Record<string, unknown>
+}
+
+export interface ValidityCheckData {
+  data: ValidityCheck
+}
+
+export interface ValidityDryRun {
+  /** What the source is sent. */
+  sql: {
+    text: string
+    values: unknown[]
+  }[]
+  status: 'pass' | 'fail' | 'error'
+  /** 0 when status is error. */
+  total_rows: number
+  /** 0 when status is error. */
+  invalid_count: number
+  /** 0 when status is error. */
+  invalid_percent: number
+  /** The percentage that auto mode expected; null of other modes. */
+  expected_value: number | null
+  expected_range_low: number | null
+  expected_range_high: number | null
+  /** Auto mode knows too little yet to judge. */
+  learning: boolean
+  error_message: string | null
+  /** Present when the rule is measured otherwise than it reads, such as a pattern by another collation. */
+  warnings?: string[]
+  history: {
+    lookback_days: number
+    /** Results of such a rule, or the timestamps of the table; null without either. */
+    source: 'results' | 'timestamps' | null
+    timestamp_column: string | null
+    points: number
+    failing: number
+    /** Failures in a row are one. */
+    alerts: number
+    /** Of auto mode. */
+    by_sensitivity?: {
+      sensitivity: number
+      failing: number
+      alerts: number
+    }[]
+    message: string
+  }
+}
+
+export interface ValidityDryRunData {
+  data: ValidityDryRun
+}
+
+export interface ValidityResult {
+  id: number
+  validity_rule_id: number
+  status: 'pass' | 'fail' | 'error'
+  /** 0 when status is error. */
+  total_rows: number
+  /** 0 when status is error. */
+  invalid_count: number
+  /** 0 when status is error. */
+  invalid_percent: number
+  execution_duration_ms: number
+  checked_at: string
+  /** The percentage that auto mode expected; null of other modes. */
+  expected_value: number | null
+  expected_range_low: number | null
+  expected_range_high: number | null
+  /** Auto mode knows too little yet to judge. */
+  learning: boolean
+  /** Computed of the past when the rule was made. */
+  is_backfilled: boolean
+  /** A user dismissed it as expected. */
+  is_confirmed: boolean
+  /** Whether its operating schedule called the moment active. */
+  was_active: boolean | null
+  /** Why it could not be checked. */
+  error_message: string | null
+}
+
+export interface ValidityResultItems {
+  data: {
+    items: ValidityResult[]
+  }
+  pagination: Pagination
+}
+
+export interface ValidityRule {
+  id: number
+  /** The `rule_id` of paths. */
+  uuid: string
+  /** `catalog.schema.table`. */
+  table_path: string
+  column_name: string | null
+  /** NOT_NULL, UNIQUE, REGEX, RANGE, ENUM, DATE_FORMAT, CUSTOM_SQL or one of an extension. */
+  rule_type: string
+  name: string
+  severity: 'info' | 'warning' | 'critical'
+  is_active: boolean
+  check_interval: 'hourly' | 'daily' | 'weekly'
+  created_at: string
+  /** How it did last; null before its first check. */
+  latest_status: 'pass' | 'fail' | 'error' | null
+}
+
+export interface ValidityRuleDetailData {
+  data: ValidityRuleDetail
+}
+
+export interface ValidityRuleItems {
+  data: {
+    items: ValidityRule[]
+  }
+  pagination: Pagination
+}
+
+export interface ValiditySummary {
+  total_rules: number
+  /** Active rules that passed last. */
+  passing: number
+  failing: number
+  /** Rules that could not be checked. */
+  error: number
+}
+
+export interface ValiditySummaryData {
+  data: ValiditySummary
+}
+
+export type Asset = Source | Table
+
+export type AssetSchemaChanges = Pagination & {
+  /** The qualified name of the source or table. */
+  asset: string
+  changes: SchemaChange[]
+}
+
+export type AssetSchemaChangesEnvelope = Envelope & {
+  data: AssetSchemaChanges
+}
+
+export type ChangedFreshnessSchedule = FreshnessSchedule & {
+  /** Warnings, such as a table without a signal. */
+  warnings: string[]
+}
+
+export type ChangedValue = null | ChangedColumn | ChangedTable | ChangedConstraint | ChangedPartition
+
+export type CreatedMetric = Metric & {
+  /** With backfill_days. */
+  backfill?: {
+    /** Values that were computed of the past. */
+    points: number
+    /** The column with the time at which rows were added. */
+    timestamp_column: string | null
+    message: string
+  }
+}
+
+export type CreatedValidityRule = ValidityRuleDetail & {
+  /** With backfill_days. */
+  backfill?: {
+    /** Results that were computed of the past. */
+    points: number
+    /** The column with the time at which rows were added. */
+    timestamp_column: string | null
+    message: string
+  }
+  /** Present when the rule is measured otherwise than it reads, such as a pattern by another collation. */
+  warnings?: string[]
+}
+
+export type Delivery = QueuedDelivery & {
+  destination_name: string
+  destination_type: string
+}
+
+export type DemoAlertEnvelope = Envelope & {
+  data: DemoAlert
+}
+
+export type DemoAssetEnvelope = Envelope & {
+  data: DemoAsset | null
+}
+
+export type DemoDestinationEnvelope = Envelope & {
+  data: DemoDestination
+}
+
+export type DemoKeyEnvelope = Envelope & {
+  data: DemoKey
+}
+
+export type DemoLineageEnvelope = Envelope & {
+  data: DemoLineage | null
+}
+
+export type Empty = Record<string, never>
+
+export type EmptyRequest = Record<string, never>
+
+export type InboxAlert = Alert & {
+  /** Its status, which is `new` while it is `triggered`. */
+  alert_state: 'new' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  asset_name: string
+  /** The destinations that a message about it is for, separated by commas; null if none. */
+  destination_name: string | null
+  /** When it was last acknowledged. */
+  acknowledged_at: string | null
+  dismissed_at: string | null
+}
+
+export type LineageGraphNode = LineageNode & {
+  /** False of a table that is not there any more. */
+  is_active: boolean
+  /** Steps against the flow of data; null where it does not lie there. */
+  upstream_distance: number | null
+  /** Steps along the flow of data; null where it does not lie there. */
+  downstream_distance: number | null
+}
+
+export type ListedFreshness = Freshness & {
+  /** Whether the table is usable: fresh is ready, stale is not_ready, a failed check is error. */
+  readiness: 'ready' | 'not_ready' | 'unknown' | 'error'
+}
+
+export type LoginResponse = RefreshTokenResponse & {
+  user: User
+}
+
+export type MetricDetail = Metric & {
+  /** The last ones, newest first; left out with include_snapshots=false. */
+  snapshots?: MetricSnapshot[]
+}
+
+export type MonitoredTable = FreshnessMeta & {
+  /** The qualified name. */
+  asset: string
+  status: 'fresh' | 'stale' | 'unknown'
+  /** Time of the newest data. */
+  last_updated: string | null
+  /** Maximum age of the newest data, given or learned, such as 24h; null while unknown. */
+  sla_threshold: string | null
+  /** Null while unknown. */
+  sla_status: 'within_sla' | 'warning' | 'violated' | null
+  /** Time of the last check; before the first, when the schedule was created or last changed. */
+  checked_at: string
+  timestamp_column: string | null
+  /** Age at the time of the check. */
+  data_age_minutes: number | null
+  qualified_name: string
+  /** Whether the status is stale. */
+  is_stale: boolean
+  /** Time of the newest data; of a source, of the table with the oldest. */
+  last_update_time: string | null
+  /** Its age at the time of the request. */
+  hours_since_update: number | null
+  /** The threshold in hours, rounded up; of a source, the largest. Null while unknown. */
+  staleness_threshold_hours: number | null
+  /** Null before the first check. */
+  last_check_at: string | null
+  /** Whether the table is usable: fresh is ready, stale is not_ready, a failed check is error. */
+  readiness: 'ready' | 'not_ready' | 'unknown' | 'error'
+  schedule_id: string
+  asset_id: string
+  source_id: string
+  table_path: string
+  monitoring_mode: 'explicit' | 'auto_learn'
+  /** Whether its schedule is active. */
+  is_active: boolean
+}
+
+export type NewApiKey = ApiKey & {
+  /** The key itself; shown once. */
+  key: string
+}
+
+export type NewDestination = Destination & {
+  /** Shown once. Deliveries are signed with it. */
+  signing_secret: string
+}
+
+export type OnboardingProgressEnvelope = Envelope & {
+  data: OnboardingProgress
+}
+
+export type PlannedSchemaChange = SchemaDifference & {
+  /** Whether it takes an earlier change back. */
+  is_reverting: boolean
+}
+
+export type PreviewedAlert = Alert & {
+  outcome: 'told' | 'postponed' | 'held_back'
+}
+
+export type QueuedDelivery = LastDelivery & {
+  /** Null for a test. */
+  alert_id: string | null
+  destination_id: string
+  rule_ids: string[]
+  trigger: 'automatic' | 'manual' | 'test'
+  attempt_count: number
+  /** When the next attempt is due; for a postponed message, when the cooldown ends. */
+  next_attempt_at: string | null
+  stopped_reason: string | null
+  attempts: DeliveryAttempt[]
+}
+
+export type Severity = 'info' | 'warning' | 'critical'
+
+export type TrackedEventEnvelope = Envelope & {
+  data: TrackedEvent
+}
+
+export type UserPreferencesEnvelope = Envelope & {
+  data: UserPreferences
+}
+
+export type ValidityCheck = ValidityResult & {
+  /** Up to sample_limit rows; none unless query_access_level is full. */
+  invalid_samples: {
+    samples: {
+      /** The primary key, an object when it has several columns; else a number from 1. */
+      row_id: unknown
+      /** As the engine has it; null of NULL, and of personal data. */
+      value: unknown
+      /** Present when the row has a value that is personal data and not shown. */
+      is_hidden?: true
+    }[]
+  }
+  /** Present when the rule is measured otherwise than it reads, such as a pattern by another collation. */
+  warnings?: string[]
+}
+
+export type ValidityRuleDetail = ValidityRule & {
+  /** What its type asks for. */
+  rule_config: Record<string, unknown> | null
+  description: string | null
+  /** Manual mode: the rule fails above this percentage of invalid rows; defaults to 0. */
+  alert_threshold_percent: number | null
+  /** Ignores rows with NULL, except for NOT_NULL. */
+  treat_null_as_valid: boolean
+  /** manual: fails above the threshold; auto: fails outside a learned range. */
+  detection_mode: 'manual' | 'auto'
+  /** Auto mode: width of the range in standard deviations; 1 alerts most often. */
+  sensitivity: number
+  /** Learns active and quiet hours apart: by an operating schedule, or detected. */
+  operating_period_mode: 'off' | 'schedule' | 'auto'
+  operating_schedule_id: string | null
+  error_message: string | null
+}
