@@ -26,6 +26,7 @@ const route = routesOf('badges')
 export const routes: ServerRoute[] = [
   route('GET', base, access.read, {
     description: 'List badges',
+    notes: 'All badges of the company, with their status and the URL of their picture.',
     validate: { query: badgeList },
     response: reply(replies.badges),
     handler: request =>
@@ -54,6 +55,7 @@ export const routes: ServerRoute[] = [
   }),
   route('GET', `${base}/{id}`, access.read, {
     description: 'Get a badge and its status',
+    notes: 'Use `status` for the status alone.',
     validate: { params: badgeParams },
     response: reply(replies.badge),
     handler: request =>
@@ -64,6 +66,7 @@ export const routes: ServerRoute[] = [
   }),
   route('GET', `${base}/{id}/status`, access.read, {
     description: 'Get the status of a badge alone',
+    notes: 'The same status that the picture shows, for programs.',
     validate: { params: badgeParams },
     response: reply(replies.status),
     handler: request =>
@@ -91,6 +94,7 @@ export const routes: ServerRoute[] = [
   }),
   route('DELETE', `${base}/{id}`, access.write, {
     description: 'Remove a badge; pages that show it get a grey picture',
+    notes: 'Use `is_active: false` to hide it for a while.',
     validate: { params: badgeParams },
     response: reply(replies.removed),
     handler: request =>

@@ -8,13 +8,15 @@ const route = routesOf('coverage')
 
 export const routes: ServerRoute[] = [
   route('GET', '/api/v1/sdk/coverage/company', access.read, {
-    description: 'How many tables of each active source are watched',
+    description: 'Get the coverage of each active source',
+    notes: 'The share of tables that some check watches, as a score for each source and for the company.',
     response: replies.company,
     handler: request =>
       inCompany(request, async trx => ({ data: await readCompanyCoverage(request.server, trx) })),
   }),
   route('GET', '/api/v1/sdk/coverage/{asset_id}', access.read, {
-    description: 'How many tables of a source are watched, by kind of check',
+    description: 'Get the coverage of an asset, by kind of check',
+    notes: 'Of a source all its tables, or one table. `gaps` lists what is missing.',
     validate: { params: assetParams },
     response: replies.asset,
     handler: request =>
@@ -24,7 +26,8 @@ export const routes: ServerRoute[] = [
       }),
   }),
   route('GET', '/api/v1/sdk/coverage/{asset_id}/gaps', access.read, {
-    description: 'Tables that lack a kind of check, the most important first',
+    description: 'List tables that lack a kind of check, the most important first',
+    notes: 'Use it to decide what to monitor next.',
     validate: { params: assetParams, query: gapsQuery },
     response: replies.gaps,
     handler: request =>

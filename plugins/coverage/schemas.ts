@@ -100,5 +100,5 @@ const gaps = exampleRecord({
 export const replies = {
   company: reply(inData(company)),
   asset: reply(inData(asset)),
-  gaps: reply(inData(gaps)),
+  gaps: reply(inData(gaps).description('The tables, with what is suggested for each')),
 }

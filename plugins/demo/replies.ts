@@ -40,6 +40,10 @@ export const replies = {
   asset: reply(inEnvelope(asset.allow(null))),
   lineage: reply(inEnvelope(lineage.allow(null))),
   alert: reply(inEnvelope(alert)),
-  removed: reply(inEnvelope(record({ deleted: held.count }, { deleted: 1 }))),
+  removed: reply(
+    inEnvelope(record({ deleted: held.count }, { deleted: 1 })).description(
+      'How many demo alerts were deleted',
+    ),
+  ),
   destination: reply(inEnvelope(destination)),
 }

@@ -51,6 +51,7 @@ export const routes: ServerRoute[] = [
     id: 'deleteDemoAlerts',
     validate,
     description: 'Delete the demo alerts of the company',
+    notes: 'Alerts about real data stay.',
     response: replies.removed,
     handler: request => runForCompany(request, removeDemoAlerts),
   }),

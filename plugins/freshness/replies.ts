@@ -96,7 +96,7 @@ const meta = exampleRecord(metaFields).label('FreshnessMeta')
 const bare = Joi.alternatives()
   .try(inEnvelope(freshness, meta), inEnvelope(ofSource(listed)))
   .example({ success: true, data: exampleIn(freshness), message: '', error: '', meta: exampleIn(meta) })
-  .description('The record of a table; of a source, counts and its tables.')
+  .description('The freshness of a table; of a source, counts and its tables.')
 
 const scheduleId = id.example('0196f2e7-10ff-7a3b-8c4d-5e6f70819203')
 const sourceId = id.example('0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d')
@@ -286,13 +286,18 @@ export const replies = {
   bare: reply(bare),
   monitored: reply(inNestedPage(monitored)),
   summary: reply(inData(summary)),
-  detail: ofConfigured(inData(detail)),
+  detail: ofConfigured(
+    inData(detail).description('The freshness of a table; of a source, its status, counts and its tables'),
+  ),
   history: ofConfigured(inData(inPage(check))),
   refresh: startedReplies(started, { 422: unconfigured }),
   schedules: reply(inNestedPage(schedule)),
-  newSchedule: reply(inData(changedSchedule), 201),
-  schedule: reply(inData(changedSchedule)),
-  bulk: reply(inData(bulkResult)),
-  dryRun: reply(inData(dryRun)),
+  newSchedule: reply(
+    inData(changedSchedule).description('The freshness schedule, as stored, with its first check'),
+    201,
+  ),
+  schedule: reply(inData(changedSchedule).description('The freshness schedule, as stored')),
+  bulk: reply(inData(bulkResult).description('What was created for each table, and errors for the rest')),
+  dryRun: reply(inData(dryRun).description('When the table would have been late')),
   scheduleRemoved: reply(removal('The freshness schedule of shop.shop.public.orders was removed')),
 }

@@ -23,7 +23,9 @@ const route = routesOf('freshness')
 export const routes: ServerRoute[] = [
   route('GET', '/api/v1/freshness', access.read, {
     id: 'findFreshness',
-    description: 'Freshness of a table, or of the tables of a source',
+    description: 'Get the freshness of an asset by its name',
+    notes:
+      'The same reply as `GET /api/v1/assets/{asset_id}/freshness`, for callers that have a name in a query. New programs use `GET /api/v1/sdk/freshness/{asset_id}`.',
     validate: { query: schemas.namedAssetQuery },
     response: replies.bare,
     handler: request => {
@@ -34,7 +36,9 @@ export const routes: ServerRoute[] = [
     },
   }),
   route('GET', '/api/v1/assets/{asset_id}/freshness', access.read, {
-    description: 'Freshness of a table, or of the tables of a source',
+    description: 'Get the freshness of an asset in the standard envelope',
+    notes:
+      'The record of a table, or counts and the tables of a source, within `success`, `data` and `error`. New programs use `GET /api/v1/sdk/freshness/{asset_id}`.',
     validate: { params: schemas.assetParams, query: schemas.freshnessQuery },
     response: replies.bare,
     handler: request =>
@@ -44,7 +48,9 @@ export const routes: ServerRoute[] = [
   }),
   route('GET', '/api/v1/sdk/freshness', access.read, {
     id: 'listFreshness',
-    description: 'List monitored tables',
+    description: 'List the freshness of monitored tables',
+    notes:
+      'All tables with a freshness schedule, with the result of their last check. Use `asset_id` for those of one source.',
     validate: { query: schemas.monitoredQuery },
     response: replies.monitored,
     handler: request => {
@@ -61,7 +67,8 @@ export const routes: ServerRoute[] = [
     },
   }),
   route('GET', '/api/v1/sdk/freshness/summary', access.read, {
-    description: 'Counts of monitored tables',
+    description: 'Count monitored tables by their freshness',
+    notes: 'Use it for an overview; `GET /api/v1/sdk/freshness` lists them.',
     validate: { query: schemas.summaryQuery },
     response: replies.summary,
     handler: request => {
@@ -83,7 +90,9 @@ export const routes: ServerRoute[] = [
       })),
   }),
   route('GET', '/api/v1/sdk/freshness/{asset_id}', access.read, {
-    description: 'Freshness of a table, or of the tables of a source',
+    description: 'Get the freshness of an asset',
+    notes:
+      'The last result of a table; of a source, its tables and one status for all of them. Pipelines that wait for data ask this. The source is not queried: `refresh` checks it now.',
     validate: { params: schemas.assetParams, query: schemas.detailQuery },
     response: replies.detail,
     handler: request =>
@@ -102,6 +111,7 @@ export const routes: ServerRoute[] = [
   route('GET', '/api/v1/sdk/freshness/{asset_id}/history', access.read, {
     id: 'listFreshnessChecks',
     description: 'List the freshness checks of a table, newest first',
+    notes: 'What each check found, with the age and the threshold at that time.',
     validate: { params: schemas.assetParams, query: schemas.historyQuery },
     response: replies.history,
     handler: request =>
@@ -116,7 +126,9 @@ export const routes: ServerRoute[] = [
       }),
   }),
   route('POST', '/api/v1/sdk/freshness/{asset_id}/refresh', access.write, {
-    description: 'Check a table, or all tables of a source, now',
+    description: 'Check the freshness of an asset now',
+    notes:
+      'Starts a job that queries the source. Replies 202 with the job at once; with `Prefer: wait=N` 200 with the finished job.',
     validate: { params: schemas.assetParams, headers: waitHeaders },
     response: replies.refresh,
     handler: async (request, h) => {

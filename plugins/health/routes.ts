@@ -5,7 +5,7 @@ import { summary } from './schemas.ts'
 
 export const routes: ServerRoute[] = [
   routesOf('health')('GET', '/api/v1/sdk/health/summary', access.read, {
-    description: 'Whether anything is wrong, and what',
+    description: 'Get what is wrong with the monitored data',
     notes: 'From stored results: no source is queried.',
     response: summary,
     handler: request =>

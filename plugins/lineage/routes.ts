@@ -12,6 +12,7 @@ export const routes: ServerRoute[] = [
   route('GET', '/api/v1/sdk/lineage', access.read, {
     id: 'listLineageNodes',
     description: 'List the tables that have lineage, by name',
+    notes: 'Use `GET /api/v1/sdk/lineage/{asset_id}` for what a table is made from.',
     validate: { query: schemas.nodeList },
     response: schemas.nodes,
     handler: request =>

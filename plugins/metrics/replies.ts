@@ -198,11 +198,11 @@ const dryRun = exampleRecord(
 export const replies = {
   summary: reply(inData(summary)),
   list: reply(inItems(metric)),
-  created: reply(inData(made), 201),
-  dryRun: reply(inData(dryRun)),
-  get: reply(inData(withSnapshots)),
+  created: reply(inData(made).description('The metric, as stored, with the past that was computed'), 201),
+  dryRun: reply(inData(dryRun).description('The value now, the past with its bands, and what would alert')),
+  get: reply(inData(withSnapshots).description('The metric, with its newest snapshots')),
   patched: reply(inData(metric)),
   removed: reply(removal(`Metric ${METRIC_ID} was removed`)),
-  run: reply(inData(captured)),
+  run: reply(inData(captured).description('The snapshots that were captured')),
   results: reply(inItems(snapshot)),
 }

@@ -23,6 +23,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
   return [
     route('GET', base, access.read, {
       description: 'List operating schedules',
+      notes: 'Newest first. Rules and metrics refer to a schedule by its id.',
       validate: { query: schemas.scheduleList },
       response: replies.schedules,
       handler: request =>
@@ -33,7 +34,8 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         }),
     }),
     route('POST', base, access.write, {
-      description: 'Make an operating schedule',
+      description: 'Create an operating schedule',
+      notes: 'Checks that refer to it learn what is normal within these hours apart from the others.',
       validate: { payload: schemas.newSchedule },
       response: replies.made,
       handler: async (request, h) => {
@@ -46,7 +48,8 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
       },
     }),
     route('GET', `${base}/{schedule_id}`, access.read, {
-      description: 'An operating schedule',
+      description: 'Get an operating schedule',
+      notes: 'With its periods and time zone.',
       validate: { params },
       response: replies.schedule,
       handler: request =>
@@ -56,6 +59,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
     }),
     route('PATCH', `${base}/{schedule_id}`, access.write, {
       description: 'Change an operating schedule',
+      notes: 'Applies to all checks that refer to it, from their next run on.',
       validate: { params, payload: schemas.schedulePatch },
       response: replies.schedule,
       handler: request =>
@@ -68,6 +72,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
     }),
     route('DELETE', `${base}/{schedule_id}`, access.write, {
       description: 'Remove an operating schedule that nothing uses',
+      notes: 'One that a rule or metric refers to is 409.',
       validate: { params },
       response: replies.removed,
       handler: request =>

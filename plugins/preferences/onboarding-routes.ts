@@ -23,6 +23,7 @@ export const onboardingRoutes: ServerRoute[] = [
   route('GET', path, access.session, {
     id: 'getOnboarding',
     description: 'Get the progress in each chapter of the tour, and overall',
+    notes: 'Chapters that were never opened are listed as not started.',
     validate: { query: schemas.none },
     response: replies.progress,
     handler: request => replyWithProgress(request, async () => undefined),
@@ -30,6 +31,7 @@ export const onboardingRoutes: ServerRoute[] = [
   route('PATCH', path, access.session, {
     id: 'updateOnboardingChapter',
     description: 'Mark a chapter as completed or not completed',
+    notes: 'Use `step` to store a step within a chapter.',
     validate: { payload: schemas.chapter, query: schemas.none },
     response: replies.progress,
     handler: request =>
@@ -38,6 +40,7 @@ export const onboardingRoutes: ServerRoute[] = [
   route('PATCH', `${path}/step`, access.session, {
     id: 'updateOnboardingStep',
     description: 'Save the current step of a chapter',
+    notes: 'The tour goes on at this step when it is opened again.',
     validate: { payload: schemas.step, query: schemas.none },
     response: replies.progress,
     handler: request => replyWithProgress(request, (trx, userId) => saveStep(trx, userId, bodyOf(request))),

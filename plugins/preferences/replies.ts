@@ -58,8 +58,8 @@ const tracked = record(
 ).label('TrackedEvent')
 
 export const replies = {
-  preferences: reply(inEnvelope(preferences)),
-  value: reply(inEnvelope(value)),
-  progress: reply(inEnvelope(progress)),
+  preferences: reply(inEnvelope(preferences).description('All preferences, as they are now')),
+  value: reply(inEnvelope(value).description('The value, with the name of the preference')),
+  progress: reply(inEnvelope(progress).description('The progress in each chapter and overall, as it is now')),
   tracked: reply(inEnvelope(tracked)),
 }

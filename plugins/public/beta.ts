@@ -72,6 +72,7 @@ export const betaRoutes: ServerRoute[] = [
     options: {
       ...access.open,
       description: 'Get whether the beta accepts sign-ups',
+      notes: 'Use it before showing the form.',
       tags,
       response: reply(status),
     },
@@ -95,7 +96,7 @@ export const betaRoutes: ServerRoute[] = [
         'Signing up again with the same email returns the same position, also when the beta is full or closed, and keeps the first details.',
       tags,
       validate: { payload: signUp },
-      response: reply(signedUp),
+      response: reply(signedUp.description('The place on the list')),
     },
     async handler(request, h) {
       const position = await registerSignup(request.server, bodyOf<BetaSignup>(request))

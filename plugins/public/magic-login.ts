@@ -117,7 +117,7 @@ export const magicRoutes: ServerRoute[] = [
       app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'BOT_REFUSED', 'USER_EXISTS'] },
       response: {
         status: {
-          200: Joi.alternatives(ticket, page),
+          200: Joi.alternatives(ticket, page).description('The ticket; a page for the form'),
           ...Object.fromEntries([401, 403, 409].map(code => [code, refused])),
         },
         sample: 0,

@@ -1,7 +1,7 @@
 import type { Lifecycle, RouteOptions, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access } from '../../server/http/access.ts'
-import { failure } from '../../server/http/envelopes.ts'
+import { failure, reply } from '../../server/http/envelopes.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { answerHealth } from '../../server/http/health.ts'
 import { prefersHtml } from '../../server/http/input.ts'
@@ -50,11 +50,22 @@ function healthRoutes(server: Server): ServerRoute[] {
   const options: RouteOptions = {
     ...access.open,
     description: 'Get the health of the service, its database and its jobs',
+    notes: '503 means that requests should go to another process. Monitoring and people ask this one.',
     tags,
     response: { status: { 200: healthReply, 503: healthReply } },
   }
   return [
-    { method: 'GET', path: '/health', handler, options: { ...options, id: 'getServiceHealth' } },
+    {
+      method: 'GET',
+      path: '/health',
+      handler,
+      options: {
+        ...options,
+        id: 'getServiceHealth',
+        description: 'Get the health of the service, for load balancers',
+        notes: 'The same reply as `GET /api/v1/health`, at the path that load balancers ask.',
+      },
+    },
     { method: 'GET', path: '/api/v1/health', handler, options },
   ]
 }
@@ -73,7 +84,13 @@ function descriptionRoute(server: Server): ServerRoute {
       const { text, tag } = (document ??= describe())
       return h.response(text).type('application/json').etag(tag).header('Cache-Control', 'no-cache')
     },
-    options: { ...access.open, description: 'The OpenAPI 3.1 description of this API', tags },
+    options: {
+      ...access.open,
+      description: 'The OpenAPI 3.1 description of this API',
+      notes: 'Generators make clients from it. `ETag` and `If-None-Match` save its transfer.',
+      tags,
+      response: reply(Joi.object().unknown().description('The document')),
+    },
   }
 }
 
@@ -84,7 +101,14 @@ function referenceRoutes({ path, description, files, ...reference }: ReferencePa
       method: 'GET',
       path,
       handler: (_request, h) => sendPage(h, reference.page, reference.policy, { cache: 'no-cache' }),
-      options: { ...access.open, id: `get${name}`, description, tags, response: { status: { 200: html } } },
+      options: {
+        ...access.open,
+        id: `get${name}`,
+        description,
+        notes: 'For people, in a browser.',
+        tags,
+        response: { status: { 200: html } },
+      },
     },
     {
       method: 'GET',
@@ -94,6 +118,7 @@ function referenceRoutes({ path, description, files, ...reference }: ReferencePa
         ...access.open,
         id: `get${name}Script`,
         description: `Starts the page at ${path}`,
+        notes: 'That page loads it; programs do not need it.',
         tags,
         response: { status: { 200: script } },
       },
@@ -111,6 +136,7 @@ function referenceRoutes({ path, description, files, ...reference }: ReferencePa
       options: {
         ...access.open,
         description: `A file of the page at ${path}`,
+        notes: 'That page loads it; programs do not need it.',
         tags,
         validate: { params: assetParams(files) },
         response: { status: { 200: fileReply(files) }, sample: 0 },
@@ -137,6 +163,7 @@ function pageRoutes({ config }: Server): ServerRoute[] {
         ...access.open,
         id: 'getStartPage',
         description: 'The start page',
+        notes: 'For people: links to the documentation and the reference.',
         tags,
         response: { status: { 200: html } },
       },
@@ -149,6 +176,7 @@ function pageRoutes({ config }: Server): ServerRoute[] {
       options: {
         ...access.open,
         description: 'The page that the link of an invitation opens',
+        notes: 'For people: shows how to register with the invitation.',
         tags,
         response: { status: { 200: html } },
       },
@@ -173,7 +201,10 @@ function pageRoutes({ config }: Server): ServerRoute[] {
         validate: { params: pageParams },
         app: { path: '/api/public/docs/{path}.md', errors: ['FORBIDDEN', 'NOT_FOUND'] },
         response: {
-          status: { 200: Joi.alternatives(markdown, html), 404: Joi.alternatives(failure, html) },
+          status: {
+            200: Joi.alternatives(markdown, html).description('The page'),
+            404: Joi.alternatives(failure, html),
+          },
           sample: 0,
         },
       },
@@ -190,7 +221,13 @@ function assetRoutes(): ServerRoute[] {
       const file = name ?? String(request.params.file)
       return file === 'search.json' ? sendAsset(request, h, file, searchIndex()) : sendAsset(request, h, file)
     },
-    options: { ...access.open, description, tags, ...options },
+    options: {
+      ...access.open,
+      description,
+      notes: 'Pages load it; programs do not need it.',
+      tags,
+      ...options,
+    },
   })
   return [
     asset('/assets/{file}', 'A file of our pages', {
@@ -200,7 +237,7 @@ function assetRoutes(): ServerRoute[] {
     ...['favicon.ico', 'favicon.svg'].map(name =>
       asset(
         `/${name}`,
-        'The icon of our pages',
+        `The icon of our pages, ${name}`,
         { response: { status: { 200: siteFile }, sample: 0 } },
         name,
       ),
@@ -212,6 +249,7 @@ function assetRoutes(): ServerRoute[] {
       options: {
         ...access.open,
         description: 'What search engines may read: the start page and the documentation',
+        notes: 'For crawlers, by RFC 9309.',
         tags,
         response: { status: { 200: plainText } },
       },

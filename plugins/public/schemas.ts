@@ -48,10 +48,12 @@ export const siteFile = Joi.alternatives(
   typed('image/svg+xml'),
   typed('image/x-icon'),
   sections,
-)
+).description('The file')
 
 export const fileReply = (files: readonly string[]) =>
-  files.some(file => file.endsWith('.css')) ? Joi.alternatives(styleSheet, script) : script
+  (files.some(file => file.endsWith('.css')) ? Joi.alternatives(styleSheet, script) : script).description(
+    'The file',
+  )
 
 const address = {
   email: Joi.string()
@@ -75,4 +77,6 @@ const subscription = Joi.object({ email: Joi.string().required(), subscribed: Jo
   .label('Subscription')
 
 /** Scripts get the subscription, browsers a page, and mail programs an empty body. */
-export const changed = Joi.alternatives(subscription, html.allow(''))
+export const changed = Joi.alternatives(subscription, html.allow('')).description(
+  'The subscription, as it is now; a page for browsers',
+)

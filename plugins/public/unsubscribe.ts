@@ -21,7 +21,8 @@ export const unsubscribeRoutes: ServerRoute[] = [
     path,
     options: {
       ...access.open,
-      description: 'Show whether an address receives mail, with a switch; changes nothing',
+      description: 'Show whether an address receives mail',
+      notes: 'A page with a switch, which the link in a mail opens. It changes nothing: POST does.',
       tags,
       validate: { query: unsubscribeQuery },
       response: { status: { 200: html, 403: html } },

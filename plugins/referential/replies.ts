@@ -74,6 +74,6 @@ export const replies = {
   get: reply(inData(check)),
   patched: reply(inData(check)),
   removed: reply(removal('Referential check Orders have customers was removed')),
-  run: reply(inData(executed)),
+  run: reply(inData(executed).description('The result, with samples of rows without a parent')),
   results: reply(inItems(result)),
 }

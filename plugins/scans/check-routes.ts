@@ -41,6 +41,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     route('GET', `${base}/summary`, access.read, {
       id: `get${name}Summary`,
       description: `Count the ${many} of an asset by their last status`,
+      notes: 'Use it for an overview of a table, or of a source with all its tables.',
       validate: { params: assetParams },
       response: replies.summary,
       handler: request =>
@@ -51,6 +52,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     route('GET', base, access.read, {
       id: `list${name}s`,
       description: `List the ${many} of an asset`,
+      notes: 'Of a table, or of a source with all its tables; active and inactive ones.',
       validate: { params: assetParams, query: schemas.list },
       response: replies.list,
       handler: async request => {
@@ -62,6 +64,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     route('POST', base, access.write, {
       id: `create${name}`,
       description: `Create a ${one}`,
+      notes: `It runs by its interval from now on.${dryRun ? ' Try it first with the dry run.' : ''}`,
       validate: { params: assetParams, payload: schemas.create },
       response: replies.created,
       handler: async (request, h) => {
@@ -78,6 +81,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     route('GET', item, access.read, {
       id: `get${name}`,
       description: `Get a ${one}`,
+      notes: 'With its configuration and its last status.',
       validate: { params: itemParams, ...(schemas.get && { query: schemas.get }) },
       response: replies.get,
       app,
@@ -89,6 +93,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     route('PATCH', item, access.write, {
       id: `update${name}`,
       description: `Change a ${one}`,
+      notes: 'Fields that are left out keep their values.',
       validate: { params: itemParams, payload: schemas.patch },
       response: replies.patched,
       app,
@@ -103,6 +108,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     route('DELETE', item, access.write, {
       id: `delete${name}`,
       description: `Remove a ${one} and its ${names.results}`,
+      notes: 'It cannot be undone. Set `is_active` to false to pause it.',
       validate: { params: itemParams },
       response: replies.removed,
       app,
@@ -118,6 +124,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     route('POST', `${item}/${names.run}`, access.write, {
       id: `${names.run}${name}`,
       description: `Run a ${one} now`,
+      notes: 'Queries the source and stores the outcome, as a scheduled run does. Replies when it is done.',
       validate: { params: itemParams, ...(schemas.run && { payload: schemas.run }) },
       response: replies.run,
       app,
@@ -129,6 +136,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     route('GET', `${item}/${names.results}`, access.read, {
       id: `list${name}${pascalCase(names.results)}`,
       description: `List the ${names.results} of a ${one}, newest first`,
+      notes: 'Use it for a chart, or to see when something changed.',
       validate: { params: itemParams, query: resultQuery },
       response: replies.results,
       app,
@@ -145,7 +153,9 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
       ? [
           route('POST', `/api/v1/sdk/${names.path}/dry-run`, access.read, {
             id: `dryRun${name}`,
-            description: `Measure what a new ${one} would, and judge its past; nothing is stored`,
+            description: `Try a new ${one}: measure it and judge its past`,
+            notes:
+              'Takes the fields of a new one and queries the source; nothing is stored. Use it before creating one.',
             validate: { payload: dryRun.body },
             response: dryRun.reply,
             handler: async request => ({

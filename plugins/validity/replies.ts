@@ -151,11 +151,11 @@ const summary = exampleRecord({
 export const replies = {
   summary: reply(inData(summary)),
   list: reply(inItems(rule)),
-  created: reply(inData(made), 201),
-  dryRun: reply(inData(dryRun)),
-  get: reply(inData(detail)),
-  patched: reply(inData(detail)),
+  created: reply(inData(made).description('The rule, as stored, with the past that was computed'), 201),
+  dryRun: reply(inData(dryRun).description('The outcome now, samples, and what would alert')),
+  get: reply(inData(detail).description('The rule, with its configuration')),
+  patched: reply(inData(detail).description('The rule, as stored')),
   removed: reply(removal('Rule Known statuses was removed')),
-  run: reply(inData(checked)),
+  run: reply(inData(checked).description('The result, with samples of invalid rows')),
   results: reply(inItems(result)),
 }

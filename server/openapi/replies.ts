@@ -6,6 +6,7 @@ import { asComponent, pascalCase } from './components.ts'
 import { exampleOf } from './examples.ts'
 import { describeSchema, jsonSchema } from './json-schema.ts'
 import { keepsReplies } from '../http/idempotency.ts'
+import { replyText } from './reply-texts.ts'
 import { answers400, refusesUndeclared } from '../http/replies.ts'
 
 declare module '@hapi/hapi' {
@@ -133,14 +134,13 @@ export function repliesOf(route: RequestRoute): Record<string, object> {
   return { ...successes(route), ...failures(route) }
 }
 
-/** What a route says of its replies; without a word, some object under any good status. */
+/** What a route says of its replies; without a word, some object under any good status. One may always refuse. */
 function successes(route: RequestRoute): Record<string, object> {
   const { method, settings } = route
   const { status = {}, schema } = settings.response ?? {}
   const replies: [string, unknown][] = Object.entries(status)
   if (Joi.isSchema(schema)) replies.unshift(['200', schema])
-  if (!replies.some(([code]) => Number(code) < 400))
-    replies.unshift([method === 'get' ? '200' : '2XX', Joi.object().unknown()])
+  if (replies.length === 0) replies.unshift([method === 'get' ? '200' : '2XX', Joi.object().unknown()])
   return Object.fromEntries(replies.map(([code, body]) => [code, replyOf(route, code, body)]))
 }
 
@@ -152,8 +152,11 @@ function replyOf(route: RequestRoute, code: string, schema: unknown): object {
     return { description: 'A redirect', headers: { Location: location } }
   }
   const described = Joi.isSchema(schema) ? describeSchema(schema) : undefined
+  const { label, description: written } = described?.flags ?? {}
+  const [firstType] = Joi.isSchema(schema) ? formsOf(schema).flatMap(form => contentType(form) ?? []) : []
   const description =
-    described?.flags?.description ??
+    written ??
+    replyText(label, { method: route.method, status: code, contentType: firstType }) ??
     (Number(code) >= 400 ? 'The reply when it could not be done' : 'The reply')
   if (!Joi.isSchema(schema) || code === '204') return { description, ...carried }
   const content = formsOf(schema).map(form => {

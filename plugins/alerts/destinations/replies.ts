@@ -94,9 +94,16 @@ const listedDelivery = record({
 export const replies = {
   destinations: reply(inNestedPage(destination, 'destinations')),
   destination: reply(inData(destination)),
-  newDestination: reply(inData(newDestination), 201),
-  newDestinations: reply(inData(record({ destinations: list(newDestination) })), 201),
-  ruleDestinations: reply(inData(record({ destinations: list(destination) }))),
+  newDestination: reply(inData(newDestination).description('The destination, with its signing secret'), 201),
+  newDestinations: reply(
+    inData(record({ destinations: list(newDestination) })).description(
+      'The destinations, each with its signing secret',
+    ),
+    201,
+  ),
+  ruleDestinations: reply(
+    inData(record({ destinations: list(destination) })).description('The destinations of the rule'),
+  ),
   destinationRemoved: reply(
     inData(
       record({
@@ -105,8 +112,8 @@ export const replies = {
         rules_switched_off: list(record({ id: held.id, name: text.example('Money to finance') })).description(
           'Alert rules that had no other destination.',
         ),
-      }),
-    ),
+      }).label('DestinationRemoval'),
+    ).description('That it was deleted, and the rules that were switched off'),
   ),
   tested: reply(
     inData(
@@ -120,8 +127,8 @@ export const replies = {
           .description('One sentence for people.')
           .example('The destination accepted the test message'),
         ...outcomeFields,
-      }),
-    ),
+      }).label('DestinationTest'),
+    ).description('What came of the test; a refused message is 200 with `success` false'),
   ),
   rotated: reply(
     inData(
@@ -129,8 +136,8 @@ export const replies = {
         id: id.example(DESTINATION_ID_EXAMPLE),
         signing_secret: signingSecret,
         previous_valid_until: time.description('Until when the old secret signs too.'),
-      }),
-    ),
+      }).label('RotatedSecret'),
+    ).description('The new secret, and how long the old one is valid'),
   ),
   deliveries: reply(inNestedPage(listedDelivery)),
   redelivered: reply(inData(record(deliveryFields).label('QueuedDelivery')), 202),

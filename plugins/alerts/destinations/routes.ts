@@ -35,6 +35,7 @@ export const destinationRoutes: ServerRoute[] = [
   route('GET', '/api/v1/sdk/alerts/destinations', access.read, {
     id: 'listDestinations',
     description: 'List destinations, with the number of messages in the last 24 hours by status',
+    notes: '`is_failing` finds those that do not take messages.',
     validate: { query: schemas.destinations },
     response: replies.destinations,
     handler: listDestinations,
@@ -42,6 +43,8 @@ export const destinationRoutes: ServerRoute[] = [
   route('POST', '/api/v1/sdk/alerts/destinations', access.write, {
     id: 'createDestination',
     description: 'Create a destination; its signing secret is shown once',
+    notes:
+      'The fields of `config` depend on `destination_type`. The secret signs what is sent; receivers verify it. Send a test next.',
     validate: { payload: schemas.newDestination },
     response: replies.newDestination,
     async handler(request, h) {
@@ -84,7 +87,8 @@ export const destinationRoutes: ServerRoute[] = [
   }),
   route('GET', '/api/v1/sdk/alerts/destinations/{id}', access.read, {
     id: 'getDestination',
-    description: 'Show a destination',
+    description: 'Get a destination',
+    notes: 'With its config, secrets redacted, and its state.',
     response: replies.destination,
     validate: { params: idParams },
     async handler(request) {
@@ -98,7 +102,10 @@ export const destinationRoutes: ServerRoute[] = [
   ...(['PATCH', 'PUT'] as const).map(method =>
     route(method, '/api/v1/sdk/alerts/destinations/{id}', access.write, {
       id: method === 'PUT' ? 'putDestination' : 'updateDestination',
-      description: 'Change a destination; its config is merged, null removes a field',
+      description: method === 'PUT' ? 'Change a destination, as PATCH does' : 'Change a destination',
+      notes:
+        'Fields that are left out keep their values; `config` is merged, and null removes one of its fields.' +
+        (method === 'PUT' ? ' For clients that send PUT; others use PATCH.' : ''),
       validate: { params: idParams, payload: schemas.destinationPatch },
       response: replies.destination,
       async handler(request) {
@@ -156,6 +163,7 @@ export const destinationRoutes: ServerRoute[] = [
   route('POST', '/api/v1/sdk/alerts/destinations/{id}/rotate-secret', access.write, {
     id: 'rotateDestinationSecret',
     description: 'Change the signing secret; the old one also signs for 24 hours',
+    notes: 'Use it when a secret may be known to others. The new secret is in this reply and nowhere else.',
     response: replies.rotated,
     validate: { params: idParams, payload: schemas.nothing },
     async handler(request, h) {
@@ -175,6 +183,7 @@ export const destinationRoutes: ServerRoute[] = [
   route('GET', '/api/v1/sdk/alerts/destinations/{id}/deliveries', access.read, {
     id: 'listDeliveries',
     description: 'List the deliveries to a destination, with every attempt',
+    notes: 'Newest first. Use it to see why messages do not arrive.',
     response: replies.deliveries,
     validate: { params: idParams, query: schemas.deliveries },
     handler: request =>
@@ -185,6 +194,7 @@ export const destinationRoutes: ServerRoute[] = [
   }),
   route('GET', '/api/v1/sdk/alerts/{id}/deliveries', access.read, {
     description: 'List the deliveries about an alert to all destinations, with every attempt',
+    notes: 'Newest first. Use it to see who was told of an alert.',
     response: replies.deliveries,
     validate: { params: idParams, query: schemas.deliveries },
     handler: request =>
@@ -197,6 +207,8 @@ export const destinationRoutes: ServerRoute[] = [
   route('POST', '/api/v1/sdk/alerts/deliveries/{id}/redeliver', access.write, {
     id: 'redeliver',
     description: 'Send the same message again, once',
+    notes:
+      'For a delivery that failed, after its cause was mended. Replies 202; the list of deliveries shows the outcome.',
     app: { errors: ['DELIVERY_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
     response: replies.redelivered,
     validate: { params: idParams, payload: schemas.nothing },

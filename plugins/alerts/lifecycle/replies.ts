@@ -176,7 +176,10 @@ export function alertReplies(kinds: readonly AlertKind[]) {
   return {
     alerts: reply(inNestedPage(alert)),
     inbox: reply(
-      inNestedPage(record({ ...alertFields(kinds), ...inboxFields }).label('InboxAlert'), 'alerts'),
+      inNestedPage(
+        record({ ...alertFields(kinds), ...inboxFields }).label('InboxAlert'),
+        'alerts',
+      ).description('A page of alerts with the names for a list'),
     ),
     alert: reply(inData(alert)),
     summary: reply(inData(summary)),
@@ -187,8 +190,8 @@ export function alertReplies(kinds: readonly AlertKind[]) {
           data: list(transition),
           history: list(action).description('The same transitions as actions.'),
           pagination: record(pageFields),
-        }),
-      ),
+        }).label('AlertHistory'),
+      ).description('A page of transitions'),
     ),
   }
 }

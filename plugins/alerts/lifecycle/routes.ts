@@ -21,6 +21,7 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
   return [
     route('GET', '/api/v1/sdk/alerts', access.read, {
       description: 'List alerts',
+      notes: 'All alerts, newest first, also those that are over. Use `inbox` for those that need attention.',
       validate: { query: schemas.alerts },
       response: replies.alerts,
       async handler(request) {
@@ -31,6 +32,8 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
     route('GET', '/api/v1/sdk/alerts/inbox', access.read, {
       id: 'listOpenAlerts',
       description: 'List alerts that need attention: triggered and acknowledged ones',
+      notes:
+        'Newest first, with the names of asset and destinations. Use `GET /api/v1/sdk/alerts` for all of them.',
       validate: { query: schemas.inbox },
       response: replies.inbox,
       async handler(request) {
@@ -39,7 +42,8 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       },
     }),
     route('GET', '/api/v1/sdk/alerts/summary', access.read, {
-      description: 'Count alerts',
+      description: 'Count alerts by status and severity',
+      notes: 'Use it for an overview; `trends` has the numbers by day.',
       validate: { query: schemas.none },
       response: replies.summary,
       handler: summarizeAlerts,
@@ -57,7 +61,8 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       handler: showTrends,
     }),
     route('GET', '/api/v1/sdk/alerts/{id}', access.read, {
-      description: 'Show an alert',
+      description: 'Get an alert',
+      notes: 'With its event, its asset and links for people.',
       validate: { params: idParams },
       response: replies.alert,
       async handler(request) {
@@ -70,29 +75,50 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
     route('GET', '/api/v1/sdk/alerts/{id}/history', access.read, {
       id: 'listAlertTransitions',
       description: 'List the transitions of an alert, newest first',
+      notes: 'Who or what changed its status, when and why.',
       validate: { params: idParams, query: schemas.page },
       response: replies.transitions,
       handler: listTransitions,
     }),
-    transitionRoute('acknowledge', 'acknowledged', 'Acknowledge an alert'),
-    transitionRoute('resolve', 'resolved', 'Resolve an alert', schemas.ending),
+    transitionRoute(
+      'acknowledge',
+      'acknowledged',
+      'Acknowledge an alert',
+      'Says that somebody takes care of it. It stays open and is resolved by itself when the problem is over.',
+    ),
+    transitionRoute(
+      'resolve',
+      'resolved',
+      'Resolve an alert',
+      'For a problem that is mended. It may state cause and action. If the problem goes on, the next check opens a new alert.',
+      schemas.ending,
+    ),
     transitionRoute(
       'dismiss',
       'dismissed',
-      'Dismiss an alert; with the reason "expected", its values become part of what is expected',
+      'Dismiss an alert',
+      'For an alert that is no problem. With the reason "expected", its values become part of what is expected.',
       schemas.ending,
     ),
-    transitionRoute('snooze', 'snoozed', 'Snooze an alert', schemas.snooze),
+    transitionRoute(
+      'snooze',
+      'snoozed',
+      'Snooze an alert',
+      'Puts it off until a time, for at most a year; then it is triggered again if it is still open.',
+      schemas.snooze,
+    ),
   ]
 
   function transitionRoute(
     verb: string,
     to: TransitionRequest['to'],
     description: string,
+    notes: string,
     payload: Joi.Schema = schemas.transition,
   ): ServerRoute {
     return route('POST', `/api/v1/sdk/alerts/{id}/${verb}`, access.write, {
       description,
+      notes,
       validate: { params: idParams, payload },
       response: replies.alert,
       async handler(request) {

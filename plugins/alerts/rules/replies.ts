@@ -99,7 +99,11 @@ export function ruleReplies(kinds: readonly AlertKind[]) {
     preview: reply(inData(preview)),
     destinations: destinationReplies.ruleDestinations,
     linked: reply(
-      inData(record({ rule_id: id, linked_count: count.description('How many were added.').example(1) })),
+      inData(
+        record({ rule_id: id, linked_count: count.description('How many were added.').example(1) }).label(
+          'AddedDestinations',
+        ),
+      ).description('How many destinations were added'),
     ),
     unlinked: reply(removal('The destination was removed from the alert rule')),
   }

@@ -22,6 +22,8 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
   return [
     route('GET', '/api/v1/sdk/alerts/rules', access.read, {
       description: 'List alert rules',
+      notes:
+        'Newest first. A company without rules sends warnings and critical alerts to all its destinations.',
       validate: { query: schemas.rules },
       response: replies.rules,
       handler(request) {
@@ -43,6 +45,8 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
     }),
     route('POST', '/api/v1/sdk/alerts/rules', access.write, {
       description: 'Create an alert rule',
+      notes:
+        'Chooses by event type, severity, asset and tags which alerts go to which destinations. Preview it first with `POST /api/v1/sdk/alerts/preview`.',
       validate: { payload: schemas.newRule },
       response: replies.newRule,
       app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
@@ -57,7 +61,8 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       },
     }),
     route('GET', '/api/v1/sdk/alerts/rules/{id}', access.read, {
-      description: 'Show an alert rule',
+      description: 'Get an alert rule',
+      notes: 'With its conditions and the ids of its destinations.',
       response: replies.rule,
       app: { errors: ['NOT_FOUND'] },
       validate: { params: idParams },
@@ -69,8 +74,10 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
     }),
     ...(['PATCH', 'PUT'] as const).map(method =>
       route(method, '/api/v1/sdk/alerts/rules/{id}', access.write, {
-        description: 'Change an alert rule',
-        notes: 'Fields that are left out keep their values.',
+        description: method === 'PUT' ? 'Change an alert rule, as PATCH does' : 'Change an alert rule',
+        notes:
+          'Fields that are left out keep their values.' +
+          (method === 'PUT' ? ' For clients that send PUT; others use PATCH.' : ''),
         validate: { params: idParams, payload: schemas.rulePatch },
         response: replies.rule,
         app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
@@ -88,6 +95,7 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
     ),
     route('DELETE', '/api/v1/sdk/alerts/rules/{id}', access.write, {
       description: 'Delete an alert rule',
+      notes: 'Alerts stay. When the last rule is gone, the default applies again.',
       response: replies.ruleRemoved,
       app: { errors: ['NOT_FOUND'] },
       validate: { params: idParams },
@@ -102,6 +110,7 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
     }),
     route('GET', '/api/v1/sdk/alerts/rules/{id}/destinations', access.read, {
       description: 'List the destinations of an alert rule',
+      notes: 'The whole destinations; the rule itself has their ids.',
       validate: { params: idParams },
       response: replies.destinations,
       app: { errors: ['NOT_FOUND'] },

@@ -17,6 +17,7 @@ const key = '/api/v1/api-keys/{key_id}'
 export const keyRoutes: ServerRoute[] = [
   route('POST', '/api/v1/api-keys', access.keys, {
     description: 'Create an API key; it is shown once',
+    notes: 'The key is in this reply and nowhere else. Give it the smallest scope that suffices.',
     validate: { payload: schemas.createKey, query: schemas.none },
     response: replies.newKey,
     app: { errors: ['KEY_LIMIT'] },
@@ -35,7 +36,8 @@ export const keyRoutes: ServerRoute[] = [
     },
   }),
   route('GET', '/api/v1/api-keys', access.keys, {
-    description: 'The API keys, newest first',
+    description: 'List the API keys, newest first',
+    notes: 'Without the keys themselves: a key is known by its prefix.',
     validate: { query: schemas.listKeys },
     response: replies.keys,
     async handler(request) {
@@ -48,7 +50,8 @@ export const keyRoutes: ServerRoute[] = [
     },
   }),
   route('GET', '/api/v1/api-keys/usage', access.keys, {
-    description: 'How many API keys the company has and may have',
+    description: 'Get the number of API keys, and how many the plan allows',
+    notes: 'Use it before creating a key: the limit answers with 409.',
     validate: { query: schemas.none },
     response: replies.usage,
     async handler(request) {
@@ -67,7 +70,8 @@ export const keyRoutes: ServerRoute[] = [
     },
   }),
   route('GET', key, access.keys, {
-    description: 'One API key',
+    description: 'Get an API key',
+    notes: 'Its name, scope, prefix and last use, not the key itself.',
     validate: { params: schemas.keyParams, query: schemas.none },
     response: replies.key,
     app: { errors: ['API_KEY_NOT_FOUND'] },
@@ -79,6 +83,7 @@ export const keyRoutes: ServerRoute[] = [
   }),
   route('DELETE', key, access.keys, {
     description: 'Revoke an API key',
+    notes: 'Requests with it are refused from now on. It stays in the list as revoked.',
     validate: { params: schemas.keyParams, query: schemas.none },
     response: replies.key,
     app: { errors: ['API_KEY_NOT_FOUND'] },

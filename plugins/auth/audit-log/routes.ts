@@ -28,7 +28,8 @@ const query = Joi.object({
 export const auditRoutes: ServerRoute[] = [
   route('GET', '/api/v1/audit-log', access.admin, {
     id: 'listAuditEntries',
-    description: 'The audit log: what users and API keys did, newest first',
+    description: 'List the audit log: what users and API keys did, newest first',
+    notes: 'For admins. Ask with `before` for the next page.',
     validate: { query },
     response: replies.auditLog,
     handler: request =>
@@ -42,6 +43,8 @@ export const auditRoutes: ServerRoute[] = [
   route('GET', '/api/v1/audit-log/verify', access.admin, {
     id: 'verifyAuditLog',
     description: 'Verify the hash chain of the audit log',
+    notes:
+      "Computes every entry's hash again and names the first that does not match. Use it to prove that nothing was changed.",
     validate: { query: Joi.object({}) },
     response: replies.auditVerdict,
     async handler(request) {

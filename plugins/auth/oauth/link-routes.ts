@@ -16,6 +16,8 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
   return [
     route('GET', '/api/v1/oauth/links', access.session, {
       description: 'List the providers linked to your user, and whether it has a password',
+      notes:
+        'Use it before unlinking a provider or removing the password: the last way to sign in cannot be removed.',
       validate: { query: schemas.none },
       response: replies.links,
       app: { errors: ['USER_NOT_FOUND'] },
@@ -60,6 +62,7 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
     route('POST', '/api/v1/auth/remove-password', access.sessionLimited, {
       id: 'removePassword',
       description: 'Remove your password and end all your sessions; requires a linked provider',
+      notes: 'For users who sign in through a provider only. All sessions end, this one too.',
       tags: ['api', 'auth'],
       validate: { payload: schemas.removePassword, query: schemas.none },
       response: replies.nothing,

@@ -71,7 +71,9 @@ export function oauthRoutes(server: Server): ServerRoute[] {
       app: { errors: ['INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
       response: {
         status: {
-          200: Joi.alternatives(signedIn, linked).example(exampleIn(signedIn)),
+          200: Joi.alternatives(signedIn, linked)
+            .example(exampleIn(signedIn))
+            .description('The tokens of the new session; of a link, the provider'),
           302: true,
           401: failure,
           403: failure,

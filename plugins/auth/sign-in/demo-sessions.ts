@@ -58,6 +58,7 @@ export async function findDemoCaller(server: Server, key: string): Promise<Calle
 export const demoRoutes: ServerRoute[] = [
   routesOf('demo')('POST', '/api/v1/demo/session', access.demo, {
     description: 'Create an API key that reads the demo company for an hour',
+    notes: 'For a look without signing up. The key reads only, and the company is shared by all who look.',
     validate: { payload: schemas.nothing, query: schemas.none },
     response: replies.demoKey,
     app: { errors: ['NOT_FOUND'] },

@@ -22,6 +22,8 @@ export const routes: ServerRoute[] = [
   route('POST', '/api/v1/auth/register', access.register, {
     id: 'register',
     description: 'Create a company and its owner, or join a company with its invitation',
+    notes:
+      'Without `invitation_token` a new company is created. It does not sign in: call login next. At most 3 per minute and address.',
     validate: { payload: schemas.register, query: schemas.none },
     response: replies.registered,
     app: { errors: ['WEAK_PASSWORD', 'INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
@@ -43,7 +45,9 @@ export const routes: ServerRoute[] = [
   }),
   route('POST', '/api/v1/auth/login', access.login, {
     id: 'login',
-    description: 'Sign in',
+    description: 'Sign in with email and password',
+    notes:
+      'Returns an access token for 15 minutes and a refresh token. Programs use an API key instead. At most 5 per minute and address; too many wrong passwords lock the account for a while.',
     validate: { payload: schemas.login, query: schemas.none },
     response: replies.login,
     app: { errors: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
@@ -68,6 +72,7 @@ export const routes: ServerRoute[] = [
   route('PUT', '/api/v1/auth/tokens/current', access.open, {
     id: 'refreshTokens',
     description: 'Exchange a refresh token for new tokens',
+    notes: 'Use it before the access token expires. A refresh token can be used once.',
     validate: { payload: schemas.refresh, query: schemas.none },
     response: replies.tokens,
     app: { errors: ['UNAUTHORIZED', 'RATE_LIMITED'] },
@@ -80,7 +85,8 @@ export const routes: ServerRoute[] = [
   }),
   route('POST', '/api/v1/auth/logout', access.session, {
     id: 'logout',
-    description: 'End this session',
+    description: 'Sign out of this session',
+    notes: 'Its access and refresh tokens are refused from now on. Other sessions stay open.',
     validate: { payload: schemas.nothing, query: schemas.none },
     response: replies.nothing,
     async handler(request, h) {
@@ -93,7 +99,8 @@ export const routes: ServerRoute[] = [
   }),
   route('GET', '/api/v1/auth/me', access.session, {
     id: 'getMe',
-    description: 'The signed-in user',
+    description: 'Get the signed-in user',
+    notes: 'The user that the access token belongs to. API keys have no user.',
     validate: { query: schemas.none },
     response: replies.user,
     app: { errors: ['USER_NOT_FOUND'] },
@@ -102,6 +109,7 @@ export const routes: ServerRoute[] = [
   route('PATCH', '/api/v1/auth/me', access.sessionLimited, {
     id: 'updateMe',
     description: 'Change your name or time zone',
+    notes: 'Fields that are left out keep their values.',
     validate: { payload: schemas.profile, query: schemas.none },
     response: replies.user,
     app: { errors: ['USER_NOT_FOUND'] },
@@ -118,6 +126,7 @@ export const routes: ServerRoute[] = [
   route('POST', '/api/v1/auth/change-password', access.sessionLimited, {
     id: 'changePassword',
     description: 'Change your password and end all your sessions',
+    notes: 'The old password is required. Sign in again afterwards.',
     validate: { payload: schemas.changePassword, query: schemas.none },
     response: replies.nothing,
     app: { errors: ['WEAK_PASSWORD', 'INVALID_PASSWORD', 'USER_NOT_FOUND'] },

@@ -16,7 +16,8 @@ const userPath = '/api/v1/users/{user_id}'
 /** Users and invitations of the company, for its signed-in admins. */
 export const userRoutes: ServerRoute[] = [
   route('GET', '/api/v1/users', access.users, {
-    description: 'The users of the company, newest first',
+    description: 'List the users of the company, newest first',
+    notes: 'With their roles. Only signed-in admins may read it.',
     validate: { query: schemas.page },
     response: replies.users,
     handler: request =>
@@ -70,7 +71,7 @@ export const userRoutes: ServerRoute[] = [
     },
   }),
   route('GET', '/api/v1/invitations', access.users, {
-    description: 'The invitations of the company, newest first',
+    description: 'List the invitations of the company, newest first',
     notes: 'Without their tokens. Accepted, revoked and expired invitations are kept for 30 days.',
     validate: { query: schemas.page },
     response: replies.invitations,
@@ -106,6 +107,7 @@ export const userRoutes: ServerRoute[] = [
   }),
   route('DELETE', '/api/v1/invitations/{invitation_id}', access.users, {
     description: 'Revoke an invitation',
+    notes: 'Its token can no longer be used. A user who joined already stays: remove the user.',
     validate: { params: schemas.invitationParams, query: schemas.none },
     response: replies.nothing,
     async handler(request, h) {

@@ -200,12 +200,14 @@ export const replies = {
   nestedAssets: reply(inData(inPage(asset))),
   source: reply(inData(sourceRecord), 201),
   sourceRemoved: reply(removal('Source shop was removed')),
-  changes: reply(inEnvelope(changes)),
-  tested: reply(inData(tested)),
+  changes: reply(inEnvelope(changes).description('The changes, with counts by impact')),
+  tested: reply(
+    inData(tested).description('The outcome of each stage; a failed connection is 200 with `success` false'),
+  ),
   discovery: startedReplies(started),
   job: reply(inData(job)),
   tag: { status: { 200: inData(tag), 201: inData(tag) }, sample: 0 },
   tags: reply(inNestedPage(tag, 'tags')),
-  tagsApplied: reply(inData(applied)),
+  tagsApplied: reply(inData(applied).description('What was tagged, and errors for the rest')),
   tagRemoved: reply(removal('Tag pii.email was taken off, and will not be put on again by itself')),
 }

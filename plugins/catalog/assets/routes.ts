@@ -50,32 +50,42 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
   return [
     route('GET', '/api/v1/assets', access.read, {
       id: 'listAssetRecords',
-      description: 'List sources and tables',
+      description: 'List assets at the top level of the reply',
+      notes:
+        'The same assets as `GET /api/v1/sdk/assets`, with `data` and `pagination` at the top level. Bad input is 422 with `detail`. New programs use `GET /api/v1/sdk/assets`.',
       validate: { query: schemas.assetList },
       response: replies.assets,
       handler: list,
     }),
     route('GET', '/api/v1/assets/{asset_id}', access.read, {
       id: 'getAssetRecord',
-      description: 'A source or a table',
+      description: 'Get an asset at the top level of the reply',
+      notes:
+        'The same asset as `GET /api/v1/sdk/assets/{asset_id}`, without `data` around it. New programs use that.',
       validate: { params: schemas.assetParams, query: schemas.assetQuery },
       response: replies.bareAsset,
       handler: record,
     }),
     route('GET', '/api/v1/assets/{asset_id}/schema-changes', access.read, {
-      description: 'Schema changes of a source or a table',
+      description: 'List the schema changes of an asset',
+      notes:
+        'Changes of the last `days_back` days, with counts by impact. Use `GET /api/v1/sdk/schema/changes` for changes of all sources and for paging.',
       validate: { params: schemas.assetParams, query: schemas.changesQuery },
       response: replies.changes,
       handler: request => inCompany(request, trx => changes(trx, request)),
     }),
     route('GET', '/api/v1/sdk/assets', access.read, {
-      description: 'List sources and tables',
+      description: 'List assets',
+      notes:
+        'Sources and their tables, by name. Use it to find the id of an asset. Filters combine; `search` looks in names.',
       validate: { query: schemas.assetList },
       response: replies.nestedAssets,
       handler: async request => ({ data: await list(request) }),
     }),
     route('GET', '/api/v1/sdk/assets/{asset_id}', access.read, {
-      description: 'A source or a table',
+      description: 'Get an asset',
+      notes:
+        'A source comes with its connection and its state, a table with its columns. `asset_type` says which of the two it is.',
       validate: { params: schemas.assetParams, query: schemas.assetQuery },
       response: replies.asset,
       handler: async request => ({ data: await record(request) }),

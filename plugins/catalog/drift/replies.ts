@@ -203,12 +203,12 @@ const dryRun = exampleRecord({
 /** Replies about drift, for the `response` of a route. */
 export const replies = {
   summary: reply(inData(summary)),
-  changes: reply(inNestedPage(placed)),
-  change: reply(inData(placed)),
-  dryRun: reply(inData(dryRun)),
-  status: reply(inData(status)),
-  acknowledged: reply(inData(acknowledged)),
+  changes: reply(inNestedPage(placed).description('A page of schema changes')),
+  change: reply(inData(placed).description('The schema change, as acknowledged')),
+  dryRun: reply(inData(dryRun).description('What a discovery would record')),
+  status: reply(inData(status).description('The open changes, the baseline and the difference from it')),
+  acknowledged: reply(inData(acknowledged).description('How many changes were acknowledged')),
   baseline: reply(inData(baseline), 201),
-  monitoring: reply(inData(monitoring)),
-  unmonitored: reply(inData(unmonitored)),
+  monitoring: reply(inData(monitoring).description('The schedule and the baseline')),
+  unmonitored: reply(inData(unmonitored).description('That the schedule has ended')),
 }

@@ -38,25 +38,32 @@ export const schemaRoutes: ServerRoute[] = [
   route('GET', `${BASE}/summary`, access.read, {
     id: 'getSchemaChangeSummary',
     description: 'Count schema changes',
+    notes:
+      'Use it for an overview; `GET /api/v1/sdk/schema/changes` lists them. Without `asset_id` it counts the whole company.',
     validate: { query: schemas.summaryQuery },
     response: replies.summary,
     handler: request => inCompany(request, trx => summary(trx, request)),
   }),
   route('GET', `${BASE}/changes`, access.read, {
     description: 'List schema changes, newest first',
+    notes: 'Changes of all sources, or of the asset in `asset_id`. Changes are kept for 400 days.',
     validate: { query: schemas.changesQuery },
     response: replies.changes,
     handler: request => inCompany(request, trx => list(trx, request)),
   }),
   route('POST', `${BASE}/changes/{change_id}/acknowledge`, access.write, {
     description: 'Acknowledge a schema change; with its last open one a table is accepted as it is',
+    notes:
+      'Use it when a change was intended. An open alert about the table is resolved with its last open change.',
     validate: { params: schemas.changeParams, payload: schemas.none.allow(null).example({}) },
     response: replies.change,
     handler: request => inCompany(request, trx => acknowledgeOne(trx, request)),
   }),
   route('POST', `${BASE}/dry-run`, access.read, {
     id: 'dryRunDiscovery',
-    description: 'Read the catalog now and return what a discovery would record; stores nothing',
+    description: 'Preview a discovery; stores nothing',
+    notes:
+      'Reads the catalog of the source now and returns what a discovery would record. Use it before switching on monitoring.',
     validate: { payload: schemas.dryRun },
     response: replies.dryRun,
     handler: async request => ({
@@ -65,7 +72,8 @@ export const schemaRoutes: ServerRoute[] = [
   }),
   route('GET', `${BASE}/{asset_id}`, access.read, {
     id: 'getSchemaStatus',
-    description: 'What is open of a source or table, and how it differs from its baseline',
+    description: 'Get the open changes of an asset and its difference from the baseline',
+    notes: 'From stored discoveries: the source is not queried.',
     validate: { params: schemas.assetParams, query: schemas.none },
     response: replies.status,
     handler: request => inCompany(request, trx => status(trx, request)),
@@ -73,12 +81,15 @@ export const schemaRoutes: ServerRoute[] = [
   route('POST', `${BASE}/{asset_id}/acknowledge`, access.write, {
     id: 'acknowledgeSchemaChanges',
     description: 'Acknowledge the open schema changes of a source or table, or some of them',
+    notes: 'All open changes of the asset, or those in `change_ids`.',
     validate: { params: schemas.assetParams, payload: schemas.acknowledgement },
     response: replies.acknowledged,
     handler: request => inCompany(request, trx => acknowledgeMany(trx, request)),
   }),
   route('POST', `${BASE}/{asset_id}/baseline`, access.write, {
-    description: 'Accept a source or table as it is now',
+    description: 'Accept an asset as it is now',
+    notes:
+      'Stores the tables as the new baseline, with which later discoveries are compared, and acknowledges open changes.',
     validate: { params: schemas.assetParams, payload: schemas.baseline },
     response: replies.baseline,
     handler: async (request, h) => {
@@ -97,14 +108,16 @@ export const schemaRoutes: ServerRoute[] = [
   }),
   route('POST', `${BASE}/{asset_id}/monitoring`, access.write, {
     id: 'startSchemaMonitoring',
-    description: 'Discover a source by itself, from now on',
+    description: 'Start the scheduled discovery of a source',
+    notes: 'Discovers the source at once and then by its schedule, and stores a baseline if there is none.',
     validate: { params: schemas.assetParams, payload: schemas.monitoring },
     response: replies.monitoring,
     handler: request => inCompany(request, trx => startMonitoring(trx, request)),
   }),
   route('DELETE', `${BASE}/{asset_id}/monitoring`, access.write, {
     id: 'stopSchemaMonitoring',
-    description: 'Discover a source only when asked',
+    description: 'Stop the scheduled discovery of a source',
+    notes: 'Discoveries on request stay possible; recorded changes and the baseline are kept.',
     validate: { params: schemas.assetParams },
     response: replies.unmonitored,
     handler: request =>

@@ -53,6 +53,8 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
     route('POST', '/api/v1/sdk/assets', access.write, {
       id: 'createSource',
       description: 'Add a source',
+      notes:
+        'The fields of `connection_config` depend on `source_type`. Nothing connects yet: test the connection, then discover the source. Secrets are encrypted and never returned.',
       validate: { payload: schemas.newSource },
       response: replies.source,
       handler: async (request, h) => {
@@ -69,6 +71,8 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
     }),
     route('PATCH', '/api/v1/sdk/assets/{asset_id}', access.write, {
       description: 'Change a source, or a table’s description',
+      notes:
+        'Fields that are left out keep their values; `connection_config` is merged, and a secret that is left out is kept. A new host or port needs the secret again.',
       validate: { params: schemas.assetParams, payload: schemas.sourcePatch },
       response: replies.asset,
       handler: request =>
@@ -89,7 +93,9 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
     }),
     route('DELETE', '/api/v1/sdk/assets/{asset_id}', access.write, {
       id: 'deleteSource',
-      description: 'Remove a source and all that hangs on it',
+      description: 'Remove a source with its tables, checks and results',
+      notes:
+        'It cannot be undone. Use `is_active: false` to pause a source. A table cannot be removed by hand.',
       validate: { params: schemas.assetParams },
       response: replies.sourceRemoved,
       handler: request =>
@@ -115,7 +121,9 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
       },
     }),
     route('POST', '/api/v1/sdk/assets/{asset_id}/discover', access.write, {
-      description: 'Read the catalog and record what changed',
+      description: 'Discover a source',
+      notes:
+        'Starts a job that reads the catalog and records what changed. Replies 202 with the job at once; with `Prefer: wait=N` 200 with the finished job. At most 10 per hour and source.',
       validate: { params: schemas.assetParams, headers: waitHeaders },
       response: replies.discovery,
       handler: async (request, h) => {
@@ -134,7 +142,8 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
       },
     }),
     jobRoute('GET', '/api/v1/sdk/jobs/{job_id}', access.read, {
-      description: 'How a job goes',
+      description: 'Get a job',
+      notes: 'Ask until `status` is completed, failed or cancelled.',
       validate: { params: schemas.jobParams },
       response: replies.job,
       handler: request =>
@@ -142,6 +151,7 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
     }),
     jobRoute('POST', '/api/v1/sdk/jobs/{job_id}/cancel', access.write, {
       description: 'Cancel a job',
+      notes: 'A waiting or running job. A finished one is 409.',
       validate: { params: schemas.jobParams },
       response: replies.job,
       handler: request =>

@@ -99,8 +99,10 @@ const usage = record(
 export const usageRoutes: ServerRoute[] = [
   route('GET', '/api/v1/sdk/assets/{asset_id}/usage', access.read, {
     description: 'What a source was used for, by day',
+    notes:
+      'Statements, seconds and rows that Tidemark spent on the source, by purpose. Use it to see what monitoring costs.',
     validate: { params: schemas.assetParams, query },
-    response: reply(inData(usage)),
+    response: reply(inData(usage).description('Totals, and the use of each day by purpose')),
     handler: request =>
       inCompany(request, async trx => {
         const source = await findSource(trx, request)

@@ -19,6 +19,8 @@ const route = routesOf('tags')
 export const tagRoutes: ServerRoute[] = [
   route('POST', '/api/v1/sdk/tags', access.write, {
     description: 'Tag a source, a table or a column; 200 with the tag where it has it already',
+    notes:
+      'For one tag on one object. Use `apply` for several tags of one asset, `bulk-apply` for one tag on several assets.',
     validate: { payload: schemas.newTag },
     response: replies.tag,
     handler: async (request, h) => {
@@ -33,6 +35,7 @@ export const tagRoutes: ServerRoute[] = [
   }),
   route('GET', '/api/v1/sdk/tags', access.read, {
     description: 'List tags; those of a source with those of its tables and columns',
+    notes: 'Tags that people put on and those that were found by name, with their origin.',
     validate: { query: schemas.tagList },
     response: replies.tags,
     handler: request =>
@@ -41,6 +44,8 @@ export const tagRoutes: ServerRoute[] = [
   route('POST', '/api/v1/sdk/tags/apply', access.write, {
     id: 'applyTags',
     description: 'Put several tags on several tables or columns of an asset',
+    notes:
+      'What cannot be tagged is listed in `errors`; the rest is tagged. A tag that an object has already counts as applied.',
     validate: { payload: schemas.applyTags },
     response: replies.tagsApplied,
     handler: request =>
@@ -54,6 +59,8 @@ export const tagRoutes: ServerRoute[] = [
   route('POST', '/api/v1/sdk/tags/bulk-apply', access.write, {
     id: 'bulkApplyTag',
     description: 'Put a tag on several sources and tables',
+    notes:
+      'What cannot be tagged is listed in `errors`; the rest is tagged. A tag that an asset has already counts as applied.',
     validate: { payload: schemas.bulkApplyTag },
     response: replies.tagsApplied,
     handler: request =>
@@ -66,6 +73,7 @@ export const tagRoutes: ServerRoute[] = [
   }),
   route('DELETE', '/api/v1/sdk/tags/{id}', access.write, {
     description: 'Take a tag off; an automatic one does not come back',
+    notes: 'Use the id that `GET /api/v1/sdk/tags` lists.',
     validate: { params: schemas.tagParams },
     response: replies.tagRemoved,
     handler: request => inCompany(request, async trx => ({ data: await remove(trx, request) })),

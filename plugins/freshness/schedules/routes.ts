@@ -30,12 +30,15 @@ const BASE = '/api/v1/sdk/freshness/schedules'
 export const scheduleRoutes: ServerRoute[] = [
   route('GET', BASE, access.read, {
     description: 'List freshness schedules',
+    notes: 'How each table is checked. `GET /api/v1/sdk/freshness` lists what the checks found.',
     validate: { query: schemas.schedulesQuery },
     response: replies.schedules,
     handler: request => inCompany(request, trx => list(request, trx)),
   }),
   route('POST', BASE, access.write, {
     description: 'Create the freshness schedule of a table and run the first check',
+    notes:
+      'Each table has one schedule. With a threshold it is judged at once; without one the usual interval is learned first. Use `bulk` for many tables.',
     validate: { payload: schemas.newSchedule },
     response: replies.newSchedule,
     handler: async (request, h) => {
@@ -77,6 +80,7 @@ export const scheduleRoutes: ServerRoute[] = [
   }),
   route('PATCH', `${BASE}/{id}`, access.write, {
     description: 'Change a freshness schedule and check its table',
+    notes: 'Fields that are left out keep their values.',
     validate: { params: schemas.scheduleParams, payload: schemas.schedulePatch },
     response: replies.schedule,
     handler: async request => {
@@ -93,6 +97,7 @@ export const scheduleRoutes: ServerRoute[] = [
   }),
   route('DELETE', `${BASE}/{id}`, access.write, {
     description: 'Delete a freshness schedule and its history',
+    notes: 'Use `is_active: false` to pause it and keep the history.',
     validate: { params: schemas.scheduleParams },
     response: replies.scheduleRemoved,
     handler: request =>
