@@ -30,6 +30,7 @@ import {
 } from './database/partitions.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './http/replies.ts'
+import { VALIDATION_OPTIONS } from './http/validation-messages.ts'
 import { followRequests } from './telemetry/requests.ts'
 import { checkShape, connectorShape } from './extension-schemas.ts'
 import { makeTelemetry, type Telemetry } from './telemetry/telemetry.ts'
@@ -243,7 +244,7 @@ function hapi(config: Config): Server {
     routes: {
       validate: {
         failAction: onInvalid,
-        options: { abortEarly: false, errors: { wrap: { label: false } }, stripUnknown: false },
+        options: { ...VALIDATION_OPTIONS, stripUnknown: false },
       },
       // Tests validate replies against their schemas; production does not pay for it. Range requests are not supported.
       response: { sample: 0, ranges: false },

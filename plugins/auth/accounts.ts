@@ -5,6 +5,7 @@ import type { Plan } from '../../server/settings/config.ts'
 import type { AuditEvent, RequestOrigin } from '../../server/http/audit.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
+import { describeGiven } from '../../server/http/sentences.ts'
 import { auditUser } from './audit-log/audit-user.ts'
 import type { Company, User } from './models.ts'
 import { schemas } from './schemas.ts'
@@ -70,7 +71,7 @@ export const IS_EMAIL_PROVEN = `(u.password_hash is null and coalesce(
 /** An email address as it is stored. @throws 400 `VALIDATION_ERROR` */
 export function parseEmail(given: string): string {
   const { value, error } = schemas.email.validate(given) as { value: string; error?: Error }
-  if (error) throw invalidField('email', `${JSON.stringify(given)} is not an email address`)
+  if (error) throw invalidField('email', `must be an email address, not ${describeGiven(given)}`)
   return value
 }
 

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
+import type { ValidationError } from 'joi'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import { audit } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { apiError, invalidField } from '../../server/http/errors.ts'
+import { apiError, invalidInput } from '../../server/http/errors.ts'
 import { newestFirst, type Page, pageOf } from '../../server/http/page.ts'
+import { inputErrorsOf, VALIDATION_OPTIONS } from '../../server/http/validation-messages.ts'
 import type { BadgeInput, BadgesApi } from './api.ts'
 import { Badge } from './models.ts'
 import { presentBadge } from './present.ts'
@@ -75,12 +77,11 @@ export async function ensureBadge(
   companyId: string,
   input: BadgeInput,
 ): ReturnType<BadgesApi['ensureBadge']> {
-  const { value, error } = newBadge.validate(input, { noDefaults: true }) as {
+  const { value, error } = newBadge.validate(input, { ...VALIDATION_OPTIONS, noDefaults: true }) as {
     value: BadgeInput
-    error?: Error & { details: { path: (string | number)[]; message: string }[] }
+    error?: ValidationError
   }
-  const [problem] = error?.details ?? []
-  if (problem) throw invalidField(problem.path.join('.'), problem.message)
+  if (error) throw invalidInput(inputErrorsOf(error, newBadge))
   return server.db.company(companyId, async trx => {
     const { assetId } = await assetColumns(server, trx, value.asset_id)
     const known = await Badge.query(trx)

@@ -1,3 +1,4 @@
+import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
@@ -35,6 +36,12 @@ export interface CatalogApi {
   ): Promise<Found<T>>
   /** A table of an asset by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
   findTable(trx: Transaction, asset: Asset, tablePath: string): Promise<Table>
+  /**
+   * A column of a table by its name.
+   * @param field where the name was given
+   * @throws 400 with the columns that there are, and those that are near
+   */
+  findColumn(table: Pick<Table, 'qualifiedName' | 'columns'>, name: string, field: string): ColumnInfo
   /** Compiles include and exclude patterns, as sources take them, to a predicate. @throws 400 for an invalid pattern */
   patternMatcher(body: {
     include_patterns?: readonly string[]

@@ -1,3 +1,4 @@
+import { findColumn } from './assets/columns.ts'
 import type { Plugin } from '@hapi/hapi'
 import {
   assetIdOf,
@@ -85,6 +86,7 @@ export const catalog: Plugin<undefined> = {
       findAsset,
       readByAsset: (companyId, assetId, readings) => readByAsset(server.db, companyId, assetId, readings),
       findTable,
+      findColumn,
       patternMatcher,
       loadTable,
       connectorOf: source => server.connectors.get(source.sourceType),

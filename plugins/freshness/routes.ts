@@ -120,7 +120,7 @@ export const routes: ServerRoute[] = [
         if (!table)
           throw invalidField(
             'asset_id',
-            `${name} is a source, and only tables have a history: GET /api/v1/sdk/freshness?asset_id=${name} lists them`,
+            `is a source, and only tables have a history: GET /api/v1/sdk/freshness?asset_id=${name} lists them`,
           )
         return { data: await listChecks(trx, table.id, queryOf<Page & { days_back?: number }>(request)) }
       }),

@@ -36,14 +36,13 @@ const commaList = (description: string, allowed?: readonly string[]) =>
     .custom((text: string, helpers) => {
       const values = splitList(text)
       if (!values) return helpers.error('list.form')
-      if (allowed && !values.every(value => allowed.includes(value)))
-        return helpers.error('any.only', { valids: allowed })
+      const unknown = allowed && values.find(value => !allowed.includes(value))
+      if (unknown !== undefined) return helpers.error('any.only', { valids: allowed, unknown })
       return [...new Set(values)]
     })
     .messages({
       'list.form':
         '{{#label}} must be comma-separated values, none of them empty; put a value with a comma or a leading double quote in double quotes, and double the quotes in it',
-      'any.only': '{{#label}} must be one or more of {{#valids}}, separated by commas',
     })
     .description(description)
 
@@ -83,8 +82,6 @@ export const schedulesQuery = Joi.object({
 
 const HOURS_MESSAGE = `{{#label}} must be from ${(MINUTE_SECONDS / 3600).toFixed(4)} (a minute) to ${MAX_SLA_SECONDS / 3600} (400 days)`
 
-const EITHER_MESSAGES = { 'object.oxor': 'Give one of {{#presentWithLabels}}, not both' }
-
 const scheduleFields = {
   monitoring_mode: Joi.string()
     .valid('auto_learn', 'explicit')
@@ -119,7 +116,6 @@ export const newSchedule = Joi.object({
 })
   .oxor('sla_threshold', 'expected_interval_hours')
   .oxor('freshness_column', 'freshness_expression')
-  .messages(EITHER_MESSAGES)
   .required()
   .example({ asset_id: 'shop.shop.public.orders', sla_threshold: '24h', check_interval: '1h' })
 
@@ -127,7 +123,6 @@ export const schedulePatch = Joi.object(scheduleFields)
   .min(1)
   .oxor('sla_threshold', 'expected_interval_hours')
   .oxor('freshness_column', 'freshness_expression')
-  .messages(EITHER_MESSAGES)
   .required()
   .example({ sla_threshold: '6h' })
 
@@ -151,9 +146,7 @@ const listedSchedule = Joi.object({
   freshness_column: scheduleFields.freshness_column,
   check_interval: scheduleFields.check_interval,
   is_active: scheduleFields.is_active,
-})
-  .oxor('sla_threshold', 'expected_interval_hours')
-  .messages(EITHER_MESSAGES)
+}).oxor('sla_threshold', 'expected_interval_hours')
 
 export const newSchedules = Joi.object({
   asset_id: assetId.required().description('A source.'),
@@ -179,7 +172,6 @@ export const newSchedules = Joi.object({
   is_active: scheduleFields.is_active.default(true),
 })
   .oxor('sla_threshold', 'expected_interval_hours')
-  .messages(EITHER_MESSAGES)
   .required()
   .example({ asset_id: 'shop', include_patterns: ['public.*'], monitoring_mode: 'auto_learn' })
 

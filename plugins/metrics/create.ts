@@ -2,10 +2,12 @@ import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { columnsOf } from '../../server/http/fields.ts'
+import { fieldNamesOf } from '../../server/http/validation-messages.ts'
 import type { Backfill, ConfiguredCheck } from '../scans/api.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { groupValuesOf, judgeValue, startState } from './capture.ts'
 import { metricsWithNames } from './metrics.ts'
+import { newMetric } from './schemas.ts'
 import { Metric, MetricState, Snapshot, type NamedMetric } from './models.ts'
 
 /** Finds the body of a metric good for its table. No transaction is open while the engine is asked. */
@@ -24,6 +26,7 @@ export function configureMetric(
     column: column_name,
     config,
     configField: undefined,
+    otherFields: fieldNamesOf(newMetric),
     groupBy: group_by_columns,
   })
 }

@@ -1,10 +1,9 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
-import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { hasCode, hasErrorData, invalidField } from '../../server/http/errors.ts'
+import { hasCode, hasErrorData, invalidInput, type InputError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
 import { assertLimits, checksWithNames } from './checks.ts'
@@ -43,10 +42,10 @@ export async function createCheck(
       parent: await byField('parent_table_path', find({ source }, body.parent_table_path)),
     }
   })
-  const childColumn = columnOf(pair.child, body.child_column_name, 'child_column_name')
-  const parentColumn = columnOf(pair.parent, body.parent_column_name, 'parent_column_name')
+  const childColumn = catalog.findColumn(pair.child, body.child_column_name, 'child_column_name')
+  const parentColumn = catalog.findColumn(pair.parent, body.parent_column_name, 'parent_column_name')
   const refusal = incomparable(childColumn, parentColumn) ?? (await askEngine(catalog, pair, body))
-  if (refusal) throw invalidField('parent_column_name', refusal)
+  if (refusal) throw invalidInput([{ field: 'parent_column_name', error: refusal }])
   const { source, child, parent } = pair
   const usualName = `${child.name}.${childColumn.name} in ${parent.name}.${parentColumn.name}`
   return server.db.company(companyId, async trx => {
@@ -75,16 +74,17 @@ async function byField(field: string, finding: Promise<Table>): Promise<Table> {
   } catch (error) {
     const details = hasErrorData(error) ? error.data?.details : undefined
     if (details?.field !== 'table_path') throw error
-    const { field: _field, error: sentence, errors: _errors, ...more } = details
-    throw invalidField(field, String(sentence), more)
+    const {
+      errors,
+      field: _field,
+      error: _error,
+      ...more
+    } = details as { errors: InputError[] } & Partial<InputError>
+    throw invalidInput(
+      errors.map(each => ({ ...each, field, error: each.error.replace('table_path', field) })),
+      more,
+    )
   }
-}
-
-function columnOf(table: Table, name: string, field: string): ColumnInfo {
-  const column = table.columns.find(candidate => candidate.name === name)
-  if (column) return column
-  const columns = table.columns.map(candidate => candidate.name).slice(0, 50)
-  throw invalidField(field, `the table ${table.qualifiedName} has no column ${name}`, { columns })
 }
 
 /** Whether the engine compares the columns, such as uuid with text; without a session the first check shows it. */

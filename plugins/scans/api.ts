@@ -127,6 +127,8 @@ export interface CheckRequest {
   config: Record<string, unknown>
   /** What the fields of the config are called in errors: `rule_config`, or nothing. */
   configField: string | undefined
+  /** The names of the body beside those of the config, if they stand in one object. */
+  otherFields?: readonly string[] | undefined
   nullIsValid?: boolean
   groupBy?: readonly string[]
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { hasCode, invalidField } from '../../server/http/errors.ts'
+import { hasCode, invalidInput } from '../../server/http/errors.ts'
 import type { AssetCheckResult, CheckTarget, CheckFeature, ScansApi } from './api.ts'
 import { runScan, type ScanRun } from './run.ts'
 import { selectChecks } from './select.ts'
@@ -25,10 +25,8 @@ export async function resolveTarget(
   const target = { companyId, sourceId: asset.source.id, tableId: table?.id }
   if ((await findCheckedTables(features, trx, target)).length > 0) return target
   const name = table?.qualifiedName ?? asset.source.name
-  throw invalidField(
-    'asset_id',
-    `${name} has no active checks: make a rule (POST /api/v1/sdk/validity/${assetId}), a metric or a referential check`,
-  )
+  const error = `${name} has no active checks: make a rule (POST /api/v1/sdk/validity/${assetId}), a metric or a referential check`
+  throw invalidInput([{ field: 'asset_id', error }])
 }
 
 /** Runs all active checks of a target, as `server.plugins.scans.check` does. */

@@ -5,8 +5,8 @@ import { validateOnEngine } from '../../checks/engine-validation.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
-import { apiError, hasCode, invalidField } from '../../server/http/errors.ts'
-import { failuresOf } from '../../server/http/validation-messages.ts'
+import { hasCode, invalidField, invalidInput, unknownName } from '../../server/http/errors.ts'
+import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../server/http/validation-messages.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckRequest, ConfiguredCheck } from './api.ts'
 import { personalDataRefusal } from './measure.ts'
@@ -24,13 +24,14 @@ export async function configure(
     return { source: asset.source, table: await catalog.findTable(trx, asset, request.tablePath) }
   })
   const type = typeOf(server, request)
-  const column = columnOf(type, loaded, request)
+  const column = columnOf(server, type, loaded, request)
   const config = validConfig(type, request, column)
   assertSuited(server, type, loaded, column, request)
   const { nullIsValid, groupBy = [] } = request
-  for (const name of groupBy) known(loaded, name, 'group_by_columns')
+  for (const [index, name] of groupBy.entries())
+    catalog.findColumn(loaded.table, name, `group_by_columns.${index}`)
   const hidden = personalDataRefusal({ type, column: column?.name, groupBy }, catalog.personalColumns(loaded))
-  if (hidden) throw invalidField(hidden.field, hidden.message)
+  if (hidden) throw invalidInput([{ field: hidden.field, error: hidden.message }])
   const check: ConfiguredCheck['check'] = {
     type,
     config,
@@ -42,7 +43,8 @@ export async function configure(
   const { dialect } = catalog.connectorOf(loaded.source)
   const refusal = await typeRefusal(type, config, column, { dialect, table })
   const answer = refusal === null ? await askEngine(server, loaded, check) : refusal
-  if (typeof answer === 'string') throw invalidField(fieldOf(request, Object.keys(config)[0]), answer)
+  if (typeof answer === 'string')
+    throw invalidInput([{ field: fieldOf(request, Object.keys(config)[0]), error: answer }])
   return {
     ...loaded,
     check,
@@ -104,45 +106,43 @@ function typeOf(server: Server, { family, type, typeField }: CheckRequest): Chec
   const findColumn = server.checks.all().filter(check => check.family === family)
   const found = findColumn.find(check => check.name === type)
   if (found) return found
-  throw invalidField(typeField, `must be one of ${findColumn.map(check => check.name).join(', ')}`)
+  throw unknownName(
+    typeField,
+    type,
+    findColumn.map(check => check.name),
+  )
 }
 
-function columnOf(type: CheckType, loaded: TableContext, request: CheckRequest): ColumnInfo | undefined {
+function columnOf(
+  server: Server,
+  type: CheckType,
+  { table }: TableContext,
+  request: CheckRequest,
+): ColumnInfo | undefined {
   if (type.column === 'ignored') return undefined
-  if (request.column !== undefined) return known(loaded, request.column, 'column_name')
+  if (request.column !== undefined)
+    return server.plugins.catalog.findColumn(table, request.column, 'column_name')
   if (type.column === 'optional') return undefined
   throw invalidField('column_name', `is required for ${type.name}`, { [request.typeField]: type.name })
 }
 
-function known({ table }: TableContext, name: string, field: string): ColumnInfo {
-  const column = table.columns.find(candidate => candidate.name === name)
-  if (column) return column
-  const names = table.columns.map(candidate => candidate.name).slice(0, 50)
-  throw invalidField(field, `the table ${table.qualifiedName} has no column ${name}`, { columns: names })
-}
-
 function validConfig(type: CheckType, request: CheckRequest, column: ColumnInfo | undefined) {
   const { value, error } = type.config.validate(request.config, {
-    abortEarly: false,
+    ...EXTENSION_VALIDATION_OPTIONS,
     convert: false,
-    errors: { wrap: { label: false } },
   })
-  const faults: { path: (string | number)[]; message: string }[] = error
-    ? failuresOf(error, type.config, request.configField ?? 'the body')
+  const prefix = request.configField === undefined ? [] : [request.configField]
+  const errors = error
+    ? inputErrorsOf(error, type.config, { prefix, otherFields: request.otherFields })
     : // A column of floating numbers rounds what it is given in the same way.
       column?.kind === 'float'
       ? []
-      : inexactIntegers(value).map(path => ({ path, message: INEXACT }))
-  if (faults.length === 0) return (value ?? {}) as Record<string, unknown>
-  const errors = faults.map(({ path, message }) => ({
-    field: fieldOf(request, path.join('.') || undefined),
-    error: message,
-  }))
-  throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), {
-    ...errors[0],
-    [request.typeField]: type.name,
-    errors,
-  })
+      : inexactIntegers(value).map(path => {
+          const field = fieldOf(request, path.join('.') || undefined)
+          return { field, error: `${field} ${INEXACT}` }
+        })
+  if (errors.length === 0) return (value ?? {}) as Record<string, unknown>
+  throw invalidInput(errors, { [request.typeField]: type.name })
 }
 
 const INEXACT =
@@ -169,11 +169,9 @@ function assertSuited(
   { typeField }: CheckRequest,
 ): void {
   const missing = describeMissingCapability(type, server.plugins.catalog.connectorOf(source))
-  if (missing) throw invalidField(typeField, missing)
+  if (missing) throw invalidInput([{ field: typeField, error: missing }])
   if (column && type.kinds && !type.kinds.includes(column.kind)) {
-    throw invalidField(
-      'column_name',
-      `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`,
-    )
+    const error = `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`
+    throw invalidInput([{ field: 'column_name', error }])
   }
 }

@@ -5,7 +5,7 @@ import { measureHistory, timestampColumn, type HistoryPoint } from '../../checks
 import { explainScan } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
-import { invalidField } from '../../server/http/errors.ts'
+import { invalidInput } from '../../server/http/errors.ts'
 import type { Backfill, ConfiguredCheck, ComputedHistory, HistoryRange, DryRunMeasurement } from './api.ts'
 import { measure, tableRefusal } from './measure.ts'
 
@@ -84,7 +84,7 @@ export async function backfill(
     const message = `${points.length} ${choice.interval} values of the last ${choice.days} days were computed from ${column}, as if rows had only been added`
     return { points, summary: { points: points.length, timestamp_column: column, message } }
   }
-  if (past.isFinal) throw invalidField('backfill_days', past.message)
+  if (past.isFinal) throw invalidInput([{ field: 'backfill_days', error: past.message }])
   const message = `The past could not be read: ${past.message}`
   return { points: [], summary: { points: 0, timestamp_column: null, message } }
 }

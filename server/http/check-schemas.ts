@@ -47,9 +47,7 @@ export const typeFilter = (field: string, types: () => string[]) =>
   Joi.string()
     .meta({ openapi: { 'x-words': field } })
     .custom((value: string, helpers) =>
-      types().includes(value)
-        ? value
-        : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
+      types().includes(value) ? value : helpers.error('any.only', { valids: types() }),
     )
 
 /** The past that a check was made with, in the reply. @param points what they are */

@@ -128,7 +128,44 @@ export function removal(message: string): Joi.Schema {
   return inData(record({ success: Joi.valid(true), message: Joi.string().example(message) }).label('Removal'))
 }
 
-/** The body of 422. */
+/** What is wrong with each field, in the details of every error of input. */
+const inputErrors = Joi.array()
+  .items(
+    record({
+      field: Joi.string().description('With dots, such as `rule_config.pattern` or `items.3.name`.'),
+      error: Joi.string().description('A sentence that says what is allowed.'),
+      candidates: held.texts.optional().description('Names that may have been meant.'),
+    }).label('InputError'),
+  )
+  .min(1)
+  .max(100)
+
+const details = {
+  field: Joi.string().description('The first field that is wrong.'),
+  error: Joi.string().description('What is wrong with it.'),
+  errors: inputErrors.description('What is wrong with each field, up to 100.'),
+}
+
+const CODE = Joi.string()
+  .pattern(/^[A-Z][A-Z_]+$/)
+  .description('Stable, for programs.')
+const MESSAGE = Joi.string().description('A sentence that says what to do.')
+
+/** The body of an error. */
+export const failure = record(
+  {
+    error: record({
+      code: CODE,
+      message: MESSAGE,
+      details: Joi.object(details)
+        .unknown()
+        .description('Field names, suggestions; request_id when the fault is ours.'),
+    }),
+  },
+  { error: { code: 'CONFLICT', message: 'It conflicts with what is there: read it again', details: {} } },
+).label('Error')
+
+/** The body of 422: a list in the form of FastAPI, and beside it the error of 400. */
 export const unusable = record({
   detail: Joi.array()
     .items(
@@ -139,22 +176,22 @@ export const unusable = record({
       }),
     )
     .min(1),
+  error: record({
+    code: Joi.valid('VALIDATION_ERROR'),
+    message: MESSAGE,
+    details: record({ ...details, candidates: held.texts.optional() }).unknown(),
+  }),
 })
-  .example({ detail: [{ loc: ['body', 'email'], msg: 'email is required', type: 'any.required' }] })
+  .example({
+    detail: [{ loc: ['body', 'email'], msg: 'email is required', type: 'any.required' }],
+    error: {
+      code: 'VALIDATION_ERROR',
+      message: 'email is required',
+      details: {
+        field: 'email',
+        error: 'email is required',
+        errors: [{ field: 'email', error: 'email is required' }],
+      },
+    },
+  })
   .label('ValidationFailure')
-
-/** The body of an error. */
-export const failure = record(
-  {
-    error: record({
-      code: Joi.string()
-        .pattern(/^[A-Z][A-Z_]+$/)
-        .description('Stable, for programs.'),
-      message: Joi.string().description('A sentence that says what to do.'),
-      details: Joi.object()
-        .unknown()
-        .description('Field names, suggestions; request_id when the fault is ours.'),
-    }),
-  },
-  { error: { code: 'CONFLICT', message: 'It conflicts with what is there: read it again', details: {} } },
-).label('Error')

@@ -1,4 +1,5 @@
 import Boom from '@hapi/boom'
+import { writeChoice } from './sentences.ts'
 
 /** Every error code of the API with its status. A code not in this table cannot be answered. */
 const CODES = {
@@ -51,8 +52,19 @@ export function statusOf(code: ErrorCode): number {
   return CODES[code]
 }
 
+/** What is wrong with one field of the input. */
+export interface InputError {
+  /** As a client writes it, with dots: `rule_config.pattern`, `items.3.name`; `body` or `query` for all of it. */
+  field: string
+  /** A sentence that says what is allowed. */
+  error: string
+  /** Names that the caller may have meant; only such that the caller may see. */
+  candidates?: string[]
+}
+
 /** One failure of the 422 form. */
 export interface Detail {
+  /** `path`, `query`, `header` or `body`, then the field. */
   loc: string[]
   msg: string
   type: string
@@ -62,7 +74,7 @@ export interface Detail {
 export interface ErrorData {
   code: ErrorCode
   details: Record<string, unknown>
-  /** Present when the answer is the `detail` array of a 422. */
+  /** Present when the answer is a 422. */
   detail?: Detail[]
 }
 
@@ -79,25 +91,66 @@ export function apiError(
   return new Boom.Boom(message, { statusCode: CODES[code], data: { code, details } })
 }
 
-/** 400 for one field: `details.field`, `details.error` and the list `details.errors` of one. */
+/**
+ * 400 for invalid input, with the list that every refusal of input has: `details.errors`, the first of it in `details`
+ * too.
+ * @param more what the details hold beside it
+ * @param left how many errors more there are than the list has
+ */
+export function invalidInput(
+  errors: readonly InputError[],
+  more: Record<string, unknown> = {},
+  left = 0,
+): Boom.Boom<ErrorData> {
+  return apiError('VALIDATION_ERROR', summarize(errors, left), { ...errors[0], ...more, errors })
+}
+
+/**
+ * 400 for one field.
+ * @param predicate what is wrong, as it follows the field: `is required for MEAN`
+ */
 export function invalidField(
   field: string,
-  error: string,
+  predicate: string,
   more: Record<string, unknown> = {},
 ): Boom.Boom<ErrorData> {
-  return apiError('VALIDATION_ERROR', `${field}: ${error}`, {
-    field,
-    error,
-    ...more,
-    errors: [{ field, error }],
+  return invalidInput([{ field, error: `${field} ${predicate}` }], more)
+}
+
+/** 400 for a name that is none of those known, with the nearest. @param names only such that the caller may see */
+export function unknownName(field: string, given: unknown, names: readonly string[]): Boom.Boom<ErrorData> {
+  const { text, ...more } = writeChoice(field, names, given)
+  return invalidInput([{ field, error: text, ...more }])
+}
+
+/** 422 for failures that no schema can see: the `detail` array, and beside it the error body of 400. */
+export function unprocessable(
+  failures: readonly (Detail & Pick<InputError, 'candidates'>)[],
+  left = 0,
+): Boom.Boom<ErrorData> {
+  const errors = failures.map(({ loc: [place = 'body', ...path], msg, candidates }): InputError => {
+    return { field: path.join('.') || place, error: msg, ...(candidates && { candidates }) }
+  })
+  return new Boom.Boom(summarize(errors, left), {
+    statusCode: 422,
+    data: {
+      code: 'VALIDATION_ERROR',
+      details: { ...errors[0], errors },
+      detail: failures.map(({ loc, msg, type }) => ({ loc, msg, type })),
+    },
   })
 }
 
-/** 422 with the `detail` array, for failures that no schema can see. */
-export function unprocessable(detail: Detail[]): Boom.Boom<ErrorData> {
-  const message = detail.map(({ msg }) => msg).join('; ')
-  return new Boom.Boom(message, { statusCode: 422, data: { code: 'VALIDATION_ERROR', details: {}, detail } })
+/** The message of a list: its sentences, each with its field. */
+function summarize(errors: readonly InputError[], left: number): string {
+  const sentences = errors.map(({ field, error }) =>
+    error.includes(field) || WHOLES.has(field) ? error : `${field}: ${error}`,
+  )
+  return [...new Set(sentences), ...(left > 0 ? [`and ${left} more`] : [])].join('; ')
 }
+
+/** The fields of errors that concern no single one. */
+const WHOLES: ReadonlySet<string> = new Set(['body', 'query', 'path', 'header'])
 
 /** True for an error made by this file, or by hapi with our data added. */
 export function hasErrorData(error: unknown): error is Boom.Boom<ErrorData> {

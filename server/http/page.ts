@@ -4,16 +4,11 @@ import type { Model, QueryBuilder } from 'objection'
 /** A whole number in a query, in plain digits: `1e3` and ` 5 ` are not. */
 export const queryInteger = (min: number, max: number) =>
   Joi.string()
-    .pattern(/^-?\d{1,15}$/, 'whole number')
     .custom((value: string, helpers) => {
+      if (!/^-?\d{1,15}$/.test(value)) return helpers.error('number.integer')
       const number = Number(value)
-      if (number < min) return helpers.error('number.min', { limit: min })
-      return number > max ? helpers.error('number.max', { limit: max }) : number
-    })
-    .messages({
-      'string.pattern.name': '{{#label}} must be a whole number',
-      'number.min': '{{#label}} must be at least {{#limit}}',
-      'number.max': '{{#label}} must be at most {{#limit}}',
+      if (number < min) return helpers.error('number.min', { limit: min, value: number })
+      return number > max ? helpers.error('number.max', { limit: max, value: number }) : number
     })
     .meta({ openapi: { type: 'integer', minimum: min, maximum: max } })
 
@@ -30,10 +25,11 @@ export const queryWords = (meanings: readonly string[] | ReadonlyMap<string, str
   return Joi.string()
     .max(500)
     .custom((text: string, helpers) => {
-      const given = text.split(',').map(word => meaningOf.get(word.trim()))
-      return given.includes(undefined) ? helpers.error('any.only', { valids: words }) : [...new Set(given)]
+      const given = text.split(',').map(word => word.trim())
+      const unknown = given.find(word => !meaningOf.has(word))
+      if (unknown !== undefined) return helpers.error('any.only', { valids: words, unknown })
+      return [...new Set(given.map(word => meaningOf.get(word)))]
     })
-    .messages({ 'any.only': '{{#label}} must be one or more of {{#valids}}, separated by commas' })
     .meta({ openapi: { type: 'array', items: { type: 'string', enum: words }, minItems: 1 } })
     .description(`One or more of ${words.join(', ')}, separated by commas.`)
 }

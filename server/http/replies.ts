@@ -2,8 +2,15 @@ import Boom from '@hapi/boom'
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { isAway } from '../database/database.ts'
-import { codeOfStatus, hasErrorData, unprocessable, apiError, type Detail, type ErrorCode } from './errors.ts'
-import { failuresOf } from './validation-messages.ts'
+import {
+  codeOfStatus,
+  hasErrorData,
+  invalidInput,
+  unprocessable,
+  apiError,
+  type ErrorCode,
+} from './errors.ts'
+import { failuresOf, inputErrorOf, VALIDATION_OPTIONS, WORDED_CENTRALLY } from './validation-messages.ts'
 
 /** The standard envelope: health, preferences, schema changes, freshness, contracts. */
 export interface Envelope<T> {
@@ -184,7 +191,7 @@ function stateOf(error: Boom.Boom): string | undefined {
 function refusal(error: Boom.Boom, status: number): object {
   if (hasErrorData(error) && error.data) {
     const { code, details, detail } = error.data
-    return detail ? { detail } : { error: { code, message: error.message, details } }
+    return { ...(detail && { detail }), error: { code, message: error.message, details } }
   }
   const code: ErrorCode = codeOfStatus(status)
   return { error: { code, message: sayStatus(status, error), details: {} } }
@@ -233,17 +240,23 @@ export function onInvalid(request: Request, _h: ResponseToolkit, error?: Error):
 function refuse(request: Request, source: string, error: Joi.ValidationError, given?: Joi.Schema): never {
   const where = { payload: 'body', params: 'path', headers: 'header' }[source] ?? source
   const schema = given ?? (request.route.settings.validate as Record<string, unknown> | undefined)?.[source]
-  const failures = failuresOf(error, schema, `the ${where === 'header' ? 'headers' : where}`, MAX_FAILURES)
-  if (!answers400(request.path)) {
-    throw unprocessable(
-      failures.map(({ path, message, type }): Detail => ({ loc: [where, ...path], msg: message, type })),
-    )
-  }
-  const errors = failures.map(({ path, message }) => ({ field: path.join('.') || where, error: message }))
-  const [first] = errors
-  const rest = Math.max(0, error.details.length - MAX_FAILURES)
-  const message = errors.map(({ error: text }) => text).join('; ') + (rest > 0 ? `; and ${rest} more` : '')
-  throw apiError('VALIDATION_ERROR', message, { ...first, errors })
+  const root = `the ${where === 'header' ? 'headers' : where}`
+  const failures = failuresOf(error, schema, { root }, MAX_FAILURES)
+  const left = Math.max(0, error.details.length - MAX_FAILURES)
+  throw answers400(request.path)
+    ? invalidInput(
+        failures.map(failure => inputErrorOf(failure, where)),
+        {},
+        left,
+      )
+    : unprocessable(
+        failures.map(({ path, message, ...failure }) => ({
+          loc: [where, ...path],
+          msg: message,
+          ...failure,
+        })),
+        left,
+      )
 }
 
 /** Whether bad input at a path is answered with 400 `VALIDATION_ERROR`; at all others with 422. */
@@ -270,8 +283,7 @@ function refuseUndeclared(request: Request): void {
   if (!plugins?.access || !refusesUndeclared(request.path)) return
   for (const source of ['query', 'payload'] as const) {
     if (validate?.[source] || isNothing(request[source])) continue
-    const options = { abortEarly: false, errors: { wrap: { label: false } } } as const
-    const { error } = NOTHING.validate(request[source], options)
+    const { error } = NOTHING.validate(request[source], VALIDATION_OPTIONS)
     if (error) refuse(request, source, error, NOTHING)
   }
 }
@@ -300,7 +312,7 @@ function refusePrototype(request: Request): void {
   const path = prototypeIn(request.payload)
   if (!path) return
   const context = { label: path.join('.') }
-  const error = { path, message: `${context.label} is not allowed`, type: 'object.unknown', context }
+  const error = { path, message: WORDED_CENTRALLY, type: 'object.unknown', context }
   refuse(request, 'payload', { details: [error] } as unknown as Joi.ValidationError)
 }
 

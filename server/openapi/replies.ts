@@ -58,7 +58,7 @@ const DESCRIPTIONS: Record<string, string> = {
 
 /** What a code means, for its example. What is missing is not found. */
 const MEANINGS: Partial<Record<ErrorCode, string>> = {
-  VALIDATION_ERROR: 'limit: must be at most 100',
+  VALIDATION_ERROR: 'limit must be at most 100, not 1000',
   BAD_REQUEST: 'The body is not valid JSON: check quotes, commas and brackets',
   WEAK_PASSWORD: 'Choose another password: it is too common',
   INVALID_INVITATION: 'This invitation is not good, or not for this email: ask for another',
@@ -84,8 +84,8 @@ const REQUEST_ID = '5f0c8f5e-9d3b-4c55-8a51-2f6f3f1c7a10'
 const DETAILS: Partial<Record<ErrorCode, object>> = {
   VALIDATION_ERROR: {
     field: 'limit',
-    error: 'must be at most 100',
-    errors: [{ field: 'limit', error: 'must be at most 100' }],
+    error: 'limit must be at most 100, not 1000',
+    errors: [{ field: 'limit', error: 'limit must be at most 100, not 1000' }],
   },
   FORBIDDEN: { current_scope: 'read-only', required_scope: 'read-write' },
   RATE_LIMITED: { limit: 100, retry_after: 12 },

@@ -215,7 +215,7 @@ t.test('a check type of an extension is offered and captured like one of ours', 
     world.tenant.ask('POST', base, { metric_type, table_path: 'moves', column_name: 'amount' })
   const refused = await make('positive_count')
   t.equal(refused.status, 400)
-  t.match(refused.body.error, { message: /metric_type: must be one of .*\bnegative_count\b/ })
+  t.match(refused.body.error, { message: /metric_type must be one of .*\bnegative_count\b/ })
   const made = await make('negative_count')
   t.equal(made.status, 201)
   const captured = await world.tenant.ask('POST', `${base}/${made.body.data.id}/capture`)

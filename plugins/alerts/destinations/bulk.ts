@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
-import { apiError, hasErrorData } from '../../../server/http/errors.ts'
+import { hasErrorData, invalidInput, type InputError } from '../../../server/http/errors.ts'
 import { createDestination, probeNew, type NewDestination } from './destinations.ts'
 
 /** Per request. */
@@ -16,15 +16,19 @@ export async function probeAll(server: Server, given: readonly NewDestination[])
     outcome.status === 'rejected' ? errorsOf(outcome.reason, place) : [],
   )
   if (errors.length === 0) return
-  const message = errors.map(({ field, error }) => `${field}: ${error}`).join('; ')
-  throw apiError('VALIDATION_ERROR', `No destination was created. ${message}`, { ...errors[0], errors })
+  const refusal = invalidInput(errors)
+  refusal.message = `No destination was created. ${refusal.message}`
+  throw refusal
 }
 
 /** The errors of the destination at a place. @throws what no caller caused */
-function errorsOf(reason: unknown, place: number): { field: string; error: string }[] {
+function errorsOf(reason: unknown, place: number): InputError[] {
   if (!hasErrorData(reason) || reason.data?.code !== 'VALIDATION_ERROR') throw reason
-  const { errors } = reason.data.details as { errors: { field: string; error: string }[] }
-  return errors.map(({ field, error }) => ({ field: `destinations.${place}.${field}`, error }))
+  const { errors } = reason.data.details as { errors: InputError[] }
+  return errors.map(({ field, error, ...more }) => {
+    const whole = `destinations.${place}.${field}`
+    return { field: whole, error: error.replace(field, whole), ...more }
+  })
 }
 
 /** Creates destinations that were probed, in their order: all of them, or none. */

@@ -5,8 +5,8 @@ import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { caller } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import { apiError, invalidField } from '../../../server/http/errors.ts'
-import { failuresOf } from '../../../server/http/validation-messages.ts'
+import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
+import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../../server/http/validation-messages.ts'
 import { attemptRow } from '../delivery/outcomes.ts'
 import type { DestinationType } from './destination.ts'
 import { stopDeliveries } from '../delivery/auto-disable.ts'
@@ -59,7 +59,7 @@ export async function createDestination(
 function getAvailableType(server: Server, name: string): DestinationType {
   const type = getDestinationType(server, name)
   const missing = type.unavailable?.()
-  if (missing) throw invalidField('destination_type', missing)
+  if (missing) throw invalidInput([{ field: 'destination_type', error: missing }])
   return type
 }
 
@@ -280,20 +280,8 @@ function newConfig(type: DestinationType, given: DestinationConfig): Destination
 
 /** @throws 400 naming each invalid field, dotted under `config` */
 function validateConfig(type: DestinationType, given: DestinationConfig): DestinationConfig {
-  const { value, error } = type.config.validate(given, {
-    abortEarly: false,
-    errors: { wrap: { label: false } },
-  })
-  if (error) {
-    const errors = failuresOf(error, type.config, 'config').map(({ path, message }) => ({
-      field: ['config', ...path].join('.'),
-      error: message,
-    }))
-    throw apiError('VALIDATION_ERROR', errors.map(failure => failure.error).join('; '), {
-      ...errors[0],
-      errors,
-    })
-  }
+  const { value, error } = type.config.validate(given, EXTENSION_VALIDATION_OPTIONS)
+  if (error) throw invalidInput(inputErrorsOf(error, type.config, { prefix: ['config'] }))
   return value as DestinationConfig
 }
 
@@ -324,5 +312,5 @@ export async function probeChange(
 async function probeAddress(server: Server, { urlField }: DestinationType, config: DestinationConfig) {
   const url = urlField && config[urlField]
   const problem = typeof url === 'string' ? await probeUrl(new URL(url), server.egress) : null
-  if (problem !== null) throw invalidField(`config.${urlField}`, problem)
+  if (problem !== null) throw invalidInput([{ field: `config.${urlField}`, error: problem }])
 }

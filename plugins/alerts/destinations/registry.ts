@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { invalidField } from '../../../server/http/errors.ts'
+import { unknownName } from '../../../server/http/errors.ts'
 import { Registry } from '../../../server/registry.ts'
 import { kindOf } from '../lifecycle/kinds.ts'
 import { describePayload } from './describe.ts'
@@ -32,7 +32,7 @@ export function createDestinationRegistry(): Registry<DestinationType> {
 /** @throws 400 for a name that no type has */
 export function getDestinationType(server: Server, name: string): DestinationType {
   if (server.destinations.has(name)) return server.destinations.get(name)
-  throw invalidField('destination_type', `unknown; known are ${server.destinations.names().join(', ')}`)
+  throw unknownName('destination_type', name, server.destinations.names())
 }
 
 /** The body for a destination type. A type whose extension is no longer loaded gets the payload. */

@@ -56,8 +56,7 @@ const ENDING_EXAMPLE = {
   job_run_id: 'run-7',
 }
 
-const oneNote = (body: Joi.ObjectSchema) =>
-  body.without('notes', 'reason').messages({ 'object.without': 'Give one of notes and reason' })
+const oneNote = (body: Joi.ObjectSchema) => body.without('notes', 'reason')
 
 /** What people may state about the end of an alert. */
 const resolutionFields: Record<(typeof RESOLUTION_FIELDS)[number], Joi.Schema> = {
@@ -139,7 +138,6 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
       .required()
       .messages({
         'object.missing': 'Give the end of the snooze: duration_minutes, duration_hours or snoozed_until',
-        'object.xor': 'Give one of duration_minutes, duration_hours and snoozed_until',
       })
       .example({ duration_hours: 24, notes: 'After the release' }),
   }

@@ -30,7 +30,10 @@ export async function linkDestinations(
   const { destinationIds } = rule
   const linked = [...new Set([...destinationIds, ...added])]
   if (linked.length > MAX_DESTINATIONS)
-    throw invalidField('destination_ids', `a rule has at most ${MAX_DESTINATIONS} destinations`)
+    throw invalidField(
+      'destination_ids',
+      `must have at most ${MAX_DESTINATIONS} items with those that the rule has, not ${linked.length}`,
+    )
   const changed = await changeRule(server, trx, rule, { destination_ids: linked })
   return { rule: changed, linkedCount: linked.length - destinationIds.length }
 }

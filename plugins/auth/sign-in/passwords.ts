@@ -97,7 +97,9 @@ export function assertStrongPassword(
     email.normalize('NFC'),
     companyName?.normalize('NFC'),
   )
-  if (reason) throw apiError('WEAK_PASSWORD', `Choose another password: ${reason}`, { field, reason })
+  if (!reason) return
+  const error = `Choose another password: ${reason}`
+  throw apiError('WEAK_PASSWORD', error, { field, reason, error, errors: [{ field, error }] })
 }
 
 function findWeakness(password: string, email: string, companyName = ''): string | null {

@@ -119,9 +119,8 @@ export async function acceptInvitation(trx: Transaction, { id, companyId }: Open
 }
 
 function invalidInvitation() {
-  return apiError(
-    'INVALID_INVITATION',
-    'This invitation has ended, or is for another email: ask an admin of the company for a new one',
-    { field: 'invitation_token' },
-  )
+  const field = 'invitation_token'
+  const error =
+    'This invitation has ended, or is for another email: ask an admin of the company for a new one'
+  return apiError('INVALID_INVITATION', error, { field, error, errors: [{ field, error }] })
 }

@@ -1,4 +1,4 @@
-import { parseName, type TableInfo } from '../../../connectors/catalog.ts'
+import { formatName, parseName, type TableInfo } from '../../../connectors/catalog.ts'
 import {
   companyOf,
   rows,
@@ -7,7 +7,8 @@ import {
   type Readings,
   type Transaction,
 } from '../../../server/database/database.ts'
-import { apiError, invalidField } from '../../../server/http/errors.ts'
+import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
+import { didYouMean, quoteName } from '../../../server/http/nearest.ts'
 import { Source, Table } from '../models.ts'
 import { nearTables } from '../discovery/near-tables.ts'
 
@@ -145,28 +146,33 @@ export async function findTable(trx: Transaction, asset: Asset, path: string): P
   const [table] = found
   if (!table) {
     const candidates = await nearTables(trx, source, name)
-    const hint =
-      candidates.length > 0
-        ? `did you mean ${candidates.join(', ')}?`
-        : source.lastDiscoveryAt
-          ? 'check the spelling, or run a discovery'
-          : 'run a discovery first'
-    throw invalidField(
-      'table_path',
-      `the catalog knows no table ${path}: ${hint}`,
-      candidates.length > 0 ? { candidates } : {},
-    )
+    const error = describeMissingTable(source, path, candidates)
+    throw invalidInput([{ field: 'table_path', error, ...(candidates.length > 0 && { candidates }) }])
   }
   if (found.length > 1) {
     const candidates = found.map(({ qualifiedName }) => qualifiedName)
-    throw invalidField('table_path', `${path} names several tables: write catalog.schema.table`, {
-      candidates,
-    })
+    const error = `table_path ${quoteName(path)} names several tables: write catalog.schema.table`
+    throw invalidInput([{ field: 'table_path', error, candidates }])
   }
   if (asset.table && asset.table.id !== table.id) {
     throw invalidField('table_path', `is another table than the asset, ${asset.table.qualifiedName}`)
   }
   return table
+}
+
+/** The sentence for a table that is not in the catalog. @param candidates tables that are near */
+export function describeMissingTable(
+  { name, lastDiscoveryAt }: Pick<Source, 'name' | 'lastDiscoveryAt'>,
+  path: string,
+  candidates: readonly string[] = [],
+): string {
+  const hint =
+    candidates.length > 0
+      ? didYouMean(candidates)
+      : lastDiscoveryAt
+        ? ': check the spelling, or run a discovery'
+        : ': run a discovery first'
+  return `there is no table ${quoteName(path)} in the source ${formatName([name])}${hint}`
 }
 
 /** The tags that mean personal data; `pii.email`, `pii:email` and `pii-email` are kinds of `pii`. */

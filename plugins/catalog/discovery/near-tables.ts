@@ -1,5 +1,6 @@
 import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { editsBetween, maxEditsOf, onlyNearest } from '../../../server/http/nearest.ts'
 import type { Source } from '../models.ts'
 
 const MAX_CANDIDATES = 5
@@ -9,12 +10,12 @@ const MAX_COMPARED = 10_000
 const MAX_LENGTH = 128
 
 /**
- * The tables of a source that are nearest to a name the catalog does not know, as table paths, the nearest first:
+ * The tables of a source that are nearest to a name the catalog does not know, as table paths:
  * names that differ in case, or in up to three characters. A name of another schema counts too.
  */
 export async function nearTables(trx: Transaction, { id }: Source, name: string): Promise<string[]> {
   if (name.length > MAX_LENGTH) return []
-  const maxEdits = Math.min(3, Math.max(1, Math.floor(name.length / 3)))
+  const maxEdits = maxEditsOf(name)
   const tables = await rows<TableRef>(
     trx,
     `select catalog_name as catalog, schema_name as schema, name from tables
@@ -29,24 +30,10 @@ export async function nearTables(trx: Transaction, { id }: Source, name: string)
       limit: MAX_COMPARED,
     },
   )
-  return tables
+  const near = tables
     .map(table => ({ table, edits: editsBetween(name.toLowerCase(), table.name.toLowerCase()) }))
     .filter(({ edits }) => edits <= maxEdits)
-    .toSorted((a, b) => a.edits - b.edits)
+  return onlyNearest(near)
     .slice(0, MAX_CANDIDATES)
     .map(({ table }) => tablePath(table))
-}
-
-/** The Levenshtein distance: characters to insert, delete or replace. */
-function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= to.length; j += 1) {
-      const replaced = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[to.length]!
 }

@@ -1,7 +1,8 @@
 import Joi from 'joi'
 import { isMatch } from 'matcher'
 import { parseName, type TableRef } from '../../../connectors/catalog.ts'
-import { invalidField } from '../../../server/http/errors.ts'
+import { invalidInput } from '../../../server/http/errors.ts'
+import { inputErrorsOf, VALIDATION_OPTIONS } from '../../../server/http/validation-messages.ts'
 import type { ReadPatterns, Patterns } from '../models.ts'
 
 /** The patterns of a source without any. */
@@ -28,10 +29,8 @@ export function patternMatcher(body: {
   exclude_patterns?: readonly string[]
 }): (table: TableRef) => boolean {
   const read = (field: keyof typeof body): string[] => {
-    const checked = patternList
-      .label(field)
-      .validate(body[field] ?? [], { errors: { wrap: { label: false } } })
-    if (checked.error) throw invalidField(field, checked.error.message)
+    const checked = patternList.validate(body[field] ?? [], VALIDATION_OPTIONS)
+    if (checked.error) throw invalidInput(inputErrorsOf(checked.error, patternList, { prefix: [field] }))
     return checked.value as string[]
   }
   const patterns = { include: read('include_patterns'), exclude: read('exclude_patterns') }

@@ -2,8 +2,8 @@ import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import type { Connector } from '../../../connectors/connector.ts'
-import { apiError, invalidField } from '../../../server/http/errors.ts'
-import { failuresOf } from '../../../server/http/validation-messages.ts'
+import { invalidField, invalidInput } from '../../../server/http/errors.ts'
+import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../../server/http/validation-messages.ts'
 import type { Source } from '../models.ts'
 import { EVERYTHING } from '../discovery/patterns.ts'
 
@@ -93,24 +93,15 @@ function declaredFields(connector: Connector, config: SourceConfig): SourceConfi
 
 /** What is ours was validated with the body: a connector's schema may be of another copy of Joi. */
 function validateConfig(connector: Connector, config: SourceConfig): SourceConfig {
-  const { value, error } = connector.config.validate(declaredFields(connector, config), {
-    abortEarly: false,
-    convert: true,
-    errors: { wrap: { label: false } },
-    messages: {
-      'object.rename.override': '{{#from}} and {{#to}} are two names of one field: give one of them',
-    },
-  })
+  const { value, error } = connector.config.validate(
+    declaredFields(connector, config),
+    EXTENSION_VALIDATION_OPTIONS,
+  )
   const own = Object.entries(config).filter(([name]) => OWN_FIELDS.has(name))
   if (!error) return { ...value, ...Object.fromEntries(own) }
-  const errors = failuresOf(error, connector.config, 'connection_config').map(({ path, message }) => ({
-    field: ['connection_config', ...path].join('.'),
-    error: message,
-  }))
-  throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), {
-    ...errors[0],
-    errors,
-  })
+  throw invalidInput(
+    inputErrorsOf(error, connector.config, { prefix: ['connection_config'], otherFields: [...OWN_FIELDS] }),
+  )
 }
 
 function assertSecretsStay(

@@ -1,8 +1,9 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
+import { formatName } from '../../../connectors/catalog.ts'
 import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditorOf, auditRequest, fieldsOf } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
-import { apiError } from '../../../server/http/errors.ts'
+import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { bodyOf, param } from '../../../server/http/input.ts'
 import { waitHeaders } from '../../../server/http/run-accepted.ts'
 import { findAsset, UUID } from '../assets/assets.ts'
@@ -37,9 +38,7 @@ const audit = auditorOf('source', ({ id }: Source) => id)
 export async function findSource(trx: Transaction, request: Request): Promise<Source> {
   const { source, table } = await findAsset(trx, param(request, 'asset_id'))
   if (!table) return source
-  throw apiError('VALIDATION_ERROR', 'This takes a source, not a table', {
-    field: 'asset_id',
-    error: 'is a table',
+  throw invalidField('asset_id', `is a table; give its source, ${formatName([source.name])}`, {
     asset_id: source.id,
   })
 }

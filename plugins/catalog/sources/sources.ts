@@ -3,7 +3,7 @@ import { v7 } from 'uuid'
 import type { Connector } from '../../../connectors/connector.ts'
 import { formatName } from '../../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
-import { apiError, invalidField } from '../../../server/http/errors.ts'
+import { apiError, unknownName } from '../../../server/http/errors.ts'
 import { CLOSED_BREAKER } from './breaker.ts'
 import { mergeConfig, sealNewConfig, type SourceConfig } from './config.ts'
 import type { AssetExtension } from '../assets/asset-extensions.ts'
@@ -150,7 +150,7 @@ async function renameTables(trx: Transaction, source: Source, formerName: string
 
 function findConnector(server: Server, name: string): Connector {
   if (server.connectors.has(name)) return server.connectors.get(name)
-  throw invalidField('source_type', `must be one of ${server.connectors.names().join(', ')}`)
+  throw unknownName('source_type', name, server.connectors.names())
 }
 
 async function assertFreeName(trx: Transaction, name: string): Promise<void> {

@@ -38,12 +38,12 @@ const query = Joi.object({
 })
   .custom(({ days, from, to }: { days?: number; from?: string; to?: string }, helpers) => {
     if (from === undefined)
-      return to === undefined ? { days: days ?? 30 } : helpers.error('usage.from', { label: 'to' })
-    if (days !== undefined) return helpers.error('usage.days', { label: 'days' })
+      return to === undefined ? { days: days ?? 30 } : helpers.error('usage.from', { field: 'to' })
+    if (days !== undefined) return helpers.error('usage.days', { field: 'days' })
     const last = to ?? new Date().toISOString().slice(0, 10)
     const length = (Date.parse(last) - Date.parse(from)) / DAY_MS + 1
-    if (length < 1) return helpers.error('usage.order', { label: 'from' })
-    return length > RETENTION_DAYS ? helpers.error('usage.length', { label: 'from' }) : { from, to: last }
+    if (length < 1) return helpers.error('usage.order', { field: 'from' })
+    return length > RETENTION_DAYS ? helpers.error('usage.length', { field: 'from' }) : { from, to: last }
   })
   .messages({
     'usage.from': 'to needs from beside it',

@@ -3,7 +3,7 @@ import { formatName } from '../../../connectors/catalog.ts'
 import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import { apiError, invalidField } from '../../../server/http/errors.ts'
+import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { newestFirst, type Page, pageOf, pagination } from '../../../server/http/page.ts'
 import { findAsset, UUID, type Asset } from '../assets/assets.ts'
@@ -113,7 +113,13 @@ async function create(trx: Transaction, body: TagRequest): Promise<{ data: objec
   const { asset_id: assetId, name, object_path: path, object_type: type, category, description } = body
   const asset = await findAsset(trx, assetId)
   const [named] = path === undefined ? [wholeAsset(asset, type)] : await subjectsAt(trx, asset, [path], type)
-  if (!named || 'error' in named) throw invalidField('object_path', named?.error ?? 'names nothing')
+  if (!named) throw invalidField('object_path', 'names nothing')
+  if ('error' in named) {
+    const { error, candidates } = named
+    throw invalidInput([
+      { field: 'object_path', error, ...(candidates.length > 0 && { candidates: [...candidates] }) },
+    ])
+  }
   const { ids, isNew } = await putTags(trx, [{ ...named, name }], {
     category,
     description: description || null,

@@ -1,11 +1,20 @@
 import { formatName, parseName } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import { UUID, type Asset } from '../assets/assets.ts'
+import { quoteName } from '../../../server/http/nearest.ts'
+import { describeMissingTable, UUID, type Asset } from '../assets/assets.ts'
+import { describeMissingColumn } from '../assets/columns.ts'
 import type { Table } from '../models.ts'
 import type { TagSubject } from './tags.ts'
 
 /** What a path names, or why it names nothing; of two reasons, that with the higher `closeness` is returned. */
-export type NamedSubject = TagSubject | { error: string; closeness: number }
+export type NamedSubject = TagSubject | MissingSubject
+
+interface MissingSubject {
+  error: string
+  closeness: number
+  /** Names that may have been meant; may be empty. */
+  candidates: readonly string[]
+}
 
 type NamedTable = Pick<Table, 'id' | 'catalogName' | 'schemaName' | 'name' | 'qualifiedName'> & {
   columnNames: string[]
@@ -40,13 +49,16 @@ export async function subjectsAt(
     return (
       named.find(each => !('error' in each)) ??
       named.toSorted((a, b) => closenessOf(b) - closenessOf(a))[0] ??
-      noSubject(0, 'is not a path such as schema.table; parts that hold dots go in double quotes')
+      noSubject(
+        0,
+        `${quoteName(path)} is not a path such as schema.table; parts that hold dots go in double quotes`,
+      )
     )
   })
 }
 
-function noSubject(closeness: number, error: string): NamedSubject {
-  return { error, closeness }
+function noSubject(closeness: number, error: string, candidates: readonly string[] = []): MissingSubject {
+  return { error, closeness, candidates }
 }
 
 function closenessOf(named: NamedSubject): number {
@@ -99,20 +111,24 @@ function pickSubject(
   const [found, another] = within
   if (!found) {
     if (only && fitting.length > 0)
-      return noSubject(1, `is another table than the asset, ${only.qualifiedName}`)
-    const hint = source.lastDiscoveryAt ? 'check the spelling, or run a discovery' : 'run a discovery first'
-    return noSubject(0, `the catalog knows no ${column === undefined ? 'table' : 'column'} ${path}: ${hint}`)
+      return noSubject(1, `${quoteName(path)} is another table than the asset, ${only.qualifiedName}`)
+    const of = column === undefined ? path : formatName((parseName(path) ?? []).slice(0, -1))
+    return noSubject(0, describeMissingTable(source, of))
   }
   if (another) {
     const candidates = within.slice(0, MAX_CANDIDATES).map(({ qualifiedName }) => qualifiedName)
-    return noSubject(3, `names several tables, write catalog.schema.table: ${candidates.join(', ')}`)
+    return noSubject(
+      3,
+      `${quoteName(path)} names several tables, write catalog.schema.table: ${candidates.join(', ')}`,
+    )
   }
   const subject = { sourceId: source.id, tableId: found.id }
   if (column === undefined) return { ...subject, columnName: null }
-  if (column === '') return noSubject(3, 'names a column without a name, which cannot be tagged')
-  return found.columnNames.includes(column)
-    ? { ...subject, columnName: column }
-    : noSubject(2, `the table ${found.qualifiedName} has no column ${formatName([column])}`)
+  if (column === '')
+    return noSubject(3, `${quoteName(path)} names a column without a name, which cannot be tagged`)
+  if (found.columnNames.includes(column)) return { ...subject, columnName: column }
+  const { error, candidates } = describeMissingColumn(found.qualifiedName, column, found.columnNames)
+  return noSubject(2, error, candidates)
 }
 
 /** What each asset id, a UUID or a qualified name, names: a source or a table; two statements however many there are. */

@@ -6,7 +6,7 @@ import type { Connection } from '../../../connectors/connector.ts'
 import type { Dialect } from '../../../connectors/dialect.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { sql } from '../../../connectors/sql.ts'
-import { hasCode, invalidField } from '../../../server/http/errors.ts'
+import { hasCode, invalidInput } from '../../../server/http/errors.ts'
 import type { TableContext } from '../../catalog/api.ts'
 import { hiddenColumns } from './columns.ts'
 
@@ -111,7 +111,7 @@ export async function assertExpression(server: Server, { source, table }: TableC
   const { dialect } = catalog.connectorOf(source)
   const hidden = hiddenColumns(server, table)
   const reading = await parseExpression(text, { dialect, table: name, columns, hidden })
-  if ('error' in reading) throw invalidField(FIELD, reading.error)
+  if ('error' in reading) throw invalidInput([{ field: FIELD, error: reading.error }])
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return
   try {
     const reason = await catalog.withConnection(
@@ -121,7 +121,7 @@ export async function assertExpression(server: Server, { source, table }: TableC
         (await typeError(connection, dialect, catalog.tableInfo(table), reading)),
       { purpose: 'dry_run', timeoutMs: VALIDATION_TIMEOUT_MS },
     )
-    if (reason !== null) throw invalidField(FIELD, reason)
+    if (reason !== null) throw invalidInput([{ field: FIELD, error: reason }])
   } catch (error) {
     if (!(error instanceof ConnectorError || hasCode(error, 'UNAVAILABLE'))) throw error
   }

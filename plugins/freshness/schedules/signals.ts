@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
-import { apiError, invalidField } from '../../../server/http/errors.ts'
+import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import type { Source, Table } from '../../catalog/api.ts'
 import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
 import type { MonitoredTable, Schedule, FreshnessSignal } from '../models.ts'
@@ -23,7 +23,7 @@ export type StoredSignal = Pick<Schedule, 'timestampColumn' | 'expression' | 'us
 export function chooseSignal(
   server: Server,
   source: Source,
-  table: Pick<Table, 'columns' | 'columnTags' | 'kind'>,
+  table: Pick<Table, 'qualifiedName' | 'columns' | 'columnTags' | 'kind'>,
   { freshness_signal: signal, freshness_column: asked, freshness_expression: expression }: SignalFields,
 ): StoredSignal {
   const named = expression !== undefined ? 'expression' : typeof asked === 'string' ? 'column' : undefined
@@ -65,32 +65,32 @@ function assertHasModificationTime(server: Server, source: Source, table: Pick<T
   if (hasModificationTime(server, source, table)) return
   const { label } = server.plugins.catalog.connectorOf(source)
   const what = table.kind === 'table' ? 'a table' : `a ${table.kind.replaceAll('_', ' ')}`
-  throw invalidField(
-    'freshness_signal',
-    `${label} does not report when the rows of ${what} changed: set freshness_column`,
-  )
+  const error = `${label} does not report when the rows of ${what} changed: set freshness_column`
+  throw invalidInput([{ field: 'freshness_signal', error: error }])
 }
 
 /** The column to read: the given one, else the first timestamp column, else none. */
 function chooseColumn(
   server: Server,
   source: Source,
-  table: Pick<Table, 'columns' | 'columnTags'>,
+  table: Pick<Table, 'qualifiedName' | 'columns' | 'columnTags'>,
   asked: string | null | undefined,
 ): string | null {
   const { columns } = table
   const hidden = hiddenColumns(server, table)
   if (asked === undefined || asked === null)
     return detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns)?.name ?? null
-  const column = columns.find(({ name }) => name === asked)
-  if (!column) throw invalidField('freshness_column', `the table has no column ${asked}`)
+  const column = server.plugins.catalog.findColumn(table, asked, 'freshness_column')
   if (hidden.has(asked))
-    throw invalidField(
-      'freshness_column',
-      `${asked} is tagged as personal data, and its newest value would be shown: choose another, or remove the tag`,
-    )
+    throw invalidInput([
+      {
+        field: 'freshness_column',
+        error: `${asked} is tagged as personal data, and its newest value would be shown: choose another, or remove the tag`,
+      },
+    ])
   if (isReadable(column)) return column.name
-  throw invalidField('freshness_column', `${asked} is ${column.type}, which contains no dates or times`)
+  const error = `${asked} is ${column.type}, which contains no dates or times`
+  throw invalidInput([{ field: 'freshness_column', error: error }])
 }
 
 /** The signal of a schedule after a patch. */

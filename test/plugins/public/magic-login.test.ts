@@ -323,7 +323,7 @@ t.test('the command line makes prospects', async t => {
   )
   t.match(await command(['prospects', 'create', '--email', 'invalid'], settings), {
     code: 2,
-    err: /not an email address/,
+    err: /must be an email address/,
   })
   const words = ['prospects', 'create', '--email', email, '--company', 'Nowhere']
   t.match(await command(words, settings), { code: 3, err: /no company "Nowhere"/ })

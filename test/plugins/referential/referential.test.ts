@@ -362,16 +362,16 @@ t.test('what a user gets wrong is named with its field', async t => {
   const { tenant, base, make, made, change, source } = await shop(t)
   const refusals: [object, string, RegExp?][] = [
     [{ child_table_path: undefined }, 'child_table_path'],
-    [{ child_table_path: 'nope' }, 'child_table_path', /knows no table nope/],
+    [{ child_table_path: 'nope' }, 'child_table_path', /there is no table `nope`/],
     [{ child_table_path: 'a.b.c.d' }, 'child_table_path', /catalog\.schema\.table/],
     [{ parent_table_path: undefined }, 'parent_table_path'],
-    [{ parent_table_path: 'nope' }, 'parent_table_path', /knows no table nope/],
+    [{ parent_table_path: 'nope' }, 'parent_table_path', /there is no table `nope`/],
     [{ parent_table_path: 'customers' }, 'parent_table_path', /several tables/],
     [{ parent_table_path: 'elsewhere.public.customers' }, 'parent_table_path'],
     [{ child_column_name: undefined }, 'child_column_name'],
-    [{ child_column_name: 'nope' }, 'child_column_name', /no column nope/],
+    [{ child_column_name: 'nope' }, 'child_column_name', /no column `nope`; its columns are id, /],
     [{ parent_column_name: undefined }, 'parent_column_name'],
-    [{ parent_column_name: 'nope' }, 'parent_column_name', /no column nope/],
+    [{ parent_column_name: 'nope' }, 'parent_column_name', /no column `nope`; its columns are id, /],
     [{ parent_column_name: 'email' }, 'parent_column_name', /email is text, which cannot be compared/],
     [{ child_column_name: 'payload' }, 'parent_column_name', /payload is jsonb/],
     [

@@ -172,8 +172,8 @@ t.test('rules have the names that clients of this family of APIs read and send',
   const refusals: [object, string][] = [
     [{ is_notify_code_authors: true }, 'is_notify_code_authors'],
     [{ code_author_min_confidence: 2 }, 'code_author_min_confidence'],
-    [{ severity: 'critical' }, 'body'],
-    [{ rule_type: 'all' }, 'body'],
+    [{ severity: 'critical' }, 'severities'],
+    [{ rule_type: 'all' }, 'event_types'],
   ]
   for (const [fields, field] of refusals)
     t.match(await put(fields), { status: 400, body: { error: { details: { field } } } }, field)

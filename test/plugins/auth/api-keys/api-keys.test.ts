@@ -160,7 +160,9 @@ t.test('the command line makes companies, users and keys by the same rules', asy
   await t.rejects(auth.createUser({ ...owner, email: 'second@example.com' }), {
     message: /already has an owner/,
   })
-  await t.rejects(auth.createUser({ ...owner, email: 'nonsense' }), { message: /not an email address/ })
+  await t.rejects(auth.createUser({ ...owner, email: 'nonsense' }), {
+    message: /email must be an email address, not "nonsense"/,
+  })
   await t.rejects(auth.createUser({ ...owner, email: 'third@example.com', password: 'short' }), {
     message: /12 characters/,
   })

@@ -34,7 +34,8 @@ t.test('an unknown table is refused with up to five names that are near', async 
   ] as [string, string[]][]) {
     const { status, body } = await ask(path)
     t.equal(status, 400, path)
-    const message = `the catalog knows no table ${path}: did you mean ${candidates.join(', ')}?`
+    const names = candidates.map(candidate => `\`${candidate}\``).join(' or ')
+    const message = `there is no table \`${path}\` in the source shop; did you mean ${names}?`
     t.equal(body.error.details.error, message, path)
     t.same(body.error.details.candidates, candidates, path)
     for (const candidate of candidates) t.not((await ask(candidate)).status, 400, `${candidate} is known`)

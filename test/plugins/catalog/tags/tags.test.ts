@@ -130,10 +130,14 @@ t.test('tags by hand', async t => {
       [{ name: 'x'.repeat(101) }, 'name', /100/],
       [{ name: 'x', category: 'nice' }, 'category', /business/],
       [{ name: 'x', object_path: 'orders' }, 'object_path', /several tables.*odd\.orders.*public\.orders/],
-      [{ name: 'x', object_path: 'nowhere' }, 'object_path', /knows no table nowhere/],
+      [{ name: 'x', object_path: 'nowhere' }, 'object_path', /there is no table `nowhere`/],
       [{ name: 'x', object_path: 'a."b' }, 'object_path', /double quotes/],
       [{ name: 'x', object_type: 'column' }, 'object_path', /required/],
-      [{ name: 'x', object_type: 'column', object_path: 'customers.nope' }, 'object_path', /no column nope/],
+      [
+        { name: 'x', object_type: 'column', object_path: 'customers.nope' },
+        'object_path',
+        /no column `nope`/,
+      ],
       [{ name: 'x', object_type: 'column', object_path: 'email' }, 'object_path', /path/],
     ]
     for (const [body, field, error] of refused)
@@ -156,7 +160,7 @@ t.test('tags by hand', async t => {
     })
     t.match(body.data, { applied: 6, failed: 2, total: 8 })
     t.match(body.data.errors, [
-      { object_path: 'customers.none', name: 'one', error: /no column none/ },
+      { object_path: 'customers.none', name: 'one', error: /no column `none`/ },
       { object_path: 'customers.none', name: 'two' },
     ])
     t.same((await list('&name=one')).map(({ object_type: type }) => type).sort(), [

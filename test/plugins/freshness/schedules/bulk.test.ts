@@ -184,14 +184,14 @@ t.test('invalid requests are rejected, and the message says what to do', async t
       /POST \/api\/v1\/sdk\/freshness\/schedules/,
     ],
     [{ monitoring_mode: 'explicit' }, 'sla_threshold', /required/],
-    [{ sla_threshold: '1d', expected_interval_hours: 4 }, 'body', /sla_threshold/],
-    [{ include_patterns: 'orders' }, 'include_patterns', /array/],
+    [{ sla_threshold: '1d', expected_interval_hours: 4 }, 'sla_threshold', /together/],
+    [{ include_patterns: 'orders' }, 'include_patterns', /must be a list, not text/],
     [{ include_patterns: ['orders', 'a.b.c.d'] }, 'include_patterns', /catalog\.schema\.table/],
     [{ exclude_patterns: ['"open'] }, 'exclude_patterns', /catalog\.schema\.table/],
     [{ exclude_patterns: Array.from({ length: 201 }, () => 'a') }, 'exclude_patterns', /200/],
     [{ check_interval: '1m' }, 'check_interval', /5m/],
-    [{ dry_run: 'yes' }, 'dry_run', /boolean/],
-    [{ freshness_column: 'ts' }, 'freshness_column', /not allowed/],
+    [{ dry_run: 'yes' }, 'dry_run', /true or false, not "yes"/],
+    [{ freshness_column: 'ts' }, 'freshness_column', /unknown field `freshness_column`/],
   ]
   for (const [body, field, error] of refusals)
     t.match(
