@@ -29,21 +29,28 @@ const OUTER: Record<string, string[]> = {
     'test/plugins/freshness/engines*.test.ts',
     'test/engines.test.ts',
   ],
-  'documents whose commands are run': ['test/plugins/public/docs*.test.ts'],
+  documents: ['test/plugins/public/docs*.test.ts', 'test/server/openapi/lint.test.ts'],
   'a browser': ['test/plugins/public/*browser.test.ts'],
   'several processes or clusters': [
     'test/server/cli/cli.test.ts',
     'test/server/http/limits-processes.test.ts',
     'test/server/embedded/embedded.test.ts',
+    'test/server/security/rotate.test.ts',
     'test/plugins/{freshness/freshness-command,metrics/detect-command,scans/check-command}.test.ts',
     'test/plugins/alerts/delivery/{fairness,interrupted}.test.ts',
   ],
   'an OpenID provider': ['test/plugins/auth/oauth/{oauth,faults}.test.ts'],
   'random histories that are held against a model': [
     'test/plugins/alerts/delivery/receivers.test.ts',
+    'test/plugins/alerts/lifecycle/deadlocks.test.ts',
     'test/plugins/catalog/discovery/privileges.test.ts',
     'test/plugins/catalog/drift/constraint-properties.test.ts',
   ],
+  'full matrices of faults': [
+    'test/connectors/conformance.test.ts',
+    'test/plugins/alerts/delivery/attempts.test.ts',
+  ],
+  'a hundred thousand generated rows': ['test/plugins/alerts/api-plans.test.ts'],
   'packing and installing': ['test/template.test.ts'],
 }
 

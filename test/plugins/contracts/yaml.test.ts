@@ -2,6 +2,7 @@ import t from 'tap'
 import { parseContract, ContractParseError, type ParseFailure } from '../../../plugins/contracts/yaml.ts'
 import { PoolBusyError, createThreadPool } from '../../../plugins/contracts/thread-pool.ts'
 import { createValidator, MAX_BYTES } from '../../../plugins/contracts/validator.ts'
+import { share } from '../../helpers/share.ts'
 
 function failuresOf(text: string): readonly ParseFailure[] {
   try {
@@ -102,7 +103,7 @@ const HOSTILE: Record<string, string> = {
 t.test('what is made to harm gets an answer, and the next contract is served', async t => {
   const validator = createValidator()
   t.teardown(() => validator.stop())
-  for (const [what, text] of Object.entries(HOSTILE)) {
+  for (const [what, text] of share(Object.entries(HOSTILE), 'hostile contracts')) {
     const given = await validator.validate({ text }).then(
       ({ valid }) => (valid ? 'valid' : 200),
       (error: { output?: { statusCode: number } }) => error.output?.statusCode ?? error,
@@ -127,19 +128,20 @@ const NESTED: Record<string, (levels: number) => string> = {
 t.test('nesting beyond 32 levels is refused by one sentence, however deep it goes', async t => {
   const validator = createValidator(createThreadPool({ deadline: 60_000, memory: 512 }))
   t.teardown(() => validator.stop())
-  for (const [what, nest] of Object.entries(NESTED)) {
-    for (const levels of [40, 500, 5_000, 20_000, 40_000]) {
-      const text = nest(levels)
-      const error = await validator.validate({ text }).catch((error: unknown) => error)
-      t.match(
-        error,
-        {
-          output: { statusCode: 400 },
-          message: /^The contract cannot be read: line 1: nested deeper than 32 levels: flatten it$/,
-        },
-        `${what}, ${levels} levels`,
-      )
-    }
+  const nested = Object.entries(NESTED).flatMap(([what, nest]) =>
+    [40, 500, 5_000, 20_000, 40_000].map(levels => ({ what, nest, levels })),
+  )
+  for (const { what, nest, levels } of share(nested, 'nested contracts')) {
+    const text = nest(levels)
+    const error = await validator.validate({ text }).catch((error: unknown) => error)
+    t.match(
+      error,
+      {
+        output: { statusCode: 400 },
+        message: /^The contract cannot be read: line 1: nested deeper than 32 levels: flatten it$/,
+      },
+      `${what}, ${levels} levels`,
+    )
   }
 })
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { share } from '../../../helpers/share.ts'
 import { makeStage } from '../../../helpers/world.ts'
 import { metricWorld, sentDuring } from '../../metrics/world.ts'
 
@@ -127,7 +128,7 @@ type Cost = Record<'failing' | 'again' | 'passing', string[]>
 
 const OWN = /alert|deliver|destination|validity|metric|referential/
 
-for (const kind of KINDS) {
+for (const kind of share(KINDS, 'kinds of recorded alerts')) {
   t.test(`${kind.name} of one table that fail together are an alert each, raised as one set`, async t => {
     const cost: Cost[] = []
     for (const count of [FEW, MANY])

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { startServer } from '../../../helpers/server.ts'
+import { share } from '../../../helpers/share.ts'
 
 const app = await startServer(t, {
   settings: { EXTENSIONS: new URL('../../../helpers/extensions/guarded-engine.ts', import.meta.url).href },
@@ -147,7 +148,7 @@ t.test(
       const open = Object.keys(keys).filter(name => !secretsOf(engine).includes(name))
       t.strictSame(open.sort(), Object.keys(fields).sort(), `${engine}: every field is tried`)
       const [secret] = Object.keys(secrets)
-      for (const [field, { other, needs }] of Object.entries(fields)) {
+      for (const [field, { other, needs }] of share(Object.entries(fields), `fields of ${engine}`)) {
         const id = await add(engine, config)
         const label = `${engine}: another ${field}`
         const changed = await patch(id, { [field]: other })
