@@ -87,6 +87,8 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     useListenNotify: true,
     superviseIntervalSeconds: LOOK_SECONDS,
     monitorIntervalSeconds: LOOK_SECONDS,
+    // What looks for sweeps that are due polls as well.
+    schedule: options.sweeps !== false,
     // The first two detect a peer that vanished without closing; the driver parses only the ISO date style.
     ...{ query_timeout: 15_000, keepAlive: true, options: '-c datestyle=ISO' },
     __test__enableSpies: options.spies ?? false,
@@ -173,11 +175,17 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     async prepare() {
       if (prepared) return
       await boss.start()
-      const dead = { retentionSeconds: DEAD_DAYS * 24 * 3600 }
-      await boss.createQueue(DEAD_LETTERS, dead)
-      await boss.updateQueue(DEAD_LETTERS, dead)
+      const stored = new Map((await boss.getQueues()).map(queue => [queue.name, queue]))
+      // Each statement is a round trip, and nearly every start finds its queues as they are to be.
+      const ensureQueue = async (name: string, queue: NonNullable<Parameters<PgBoss['createQueue']>[1]>) => {
+        const found = stored.get(name) as Record<string, unknown> | undefined
+        if (found && Object.entries(queue).every(([option, value]) => found[option] === value)) return
+        await boss.createQueue(name, queue)
+        await boss.updateQueue(name, queue)
+      }
+      await ensureQueue(DEAD_LETTERS, { retentionSeconds: DEAD_DAYS * 24 * 3600 })
       for (const job of registry.all()) {
-        const queue = {
+        await ensureQueue(job.name, {
           notify: true,
           deadLetter: DEAD_LETTERS,
           retryLimit: job.queue?.retries ?? 3,
@@ -186,9 +194,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
           expireInSeconds: job.queue?.expireSeconds ?? 300,
           heartbeatSeconds: HEARTBEAT_SECONDS,
           retentionSeconds: 90 * 24 * 3600,
-        }
-        await boss.createQueue(job.name, queue)
-        await boss.updateQueue(job.name, queue)
+        })
       }
       prepared = true
     },

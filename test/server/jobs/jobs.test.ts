@@ -268,3 +268,24 @@ t.test('a duplicate name, or a job added to a running server, is refused', async
   })
   t.equal(new GiveUp('x').name, 'GiveUp')
 })
+
+t.test('a start writes only queues that are not as they are to be', async t => {
+  const { query, startTwin } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
+  const queues = () => query('select name, retry_limit, updated_on from pgboss.queue order by name')
+  const before = await queues()
+  await startTwin()
+  t.strictSame(await queues(), before)
+  await query('update pgboss.queue set retry_limit = 9, updated_on = $2 where name = $1', [
+    echo.name,
+    new Date(0),
+  ])
+  await startTwin()
+  const after = await queues()
+  const changed = after.filter(
+    (queue, index) => String(queue.updated_on) !== String(before[index]?.updated_on),
+  )
+  t.match(changed, [
+    { name: echo.name, retry_limit: before.find(({ name }) => name === echo.name)?.retry_limit },
+  ])
+  t.not(Number(changed[0]?.updated_on), 0)
+})
