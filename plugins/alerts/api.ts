@@ -1,3 +1,4 @@
+import type Joi from 'joi'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
 import type { Subscriptions } from './rules/subscriptions.ts'
@@ -23,6 +24,8 @@ export interface AlertKind {
   isRoutine?: true
   /** The id of the rule, metric, check or schedule that raised an alert, which replies show; absent if none did. */
   ruleIdOf?(alert: { cause: string; details: Record<string, unknown> }): unknown
+  /** The fields of the details of its events, for the description of the API. Webhooks carry them. */
+  details?: Joi.ObjectSchema
   /** What a message states, in order, from the details of an event. A fact without a value is left out. */
   facts?(details: Record<string, unknown>, text: FactText): (readonly [name: string, value: unknown])[]
   /** Called in the transaction of a dismissal as expected, before the row of the alert is locked: features lock their rules before alerts. */

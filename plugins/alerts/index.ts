@@ -18,6 +18,8 @@ import { alertRoutes } from './lifecycle/routes.ts'
 import { deliveryPartitions, pruneJob } from './prune.ts'
 import { ruleRoutes } from './rules/routes.ts'
 import { makeSubscriptions } from './rules/subscriptions.ts'
+import { configSchema } from '../../server/openapi/choices.ts'
+import { eventSchema } from './lifecycle/event-schema.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Alerts, the rules that select who is notified, and the delivery of messages. */
@@ -49,7 +51,12 @@ export const alerts: Plugin<undefined> = {
     } satisfies Record<string, ApiTag>)
     server.decorate('server', 'destinations', createDestinationRegistry())
     server.vocabularies.set('destination_type', () => server.destinations.names())
+    server.apiParts.choices.destination_config = () =>
+      server.destinations
+        .all()
+        .map(({ name, config }) => configSchema(`${name}_Config`, config, `Of destination_type ${name}.`))
     const kinds = createKindRegistry()
+    server.apiParts.choices.alert_event = () => kinds.all().map(eventSchema)
     kinds.add(destinationDisabled)
     const subscriptions = makeSubscriptions(server)
     const builtIn = [webhook, slack, teams, email(server, subscriptions), pagerduty]

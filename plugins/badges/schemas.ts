@@ -113,7 +113,7 @@ const badge = exampleRecord({
 
 export const replies = {
   badge: inData(badge),
-  status: inData(exampleRecord({ badge_id: badgeId, ...shownFields }).label('BadgeStatus')),
+  status: inData(exampleRecord({ badge_id: badgeId, ...shownFields }).label('BadgeState')),
   badges: inNestedPage(badge, 'badges'),
   removed: removal('The badge was removed'),
   picture: Joi.string()

@@ -1,3 +1,5 @@
+import Joi from 'joi'
+import { held } from '../../server/http/envelopes.ts'
 import type { AlertKind, FactText } from '../alerts/api.ts'
 import { learnExpected } from './drift/baseline.ts'
 
@@ -6,12 +8,35 @@ type Details = Record<string, unknown>
 /** Further changes are counted. */
 const MAX_LISTED_CHANGES = 5
 
+const unread = {
+  unread_count: held.count.description('Tables that could not be read.'),
+  unread: Joi.array().items(Joi.object({ table_path: held.text, error_message: held.text }).unknown()),
+}
+
 /** The kinds of alerts about sources and their schemas. */
 export const alertKinds: AlertKind[] = [
   {
     name: 'schema_change',
     aliases: ['schema_drift'],
     label: 'schema',
+    details: Joi.object({
+      table_path: held.text,
+      column_name: held.text.description('Of a change of a column.'),
+      column_type: held.text,
+      change_count: held.count,
+      old_value: Joi.object().allow(null),
+      new_value: Joi.object().allow(null),
+      changes: Joi.array()
+        .items(
+          Joi.object({
+            change_type: held.text,
+            object_name: held.text,
+            object_type: held.text,
+            impact: Joi.string().valid('low', 'medium', 'high'),
+          }),
+        )
+        .description('The first 50; the other fields are those of the worst.'),
+    }),
     learnExpected,
     facts: ({ changes, change_count, old_value, new_value }, text) => [
       ['Changes', describeChanges(changes, change_count, text)],
@@ -19,11 +44,24 @@ export const alertKinds: AlertKind[] = [
       ['Is', dataType(new_value)],
     ],
   },
-  { name: 'discovery_complete', label: 'discovery', isRoutine: true },
+  {
+    name: 'discovery_complete',
+    label: 'discovery',
+    isRoutine: true,
+    details: Joi.object({
+      job_id: held.id,
+      table_count: held.count,
+      column_count: held.count,
+      changes_detected: held.count,
+      duration_ms: held.count,
+      ...unread,
+    }),
+  },
   {
     name: 'connection_failed',
     label: 'connection',
     isRechecked: true,
+    details: Joi.object({ error_code: held.text, error_message: held.text, ...unread }),
     facts: ({ error_code }) => [['Error', error_code]],
   },
 ]

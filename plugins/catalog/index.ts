@@ -31,6 +31,8 @@ import { sourceInactive } from './sources/sources.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { usageRoutes } from './sources/usage-routes.ts'
 import { lockScannedTable, lockSource } from './locks.ts'
+import { configSchema } from '../../server/openapi/choices.ts'
+import { connectionOf } from './schemas.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Sources, what is in them, and how it changes. */
@@ -68,6 +70,16 @@ export const catalog: Plugin<undefined> = {
         page: '/api/public/docs/tags.md',
       },
     } satisfies Record<string, ApiTag>)
+    server.apiParts.choices.connection_config = () =>
+      server.connectors
+        .all()
+        .map(connector =>
+          configSchema(
+            `${connector.name}_Connection`,
+            connectionOf(connector),
+            `Of source_type ${connector.name}.`,
+          ),
+        )
     const extensions: AssetExtension[] = []
     server.partitions.add(schemaChangePartitions)
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)

@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import type { Connector } from '../../connectors/connector.ts'
 import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
@@ -18,6 +19,9 @@ const connectionConfig = (own: Joi.Schema) =>
   Joi.object({ timezone: own })
     .unknown()
     .description('The fields of the engine. Of any engine also timezone.')
+
+/** The fields of an engine, and those of any. */
+export const connectionOf = ({ config }: Connector) => config.keys({ timezone })
 
 const freshnessDefaults = Joi.object({
   monitoring_mode: Joi.string().valid('auto_learn', 'explicit'),
@@ -68,7 +72,10 @@ export const newSource = Joi.object({
     .required()
     .meta({ openapi: { 'x-words': 'source_type' } })
     .description('Its engine: postgresql, mysql, …'),
-  connection_config: connectionConfig(timezone).required(),
+  connection_config: connectionConfig(timezone)
+    .required()
+    .meta({ openapi: { 'x-choices': 'connection_config' } })
+    .description('What `source_type` asks for. Secrets are never returned.'),
   description: Joi.string().allow('').max(2_000),
   discovery_interval: Joi.string()
     .valid(...DISCOVERY_INTERVALS)

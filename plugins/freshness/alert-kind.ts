@@ -1,3 +1,5 @@
+import Joi from 'joi'
+import { held } from '../../server/http/envelopes.ts'
 import type { AlertKind } from '../alerts/api.ts'
 
 export const freshnessViolation: AlertKind = {
@@ -5,6 +7,13 @@ export const freshnessViolation: AlertKind = {
   aliases: ['freshness_stale', 'freshness_alert'],
   label: 'freshness',
   isRechecked: true,
+  details: Joi.object({
+    table_path: held.text,
+    timestamp_column: held.text.allow(null),
+    last_updated: held.time.allow(null),
+    sla_threshold: held.text.description('Such as 24h.'),
+    data_age_minutes: held.count,
+  }),
   ruleIdOf: ({ cause }) => cause,
   facts: ({ timestamp_column, last_updated, sla_threshold }, { fill }) => [
     ['Column', timestamp_column],

@@ -1,3 +1,5 @@
+import Joi from 'joi'
+import { held } from '../../server/http/envelopes.ts'
 import type { AlertKind } from '../alerts/api.ts'
 import { learnExpected } from './feedback.ts'
 
@@ -5,6 +7,20 @@ export const metricAnomaly: AlertKind = {
   name: 'metric_anomaly',
   label: 'metric',
   isRechecked: true,
+  details: Joi.object({
+    metric_id: held.text,
+    metric_type: held.text,
+    table_path: held.text,
+    column_name: held.text.allow(null),
+    value: held.number.allow(null),
+    expected_value: held.number.allow(null),
+    range: Joi.object({ low: held.number.allow(null), high: held.number.allow(null) }),
+    z_score: held.number.allow(null),
+    explanation: held.text,
+    group_values: Joi.object().description('The worst group, of a metric by groups.'),
+    anomalous_groups: held.count,
+    history: Joi.array().items(Joi.object({ captured_at: held.time, value: held.number.allow(null) })),
+  }).unknown(),
   ruleIdOf: ({ details }) => details.metric_id,
   learnExpected,
   facts: ({ column_name, value, expected_value, range: band }, { fill, join, range }) => [

@@ -1,9 +1,27 @@
+import Joi from 'joi'
+import { held } from '../../server/http/envelopes.ts'
 import type { AlertKind } from '../alerts/api.ts'
 
 export const referentialFailure: AlertKind = {
   name: 'referential_failure',
   label: 'referential',
   isRechecked: true,
+  details: Joi.object({
+    check_id: held.id,
+    child_table_path: held.text,
+    child_column_name: held.text,
+    parent_table_path: held.text,
+    parent_column_name: held.text,
+    orphan_count: held.count.allow(null),
+    orphan_percent: held.number.allow(null),
+    total_child_rows: held.count.allow(null),
+    parents_below_min: held.count.allow(null),
+    parents_above_max: held.count.allow(null),
+    max_orphan_count: held.count.allow(null),
+    max_orphan_percent: held.number.allow(null),
+    min_child_count: held.count.allow(null),
+    max_child_count: held.count.allow(null),
+  }),
   ruleIdOf: ({ cause }) => cause,
   facts: (details, { fill, join }) => [
     ['Column', details.child_column_name],

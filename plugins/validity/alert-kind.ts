@@ -1,3 +1,5 @@
+import Joi from 'joi'
+import { held } from '../../server/http/envelopes.ts'
 import type { AlertKind } from '../alerts/api.ts'
 import { learnExpected } from './feedback.ts'
 
@@ -5,6 +7,29 @@ export const validityFailure: AlertKind = {
   name: 'validity_failure',
   label: 'validity',
   isRechecked: true,
+  details: Joi.object({
+    rule_id: held.text,
+    rule_type: held.text,
+    table_path: held.text,
+    column_name: held.text.allow(null),
+    invalid_count: held.count.allow(null),
+    invalid_percent: held.number.allow(null),
+    total_rows: held.count.allow(null),
+    threshold: held.number.description('The highest percentage, of a rule in manual mode.'),
+    band: Joi.object({
+      expected: held.number.allow(null),
+      low: held.number.allow(null),
+      high: held.number.allow(null),
+    }).description('The usual percentage, of a rule in auto mode.'),
+    explanation: held.text,
+    history: Joi.array().items(
+      Joi.object({
+        checked_at: held.time,
+        value: held.number.allow(null),
+        total_rows: held.count.allow(null),
+      }),
+    ),
+  }),
   ruleIdOf: ({ cause }) => cause,
   learnExpected,
   facts: ({ column_name, invalid_count, total_rows, threshold, band }, { fill, range }) => [

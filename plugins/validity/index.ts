@@ -5,6 +5,7 @@ import { describeResult } from './present.ts'
 import { recordResults } from './record.ts'
 import { scheduleUser, checkSpecOf } from './rules.ts'
 import { ruleResource } from './routes.ts'
+import { configSchema } from '../../server/openapi/choices.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Rules that say which values are valid, checked on schedule and on demand. */
@@ -21,6 +22,11 @@ export const validity: Plugin<undefined> = {
         page: '/api/public/docs/validity.md',
       },
     } satisfies Record<string, ApiTag>)
+    server.apiParts.choices.rule_config = () =>
+      server.checks
+        .all()
+        .filter(({ family }) => family === 'rule')
+        .map(({ name, config }) => configSchema(`${name}_RuleConfig`, config, `Of rule_type ${name}.`))
     server.partitions.add({
       name: 'validity_results',
       retention: 'retentionResultsDays',

@@ -41,6 +41,7 @@ const detailItem = {
   rule_config: Joi.object()
     .unknown()
     .allow(null)
+    .meta({ openapi: { 'x-choices': 'rule_config' } })
     .description('What its type asks for.')
     .example({ allowed_values: ['new', 'paid', 'shipped', 'delivered', 'cancelled'] }),
   ...replyKeys(detailFields),

@@ -16,7 +16,8 @@ export const newRule = Joi.object({
   rule_config: Joi.object()
     .unknown()
     .allow(null)
-    .description('What the type asks for, such as allowed_values. Integers beyond 2^53 are given as text.'),
+    .meta({ openapi: { 'x-choices': 'rule_config' } })
+    .description('What `rule_type` asks for. Integers beyond 2^53 are given as text.'),
   ...createKeys(ruleFields),
   backfill_days: pastDays.description(
     'Auto mode: learns this many days of the past at once, computed from the timestamps of the table.',

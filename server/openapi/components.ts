@@ -1,8 +1,16 @@
-type JsonSchema = Record<string, unknown>
+import type { JsonSchema } from './schema.ts'
+import { putChoices, putVariants } from './put-choices.ts'
+import type { ApiParts } from './tags.ts'
 
 /** The kinds of parts that a document keeps apart and refers to by name. */
 export type ComponentKind = 'schemas' | 'responses' | 'parameters'
 export type Components = Record<ComponentKind, Record<string, JsonSchema>>
+
+/** What features add to schemas that name it. */
+interface Contributions {
+  vocabularies?: ReadonlyMap<string, () => string[]>
+  choices?: ApiParts['choices']
+}
 
 /** Marks a part, wherever it stands, as the component of this name; `gatherComponents` takes the mark away. */
 export function asComponent<T extends object>(kind: ComponentKind, name: string, part: T): T {
@@ -12,13 +20,13 @@ export function asComponent<T extends object>(kind: ComponentKind, name: string,
 /**
  * Takes the marked parts out of a document and refers to them in their place. Words of vocabularies, which extensions add
  * to, are put in the place of `x-words`.
- * @param vocabularies lists of words, by name
+ * @param contributions what features add: lists of words, and what objects can be
  * @returns the rest of the document, and the parts in the order of their names
  * @throws Error when two different parts have one name
  */
 export function gatherComponents<T>(
   value: T,
-  vocabularies: ReadonlyMap<string, () => string[]> = new Map(),
+  { vocabularies, choices = {} }: Contributions = {},
 ): { rest: T; components: Components } {
   const found: Record<ComponentKind, Map<string, { part: JsonSchema; known: string }>> = {
     schemas: new Map(),
@@ -28,11 +36,11 @@ export function gatherComponents<T>(
   const replace = (item: unknown): unknown => {
     if (Array.isArray(item)) return item.map(replace)
     if (typeof item !== 'object' || item === null) return item
-    const { 'x-words': vocabulary, 'x-component': mark, ...rest } = item as JsonSchema
+    const { 'x-words': vocabulary, 'x-component': mark, ...rest } = withChoices(item as JsonSchema, choices)
     const fields: JsonSchema = Object.fromEntries(
       Object.entries(rest).map(([key, inner]) => [key, replace(inner)]),
     )
-    const words = vocabularies.get(String(vocabulary))
+    const words = vocabularies?.get(String(vocabulary))
     if (words) fields.enum = words().sort()
     // The example of a body is put together from those of its components.
     if ('example' in fields && JSON.stringify(fields.schema).includes('"$ref"')) delete fields.example
@@ -66,6 +74,13 @@ export function gatherComponents<T>(
     return [kind, Object.fromEntries(sorted.map(([name, { part }]) => [name, part]))]
   })
   return { rest, components: Object.fromEntries(components) as Components }
+}
+
+function withChoices(schema: JsonSchema, choices: ApiParts['choices']): JsonSchema {
+  const { 'x-choices': name, 'x-choices-by': field, ...rest } = schema
+  const known = choices[String(name)]?.() ?? []
+  if (known.length === 0) return rest
+  return typeof field === 'string' ? putVariants(rest, field, known) : putChoices(rest, known)
 }
 
 /** `RULE_NOT_FOUND` and `rule-not-found` as `RuleNotFound`. */

@@ -1,4 +1,4 @@
-type JsonSchema = Record<string, unknown>
+import type { JsonSchema } from './schema.ts'
 
 /** Fewest characters that are saved by describing a record by another. */
 const MIN_SAVED = 200

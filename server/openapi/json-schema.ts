@@ -1,9 +1,9 @@
 import type Joi from 'joi'
 import { RECORD_NAME } from '../http/envelopes.ts'
 import { asComponent } from './components.ts'
+import type { JsonSchema } from './schema.ts'
 
-/** A JSON Schema 2020-12 object, as OpenAPI 3.1 embeds it. */
-export type JsonSchema = Record<string, unknown>
+export type { JsonSchema }
 
 /** What `Joi.describe()` says of a schema, as far as it is read. */
 export interface Description {
@@ -15,6 +15,7 @@ export interface Description {
   items?: Description[]
   matches?: { schema?: Description }[]
   whens?: unknown[]
+  renames?: { from: string; to: string }[]
   rules?: { name: string }[]
   dependencies?: { rel: string; key?: string; peers: string[] }[]
 }

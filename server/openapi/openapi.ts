@@ -34,7 +34,10 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
     paths: withSharedParameters(paths),
     bases: BASES.map(base => jsonSchema(base, 'output')),
   }
-  const { rest, components } = gatherComponents(described, server.vocabularies)
+  const { rest, components } = gatherComponents(described, {
+    vocabularies: server.vocabularies,
+    choices: server.apiParts.choices,
+  })
   const { docsPath } = server.apiParts
   return {
     openapi: '3.1.0',

@@ -14,6 +14,11 @@ export interface ApiTag {
 /** What features add to the description of the API beside their routes. */
 export interface ApiParts {
   tags: Record<string, ApiTag>
+  /**
+   * What an object can be, which depends on what extensions add, by the name with which
+   * `.meta({ openapi: { 'x-choices': name } })` asks for it. With `x-choices-by`, the field that tells them apart.
+   */
+  choices: Record<string, () => Record<string, unknown>[]>
   /** The path of the documentation. */
   docsPath?: string
 }

@@ -194,7 +194,7 @@ export const destinationRoutes: ServerRoute[] = [
   }),
   route('GET', '/api/v1/sdk/alerts/{id}/deliveries', access.read, {
     description: 'List the deliveries about an alert to all destinations, with every attempt',
-    notes: 'Newest first. Use it to see who was told of an alert.',
+    notes: 'Newest first. Use it to see who was notified of an alert.',
     response: replies.deliveries,
     validate: { params: idParams, query: schemas.deliveries },
     handler: request =>

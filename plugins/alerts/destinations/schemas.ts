@@ -9,7 +9,11 @@ const destinationType = Joi.string().meta({ openapi: { 'x-words': 'destination_t
 const newDestination = Joi.object({
   name: destinationFields.name.required(),
   destination_type: destinationType.required().example('webhook'),
-  config: Joi.object().unknown().required(),
+  config: Joi.object()
+    .unknown()
+    .required()
+    .meta({ openapi: { 'x-choices': 'destination_config' } })
+    .description('What `destination_type` asks for. Secrets are returned redacted.'),
   is_active: destinationFields.is_active.default(true),
 })
 

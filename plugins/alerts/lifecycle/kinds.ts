@@ -12,6 +12,7 @@ const shape = Joi.object({
   isRechecked: Joi.valid(true),
   isRoutine: Joi.valid(true),
   ruleIdOf: Joi.function(),
+  details: Joi.object().schema('object'),
   facts: Joi.function(),
   learnExpected: Joi.function(),
 })
@@ -34,4 +35,11 @@ export function kindWords(kinds: readonly AlertKind[]): ReadonlyMap<string, stri
 }
 
 /** The alert that other destinations get when one is switched off. */
-export const destinationDisabled: AlertKind = { name: 'destination_disabled', label: 'destination' }
+export const destinationDisabled: AlertKind = {
+  name: 'destination_disabled',
+  label: 'destination',
+  details: Joi.object({
+    destination_type: Joi.string(),
+    failing_since: Joi.date().iso().description('Since when every attempt has failed.'),
+  }),
+}

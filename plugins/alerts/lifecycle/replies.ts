@@ -64,11 +64,16 @@ export function alertFields(kinds: readonly AlertKind[]) {
     asset: record({ ...asset, id: text.example(TABLE_ID_EXAMPLE) }).label('AlertAsset'),
     event: record({
       type: eventType,
-      change_type: Joi.string().allow(null).description('The type of a schema change.').example(null),
-      details: object
-        .description('Fields that depend on the type.')
-        .example({ table_path: 'shop.public.orders', sla_threshold: '1h', data_age_minutes: 183 }),
-    }).label('AlertEvent'),
+      change_type: Joi.string().allow(null),
+      details: object,
+    })
+      .label('AlertEvent')
+      .meta({ openapi: { 'x-choices': 'alert_event', 'x-choices-by': 'type' } })
+      .example({
+        type: 'freshness_violation',
+        change_type: null,
+        details: { table_path: 'shop.public.orders', sla_threshold: '1h', data_age_minutes: 183 },
+      }),
     context_data: object.description('Other data of the feature that raised it.').example({}),
     created_at: time,
     triggered_at: time.description('The same as `created_at`.'),

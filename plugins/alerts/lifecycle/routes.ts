@@ -84,7 +84,7 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       'acknowledge',
       'acknowledged',
       'Acknowledge an alert',
-      'Says that somebody takes care of it. It stays open and is resolved by itself when the problem is over.',
+      'States that a person takes care of it. It stays open and is resolved by itself when the problem is over.',
     ),
     transitionRoute(
       'resolve',

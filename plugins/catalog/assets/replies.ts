@@ -22,6 +22,22 @@ const { id, text, time, count, flag } = held
 const asset = Joi.alternatives()
   .label('Asset')
   .try(sourceRecord, tableRecord)
+  .meta({
+    openapi: {
+      discriminator: {
+        propertyName: 'asset_type',
+        mapping: {
+          source: '#/components/schemas/Source',
+          ...Object.fromEntries(
+            ['table', 'view', 'materialized_view', 'external_table'].map(kind => [
+              kind,
+              '#/components/schemas/Table',
+            ]),
+          ),
+        },
+      },
+    },
+  })
   .example(exampleIn(sourceRecord))
   .example(exampleIn(tableRecord))
 
