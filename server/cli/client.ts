@@ -231,16 +231,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The message of an error reply in either of the service's two shapes, with its suggestion. */
+/** The message of an error reply, with its suggestion unless it names candidates itself. */
 function errorMessageIn(body: unknown): string | undefined {
-  const { error, detail } = (body ?? {}) as {
-    error?: { message?: string; details?: { suggestion?: string } }
-    detail?: { msg: string }[]
-  }
-  if (Array.isArray(detail)) return oneLine(detail.map(({ msg }) => msg).join('; '))
+  const { error } = (body ?? {}) as { error?: { message?: string; details?: { suggestion?: string } } }
   if (typeof error?.message !== 'string') return undefined
-  const suggestion = error.details?.suggestion
-  return oneLine(suggestion ? `${error.message}. ${suggestion}` : error.message)
+  const { message, details } = error
+  return oneLine(
+    details?.suggestion && !message.endsWith('?') ? `${message}. ${details.suggestion}` : message,
+  )
 }
 
 /** Other statuses are failures of the service (`EXIT.error`). */

@@ -140,28 +140,24 @@ const inputErrors = Joi.array()
   .min(1)
   .max(100)
 
-const details = {
-  field: Joi.string().description('The first field that is wrong.'),
-  error: Joi.string().description('What is wrong with it.'),
-  errors: inputErrors.description('What is wrong with each field, up to 100.'),
-}
-
-const CODE = Joi.string()
-  .pattern(/^[A-Z][A-Z_]+$/)
-  .description('Stable, for programs.')
-const MESSAGE = Joi.string().description('A sentence that says what to do.')
+/** Code, message and details of an error. */
+const errorBody = record({
+  code: Joi.string()
+    .pattern(/^[A-Z][A-Z_]+$/)
+    .description('Stable, for programs.'),
+  message: Joi.string().description('A sentence that says what to do.'),
+  details: Joi.object({
+    field: Joi.string().description('The first field that is wrong.'),
+    error: Joi.string().description('What is wrong with it.'),
+    errors: inputErrors.description('What is wrong with each field, up to 100.'),
+  })
+    .unknown()
+    .description('Field names, candidates; request_id when the fault is ours.'),
+}).label('ErrorBody')
 
 /** The body of an error. */
 export const failure = record(
-  {
-    error: record({
-      code: CODE,
-      message: MESSAGE,
-      details: Joi.object(details)
-        .unknown()
-        .description('Field names, suggestions; request_id when the fault is ours.'),
-    }),
-  },
+  { error: errorBody },
   { error: { code: 'CONFLICT', message: 'It conflicts with what is there: read it again', details: {} } },
 ).label('Error')
 
@@ -176,11 +172,7 @@ export const unusable = record({
       }),
     )
     .min(1),
-  error: record({
-    code: Joi.valid('VALIDATION_ERROR'),
-    message: MESSAGE,
-    details: record({ ...details, candidates: held.texts.optional() }).unknown(),
-  }),
+  error: errorBody,
 })
   .example({
     detail: [{ loc: ['body', 'email'], msg: 'email is required', type: 'any.required' }],

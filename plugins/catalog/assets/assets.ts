@@ -11,6 +11,7 @@ import { apiError, invalidField, invalidInput } from '../../../server/http/error
 import { didYouMean, quoteName } from '../../../server/http/nearest.ts'
 import { Source, Table } from '../models.ts'
 import { nearTables } from '../discovery/near-tables.ts'
+import { nearAssets } from './near-assets.ts'
 
 /** An id of an asset or a tag, as against a name. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -26,9 +27,10 @@ export interface Asset {
  * @throws 404 `ASSET_NOT_FOUND`, the same for what never was and what is another company's
  */
 export async function findAsset(trx: Transaction, assetId: string): Promise<Asset> {
-  const found = UUID.test(assetId) ? await byId(trx, assetId.toLowerCase()) : await byName(trx, assetId)
+  const isId = UUID.test(assetId)
+  const found = isId ? await byId(trx, assetId.toLowerCase()) : await byName(trx, assetId)
   if (found) return found
-  throw assetNotFound(assetId)
+  throw assetNotFound(assetId, isId ? [] : await nearAssets(trx, assetId))
 }
 
 /**
@@ -69,9 +71,11 @@ export async function assetIdOf(trx: Transaction, assetId: string): Promise<stri
   return (table ?? source).id
 }
 
-function assetNotFound(assetId: string): Error {
-  return apiError('ASSET_NOT_FOUND', 'There is no such asset, or it is not yours', {
+function assetNotFound(assetId: string, candidates: readonly string[] = []): Error {
+  const message = `There is no such asset, or it is not yours${didYouMean(candidates)}`
+  return apiError('ASSET_NOT_FOUND', message, {
     asset_id: assetId,
+    ...(candidates.length > 0 && { candidates }),
     suggestion:
       'Use the UUID, or the qualified name <source>.<database>.<schema>.<table>; double-quote parts with dots',
   })

@@ -2,11 +2,12 @@
 export interface FieldError {
   field: string
   message: string
+  /** Names that may have been meant, near to an unknown one. */
+  candidates?: string[]
 }
 
 interface ErrorBody {
   error?: string | { code?: string; message?: string; details?: Record<string, unknown> }
-  detail?: { loc: string[]; msg: string }[]
 }
 
 /** A reply whose status is not 2xx, or whose JSON cannot be read. */
@@ -27,18 +28,14 @@ export class ApiError extends Error {
   declare readonly body: unknown
 
   constructor({ status, headers }: Response, body: unknown) {
-    const { error, detail = [] } = (body ?? {}) as ErrorBody
+    const { error } = (body ?? {}) as ErrorBody
     const { code, message, details = {} } = typeof error === 'object' ? error : { message: error }
-    const listed = (details.errors ?? []) as { field: string; error: string }[]
-    const fields = [
-      ...listed.map(each => ({ field: each.field, message: each.error })),
-      // The first word of a location is the part of the request: body, query, path.
-      ...detail.map(({ loc, msg }) => ({ field: loc.slice(1).join('.'), message: msg })),
-    ]
-    super(message || fields.map(each => each.message).join('; ') || `Status ${status}`)
+    const listed = (details.errors ?? []) as { field: string; error: string; candidates?: string[] }[]
+    const fields = listed.map(({ error: sentence, ...each }): FieldError => ({ ...each, message: sentence }))
+    super(message || `Status ${status}`)
     Object.assign(this, {
       status,
-      code: code ?? (fields.length > 0 ? 'VALIDATION_ERROR' : `HTTP_${status}`),
+      code: code ?? `HTTP_${status}`,
       details,
       fields,
       requestId: headers.get('x-request-id'),

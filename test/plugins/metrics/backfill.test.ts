@@ -110,7 +110,7 @@ t.test('what has no past that could be known is refused with the reason, and not
       }),
     ],
     [/90/, metric({ metric_type: 'row_count', backfill_days: 91 })],
-    [/integer/, metric({ metric_type: 'row_count', backfill_days: 1.5 })],
+    [/must be a whole number, not 1\.5/, metric({ metric_type: 'row_count', backfill_days: 1.5 })],
   ]
   for (const [message, asked] of wrong) {
     const { status, body } = await asked

@@ -103,6 +103,7 @@ for (const [where, check] of ways) {
 
   t.test(`${where}, a check that cannot be requested has another exit code than one that fails`, async t => {
     t.match(await check('no.such.table.here'), { code: 3, out: '', err: /no such asset/ })
+    t.match(await check('shpo'), { code: 3, out: '', err: /is not yours; did you mean `shop`\?\n$/ })
     t.match(await check('shop', '--table', 'nowhere'), {
       code: 2,
       out: '',

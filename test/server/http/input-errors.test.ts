@@ -450,11 +450,25 @@ t.test('a long value is cut', async t => {
   t.match(body.error.message, `not "${'x'.repeat(40)}…"; separate several by commas`)
 })
 
-t.test('what another company has is not suggested', async t => {
-  const stranger = await app.signUp('Stranger')
-  for (const path of ['shpo', 'shop.x.public.ordrs']) {
-    const { body } = await stranger.ask('POST', `/api/v1/sdk/validity/${path}`, rule)
-    t.equal(body.error.code, 'ASSET_NOT_FOUND')
-    t.notMatch(JSON.stringify(body), /`shop|orders`/)
-  }
-})
+t.test(
+  'an asset that is not there is answered with those that are near, of the own company only',
+  async t => {
+    const stranger = await app.signUp('Stranger')
+    const [table] = await app.query(`select qualified_name from tables where name = 'orders'`)
+    const path = String(table?.qualified_name)
+    for (const [given, candidate] of [
+      ['shpo', 'shop'],
+      [path.replace('orders', 'ordrs'), path],
+    ] as const) {
+      const own = await tenant.ask('GET', `/api/v1/assets/${given}`)
+      t.match(own, { status: 404, body: { error: { code: 'ASSET_NOT_FOUND' } } }, given)
+      t.match(own.body.error, {
+        message: `There is no such asset, or it is not yours; did you mean \`${candidate}\`?`,
+        details: { asset_id: given, candidates: [candidate], suggestion: /UUID/ },
+      })
+      const { body } = await stranger.ask('GET', `/api/v1/assets/${given}`)
+      t.strictSame(Object.keys(body.error.details), ['asset_id', 'suggestion'], 'of another company, none')
+      t.notMatch(body.error.message, 'did you mean')
+    }
+  },
+)
