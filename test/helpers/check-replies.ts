@@ -29,7 +29,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 const isError = ajv.compile(jsonSchema(failure, 'output'))
 
 /** By the settings of a route, which differ between servers that have other extensions. */
-const expectedByRoute = new WeakMap<object, Map<number, Expected | null>>()
+const expectedByRoute = new WeakMap<object, Map<string, Expected | null>>()
 
 /** By JSON Schema: compiling takes longer than all else here, and most servers describe the same. */
 const validators = new Map<string, ValidateFunction>()
@@ -86,10 +86,10 @@ function expectedOf(route: RequestRoute, status: number): Expected | null {
   let byStatus = expectedByRoute.get(route.settings)
   if (!byStatus) {
     const replies = Object.entries(describeRoute(route).responses as Record<string, DescribedReply>)
-    byStatus = new Map(replies.map(([name, reply]) => [Number(name), parseReply(reply)]))
+    byStatus = new Map(replies.map(([name, reply]) => [name, parseReply(reply)]))
     expectedByRoute.set(route.settings, byStatus)
   }
-  return byStatus.get(status) ?? null
+  return byStatus.get(String(status)) ?? byStatus.get(`${Math.floor(status / 100)}XX`) ?? null
 }
 
 function parseReply({ content }: DescribedReply): Expected {
