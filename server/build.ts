@@ -98,7 +98,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'vault', vault)
   server.decorate('server', 'sealed', [])
   server.decorate('server', 'afterStart', [])
-  server.decorate('server', 'apiParts', { tags: {}, choices: {} })
+  server.decorate('server', 'apiParts', { tags: {}, choices: {}, webhooks: {} })
   server.decorate('server', 'pino', log)
   server.decorate('server', 'jobs', jobs)
   server.decorate('server', 'connectors', new Registry<Connector>('connector', connectorShape))

@@ -19,7 +19,8 @@ import { deliveryPartitions, pruneJob } from './prune.ts'
 import { ruleRoutes } from './rules/routes.ts'
 import { makeSubscriptions } from './rules/subscriptions.ts'
 import { configSchema } from '../../server/openapi/choices.ts'
-import { eventSchema } from './lifecycle/event-schema.ts'
+import { describeWebhooks } from './destinations/webhook-schemas.ts'
+import { detailsSchema, eventSchema } from './lifecycle/event-schema.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Alerts, the rules that select who is notified, and the delivery of messages. */
@@ -57,6 +58,8 @@ export const alerts: Plugin<undefined> = {
         .map(({ name, config }) => configSchema(`${name}_Config`, config, `Of destination_type ${name}.`))
     const kinds = createKindRegistry()
     server.apiParts.choices.alert_event = () => kinds.all().map(eventSchema)
+    server.apiParts.choices.alert_details = () => kinds.all().map(detailsSchema)
+    Object.assign(server.apiParts.webhooks, describeWebhooks())
     kinds.add(destinationDisabled)
     const subscriptions = makeSubscriptions(server)
     const builtIn = [webhook, slack, teams, email(server, subscriptions), pagerduty]

@@ -9,6 +9,7 @@ export interface OpenApiDocument {
   tags: { name: string; description?: string; 'x-displayName'?: string; externalDocs?: { url: string } }[]
   'x-tagGroups': { name: string; tags: string[] }[]
   paths: Record<string, Record<string, Operation>>
+  webhooks?: Record<string, object>
   components: Components & Record<'securitySchemes' | 'headers', Record<string, object>>
 }
 

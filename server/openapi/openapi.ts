@@ -32,6 +32,7 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
   const tags = new Set(routes.flatMap(groups))
   const described = {
     paths: withSharedParameters(paths),
+    webhooks: server.apiParts.webhooks,
     bases: BASES.map(base => jsonSchema(base, 'output')),
   }
   const { rest, components } = gatherComponents(described, {
@@ -39,6 +40,7 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
     choices: server.apiParts.choices,
   })
   const { docsPath } = server.apiParts
+  const { paths: describedPaths, webhooks } = rest
   return {
     openapi: '3.1.0',
     info: {
@@ -51,10 +53,11 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
     servers: [{ url: baseUrl }],
     ...(docsPath !== undefined && { externalDocs: { description: 'Guides', url: baseUrl + docsPath } }),
     ...describeTags(tags, server.apiParts, baseUrl),
-    paths: rest.paths,
+    paths: describedPaths,
+    ...(Object.keys(webhooks).length > 0 && { webhooks }),
     components: {
       ...components,
-      schemas: composeSchemas(components.schemas, rest.paths),
+      schemas: composeSchemas(components.schemas, { describedPaths, webhooks }),
       securitySchemes: SECURITY_SCHEMES,
       headers: HEADERS,
     },

@@ -19,6 +19,8 @@ export interface ApiParts {
    * `.meta({ openapi: { 'x-choices': name } })` asks for it. With `x-choices-by`, the field that tells them apart.
    */
   choices: Record<string, () => Record<string, unknown>[]>
+  /** Requests that the service sends, as path items by their names. */
+  webhooks: Record<string, object>
   /** The path of the documentation. */
   docsPath?: string
 }

@@ -4,12 +4,24 @@ import { asComponent, pascalCase } from '../../../server/openapi/components.ts'
 import { jsonSchema, type JsonSchema } from '../../../server/openapi/json-schema.ts'
 import type { AlertKind } from '../api.ts'
 
+/** The details of events of one kind, for the description of the API. */
+export function detailsSchema({ name, details = Joi.object().unknown() }: AlertKind): JsonSchema {
+  const described = { ...jsonSchema(details, 'output'), description: `Of type ${name}.` }
+  return asComponent('schemas', `${pascalCase(name)}Details`, described)
+}
+
 /** The event of alerts of one kind, for the description of the API. */
-export function eventSchema({ name, details }: AlertKind): JsonSchema {
+export function eventSchema(kind: AlertKind): JsonSchema {
+  const { name } = kind
   const described = record({
     type: Joi.string().valid(name),
     change_type: held.text.allow(null),
-    details: details ?? Joi.object().unknown(),
+    details: Joi.object(),
   })
-  return asComponent('schemas', `${pascalCase(name)}Event`, jsonSchema(described, 'output'))
+  const { description: _of, ...details } = detailsSchema(kind)
+  const event = jsonSchema(described, 'output')
+  return asComponent('schemas', `${pascalCase(name)}Event`, {
+    ...event,
+    properties: { ...(event.properties as object), details },
+  })
 }

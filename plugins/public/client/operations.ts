@@ -7,7 +7,6 @@ export interface Operations {
   get: {
     '/api/public/beta/status': { options: object; reply: BetaStatus }
     '/api/public/docs/{path}.md': { options: { path: { path: string | number } }; reply: string }
-    '/api/public/magic-login': { options: object; reply: Record<string, unknown> }
     '/api/v1/api-keys': {
       options: {
         query?: {
@@ -462,21 +461,7 @@ export interface Operations {
           offset?: number
         }
       }
-      reply: {
-        data: {
-          data: AlertTransition[]
-          /** The same transitions as actions. */
-          history: AlertAction[]
-          pagination: {
-            /** All that match, on this page and others. */
-            total: number
-            limit: number
-            offset: number
-            /** Whether there is a page after this one: ask with offset + limit. */
-            has_more: boolean
-          }
-        }
-      }
+      reply: AlertHistoryData
     }
     '/api/v1/sdk/assets': {
       options: {
@@ -539,18 +524,7 @@ export interface Operations {
       reply: BadgeListData
     }
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: BadgeData }
-    '/api/v1/sdk/badges/{id}/status': {
-      options: { path: { id: string | number } }
-      reply: {
-        data: {
-          badge_id: string
-          /** What the picture shows now. */
-          status: 'passing' | 'failing' | 'unknown'
-          /** The public URL of the picture. */
-          badge_url: string
-        }
-      }
-    }
+    '/api/v1/sdk/badges/{id}/status': { options: { path: { id: string | number } }; reply: BadgeStateData }
     '/api/v1/sdk/coverage/company': { options: object; reply: CompanyCoverageData }
     '/api/v1/sdk/coverage/{asset_id}': {
       options: { path: { asset_id: string | number } }
@@ -1001,45 +975,11 @@ export interface Operations {
     }
     '/api/v1/sdk/alerts/destinations/{id}/rotate-secret': {
       options: { path: { id: string | number }; body?: EmptyRequest | null }
-      reply: {
-        data: {
-          id: string
-          /** Shown once. Deliveries are signed with it. */
-          signing_secret: string
-          /** Until when the old secret signs too. */
-          previous_valid_until: string
-        }
-      }
+      reply: RotatedSecretData
     }
     '/api/v1/sdk/alerts/destinations/{id}/test': {
       options: { path: { id: string | number }; body?: EmptyRequest | null }
-      reply: {
-        data: {
-          /** Whether the receiver accepted the message. */
-          success: boolean
-          /** The same as `success`. */
-          test_sent: boolean
-          destination_id: string
-          delivery_id: string
-          /** One sentence for people. */
-          message: string | null
-          request_id: string | null
-          started_at: string
-          ended_at: string
-          status_code: number | null
-          /** `egress_refused`, `dns`, `connect`, `tls`, `timeout`, `protocol`, `status`, `configuration`, `interrupted` (the process that made the attempt was lost), `other`. */
-          error_class: string | null
-          error_message: string | null
-          /** The address that was dialled. */
-          address: string | null
-          tls_version: string | null
-          latency_ms: number
-          /** Whether it took longer than the 5 seconds that receivers should take. */
-          is_slow: boolean
-          /** The beginning of the answer. */
-          response_body: string | null
-        }
-      }
+      reply: DestinationTestData
     }
     '/api/v1/sdk/alerts/preview': { options: { body: PreviewAlertRuleRequest }; reply: AlertPreviewData }
     '/api/v1/sdk/alerts/rules': {
@@ -1048,13 +988,7 @@ export interface Operations {
     }
     '/api/v1/sdk/alerts/rules/{id}/destinations': {
       options: { path: { id: string | number }; body: AddAlertRuleDestinationsRequest }
-      reply: {
-        data: {
-          rule_id: string
-          /** How many were added. */
-          linked_count: number
-        }
-      }
+      reply: AddedDestinationsData
     }
     '/api/v1/sdk/alerts/{id}/acknowledge': {
       options: { path: { id: string | number }; body?: AcknowledgeAlertRequest | null }
@@ -1304,17 +1238,7 @@ export interface Operations {
     }
     '/api/v1/sdk/alerts/destinations/{id}': {
       options: { path: { id: string | number } }
-      reply: {
-        data: {
-          success: true
-          message: string
-          /** Alert rules that had no other destination. */
-          rules_switched_off: {
-            id: string
-            name: string
-          }[]
-        }
-      }
+      reply: DestinationRemovalData
     }
     '/api/v1/sdk/alerts/rules/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/alerts/rules/{id}/destinations/{destination_id}': {
@@ -1375,6 +1299,16 @@ export interface AcknowledgedChangesData {
 
 export interface AddAlertRuleDestinationsRequest {
   destination_ids: string[]
+}
+
+export interface AddedDestinations {
+  rule_id: string
+  /** How many were added. */
+  linked_count: number
+}
+
+export interface AddedDestinationsData {
+  data: AddedDestinations
 }
 
 export interface Alert {
@@ -1484,20 +1418,22 @@ export interface AlertData {
   data: Alert
 }
 
-export interface AlertEvent {
-  type:
-    | 'destination_disabled'
-    | 'schema_change'
-    | 'discovery_complete'
-    | 'connection_failed'
-    | 'validity_failure'
-    | 'metric_anomaly'
-    | 'referential_failure'
-    | 'freshness_violation'
-  /** The type of a schema change. */
-  change_type: string | null
-  /** Fields that depend on the type. */
-  details: Record<string, unknown>
+export interface AlertHistory {
+  data: AlertTransition[]
+  /** The same transitions as actions. */
+  history: AlertAction[]
+  pagination: {
+    /** All that match, on this page and others. */
+    total: number
+    limit: number
+    offset: number
+    /** Whether there is a page after this one: ask with offset + limit. */
+    has_more: boolean
+  }
+}
+
+export interface AlertHistoryData {
+  data: AlertHistory
 }
 
 export interface AlertLinks {
@@ -1947,6 +1883,18 @@ export interface BadgeListData {
   data: BadgeList
 }
 
+export interface BadgeState {
+  badge_id: string
+  /** What the picture shows now. */
+  status: 'passing' | 'failing' | 'unknown'
+  /** The public URL of the picture. */
+  badge_url: string
+}
+
+export interface BadgeStateData {
+  data: BadgeState
+}
+
 export interface Baseline {
   /** Null for the first discovery, which is a baseline by itself. */
   id: string | null
@@ -1988,6 +1936,21 @@ export interface BetaStatus {
   /** The number of sign-ups. */
   registered: number
   message: string
+}
+
+export interface BigqueryConnection {
+  /** The id of the project that is read, and billed for it. */
+  project_id: string
+  /** The key of a service account with BigQuery Job User on the project and BigQuery Data Viewer on what is read: JSON text or an object. */
+  credentials_json: string | Record<string, unknown>
+  /** Only this dataset is read, for which rights on it are enough; defaults to all datasets. */
+  dataset?: string
+  /** Only datasets of this location are read, and statements run there; defaults to all locations. */
+  location?: string
+  /** A statement that would be billed for more bytes fails without a charge; unlimited by default. */
+  maximum_bytes_billed?: number
+  /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
+  timezone?: string
 }
 
 export interface BulkApplyTagRequest {
@@ -2119,6 +2082,23 @@ export interface CompanyCoverage {
 
 export interface CompanyCoverageData {
   data: CompanyCoverage
+}
+
+export interface ConnectionFailedDetails {
+  error_code?: string
+  error_message?: string
+  /** Tables that could not be read. */
+  unread_count?: number
+  unread?: {
+    table_path?: string
+    error_message?: string
+  }[]
+}
+
+export interface ConnectionFailedEvent {
+  type: 'connection_failed'
+  change_type: string | null
+  details: ConnectionFailedDetails
 }
 
 export interface ConnectionStage {
@@ -2261,7 +2241,8 @@ export interface CreateBadgeRequest {
 export interface CreateDestinationRequest {
   name: string
   destination_type: 'email' | 'ntfy' | 'pagerduty' | 'slack' | 'teams' | 'webhook'
-  config: Record<string, unknown>
+  /** What `destination_type` asks for. Secrets are returned redacted. */
+  config: WebhookConfig | SlackConfig | TeamsConfig | EmailConfig | PagerdutyConfig | NtfyConfig
   is_active?: boolean
 }
 
@@ -2269,7 +2250,8 @@ export interface CreateDestinationsRequest {
   destinations: {
     name: string
     destination_type: 'email' | 'ntfy' | 'pagerduty' | 'slack' | 'teams' | 'webhook'
-    config: Record<string, unknown>
+    /** What `destination_type` asks for. Secrets are returned redacted. */
+    config: WebhookConfig | SlackConfig | TeamsConfig | EmailConfig | PagerdutyConfig | NtfyConfig
     is_active?: boolean
   }[]
 }
@@ -2397,8 +2379,16 @@ export interface CreateRuleRequest {
   table_path: string
   /** Of all types but CUSTOM_SQL. */
   column_name?: string
-  /** What the type asks for, such as allowed_values. Integers beyond 2^53 are given as text. */
-  rule_config?: Record<string, unknown> | null
+  /** What `rule_type` asks for. Integers beyond 2^53 are given as text. */
+  rule_config?:
+    | NotNullRuleConfig
+    | UniqueRuleConfig
+    | RegexRuleConfig
+    | RangeRuleConfig
+    | EnumRuleConfig
+    | DateFormatRuleConfig
+    | CustomSqlRuleConfig
+    | null
   name?: string
   severity?: 'info' | 'warning' | 'critical'
   check_interval?: 'hourly' | 'daily' | 'weekly'
@@ -2428,11 +2418,15 @@ export interface CreateSourceRequest {
   name: string
   /** Its engine: postgresql, mysql, … */
   source_type: 'bigquery' | 'databricks' | 'mysql' | 'postgresql' | 'redshift' | 'snowflake' | 'sqlite'
-  /** The fields of the engine. Of any engine also timezone. */
-  connection_config: {
-    /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
-    timezone?: string
-  }
+  /** What `source_type` asks for. Secrets are never returned. */
+  connection_config:
+    | PostgresqlConnection
+    | RedshiftConnection
+    | MysqlConnection
+    | SnowflakeConnection
+    | BigqueryConnection
+    | DatabricksConnection
+    | SqliteConnection
   description?: string
   /** How often its catalog is read by itself. */
   discovery_interval?: 'off' | 'hourly' | 'every_4_hours' | 'daily' | 'weekly'
@@ -2493,6 +2487,27 @@ export interface CreatedMetricData {
 
 export interface CreatedValidityRuleData {
   data: CreatedValidityRule
+}
+
+export interface CustomSqlRuleConfig {
+  sql_expression: string
+}
+
+export interface DatabricksConnection {
+  /** The workspace's host name (Server hostname in the warehouse's connection details). */
+  host: string
+  /** The SQL warehouse's HTTP path: /sql/1.0/warehouses/ and its id. */
+  http_path: string
+  /** A catalog of Unity Catalog: only it is read. Defaults to all that the token may see. */
+  default_catalog?: string
+  /** A personal access token, best of a service principal with only SELECT and CAN USE. */
+  access_token: string
+  /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
+  timezone?: string
+}
+
+export interface DateFormatRuleConfig {
+  format: string
 }
 
 export interface DeliveryAttempt {
@@ -2594,6 +2609,18 @@ export interface DestinationData {
   data: Destination
 }
 
+export interface DestinationDisabledDetails {
+  destination_type?: string
+  /** Since when every attempt has failed. */
+  failing_since?: string
+}
+
+export interface DestinationDisabledEvent {
+  type: 'destination_disabled'
+  change_type: string | null
+  details: DestinationDisabledDetails
+}
+
 export interface DestinationList {
   destinations: Destination[]
   pagination: Pagination
@@ -2601,6 +2628,70 @@ export interface DestinationList {
 
 export interface DestinationListData {
   data: DestinationList
+}
+
+export interface DestinationRemoval {
+  success: true
+  message: string
+  /** Alert rules that had no other destination. */
+  rules_switched_off: {
+    id: string
+    name: string
+  }[]
+}
+
+export interface DestinationRemovalData {
+  data: DestinationRemoval
+}
+
+export interface DestinationTest {
+  /** Whether the receiver accepted the message. */
+  success: boolean
+  /** The same as `success`. */
+  test_sent: boolean
+  destination_id: string
+  delivery_id: string
+  /** One sentence for people. */
+  message: string | null
+  request_id: string | null
+  started_at: string
+  ended_at: string
+  status_code: number | null
+  /** `egress_refused`, `dns`, `connect`, `tls`, `timeout`, `protocol`, `status`, `configuration`, `interrupted` (the process that made the attempt was lost), `other`. */
+  error_class: string | null
+  error_message: string | null
+  /** The address that was dialled. */
+  address: string | null
+  tls_version: string | null
+  latency_ms: number
+  /** Whether it took longer than the 5 seconds that receivers should take. */
+  is_slow: boolean
+  /** The beginning of the answer. */
+  response_body: string | null
+}
+
+export interface DestinationTestData {
+  data: DestinationTest
+}
+
+export interface DiscoveryCompleteDetails {
+  job_id?: string
+  table_count?: number
+  column_count?: number
+  changes_detected?: number
+  duration_ms?: number
+  /** Tables that could not be read. */
+  unread_count?: number
+  unread?: {
+    table_path?: string
+    error_message?: string
+  }[]
+}
+
+export interface DiscoveryCompleteEvent {
+  type: 'discovery_complete'
+  change_type: string | null
+  details: DiscoveryCompleteDetails
 }
 
 export interface DiscoveryOutcome {
@@ -2672,8 +2763,16 @@ export interface DryRunRuleRequest {
   table_path: string
   /** Of all types but CUSTOM_SQL. */
   column_name?: string
-  /** What the type asks for, such as allowed_values. Integers beyond 2^53 are given as text. */
-  rule_config?: Record<string, unknown> | null
+  /** What `rule_type` asks for. Integers beyond 2^53 are given as text. */
+  rule_config?:
+    | NotNullRuleConfig
+    | UniqueRuleConfig
+    | RegexRuleConfig
+    | RangeRuleConfig
+    | EnumRuleConfig
+    | DateFormatRuleConfig
+    | CustomSqlRuleConfig
+    | null
   name?: string
   severity?: 'info' | 'warning' | 'critical'
   check_interval?: 'hourly' | 'daily' | 'weekly'
@@ -2697,6 +2796,10 @@ export interface DryRunRuleRequest {
   backfill_days?: unknown
 }
 
+export interface EmailConfig {
+  to: string[] | string
+}
+
 export interface EndAlertRequest {
   /** Shown in the history, and sent with the end of the alert. */
   reason?: string | null
@@ -2714,6 +2817,10 @@ export interface EndAlertRequest {
   job_run_id?: string | null
   /** A ticket. */
   external_link?: string | null
+}
+
+export interface EnumRuleConfig {
+  allowed_values: (string | number | boolean)[]
 }
 
 export interface Envelope {
@@ -2878,6 +2985,21 @@ export interface FreshnessSummary {
 
 export interface FreshnessSummaryData {
   data: FreshnessSummary
+}
+
+export interface FreshnessViolationDetails {
+  table_path?: string
+  timestamp_column?: string | null
+  last_updated?: string | null
+  /** Such as 24h. */
+  sla_threshold?: string
+  data_age_minutes?: number
+}
+
+export interface FreshnessViolationEvent {
+  type: 'freshness_violation'
+  change_type: string | null
+  details: FreshnessViolationDetails
 }
 
 export interface Health {
@@ -3157,6 +3279,34 @@ export interface Metric {
   created_at: string
 }
 
+export interface MetricAnomalyDetails {
+  metric_id?: string
+  metric_type?: string
+  table_path?: string
+  column_name?: string | null
+  value?: number | null
+  expected_value?: number | null
+  range?: {
+    low?: number | null
+    high?: number | null
+  }
+  z_score?: number | null
+  explanation?: string
+  /** The worst group, of a metric by groups. */
+  group_values?: Record<string, unknown>
+  anomalous_groups?: number
+  history?: {
+    captured_at?: string
+    value?: number | null
+  }[]
+}
+
+export interface MetricAnomalyEvent {
+  type: 'metric_anomaly'
+  change_type: string | null
+  details: MetricAnomalyDetails
+}
+
 export interface MetricCapture {
   /** One, or one a group. */
   snapshot_count: number
@@ -3329,12 +3479,40 @@ export interface MonitoredTablePageData {
   data: MonitoredTablePage
 }
 
+export interface MysqlConnection {
+  /** Host name or address of the server. */
+  host: string
+  /** Defaults to 3306. */
+  port?: number
+  /** Name of the database; others are left out. */
+  database: string
+  /** An account with only SELECT and SHOW VIEW; `user` is taken as well. */
+  username: string
+  /** Its password. */
+  password?: string
+  /** As the command line's --ssl-mode (verify-full is its VERIFY_IDENTITY); defaults to prefer. */
+  ssl?: 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
+  /** Certificates of the authority, in PEM form; by default those that Node trusts. */
+  ssl_ca?: string
+  /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
+  timezone?: string
+}
+
 export interface NewApiKeyData {
   data: NewApiKey
 }
 
 export interface NewDestinationData {
   data: NewDestination
+}
+
+export interface NtfyConfig {
+  /** The server. */
+  url?: string
+  /** The topic to publish to. */
+  topic: string
+  /** An access token of a user who may write to the topic. */
+  token?: string
 }
 
 export interface OnboardingChapter {
@@ -3378,6 +3556,12 @@ export interface OperatingSchedule {
 export interface OperatingSchedulePage {
   data: OperatingSchedule[]
   pagination: Pagination
+}
+
+export interface PagerdutyConfig {
+  url?: string
+  routing_key: string
+  api_token?: string
 }
 
 export interface Pagination {
@@ -3443,6 +3627,25 @@ export interface PlacedSchemaChangePageData {
   data: PlacedSchemaChangePage
 }
 
+export interface PostgresqlConnection {
+  /** Host name or address of the server. */
+  host: string
+  /** Defaults to 5432. */
+  port?: number
+  /** Name of the database. */
+  database: string
+  /** A role with only SELECT; `user` is taken as well. */
+  username: string
+  /** Its password. */
+  password?: string
+  /** As libpq's; defaults to prefer. */
+  sslmode?: 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
+  /** Certificates of the authority, in PEM form; by default those that Node trusts. */
+  ssl_ca?: string
+  /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
+  timezone?: string
+}
+
 export interface PreviewAlertRuleRequest {
   event_types?:
     | (
@@ -3500,6 +3703,30 @@ export interface ProviderLinks {
 
 export interface QueuedDeliveryData {
   data: QueuedDelivery
+}
+
+export interface RangeRuleConfig {
+  min?: string | number
+  max?: string | number
+}
+
+export interface RedshiftConnection {
+  /** Host name or address of the server. */
+  host: string
+  /** Defaults to 5439. */
+  port?: number
+  /** Name of the database. */
+  database: string
+  /** A role with only SELECT; `user` is taken as well. */
+  username: string
+  /** Its password. */
+  password?: string
+  /** As libpq's; defaults to require. */
+  sslmode?: 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
+  /** Certificates of the authority, in PEM form; by default those that Node trusts. */
+  ssl_ca?: string
+  /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
+  timezone?: string
 }
 
 export interface ReferentialCheck {
@@ -3583,6 +3810,29 @@ export interface ReferentialExecutionData {
   data: ReferentialExecution
 }
 
+export interface ReferentialFailureDetails {
+  check_id?: string
+  child_table_path?: string
+  child_column_name?: string
+  parent_table_path?: string
+  parent_column_name?: string
+  orphan_count?: number | null
+  orphan_percent?: number | null
+  total_child_rows?: number | null
+  parents_below_min?: number | null
+  parents_above_max?: number | null
+  max_orphan_count?: number | null
+  max_orphan_percent?: number | null
+  min_child_count?: number | null
+  max_child_count?: number | null
+}
+
+export interface ReferentialFailureEvent {
+  type: 'referential_failure'
+  change_type: string | null
+  details: ReferentialFailureDetails
+}
+
 export interface ReferentialResult {
   id: number
   /** The `internal_id` of its check. */
@@ -3662,6 +3912,10 @@ export interface RefreshTokenResponse {
   expires_in: number
 }
 
+export interface RegexRuleConfig {
+  pattern: string
+}
+
 export interface RegisterRequest {
   email: string
   password: string
@@ -3689,6 +3943,18 @@ export interface ResetOnboardingRequest {
   chapter?: 'connect' | 'discover' | 'freshness' | 'schema'
 }
 
+export interface RotatedSecret {
+  id: string
+  /** Shown once. Deliveries are signed with it. */
+  signing_secret: string
+  /** Until when the old secret signs too. */
+  previous_valid_until: string
+}
+
+export interface RotatedSecretData {
+  data: RotatedSecret
+}
+
 export interface SchemaChange {
   id: string
   change_type:
@@ -3714,6 +3980,29 @@ export interface SchemaChange {
   old_value: ChangedValue
   /** What is; null of a removal, unless the table became a partition. */
   new_value: ChangedValue
+}
+
+export interface SchemaChangeDetails {
+  table_path?: string
+  /** Of a change of a column. */
+  column_name?: string
+  column_type?: string
+  change_count?: number
+  old_value?: Record<string, unknown> | null
+  new_value?: Record<string, unknown> | null
+  /** The first 50; the other fields are those of the worst. */
+  changes?: {
+    change_type?: string
+    object_name?: string
+    object_type?: string
+    impact?: 'low' | 'medium' | 'high'
+  }[]
+}
+
+export interface SchemaChangeEvent {
+  type: 'schema_change'
+  change_type: string | null
+  details: SchemaChangeDetails
 }
 
 export interface SchemaChangeSummary {
@@ -3880,6 +4169,10 @@ export interface SeverityCounts {
   critical: number
 }
 
+export interface SlackConfig {
+  webhook_url: string
+}
+
 export interface SnoozeAlertRequest {
   snoozed_until?: string
   duration_minutes?: number
@@ -3888,6 +4181,29 @@ export interface SnoozeAlertRequest {
   reason?: string | null
   /** Another name for `reason`. */
   notes?: string | null
+}
+
+export interface SnowflakeConnection {
+  /** Account identifier: organization-account, or the locator with its region and cloud (xy12345.us-east-2.aws). */
+  account: string
+  /** Warehouse that computes, in the case that SHOW WAREHOUSES prints; an extra-small one will do. */
+  warehouse: string
+  /** Name of the database, in the case that SHOW DATABASES prints. */
+  database: string
+  /** Limits discovery to one schema, in the case that SHOW SCHEMAS prints; defaults to all. */
+  schema?: string
+  /** Role to take, in the case that SHOW ROLES prints; by default that of the user. Give it USAGE on the warehouse, the database and its schemas, and SELECT on the tables, nothing else: Snowflake has no read-only sessions. */
+  role?: string
+  /** Name of the user, best one of TYPE = SERVICE. */
+  username: string
+  /** A programmatic access token of the user, which Snowflake takes in place of passwords; the passwords of people are not taken. Its own user and role restriction apply. */
+  password?: string
+  /** RSA private key in PEM form (PKCS#8) whose public key is the RSA_PUBLIC_KEY of the user; preferred over password. */
+  private_key?: string
+  /** Passphrase of the private key, when it is encrypted. */
+  private_key_passphrase?: string
+  /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
+  timezone?: string
 }
 
 export interface Source {
@@ -4040,6 +4356,13 @@ export interface SourceUse {
   seconds: number
 }
 
+export interface SqliteConnection {
+  /** The database file, in a folder of FILE_SOURCES. */
+  path: string
+  /** The zone of timestamps that name none; without one, that of the setting TIMEZONE. */
+  timezone?: string
+}
+
 export interface StartSchemaMonitoringRequest {
   /** How often the catalog is read. */
   schedule_type?: 'hourly' | 'every_4_hours' | 'daily' | 'weekly'
@@ -4162,6 +4485,10 @@ export interface TagList {
 
 export interface TagListData {
   data: TagList
+}
+
+export interface TeamsConfig {
+  webhook_url: string
 }
 
 export interface TrackEventRequest {
@@ -4472,6 +4799,36 @@ export interface ValidityDryRunData {
   data: ValidityDryRun
 }
 
+export interface ValidityFailureDetails {
+  rule_id?: string
+  rule_type?: string
+  table_path?: string
+  column_name?: string | null
+  invalid_count?: number | null
+  invalid_percent?: number | null
+  total_rows?: number | null
+  /** The highest percentage, of a rule in manual mode. */
+  threshold?: number
+  /** The usual percentage, of a rule in auto mode. */
+  band?: {
+    expected?: number | null
+    low?: number | null
+    high?: number | null
+  }
+  explanation?: string
+  history?: {
+    checked_at?: string
+    value?: number | null
+    total_rows?: number | null
+  }[]
+}
+
+export interface ValidityFailureEvent {
+  type: 'validity_failure'
+  change_type: string | null
+  details: ValidityFailureDetails
+}
+
 export interface ValidityResult {
   id: number
   validity_rule_id: number
@@ -4548,6 +4905,25 @@ export interface ValiditySummary {
 export interface ValiditySummaryData {
   data: ValiditySummary
 }
+
+export interface WebhookConfig {
+  url: string
+  auth?: {
+    type: 'none' | 'bearer' | 'api_key'
+    value?: string
+  }
+  headers?: Record<string, string>
+}
+
+export type AlertEvent =
+  | DestinationDisabledEvent
+  | SchemaChangeEvent
+  | DiscoveryCompleteEvent
+  | ConnectionFailedEvent
+  | ValidityFailureEvent
+  | MetricAnomalyEvent
+  | ReferentialFailureEvent
+  | FreshnessViolationEvent
 
 export type Asset = Source | Table
 
@@ -4702,6 +5078,8 @@ export type NewDestination = Destination & {
   signing_secret: string
 }
 
+export type NotNullRuleConfig = Record<string, never>
+
 export type OnboardingProgressEnvelope = Envelope & {
   data: OnboardingProgress
 }
@@ -4734,6 +5112,8 @@ export type TrackedEventEnvelope = Envelope & {
   data: TrackedEvent
 }
 
+export type UniqueRuleConfig = Record<string, never>
+
 export type UserPreferencesEnvelope = Envelope & {
   data: UserPreferences
 }
@@ -4756,7 +5136,15 @@ export type ValidityCheck = ValidityResult & {
 
 export type ValidityRuleDetail = ValidityRule & {
   /** What its type asks for. */
-  rule_config: Record<string, unknown> | null
+  rule_config:
+    | NotNullRuleConfig
+    | UniqueRuleConfig
+    | RegexRuleConfig
+    | RangeRuleConfig
+    | EnumRuleConfig
+    | DateFormatRuleConfig
+    | CustomSqlRuleConfig
+    | null
   description: string | null
   /** Manual mode: the rule fails above this percentage of invalid rows; defaults to 0. */
   alert_threshold_percent: number | null

@@ -132,7 +132,7 @@ t.test('references lead somewhere', async t => {
 /** A server of a few routes, described. */
 function describeRoute(method: RouteDefMethods, path: string, options: RouteOptions): Operation {
   const small = Hapi.server()
-  small.decorate('server', 'apiParts', { tags: {}, choices: {} })
+  small.decorate('server', 'apiParts', { tags: {}, choices: {}, webhooks: {} })
   small.route({ method, path, handler: () => null, options: { ...options, auth: false } })
   const [methods] = Object.values(withoutReferences(openApi(small, '/')).paths)
   return Object.values(methods ?? {})[0] as Operation
@@ -141,7 +141,7 @@ function describeRoute(method: RouteDefMethods, path: string, options: RouteOpti
 /** A server that replies with these, described. */
 function describeReplies(...schemas: Joi.Schema[]) {
   const small = Hapi.server()
-  small.decorate('server', 'apiParts', { tags: {}, choices: {} })
+  small.decorate('server', 'apiParts', { tags: {}, choices: {}, webhooks: {} })
   schemas.forEach((schema, index) =>
     small.route({
       method: 'GET',
@@ -276,7 +276,7 @@ t.test('replies come from the route, or are any object', async t => {
 
 t.test('the status of bad input is the one that is answered', async t => {
   const small = Hapi.server({ routes: { validate: { failAction: onInvalid } } })
-  small.decorate('server', 'apiParts', { tags: {}, choices: {} })
+  small.decorate('server', 'apiParts', { tags: {}, choices: {}, webhooks: {} })
   shapeReplies(small)
   const paths = [
     '/api/v1/sdk/a',
