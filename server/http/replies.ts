@@ -10,7 +10,8 @@ import {
   apiError,
   type ErrorCode,
 } from './errors.ts'
-import { failuresOf, inputErrorOf, VALIDATION_OPTIONS, WORDED_CENTRALLY } from './validation-messages.ts'
+import { failuresOf, inputErrorOf, VALIDATION_OPTIONS } from './validation-messages.ts'
+import { WORDED_CENTRALLY } from './sentences.ts'
 
 /** The standard envelope: health, preferences, schema changes, freshness, contracts. */
 export interface Envelope<T> {

@@ -24,6 +24,9 @@ export interface Sentence {
 type Context = Joi.Context & Record<string, unknown>
 type Writer = (subject: Subject, context: Context) => string | Sentence
 
+/** Stands for a sentence that is written here; messages that a schema gives itself are kept. */
+export const WORDED_CENTRALLY = 'is not valid'
+
 /** Most names that a sentence lists. */
 const MAX_NAMES = 40
 /** Characters of a given value that a sentence repeats. */
@@ -246,8 +249,13 @@ function onlyOne(fields: unknown): string {
     : `only one of ${given.join(', ')} can be given`
 }
 
-/** All types of failures that have a sentence. */
-export const WORDED_TYPES = Object.keys(SENTENCES)
+/**
+ * Messages for Joi that mark what is worded here, compiled once. Not the wildcard `*`, which would win over
+ * `helpers.message` and over messages of a type of its own.
+ */
+export const WORDED_MESSAGES = Object.fromEntries(
+  [...Object.keys(SENTENCES), 'object.unknown'].map(type => [type, Joi.expression(WORDED_CENTRALLY)]),
+) as Joi.LanguageMessages
 
 /** The sentence for a failure; null for a type that has none. */
 export function writeSentence(type: string, subject: Subject, context: Context): Sentence | null {

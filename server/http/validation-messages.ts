@@ -2,7 +2,14 @@
 import type Joi from 'joi'
 import { describeSchema, type Description } from '../openapi/json-schema.ts'
 import type { InputError } from './errors.ts'
-import { WORDED_TYPES, writeSentence, writeUnknownField, type Sentence, type Subject } from './sentences.ts'
+import {
+  WORDED_CENTRALLY,
+  WORDED_MESSAGES,
+  writeSentence,
+  writeUnknownField,
+  type Sentence,
+  type Subject,
+} from './sentences.ts'
 
 /** One failure: where it is, what is wrong, and Joi's type of it. */
 export interface Failure {
@@ -13,18 +20,15 @@ export interface Failure {
   candidates?: string[]
 }
 
-/** Stands for a sentence that is written here; messages that a schema gives itself are kept. */
-export const WORDED_CENTRALLY = 'is not valid'
-
 const OPTIONS = { abortEarly: false, errors: { wrap: { label: false } } } as const
 
 /** Options of every validation whose failures `failuresOf` reads. */
-export const VALIDATION_OPTIONS = { ...OPTIONS, messages: { '*': WORDED_CENTRALLY } } as const
+export const VALIDATION_OPTIONS = { ...OPTIONS, messages: WORDED_MESSAGES }
 
-/** The same for schemas of extensions, which may be of another copy of Joi, with types and messages of their own. */
+/** The same for schemas of extensions, which may be of another copy of Joi: that knows no templates of ours. */
 export const EXTENSION_VALIDATION_OPTIONS = {
   ...OPTIONS,
-  messages: Object.fromEntries([...WORDED_TYPES, 'object.unknown'].map(type => [type, WORDED_CENTRALLY])),
+  messages: Object.fromEntries(Object.keys(WORDED_MESSAGES).map(type => [type, WORDED_CENTRALLY])),
 }
 
 /** Where the value that was validated stands. */

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import Joi from 'joi'
+import { WORDED_CENTRALLY, WORDED_MESSAGES, writeSentence } from '../http/sentences.ts'
 import { describeOAuth, readOAuth, type OAuthSettings } from './oauth-settings.ts'
 import { defaultFrom, smtpFrom, smtpUrl, type MailAddress, type SmtpServer } from './smtp-settings.ts'
 import { cidrs, delays, folders, list, ports, postgresUrl, secretKey } from './setting-schemas.ts'
@@ -231,7 +232,7 @@ const schema = Joi.object(
   Object.fromEntries(
     Object.entries(SETTINGS).map(([name, setting]) => [name, setting.schema.empty('').label(name)]),
   ),
-).prefs({ abortEarly: false, errors: { wrap: { label: false } } })
+).prefs({ abortEarly: false, errors: { wrap: { label: false } }, messages: WORDED_MESSAGES })
 
 /** Wrong settings: the message names each with what is allowed and what was given. */
 export class ConfigError extends Error {
@@ -251,10 +252,17 @@ export function readConfig(
   const given = Object.fromEntries(Object.keys(SETTINGS).map(name => [name, environment[name]]))
   const { value, error } = schema.validate(given)
   const oauth = readOAuth(environment)
-  const lines = (error?.details ?? []).map(detail => {
-    const name = String(detail.path[0])
-    const secret = 'secret' in SETTINGS[name as keyof typeof SETTINGS]
-    return `  ${detail.message}${secret ? '' : `; given was ${JSON.stringify(given[name])}`}`
+  const lines = (error?.details ?? []).map(({ path, type, context = {}, message }) => {
+    const name = String(path[0])
+    const isSecret = 'secret' in SETTINGS[name as keyof typeof SETTINGS]
+    const subject = { name, isRoot: false, isQuery: false, isSecret }
+    // As it was written: a number was read from it.
+    const value = given[name]
+    if (message === WORDED_CENTRALLY) {
+      const { text } = writeSentence(type, subject, { ...context, value }) ?? { text: `${name} ${message}` }
+      return `  ${text}`
+    }
+    return `  ${message}${isSecret ? '' : `; given was ${JSON.stringify(value)}`}`
   })
   lines.push(...oauth.problems)
   if (lines.length > 0) throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`)

@@ -192,4 +192,4 @@ def verdict(outcomes: list[dict[str, Any]]) -> str:
 
 def without_choices(text: str) -> str:
     """Removes lists of allowed values, which change whenever the server accepts more."""
-    return re.sub(r"; allowed are [^;]*", "", re.sub(r"\[[^\]]*\]", "[…]", text))
+    return re.sub(r"[;?] [aA]llowed are [^;]*", "", re.sub(r"of [^;]*, not ", "of […], not ", text))

@@ -128,7 +128,7 @@ t.test('after kill -9 the next start takes up what was left', async t => {
 t.test('wrong settings end the start with a sentence for each', async t => {
   const { code, err } = await run(t, ['start'], { PORT: 'abc', ROLE: 'queen' }).ended
   t.equal(code, 2)
-  t.match(err, /PORT must be a number; given was "abc"\n.*ROLE must be/)
+  t.match(err, /PORT must be a number, not "abc"\n.*ROLE must be/)
   t.notMatch(err, /^ +at /m)
 })
 

@@ -39,7 +39,7 @@ const JARGON = [
   /must contain/,
   /characters long/,
   /does not match any/,
-  /\bvalue must\b/,
+  /(?<![.\w])value must\b/,
   /\bundefined\b|\bNaN\b|object Object/,
   /is not valid$/,
   /custom validation/,
@@ -360,6 +360,13 @@ const PROMISES: [
     { name: 'x', destination_ids: [ID], event_types: ['schema_chang'] },
     400,
     [['event_types.0', /; did you mean `schema_change`\?$/]],
+  ],
+  [
+    'POST',
+    '/api/v1/sdk/alerts/x/snooze',
+    { snoozed_until: '2999-01-01T00:00:00Z' },
+    400,
+    [['snoozed_until', 'snoozed_until must lie within a year']],
   ],
   [
     'POST',

@@ -83,7 +83,14 @@ t.test(
         name,
       )
     }
-    t.match(error.message, /ROLE must be one of \[all, web, worker\]/)
+    t.match(error.message, /^  ROLE must be one of all, web, worker, not "\w+"$/m)
+    t.match(
+      t.throws(() => readConfig({ LOG_LEVEL: 'debgu', PORT: '70000' })),
+      {
+        message:
+          /PORT must be a port, 1 to 65535, not "70000"\n.*LOG_LEVEL must be one of .*, not "debgu"; did you mean `debug`\?$/,
+      },
+    )
     t.notMatch(error.message, 'canary')
     t.throws(() => readConfig({ DATABASE_URL: 'postgres://me@db/x' }), { message: /SECRET_KEY is required/ })
   },
