@@ -26,7 +26,7 @@ interface Emitter {
 
 /**
  * The JSON Schema of a Joi schema. Joi emits it itself; what it leaves out is added: `null` in nullable enums,
- * examples, `or`, `xor`, `with` and `without`, secrets as write-only. `.meta({ openapi })` is laid over what was emitted,
+ * examples, `or`, `xor`, `oxor`, `nand`, `with` and `without`, secrets as write-only. `.meta({ openapi })` is laid over what was emitted,
  * and stands alone when it names another type. A record with a label is marked as the component of that name.
  * @param side what is sent (`input`) or what is answered (`output`)
  */
@@ -92,16 +92,19 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
   if (description.whens === undefined) mendChildren(description, json)
   if (examples) json.examples = examples
   if (metas.some(({ secret }) => secret)) json.writeOnly = true
+  const excluded: string[][] = []
   for (const { rel, key, peers } of dependencies) {
     if (rel === 'or') json.anyOf = peers.map(peer => ({ required: [peer] }))
     if (rel === 'xor') json.oneOf = peers.map(peer => ({ required: [peer] }))
     if (rel === 'with' && key)
       json.dependentRequired = { ...(json.dependentRequired as object), [key]: peers }
-    if (rel === 'without' && key) {
-      const apart = peers.map(peer => ({ required: [key, peer] }))
-      json.not = apart.length === 1 ? apart[0] : { anyOf: apart }
-    }
+    if (rel === 'without' && key) excluded.push(...peers.map(peer => [key, peer]))
+    if (rel === 'oxor')
+      excluded.push(...peers.flatMap((one, index) => peers.slice(index + 1).map(other => [one, other])))
+    if (rel === 'nand') excluded.push(peers)
   }
+  const apart = excluded.map(required => ({ required }))
+  if (apart.length > 0) json.not = apart.length === 1 ? apart[0] : { anyOf: apart }
   const given: JsonSchema = Object.assign({}, ...metas.map(({ openapi }) => openapi))
   for (const each of [json, given])
     if (typeof each.pattern === 'string') each.pattern = portable(each.pattern)
@@ -136,6 +139,7 @@ function portable(pattern: string): string {
     .replaceAll('\\P{Cc}', '[^\\p{Cc}]')
     .replaceAll('\\p{Cs}', '')
     .replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f')
+    .replaceAll('\\0', '\\u0000')
 }
 
 function mendChildren({ keys = {}, items = [], matches = [] }: Description, json: JsonSchema): void {

@@ -356,6 +356,22 @@ t.test('JSON Schema says what Joi means', async t => {
       },
     ],
     [
+      Joi.object({ a: Joi.any(), b: Joi.any(), c: Joi.any() }).oxor('a', 'b', 'c').nand('a', 'b', 'c'),
+      {
+        type: 'object',
+        properties: { a: {}, b: {}, c: {} },
+        additionalProperties: false,
+        not: {
+          anyOf: [
+            ['a', 'b'],
+            ['a', 'c'],
+            ['b', 'c'],
+            ['a', 'b', 'c'],
+          ].map(required => ({ required })),
+        },
+      },
+    ],
+    [
       Joi.object({ child: Joi.link('#node') })
         .id('node')
         .shared(Joi.string().id('word')),
