@@ -134,11 +134,18 @@ interface Position {
   next_before?: number | null
 }
 
+/** Has the list under any name; beside another list, it is `data`. */
+interface ListData {
+  data?: unknown
+  pagination?: Position
+}
+
 /** The records of a page, and the query of the next page if there is one. */
 function readPage(path: string, body: unknown): { items: unknown[]; next: object | false } {
-  const { data, pagination } = body as { data: { pagination?: Position }; pagination?: Position }
-  const items = Array.isArray(data) ? data : Object.values(data).find(Array.isArray)
-  const { has_more, limit, offset, next_before } = pagination ?? data.pagination ?? (data as Position)
+  const { data, pagination } = body as { data: ListData; pagination?: Position }
+  const items = Array.isArray(data) ? data : [data.data, ...Object.values(data)].find(Array.isArray)
+  const { has_more, limit, offset, next_before } =
+    pagination ?? data.pagination ?? (data as object as Position)
   if (has_more === undefined) throw new TypeError(`${path} is no list`)
   return {
     items: items as unknown[],

@@ -67,9 +67,11 @@ export type ListPath = {
   [P in Path<'get'>]: [Extract<ReplyOf<'get', P>, PageReply>] extends [never] ? never : P
 }[Path<'get'>]
 
-/** The list is `data`, or a field of it. */
+/** The list is `data`, or a field of it; where there are several, the field `data`. */
 type ItemIn<Reply> = Reply extends { data: infer Data }
-  ? ElementOf<Data extends object[] ? Data : Data[keyof Data]>
+  ? ElementOf<
+      Data extends object[] ? Data : Data extends { data: object[] } ? Data['data'] : Data[keyof Data]
+    >
   : never
 type ElementOf<Value> = Value extends (infer Item)[] ? Item : never
 

@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   ApiError,
   createClient,
+  type AlertTransition,
   type Asset,
   type ItemOf,
   type ValidityRule,
@@ -118,6 +119,9 @@ t.test('every form of list is read to its end, page by page', async t => {
   pages.length = 0
   for await (const asset of client.iterate('/api/v1/assets', { query })) if (asset) break
   t.equal(pages.length, 1, 'a loop that ends early asks for no more')
+  const two = { actions: ['no'], data: ['yes'], pagination: { has_more: false } }
+  const both = await startBehaviours(t, reply(200, {}, { data: two }))
+  t.strictSame(await collect(both.client().iterate('/api/v1/assets')), ['yes'], 'data beside another list')
   const other = await startBehaviours(t, reply(200, {}, { data: { columns: [] } }))
   await t.rejects(collect(other.client().iterate('/api/v1/assets')), /no list/)
 })
@@ -235,4 +239,5 @@ export const items = (
   asset: ItemOf<'/api/v1/assets'>,
   rule: ItemOf<'/api/v1/sdk/validity/{asset_id}'>,
   entry: ItemOf<'/api/v1/audit-log'>,
-): [Asset, ValidityRule, string] => [asset, rule, entry.action]
+  transition: ItemOf<'/api/v1/sdk/alerts/{id}/history'>,
+): [Asset, ValidityRule, string, AlertTransition] => [asset, rule, entry.action, transition]
