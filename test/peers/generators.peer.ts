@@ -1,6 +1,6 @@
 /**
- * Makes a Python client from `/openapi.json` with a published generator and calls a server with it. It is not part of the
- * test suite, because it downloads packages:
+ * Makes a Python client and TypeScript types from `/openapi.json` with published generators, calls a server with the one
+ * and compiles the other. It is not part of the test suite, because it downloads packages:
  *
  *     node test/run.ts --timeout=900 test/peers/generators.peer.ts
  */
@@ -51,8 +51,36 @@ print(json.dumps({
 }))
 `
 
+/** Uses the generated types: a status that does not exist must not compile, so the types are not all `any`. */
+const USE = `
+import type { components, paths } from './api.js'
+export type Alert = components['schemas']['Alert']
+type Listed = paths['/api/v1/sdk/alerts']['get']['responses'][200]['content']['application/json']
+export const first = (reply: Listed): Alert | undefined => reply.data.data[0]
+// @ts-expect-error: no alert has this status.
+export const wrong: Alert['status'] = 'no status'
+`
+
 const app = await startServer(t)
 const tenant = await app.signUp()
+
+t.test('types that openapi-typescript makes from the document compile strictly', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'generated-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'openapi.json'), JSON.stringify((await app.ask('GET', '/openapi.json')).body))
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
+  await run('npm', ['install', '--no-audit', '--no-fund', 'openapi-typescript@7.13.0', 'typescript@5.9.3'], {
+    cwd: folder,
+  })
+  const bin = (name: string) => join(folder, 'node_modules/.bin', name)
+  const made = await run(bin('openapi-typescript'), ['openapi.json', '-o', 'api.ts'], { cwd: folder })
+  t.notMatch(`${made.stdout}${made.stderr}`, /warn|error/i)
+  await writeFile(join(folder, 'use.ts'), USE)
+  const { stdout } = await run(bin('tsc'), ['--strict', '--noEmit', '--target', 'es2024', 'use.ts'], {
+    cwd: folder,
+  })
+  t.equal(stdout, '')
+})
 
 t.test('a Python client that is made from the document works', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'generated-'))
