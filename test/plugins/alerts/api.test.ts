@@ -73,7 +73,7 @@ t.test(
     t.match(await world.ask('GET', `${ALERTS}/inbox?status=resolved`), refused('status'))
     t.match(
       (await world.ask('GET', `${ALERTS}?status=open`)).body.error.message,
-      /one or more of .*triggered.*separated by commas/,
+      /one or more of triggered, .*not "open"; separate several by commas/,
     )
   },
 )

@@ -65,6 +65,8 @@ async function rush(
       const response = await fetch(`${urls[index % urls.length]}${path}`, {
         method,
         headers: {
+          // A kept connection may be closed by the server just as the next request is sent on it.
+          connection: 'close',
           ...(credential && { authorization: `Bearer ${credential(index)}` }),
           ...(body && { 'content-type': 'application/json' }),
         },
