@@ -1,7 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { checkJob, dispatchChecks } from '../../../plugins/freshness/jobs.ts'
 import { patchSchedule } from '../../../plugins/freshness/schedules/schedules.ts'
+import { untilBlocked } from '../../helpers/lock-waits.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
 const { server, tenant, query, world } = await startWorlds(t)
@@ -15,18 +15,6 @@ const alertsOf = (scheduleId: string) =>
 
 const scheduleOf = async (id: string) =>
   (await query('select * from freshness_schedules where id = $1', [id]))[0] as Record<string, unknown>
-
-/** Resolves when `count` statements wait for a lock. */
-async function waitForBlocked(count: number): Promise<void> {
-  for (;;) {
-    const [row] = await query(
-      `select count(*)::int as waiting from pg_stat_activity
-       where wait_event_type = 'Lock' and datname = current_database()`,
-    )
-    if ((row as { waiting: number }).waiting >= count) return
-    await wait(5)
-  }
-}
 
 /** A table updated at midnight, with a threshold of 10 hours, that no sweep checks. */
 async function midnightWorld(t: Parameters<typeof world>[0], fields: object = explicit('10h')) {
@@ -54,9 +42,9 @@ t.test('the later of two concurrent checks resolves the alert of the first', asy
   const checks: Promise<object>[] = []
   await holding(async () => {
     checks.push(at(11))
-    await waitForBlocked(1)
+    await untilBlocked({ query })
     checks.push(at(3))
-    await waitForBlocked(2)
+    await untilBlocked({ query }, 2)
   })
   await Promise.all(checks)
   t.match(await scheduleOf(id), { sla_status: 'within_sla', alert_severity: null })
@@ -68,9 +56,9 @@ t.test('an update that two concurrent checks saw counts once', async t => {
   const checks: Promise<object>[] = []
   await holding(async () => {
     checks.push(at(11))
-    await waitForBlocked(1)
+    await untilBlocked({ query })
     checks.push(at(12))
-    await waitForBlocked(2)
+    await untilBlocked({ query }, 2)
   })
   await Promise.all(checks)
   t.match(
@@ -87,7 +75,7 @@ t.test('a schedule that is paused during its check raises no alert', async t => 
   let checking: Promise<object> | undefined
   await holding(async trx => {
     checking = at(11)
-    await waitForBlocked(1)
+    await untilBlocked({ query })
     await patchSchedule(server, trx, id, { is_active: false })
   })
   await checking
@@ -103,7 +91,7 @@ t.test('a schedule that is changed during its check is judged by its new terms o
   let checking: Promise<object> | undefined
   await holding(async trx => {
     checking = check()
-    await waitForBlocked(1)
+    await untilBlocked({ query })
     await patchSchedule(server, trx, id, { check_interval: '1w', sla_threshold: '400d' })
   })
   await checking
@@ -122,7 +110,7 @@ t.test('two concurrent changes are both kept', async t => {
   let changing: Promise<object> | undefined
   await holding(async trx => {
     changing = tenant.ask('PATCH', `/api/v1/sdk/freshness/schedules/${id}`, { sla_threshold: '12h' })
-    await waitForBlocked(1)
+    await untilBlocked({ query })
     await patchSchedule(server, trx, id, { freshness_column: 'other' })
   })
   t.match(await changing, { status: 200 })
@@ -136,9 +124,9 @@ t.test('a schedule that is deleted during its check leaves no open alert', async
     // Alerts can be read, but none can be inserted.
     await trx.raw('lock table alerts in share mode')
     both.push(at(11))
-    await waitForBlocked(1)
+    await untilBlocked({ query })
     both.push(tenant.ask('DELETE', `/api/v1/sdk/freshness/schedules/${id}`))
-    await waitForBlocked(2)
+    await untilBlocked({ query }, 2)
   })
   t.match(await Promise.all(both), [{ stale: 1 }, { status: 200 }])
   t.match(await alertsOf(id), [{ status: 'resolved' }])
@@ -150,9 +138,9 @@ t.test('a check of a source that is removed meanwhile records nothing', async t 
   let removing: Promise<object> | undefined
   await holding(async () => {
     checking = at(11).catch((error: Error) => ({ error: error.message }))
-    await waitForBlocked(1)
+    await untilBlocked({ query })
     removing = tenant.ask('DELETE', `/api/v1/sdk/assets/${source.id}`)
-    await waitForBlocked(2)
+    await untilBlocked({ query }, 2)
   })
   t.match(await removing, { status: 200 })
   t.match(await checking, { stale: 1 })

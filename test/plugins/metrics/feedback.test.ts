@@ -1,6 +1,6 @@
 import t from 'tap'
 import { makeStage } from '../../helpers/world.ts'
-import { untilWaiting } from '../catalog/discovery/lock-waits.ts'
+import { untilBlocked } from '../../helpers/lock-waits.ts'
 import { metricWorld, type MetricWorld } from './world.ts'
 
 /** One server for all tests of this file, which have a source each. */
@@ -147,9 +147,9 @@ t.test('a dismissal and a scan of the same metric wait for each other in one ord
   await app.query('begin')
   await app.query('select 1 from alerts where id = $1 for update', [alert!.id])
   const scan = world.capture(16)
-  await untilWaiting(app, 1)
+  await untilBlocked(app)
   const dismissal = dismiss(world, alert!.id, 'expected')
-  await untilWaiting(app, 2)
+  await untilBlocked(app, 2)
   await app.query('commit')
   await scan
   t.match(await dismissal, { status: 200, body: { data: { status: 'dismissed', occurrences: 2 } } })
@@ -172,7 +172,7 @@ t.test('a change of a metric that is removed meanwhile finds none', async t => {
   await app.query('begin')
   await app.query('delete from metrics')
   const change = tenant.ask('PATCH', path, { capture_interval: 'weekly' })
-  await untilWaiting(app, 1)
+  await untilBlocked(app)
   await app.query('commit')
   t.match(await change, { status: 404, body: { error: { code: 'METRIC_NOT_FOUND' } } })
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isActive } from '../../../checks/detector.ts'
 import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
-import { untilWaiting } from '../catalog/discovery/lock-waits.ts'
+import { untilBlocked } from '../../helpers/lock-waits.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown
@@ -309,7 +309,7 @@ t.test(
     await app.query('begin')
     await lock(first)
     const change = tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })
-    await untilWaiting(app, 1)
+    await untilBlocked(app)
     t.match(await lock(second), [{ id: String(second) }])
     await app.query('commit')
     t.equal((await change).status, 200)

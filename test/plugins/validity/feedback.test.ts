@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
+import { untilBlocked } from '../../helpers/lock-waits.ts'
 import { makeStage } from '../../helpers/world.ts'
 import { pastRules } from './past.ts'
 
@@ -107,12 +107,7 @@ t.test('a dismissal waits for the scan that holds its rule, and not with the ale
     // As a scan does before it comes to the alert.
     await trx.raw('select 1 from validity_rules for update')
     const asked = dismiss('expected')
-    for (let waits = false; !waits; await wait(20)) {
-      const found = await app.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      )
-      waits = found.length > 0
-    }
+    await untilBlocked(app)
     await trx.raw('select 1 from alerts for update nowait')
     return { asked }
   })

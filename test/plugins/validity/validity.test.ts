@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { scanJob } from '../../../plugins/scans/jobs.ts'
+import { untilBlocked } from '../../helpers/lock-waits.ts'
 import { startProxy } from '../../helpers/proxy.ts'
 import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
 
@@ -348,12 +348,7 @@ t.test('a change of a rule leaves alone what another change of it does meanwhile
   const changed = await app.server.db.company(tenant.companyId, async trx => {
     await trx.raw(`update validity_rules set operating_period_mode = 'auto', severity = 'critical'`)
     const asked = tenant.ask('PATCH', path, { name: 'meanwhile' })
-    for (let waits = false; !waits; await wait(20)) {
-      const found = await app.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      )
-      waits = found.length > 0
-    }
+    await untilBlocked(app)
     return { asked }
   })
   t.match((await changed.asked).body.data, {

@@ -6,6 +6,7 @@ import { claimAttempt } from '../../../../plugins/alerts/delivery/claims.ts'
 import { deliverJob, settleDelivery } from '../../../../plugins/alerts/delivery/delivery.ts'
 import { lockAlertOfDelivery } from '../../../../plugins/alerts/locks.ts'
 import { Delivery } from '../../../../plugins/alerts/models.ts'
+import { countBlocked } from '../../../helpers/lock-waits.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { runSweep } from '../time.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'
@@ -161,12 +162,10 @@ async function endedOrBlocked(work: Promise<unknown>): Promise<boolean> {
   let hasEnded = false
   const end = work.finally(() => (hasEnded = true))
   for (;;) {
-    const blocked = await query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
+    const isBlocked = (await countBlocked(app)) > 0
     // A job that an earlier test has left may be blocked instead: then the work ends all the same.
-    if (blocked.length > 0) await Promise.race([end, wait(1_000)])
-    if (hasEnded || blocked.length > 0) return hasEnded
+    if (isBlocked) await Promise.race([end, wait(1_000)])
+    if (hasEnded || isBlocked) return hasEnded
   }
 }
 

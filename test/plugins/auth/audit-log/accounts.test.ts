@@ -3,6 +3,7 @@ import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { sweep } from '../../../../plugins/auth/jobs.ts'
+import { untilBlocked } from '../../../helpers/lock-waits.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
 
 const PASSWORD = 'a long walk at dawn'
@@ -116,7 +117,7 @@ t.test('a client that hangs up before the response is audited all the same', asy
   attempt.on('error', () => undefined)
   attempt.setHeader('content-type', 'application/json')
   attempt.end(JSON.stringify({ email, password: 'a wrong password' }))
-  while ((await query('select from pg_locks where not granted')).length === 0) await wait(10)
+  await untilBlocked(started)
   const closed = new Promise(done => attempt.once('close', done))
   attempt.destroy()
   await closed

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
+import { countBlocked } from '../../../helpers/lock-waits.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
 
 const USERS = '/api/v1/users'
@@ -233,7 +234,7 @@ t.test('who is an admin no more when their request has come in whole changes not
     const asked = request()
     let isOver = false
     void asked.finally(() => (isOver = true))
-    while (!isOver && (await query('select from pg_locks where not granted')).length === 0) await wait(10)
+    while (!isOver && (await countBlocked(started)) === 0) await wait(10)
     await query('commit')
     const { status, body } = await asked
     t.match([status, body.error?.code], [403, 'FORBIDDEN'])

@@ -3,7 +3,7 @@ import { mariadbAbsent, startShop } from '../../../helpers/mariadb.ts'
 import { formatName } from '../../../../connectors/catalog.ts'
 import { discoverJob, dispatchDiscoveries } from '../../../../plugins/catalog/discovery/jobs.ts'
 import type { JobContext } from '../../../../server/jobs/jobs.ts'
-import { untilWaiting } from './lock-waits.ts'
+import { untilBlocked } from '../../../helpers/lock-waits.ts'
 import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/world.ts'
 
 const stage = await makeStage(t)
@@ -170,7 +170,7 @@ t.test('a discovery that is cancelled waits for its source before it holds its r
   await app.query('begin')
   await app.query('select from sources where id = $1 for no key update', [asset.id])
   const cancelling = tenant.ask('POST', `/api/v1/sdk/jobs/${run?.id}/cancel`)
-  await untilWaiting(app, 1)
+  await untilBlocked(app)
   await app.query('select from runs where id = $1 for update nowait', [run?.id])
   await app.query('commit')
   t.match(await cancelling, { status: 200, body: { data: { status: 'cancelled' } } })
@@ -185,7 +185,7 @@ t.test('of two new names at once the tables bear the one that stays', async t =>
   await app.query('select from sources where id = $1 for no key update', [asset.id])
   const names = ['a much longer name', 'x']
   const renaming = names.map(name => tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, { name }))
-  await untilWaiting(app, 2)
+  await untilBlocked(app, 2)
   await app.query('commit')
   await Promise.all(renaming)
   const { name } = (await tenant.ask('GET', `/api/v1/assets/${asset.id}`)).body
