@@ -10,6 +10,7 @@ import { countRunning, type Patience } from './drain.ts'
 import { DEAD_DAYS, DEAD_LETTERS, redriveDead, type DeadFilter } from './dead-letters.ts'
 import { watchFetches } from './watch.ts'
 import { countTurns, readTurns, type TurnCounter, type Turns } from './fair-queueing.ts'
+import { wakeForDueJobs } from './wake.ts'
 import { startWorkers } from './workers.ts'
 import type { PoolUse } from '../telemetry/pool-use.ts'
 import { Registry } from '../registry.ts'
@@ -108,6 +109,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
   let worksFor: Server | undefined
   let watch: Watch | undefined
   let endWatch: (() => void) | undefined
+  let endLooks: (() => void) | undefined
   const turns = new Map<string, TurnCounter>()
   const turnsOf = (name: string) => {
     const counter = turns.get(name) ?? countTurns()
@@ -209,10 +211,12 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
         isStopping: () => isStopping,
         noteStarted: (name: string, turn: number) => turnsOf(name).noteStarted(turn),
       }
+      const wakes = new Map<string, () => void>()
       for (const job of registry.all()) {
-        await startWorkers(boss, job, workers)
+        wakes.set(job.name, await startWorkers(boss, job, workers))
         if (job.every && options.sweeps !== false) await boss.schedule(job.name, job.every, {}, { tz: 'UTC' })
       }
+      endLooks = wakeForDueJobs(boss, wakes)
     },
     turns: (job, trx) => readTurns(trx, job),
     redrive: filter => redriveDead(boss, filter),
@@ -228,6 +232,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     async drain(patience) {
       isStopping = true
       endWatch?.()
+      endLooks?.()
       if (!worksFor) return
       const idle = Promise.all(registry.names().map(name => boss.offWork(name, { wait: true })))
       const held = await running.drain(worksFor, idle, patience)
@@ -235,6 +240,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     },
     async stop() {
       isStopping = true
+      endLooks?.()
       await boss.stop({ graceful: true, timeout: 4_000 })
     },
   }

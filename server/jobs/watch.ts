@@ -1,7 +1,7 @@
 /** Detects that workers no longer fetch jobs although the database answers. */
 import type { PgBoss } from 'pg-boss'
 
-/** Milliseconds between two checks; an idle worker fetches several times in between. */
+/** Milliseconds between two checks. An idle worker fetches as often, so that one check may find nothing new. */
 const EVERY_MS = 10_000
 /** Consecutive checks that find nothing fetched before the process counts as stuck: a minute. */
 const MAX_MISSED_LOOKS = 6

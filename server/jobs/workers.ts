@@ -11,7 +11,8 @@ interface Worker {
   state: 'waiting' | 'working' | 'leaving'
 }
 
-/** How late a job may start whose time has come, when the queue is otherwise quiet. */
+/** How often an idle worker looks for jobs where the database can notify it, and where it cannot. */
+const NOTIFIED_POLL_SECONDS = 10
 const POLL_SECONDS = 2
 
 export interface WorkerOptions {
@@ -27,12 +28,13 @@ export interface WorkerOptions {
  * Workers of one kind of job. Each looks for jobs on its own, and each notification sends all of them looking, so
  * that idle ones are what a quiet process costs: one waits, and a worker that finds a job wakes another one. So
  * they become as many as there are jobs, up to the limit, and one again when the work is done.
+ * @returns wakes the one that waits, if one does
  */
 export async function startWorkers(
   boss: PgBoss,
   job: Job,
   { surroundings, spies, isStopping, noteStarted }: WorkerOptions,
-): Promise<void> {
+): Promise<() => void> {
   const { log } = surroundings
   const most = job.concurrency?.local ?? 2
   const shares = isShared(job) ? shareSlots(most) : undefined
@@ -42,8 +44,7 @@ export async function startWorkers(
     includeMetadata: true,
     perJobResults: true,
     pollingIntervalSeconds: POLL_SECONDS,
-    // With notifications pg-boss polls every 30 s, and a job whose time comes later sends no notification.
-    notifyPollingIntervalSeconds: POLL_SECONDS,
+    notifyPollingIntervalSeconds: NOTIFIED_POLL_SECONDS,
     ...(perGroup && { groupConcurrency: perGroup }),
   } as const
   const workers = new Set<Worker>()
@@ -86,10 +87,14 @@ export async function startWorkers(
   const waiting = () => [...workers].find(({ state }) => state === 'waiting')
   const report = (error: Error) => log.error({ err: error.message, job: job.name }, 'job engine')
 
-  function lookOn(): void {
+  function wake(): boolean {
     const next = waiting()
     if (next) boss.notifyWorker(next.id)
-    else if (workers.size < most && !isStopping()) hire().catch(report)
+    return next !== undefined
+  }
+
+  function lookOn(): void {
+    if (!wake() && workers.size < most && !isStopping()) hire().catch(report)
   }
 
   /** It counts until it is gone: it may be finding a job right now, and ends that first. */
@@ -104,4 +109,5 @@ export async function startWorkers(
   // Before the first job: what a spy has not seen end, `settled` would wait for without end.
   if (spies) boss.getSpy(job.name)
   await hire()
+  return wake
 }

@@ -61,7 +61,7 @@ interface ServerOptions {
 
 /**
  * A server on a database that holds nothing yet, with jobs running and sweeps only by hand. Starting one takes 0.3 s of
- * CPU, so that tests of a file that run one after another get the same one, emptied in between.
+ * CPU, so that tests of a process that run one after another get the same one, emptied in between.
  */
 export async function startServer(t: Teardown, options: ServerOptions = {}): Promise<TestServer> {
   const key = options.build || options.isOwn ? null : JSON.stringify(options.settings ?? {})
@@ -171,21 +171,33 @@ async function empty({ app }: RunningServer): Promise<boolean> {
   }
 }
 
-let isClosing = false
+/** The settings of a server that differs in none. */
+const NO_SETTINGS = JSON.stringify({})
+let isClosing = { atEndOfFile: false, atEndOfProcess: false }
 
-/** Closes idle servers when the tests of the file have ended. */
+/**
+ * Closes idle servers when the tests of the file have ended, but keeps one without settings of its own for the other files
+ * of the process, which closes it at its end.
+ */
 async function closeIdleAtEnd(): Promise<void> {
-  if (isClosing) return
-  isClosing = true
   // Not above: processes that tests start load this file, and tap would write to their parent.
   const { default: t } = await import('tap')
-  t.teardown(async () => {
-    isClosing = false
-    const idle = [...idleServers.values()].flat()
-    idleServers.clear()
-    await Promise.all(idle.map(running => running.close()))
-    for (const { watch } of idle) watch.check()
-  })
+  if (!isClosing.atEndOfProcess) t.after(() => closeIdle(() => true))
+  // `test/runner/groups.ts` runs this one after each file.
+  if (!isClosing.atEndOfFile)
+    t.teardown(() => {
+      isClosing.atEndOfFile = false
+      return closeIdle(key => key !== NO_SETTINGS)
+    })
+  isClosing = { atEndOfFile: true, atEndOfProcess: true }
+}
+
+async function closeIdle(isMeant: (key: string) => boolean): Promise<void> {
+  const keys = [...idleServers.keys()].filter(isMeant)
+  const idle = keys.flatMap(key => idleServers.get(key) ?? [])
+  for (const key of keys) idleServers.delete(key)
+  await Promise.all(idle.map(running => running.close()))
+  for (const { watch } of idle) watch.check()
 }
 
 type Cluster = Awaited<ReturnType<typeof testCluster>>

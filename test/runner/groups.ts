@@ -66,5 +66,6 @@ for (const file of ${JSON.stringify(files, null, 2)}) {
   for (const own of hooks) own.splice(0)
   for (const end of ends.splice(0)) await end()
 }
+t.end()
 `
 }

@@ -282,7 +282,7 @@ t.test('a start writes only queues that are not as they are to be', async t => {
   await startTwin()
   const after = await queues()
   const changed = after.filter(
-    (queue, index) => String(queue.updated_on) !== String(before[index]?.updated_on),
+    (queue, index) => Number(queue.updated_on) !== Number(before[index]?.updated_on),
   )
   t.match(changed, [
     { name: echo.name, retry_limit: before.find(({ name }) => name === echo.name)?.retry_limit },

@@ -1,0 +1,41 @@
+/** Wakes workers for jobs whose time has come, which no notification tells of. */
+import type { PgBoss } from 'pg-boss'
+
+/** How late such a job may be found. */
+const LOOK_MS = 2_000
+
+/** Of the queues given, those that hold a job that may start. */
+const DUE = `
+  select queue.name
+  from unnest(cast($1 as text[])) as queue (name)
+  cross join lateral (
+    select from pgboss.job
+    where job.name = queue.name and state < 'active' and not blocked and start_after <= now()
+    limit 1
+  ) as due`
+
+/**
+ * Looks every 2 s, for all queues in one statement: left to themselves, the workers would send one for each queue.
+ * @param workers of each queue, a function that wakes one that is idle
+ * @returns stops looking
+ */
+export function wakeForDueJobs(
+  boss: Pick<PgBoss, 'getDb'>,
+  workers: ReadonlyMap<string, () => void>,
+): () => void {
+  let isLooking = false
+  const look = async () => {
+    const { rows } = await boss.getDb().executeSql(DUE, [[...workers.keys()]])
+    for (const { name } of rows as { name: string }[]) workers.get(name)?.()
+  }
+  const timer = setInterval(() => {
+    if (isLooking) return
+    isLooking = true
+    // The workers look for themselves too, more seldom, and report what fails.
+    void look()
+      .catch(() => undefined)
+      .finally(() => (isLooking = false))
+  }, LOOK_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
