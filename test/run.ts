@@ -2,7 +2,7 @@
  * Runs tests against one PostgreSQL cluster that all files share, several processes at a time:
  * `node test/run.ts [quick|rest|all] [files] [--jobs=4] [--timeout=420]`. Without files it runs a ring of the suite
  * (`test/runner/rings.ts`), and with `quick` and `all` also types, lint and formatting. Prints what failed as it fails,
- * the CPU seconds of each process, longest first, and a line of totals; ends with 1 when anything failed.
+ * the CPU seconds of what took the most, and a line of totals; ends with 1 when anything failed.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
@@ -10,14 +10,22 @@ import { delimiter, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startTestCluster } from './helpers/cluster.ts'
 import { checkBudget } from './runner/budget.ts'
-import { groupFiles, type TestProcess } from './runner/groups.ts'
+import { divideFiles, FileQueue } from './runner/file-queue.ts'
 import { cpuSecondsOf, runProcess, signalRunning, type ProcessReport } from './runner/processes.ts'
-import { formatTotals, readFailures, readSkips, readTotals, sumTotals, type Totals } from './runner/report.ts'
+import {
+  formatTotals,
+  readFailures,
+  readFiles,
+  readSkips,
+  readTotals,
+  sumTotals,
+  type Totals,
+} from './runner/report.ts'
 import { filesOfRing, isRing, shareOfRing, type Ring } from './runner/rings.ts'
 import { STATIC_CHECKS } from './runner/static-checks.ts'
 
-/** A process that was run, and what its tests found. */
-interface FinishedProcess {
+/** A process or a file that was run, and what its tests found. */
+interface Finished {
   name: string
   cpuSeconds: number
   totals: Totals
@@ -26,6 +34,8 @@ interface FinishedProcess {
 const root = join(import.meta.dirname, '..')
 /** Tests make much that is soon garbage: with more room for it, Node collects it less often, for 4 % less CPU. */
 const NODE_FLAGS = ['--max-semi-space-size=64', `--import=${join(root, 'test/runner/error-domain.ts')}`]
+/** How many processes and files the summary lists. */
+const MAX_LISTED = 40
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { jobs: { type: 'string' }, timeout: { type: 'string' } },
@@ -62,24 +72,32 @@ const environment = {
 
 await buildTap()
 
-const finished: FinishedProcess[] = []
+const finished: Finished[] = []
 const skips = new Set<string>()
 const recordFile = join(root, '.tap/cpu-seconds.json')
 const recorded = readRecord()
 
 await runQueue([
   ...(namedFiles.length === 0 && ring !== 'rest' ? STATIC_CHECKS.map(check => () => runCheck(check)) : []),
-  ...testProcesses().map(test => () => runTests(test)),
+  ...testTasks(),
 ])
 finished.push({ name: 'PostgreSQL', cpuSeconds: cpuSecondsOf(cluster.pid()), totals: sumTotals([]) })
 process.exit(printSummary() ? 0 : 1)
 
-/** Returns the processes to run, the longest of the run before first, so that none is left over at the end. */
-function testProcesses(): TestProcess[] {
-  if (namedFiles.length > 0) return namedFiles.map(file => ({ name: file, file, members: [file] }))
-  return groupFiles(root, filesOfRing(root, ring)).sort(
-    (a, b) => (recorded[b.name] ?? Infinity) - (recorded[a.name] ?? Infinity) || 0,
+/** Named files get a process each; those of a ring share a few, of which each takes the next file when it has run one. */
+function testTasks(): (() => Promise<void>)[] {
+  if (namedFiles.length > 0) return namedFiles.map(file => () => runFile(file))
+  // The longest of the run before first, so that none is left over at the end.
+  const files = filesOfRing(root, ring).sort(
+    (a, b) => (recorded[b] ?? Infinity) - (recorded[a] ?? Infinity) || 0,
   )
+  const { alone, shared } = divideFiles(root, files)
+  const folder = join(root, '.tap/queue')
+  const queue = FileQueue.create(folder, shared)
+  return [
+    ...alone.map(file => () => runFile(file)),
+    ...Array.from({ length: jobCount }, () => () => runShared(queue, folder)),
+  ]
 }
 
 /**
@@ -104,7 +122,7 @@ async function runQueue(tasks: readonly (() => Promise<void>)[]): Promise<void> 
   await Promise.all(Array.from({ length: jobCount }, work))
 }
 
-async function runTests({ name, file }: TestProcess): Promise<void> {
+async function runFile(file: string): Promise<void> {
   const isNamed = namedFiles.length > 0
   const isLive = namedFiles.length === 1
   const report = await runProcess([process.execPath, ...NODE_FLAGS, join(root, file)], {
@@ -114,15 +132,52 @@ async function runTests({ name, file }: TestProcess): Promise<void> {
     timeoutSeconds: 4 * timeoutSeconds,
     ...(isLive && { onOutput: text => process.stdout.write(text) }),
   })
-  const totals = readTotals(report.output)
-  const isPassed = report.code === 0 && totals !== null && totals.total > 0 && totals.fail === 0
-  // A process that ends early, or without a test, counts as one failure.
+  const { totals, isPassed } = judge(report)
+  if (isNamed && !isLive) process.stdout.write(`# ${file}\n${report.output}`)
+  finish({ name: file, cpuSeconds: report.cpuSeconds, totals }, isPassed)
+  if (!isPassed && !isNamed) printFailures(report)
+}
+
+/** Runs a process that takes files from the queue, and another one when it has crashed and left some. */
+async function runShared(queue: FileQueue, folder: string): Promise<void> {
+  while (queue.count() > 0) {
+    const counted = { seconds: 0, failures: 0 }
+    let unread = ''
+    const report = await runProcess([process.execPath, ...NODE_FLAGS, queue.addProcess()], {
+      cwd: root,
+      env: { ...environment, TEST_QUEUE: folder },
+      // Each file has tap's own timeout; the process lasts as long as the run.
+      timeoutSeconds: 8 * timeoutSeconds,
+      onOutput(text) {
+        const { files, rest } = readFiles(unread + text)
+        unread = rest
+        for (const { file, cpuSeconds, output } of files) {
+          const failures = readFailures(output)
+          finish({ name: file, cpuSeconds, totals: sumTotals([]) }, failures.length === 0)
+          for (const failure of failures) console.log(failure)
+          counted.seconds += cpuSeconds
+          counted.failures += failures.length
+        }
+      },
+    })
+    const { totals, isPassed } = judge(report)
+    const name = 'loading of what tests share'
+    finish(
+      { name, cpuSeconds: report.cpuSeconds - counted.seconds, totals },
+      isPassed || counted.failures > 0,
+    )
+    if (!isPassed) printFailures({ ...report, output: unread })
+  }
+}
+
+/** A process that ends early, or without a test, counts as one failure. */
+function judge({ code, output }: ProcessReport): { totals: Totals; isPassed: boolean } {
+  for (const skip of readSkips(output)) skips.add(skip)
+  const totals = readTotals(output)
+  const isPassed = code === 0 && totals !== null && totals.total > 0 && totals.fail === 0
   const counted = totals ?? sumTotals([])
   if (!isPassed && counted.fail === 0) Object.assign(counted, { total: counted.total + 1, fail: 1 })
-  if (isNamed && !isLive) process.stdout.write(`# ${name}\n${report.output}`)
-  for (const skip of readSkips(report.output)) skips.add(skip)
-  finish({ name, cpuSeconds: report.cpuSeconds, totals: counted }, isPassed)
-  if (!isPassed && !isNamed) printFailures(report)
+  return { totals: counted, isPassed }
 }
 
 async function runCheck({ name, command }: { name: string; command: readonly string[] }): Promise<void> {
@@ -137,7 +192,7 @@ async function runCheck({ name, command }: { name: string; command: readonly str
   if (!isPassed) console.log(report.output)
 }
 
-function finish(ended: FinishedProcess, isPassed: boolean): void {
+function finish(ended: Finished, isPassed: boolean): void {
   finished.push(ended)
   recorded[ended.name] = ended.cpuSeconds
   if (namedFiles.length === 0 || !isPassed)
@@ -156,8 +211,9 @@ function printFailures({ output, code, isTimedOut }: ProcessReport): void {
 function printSummary(): boolean {
   for (const skip of [...skips].sort()) console.log(`skipped: ${skip}`)
   finished.sort((a, b) => b.cpuSeconds - a.cpuSeconds)
-  console.log('CPU seconds of each process:')
-  for (const { name, cpuSeconds } of finished) console.log(`${cpuSeconds.toFixed(1).padStart(7)}  ${name}`)
+  console.log('CPU seconds of what took the most:')
+  for (const { name, cpuSeconds } of finished.slice(0, MAX_LISTED))
+    console.log(`${cpuSeconds.toFixed(1).padStart(7)}  ${name}`)
   const used = finished.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
   const totals = sumTotals(finished.map(({ totals }) => totals))
   const excess = namedFiles.length === 0 ? checkBudget(root, ring, used) : null

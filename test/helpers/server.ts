@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { build, type BuildOptions } from '../../server/build.ts'
 import { readConfig } from '../../server/settings/config.ts'
 import { manifest } from '../../server/manifest.ts'
+import { authority } from './certificates.ts'
 import { checkReplies } from './check-replies.ts'
 import { testCluster } from './cluster.ts'
 import { addCredential, openWatchedLog, watchCredentials, type LogWatch } from './log-watch.ts'
@@ -80,6 +81,8 @@ export async function startServer(t: Teardown, options: ServerOptions = {}): Pro
 
 interface RunningServer {
   app: TestServer
+  /** `describeShape` at its start. */
+  shape: string
   watch: LogWatch
   endTwins(): Promise<void>
   close(): Promise<void>
@@ -89,6 +92,8 @@ interface RunningServer {
 const idleServers = new Map<string, RunningServer[]>()
 
 async function openServer(options: ServerOptions): Promise<RunningServer> {
+  // A server keeps the authorities that it found at its first request, and a later file may start a receiver.
+  await authority()
   const cluster = await testCluster()
   const admin = await connect(urlOf(cluster, 'postgres', cluster.user, cluster.password))
   const template = await ensureTemplate(admin, cluster)
@@ -132,7 +137,7 @@ async function openServer(options: ServerOptions): Promise<RunningServer> {
     await admin.query(`drop role if exists ${name}_app`)
     await admin.end()
   }
-  return { app, watch, endTwins, close }
+  return { app, shape: await describeShape(app), watch, endTwins, close }
 }
 
 /** Tables whose rows the start makes. */
@@ -150,11 +155,26 @@ const EMPTY = `do $$ declare place text; begin
          or c.oid in (select relid from pg_partition_tree('pgboss.job')))
   loop execute 'delete from ' || place; end loop; end $$`
 
-/** Removes all that tests stored; returns whether the server can be used again, which it cannot while it works a job. */
-async function empty({ app }: RunningServer): Promise<boolean> {
+/** What tests of other files must find as it was: the routes and, in the database, tables, rights, triggers and functions. */
+async function describeShape({ server, query }: TestServer): Promise<string> {
+  const [shape] = await query(
+    `select md5(string_agg(concat_ws(' ', c.relname, c.relnatts, c.relacl), ',' order by c.oid)) as tables,
+       (select count(*) from pg_trigger where not tgisinternal) as triggers,
+       (select count(*) from pg_proc where pronamespace = 'public'::regnamespace) as functions
+     from pg_class c where c.relnamespace = 'public'::regnamespace`,
+  )
+  return JSON.stringify({ ...shape, routes: server.table().length })
+}
+
+/**
+ * Removes all that tests stored; returns whether the server can be used again, which it cannot while it works a job, or
+ * when a test has altered it.
+ */
+async function empty({ app, shape }: RunningServer): Promise<boolean> {
   // A test has stopped it.
   if (!app.server.info.started) return false
   try {
+    if ((await describeShape(app)) !== shape) return false
     for (const deadline = Date.now() + 1_000; ;) {
       await app.query(`delete from pgboss.job where state <> 'active'`)
       const [working] = await app.query(`select 1 from pgboss.job where state = 'active' limit 1`)
@@ -183,7 +203,7 @@ async function closeIdleAtEnd(): Promise<void> {
   // Not above: processes that tests start load this file, and tap would write to their parent.
   const { default: t } = await import('tap')
   if (!isClosing.atEndOfProcess) t.after(() => closeIdle(() => true))
-  // `test/runner/groups.ts` runs this one after each file.
+  // `test/runner/shared-process.ts` runs this one after each file.
   if (!isClosing.atEndOfFile)
     t.teardown(() => {
       isClosing.atEndOfFile = false

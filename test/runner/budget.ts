@@ -5,8 +5,8 @@ import type { Ring } from './rings.ts'
 const FILE = 'test/cpu-budget.json'
 
 /**
- * Compares the CPU seconds of a whole run with its budget: of the run, so that no single slow file fails it. CPU time grows
- * with contention too: two processors that three other suites shared needed half as much again for the same tests.
+ * Compares the CPU seconds of a whole run with its budget, so that no single slow file fails it. The same tests take up to
+ * half as much again on a machine that others share, which the budget allows for.
  * @returns what is wrong, null when nothing is or nothing could be measured
  */
 export function checkBudget(root: string, ring: Ring, cpuSeconds: number): string | null {

@@ -56,6 +56,23 @@ export function readFailures(output: string): string[] {
   return failures
 }
 
+/**
+ * Divides the output of `test/runner/shared-process.ts` by files.
+ * @returns the files that have ended, and what comes after them
+ */
+export function readFiles(output: string): {
+  files: { file: string; cpuSeconds: number; output: string }[]
+  rest: string
+} {
+  const files = []
+  let start = 0
+  for (const end of output.matchAll(/^# (\S+) used ([\d.]+) s$\n/gm)) {
+    files.push({ file: end[1]!, cpuSeconds: Number(end[2]), output: output.slice(start, end.index) })
+    start = end.index + end[0].length
+  }
+  return { files, rest: output.slice(start) }
+}
+
 /** Returns why tests were skipped, each as `title: reason`. */
 export function readSkips(output: string): string[] {
   return [...output.matchAll(/^ *ok \d+ - (.*) # SKIP ?(.*)$/gm)].map(([, title, why]) =>

@@ -45,14 +45,29 @@ const OUTER: Record<string, string[]> = {
     'test/plugins/alerts/delivery/receivers.test.ts',
     'test/plugins/alerts/lifecycle/deadlocks.test.ts',
     'test/plugins/catalog/discovery/privileges.test.ts',
-    'test/plugins/catalog/drift/constraint-properties.test.ts',
+    'test/plugins/metrics/groups.test.ts',
+    'test/plugins/catalog/drift/{constraint-properties,postgresql,recorded-alerts}.test.ts',
+    'test/plugins/contracts/yaml.test.ts',
   ],
   'full matrices of faults': [
     'test/connectors/conformance.test.ts',
-    'test/plugins/alerts/delivery/attempts.test.ts',
+    'test/connectors/postgresql/{session,settings}.test.ts',
+    'test/plugins/alerts/delivery/{attempts,outbox}.test.ts',
+    'test/plugins/scans/statements.test.ts',
+    'test/server/extensions.test.ts',
+    'test/server/telemetry/{log-watch,observability}.test.ts',
   ],
-  'a hundred thousand generated rows': ['test/plugins/alerts/api-plans.test.ts'],
-  'packing and installing': ['test/template.test.ts'],
+  'many generated rows': [
+    'test/migrations.test.ts',
+    'test/plugins/alerts/api-plans.test.ts',
+    'test/plugins/metrics/many-groups.test.ts',
+    'test/server/database/partitions.test.ts',
+  ],
+  'demos beside the one that every start makes': [
+    'test/plugins/auth/sign-in/demo-sessions.test.ts',
+    'test/plugins/preferences/{demo,demo-elsewhere}.test.ts',
+  ],
+  'the template, packing and installing': ['test/{plugin-template,template}.test.ts'],
 }
 
 export function isRing(word: string): word is Ring {
