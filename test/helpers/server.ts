@@ -81,8 +81,9 @@ export async function startServer(t: Teardown, options: ServerOptions = {}): Pro
 
 interface RunningServer {
   app: TestServer
-  /** `describeShape` at its start. */
-  shape: string
+  /** `listParts` and `describeDatabase` at its start. */
+  parts: unknown[]
+  database: string
   watch: LogWatch
   endTwins(): Promise<void>
   close(): Promise<void>
@@ -137,7 +138,8 @@ async function openServer(options: ServerOptions): Promise<RunningServer> {
     await admin.query(`drop role if exists ${name}_app`)
     await admin.end()
   }
-  return { app, shape: await describeShape(app), watch, endTwins, close }
+  const database = await describeDatabase(app)
+  return { app, parts: listParts(server), database, watch, endTwins, close }
 }
 
 /** Tables whose rows the start makes. */
@@ -155,26 +157,45 @@ const EMPTY = `do $$ declare place text; begin
          or c.oid in (select relid from pg_partition_tree('pgboss.job')))
   loop execute 'delete from ' || place; end loop; end $$`
 
-/** What tests of other files must find as it was: the routes and, in the database, tables, rights, triggers and functions. */
-async function describeShape({ server, query }: TestServer): Promise<string> {
+/** What the next test must find as it was: in the database, tables, rights, triggers, functions, settings and roles. */
+async function describeDatabase({ query }: TestServer): Promise<string> {
   const [shape] = await query(
     `select md5(string_agg(concat_ws(' ', c.relname, c.relnatts, c.relacl), ',' order by c.oid)) as tables,
        (select count(*) from pg_trigger where not tgisinternal) as triggers,
-       (select count(*) from pg_proc where pronamespace = 'public'::regnamespace) as functions
+       (select count(*) from pg_proc where pronamespace = 'public'::regnamespace) as functions,
+       (select string_agg(s.setconfig::text, ',') from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
+        where d.datname = current_database()) as settings,
+       (select string_agg(rolpassword, ',' order by oid) from pg_authid where starts_with(rolname, current_database()))
+         as passwords
      from pg_class c where c.relnamespace = 'public'::regnamespace`,
   )
-  return JSON.stringify({ ...shape, routes: server.table().length })
+  return JSON.stringify(shape)
+}
+
+/** And of the server: its routes, and the methods and settings that a test may have replaced. */
+function listParts(server: Server): unknown[] {
+  const { config, connectors, checks, db, egress, jobs, limits, vault } = server
+  const decorations = { config, connectors, checks, db, egress, jobs, limits, vault, ...server.plugins }
+  const parts = Object.values(decorations).flatMap(decoration => Object.values(decoration as object))
+  return [server.table().length, ...parts.filter(part => typeof part !== 'object')]
+}
+
+async function isUnaltered({ app, parts, database }: RunningServer): Promise<boolean> {
+  const now = listParts(app.server)
+  const isSame = now.length === parts.length && now.every((part, index) => part === parts[index])
+  // A test may have had it drain its jobs.
+  const isWorking = app.server.info.started > 0 && app.server.jobs.lookedAt() !== null
+  return isSame && isWorking && (await describeDatabase(app)) === database
 }
 
 /**
  * Removes all that tests stored; returns whether the server can be used again, which it cannot while it works a job, or
  * when a test has altered it.
  */
-async function empty({ app, shape }: RunningServer): Promise<boolean> {
-  // A test has stopped it.
-  if (!app.server.info.started) return false
+async function empty(running: RunningServer): Promise<boolean> {
+  const { app } = running
   try {
-    if ((await describeShape(app)) !== shape) return false
+    if (!(await isUnaltered(running))) return false
     for (const deadline = Date.now() + 1_000; ;) {
       await app.query(`delete from pgboss.job where state <> 'active'`)
       const [working] = await app.query(`select 1 from pgboss.job where state = 'active' limit 1`)
