@@ -65,7 +65,9 @@ interface ServerOptions {
  * CPU, so that tests of a process that run one after another get the same one, emptied in between.
  */
 export async function startServer(t: Teardown, options: ServerOptions = {}): Promise<TestServer> {
-  const key = options.build || options.isOwn ? null : JSON.stringify(options.settings ?? {})
+  // A benchmark is no test: it ends its server itself, and tap would end the benchmark after 30 s.
+  const isTest = 'pass' in t
+  const key = !isTest || options.build || options.isOwn ? null : JSON.stringify(options.settings ?? {})
   if (key !== null) await closeIdleAtEnd()
   const idle = key === null ? undefined : idleServers.get(key)?.pop()
   const running = idle ?? (await openServer(options))
