@@ -1,8 +1,9 @@
 /**
  * Runs tests against one PostgreSQL cluster that all files share, several processes at a time:
- * `node test/run.ts [quick|rest|all] [files] [--jobs=4] [--timeout=420]`. Without files it runs a ring of the suite
- * (`test/runner/rings.ts`), and with `quick` and `all` also types, lint and formatting. Prints what failed as it fails,
- * the CPU seconds of what took the most, and a line of totals; ends with 1 when anything failed.
+ * `node test/run.ts [quick|rest|all] [files] [--jobs=4] [--timeout=420] [--minutes=5]`. Without files it runs a ring of
+ * the suite (`test/runner/rings.ts`), and with `quick` and `all` also types, lint and formatting. Prints what failed as it
+ * fails, the CPU seconds of what took the most, and a line of totals; ends with 1 when anything failed. After `--minutes`
+ * no further file begins: which files run then depends on `TEST_SEED`, and those left out are listed.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
@@ -21,7 +22,7 @@ import {
   sumTotals,
   type Totals,
 } from './runner/report.ts'
-import { filesOfRing, isRing, shareOfRing, type Ring } from './runner/rings.ts'
+import { filesOfRing, isRing, rankOf, shareOfRing, type Ring } from './runner/rings.ts'
 import { STATIC_CHECKS } from './runner/static-checks.ts'
 
 /** A process or a file that was run, and what its tests found. */
@@ -38,11 +39,12 @@ const NODE_FLAGS = ['--max-semi-space-size=64', `--import=${join(root, 'test/run
 const MAX_LISTED = 40
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { jobs: { type: 'string' }, timeout: { type: 'string' } },
+  options: { jobs: { type: 'string' }, timeout: { type: 'string' }, minutes: { type: 'string' } },
 })
 const ring: Ring = positionals.find(isRing) ?? 'all'
 const namedFiles = positionals.filter(word => !isRing(word))
 const timeoutSeconds = Number(values.timeout ?? 420)
+const deadline = values.minutes === undefined ? null : Date.now() + Number(values.minutes) * 60_000
 // Two to a core: a test waits for the database for nearly half its time.
 const jobCount = Number(values.jobs ?? 2 * availableParallelism())
 
@@ -74,6 +76,8 @@ await buildTap()
 
 const finished: Finished[] = []
 const skips = new Set<string>()
+/** Files that time did not suffice for. */
+const leftOut: string[] = []
 const recordFile = join(root, '.tap/cpu-seconds.json')
 const recorded = readRecord()
 
@@ -87,17 +91,30 @@ process.exit(printSummary() ? 0 : 1)
 /** Named files get a process each; those of a ring share a few, of which each takes the next file when it has run one. */
 function testTasks(): (() => Promise<void>)[] {
   if (namedFiles.length > 0) return namedFiles.map(file => () => runFile(file))
-  // The longest of the run before first, so that none is left over at the end.
-  const files = filesOfRing(root, ring).sort(
-    (a, b) => (recorded[b] ?? Infinity) - (recorded[a] ?? Infinity) || 0,
-  )
-  const { alone, shared } = divideFiles(root, files)
+  const { alone, shared } = divideFiles(root, inOrder(filesOfRing(root, ring)))
   const folder = join(root, '.tap/queue')
-  const queue = FileQueue.create(folder, shared)
-  return [
-    ...alone.map(file => () => runFile(file)),
-    ...Array.from({ length: jobCount }, () => () => runShared(queue, folder)),
-  ]
+  const queue = FileQueue.create(folder, shared, deadline)
+  const tasks = alone.map(file => () => (isOver() ? leaveOut(file) : runFile(file)))
+  const sharing = Array.from({ length: jobCount }, () => () => runShared(queue, folder))
+  // Where time may run out, both kinds get half of it.
+  return deadline === null
+    ? [...tasks, ...sharing]
+    : [...sharing.splice(0, jobCount / 2), ...tasks, ...sharing]
+}
+
+function isOver(): boolean {
+  return deadline !== null && Date.now() > deadline
+}
+
+/** The longest of the run before first, so that none is left over at the end; where time may run out, by the seed. */
+function inOrder(files: readonly string[]): string[] {
+  const seconds = (file: string) => recorded[file] ?? Infinity
+  if (deadline === null) return [...files].sort((a, b) => seconds(b) - seconds(a) || 0)
+  return files.toSorted((a, b) => (rankOf('files', a) < rankOf('files', b) ? -1 : 1))
+}
+
+async function leaveOut(file: string): Promise<void> {
+  leftOut.push(file)
 }
 
 /**
@@ -140,7 +157,7 @@ async function runFile(file: string): Promise<void> {
 
 /** Runs a process that takes files from the queue, and another one when it has crashed and left some. */
 async function runShared(queue: FileQueue, folder: string): Promise<void> {
-  while (queue.count() > 0) {
+  while (queue.left().length > 0 && !isOver()) {
     const counted = { seconds: 0, failures: 0 }
     let unread = ''
     const report = await runProcess([process.execPath, ...NODE_FLAGS, queue.addProcess()], {
@@ -161,7 +178,7 @@ async function runShared(queue: FileQueue, folder: string): Promise<void> {
       },
     })
     const { totals, isPassed } = judge(report)
-    const name = 'loading of what tests share'
+    const name = 'loading of what files share'
     finish(
       { name, cpuSeconds: report.cpuSeconds - counted.seconds, totals },
       isPassed || counted.failures > 0,
@@ -210,6 +227,9 @@ function printFailures({ output, code, isTimedOut }: ProcessReport): void {
 /** Prints skips, CPU seconds and totals; returns whether everything passed. */
 function printSummary(): boolean {
   for (const skip of [...skips].sort()) console.log(`skipped: ${skip}`)
+  if (deadline !== null) leftOut.push(...new FileQueue(join(root, '.tap/queue')).left())
+  if (leftOut.length > 0)
+    console.log(`left out after ${values.minutes} minutes, for another seed: ${leftOut.join(' ')}`)
   finished.sort((a, b) => b.cpuSeconds - a.cpuSeconds)
   console.log('CPU seconds of what took the most:')
   for (const { name, cpuSeconds } of finished.slice(0, MAX_LISTED))

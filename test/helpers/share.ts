@@ -3,9 +3,9 @@
  * depends on `TEST_SEED` (defaults to 1) and on the name of the matrix, and so do the values of fast-check, so that a
  * failure can be repeated.
  */
-import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
+import { rankOf } from '../runner/rings.ts'
 
 const SHARE = Number(process.env.TEST_SHARE || 1)
 const SEED = process.env.TEST_SEED || '1'
@@ -15,7 +15,7 @@ if (!(SHARE >= 0 && SHARE <= 1))
 if (SHARE < 1)
   fc.configureGlobal({
     ...fc.readConfigureGlobal(),
-    seed: Number.parseInt(hashOf('fast-check', 0).slice(0, 7), 16),
+    seed: Number.parseInt(rankOf('fast-check', '0').slice(0, 7), 16),
   })
 
 /** `TEST_SHARE` of a list in its order, at least one item; a comment in the output names the seed and the share. */
@@ -23,7 +23,7 @@ export function share<Item>(list: readonly Item[], seed: string): Item[] {
   const count = sharedCount(list.length)
   if (count >= list.length) return [...list]
   t.comment(`${count} of ${list.length} of "${seed}", TEST_SEED=${SEED} TEST_SHARE=${SHARE}`)
-  const ranked = list.map((_, index) => ({ index, rank: hashOf(seed, index) }))
+  const ranked = list.map((_, index) => ({ index, rank: rankOf(seed, String(index)) }))
   const chosen = new Set(
     ranked
       .sort((a, b) => (a.rank < b.rank ? -1 : 1))
@@ -39,7 +39,7 @@ export function share<Item>(list: readonly Item[], seed: string): Item[] {
  */
 export function sharedTest(test: SubtestRunner, seed: string): SubtestRunner {
   if (SHARE < 1) t.comment(`a share of "${seed}", TEST_SEED=${SEED} TEST_SHARE=${SHARE}`)
-  const isChosen = (name: string) => Number.parseInt(hashOf(seed, name).slice(0, 8), 16) < SHARE * 2 ** 32
+  const isChosen = (name: string) => Number.parseInt(rankOf(seed, name).slice(0, 8), 16) < SHARE * 2 ** 32
   return {
     test: (name, options, run) => (isChosen(name) ? test.test(name, options, run) : Promise.resolve()),
   }
@@ -47,10 +47,6 @@ export function sharedTest(test: SubtestRunner, seed: string): SubtestRunner {
 
 interface SubtestRunner {
   test(name: string, options: { skip?: string }, run: () => Promise<void>): unknown
-}
-
-function hashOf(seed: string, key: string | number): string {
-  return createHash('sha1').update(`${SEED} ${seed} ${key}`).digest('hex')
 }
 
 /** `TEST_SHARE` of a number of runs (fast-check's `numRuns`), rounded up, at least one unless there are none. */

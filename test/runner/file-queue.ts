@@ -24,10 +24,11 @@ export class FileQueue {
     this.#folder = folder
   }
 
-  static create(folder: string, files: readonly string[]): FileQueue {
+  /** @param deadline in milliseconds since 1970, after which no file is taken */
+  static create(folder: string, files: readonly string[], deadline: number | null): FileQueue {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, 'files.json'), JSON.stringify(files))
+    writeFileSync(join(folder, 'files.json'), JSON.stringify({ files, deadline }))
     return new FileQueue(folder)
   }
 
@@ -41,7 +42,9 @@ export class FileQueue {
 
   /** Takes the files that no other process has, one after another. */
   *take(): Generator<string> {
-    for (const [index, file] of this.#files().entries()) {
+    const { files, deadline } = this.#read()
+    for (const [index, file] of files.entries()) {
+      if (deadline !== null && Date.now() > deadline) return
       try {
         closeSync(openSync(join(this.#folder, String(index)), 'wx'))
       } catch {
@@ -51,12 +54,14 @@ export class FileQueue {
     }
   }
 
-  /** How many no process has taken. */
-  count(): number {
-    return this.#files().length - readdirSync(this.#folder).filter(name => /^\d+$/.test(name)).length
+  /** Those that no process has taken. */
+  left(): string[] {
+    const taken = new Set(readdirSync(this.#folder))
+    return this.#read().files.filter((_, index) => !taken.has(String(index)))
   }
 
-  #files(): string[] {
-    return JSON.parse(readFileSync(join(this.#folder, 'files.json'), 'utf8')) as string[]
+  #read(): { files: string[]; deadline: number | null } {
+    const text = readFileSync(join(this.#folder, 'files.json'), 'utf8')
+    return JSON.parse(text) as { files: string[]; deadline: number | null }
   }
 }
