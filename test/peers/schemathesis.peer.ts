@@ -31,12 +31,12 @@ const LEFT: [code: string, shown: RegExp, reason: string][] = [
   ['ST202', /idempotency-key was used for another request/, 'each example has the same key'],
   [
     'ST202',
-    /cannot be given (together|without)|must contain at least one of/,
+    /cannot be given (together|without)|must contain at least one of|contradicts is_active/,
     'OpenAPI has no words for parameters that exclude each other',
   ],
   [
     'ST202',
-    /must lie in the (future|past)|must be (after|before)|is above max/,
+    /must lie in the (future|past)|must be (after|before)|is above max|must be a duration from/,
     'what is right depends on other values or the time',
   ],
   [
@@ -49,10 +49,17 @@ const LEFT: [code: string, shown: RegExp, reason: string][] = [
     /there is no|knows no|There is no|did you mean|does not exist/,
     'names of tables and columns depend on what is stored',
   ],
+  [
+    'ST202',
+    /Freshness is not configured|with those that the rule has|another table than the asset|must be a source/,
+    'what is right depends on what is stored',
+  ],
   ['ST202', /holds a NUL character/, 'no text with a NUL is taken anywhere, which no schema says'],
   ['ST202', /repeats item/, 'names are compared without regard to case'],
   ['ST202', /must be a URL that starts with/, '`format: uri` names no scheme'],
   ['ST202', /the body is empty: send the contract/, 'a text of white space holds no contract'],
+  ['ST201', /URI_TOO_LONG/, 'the HTTP server refuses a URL of over 16 KiB before any operation'],
+  ['ST103', /URI_TOO_LONG/, 'the same, for all operations'],
   ['ST201', /contracts\/validate/, 'what is no contract gets a verdict, not an error'],
   [
     'ST205',

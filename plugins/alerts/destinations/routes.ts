@@ -22,6 +22,7 @@ import {
 import { Alert, Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
 import { noAlert } from '../lifecycle/transitions.ts'
 import { presentAttempt, presentDelivery } from '../delivery/present.ts'
+import { getDestinationType } from './registry.ts'
 import { presentDestination } from './present.ts'
 import { replies } from './replies.ts'
 import { idParams } from '../lifecycle/schemas.ts'
@@ -254,6 +255,8 @@ async function listDestinations(request: Request) {
     if (isActiveOnly) void matching.where({ isActive: true })
     if (isFailing !== undefined) void matching.whereRaw('(failing_since is not null) = ?', [isFailing])
     const { results, total } = await pageOf(matching, page)
+    // Destinations of an extension that is no longer loaded are found by its name.
+    if (destinationType !== undefined && total === 0) getDestinationType(request.server, destinationType)
     const destinations = await presentDestinations(trx, results)
     return { data: { destinations, pagination: pagination(total, page) } }
   })

@@ -199,6 +199,10 @@ t.test('a destination shows its last message and the counts of the last day', as
   t.match(await list('?is_active=true'), [{ id: made.id }])
   t.match(await list('?is_failing=false&destination_type=webhook'), [{ id: quiet.id }])
   t.strictSame(await list('?destination_type=slack'), [])
+  t.match(await world.ask('GET', `${ALERTS}/destinations?destination_type=slak`), {
+    status: 400,
+    body: { error: { message: /destination_type .*slak.*did you mean `slack`/ } },
+  })
   const renamed = await world.ask('PATCH', `${ALERTS}/destinations/${made.id}`, { name: 'Renamed' })
   t.match(renamed.body.data, { ...expected, name: 'Renamed' })
 })
