@@ -22,7 +22,8 @@ import {
   sumTotals,
   type Totals,
 } from './runner/report.ts'
-import { filesOfRing, isRing, rankOf, shareOfRing, type Ring } from './runner/rings.ts'
+import { filesOfRing, isRing, shareOfRing, type Ring } from './runner/rings.ts'
+import { rankOf } from './runner/seed.ts'
 import { STATIC_CHECKS } from './runner/static-checks.ts'
 
 /** A process or a file that was run, and what its tests found. */
@@ -78,6 +79,7 @@ const finished: Finished[] = []
 const skips = new Set<string>()
 /** Files that time did not suffice for. */
 const leftOut: string[] = []
+let queue: FileQueue | undefined
 const recordFile = join(root, '.tap/cpu-seconds.json')
 const recorded = readRecord()
 
@@ -92,10 +94,13 @@ process.exit(printSummary() ? 0 : 1)
 function testTasks(): (() => Promise<void>)[] {
   if (namedFiles.length > 0) return namedFiles.map(file => () => runFile(file))
   const { alone, shared } = divideFiles(root, inOrder(filesOfRing(root, ring)))
-  const folder = join(root, '.tap/queue')
-  const queue = FileQueue.create(folder, shared, deadline)
-  const tasks = alone.map(file => () => (isOver() ? leaveOut(file) : runFile(file)))
-  const sharing = Array.from({ length: jobCount }, () => () => runShared(queue, folder))
+  const sharedQueue = FileQueue.create(join(root, '.tap/queue'), shared, deadline)
+  queue = sharedQueue
+  const tasks = alone.map(file => async () => {
+    if (isOver()) leftOut.push(file)
+    else await runFile(file)
+  })
+  const sharing = Array.from({ length: jobCount }, () => () => runShared(sharedQueue))
   // Where time may run out, both kinds get half of it.
   return deadline === null
     ? [...tasks, ...sharing]
@@ -111,10 +116,6 @@ function inOrder(files: readonly string[]): string[] {
   const seconds = (file: string) => recorded[file] ?? Infinity
   if (deadline === null) return [...files].sort((a, b) => seconds(b) - seconds(a) || 0)
   return files.toSorted((a, b) => (rankOf('files', a) < rankOf('files', b) ? -1 : 1))
-}
-
-async function leaveOut(file: string): Promise<void> {
-  leftOut.push(file)
 }
 
 /**
@@ -156,13 +157,13 @@ async function runFile(file: string): Promise<void> {
 }
 
 /** Runs a process that takes files from the queue, and another one when it has crashed and left some. */
-async function runShared(queue: FileQueue, folder: string): Promise<void> {
+async function runShared(queue: FileQueue): Promise<void> {
   while (queue.left().length > 0 && !isOver()) {
     const counted = { seconds: 0, failures: 0 }
     let unread = ''
     const report = await runProcess([process.execPath, ...NODE_FLAGS, queue.addProcess()], {
       cwd: root,
-      env: { ...environment, TEST_QUEUE: folder },
+      env: { ...environment, TEST_QUEUE: queue.folder },
       // Each file has tap's own timeout; the process lasts as long as the run.
       timeoutSeconds: 8 * timeoutSeconds,
       onOutput(text) {
@@ -227,9 +228,8 @@ function printFailures({ output, code, isTimedOut }: ProcessReport): void {
 /** Prints skips, CPU seconds and totals; returns whether everything passed. */
 function printSummary(): boolean {
   for (const skip of [...skips].sort()) console.log(`skipped: ${skip}`)
-  if (deadline !== null) leftOut.push(...new FileQueue(join(root, '.tap/queue')).left())
-  if (leftOut.length > 0)
-    console.log(`left out after ${values.minutes} minutes, for another seed: ${leftOut.join(' ')}`)
+  leftOut.push(...(queue?.left() ?? []))
+  if (leftOut.length > 0) console.log(`not run: ${leftOut.join(' ')}`)
   finished.sort((a, b) => b.cpuSeconds - a.cpuSeconds)
   console.log('CPU seconds of what took the most:')
   for (const { name, cpuSeconds } of finished.slice(0, MAX_LISTED))

@@ -43,7 +43,7 @@ export interface Health {
 const DATABASE_TIMEOUT_MS = 4_500
 /** Seconds a job may wait past its time before an operator should look after the workers. */
 const LATE_SECONDS = 300
-/** Milliseconds without a look for jobs, which are looked for every 2 s, after which workers count as stuck. */
+/** Milliseconds without a look for jobs, for which each idle worker looks every 10 s, after which workers count as stuck. */
 const STUCK_MS = 30_000
 
 interface Asked {

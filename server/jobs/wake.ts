@@ -1,10 +1,10 @@
-/** Wakes workers for jobs whose time has come, which no notification tells of. */
+/** Wakes workers when delayed jobs become due: PostgreSQL notifies only when a job is sent. */
 import type { PgBoss } from 'pg-boss'
 
-/** How late such a job may be found. */
+/** How late a delayed job may be found. */
 const LOOK_MS = 2_000
 
-/** Of the queues given, those that hold a job that may start. */
+/** Selects the queues that hold a job that may start. */
 const DUE = `
   select queue.name
   from unnest(cast($1 as text[])) as queue (name)
@@ -16,7 +16,7 @@ const DUE = `
 
 /**
  * Looks every 2 s, for all queues in one statement: left to themselves, the workers would send one for each queue.
- * @param workers of each queue, a function that wakes one that is idle
+ * @param workers by queue, wakes an idle worker
  * @returns stops looking
  */
 export function wakeForDueJobs(

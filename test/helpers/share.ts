@@ -5,10 +5,9 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { rankOf } from '../runner/rings.ts'
+import { rankOf, SEED } from '../runner/seed.ts'
 
 const SHARE = Number(process.env.TEST_SHARE || 1)
-const SEED = process.env.TEST_SEED || '1'
 if (!(SHARE >= 0 && SHARE <= 1))
   throw new Error(`TEST_SHARE must be a number from 0 to 1, not ${process.env.TEST_SHARE}`)
 // What a test expects of many random values as a whole does not hold of every small share of them.

@@ -17,11 +17,11 @@ export function divideFiles(root: string, files: readonly string[]): { alone: st
  * an empty file for each that was taken, named after its place in the list, which only one process can create.
  */
 export class FileQueue {
-  readonly #folder: string
+  readonly folder: string
 
   /** @param folder of a queue that `create` has made */
   constructor(folder: string) {
-    this.#folder = folder
+    this.folder = folder
   }
 
   /** @param deadline in milliseconds since 1970, after which no file is taken */
@@ -34,8 +34,8 @@ export class FileQueue {
 
   /** Makes the main file of a process. Each has its own, because tap names the folders of a process's fixtures after it. */
   addProcess(): string {
-    const main = join(this.#folder, `${randomUUID()}.ts`)
-    const shared = relative(this.#folder, join(import.meta.dirname, 'shared-process.ts'))
+    const main = join(this.folder, `${randomUUID()}.ts`)
+    const shared = relative(this.folder, join(import.meta.dirname, 'shared-process.ts'))
     writeFileSync(main, `import ${JSON.stringify(shared)}\n`)
     return main
   }
@@ -46,7 +46,7 @@ export class FileQueue {
     for (const [index, file] of files.entries()) {
       if (deadline !== null && Date.now() > deadline) return
       try {
-        closeSync(openSync(join(this.#folder, String(index)), 'wx'))
+        closeSync(openSync(join(this.folder, String(index)), 'wx'))
       } catch {
         continue
       }
@@ -56,12 +56,12 @@ export class FileQueue {
 
   /** Those that no process has taken. */
   left(): string[] {
-    const taken = new Set(readdirSync(this.#folder))
+    const taken = new Set(readdirSync(this.folder))
     return this.#read().files.filter((_, index) => !taken.has(String(index)))
   }
 
   #read(): { files: string[]; deadline: number | null } {
-    const text = readFileSync(join(this.#folder, 'files.json'), 'utf8')
+    const text = readFileSync(join(this.folder, 'files.json'), 'utf8')
     return JSON.parse(text) as { files: string[]; deadline: number | null }
   }
 }

@@ -2,7 +2,6 @@
  * Which test files are run when. `quick` is `npm test`: unit tests, the API, the conformance kits on PostgreSQL and
  * SQLite, and a tenth of each generated matrix. `all` is `npm run test:all`. `rest` is what `quick` leaves of `all`.
  */
-import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -86,13 +85,6 @@ export function filesOfRing(root: string, ring: Ring): string[] {
   if (ring === 'all') return files
   if (ring === 'quick') return files.filter(file => !outer.has(file))
   return files.filter(file => outer.has(file) || isPartlyRun(join(root, file)))
-}
-
-/** What a choice of files or items goes by: the same for the same `TEST_SEED`. */
-export function rankOf(what: string, item: string): string {
-  return createHash('sha1')
-    .update(`${process.env.TEST_SEED || '1'} ${what} ${item}`)
-    .digest('hex')
 }
 
 function isPartlyRun(path: string): boolean {
