@@ -3,6 +3,7 @@ import type { Server } from '@hapi/hapi'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { hasCode, invalidInput } from '../../server/http/errors.ts'
 import type { AssetCheckResult, CheckTarget, CheckFeature, ScansApi } from './api.ts'
+import { withLeases } from './leases.ts'
 import { runScan, type ScanRun } from './run.ts'
 import { selectChecks } from './select.ts'
 
@@ -41,20 +42,26 @@ export async function checkAsset(
     const { source } = await server.plugins.catalog.findAsset(trx, target.sourceId)
     return { name: source.name, tables: await findCheckedTables(features, trx, target) }
   })
-  const found: TableFindings[] = []
-  for (const [index, table] of tables.entries()) {
-    if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
-    const { statements, results } = await scanWhenFree(signal, () =>
-      runScan(
-        server,
-        { companyId, tableId: table.id, which: 'asked' },
-        selectChecks(features, table.id, 'active'),
-        // The first table shows whether the source can be reached: a wrong password is not tried for each of them.
-        { signal, respectsBreaker: index > 0 },
-      ),
-    )
-    found.push({ statements, findings: results.map(result => findingOf(table.qualifiedName, result)) })
-  }
+  const tableIds = tables.map(({ id }) => id)
+  const found = await withLeases(server, { companyId, tableIds }, async release => {
+    const scanned: TableFindings[] = []
+    for (const [index, table] of tables.entries()) {
+      if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
+      const { statements, results } = await scanWhenFree(signal, () =>
+        runScan(
+          server,
+          { companyId, tableId: table.id, which: 'asked' },
+          selectChecks(features, table.id, 'active'),
+          // The first table shows whether the source can be reached: a wrong password is not tried for each of them.
+          { signal, respectsBreaker: index > 0 },
+        ),
+      )
+      await release(table.id)
+      scanned.push({ statements, findings: results.map(result => findingOf(table.qualifiedName, result)) })
+    }
+    return scanned
+  })
+  if (!found) return null
   return summarizeFindings(target.tableId === undefined ? name : (tables[0]?.qualifiedName ?? name), found)
 }
 

@@ -6,6 +6,7 @@ import { lockName } from '../../server/database/locks.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { Job, Turns } from '../../server/jobs/jobs.ts'
 import type { CheckFeature } from './api.ts'
+import { IS_LEASED } from './leases.ts'
 
 interface TableJob {
   company_id: string
@@ -84,7 +85,11 @@ async function claim(trx: Transaction, features: readonly CheckFeature[], full: 
   const due = []
   let isMore = false
   for (const { model } of features) {
-    const claimed = await claimDue(trx, model.tableName, columns, { limit: CLAIM_BATCH_ROWS, full })
+    const claimed = await claimDue(trx, model.tableName, columns, {
+      limit: CLAIM_BATCH_ROWS,
+      full,
+      except: IS_LEASED,
+    })
     isMore ||= claimed.length === CLAIM_BATCH_ROWS
     due.push(...claimed)
   }

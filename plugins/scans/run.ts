@@ -5,6 +5,7 @@ import { isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../server/
 import { apiError, hasCode } from '../../server/http/errors.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckFeature, ScanRunOptions, ScheduledCheck, MeasureRefusal, CheckSpec } from './api.ts'
+import { isTableLeased } from './leases.ts'
 import { measure, type Measurement } from './measure.ts'
 import { lockChecks } from './locks.ts'
 
@@ -43,9 +44,15 @@ export async function runScan(
   selections: readonly Selection[],
   choice: ScanRunOptions = {},
 ): Promise<ScanRun> {
-  const { table, asked } = await server.db.company(companyId, trx =>
-    loadChecks(server, trx, tableId, selections),
-  )
+  const { table, asked, isLeased } = await server.db.company(companyId, async trx => {
+    const loaded = await loadChecks(server, trx, tableId, selections)
+    return { ...loaded, isLeased: which === 'claimed' && (await isTableLeased(trx, tableId)) }
+  })
+  if (isLeased) {
+    // The manual check records them; what it does not, the sweep after it claims.
+    await server.db.company(companyId, trx => releaseSlots(trx, asked))
+    return { checks: 0, statements: 0, results: [] }
+  }
   // A replay of the past switches the source off, so that no sweep interferes.
   if (!table.source.isActive && !choice.at) {
     if (which === 'asked') throw server.plugins.catalog.sourceInactive(table.source)

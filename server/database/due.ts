@@ -43,6 +43,7 @@ const onGrid = (nextRunAt: string, seconds: string) =>
  * @param columns the interval's, the source's and, if any, the table's
  * @param full sources of which nothing is claimed now
  * @param patience seconds, counted from the due time, before a claimed slot may be claimed again
+ * @param except an SQL condition on a row `t`: what satisfies it is not claimed now
  */
 export async function claimDue(
   trx: Transaction,
@@ -52,7 +53,8 @@ export async function claimDue(
     limit = 1_000,
     patience,
     full = [],
-  }: { limit?: number; patience?: number; full?: readonly string[] } = {},
+    except,
+  }: { limit?: number; patience?: number; full?: readonly string[]; except?: string } = {},
 ): Promise<Due[]> {
   const active =
     columns.source === 'id' ? '' : `and (select s.is_active from sources s where s.id = t.${columns.source})`
@@ -61,6 +63,7 @@ export async function claimDue(
       ? ''
       : 'and (running_slot is null or running_slot < now() - make_interval(secs => :patience))'
   const open = full.length === 0 ? '' : `and not t.${columns.source} = any(cast(:full as uuid[]))`
+  const others = except === undefined ? '' : `and not ${except}`
   return rows<Due>(
     trx,
     `update ${table} t
@@ -68,7 +71,7 @@ export async function claimDue(
          next_run_at = ${onGrid('t.next_run_at', 'due.step')}
      from (
        select ctid as place, ${step(columns.interval)} as step from ${table} t
-       where is_active and next_run_at <= now() ${active} ${free} ${open}
+       where is_active and next_run_at <= now() ${active} ${free} ${open} ${others}
        order by next_run_at limit :limit for update skip locked
      ) due
      where t.ctid = due.place and due.step is not null
@@ -131,12 +134,11 @@ export interface TakenSlot {
  * @param before as it was when measuring began
  */
 export function takenSlot(row: Planned, before: Planned): TakenSlot {
-  const due = before.isDue ? before.nextRunAt.getTime() : undefined
-  const isNext = row.nextRunAt.getTime() === due
-  if (isNext) return { slot: row.nextRunAt, isNext }
-  const running = row.runningSlot?.getTime()
-  const isOpen = running !== undefined && [due, before.runningSlot?.getTime()].includes(running)
-  return { slot: isOpen ? row.runningSlot : null, isNext }
+  const open = [before.isDue ? before.nextRunAt : null, before.runningSlot].map(slot => slot?.getTime())
+  const isOpen = (slot: Date | null) => slot !== null && open.includes(slot.getTime())
+  // A claimed slot that was released since is due again.
+  if (isOpen(row.nextRunAt)) return { slot: row.nextRunAt, isNext: true }
+  return { slot: isOpen(row.runningSlot) ? row.runningSlot : null, isNext: false }
 }
 
 /** Whether a slot is still the one that was loaded: another process may have recorded it, or a later one be claimed. */

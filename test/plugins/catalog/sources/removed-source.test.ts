@@ -95,6 +95,7 @@ async function fill(sourceId: string, keptId: string) {
      values ($1, $2, 99, gen_random_uuid(), now())`,
     [tenant.companyId, sourceId],
   )
+  await query('insert into check_leases select $1, $2, gen_random_uuid(), now()', [tenant.companyId, orders])
   const destination = await send('POST', '/sdk/alerts/destinations', {
     name: 'hook',
     destination_type: 'webhook',
