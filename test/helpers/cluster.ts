@@ -123,7 +123,8 @@ export async function startTestCluster(
   }
 }
 
-function removeAtEnd(root: string, folder: string): void {
+/** Ends the cluster in a folder and removes a folder above it when this process ends, however it ends. */
+export function removeAtEnd(root: string, folder: string): void {
   process.once('exit', () => {
     try {
       process.kill(parseInt(readFileSync(join(folder, 'postmaster.pid'), 'utf8'), 10), 'SIGQUIT')

@@ -1,0 +1,247 @@
+/**
+ * Holds the numbers of checks to those of Soda Core, and prints how long both take for a whole table:
+ *
+ *     SODA_ROWS=1000000 SODA_ROUNDS=3 node test/run.ts --timeout=1500 test/peers/soda.peer.ts
+ *
+ * It needs Python 3 and a package index. The table lies in a PostgreSQL of the system with its stock settings; without
+ * one, in npm's, which has no jit. The product is measured from the request to the committed results, Soda from parsed
+ * checks to its results, which it stores nowhere. A scan of the product reads no samples of invalid rows; Soda reads 100
+ * of each check by default, and is therefore timed without them too, which is like with like.
+ */
+import pg from 'pg'
+import t from 'tap'
+import { median, quantile, type Teardown } from '../bench/rows.ts'
+import { startServer, type Tenant } from '../helpers/server.ts'
+import { discover } from '../helpers/world.ts'
+import { SODA_PACKAGE, startSoda, type RunSoda } from './soda/scanner.ts'
+import { formatSodaChecks, sodaCheckOf } from './soda/sodacl.ts'
+import { startStockPostgres } from './soda/stock-postgres.ts'
+import { checksOf, createStatements, FLOAT_COLUMNS, TABLE, type CheckBody } from './soda/table.ts'
+
+const rows = Number(process.env.SODA_ROWS ?? 100_000)
+const rounds = Number(process.env.SODA_ROUNDS ?? 3)
+const DATABASE = 'postgres'
+
+type Verdict = 'equal' | 'different' | 'not expressible'
+
+/** A table with checks in the product. */
+interface Product {
+  scan(): Promise<{ checks: number; statements: number }>
+  /** The numbers of the last scan, by the positions of the checks. */
+  readValues(): Promise<(number | null)[]>
+}
+
+/** What is printed of a table: milliseconds of each round. */
+interface Comparison {
+  checks: number
+  statements: number
+  product: number[]
+  soda: number[]
+  /** The same without samples of invalid rows, as the product's. */
+  sodaUnsampled: number[]
+}
+
+const cluster = await startStockPostgres()
+// A scan that left a lock fails the test in place of stopping it.
+const owner = new pg.Client({ ...cluster, database: DATABASE, lock_timeout: 10_000 })
+await owner.connect()
+t.teardown(() => owner.end())
+await owner.query(`create role reader login password 'reader' in role pg_read_all_data`)
+const reader = { ...cluster, user: 'reader', password: 'reader' }
+const runSoda = await startSoda(t, reader, DATABASE)
+const comparisons: Comparison[] = []
+
+for (const floats of FLOAT_COLUMNS) {
+  const bodies = checksOf(floats)
+  t.test(`${bodies.length} checks have the same numbers`, async t => {
+    for (const statement of createStatements(floats, rows)) await owner.query(statement)
+    t.teardown(() => owner.query(`drop table ${TABLE}`))
+    const product = await makeProduct(t, bodies)
+    comparisons.push(await compareTimes(bodies, product))
+    const compared = await compareNumbers(bodies, product, runSoda)
+    t.strictSame(
+      compared.filter(({ verdict }) => verdict !== 'equal'),
+      [],
+    )
+    t.equal(compared.length, bodies.length)
+  })
+}
+
+t.test('numbers that have another meaning are known', async t => {
+  await owner.query(`create table ${TABLE} (code text, weight double precision, day text)`)
+  t.teardown(() => owner.query(`drop table ${TABLE}`))
+  await owner.query(`insert into ${TABLE} values
+    ('a', 1, '2024-01-01'), ('a', 2, '2024-02-30'), ('a', 'NaN', null), ('b', 4, '2024-01-04'), (null, null, '')`)
+  const expected: [CheckBody, Verdict, string][] = [
+    [{ rule_type: 'UNIQUE', column_name: 'code', treat_null_as_valid: true }, 'different', '3 rows; 1 value'],
+    [{ metric_type: 'duplicate_count', column_name: 'code' }, 'different', '2 surplus rows; 1 value'],
+    [{ metric_type: 'distinct_count', column_name: 'code' }, 'equal', 'NULL is no value'],
+    [
+      { metric_type: 'percentile', column_name: 'weight', percentile_value: 40 },
+      'different',
+      '2.4 between the values; 2 of them',
+    ],
+    [
+      {
+        ...{ rule_type: 'RANGE', column_name: 'weight', rule_config: { min: 0, max: 3 } },
+        treat_null_as_valid: true,
+      },
+      'equal',
+      'NaN is invalid',
+    ],
+    [
+      { rule_type: 'DATE_FORMAT', column_name: 'day', rule_config: { format: '%Y-%m-%d' } },
+      'not expressible',
+      'its formats do not know the lengths of months',
+    ],
+  ]
+  const bodies = expected.map(([body]) => body)
+  const product = await makeProduct(t, bodies)
+  await product.scan()
+  const compared = await compareNumbers(bodies, product, runSoda)
+  t.strictSame(
+    compared.map(({ verdict }) => verdict),
+    expected.map(([, verdict]) => verdict),
+  )
+  for (const [at, { body, verdict, ours, soda }] of compared.entries()) {
+    const cells = [String(body.rule_type ?? body.metric_type), verdict, String(ours), String(soda)]
+    t.comment([...cells.map(cell => cell.padEnd(18)), expected[at]![2]].join(''))
+  }
+})
+
+t.test('the times', async t => {
+  const { rows: settings } = await owner.query<{ version: string; jit: boolean }>(
+    `select version(), pg_jit_available() and current_setting('jit')::boolean as jit`,
+  )
+  const [{ version, jit } = { version: '', jit: false }] = settings
+  t.comment(`${rows.toLocaleString('en')} rows, medians of ${rounds} rounds (lowest – highest), milliseconds`)
+  t.comment(`${version.split(',')[0]}, ${jit ? 'with' : 'without'} jit; ${SODA_PACKAGE}`)
+  const heads = ['checks in statements', 'product', 'Soda', 'ratio', 'Soda without samples', 'ratio']
+  t.comment(heads.map(pad).join(''))
+  for (const { checks, statements, product, soda, sodaUnsampled } of comparisons) {
+    const ratios = [soda, sodaUnsampled].map(times => times.map((ms, round) => ms / (product[round] ?? NaN)))
+    const cells = [
+      `${checks} in ${statements}`,
+      spread(product, 0),
+      spread(soda, 0),
+      spread(ratios[0]!, 2),
+      spread(sodaUnsampled, 0),
+      spread(ratios[1]!, 2),
+    ]
+    t.comment(cells.map(pad).join(''))
+  }
+  t.equal(comparisons.length, FLOAT_COLUMNS.length)
+})
+
+/** A server whose only company has the table as it is now, discovered, and its checks. */
+async function makeProduct(t: Teardown, bodies: readonly CheckBody[]): Promise<Product> {
+  const app = await startServer(t, { settings: { STATEMENT_TIMEOUT: '3600' } })
+  const { server, query } = app
+  const tenant = await app.signUp()
+  const { host, port, user: username, password } = reader
+  const asset = await request(tenant, '/api/v1/sdk/assets', {
+    name: 'shop',
+    source_type: 'postgresql',
+    connection_config: { host, port, username, password, database: DATABASE, sslmode: 'prefer' },
+  })
+  await discover({ app, tenant, asset: asset as { id: string } })
+  const ids: string[] = []
+  for (const body of bodies) {
+    const path = body.rule_type === undefined ? 'metrics' : 'validity'
+    const made = await request(tenant, `/api/v1/sdk/${path}/${asset.id}`, { table_path: TABLE, ...body })
+    // A prefix says of what kind of check it is.
+    ids.push(String(made.uuid ?? made.id).replace(/^[a-z]_/, ''))
+  }
+  const { companyId } = tenant
+  const [table] = await query('select id from tables where company_id = $1 and name = $2', [companyId, TABLE])
+  return {
+    scan: () => server.plugins.scans.runTable(companyId, String(table?.id), 'active'),
+    async readValues() {
+      const found = await query(
+        `select distinct on (id) * from (
+           select r.uuid as id, v.id as number, v.invalid_count::float8 as value
+           from validity_results v join validity_rules r on r.id = v.validity_rule_id where v.company_id = $1
+           union all
+           select m.id, s.id, s.value::float8
+           from metric_snapshots s join metrics m on m.internal_id = s.metric_id where s.company_id = $1) all_results
+         order by id, number desc`,
+        [companyId],
+      )
+      const values = new Map(found.map(({ id, value }) => [id, value as number | null]))
+      return ids.map(id => values.get(id) ?? null)
+    },
+  }
+}
+
+/** Posts, and waits where a limit on requests has been reached, which two hundred checks do. */
+async function request(tenant: Tenant, path: string, payload: object): Promise<Record<string, string>> {
+  for (;;) {
+    const { status, body, headers } = await tenant.ask('POST', path, payload)
+    if (status < 300) return body.data as Record<string, string>
+    if (status !== 429) throw new Error(`${path}: ${JSON.stringify([payload, body])}`)
+    await new Promise(resolve => setTimeout(resolve, 1_000 * Number(headers['retry-after'] ?? 1)))
+  }
+}
+
+/** All by turns, in the opposite order in every other round; the first round warms up and does not count. */
+async function compareTimes(bodies: readonly CheckBody[], product: Product): Promise<Comparison> {
+  const sampled = formatSodaChecks(TABLE, bodies)
+  const unsampled = formatSodaChecks(TABLE, bodies, { samples: 0 })
+  const comparison: Comparison = {
+    ...{ checks: bodies.length, statements: 0 },
+    ...{ product: [], soda: [], sodaUnsampled: [] },
+  }
+  const turns = {
+    async product() {
+      const startedAt = performance.now()
+      const { statements } = await product.scan()
+      comparison.statements = statements
+      return performance.now() - startedAt
+    },
+    soda: async () => (await runSoda(sampled)).milliseconds,
+    sodaUnsampled: async () => (await runSoda(unsampled)).milliseconds,
+  }
+  const order = ['product', 'soda', 'sodaUnsampled'] as const
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const side of round % 2 === 0 ? order : order.toReversed()) {
+      const milliseconds = await turns[side]()
+      if (round > 0) comparison[side].push(milliseconds)
+    }
+  }
+  return comparison
+}
+
+interface ComparedNumber {
+  body: CheckBody
+  verdict: Verdict
+  ours: number | null
+  soda: number | null
+}
+
+async function compareNumbers(
+  bodies: readonly CheckBody[],
+  product: Product,
+  scanWithSoda: RunSoda,
+): Promise<ComparedNumber[]> {
+  const values = await product.readValues()
+  const found = await scanWithSoda(formatSodaChecks(TABLE, bodies))
+  return bodies.map((body, at) => {
+    const [ours, soda] = [values[at] ?? null, found.values[at] ?? null]
+    if (!sodaCheckOf(body)) return { body, ours, soda, verdict: 'not expressible' }
+    // Soda rounds percentages to two digits; the mean of doubles depends on the order in which they are added.
+    const tolerance = body.metric_type === 'null_percent' ? 0.005 : 1e-9 * Math.abs(ours ?? NaN)
+    const isEqual = Math.abs((ours ?? NaN) - (soda ?? NaN)) <= tolerance
+    return { body, ours, soda, verdict: isEqual ? 'equal' : 'different' }
+  })
+}
+
+function spread(values: readonly number[], digits: number): string {
+  const [low, middle, high] = [quantile(values, 0), median(values), Math.max(...values)].map(value =>
+    value.toFixed(digits),
+  )
+  return `${middle} (${low} – ${high})`
+}
+
+function pad(cell: string): string {
+  return cell.padStart(24)
+}
