@@ -19,7 +19,7 @@ import { prepareByHand, sweepByHand } from './freshness-hand.ts'
 import { serve, startChild, type Cost, type Running } from './freshness-server.ts'
 import { countStatements, type Sent } from './freshness-statements.ts'
 import * as world from './freshness-world.ts'
-import { median, printRows, withTeardown, positionalWords, type Teardown } from './rows.ts'
+import { compareRounds, median, printRows, withTeardown, positionalWords, type Teardown } from './rows.ts'
 
 /** What a check says of itself. */
 interface Checked {
@@ -145,9 +145,13 @@ async function main(tables: number, rounds: number, isListed: boolean): Promise<
     report(tables, rounds, counted, timed)
     printRows(
       TABLE_PHASES.map(name => {
-        const of = (key: 'ms' | 'handMs') => median(timed.get(name)!.map(one => one[key]))
+        const all = timed.get(name)!
         const what = `sweep over ${tables.toLocaleString('en')} tables, ${name}`
-        return { what, ours: of('ms'), hand: of('handMs'), unit: 'ms' }
+        const compared = compareRounds(
+          all.map(({ ms }) => ms),
+          all.map(({ handMs }) => handMs),
+        )
+        return { what, ...compared, unit: 'ms' }
       }),
     )
   })

@@ -8,6 +8,8 @@ export interface BenchRow {
   hand?: number
   /** Ratio of `ours` to `hand`; defaults to their quotient, and may be better, such as a median of ratios. */
   ratio?: number
+  /** The lowest and the highest ratio of all rounds. */
+  spread?: readonly [lowest: number, highest: number]
   unit: string
   /** What the ratio must not fall below or rise above; of `ours` where there is no `hand`. */
   bar?: { least: number } | { most: number }
@@ -41,6 +43,18 @@ export function quantile(values: readonly number[], share: number): number {
 /** The one in the middle; NaN of none. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
+}
+
+/** How `ours` compares with `hand` over rounds in which both took their turn: the median of ratios, and their spread. */
+export function compareRounds(
+  ours: readonly number[],
+  hand: readonly number[],
+): Required<Pick<BenchRow, 'ours' | 'hand' | 'ratio' | 'spread'>> {
+  const ratios = ours.map((value, round) => value / (hand[round] ?? NaN))
+  return {
+    ...{ ours: median(ours), hand: median(hand) },
+    ...{ ratio: median(ratios), spread: [Math.min(...ratios), Math.max(...ratios)] },
+  }
 }
 
 /** Receives what is to be undone at the end. */

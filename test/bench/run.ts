@@ -100,7 +100,7 @@ function report(all: readonly Result[]): number {
   console.log(
     `${availableParallelism()} × ${cpu?.model ?? 'processor'}, ${gigabytes} GB, Node ${process.version}${values.quick ? '; short form: times mean nothing' : ''}\n`,
   )
-  console.log('| What | Ours | Limit by hand | Ratio | Unit | Bar |')
+  console.log('| What | Ours | By hand | Ratio (lowest – highest) | Unit | Goal |')
   console.log('| --- | ---: | ---: | ---: | --- | --- |')
   for (const row of all.flatMap(({ rows }) => rows)) console.log(lineOf(row))
   const total = all.reduce((sum, { seconds }) => sum + seconds, 0)
@@ -119,11 +119,15 @@ function lineOf(row: BenchRow): string {
     what,
     figure(ours),
     hand === undefined ? '' : figure(hand),
-    ratio === undefined ? '' : ratio.toFixed(2),
+    ratio === undefined ? '' : `${ratio.toFixed(2)}${spreadOf(row)}`,
     unit,
     bar ? `${'least' in bar ? `≥ ${bar.least}` : `≤ ${bar.most}`}${verdictOf(row)}` : '',
   ]
   return `| ${cells.join(' | ')} |`
+}
+
+function spreadOf({ spread }: BenchRow): string {
+  return spread ? ` (${spread.map(ratio => ratio.toFixed(2)).join(' – ')})` : ''
 }
 
 function ratioOf({ ours, hand, ratio }: BenchRow): number | undefined {
