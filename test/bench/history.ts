@@ -1,10 +1,11 @@
 /**
  * How long lists take over two years of history, of ten million snapshots, 100,000 rules and as much else as goes with
- * them, beside the same page and count by one statement over a connection that is open:
+ * them, beside the same page and count by hand over a connection that is open:
  * `node test/bench/history.ts [snapshots] [rounds] [--json]`.
  *
  * Each kind of request is sent over HTTP to a server in a process of its own, in rounds that go through all kinds;
- * medians are printed. Then each is sent once more to a server whose every statement PostgreSQL explains: what is printed are
+ * medians are printed. By hand, the page and its count are one statement or two, with the settings of the engine as they
+ * are or those of a database in memory: the fastest of these counts. Then each is sent once more to a server whose every statement PostgreSQL explains: what is printed are
  * the pages of 8 kB that were read, in memory or not. A request that reads more than a few hundred pages, or any big
  * table from its beginning to its end, ends it with 1, however fast it was.
  */
@@ -14,29 +15,37 @@ import { startProcess } from '../helpers/server-process.ts'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
 import { explainStatements, type PageReads } from './history-plans.ts'
 import { fillHistory, sizesOf, type Sizes } from './history-world.ts'
-import { median, quantile, printRows, withTeardown, positionalWords, type Teardown } from './rows.ts'
+import {
+  compareRounds,
+  median,
+  quantile,
+  printRows,
+  withTeardown,
+  positionalWords,
+  type Teardown,
+} from './rows.ts'
 
 const sizes = sizesOf(Number(positionalWords[0] ?? 10_000_000))
 const rounds = Number(positionalWords[1] ?? 60)
 const LIMIT = 50
 /** Pages that one request may read: a page of rows, its exact count (of 100,000 rules an index of 1,000), and who is asking. */
 const MAX_PAGES = 2_000
+/** Settings of the sessions by hand: those of the engine, and those of a database that lies in memory. */
+const HAND_OPTIONS = ['', '-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0 -c jit=off']
 /** Milliseconds between requests, as a key may ask 100 times a second. */
 const PAUSE = 12
 
-/** A request, and the statement that gives the same page and count straight from the database. */
+/** A request, and the statements that give the same page and count straight from the database. */
 interface Kind {
   name: string
   path: string
-  hand: string
+  hand: { rows: string; count: string }
 }
 
-interface Measured extends Kind {
-  ms: number
-  p95: number
-  handMs: number
-  read: PageReads
-}
+/** A median of ours, and of the way by hand that is the fastest. */
+type Compared = ReturnType<typeof compareRounds> & { p95: number }
+
+type Measured = Omit<Kind, 'hand'> & Compared & { read: PageReads }
 
 process.exitCode = await withTeardown(main)
 
@@ -50,11 +59,15 @@ async function main(t: Teardown): Promise<number> {
   console.log(`filled in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s; ${await sizeOf(app)}`)
   const [found] = await app.query('select current_database() as name')
   const database = String(found?.name)
-  const hand = new pg.Client({ ...cluster, database, options: '-c random_page_cost=1.1' })
-  await hand.connect()
-  t.teardown(() => hand.end())
+  const hands: pg.Client[] = []
+  for (const options of HAND_OPTIONS) {
+    const hand = new pg.Client({ ...cluster, database, options })
+    await hand.connect()
+    t.teardown(() => hand.end())
+    hands.push(hand)
+  }
   const kinds = await kindsOf(app, tenant, sizes)
-  const times = await measure(await startProcess(t, app), tenant, kinds, hand)
+  const times = await measure(await startProcess(t, app), tenant, kinds, hands)
   const reads = await explainStatements(app, database, async take => {
     const base = await startProcess(t, app)
     const all: PageReads[] = []
@@ -83,9 +96,13 @@ async function kindsOf(app: TestServer, { companyId }: Tenant, { rules }: Sizes)
   const change = await one('select * from schema_changes where company_id = $1 limit 1')
   const destination = await one('select * from destinations where company_id = $1')
   const delivery = await one('select * from deliveries where company_id = $1 order by id limit 1')
-  const page = (table: string, where: string, order: string, offset = 0) =>
-    `select *, (select count(*) from ${table} where company_id = '${companyId}' and ${where}) as total
-     from ${table} where company_id = '${companyId}' and ${where} order by ${order} desc, id desc limit ${LIMIT} offset ${offset}`
+  const page = (table: string, where: string, order: string, offset = 0): Kind['hand'] => {
+    const from = `from ${table} where company_id = '${companyId}' and ${where}`
+    return {
+      rows: `select * ${from} order by ${order} desc, id desc limit ${LIMIT} offset ${offset}`,
+      count: `select count(*) ${from}`,
+    }
+  }
   const ofMetric = `metric_id = ${metric.internal_id}`
   const ofRule = `validity_rule_id = ${rule.id}`
   const deep = Math.floor(rules / 3 / 2)
@@ -154,30 +171,49 @@ async function ask(url: string, { key }: Tenant): Promise<number> {
   return ms
 }
 
-/** Sends all kinds in rounds, by turns with the statements by hand; the first round warms up. */
+/** Sends all kinds in rounds, by turns with the ways by hand; the first round warms up. */
 async function measure(
   base: string,
   tenant: Tenant,
   kinds: readonly Kind[],
-  hand: pg.Client,
-): Promise<Pick<Measured, 'ms' | 'p95' | 'handMs'>[]> {
-  const times = kinds.map(() => ({ ours: [] as number[], hand: [] as number[] }))
+  hands: readonly pg.Client[],
+): Promise<Compared[]> {
+  const times = kinds.map(() => ({ ours: [] as number[], ways: hands.flatMap(() => [[], []] as number[][]) }))
   for (let round = 0; round <= rounds; round += 1) {
     for (const [at, kind] of kinds.entries()) {
-      const ms = await ask(base + kind.path, tenant)
-      const startedAt = performance.now()
-      await hand.query(kind.hand)
-      const handMs = performance.now() - startedAt
+      const askUs = () => ask(base + kind.path, tenant)
+      const askHands = () => timeByHand(kind, hands)
+      const isHandFirst = round % 2 === 1
+      const before = isHandFirst ? await askHands() : []
+      const ms = await askUs()
+      const ways = isHandFirst ? before : await askHands()
       if (round === 0) continue
       times[at]!.ours.push(ms)
-      times[at]!.hand.push(handMs)
+      for (const [way, handMs] of ways.entries()) times[at]!.ways[way]!.push(handMs)
     }
   }
-  return times.map(({ ours, hand: by }) => ({
-    ms: median(ours),
+  return times.map(({ ours, ways }) => ({
+    ...compareRounds(ours, fastestOf(ways)),
     p95: quantile(ours, 0.95),
-    handMs: median(by),
   }))
+}
+
+/** Milliseconds of each way by hand: for every session the page and its count in one statement, then in two. */
+async function timeByHand({ hand }: Kind, hands: readonly pg.Client[]): Promise<number[]> {
+  const { rows, count } = hand
+  const times: number[] = []
+  for (const client of hands) {
+    for (const texts of [[`select page.*, (${count}) as total from (${rows}) page`], [rows, count]]) {
+      const startedAt = performance.now()
+      for (const text of texts) await client.query(text)
+      times.push(performance.now() - startedAt)
+    }
+  }
+  return times
+}
+
+function fastestOf(ways: readonly number[][]): number[] {
+  return ways.toSorted((one, other) => median(one) - median(other))[0] ?? []
 }
 
 function report(all: readonly Measured[]): number {
@@ -186,12 +222,13 @@ function report(all: readonly Measured[]): number {
   )
   console.table(
     Object.fromEntries(
-      all.map(({ name, ms, p95, handMs, read }) => [
+      all.map(({ name, ours, p95, hand, ratio, read }) => [
         name,
         {
-          'p50 ms': Number(ms.toFixed(1)),
+          'p50 ms': Number(ours.toFixed(1)),
           'p95 ms': Number(p95.toFixed(1)),
-          'by hand': Number(handMs.toFixed(1)),
+          'by hand': Number(hand.toFixed(1)),
+          ratio: Number(ratio.toFixed(2)),
           statements: read.statements,
           pages: read.pages,
           'read whole': read.whole.join(', '),
@@ -200,7 +237,9 @@ function report(all: readonly Measured[]): number {
     ),
   )
   printRows([
-    ...all.map(({ name, ms, handMs }) => ({ what: `list: ${name}`, ours: ms, hand: handMs, unit: 'ms' })),
+    ...all.map(({ name, ours, hand, ratio, spread }) => ({
+      ...{ what: `list: ${name}`, ours, hand, ratio, spread, unit: 'ms' },
+    })),
     {
       what: 'list: pages read, the most of these',
       ours: Math.max(...all.map(({ read }) => read.pages)),
