@@ -20,11 +20,10 @@ export class Crashed extends Error {
 export interface Crashes {
   /** Whether the process of a job's previous try was lost, as far as this process can know. */
   isAfterLoss(record: JobWithMetadata<object>, running: Pick<Running, 'has'>): boolean
-  /**
-   * Counts a lost process. Call before the next try begins.
-   * @throws Crashed when the job has crashed as many processes as it may
-   */
-  count(server: Server, record: JobWithMetadata<object>): Promise<void>
+  /** Counts the lost processes of jobs that were claimed together. Call before the next tries begin. */
+  count(server: Server, records: readonly JobWithMetadata<object>[]): Promise<void>
+  /** @throws Crashed when a counted job has crashed as many processes as it may */
+  refuse(record: JobWithMetadata<object>): void
   /** Records a database outage: claims expire then although their processes are alive. */
   noteOutage(): void
 }
@@ -40,14 +39,21 @@ export function countCrashes(): Crashes {
       // The process that had it is this one, and lives; or it lived through an outage as this one did.
       return !running.has(record.id) && performance.now() - outageAt >= AFTERMATH_MS
     },
-    async count(server, record) {
-      const crashes = crashesOf(record) + 1
+    async count(server, records) {
+      if (records.length === 0) return
       await server.db.statement(
-        `update pgboss.job set data = data || jsonb_build_object('${COUNT}', cast(:crashes as int))
-          where name = :name and id = :id and state = 'active'`,
-        { crashes, name: record.name, id: record.id },
+        `update pgboss.job
+            set data = data || jsonb_build_object('${COUNT}', coalesce(cast(data ->> '${COUNT}' as int), 0) + 1)
+          where name = :name and id = any(cast(:ids as uuid[])) and state = 'active'`,
+        { name: records[0]?.name, ids: records.map(({ id }) => id) },
       )
-      server.pino.warn({ job: record.name, job_id: record.id, crashes }, 'the process of a job was lost')
+      for (const record of records) {
+        const crashes = crashesOf(record) + 1
+        server.pino.warn({ job: record.name, job_id: record.id, crashes }, 'the process of a job was lost')
+      }
+    },
+    refuse(record) {
+      const crashes = crashesOf(record) + 1
       if (crashes >= MAX_CRASHES)
         throw new Crashed(`It took down ${crashes} processes: it is tried again when it is redriven`)
     },

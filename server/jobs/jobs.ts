@@ -10,8 +10,9 @@ import { countRunning, type Patience } from './drain.ts'
 import { DEAD_DAYS, DEAD_LETTERS, redriveDead, type DeadFilter } from './dead-letters.ts'
 import { watchFetches } from './watch.ts'
 import { countTurns, readTurns, type TurnCounter, type Turns } from './fair-queueing.ts'
-import { wakeForDueJobs } from './wake.ts'
-import { startWorkers } from './workers.ts'
+import { wakeForDueJobs, wakeForSentJobs } from './wake.ts'
+import { startWorkers, type Workers } from './workers.ts'
+import { recordSettled } from './settled.ts'
 import type { PoolUse } from '../telemetry/pool-use.ts'
 import { Registry } from '../registry.ts'
 
@@ -85,14 +86,12 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     connectionString: options.url,
     application_name: 'tidemark-jobs',
     max: MAX_CONNECTIONS,
-    useListenNotify: true,
     superviseIntervalSeconds: LOOK_SECONDS,
     monitorIntervalSeconds: LOOK_SECONDS,
     // What looks for sweeps that are due polls as well.
     schedule: options.sweeps !== false,
     // The first two detect a peer that vanished without closing; the driver parses only the ISO date style.
     ...{ query_timeout: 15_000, keepAlive: true, options: '-c datestyle=ISO' },
-    __test__enableSpies: options.spies ?? false,
   })
   const crashes = countCrashes()
   let fullAt = -Infinity
@@ -110,6 +109,9 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
   let watch: Watch | undefined
   let endWatch: (() => void) | undefined
   let endLooks: (() => void) | undefined
+  let endListening: (() => Promise<void>) | undefined
+  const workers = new Map<string, Workers>()
+  const settled = options.spies ? recordSettled() : undefined
   const turns = new Map<string, TurnCounter>()
   const turnsOf = (name: string) => {
     const counter = turns.get(name) ?? countTurns()
@@ -145,7 +147,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       return all.map(({ id }) => id)
     },
     lookedAt() {
-      const looks = boss.getWipData().map(({ lastFetchedOn, createdOn }) => lastFetchedOn ?? createdOn)
+      const looks = [...workers.values()].flatMap(({ look }) => look().lookedAt ?? [])
       return looks.length === 0 ? null : Math.max(...looks)
     },
     pools() {
@@ -162,18 +164,11 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
         },
       ]
     },
-    async settled(job, fits) {
-      const spy = boss.getSpy(job.name)
-      const matching = (data: object) => fits(data as never)
-      const { state } = await Promise.race([
-        spy.waitForJob(matching, 'completed'),
-        spy.waitForJob(matching, 'failed'),
-      ])
-      return state as 'completed' | 'failed'
+    settled(job, fits) {
+      if (!settled) throw new Error('Jobs are not recorded: build the server with spies')
+      return settled.wait(job.name, data => fits(data as never))
     },
-    forgetSettled() {
-      for (const job of registry.all()) boss.getSpy(job.name).clear()
-    },
+    forgetSettled: () => settled?.forget(),
     async prepare() {
       if (prepared) return
       await boss.start()
@@ -205,17 +200,17 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       registry.close()
       if (role === 'web') return
       worksFor = server
-      const workers = {
+      const workerOptions = {
         surroundings: { ...{ server, log, running, crashes }, note: (text: string) => watch?.note(text) },
-        spies: options.spies === true,
-        isStopping: () => isStopping,
+        settled,
         noteStarted: (name: string, turn: number) => turnsOf(name).noteStarted(turn),
       }
-      const wakes = new Map<string, () => void>()
       for (const job of registry.all()) {
-        wakes.set(job.name, await startWorkers(boss, job, workers))
+        workers.set(job.name, startWorkers(boss, job, workerOptions))
         if (job.every && options.sweeps !== false) await boss.schedule(job.name, job.every, {}, { tz: 'UTC' })
       }
+      const wakes = new Map(Array.from(workers, ([name, { wake }]) => [name, wake]))
+      endListening = await wakeForSentJobs(boss, wakes)
       endLooks = wakeForDueJobs(boss, wakes)
     },
     turns: (job, trx) => readTurns(trx, job),
@@ -227,20 +222,26 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
         if (!worksFor || performance.now() - fullAt < FULL_MS) return false
         return worksFor.db.takesWrites().catch(() => false)
       }
-      endWatch ??= watchFetches(boss, isAnswering, sentence => given.end(sentence))
+      const looks = () => Array.from(workers.values(), ({ look }) => look())
+      endWatch ??= watchFetches(looks, isAnswering, sentence => given.end(sentence))
     },
     async drain(patience) {
       isStopping = true
       endWatch?.()
       endLooks?.()
       if (!worksFor) return
-      const idle = Promise.all(registry.names().map(name => boss.offWork(name, { wait: true })))
+      const idle = Promise.all(Array.from(workers.values(), ({ stop }) => stop()))
       const held = await running.drain(worksFor, idle, patience)
       if (held > 0) log.warn({ jobs: held }, 'jobs are handed back that do not let go')
     },
     async stop() {
       isStopping = true
       endLooks?.()
+      await endListening?.()
+      for (const { stop, handBack } of workers.values()) {
+        void stop()
+        await handBack()
+      }
       await boss.stop({ graceful: true, timeout: 4_000 })
     },
   }

@@ -17,11 +17,28 @@ export interface Surroundings {
   note(atWork: string): void
 }
 
+/** The loss of the process of a job's previous try. */
+export interface Loss {
+  /** Settles when it is counted; absent for jobs that handle losses themselves. */
+  counted: Promise<void> | undefined
+}
+
+interface Try {
+  /** Aborts when the job is no longer claimed, or took too long. */
+  signal: AbortSignal
+  loss: Loss | undefined
+}
+
 /**
  * Runs one job under the cause that sent it, or as its own cause if a schedule did, with a span and metrics. All log lines
  * of the run carry the cause, the job and the ids of its data.
  */
-export function workJob(job: Job, record: JobWithMetadata<object>, surroundings: Surroundings) {
+export function workJob(
+  job: Job,
+  record: JobWithMetadata<object>,
+  surroundings: Surroundings,
+  thisTry: Try,
+): Promise<JobResult> {
   const { log, server } = surroundings
   const { data, cause } = splitCause(record.data ?? {})
   const ids = idsOf(data)
@@ -40,7 +57,7 @@ export function workJob(job: Job, record: JobWithMetadata<object>, surroundings:
   return withOrigin(origin, () =>
     inSpan(`job ${job.name}`, start, async span => {
       const startedAt = performance.now()
-      const result = await runJob(job, record, surroundings)
+      const result = await runJob(job, record, surroundings, thisTry)
       const ms = performance.now() - startedAt
       server.telemetry.job(job.name, RESULTS[result.status], ms)
       if (result.status === 'completed') {
@@ -62,17 +79,22 @@ async function runJob(
   job: Job,
   record: JobWithMetadata<object>,
   surroundings: Surroundings,
+  { signal: claimed, loss }: Try,
 ): Promise<JobResult> {
   const { server, log, running } = surroundings
   const attempt = record.retryCount + 1
   try {
-    const isAfterLoss = surroundings.crashes.isAfterLoss(record, running)
-    if (isAfterLoss && job.losses !== 'handled') await surroundings.crashes.count(server, record)
+    if (loss?.counted) {
+      await loss.counted
+      surroundings.crashes.refuse(record)
+    }
     const output = await running.track(job.name, record.id, async () => {
       surroundings.note(running.describe())
       const data = checked(job, splitCause(sentData(record)).data)
-      const signal = AbortSignal.any([record.signal, running.handingBack])
-      return job.work(data, { server, log, attempt, isAfterLoss, signal, id: record.id })
+      const signal = AbortSignal.any([claimed, running.handingBack])
+      return job.work(data, {
+        ...{ server, log, attempt, signal, id: record.id, isAfterLoss: loss !== undefined },
+      })
     })
     return { id: record.id, status: 'completed', output: small(output ?? {}) }
   } catch (error) {

@@ -4,6 +4,8 @@
 export interface Shares {
   /** Counts a job of a company as running until its work has settled. */
   hold<Result>(companyId: string, work: () => Promise<Result>): Promise<Result>
+  /** How many jobs may be claimed in one statement, whichever companies they are of. */
+  batch(): number
   /** `groupConcurrency` for pg-boss: at most `perGroup` jobs of a group, and none of companies that hold their share. */
   limits(perGroup: number): { default: number; tiers: Record<string, number> }
 }
@@ -31,6 +33,12 @@ export function shareSlots(slots: number): Shares {
       } finally {
         add(companyId, -1)
       }
+    },
+    batch() {
+      const free = slots - used
+      // The k-th of them, if all are of one company, must find more slots free than that company holds.
+      const most = Math.max(0, ...[...held.values()].filter(count => count < free))
+      return Math.floor((free - most + 1) / 2)
     },
     limits: perGroup => ({
       default: perGroup,

@@ -16,7 +16,7 @@ const DUE = `
 
 /**
  * Looks every 2 s, for all queues in one statement: left to themselves, the workers would send one for each queue.
- * @param workers by queue, wakes an idle worker
+ * @param workers by queue, wakes its workers
  * @returns stops looking
  */
 export function wakeForDueJobs(
@@ -38,4 +38,24 @@ export function wakeForDueJobs(
   }, LOOK_MS)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** pg-boss's channel, by the name of its schema. */
+const CHANNEL = `select 'pgboss_' || left(encode(sha224('pgboss'), 'hex'), 24) as channel`
+
+/**
+ * Wakes workers when a job that may start is sent. The connection is pg-boss's: it is opened again when it is lost, and
+ * all workers look then.
+ * @returns stops listening
+ */
+export async function wakeForSentJobs(
+  boss: Pick<PgBoss, 'getDb'>,
+  workers: ReadonlyMap<string, () => void>,
+): Promise<() => Promise<void>> {
+  const db = boss.getDb()
+  const { rows } = await db.executeSql(CHANNEL)
+  const { channel } = rows[0] as { channel: string }
+  const wakeAll = () => workers.forEach(wake => wake())
+  const handle = await db.listen?.(channel, queue => workers.get(queue)?.(), wakeAll)
+  return async () => handle?.close()
 }

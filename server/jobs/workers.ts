@@ -1,113 +1,175 @@
-import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
+import { setImmediate } from 'node:timers/promises'
+import type { JobWithMetadata, PgBoss } from 'pg-boss'
 import { isShared, type Job } from './job.ts'
-import { workJob, type Surroundings } from './run.ts'
+import { workJob, type Loss, type Surroundings } from './run.ts'
 import { shareSlots } from './shares.ts'
 import { companyIn } from './fair-queueing.ts'
+import { makeSettler } from './settle.ts'
+import type { QueueLook } from './watch.ts'
+import type { SettledJobs } from './settled.ts'
 
-/** One of pg-boss's workers. */
-interface Worker {
-  id: string
-  /** One that waits has no job, and looks for one every few seconds or when it is woken. */
-  state: 'waiting' | 'working' | 'leaving'
-}
-
-/** How often an idle worker looks for jobs where the database can notify it, and where it cannot. */
-const NOTIFIED_POLL_SECONDS = 10
-const POLL_SECONDS = 2
+/** How often jobs are looked for without a wake: seldom, since one statement for all queues finds those that are due. */
+const LOOK_MS = 10_000
+/** Half of the time after which a job without a sign of life counts as lost. */
+const HEARTBEAT_MS = 6_000
 
 export interface WorkerOptions {
   surroundings: Surroundings
-  /** Whether jobs can be waited for; for tests. */
-  spies: boolean
-  isStopping(): boolean
+  /** Records what has ended; for tests. */
+  settled: SettledJobs | undefined
   /** Notes the turn of a job that starts, of kinds whose companies take turns. */
   noteStarted(name: string, turn: number): void
 }
 
+/** What works the jobs of one kind in this process. */
+export interface Workers {
+  /** Looks for jobs. */
+  wake(): void
+  look(): QueueLook
+  /** Stops taking up jobs. @returns when no job runs and all results are stored */
+  stop(): Promise<void>
+  /** Hands back the jobs that still run, so that other processes try them again. */
+  handBack(): Promise<void>
+}
+
+type StoredJob = JobWithMetadata<object>
+
+/** One try of a job. A claim that expired leaves its try running, beside the next one of the same job. */
+interface RunningTry {
+  record: StoredJob
+  lost: AbortController
+}
+
 /**
- * Workers of one kind of job. Each looks for jobs on its own, and each notification sends all of them looking, so
- * that idle ones are what a quiet process costs: one waits, and a worker that finds a job wakes another one. So
- * they become as many as there are jobs, up to the limit, and one again when the work is done.
- * @returns wakes the one that waits, if one does
+ * Works the jobs of one kind. One statement claims as many as there are free slots, each job runs by itself, and one
+ * statement stores the results of all that ended meanwhile; so a job never waits for another of its batch, as it would
+ * in a batch of pg-boss's own workers. A job is claimed only when it starts: the jobs that a crash interrupts are
+ * those that ran.
  */
-export async function startWorkers(
+export function startWorkers(
   boss: PgBoss,
   job: Job,
-  { surroundings, spies, isStopping, noteStarted }: WorkerOptions,
-): Promise<() => void> {
-  const { log } = surroundings
-  const most = job.concurrency?.local ?? 2
-  const shares = isShared(job) ? shareSlots(most) : undefined
+  { surroundings, settled, noteStarted }: WorkerOptions,
+): Workers {
+  const { log, running, crashes, server } = surroundings
+  const slots = job.concurrency?.local ?? 2
+  const shares = isShared(job) ? shareSlots(slots) : undefined
   const perGroup = isShared(job) ? shares?.limits(job.concurrency.perGroup) : job.concurrency?.perGroup
-  const settings = {
-    batchSize: 1,
-    includeMetadata: true,
-    perJobResults: true,
-    pollingIntervalSeconds: POLL_SECONDS,
-    notifyPollingIntervalSeconds: NOTIFIED_POLL_SECONDS,
-    ...(perGroup && { groupConcurrency: perGroup }),
-  } as const
-  const workers = new Set<Worker>()
+  const tries = new Set<RunningTry>()
+  const settler = makeSettler(boss, job.name, { settled, report })
+  let lookedAt: number | null = null
+  let looking: Promise<void> | undefined
+  let isWoken = false
+  let isStopping = false
+  const idle = { wait: [] as (() => void)[] }
 
-  async function hire(): Promise<void> {
-    const worker: Worker = { id: '', state: 'working' }
-    workers.add(worker)
-    try {
-      worker.id = await boss.work(job.name, settings, records => workOn(worker, records))
-    } catch (error) {
-      workers.delete(worker)
-      throw error
+  function report(error: Error): void {
+    boss.emit('error', Object.assign(error, { queue: job.name }))
+  }
+
+  function wake(): void {
+    isWoken = true
+    if (isStopping || looking) return
+    looking = lookOn().finally(() => {
+      looking = undefined
+      if (isWoken) wake()
+    })
+  }
+
+  async function lookOn(): Promise<void> {
+    while (isWoken && !isStopping) {
+      // Jobs whose results one statement has stored free their slots together.
+      await setImmediate()
+      isWoken = false
+      const batchSize = Math.min(slots - tries.size, shares?.batch() ?? slots)
+      if (batchSize <= 0) return
+      const options = {
+        batchSize,
+        includeMetadata: true,
+        ...(perGroup && { groupConcurrency: perGroup }),
+      } as const
+      let records: StoredJob[]
+      try {
+        records = await boss.fetch<object>(job.name, options)
+        lookedAt = Date.now()
+      } catch (error) {
+        isWoken = false
+        return report(error as Error)
+      }
+      take(records)
+      // Jobs beyond a group's limit may have hidden those of other groups.
+      if (records.length === batchSize || (perGroup && records.length > 0)) isWoken = true
     }
-    // Not before: without an id, pg-boss would let all workers go for this one.
-    worker.state = 'waiting'
   }
 
-  async function workOn(worker: Worker, records: JobWithMetadata<unknown>[]): Promise<JobResult[]> {
-    if (worker.state === 'waiting') worker.state = 'working'
-    const running = Promise.all(
-      (records as JobWithMetadata<object>[]).map(record => {
-        const run = () => workJob(job, record, surroundings)
-        if (!shares) return run()
-        noteStarted(job.name, -record.priority)
-        return shares.hold(companyIn(record.data ?? {}), run)
-      }),
-    )
-    // Counted by now: the next worker to fetch sees which slots are taken.
-    lookOn()
-    const results = await running
-    // One that was let go while it was finding this job has left the waiting to another.
-    if (worker.state === 'leaving') return results
-    for (const other of workers) if (other.state === 'waiting') void dismiss(other)
-    worker.state = 'waiting'
-    // A job of the same group that waits for this one woke no worker: fetch again here.
-    boss.notifyWorker(worker.id)
-    return results
+  function take(records: readonly StoredJob[]): void {
+    const after = records.filter(record => crashes.isAfterLoss(record, running))
+    const counted = job.losses === 'handled' ? undefined : crashes.count(server, after)
+    // Awaited by the jobs themselves; one that has failed meanwhile must not end the process.
+    counted?.catch(() => undefined)
+    for (const record of records) {
+      const loss = after.includes(record) ? { counted } : undefined
+      if (shares) noteStarted(job.name, -record.priority)
+      void runTaken({ record, lost: new AbortController() }, loss)
+    }
   }
 
-  const waiting = () => [...workers].find(({ state }) => state === 'waiting')
-  const report = (error: Error) => log.error({ err: error.message, job: job.name }, 'job engine')
-
-  function wake(): boolean {
-    const next = waiting()
-    if (next) boss.notifyWorker(next.id)
-    return next !== undefined
+  async function runTaken(one: RunningTry, loss: Loss | undefined): Promise<void> {
+    const { record, lost } = one
+    const run = () => workJob(job, record, surroundings, { signal: lost.signal, loss })
+    tries.add(one)
+    const expiry = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      const error = new Error(`handler execution exceeded ${record.expireInSeconds}s`)
+      lost.abort(error)
+      expiry.reject(error)
+    }, record.expireInSeconds * 1_000)
+    try {
+      // Its share is held until the work has settled, however late.
+      const work = shares ? shares.hold(companyIn(record.data ?? {}), run) : run()
+      await settler.settle(record, await Promise.race([work, expiry.promise]))
+    } catch (error) {
+      await boss.fail(job.name, [record], error as Error).catch(report)
+    } finally {
+      clearTimeout(timer)
+      tries.delete(one)
+      if (tries.size === 0) idle.wait.splice(0).forEach(resolve => resolve())
+      wake()
+    }
   }
 
-  function lookOn(): void {
-    if (!wake() && workers.size < most && !isStopping()) hire().catch(report)
+  const looks = setInterval(wake, LOOK_MS)
+  const heartbeats = setInterval(() => void beat().catch(report), HEARTBEAT_MS)
+  looks.unref()
+  heartbeats.unref()
+
+  /** Aborts the jobs that are no longer claimed by this process. */
+  async function beat(): Promise<void> {
+    const held = [...tries].filter(({ lost }) => !lost.signal.aborted)
+    if (held.length === 0) return
+    const records = held.map(({ record }) => record)
+    const { settled: kept } = (await boss.touch(job.name, records)) as { settled?: readonly string[] }
+    if (!kept) return
+    const ids = new Set(kept)
+    for (const { record, lost } of held)
+      if (!ids.has(record.id)) lost.abort(new Error(`job ${record.id} is claimed by another process`))
   }
 
-  /** It counts until it is gone: it may be finding a job right now, and ends that first. */
-  async function dismiss(worker: Worker): Promise<void> {
-    worker.state = 'leaving'
-    await boss.offWork(job.name, { id: worker.id, wait: true }).catch(report)
-    workers.delete(worker)
-    // A worker that found a job meanwhile may have had no other worker to wake, and no free slot.
-    if (!waiting()) lookOn()
+  wake()
+  return {
+    wake,
+    look: () => ({ queue: job.name, lookedAt, hasFreeSlots: !isStopping && tries.size < slots }),
+    async stop() {
+      isStopping = true
+      clearInterval(looks)
+      await looking
+      if (tries.size > 0) await new Promise<void>(resolve => void idle.wait.push(resolve))
+      clearInterval(heartbeats)
+    },
+    async handBack() {
+      const left = Array.from(tries, ({ record }) => record)
+      if (left.length > 0) await boss.fail(job.name, left, new Error('The process ended')).catch(report)
+      log.debug({ job: job.name, jobs: left.length }, 'jobs handed back')
+    },
   }
-
-  // Before the first job: what a spy has not seen end, `settled` would wait for without end.
-  if (spies) boss.getSpy(job.name)
-  await hire()
-  return wake
 }

@@ -13,7 +13,8 @@ let made: Promise<Pair> | undefined
 
 /** The authority of this process. Node trusts it from here on, as it does one of NODE_EXTRA_CA_CERTS. */
 export function authority(): Promise<Pair> {
-  made ??= makeAuthority('Tidemark tests').then(pair => {
+  // Named after the process: OpenSSL tries only the first of two trusted authorities that have one name.
+  made ??= makeAuthority(`Tidemark tests ${process.pid}`).then(pair => {
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), pair.cert])
     return pair
   })

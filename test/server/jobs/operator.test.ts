@@ -113,11 +113,11 @@ t.test('companies take turns, and one that comes later waits for few', async t =
 })
 
 t.test('workers that stop fetching while the database answers are reported, once', async t => {
-  const sight = { count: 0, state: 'active', name: 'probe.echo', lastFetchedOn: 1 }
+  const look = { queue: 'probe.echo', lookedAt: 1, hasFreeSlots: true }
   const sentences: string[] = []
   let looks = 0
   const stop = watchFetches(
-    { getWipData: () => [sight] as never },
+    () => [look],
     async () => ++looks !== 4,
     sentence => sentences.push(sentence),
     5,

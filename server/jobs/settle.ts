@@ -1,0 +1,80 @@
+/** Stores the results of jobs: those that end while a statement runs are stored together by the next. */
+import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
+import type { SettledJobs } from './settled.ts'
+
+type StoredJob = JobWithMetadata<object>
+
+export interface Settler {
+  /** Resolves when the result is stored, or when another process has claimed the job meanwhile. */
+  settle(record: StoredJob, result: JobResult): Promise<void>
+}
+
+/** Each with its own output. The count of its claims is the fence: a claim that expired stores nothing. */
+const COMPLETE = `
+  update pgboss.job j set state = 'completed', completed_on = now(), output = ended.output
+    from jsonb_to_recordset(cast($2 as jsonb)) as ended (id uuid, retry_count int, output jsonb)
+   where j.name = $1 and j.id = ended.id and j.state = 'active' and j.retry_count = ended.retry_count
+  returning j.id`
+
+/** Ends the tries of a job, so that its failure is final. */
+const END_TRIES = `
+  update pgboss.job set retry_limit = retry_count
+   where name = $1 and id = $2 and state = 'active' and retry_count = $3`
+
+interface Ended {
+  record: StoredJob
+  output: object
+  isStored: PromiseWithResolvers<void>
+}
+
+/** @param report called with the errors of the database; a job whose result is not stored is tried again */
+export function makeSettler(
+  boss: PgBoss,
+  name: string,
+  { settled, report }: { settled: SettledJobs | undefined; report(error: Error): void },
+): Settler {
+  let completed: Ended[] = []
+  let isStoring = false
+
+  async function storeCompleted(): Promise<void> {
+    isStoring = true
+    while (completed.length > 0) {
+      const batch = completed
+      completed = []
+      try {
+        const items = batch.map(({ record, output }) => ({
+          ...{ id: record.id, retry_count: record.retryCount, output },
+        }))
+        const { rows } = await boss.getDb().executeSql(COMPLETE, [name, JSON.stringify(items)])
+        const ids = new Set((rows as { id: string }[]).map(({ id }) => id))
+        for (const { record } of batch) if (ids.has(record.id)) settled?.note(name, record.data, 'completed')
+      } catch (error) {
+        report(error as Error)
+      }
+      for (const { isStored } of batch) isStored.resolve()
+    }
+    isStoring = false
+  }
+
+  async function storeFailed(record: StoredJob, { status, output }: JobResult): Promise<void> {
+    try {
+      const attempt = [name, record.id, record.retryCount]
+      if (status === 'deadletter') await boss.getDb().executeSql(END_TRIES, attempt)
+      const stored = (await boss.fail(name, [record], output as object)) as { affected?: number }
+      if (stored.affected) settled?.note(name, record.data, 'failed')
+    } catch (error) {
+      report(error as Error)
+    }
+  }
+
+  return {
+    settle(record, result) {
+      if (result.status !== 'completed') return storeFailed(record, result)
+      const isStored = Promise.withResolvers<void>()
+      completed.push({ record, output: result.output ?? {}, isStored })
+      // Jobs that end in the same turn of the event loop are stored together.
+      if (!isStoring) setImmediate(() => !isStoring && void storeCompleted())
+      return isStored.promise
+    },
+  }
+}
