@@ -35,14 +35,39 @@ export async function lockAlert(trx: Transaction, id: string): Promise<Alert | u
   return Alert.query(trx).findById(id).forUpdate()
 }
 
-/** Locks the alert of a delivery. A delivery that ends, and a message that resolving adds, see each other under it. */
-export async function lockAlertOfDelivery(trx: Transaction, { alertId }: Pick<Delivery, 'alertId'>) {
-  if (!alertId) return undefined
-  return Alert.query(trx).findById(alertId).select('id', 'deliveryFailed', 'resolvedAt').forNoKeyUpdate()
+/** Locks the alerts of deliveries. A delivery that ends, and a message that resolving adds, see each other under it. */
+export async function lockAlertsOf(trx: Transaction, deliveries: readonly Pick<Delivery, 'alertId'>[]) {
+  const ids = [...new Set(deliveries.flatMap(({ alertId }) => alertId ?? []))]
+  if (ids.length === 0) return []
+  return lockAlertsOfDeliveries(
+    Alert.query(trx)
+      .select('id', 'deliveryFailed', 'resolvedAt')
+      .whereRaw('id = any(cast(? as uuid[]))', [ids]),
+  )
+}
+
+export async function lockAlertOfDelivery(trx: Transaction, delivery: Pick<Delivery, 'alertId'>) {
+  const [alert] = await lockAlertsOf(trx, [delivery])
+  return alert
 }
 
 export const lockDeliveries = (deliveries: QueryBuilder<Delivery, Delivery[]>) =>
   deliveries.orderBy('id').forUpdate()
+
+/** Locks the messages of alerts to destinations that wait for the end of these. */
+export const lockWaiting = (
+  trx: Transaction,
+  ended: readonly Pick<Delivery, 'alertId' | 'destinationId'>[],
+) =>
+  lockDeliveries(
+    Delivery.query(trx)
+      .whereRaw(
+        '(alert_id, destination_id) in (select * from unnest(cast(? as uuid[]), cast(? as uuid[])))',
+        [ended.map(({ alertId }) => alertId), ended.map(({ destinationId }) => destinationId)],
+      )
+      .where({ status: 'pending', attempt: 0 })
+      .whereNull('jobId'),
+  )
 
 export async function lockDelivery(trx: Transaction, id: string): Promise<Delivery> {
   return Delivery.query(trx).findById(id).forUpdate().throwIfNotFound()
@@ -72,6 +97,13 @@ export async function lockFirstMessages(trx: Transaction, alertIds: readonly str
 /** Locks a destination, deleted ones too. Its slots are counted under this lock. */
 export const lockDestination = (trx: Transaction, id: string) =>
   Destination.query(trx).findById(id).forNoKeyUpdate()
+
+/** Locks destinations, deleted ones too. */
+export const lockDestinations = (trx: Transaction, ids: readonly string[]) =>
+  Destination.query(trx)
+    .whereRaw('id = any(cast(? as uuid[]))', [[...ids]])
+    .orderBy('id')
+    .forNoKeyUpdate()
 
 export const lockRule = (trx: Transaction, id: string) => AlertRule.query(trx).findById(id).forNoKeyUpdate()
 

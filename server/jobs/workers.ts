@@ -10,6 +10,8 @@ import type { SettledJobs } from './settled.ts'
 
 /** How often jobs are looked for without a wake: seldom, since one statement for all queues finds those that are due. */
 const LOOK_MS = 10_000
+/** How soon after a claim others are looked for that its limit of candidates may have hidden. */
+const LOOK_AGAIN_MS = 20
 /** Half of the time after which a job without a sign of life counts as lost. */
 const HEARTBEAT_MS = 6_000
 
@@ -60,6 +62,7 @@ export function startWorkers(
   let lookedAt: number | null = null
   let looking: Promise<void> | undefined
   let isWoken = false
+  let again: NodeJS.Timeout | undefined
   let isStopping = false
   const idle = { wait: [] as (() => void)[] }
 
@@ -81,6 +84,8 @@ export function startWorkers(
       // Jobs whose results one statement has stored free their slots together.
       await setImmediate()
       isWoken = false
+      clearTimeout(again)
+      again = undefined
       const batchSize = Math.min(slots - tries.size, shares?.batch() ?? slots)
       if (batchSize <= 0) return
       const options = {
@@ -97,8 +102,9 @@ export function startWorkers(
         return report(error as Error)
       }
       take(records)
-      // Jobs beyond a group's limit may have hidden those of other groups.
-      if (records.length === batchSize || (perGroup && records.length > 0)) isWoken = true
+      if (records.length === batchSize) isWoken = true
+      // Jobs beyond a group's limit may have hidden those of other groups; a job that ends sooner looks first.
+      else if (perGroup && records.length > 0) again ??= setTimeout(wake, LOOK_AGAIN_MS)
     }
   }
 
@@ -162,6 +168,7 @@ export function startWorkers(
     async stop() {
       isStopping = true
       clearInterval(looks)
+      clearTimeout(again)
       await looking
       if (tries.size > 0) await new Promise<void>(resolve => void idle.wait.push(resolve))
       clearInterval(heartbeats)

@@ -1,10 +1,11 @@
 /** Claims of attempts by jobs. A claim that was never released shows that the process of its attempt was lost. */
+import Joi from 'joi'
 import { v5 } from 'uuid'
-import { rows, type Transaction } from '../../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { JobContext } from '../../../server/jobs/jobs.ts'
 import { Delivery, type Destination } from '../models.ts'
-import { SLOT_LEASE_SECONDS, releaseSlot, takeSlot } from './slots.ts'
-import { lockDestination } from '../locks.ts'
+import { SLOT_LEASE_SECONDS, releaseSlots, takeSlots } from './slots.ts'
+import { lockDestinations } from '../locks.ts'
 
 /** The data of an attempt job: the `n`th attempt of a delivery, from 1. */
 export interface AttemptData {
@@ -12,6 +13,12 @@ export interface AttemptData {
   delivery_id: string
   n: number
 }
+
+export const attemptSchema = Joi.object<AttemptData>({
+  company_id: Joi.string().uuid().required(),
+  delivery_id: Joi.string().uuid().required(),
+  n: Joi.number().integer().min(1).required(),
+})
 
 export interface AttemptClaim {
   delivery: Delivery
@@ -30,44 +37,85 @@ export interface AttemptClaim {
   state: 'off' | 'lost' | 'busy' | 'ready'
 }
 
-/** Claims the attempt and takes a slot of its destination. @returns null if it was made or another job holds it */
-export async function claimAttempt(
+/** A job that asks for its attempt. */
+export interface ClaimRequest {
+  data: AttemptData
+  job: Pick<JobContext, 'id' | 'isAfterLoss'>
+}
+
+/**
+ * Claims attempts of a company, and takes slots of their destinations.
+ * @returns for each request its claim; null if the attempt was made or another job holds it
+ */
+export async function claimAttempts(
   trx: Transaction,
-  job: AttemptData,
-  { id: jobId, isAfterLoss }: Pick<JobContext, 'id' | 'isAfterLoss'>,
-): Promise<AttemptClaim | null> {
-  const [delivery] = await rows<Delivery & { formerJob: string | null; formerAt: Date | null }>(
+  requests: readonly ClaimRequest[],
+): Promise<(AttemptClaim | null)[]> {
+  const companyId = companyOf(trx)
+  const asked = requests
+    .filter(({ data }) => data.company_id === companyId)
+    .map(({ data: { delivery_id: id, n }, job }) => ({ id, n, job_id: job.id }))
+  const found = await rows<Delivery & { formerJob: string | null; formerAt: Date | null }>(
     trx,
-    `with former as (
-       select id, claimed_by, claimed_at from deliveries
-        where company_id = :companyId and id = :id and status = 'pending' and attempt = :n - 1
-          and (claimed_by is null or claimed_by = :jobId or claimed_at < now() - make_interval(secs => :seconds))
-          for update)
-     update deliveries d set fence = fence + 1, claimed_by = :jobId, claimed_at = now()
-       from former f where d.company_id = :companyId and d.id = :id and f.id = d.id
+    `with asked as (
+       select * from jsonb_to_recordset(cast(:asked as jsonb)) as a (id uuid, n int, job_id uuid)),
+     former as (
+       select d.id, a.job_id, d.claimed_by, d.claimed_at from deliveries d join asked a on a.id = d.id
+        where d.company_id = :companyId and d.id = any(cast(:ids as uuid[])) and d.status = 'pending'
+          and d.attempt = a.n - 1
+          and (claimed_by is null or claimed_by = a.job_id or claimed_at < now() - make_interval(secs => :seconds))
+        order by d.id for update of d)
+     update deliveries d set fence = fence + 1, claimed_by = f.job_id, claimed_at = now()
+       from former f where d.company_id = :companyId and d.id = any(cast(:ids as uuid[])) and f.id = d.id
      returning d.*, f.claimed_by as former_job, f.claimed_at as former_at`,
-    { jobId, companyId: job.company_id, id: job.delivery_id, n: job.n, seconds: SLOT_LEASE_SECONDS },
+    { companyId, asked: JSON.stringify(asked), ids: asked.map(({ id }) => id), seconds: SLOT_LEASE_SECONDS },
   )
-  if (!delivery?.claimedAt) return null
-  const { formerJob, formerAt, fence } = delivery
-  const destination = await lockDestination(trx, delivery.destinationId).throwIfNotFound()
-  const former = { requestId: requestIdOf(delivery.id, fence - 1), startedAt: formerAt ?? delivery.claimedAt }
-  const claim = {
-    delivery,
-    destination,
-    requestId: requestIdOf(delivery.id, fence),
-    startedAt: delivery.claimedAt,
-    unusedFence: formerJob ? fence : fence - 1,
-  }
-  if (formerJob) await releaseSlot(trx, former.requestId)
-  // A claim that was not released. One of this job may come from a process that is alive but lost its database.
-  if (formerJob && (formerJob !== jobId || isAfterLoss)) return { ...claim, ...former, state: 'lost' }
-  if (!destination.isActive || destination.deletedAt) return { ...claim, state: 'off' }
-  if (await takeSlot(trx, destination, claim.requestId)) return { ...claim, state: 'ready' }
-  await Delivery.query(trx)
-    .where({ id: delivery.id })
-    .patch({ ...UNCLAIMED_FIELDS, fence: claim.unusedFence })
-  return { ...claim, state: 'busy' }
+  const destinations = await lockDestinations(trx, [
+    ...new Set(found.map(({ destinationId }) => destinationId)),
+  ])
+  const claims = requests.map(({ job: { id: jobId, isAfterLoss } }, place) => {
+    // Two tries of one job may overlap: one of them gets the attempt.
+    const isFirst = requests.findIndex(({ job }) => job.id === jobId) === place
+    const delivery = isFirst ? found.find(({ claimedBy }) => claimedBy === jobId) : undefined
+    if (!delivery?.claimedAt) return null
+    const { formerJob, formerAt, fence, claimedAt, ...rest } = delivery
+    const destination = destinations.find(({ id }) => id === rest.destinationId)
+    if (!destination) throw new Error(`Delivery ${delivery.id} has no destination`)
+    const former = formerJob
+      ? { requestId: requestIdOf(delivery.id, fence - 1), startedAt: formerAt ?? claimedAt }
+      : undefined
+    const claim = {
+      delivery,
+      destination,
+      requestId: requestIdOf(delivery.id, fence),
+      startedAt: claimedAt,
+      unusedFence: formerJob ? fence : fence - 1,
+    }
+    // A claim that was not released. One of this job may come from a process that is alive but lost its database.
+    const isLost = former !== undefined && (formerJob !== jobId || isAfterLoss === true)
+    const isOff = !destination.isActive || destination.deletedAt !== null
+    return { claim, former, state: isLost ? ('lost' as const) : isOff ? ('off' as const) : undefined }
+  })
+  await releaseSlots(
+    trx,
+    claims.flatMap(found => found?.former?.requestId ?? []),
+  )
+  const ready = claims.flatMap(found => (found && !found.state ? [found.claim] : []))
+  const taken = await takeSlots(
+    trx,
+    ready.map(({ requestId: holder, destination }) => ({ holder, destination })),
+  )
+  for (const { delivery, requestId, unusedFence: fence } of ready)
+    if (!taken.has(requestId))
+      await Delivery.query(trx)
+        .where({ id: delivery.id })
+        .patch({ ...UNCLAIMED_FIELDS, fence })
+  return claims.map(found => {
+    if (!found) return null
+    const { claim, former, state } = found
+    if (state === 'lost') return { ...claim, ...former, state }
+    return { ...claim, state: state ?? (taken.has(claim.requestId) ? 'ready' : 'busy') }
+  })
 }
 
 const BUSY_SECONDS = 2
@@ -91,7 +139,7 @@ export async function releaseClaim(trx: Transaction, { delivery, requestId }: At
   await Delivery.query(trx)
     .where({ id: delivery.id, fence: delivery.fence, status: 'pending' })
     .patch(UNCLAIMED_FIELDS)
-  await releaseSlot(trx, requestId)
+  await releaseSlots(trx, [requestId])
 }
 
 export const UNCLAIMED_FIELDS = { claimedBy: null, claimedAt: null }

@@ -1,25 +1,37 @@
 import type { Server } from '@hapi/hapi'
 import { recordAttempt } from './delivery-telemetry.ts'
-import Joi from 'joi'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { Item, Job, JobContext } from '../../../server/jobs/jobs.ts'
-import { failedOutcome, type DeliveryOutcome, type MessageType } from '../destinations/destination.ts'
+import type { DeliveryOutcome, MessageType } from '../destinations/destination.ts'
 import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
-import { busySeconds, claimAttempt, releaseClaim, type AttemptClaim, type AttemptData } from './claims.ts'
+import { joinCalls, type Member } from './batches.ts'
+import {
+  attemptSchema,
+  busySeconds,
+  claimAttempts,
+  releaseClaim,
+  type AttemptClaim,
+  type AttemptData,
+  type ClaimRequest,
+} from './claims.ts'
 import { recordHealth } from './health.ts'
-import { attemptRow, ENDED_FIELDS, statusAfterAttempt, updateDeliveryFailed } from './outcomes.ts'
+import {
+  attemptRow,
+  ENDED_FIELDS,
+  INTERRUPTED,
+  statusAfterAttempt,
+  storeEnded,
+  updateDeliveryFailed,
+  type EndedAttempt,
+} from './outcomes.ts'
 import { attemptDelivery } from './send.ts'
-import { MAX_IN_FLIGHT, releaseSlot } from './slots.ts'
+import { MAX_IN_FLIGHT, releaseSlots } from './slots.ts'
 import { secondsFromNow } from '../../../server/database/now.ts'
-import { lockAlertOfDelivery, lockDeliveries } from '../locks.ts'
+import { lockAlertOfDelivery, lockAlertsOf, lockWaiting } from '../locks.ts'
 
 const JOB_OPTIONS = {
-  data: Joi.object<AttemptData>({
-    company_id: Joi.string().uuid().required(),
-    delivery_id: Joi.string().uuid().required(),
-    n: Joi.number().integer().min(1).required(),
-  }),
+  data: attemptSchema,
   // An attempt takes 30 seconds at most. The engine's retries are for crashes only: a refusal is an outcome, and so is
   // the loss of the process that made an attempt.
   queue: { retries: 3, retryDelaySeconds: 1, expireSeconds: 90 },
@@ -133,19 +145,44 @@ export async function redeliver(server: Server, trx: Transaction, delivery: Deli
   return pending
 }
 
-const INTERRUPTED = failedOutcome(
-  'interrupted',
-  'The process that made the attempt was lost before it ended: the receiver may have got the message',
-)
+/** Claims and outcomes of a company, in sets: a transaction costs about as much for one attempt as for thirty. */
+interface AttemptSets {
+  claim(companyId: string, request: ClaimRequest): Promise<AttemptClaim | null>
+  record(companyId: string, ended: EndedAttempt): Promise<Delivery['status'] | null>
+}
+
+/** By the database of a server: plugins and jobs see the server as different objects. */
+const sets = new WeakMap<Server['db'], AttemptSets>()
+
+function setsOf(server: Server): AttemptSets {
+  const known = sets.get(server.db)
+  if (known) return known
+  const made: AttemptSets = {
+    claim: joinCalls((companyId, members) =>
+      server.db.company(companyId, async trx => {
+        const claims = await claimAttempts(
+          trx,
+          members.map(({ item }) => item),
+        )
+        for (const [place, claim] of claims.entries())
+          if (claim?.state === 'busy')
+            await members[place]?.inContext(() =>
+              requeueDelivery(server, trx, claim.delivery, busySeconds(claim.destination)),
+            )
+        return claims
+      }),
+    ),
+    record: joinCalls((companyId, members) =>
+      server.db.company(companyId, trx => recordOutcomes(server, trx, members)),
+    ),
+  }
+  sets.set(server.db, made)
+  return made
+}
 
 async function runAttemptJob(data: AttemptData, context: JobContext): Promise<object> {
   const { server, log } = context
-  const claim = await server.db.company(data.company_id, async trx => {
-    const claimed = await claimAttempt(trx, data, context)
-    if (claimed?.state === 'busy')
-      await requeueDelivery(server, trx, claimed.delivery, busySeconds(claimed.destination))
-    return claimed
-  })
+  const claim = await setsOf(server).claim(data.company_id, { data, job: context })
   if (!claim) return { skipped: 'The attempt was made already, or another job is making it' }
   if (claim.state === 'busy') return { skipped: 'The destination has no free slot: a new job retries' }
   if (claim.state === 'off') {
@@ -174,9 +211,7 @@ async function makeAttempt(data: AttemptData, claim: AttemptClaim, { server, log
   if (signal.aborted && !isLost) throw new Error('The attempt was aborted: it will be made again')
   const { statusCode, errorClass, latencyMs: ms } = outcome
   recordAttempt(server.telemetry, destination.destinationType, errorClass, ms)
-  const status = await server.db.company(data.company_id, trx =>
-    recordOutcome(server, trx, claim, data.n, outcome),
-  )
+  const status = await setsOf(server).record(data.company_id, { claim, n: data.n, outcome })
   if (!status)
     log.warn(
       { delivery_id: data.delivery_id, n: data.n },
@@ -205,55 +240,100 @@ async function stopDelivery(server: Server, trx: Transaction, claim: AttemptClai
 }
 
 /**
- * Stores the outcome of an attempt and sends the job of the next one, all or nothing. Lock order: alerts, deliveries by
- * id, destinations.
- * @returns the delivery's new status, or null if another worker has taken the attempt over
+ * Stores the outcomes of attempts and sends the jobs of the next ones, all or nothing. Lock order: alerts, deliveries by
+ * id, destinations by id.
+ * @returns the new status of each delivery, or null if another worker has taken the attempt over
  */
-async function recordOutcome(
+async function recordOutcomes(
   server: Server,
   trx: Transaction,
-  claim: AttemptClaim,
-  n: number,
-  outcome: DeliveryOutcome,
-): Promise<Delivery['status'] | null> {
-  const { delivery } = claim
+  members: readonly Member<EndedAttempt>[],
+): Promise<(Delivery['status'] | null)[]> {
   const delays = server.config.webhookDelays
-  const delay = delivery.trigger === 'automatic' && !outcome.isDelivered ? delays[n] : undefined
-  const alert = delay === undefined ? await lockAlertOfDelivery(trx, delivery) : undefined
-  const status = await statusAfterAttempt(trx, delivery, outcome, delay)
-  const jobId = v7()
-  const recorded = await Delivery.query(trx)
-    .where({ id: delivery.id, fence: delivery.fence, status: 'pending' })
-    .patch({
-      ...ENDED_FIELDS,
-      status,
-      attempt: n,
-      ...(outcome.served && { served: [...outcome.served] }),
-      ...(delay !== undefined && { jobId, completedAt: null, nextAttemptAt: secondsFromNow(delay) }),
-    })
-  if (recorded === 0) {
-    await releaseSlot(trx, claim.requestId)
-    return null
-  }
-  await DeliveryAttempt.query(trx).insert(attemptRow(claim, n, outcome))
-  if (delay !== undefined) await enqueueAttempt(server, trx, retryJob, delivery, n + 1, delay, jobId)
+  const attempts = members.map(({ item: { claim, n, outcome }, inContext }) => {
+    const isRetried = claim.delivery.trigger === 'automatic' && !outcome.isDelivered
+    return { ...claim, n, outcome, inContext, claim, delay: isRetried ? delays[n] : undefined, jobId: v7() }
+  })
+  const ending = attempts.filter(({ delay }) => delay === undefined)
+  const alerts = await lockAlertsOf(
+    trx,
+    ending.map(({ delivery }) => delivery),
+  )
+  const statuses: Delivery['status'][] = []
+  for (const { delivery, outcome, delay } of attempts)
+    statuses.push(await statusAfterAttempt(trx, delivery, outcome, delay))
+  const ended = attempts.map(({ delivery: { id, fence }, n, outcome: { served }, delay, jobId }, place) => ({
+    ...{ id, fence, n, status: statuses[place]!, served: served ?? null },
+    ...{ delay: delay ?? null, job_id: delay === undefined ? null : jobId },
+  }))
+  const stored = new Set(await storeEnded(trx, ended))
+  const recorded = attempts.filter(({ delivery }) => stored.has(delivery.id))
+  await insertAll(
+    recorded.map(({ claim, n, outcome }) => attemptRow(claim, n, outcome)),
+    chunk => DeliveryAttempt.query(trx).insert(chunk),
+  )
+  for (const { delivery, n, delay, jobId, inContext } of recorded)
+    if (delay !== undefined)
+      await inContext(() => enqueueAttempt(server, trx, retryJob, delivery, n + 1, delay, jobId))
   // A success cannot set `delivery_failed`, and rarely has to clear it.
-  else await settleDelivery(server, trx, delivery, status !== 'delivered' || alert?.deliveryFailed)
-  await recordHealth(trx, claim, outcome)
-  await releaseSlot(trx, claim.requestId)
-  return status
+  const flagged = recorded.filter(({ delay, delivery, outcome }) => {
+    if (delay !== undefined) return false
+    return (
+      !outcome.isDelivered ||
+      alerts.some(({ id, deliveryFailed }) => id === delivery.alertId && deliveryFailed)
+    )
+  })
+  await settleDeliveries(
+    server,
+    trx,
+    recorded.filter(({ delay }) => delay === undefined),
+    flagged.map(({ delivery }) => delivery),
+  )
+  const byDestination = recorded.toSorted((a, b) => (a.destination.id < b.destination.id ? -1 : 1))
+  for (const { claim, outcome } of byDestination) await recordHealth(trx, claim, outcome)
+  await releaseSlots(
+    trx,
+    attempts.map(({ requestId }) => requestId),
+  )
+  return attempts.map(({ delivery }, place) => (stored.has(delivery.id) ? (statuses[place] ?? null) : null))
 }
 
-/** After the end of a delivery, under the lock of its alert: updates `delivery_failed` and starts the messages that waited. */
-export async function settleDelivery(server: Server, trx: Transaction, ended: Delivery, updatesAlert = true) {
-  const { alertId, destinationId, eventType } = ended
-  if (!alertId) return
-  if (updatesAlert) await updateDeliveryFailed(trx, [alertId])
-  if (eventType === 'alert.resolved') return
-  const waiting = await lockDeliveries(
-    Delivery.query(trx).where({ alertId, destinationId, status: 'pending', attempt: 0 }).whereNull('jobId'),
+/** A delivery that has ended, and how to send what waited for it under its cause. */
+interface EndedDelivery {
+  delivery: Delivery
+  inContext: Member<unknown>['inContext']
+}
+
+/**
+ * After the ends of deliveries, under the locks of their alerts: updates `delivery_failed` and starts the messages that
+ * waited.
+ * @param flagged the deliveries whose alerts may change
+ */
+async function settleDeliveries(
+  server: Server,
+  trx: Transaction,
+  ended: readonly EndedDelivery[],
+  flagged: readonly Delivery[],
+): Promise<void> {
+  const alertIds = flagged.flatMap(({ alertId }) => alertId ?? [])
+  if (alertIds.length > 0) await updateDeliveryFailed(trx, [...new Set(alertIds)])
+  const firsts = ended.filter(({ delivery }) => delivery.alertId && delivery.eventType !== 'alert.resolved')
+  if (firsts.length === 0) return
+  const waiting = await lockWaiting(
+    trx,
+    firsts.map(({ delivery }) => delivery),
   )
-  for (const next of waiting) await requeueDelivery(server, trx, next)
+  for (const next of waiting) {
+    const first = firsts.find(
+      ({ delivery }) => delivery.alertId === next.alertId && delivery.destinationId === next.destinationId,
+    )
+    await first?.inContext(() => requeueDelivery(server, trx, next))
+  }
+}
+
+/** The same for one delivery, whose alert may change. */
+export async function settleDelivery(server: Server, trx: Transaction, delivery: Delivery): Promise<void> {
+  await settleDeliveries(server, trx, [{ delivery, inContext: work => work() }], [delivery])
 }
 
 /** Sends a new job, in `after` seconds, for a locked delivery that has none. */

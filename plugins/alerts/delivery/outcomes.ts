@@ -1,7 +1,8 @@
 /** Outcomes of attempts, as columns of deliveries and their attempts. */
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import type { DeliveryOutcome } from '../destinations/destination.ts'
-import { DeliveryAttempt, type Delivery } from '../models.ts'
+import { failedOutcome, type DeliveryOutcome } from '../destinations/destination.ts'
+import { Delivery, DeliveryAttempt } from '../models.ts'
+import { lockDeliveries } from '../locks.ts'
 import { UNCLAIMED_FIELDS, type AttemptClaim } from './claims.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 
@@ -9,6 +10,11 @@ import { databaseNow } from '../../../server/database/now.ts'
 const SLOW_MS = 5_000
 
 export const ENDED_FIELDS = { completedAt: databaseNow(), nextAttemptAt: null, ...UNCLAIMED_FIELDS }
+
+export const INTERRUPTED = failedOutcome(
+  'interrupted',
+  'The process that made the attempt was lost before it ended: the receiver may have got the message',
+)
 
 /** @param delay seconds until the next attempt; undefined if there is none */
 export async function statusAfterAttempt(
@@ -26,6 +32,52 @@ export async function statusAfterAttempt(
     .whereNull('errorClass')
     .resultSize()
   return delivered > 0 ? 'delivered' : 'failed'
+}
+
+/** The `n`th attempt of a delivery, and how it ended. */
+export interface EndedAttempt {
+  claim: AttemptClaim
+  n: number
+  outcome: DeliveryOutcome
+}
+
+/** The end of an attempt on its delivery. */
+interface EndedRow {
+  id: string
+  /** Of the claim: another one in the table means that the attempt was taken over. */
+  fence: number
+  n: number
+  status: Delivery['status']
+  /** Null leaves them as they are. */
+  served: readonly string[] | null
+  /** Seconds until the next attempt, and its job; null if there is none. */
+  delay: number | null
+  job_id: string | null
+}
+
+/** Stores the ends of attempts on their deliveries where the fence still holds. @returns the ids of those */
+export async function storeEnded(trx: Transaction, ended: readonly EndedRow[]): Promise<string[]> {
+  const ids = ended.map(({ id }) => id)
+  await lockDeliveries(Delivery.query(trx).select('id').whereRaw('id = any(cast(? as uuid[]))', [ids]))
+  const stored = await rows<{ id: string }>(
+    trx,
+    `with ended as (
+       select id, fence, n, status, delay, job_id,
+              case when jsonb_typeof(served) = 'array' then array(select jsonb_array_elements_text(served)) end as served
+         from jsonb_to_recordset(cast(:ended as jsonb))
+           as e (id uuid, fence int, n int, status text, served jsonb, delay float8, job_id uuid))
+     update deliveries d
+        set status = e.status, attempt = e.n, served = coalesce(e.served, d.served),
+            claimed_by = null, claimed_at = null, job_id = coalesce(e.job_id, d.job_id),
+            completed_at = case when e.delay is null then now() end,
+            next_attempt_at = now() + make_interval(secs => e.delay)
+       from ended e
+      where d.company_id = :companyId and d.id = any(cast(:ids as uuid[])) and d.id = e.id
+        and d.fence = e.fence and d.status = 'pending'
+     returning d.id`,
+    { companyId: companyOf(trx), ended: JSON.stringify(ended), ids },
+  )
+  return stored.map(({ id }) => id)
 }
 
 export function attemptRow(

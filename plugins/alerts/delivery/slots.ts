@@ -12,50 +12,62 @@ const MAX_IN_FLIGHT_SILENT = 1
 export const SLOT_LEASE_SECONDS = 60
 const POLL_MS = 250
 
-/**
- * Takes a slot of a destination whose row the caller has locked.
- * @param holder the id of the attempt
- * @param isTest whether it may overtake waiting tests; other attempts may not
- * @returns whether a slot was free
- */
-export async function takeSlot(
-  trx: Transaction,
-  { id, silentSince }: Pick<Destination, 'id' | 'silentSince'>,
-  holder: string,
-  isTest = false,
-): Promise<boolean> {
-  const taken = await rows(
-    trx,
-    `with lapsed as (
-       delete from destination_slots
-        where company_id = :companyId and destination_id = :id
-          and taken_at < now() - make_interval(secs => :lapse) and holder <> :holder)
-     insert into destination_slots (holder, company_id, destination_id)
-     select cast(:holder as uuid), cast(:companyId as uuid), cast(:id as uuid)
-      where (select count(*) from destination_slots
-              where company_id = :companyId and destination_id = :id
-                and taken_at >= now() - make_interval(secs => :lapse) and holder <> :holder
-                and not (is_waiting and :isTest)) < :most
-     on conflict (holder) do update set is_waiting = false, taken_at = now()
-     returning holder`,
-    {
-      companyId: companyOf(trx),
-      id,
-      holder,
-      isTest,
-      lapse: SLOT_LEASE_SECONDS,
-      most: silentSince ? MAX_IN_FLIGHT_SILENT : MAX_IN_FLIGHT,
-    },
-  )
-  return taken.length > 0
+/** What asks for a slot: the id of an attempt. */
+export interface SlotRequest {
+  holder: string
+  destination: Pick<Destination, 'id' | 'silentSince'>
 }
 
-/** Frees the slot of an attempt, if it holds one. Call it after all other rows are locked. */
-export async function releaseSlot(trx: Transaction, holder: string): Promise<void> {
-  await rows(trx, 'delete from destination_slots where company_id = :companyId and holder = :holder', {
-    companyId: companyOf(trx),
-    holder,
-  })
+/**
+ * Takes slots of destinations whose rows the caller has locked, in the order of the requests.
+ * @param isTest whether they may overtake waiting tests; other attempts may not
+ * @returns the holders that got one
+ */
+export async function takeSlots(
+  trx: Transaction,
+  requests: readonly SlotRequest[],
+  isTest = false,
+): Promise<Set<string>> {
+  if (requests.length === 0) return new Set()
+  const asked = requests.map(({ holder, destination: { id, silentSince } }, place) => ({
+    ...{ holder, place, destination_id: id, most: silentSince ? MAX_IN_FLIGHT_SILENT : MAX_IN_FLIGHT },
+  }))
+  const taken = await rows<{ holder: string }>(
+    trx,
+    `with asked as (
+       select * from jsonb_to_recordset(cast(:asked as jsonb))
+           as a (holder uuid, place int, destination_id uuid, most int)),
+     others as (
+       select s.* from destination_slots s
+        where company_id = :companyId and destination_id in (select destination_id from asked)
+          and holder not in (select holder from asked)),
+     lapsed as (
+       delete from destination_slots
+        where company_id = :companyId and holder in (
+          select holder from others where taken_at < now() - make_interval(secs => :lapse))),
+     ranked as (
+       select a.*, row_number() over (partition by destination_id order by place) +
+              (select count(*) from others o
+                where o.destination_id = a.destination_id and taken_at >= now() - make_interval(secs => :lapse)
+                  and not (is_waiting and :isTest)) as rank
+         from asked a)
+     insert into destination_slots (holder, company_id, destination_id)
+     select holder, cast(:companyId as uuid), destination_id from ranked where rank <= most
+     on conflict (holder) do update set is_waiting = false, taken_at = now()
+     returning holder`,
+    { companyId: companyOf(trx), asked: JSON.stringify(asked), isTest, lapse: SLOT_LEASE_SECONDS },
+  )
+  return new Set(taken.map(({ holder }) => holder))
+}
+
+/** Frees the slots of attempts that hold one. Call it after all other rows are locked. */
+export async function releaseSlots(trx: Transaction, holders: readonly string[]): Promise<void> {
+  if (holders.length === 0) return
+  await rows(
+    trx,
+    'delete from destination_slots where company_id = :companyId and holder = any(cast(:holders as uuid[]))',
+    { companyId: companyOf(trx), holders: [...holders] },
+  )
 }
 
 /**
@@ -75,7 +87,7 @@ export async function waitForSlot(
     const isTaken = await server.db.company(companyId, async trx => {
       const destination = await lockDestination(trx, destinationId)
       if (!destination) return true
-      const isFree = await takeSlot(trx, destination, holder, true)
+      const isFree = (await takeSlots(trx, [{ holder, destination }], true)).has(holder)
       if (!isFree) await queueForSlot(trx, destinationId, holder)
       return isFree
     })
@@ -83,7 +95,7 @@ export async function waitForSlot(
     if (performance.now() + POLL_MS > deadline) break
     await wait(POLL_MS)
   }
-  await server.db.company(companyId, trx => releaseSlot(trx, holder))
+  await server.db.company(companyId, trx => releaseSlots(trx, [holder]))
   return false
 }
 

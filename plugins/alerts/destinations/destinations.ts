@@ -18,7 +18,7 @@ import { createSigningSecret, findKeptSecrets, mergeConfig, openConfig, findPlac
 import { rotateSigningSecret, sealConfig } from './secrets.ts'
 import { isSilentAfter } from '../delivery/health.ts'
 import { attemptDelivery } from '../delivery/send.ts'
-import { releaseSlot, waitForSlot } from '../delivery/slots.ts'
+import { releaseSlots, waitForSlot } from '../delivery/slots.ts'
 import { composeBody, getDestinationType } from './registry.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { LOCK_RULES, lockDestination } from '../locks.ts'
@@ -216,7 +216,7 @@ export async function sendTestMessage(
   try {
     return await attemptTestMessage(server, destination, requestId, audit)
   } finally {
-    await server.db.company(companyId, trx => releaseSlot(trx, requestId))
+    await server.db.company(companyId, trx => releaseSlots(trx, [requestId]))
   }
 }
 

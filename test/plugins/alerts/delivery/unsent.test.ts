@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { claimAttempt } from '../../../../plugins/alerts/delivery/claims.ts'
+import { claimAttempts } from '../../../../plugins/alerts/delivery/claims.ts'
 import { deliverJob, settleDelivery } from '../../../../plugins/alerts/delivery/delivery.ts'
 import { lockAlertOfDelivery } from '../../../../plugins/alerts/locks.ts'
 import { Delivery } from '../../../../plugins/alerts/models.ts'
@@ -92,9 +92,10 @@ t.test('a fence is lowered only where no former claim can be at the delivery', a
   await fillSlots(world, id)
   const jobId = randomUUID()
   const claim = () =>
-    server.db.company(world.companyId, trx =>
-      claimAttempt(trx, { company_id: world.companyId, delivery_id: String(began?.id), n: 1 }, { id: jobId }),
-    )
+    server.db.company(world.companyId, async trx => {
+      const data = { company_id: world.companyId, delivery_id: String(began?.id), n: 1 }
+      return (await claimAttempts(trx, [{ data, job: { id: jobId } }]))[0]
+    })
   t.match(await claim(), { state: 'busy' })
   t.match(await deliveriesOf(world), [{ fence: 0 }])
   await query('update deliveries set fence = 1, claimed_by = $2, claimed_at = now() where id = $1', [

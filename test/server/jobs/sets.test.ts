@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import { hold, running } from '../../helpers/extensions/shared-jobs.ts'
+import { startServer } from '../../helpers/server.ts'
+import { countChanges } from '../../helpers/statement-counts.ts'
+
+const EXTENSIONS = new URL('../../helpers/extensions/shared-jobs.ts', import.meta.url).href
+
+/** Half of the slots of `hold`, which one company may fill. */
+const SHARE = 4
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await wait(20)
+}
+
+t.test('jobs are claimed and completed many in a statement, and a slow one holds up no other', async t => {
+  const app = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
+  const { server, query } = app
+  const company = randomUUID()
+  const items = Array.from({ length: SHARE }, () => ({
+    data: { company_id: company, id: randomUUID() },
+    group: randomUUID(),
+  }))
+  const claims = await countChanges(app, 'pgboss.job_common')
+  const ends = await countChanges(app, 'pgboss.job')
+  await server.db.system(trx => server.jobs.sendAll(hold, items, { trx }))
+  await until(() => running.size === SHARE)
+  // A wake that found no job was a statement too.
+  const found = await query(`select count(distinct started_on)::int as n from pgboss.job where name = $1`, [
+    hold.name,
+  ])
+  t.strictSame(found, [{ n: 1 }], 'one statement claimed all')
+  t.ok((await claims()) > 0)
+  const before = await ends()
+  const [slow, ...others] = items
+  for (const { data } of others) running.get(data.id)!.release()
+  const states = () =>
+    query(`select id, completed_on from pgboss.job where name = $1 and state = 'completed'`, [hold.name])
+  await until(async () => (await states()).length === others.length)
+  t.equal(new Set((await states()).map(({ completed_on: at }) => Number(at))).size, 1)
+  t.equal((await ends()) - before, 1, 'one statement completed those that ended together')
+  running.get(slow!.data.id)!.release()
+  await until(async () => (await states()).length === items.length)
+})
