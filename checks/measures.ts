@@ -8,8 +8,12 @@ import type { CheckContext, SubqueryMeasure } from './check.ts'
 export const rowCount: Sql = sql`count(*)`
 
 /** Rows whose column is not NULL; written in one place so that checks of one column share it. */
-export function nonNullCount(column: Sql): Sql {
-  return sql`count(${column})`
+export function nonNullCount({
+  column,
+  info,
+  dialect,
+}: Pick<CheckContext, 'column' | 'info' | 'dialect'>): Sql {
+  return dialect.countNonNull(column, info)
 }
 
 /** Distinct non-NULL values, compared by the column's own collation. */

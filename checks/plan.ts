@@ -154,7 +154,8 @@ function rankedPercentileOf(type: CheckType, context: CheckContext): RankedPerce
 }
 
 function measuresOf(type: CheckType, context: CheckContext): Record<string, Measure> {
-  if (isRowRule(type)) return rowMeasures(context, written('valid', type.valid(context)))
+  if (isRowRule(type))
+    return rowMeasures(context, written('valid', type.valid(context)), type.isStrict?.(context))
   if (isAggregateMetric(type)) return { value: written('measure', type.measure(context)) }
   const measures = type.measures(context)
   for (const [name, measure] of Object.entries(measures)) {

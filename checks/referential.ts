@@ -95,7 +95,7 @@ export const referential: TableRule<ReferentialConfig> = {
     const outputs = numbers.map(([name, number]) => sql`${number} as ${raw(name)}`)
     const select = sql`select ${join(outputs)} from (${families(context)}) f`
     return {
-      present: nonNullCount(context.column),
+      present: nonNullCount(context),
       ...Object.fromEntries(numbers.map(([column]): [string, Measure] => [column, { select, column }])),
     }
   },

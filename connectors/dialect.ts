@@ -30,6 +30,11 @@ export interface Dialect {
   /** How many rows satisfy a condition; 0 for none. */
   countIf(condition: Sql): Sql
   /**
+   * How many values are not NULL; 0 for none.
+   * @param column the value's entry in the catalog, where it is a column
+   */
+  countNonNull(value: Sql, column?: ColumnInfo): Sql
+  /**
    * Whether a text matches a regular expression somewhere (searched, not anchored), as the engine's own operator says of
    * it: where that goes by the collation of a column, case matters or does not. Of a text without one, case matters.
    * @param column the value's entry in the catalog, where it is a column of texts
@@ -58,6 +63,12 @@ export interface Dialect {
   countDistinctSorts: boolean
   /** A value as a floating or exact number that aggregates take. */
   asNumber(value: Sql): Sql
+  /**
+   * Whether a numeric column may hold what is no number and sorts above all numbers: NaN in PostgreSQL and others, a text
+   * in SQLite. Returns a condition that is true for numbers and false or NULL for the rest; null where there is no rest.
+   * @param column the value's entry in the catalog
+   */
+  isNumber(value: Sql, column: ColumnInfo | undefined): Sql | null
   /**
    * The arithmetic mean of the numbers that are not NULL, as an aggregate; NULL only where there is none. A mean that is
    * not finite is returned as such.
@@ -115,6 +126,7 @@ const ansi: Dialect = {
     return sql`${this.quote(table.schema)}.${this.quote(table.name)}`
   },
   placeholder: () => '?',
+  countNonNull: value => sql`count(${value})`,
   countIf: condition => sql`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`,
   matches: () => unsupported('regular expressions'),
   parsesAsDate: () => unsupported('date formats'),
@@ -123,6 +135,12 @@ const ansi: Dialect = {
     sql`select ${outputs} from ${table} where ${value} is not null group by ${value}`,
   countDistinctSorts: false,
   asNumber: value => value,
+  isNumber(value, column) {
+    const number = this.asNumber(value)
+    if (column?.kind === 'integer') return sql`${number} is not null`
+    // Only zero equals its own negation; NaN equals its own wherever it compares at all.
+    return sql`(${number} <> -${number} or ${number} = 0)`
+  },
   mean(value) {
     return sql`avg(${this.asNumber(value)})`
   },

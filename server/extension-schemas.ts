@@ -108,6 +108,7 @@ export const checkShape = Joi.object({
   valid: Joi.function()
     .when('family', { is: 'metric', then: Joi.forbidden() })
     .messages({ 'any.unknown': '{{#label}} is for rules: a metric has measure' }),
+  isStrict: Joi.function().when('valid', { not: Joi.exist(), then: Joi.forbidden() }),
   measure: Joi.function()
     .when('family', { is: 'rule', then: Joi.forbidden() })
     .messages({ 'any.unknown': '{{#label}} is for metrics: a rule has valid' }),

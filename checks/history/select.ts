@@ -1,4 +1,4 @@
-import { numberLiteral, nonNullCount, rowCount } from '../measures.ts'
+import { numberLiteral, rowCount } from '../measures.ts'
 import type { Rollup } from '../check.ts'
 import type { PlannedCheck } from '../plan.ts'
 import { isNumeric } from '../column-values.ts'
@@ -53,7 +53,7 @@ export function writeHistorySelect(
 ): HistorySelect {
   const { context } = planned
   const { dialect } = context
-  const aggregates: Sql[] = [rowCount, nonNullCount(time)]
+  const aggregates: Sql[] = [rowCount, dialect.countNonNull(time)]
   const parts: ((outputs: (own: readonly Sql[]) => Sql) => Sql)[] = []
   const seconds = dialect.epochSeconds(time)
   const timed = writePeriodSql(seconds, periods)
@@ -66,7 +66,7 @@ export function writeHistorySelect(
     const column = `m${aggregates.push(aggregateOf(planned, name)) - 1}`
     if (rollup !== 'mean') return { name, rollup, part: 0, column }
     const { column: values, info } = context
-    const present = isNumeric(info) ? nonNullCount(dialect.asNumber(values)) : nonNullCount(values)
+    const present = dialect.countNonNull(isNumeric(info) ? dialect.asNumber(values) : values)
     return { name, rollup, part: 0, column, weight: `m${aggregates.push(present) - 1}` }
   })
   const outputs = (part: number, own: readonly Sql[]) => {

@@ -15,7 +15,7 @@ export const duplicateCount: DerivedMetric = {
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
   rollup: { present: 'count', distinct: 'distinct' },
   measures: context => ({
-    present: nonNullCount(context.column),
+    present: nonNullCount(context),
     distinct: occurrenceMeasures(context).distinct,
   }),
   readMeasures: measured => (measured.present ?? 0) - (measured.distinct ?? 0),

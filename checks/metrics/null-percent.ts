@@ -10,6 +10,6 @@ export const nullPercent: DerivedMetric = {
   config: Joi.object({}),
   column: 'required',
   rollup: { present: 'count' },
-  measures: ({ column }) => ({ present: nonNullCount(column) }),
+  measures: context => ({ present: nonNullCount(context) }),
   readMeasures: (measured, total) => (total === 0 ? 0 : (100 * (total - (measured.present ?? 0))) / total),
 }

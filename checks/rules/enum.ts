@@ -48,6 +48,8 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
     if (value === undefined) return null
     return `allowed_values holds ${JSON.stringify(value)}, which is no ${isNumeric(column) ? 'number' : 'boolean'} for a column of type ${column?.type}.`
   },
+  // Comparisons with constants, where no column is made a number or a truth value before.
+  isStrict: ({ info }) => info?.kind === 'text',
   valid(context) {
     const { column, info, config } = context
     const values = [...new Set(config.allowed_values)]

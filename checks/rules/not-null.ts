@@ -12,7 +12,7 @@ export const notNull: TableRule = {
   column: 'required',
   ignoresNullPolicy: true,
   rollup: { present: 'count' },
-  measures: ({ column }) => ({ present: nonNullCount(column) }),
+  measures: context => ({ present: nonNullCount(context) }),
   readMeasures: (measured, total) => ({ total, invalid: total - (measured.present ?? 0) }),
   samples: ({ column }) => ({ where: sql`${column} is null` }),
 }

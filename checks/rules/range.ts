@@ -39,24 +39,15 @@ function inOrder({ min, max }: RangeConfig, { error }: Joi.CustomHelpers): Range
   return distance > 0 ? error('range.order') : { min, max }
 }
 
-/**
- * What an upper bound keeps out by itself, and its absence lets in: NaN, which PostgreSQL and others sort above
- * every number, and a text, which SQLite takes into numeric columns and sorts above them too. Only zero equals
- * its own negation; NaN equals its own wherever it compares at all.
- */
-function isNumberItself({ column, info, dialect }: CheckContext<RangeConfig>): Sql {
-  const number = dialect.asNumber(column)
-  if (info?.kind === 'integer') return sql`${number} is not null`
-  return sql`(${number} <> -${number} or ${number} = 0)`
-}
-
 function withinNumbers(context: CheckContext<RangeConfig>): Sql[] {
   const { config, column, info, dialect } = context
   const { min, max } = config
   const conditions: Sql[] = []
   if (min !== undefined) conditions.push(sql`${column} >= ${columnNumber(info, min, dialect).literal}`)
   if (max !== undefined) conditions.push(sql`${column} <= ${columnNumber(info, max, dialect).literal}`)
-  if (max === undefined) conditions.push(isNumberItself(context))
+  // An upper bound keeps it out by itself.
+  const isNumber = max === undefined ? dialect.isNumber(column, info) : null
+  if (isNumber) conditions.push(isNumber)
   return conditions
 }
 
@@ -104,6 +95,9 @@ export const range: RowRule<RangeConfig> = {
       ? 'A date column needs min and max without a time of day.'
       : null
   },
+  // An upper bound, or none that is needed, leaves nothing but comparisons with constants.
+  isStrict: ({ info, column, config, dialect }) =>
+    !isNumeric(info) || config.max !== undefined || dialect.isNumber(column, info) === null,
   valid(context) {
     const conditions = isNumeric(context.info) ? withinNumbers(context) : withinMoments(context)
     return join(conditions, ' and ')

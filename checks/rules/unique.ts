@@ -18,7 +18,7 @@ export const unique: TableRule = {
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
   rollup: { present: 'count', repeated: 'repeated' },
   measures: context => ({
-    present: nonNullCount(context.column),
+    present: nonNullCount(context),
     repeated: occurrenceMeasures(context).repeated,
   }),
   readMeasures(measured, total, { nullIsValid }) {
