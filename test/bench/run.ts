@@ -15,7 +15,7 @@ import { readRows, type BenchRow } from './rows.ts'
 
 /** The arguments of each bench in both forms. */
 const BENCHES: Record<string, { full: string[]; quick: string[] }> = {
-  scan: { full: ['1000000', '5', 'postgresql', '80'], quick: ['20000', '1', 'postgresql', '10'] },
+  scan: { full: ['1000000', '3', 'postgresql'], quick: ['20000', '1', 'postgresql', '10'] },
   discovery: { full: ['5', '250x33000'], quick: ['1', '40x800'] },
   introspect: { full: ['5', 'postgresql', '250x33000'], quick: ['1', 'postgresql', '40x800'] },
   freshness: { full: ['5000', '1'], quick: ['200', '1'] },

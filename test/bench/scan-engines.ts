@@ -1,8 +1,12 @@
 import mysql2 from 'mysql2'
 import pg from 'pg'
-import { startTestCluster } from '../helpers/cluster.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { mariadbAbsent, startShop } from '../helpers/mariadb.ts'
-import { fillOf, TABLE, type BenchColumn, type EngineName } from './scan-columns.ts'
+import { startStockPostgres } from '../helpers/stock-postgres.ts'
+import { createTable, rowValues, TABLE, type BenchColumn, type EngineName } from './scan-columns.ts'
 
 type Row = Record<string, unknown>
 
@@ -10,13 +14,19 @@ type Row = Record<string, unknown>
 export interface BenchSource {
   /** A `connection_config`. */
   config: Record<string, unknown>
+  /** Settings that the service needs for it. */
+  settings?: Record<string, string>
   /** Makes the table with its rows. */
   fill(columns: readonly BenchColumn[], rows: number): Promise<void>
   /** Removes the table. */
   drop(): Promise<void>
   /** Runs one statement as the reader, by the driver alone. */
   query(text: string): Promise<Row[]>
+  /** Statements that a person may try before measuring by hand, by name; the first, which are none, are the defaults. */
+  tunings: readonly { name: string; statements: readonly string[] }[]
 }
+
+const DEFAULTS = { name: 'defaults', statements: [] }
 
 interface Teardown {
   teardown(down: () => unknown): unknown
@@ -34,8 +44,9 @@ const postgresql: BenchEngine = {
   name: 'postgresql',
   label: 'PostgreSQL',
   async start(t) {
-    // Not the cluster of the product's own database: neither is to find the other's pages in its buffers.
-    const cluster = await startTestCluster()
+    // With the settings that users have. It is not the cluster of the product's own database, so that neither finds the
+    // other's pages in its buffers.
+    const cluster = await startStockPostgres()
     const admin = await connect({ ...cluster, database: 'postgres' })
     await admin.query('create database shop')
     await admin.query(`create role reader login password 'reader' in role pg_read_all_data`)
@@ -48,8 +59,8 @@ const postgresql: BenchEngine = {
         ...{ username: 'reader', password: 'reader', sslmode: 'prefer' },
       },
       async fill(columns, rows) {
-        await owner.query(create(columns, 'postgresql'))
-        const values = columns.map(column => fillOf(column, 'postgresql')).join(', ')
+        await owner.query(createTable(columns, 'postgresql'))
+        const values = rowValues(columns, 'postgresql')
         await owner.query(`insert into ${TABLE} select ${values} from generate_series(1::bigint, ${rows}) g`)
         await owner.query(`vacuum analyze ${TABLE}`)
       },
@@ -57,6 +68,10 @@ const postgresql: BenchEngine = {
         await owner.query(`drop table ${TABLE}`)
       },
       query: async text => (await reader.query(text)).rows as Row[],
+      tunings: [
+        { ...DEFAULTS, statements: ['reset jit'] },
+        { name: 'jit = off', statements: ['set jit = off'] },
+      ],
     }
   },
 }
@@ -75,8 +90,8 @@ const mysql: BenchEngine = {
     return {
       config: shop.config,
       async fill(columns, rows) {
-        await shop.query(create(columns, 'mysql'))
-        const values = columns.map(column => fillOf(column, 'mysql')).join(', ')
+        await shop.query(createTable(columns, 'mysql'))
+        const values = rowValues(columns, 'mysql')
         await shop.query(
           `insert into ${TABLE} select ${values} from (select seq as g from seq_1_to_${rows}) s`,
         )
@@ -89,16 +104,48 @@ const mysql: BenchEngine = {
         new Promise((resolve, reject) => {
           reader.query(text, (error, rows) => (error ? reject(error) : resolve(rows as Row[])))
         }),
+      tunings: [DEFAULTS],
+    }
+  },
+}
+
+const sqlite: BenchEngine = {
+  name: 'sqlite',
+  label: 'SQLite',
+  async start(t) {
+    const folder = await mkdtemp(join(tmpdir(), 'scan-'))
+    const path = join(folder, 'shop.db')
+    const database = new DatabaseSync(path)
+    // As the product adds it: SQLite has none.
+    const patterns = new Map<string, RegExp>()
+    database.function('regexp', { deterministic: true }, (pattern, text) => {
+      const known = patterns.get(String(pattern)) ?? new RegExp(String(pattern), 'u')
+      patterns.set(String(pattern), known)
+      return text === null ? null : Number(known.test(String(text)))
+    })
+    t.teardown(async () => {
+      database.close()
+      await rm(folder, { recursive: true, force: true })
+    })
+    return {
+      config: { path },
+      settings: { FILE_SOURCES: folder },
+      async fill(columns, rows) {
+        database.exec(createTable(columns, 'sqlite'))
+        database.exec(
+          `with recursive s(g) as (select 1 union all select g + 1 from s where g < ${rows})
+           insert into ${TABLE} select ${rowValues(columns, 'sqlite')} from s`,
+        )
+      },
+      drop: async () => database.exec(`drop table ${TABLE}`),
+      query: async text => database.prepare(text).all() as Row[],
+      tunings: [DEFAULTS],
     }
   },
 }
 
 /** The engines that are measured. */
-export const engines: readonly BenchEngine[] = [postgresql, mysql]
-
-function create(columns: readonly BenchColumn[], engine: EngineName): string {
-  return `create table ${TABLE} (${columns.map(({ name, type }) => `${name} ${type[engine]}`).join(', ')})`
-}
+export const engines: readonly BenchEngine[] = [postgresql, mysql, sqlite]
 
 async function connect(config: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client({ ssl: false, ...config })

@@ -1,49 +1,46 @@
 /**
- * What a scan costs over a hand-written SELECT of the same numbers, and over one statement per check:
- * `node test/bench/scan.ts [rows] [rounds] [postgresql|mysql] [columns,columns…]`.
+ * What a check of a whole table costs over the same numbers by hand, and over one statement per check:
+ * `node test/bench/scan.ts [rows] [rounds] [postgresql|mysql|sqlite] [floats,floats…]`, with so many columns of floats beside
+ * ten others.
  *
  * The product is measured end to end, from the start of a table's job until its results are committed in a
- * database of its own; the source is in another server. The SELECT is what a person writes who wants these
- * numbers and knows nothing of checks, over a connection that is open. They take turns, who goes first alternates,
- * and the medians are printed, of the ratios too. All numbers must agree; how long anything takes is printed and
- * never judged. `node test/bench/scan.ts 20000 2` is short enough to run at every change.
+ * database of its own; the source is in another server, with its stock settings. By hand are the statements of
+ * `scan-hand.ts` over a connection that is open, each way with each of the engine's tunings; the reference is the fastest of
+ * them. All take turns, who goes first changes, and medians are printed. All numbers must agree; how long anything takes is
+ * printed and never judged. `node test/bench/scan.ts 20000 2` is short enough to run at every change.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
 import { discover } from '../helpers/world.ts'
+import { asksOf, columnsOf, FLOAT_COLUMNS, TABLE, type Ask, type EngineName } from './scan-columns.ts'
+import { numberName, TOTAL, writeByHand, writeSingly } from './scan-hand.ts'
 import {
-  asksOf,
-  columnsOf,
-  outputOf,
-  selectByHand,
-  TABLE,
-  type Ask,
-  type EngineName,
-} from './scan-columns.ts'
-import { median, printRows, withTeardown, positionalWords, type BenchRow, type Teardown } from './rows.ts'
+  compareRounds,
+  median,
+  printRows,
+  withTeardown,
+  positionalWords,
+  type BenchRow,
+  type Teardown,
+} from './rows.ts'
 import { engines, type BenchEngine, type BenchSource } from './scan-engines.ts'
 
 const rows = Number(positionalWords[0] ?? 1_000_000)
 const rounds = Number(positionalWords[1] ?? 5)
 const only = positionalWords[2]
-const sizes = (positionalWords[3] ?? '10,20,40,80').split(',').map(Number)
-/** The most that a scan may take of the time of the SELECT by hand. */
-const MAX_RATIO = 1.15
+const sizes = positionalWords[3]?.split(',').map(Number) ?? FLOAT_COLUMNS
+/** The most that a scan may take of the time of the fastest way by hand. */
+const MAX_RATIO = 1.05
 /** Scans after which the heap is looked at again. */
 const REPEATS = 10
 
-/** One line of the table that is printed. */
+/** What was measured of one size, milliseconds of each round. */
 interface Measured {
-  columns: number
   checks: number
   statements: number
-  productMs: number
-  handMs: number
-  /** Ratio of product to hand, round by round, which other work on the machine disturbs least. */
-  ratio: number
-  /** Ratio of the fastest of each, which other work on the machine disturbs even less. */
-  fastest: number
+  product: number[]
+  hand: { name: string; ms: number[] }[]
   /** One statement after the other, a check each. */
   singlyMs: number
 }
@@ -69,31 +66,19 @@ async function measureEngine(engine: BenchEngine, t: Teardown): Promise<void> {
   const source = await engine.start(t)
   if (typeof source === 'string') return console.log(`${engine.label}: skipped, ${source}`)
   console.log(`\n${engine.label}: ${rows.toLocaleString('en')} rows, medians of ${rounds} rounds`)
-  const heads = [
-    'columns',
-    'checks',
-    'statements',
-    'product ms',
-    'hand ms',
-    'ratio',
-    'fastest',
-    'singly ms',
-    'ratio',
-  ]
-  console.log(heads.map(pad).join(''))
   for (const size of sizes) {
     await withTeardown(async own => {
       const columns = columnsOf(size)
       await source.fill(columns, rows)
-      const app = await startServer(own, { settings: { STATEMENT_TIMEOUT: '3600' } })
+      const app = await startServer(own, { settings: { STATEMENT_TIMEOUT: '3600', ...source.settings } })
       const world = await makeWorld(app, engine.name, source, asksOf(columns))
       const before = peakMb()
       const measured = await measure(engine.name, source, world)
       const peak = `peak memory ${before} MB before and ${peakMb()} MB after`
       print(measured)
       await source.drop()
-      if (size !== sizes.at(-1)) return
       tableRows.push(...rowsOf(engine, measured))
+      if (size !== sizes.at(-1)) return
       // How many rows there are makes no difference to our memory.
       await source.fill(columns, 1_000)
       console.log(`${measured.checks} checks: ${peak}; ${await growth(world)} after ${REPEATS} more scans`)
@@ -147,35 +132,43 @@ async function ask(
 
 async function measure(engine: EngineName, source: BenchSource, world: World): Promise<Measured> {
   const asks = world.checks.map(check => check.ask)
-  const { text, names } = selectByHand(asks, engine)
-  const times = { product: [] as number[], hand: [] as number[] }
-  let byHand: Record<string, unknown> = {}
+  const hands = source.tunings.flatMap(tuning =>
+    writeByHand(asks, engine).map(({ way, statements }) => ({
+      ...{ name: `${way}, ${tuning.name}`, prepare: tuning.statements, statements },
+      numbers: {} as Record<string, unknown>,
+      ms: [] as number[],
+    })),
+  )
+  const product: number[] = []
   let statements = 0
-  const turns = {
-    product: async () => void ({ statements } = await scan(world)),
-    hand: async () => void ([byHand = {}] = await source.query(text)),
-  }
+  const turns = [
+    async (isCounted: boolean) => {
+      const ms = await timed(async () => ({ statements } = await scan(world)))
+      if (isCounted) product.push(ms)
+    },
+    ...hands.map(hand => async (isCounted: boolean) => {
+      for (const statement of hand.prepare) await source.query(statement)
+      const ms = await timed(async () => {
+        for (const statement of hand.statements)
+          Object.assign(hand.numbers, (await source.query(statement))[0])
+      })
+      if (isCounted) hand.ms.push(ms)
+    }),
+  ]
   // The first round finds nothing in memory yet and does not count.
   for (let round = 0; round <= rounds; round += 1) {
-    const order = round % 2 === 0 ? (['product', 'hand'] as const) : (['hand', 'product'] as const)
-    for (const who of order) {
-      const ms = await timed(turns[who])
-      if (round > 0) times[who].push(ms)
-    }
-    if (round === 0) await compare(engine, world, byHand, names)
+    const first = round % turns.length
+    for (const turn of [...turns.slice(first), ...turns.slice(0, first)]) await turn(round > 0)
   }
-  await compare(engine, world, byHand, names)
+  for (const hand of hands) await compare(world, hand.numbers)
   const singlyMs = await timed(async () => {
-    for (const item of asks) await source.query(`select ${outputOf(item, engine)} from ${TABLE}`)
+    for (const statement of writeSingly(asks, engine)) await source.query(statement)
   })
   return {
-    columns: (asks.length + 14) / 3,
     checks: asks.length,
     statements,
-    ratio: median(times.product.map((ms, round) => ms / (times.hand[round] ?? NaN))),
-    fastest: Math.min(...times.product) / Math.min(...times.hand),
-    productMs: median(times.product),
-    handMs: median(times.hand),
+    product,
+    hand: hands.map(({ name, ms }) => ({ name, ms })),
     singlyMs,
   }
 }
@@ -185,17 +178,13 @@ function scan({ app, tenant, tableId }: World): Promise<{ checks: number; statem
 }
 
 /** Every number that the product stored last is the one found by hand. */
-async function compare(
-  engine: EngineName,
-  { tenant, checks }: World,
-  byHand: Record<string, unknown>,
-  names: ReadonlyMap<string, string>,
-): Promise<void> {
-  for (const { ask: item, results } of checks) {
+async function compare({ tenant, checks }: World, byHand: Record<string, unknown>): Promise<void> {
+  for (const [position, { ask: item, results }] of checks.entries()) {
     const { items } = (await ask(tenant, 'GET', `${results}?limit=1`)) as unknown as { items: Stored[] }
     const stored = items[0]?.invalid_count ?? items[0]?.value
-    const found = Number(byHand[names.get(outputOf(item, engine)) ?? ''])
-    const expected = item.isPercent ? (100 * found) / Number(byHand.total) : found
+    const found = Number(byHand[numberName(position)])
+    const isPercent = 'isPercent' in item.hand && item.hand.isPercent
+    const expected = isPercent ? (100 * found) / Number(byHand[TOTAL]) : found
     // The mean of doubles depends on the order in which they are added.
     const isSame = Math.abs(Number(stored ?? NaN) - expected) <= 1e-9 * Math.abs(expected)
     if (!isSame)
@@ -232,29 +221,30 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt
 }
 
-function rowsOf(
-  { label }: BenchEngine,
-  { checks, productMs, handMs, ratio, singlyMs }: Measured,
-): BenchRow[] {
-  const what = `${label}: scan of ${checks} checks over ${rows.toLocaleString('en')} rows`
+/** The fastest way by hand. */
+function fastest({ hand }: Measured): Measured['hand'][number] {
+  const [first, ...others] = hand
+  if (!first) throw new TypeError('Nothing was measured by hand.')
+  return others.reduce((best, other) => (median(other.ms) < median(best.ms) ? other : best), first)
+}
+
+function rowsOf({ label }: BenchEngine, measured: Measured): BenchRow[] {
+  const { checks, product, singlyMs } = measured
+  const what = `${label}: ${checks} checks of ${rows.toLocaleString('en')} rows`
+  const compared = compareRounds(product, fastest(measured).ms)
   return [
-    { what, ours: productMs, hand: handMs, ratio, unit: 'ms', bar: { most: MAX_RATIO } },
-    { what: `${what}, beside one statement a check`, ours: productMs, hand: singlyMs, unit: 'ms' },
+    { what, ...compared, unit: 'ms', bar: { most: MAX_RATIO } },
+    { what: `${what}, beside one statement per check`, ours: compared.ours, hand: singlyMs, unit: 'ms' },
   ]
 }
 
-function print({ columns, checks, statements, ...measured }: Measured): void {
-  const { productMs, handMs, ratio, fastest, singlyMs } = measured
-  const cells = [columns, checks, statements, productMs.toFixed(0), handMs.toFixed(0)]
-  const ratios = [
-    ratio.toFixed(3),
-    fastest.toFixed(3),
-    singlyMs.toFixed(0),
-    (singlyMs / productMs).toFixed(1),
-  ]
-  console.log([...cells, ...ratios].map(pad).join(''))
-}
-
-function pad(cell: string | number): string {
-  return String(cell).padStart(12)
+function print(measured: Measured): void {
+  const { checks, statements, product, hand, singlyMs } = measured
+  const { ratio, spread } = compareRounds(product, fastest(measured).ms)
+  const described = `${ratio.toFixed(3)} (${spread.map(value => value.toFixed(3)).join(' – ')})`
+  console.log(
+    `\n${checks} checks: ${median(product).toFixed(0)} ms, ${statements} statements; ratio ${described}`,
+  )
+  for (const { name, ms } of hand) console.log(`  ${median(ms).toFixed(0).padStart(7)} ms  ${name}`)
+  console.log(`  ${singlyMs.toFixed(0).padStart(7)} ms  one statement per check`)
 }

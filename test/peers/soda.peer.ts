@@ -11,12 +11,20 @@
 import pg from 'pg'
 import t from 'tap'
 import { median, quantile, type Teardown } from '../bench/rows.ts'
+import {
+  asksOf,
+  columnsOf,
+  createTable,
+  FLOAT_COLUMNS,
+  rowValues,
+  TABLE,
+  type CheckBody,
+} from '../bench/scan-columns.ts'
+import { startStockPostgres } from '../helpers/stock-postgres.ts'
 import { startServer, type Tenant } from '../helpers/server.ts'
 import { discover } from '../helpers/world.ts'
 import { SODA_PACKAGE, startSoda, type RunSoda } from './soda/scanner.ts'
 import { formatSodaChecks, sodaCheckOf } from './soda/sodacl.ts'
-import { startStockPostgres } from './soda/stock-postgres.ts'
-import { checksOf, createStatements, FLOAT_COLUMNS, TABLE, type CheckBody } from './soda/table.ts'
 
 const rows = Number(process.env.SODA_ROWS ?? 100_000)
 const rounds = Number(process.env.SODA_ROUNDS ?? 3)
@@ -52,9 +60,13 @@ const runSoda = await startSoda(t, reader, DATABASE)
 const comparisons: Comparison[] = []
 
 for (const floats of FLOAT_COLUMNS) {
-  const bodies = checksOf(floats)
+  const columns = columnsOf(floats)
+  const bodies = asksOf(columns).map(({ body }) => body)
   t.test(`${bodies.length} checks have the same numbers`, async t => {
-    for (const statement of createStatements(floats, rows)) await owner.query(statement)
+    await owner.query(createTable(columns, 'postgresql'))
+    const values = rowValues(columns, 'postgresql')
+    await owner.query(`insert into ${TABLE} select ${values} from generate_series(1::bigint, ${rows}) g`)
+    await owner.query(`vacuum analyze ${TABLE}`)
     t.teardown(() => owner.query(`drop table ${TABLE}`))
     const product = await makeProduct(t, bodies)
     comparisons.push(await compareTimes(bodies, product))

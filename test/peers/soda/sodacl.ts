@@ -1,5 +1,5 @@
 /** Our checks as Soda's language of checks has them. */
-import type { CheckBody } from './table.ts'
+import type { CheckBody } from '../../bench/scan-columns.ts'
 
 /** A check of Soda, of which the test reads the value only: whether it passes depends on `condition`. */
 interface SodaCheck {

@@ -4,13 +4,9 @@ import { chmod, chown, mkdtemp, readdir, realpath, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  locateBinaries,
-  postgresEnvironment,
-  type PostgresBinaries,
-} from '../../../server/embedded/binaries.ts'
-import { launchPostmaster, newPassword, superuser } from '../../../server/embedded/postmaster.ts'
-import { removeAtEnd, type TestCluster } from '../../helpers/cluster.ts'
+import { locateBinaries, postgresEnvironment, type PostgresBinaries } from '../../server/embedded/binaries.ts'
+import { launchPostmaster, newPassword, superuser } from '../../server/embedded/postmaster.ts'
+import { removeAtEnd, type TestCluster } from './cluster.ts'
 
 const run = promisify(execFile)
 /** Where Debian and its relatives install releases, each in a folder that is named after its number. */
