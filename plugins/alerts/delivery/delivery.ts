@@ -3,7 +3,7 @@ import { recordAttempt } from './delivery-telemetry.ts'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { Item, Job, JobContext } from '../../../server/jobs/jobs.ts'
-import type { DeliveryOutcome, MessageType } from '../destinations/destination.ts'
+import type { MessageType } from '../destinations/destination.ts'
 import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
 import { joinCalls, type Member } from './batches.ts'
 import {

@@ -58,7 +58,9 @@ interface EndedRow {
 /** Stores the ends of attempts on their deliveries where the fence still holds. @returns the ids of those */
 export async function storeEnded(trx: Transaction, ended: readonly EndedRow[]): Promise<string[]> {
   const ids = ended.map(({ id }) => id)
-  await lockDeliveries(Delivery.query(trx).select('id').whereRaw('id = any(cast(? as uuid[]))', [ids]))
+  // The change of one row takes its lock itself.
+  if (ids.length > 1)
+    await lockDeliveries(Delivery.query(trx).select('id').whereRaw('id = any(cast(? as uuid[]))', [ids]))
   const stored = await rows<{ id: string }>(
     trx,
     `with ended as (
