@@ -33,7 +33,7 @@ const raw =
     void socket.end(text)
 
 /** Every way in which an attempt fails. `sentinel` is where the redirects lead. */
-function waysToFail(sentinel: Receiver, silent: string, closed: string): Record<string, Way> {
+function waysToFail(sentinel: Receiver, silent: string): Record<string, Way> {
   const redirect =
     (status: number): Behaviour =>
     (_request, response) =>
@@ -57,7 +57,7 @@ function waysToFail(sentinel: Receiver, silent: string, closed: string): Record<
     },
     'no answer': { behaviour: () => undefined, error: 'timeout' },
     'no TLS': { url: silent, error: 'timeout' },
-    'no listener': { url: closed, error: 'connect' },
+    'no listener': { url: CLOSED_URL, error: 'connect' },
     'a reset': {
       behaviour: (_request, _response, { socket }) => void socket.destroy(),
       error: 'connect|protocol',
@@ -88,10 +88,9 @@ async function addFailing(
   world: World,
   ways: Record<string, Way>,
 ): Promise<Failing[]> {
-  const closed = await closedUrl()
   return Promise.all(
     Object.entries(ways).map(async ([name, way]) => {
-      const { id } = await world.addDestination({ url: closed }, { name })
+      const { id } = await world.addDestination({ url: CLOSED_URL }, { name })
       const receiver = way.url ? undefined : await startReceiver(t, { certificate: way.certificate })
       if (way.behaviour) receiver?.answer(way.behaviour)
       const config = JSON.stringify({ url: way.url ?? receiver?.url })
@@ -113,14 +112,8 @@ async function startSilent(t: Test): Promise<string> {
   return urlOf(server)
 }
 
-/** An address without a listener. */
-async function closedUrl(): Promise<string> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const url = urlOf(server)
-  await new Promise(resolve => server.close(resolve))
-  return url
-}
+/** An address without a listener. A port that was free just now could become that of a receiver. */
+const CLOSED_URL = 'https://127.0.0.1:9'
 
 function urlOf(server: ReturnType<typeof createServer>): string {
   const { port } = server.address() as { port: number }
@@ -196,7 +189,7 @@ t.test('however a receiver fails, it gets the five attempts of the table, and ne
   t.strictSame(app.server.config.webhookDelays, DELAYS)
   const world = await makeWorld(app)
   const sentinel = await startReceiver(t)
-  const ways = waysToFail(sentinel, await startSilent(t), await closedUrl())
+  const ways = waysToFail(sentinel, await startSilent(t))
   const all = await addFailing(t, app, world, ways)
   const { alertId } = await world.raise()
   await untilAttempted(app, 1)
