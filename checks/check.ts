@@ -36,6 +36,8 @@ export interface SubqueryMeasure {
   select: Sql
   /** An output column of `select`: an unquoted lower-case name. */
   column: string
+  /** A cheaper SELECT of that column alone, where no check reads another column. */
+  alone?: Sql
   /**
    * The same number as an aggregate: used in groups, and for the whole table where it is cheaper on the engine and no
    * other check needs the SELECT. A measure without an aggregate cannot be grouped.

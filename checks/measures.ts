@@ -39,9 +39,10 @@ export function occurrenceMeasures({
   // No column has this name: otherwise some engines would group by that column.
   const sizes = dialect.groupByValue(sql`count(*) as tidemark_n`, column, from, info)
   const select = sql`select count(*) as distinct_values, coalesce(sum(case when d.tidemark_n > 1 then d.tidemark_n else 0 end), 0) as repeated from (${sizes}) d`
+  const alone = sql`select coalesce(sum(d.tidemark_n), 0) as repeated from (${sizes} having count(*) > 1) d`
   return {
     distinct: { select, column: 'distinct_values', aggregate: distinctCount(column) },
-    repeated: { select, column: 'repeated' },
+    repeated: { select, column: 'repeated', alone },
   }
 }
 

@@ -38,7 +38,7 @@ export function readRowCounts(measured: MeasuredValues, total: number, context: 
 
 /** A condition, never NULL, that is true for exactly the rows that `readRows` counts as invalid. */
 export function invalidRowCondition(context: RowContext, valid: Sql): Sql {
-  const fails = sql`case when ${valid} then 0 else 1 end = 1`
+  const fails = context.dialect.isNotTrue(valid)
   if (!context.info) return fails
   const invalidValue = sql`(${context.column} is not null and ${fails})`
   return context.nullIsValid ? invalidValue : sql`(${context.column} is null or ${invalidValue})`

@@ -222,10 +222,14 @@ function joinedSubqueries(
   const tallies = asked.flatMap(({ name, measure }) => ('select' in measure ? [{ name, measure }] : []))
   return groupInOrder(tallies, ({ measure }) => measure.select.key)
     .filter(together => together.some(({ measure }) => separateSql(measure, dialect)))
-    .map(together => ({
-      select: together[0].measure.select,
-      columns: together.map(({ name, measure }) => [name, raw(measure.column)] as const),
-    }))
+    .map(together => {
+      const [{ measure: first }] = together
+      const isAlone = together.every(({ measure }) => measure.column === first.column)
+      return {
+        select: (isAlone && first.alone) || first.select,
+        columns: together.map(({ name, measure }) => [name, raw(measure.column)] as const),
+      }
+    })
 }
 
 function joinedPercentiles(

@@ -29,6 +29,8 @@ export interface Dialect {
   placeholder(position: number): string
   /** How many rows satisfy a condition; 0 for none. */
   countIf(condition: Sql): Sql
+  /** A condition, never NULL, that holds where another one is false or NULL. */
+  isNotTrue(condition: Sql): Sql
   /**
    * How many values are not NULL; 0 for none.
    * @param column the value's entry in the catalog, where it is a column
@@ -126,6 +128,7 @@ const ansi: Dialect = {
     return sql`${this.quote(table.schema)}.${this.quote(table.name)}`
   },
   placeholder: () => '?',
+  isNotTrue: condition => sql`case when ${condition} then 0 else 1 end = 1`,
   countNonNull: value => sql`count(${value})`,
   countIf: condition => sql`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`,
   matches: () => unsupported('regular expressions'),

@@ -16,6 +16,7 @@ export const postgresqlDialect = defineDialect({
   lexicon: 'postgresql',
   placeholder: position => `$${position}`,
   countIf: condition => sql`count(*) filter (where ${condition})`,
+  isNotTrue: condition => sql`(${condition}) is not true`,
   // Few values are NULL in most columns, and a filter that skips a row costs less than counting it. A row of a composite
   // type `is null` when its fields are.
   countNonNull: (value, column) =>
