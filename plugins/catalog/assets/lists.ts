@@ -46,10 +46,16 @@ export async function listAssets(
   companyId: string,
   query: AssetListQuery,
 ): Promise<AssetPage> {
-  const { asset_type: kind, limit, offset } = query
+  const { asset_type: kind, tag, limit, offset } = query
+  const taggedSources = tag ? await findTaggedSources(trx, companyId, tag) : []
   const ofSources =
     (kind === undefined || kind === 'source') && !query.schema
-      ? await readPage(trx, 'sources', { companyId, query, conditions: sourceConditions(query) }, query)
+      ? await readPage(
+          trx,
+          'sources',
+          { companyId, query, taggedSources, conditions: sourceConditions(query) },
+          query,
+        )
       : EMPTY_PAGE
   const rest = {
     limit: limit - ofSources.ids.length,
@@ -58,7 +64,7 @@ export async function listAssets(
   const ofTables =
     kind === 'source'
       ? EMPTY_PAGE
-      : await readPage(trx, 'tables', await tableFilter(trx, companyId, query), rest)
+      : await readPage(trx, 'tables', await tableFilter(trx, { companyId, query, taggedSources }), rest)
   return {
     ...(await loadPage(trx, ofSources.ids, ofTables.ids)),
     total: ofSources.total + ofTables.total,
@@ -72,10 +78,16 @@ interface IdPage {
 
 const EMPTY_PAGE: IdPage = { ids: [], total: 0 }
 
-/** SQL conditions on rows called `a`, with what they name. */
-interface AssetFilter {
+/** What a list is asked for. */
+interface AssetSearch {
   companyId: string
   query: Omit<AssetListQuery, keyof Page>
+  /** The sources that carry one of the tags themselves. */
+  taggedSources: readonly string[]
+}
+
+/** SQL conditions on rows called `a`, with what they name. */
+interface AssetFilter extends AssetSearch {
   conditions: string[]
   /** What counts them without looking at each. */
   counted?: string
@@ -85,24 +97,34 @@ interface AssetFilter {
 
 /**
  * Counts and pages in one statement, so that both are of one moment; nothing but indexes is read. Where every entry has
- * to be looked at, one pass in the order of the list does both; else the count and the page have an index each.
+ * to be looked at, each is looked at once: the page reads as far as its last entry, and the count goes on from there.
+ * Else the count and the page have an index each.
  */
 async function readPage(
   trx: Transaction,
   from: 'sources' | 'tables',
-  { companyId, query, conditions, counted, rare }: AssetFilter,
+  { companyId, query, taggedSources, conditions, counted, rare }: AssetFilter,
   { limit, offset }: Page,
 ): Promise<IdPage> {
-  const matching = ['a.company_id = :companyId', ...conditions].join(' and ')
-  const inOrder = `select a.id from ${from} a where ${matching} order by a.created_at desc, a.id desc`
+  const matching = `from ${from} a where ${['a.company_id = :companyId', ...conditions].join(' and ')}`
+  const inOrder = `order by a.created_at desc, a.id desc limit :limit offset :offset`
   const isOnePass = (query.search !== undefined && !rare) || query.tag !== undefined
   const [page] = await rows<IdPage>(
     trx,
     isOnePass
-      ? `select count(*)::int as total,
-           coalesce((array_agg(id))[:first : :last], '{}') as ids from (${inOrder}) matching`
-      : `select (${counted ?? `select count(*)::int from ${from} a where ${matching}`}) as total,
-           array(${inOrder} limit :limit offset :offset) as ids`,
+      ? // A page that is not full ends the list, and an empty one does not show where.
+        `with page as materialized (select a.id, a.created_at ${matching} ${inOrder}),
+           listed as (select count(*) as entries from page),
+           last_entry as (select id, created_at from page order by created_at, id limit 1)
+         select array(select id from page) as ids,
+           cast(case when entries > 0 then :offset + entries else 0 end
+             + case when entries < :limit and (entries > 0 or :offset = 0) then 0
+                 when entries > 0 then (select count(*) ${matching}
+                   and (a.created_at, a.id) < (select created_at, id from last_entry))
+                 else (select count(*) ${matching}) end as int) as total
+         from listed`
+      : `select (${counted ?? `select count(*)::int ${matching}`}) as total,
+           array(select a.id ${matching} ${inOrder}) as ids`,
     {
       companyId,
       source: query.source ?? null,
@@ -110,11 +132,10 @@ async function readPage(
       search: query.search ?? null,
       schemas: query.schema ?? null,
       tags: query.tag ?? null,
+      taggedSources: [...taggedSources],
       rare: rare ?? null,
       limit,
       offset,
-      first: offset + 1,
-      last: offset + limit,
     },
   )
   return page ?? EMPTY_PAGE
@@ -127,25 +148,35 @@ const namedSources = (name: string, isEngine: boolean | undefined) =>
         and not exists (select from sources n where n.company_id = :companyId and n.name = :source))`
     : `${name}.name = :source`
 
-function sourceConditions({ source, isEngine, search, tag }: AssetListQuery): string[] {
+function sourceConditions({ source, isEngine, search, tag }: AssetSearch['query']): string[] {
   return [
     ...(source === undefined ? [] : [namedSources('a', isEngine)]),
     ...(search === undefined ? [] : ['strpos(lower(a.name), lower(:search)) > 0']),
-    ...(tag ? [`a.id in (select source_id from ${TAGS_QUERY} and table_id is null)`] : []),
+    ...(tag ? ['a.id = any(cast(:taggedSources as uuid[]))'] : []),
   ]
+}
+
+async function findTaggedSources(trx: Transaction, companyId: string, tags: string[]): Promise<string[]> {
+  const found = await rows<{ sourceId: string }>(
+    trx,
+    `select distinct source_id from ${TAGS_QUERY} and table_id is null`,
+    { companyId, tags },
+  )
+  return found.map(({ sourceId }) => sourceId)
 }
 
 const TAGS_QUERY = 'tags where company_id = :companyId and not is_refused and name = any(:tags)'
 
 /** All tables of a company, or of one source, as the discoveries counted them. */
-const countTables = ({ source, isEngine }: AssetListQuery) =>
+const countTables = ({ source, isEngine }: AssetSearch['query']) =>
   `select coalesce(sum(s.table_count), 0)::int from sources s
     where s.company_id = :companyId ${source === undefined ? '' : `and ${namedSources('s', isEngine)}`}`
 
 /** Tables that are looked at one by one; where a term is in more names, reading all of them is no slower. */
 const MAX_RARE_TABLES = 500
 
-async function tableFilter(trx: Transaction, companyId: string, query: AssetListQuery): Promise<AssetFilter> {
+async function tableFilter(trx: Transaction, asked: AssetSearch): Promise<AssetFilter> {
+  const { query, taggedSources } = asked
   const { source, isEngine, asset_type: kind, search, schema, tag } = query
   // One source is compared with, so that its index gives the order of the list.
   const compared = isEngine ? 'in' : '='
@@ -160,18 +191,21 @@ async function tableFilter(trx: Transaction, companyId: string, query: AssetList
         ]),
     ...(kind === undefined ? [] : ['a.kind = :kind']),
     ...(schema ? ['a.schema_name = any(:schemas)'] : []),
-    ...(tag
-      ? [
-          `(a.id in (select table_id from ${TAGS_QUERY} and table_id is not null)
-            or a.source_id in (select source_id from ${TAGS_QUERY} and table_id is null))`,
-        ]
-      : []),
+    ...(tag ? [tagCondition(taggedSources)] : []),
     ...(search === undefined
       ? []
       : [rare ? 'a.id = any(:rare)' : 'strpos(a.lower_name, lower(:search)) > 0']),
   ]
   const isNarrowed = (kind ?? search ?? schema ?? tag) !== undefined
-  return { companyId, query, conditions, rare, ...(!isNarrowed && { counted: countTables(query) }) }
+  return { ...asked, conditions, rare, ...(!isNarrowed && { counted: countTables(query) }) }
+}
+
+/** Without an `or`, PostgreSQL can join, which takes a fifth less time than a lookup for each table. */
+function tagCondition(taggedSources: readonly string[]): string {
+  const tagged = `a.id in (select table_id from ${TAGS_QUERY} and table_id is not null)`
+  return taggedSources.length === 0
+    ? tagged
+    : `(a.source_id = any(cast(:taggedSources as uuid[])) or ${tagged})`
 }
 
 /** The tables whose names hold a term; null when they are many, or not known without reading all names. */

@@ -193,6 +193,32 @@ t.test('pages follow each other exactly, also while tables come', async t => {
   t.same(await walk(''), all, 'in the same order again')
   t.same(new Set(await walk('search=bulk')), new Set(names), 'more names than are looked at one by one')
   t.equal((await list(tenant, 'search=BULK_1&limit=1')).total, 111)
+  await tag(app, 'core', { sourceId: source })
+  // The source is among them, so that a page may have no room for tables, or end where they do.
+  for (const [query, total] of [
+    ['search=bulk', 600],
+    ['tag=core', 601],
+    ['tag=core&search=bulk', 600],
+  ] as const)
+    for (const [limit, offset] of [
+      ...([
+        [1, 0],
+        [2, 0],
+        [50, 0],
+        [50, total - 50],
+        [50, total - 51],
+        [50, total - 20],
+      ] as const),
+      ...([
+        [1, total - 1],
+        [1, total],
+        [50, total + 50],
+      ] as const),
+    ]) {
+      const page = await list(tenant, `${query}&limit=${limit}&offset=${offset}`)
+      t.equal(page.total, total, `${query}, ${limit} from ${offset}: the total is exact`)
+      t.equal(page.names.length, Math.max(0, Math.min(limit, total - offset)))
+    }
   const rare = (most: number) =>
     app.server.db.company(tenant.companyId, trx =>
       rows<{ found: string[] | null }>(trx, `select rare_tables('bulk_59', ?) as found`, [most]),
