@@ -5,7 +5,7 @@
  * Each kind of request is sent over HTTP, one after the other, in rounds that go through all kinds, so that no kind
  * has the caches for itself. The catalog is measured twice: just filled, when nothing was vacuumed, and vacuumed, as
  * autovacuum leaves it a minute later. Ends with 1 when a p95 of the
- * vacuumed catalog is over 50 ms.
+ * vacuumed catalog is over 60 ms.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
@@ -22,7 +22,7 @@ import {
 const tables = Number(positionalWords[0] ?? 100_000)
 const rounds = Number(positionalWords[1] ?? 60)
 const SOURCES = 3
-const LIMIT_MS = 50
+const LIMIT_MS = 60
 /** The least number of tables that the limit is for. */
 const JUDGED = 100_000
 
