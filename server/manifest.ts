@@ -30,7 +30,7 @@ import * as badgeColumns from '../migrations/0019_badges.ts'
 import * as identityColumns from '../migrations/0020_identities.ts'
 import * as alertNotes from '../migrations/0021_alert_notes.ts'
 import * as badgeUpstream from '../migrations/0022_badge_upstream.ts'
-import * as checkLeases from '../migrations/0027_check_leases.ts'
+import * as checkLeases from '../migrations/0023_check_leases.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -100,7 +100,7 @@ export const manifest = {
     migration('0020_identities', identityColumns),
     migration('0021_alert_notes', alertNotes),
     migration('0022_badge_upstream', badgeUpstream),
-    migration('0027_check_leases', checkLeases),
+    migration('0023_check_leases', checkLeases),
   ],
 }
 
