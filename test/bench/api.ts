@@ -1,7 +1,7 @@
 /**
  * What reading through the API costs: lists of 10 and of 100 rules and one asset, each asked for with an API key, against
- * a bare hapi and pg server that answers the same bytes to every caller by one statement. Both run in processes of their own
- * on one PostgreSQL, and are asked in turns. Ends with 1 when a ratio of requests a second is below the bar.
+ * a hapi, joi and pg server that answers the same bytes to every caller by one prepared statement. Both run in processes
+ * of their own on one PostgreSQL, and are asked in turns. Ends with 1 when a ratio of requests a second is below the bar.
  *
  * `node test/bench/api.ts [--rounds 5] [--seconds 4] [--connections 16] [--json] [--profile FOLDER]`
  */
@@ -64,15 +64,15 @@ async function main(t: { teardown(down: () => unknown): unknown }): Promise<numb
   await app.query('vacuum analyze')
   const rulesOf = (id: string | undefined) => `/api/v1/sdk/validity/${id}?limit=100`
   const kinds: Kind[] = [
-    { name: '10 rules', ours: rulesOf(tables.ten), bare: '/rules/ten' },
-    { name: '100 rules', ours: rulesOf(tables.hundred), bare: '/rules/hundred' },
-    { name: 'one asset', ours: `/api/v1/assets/${tables.hundred}`, bare: '/asset' },
+    { name: '10 rules', ours: rulesOf(tables.ten), bare: `/rules/${tables.ten}?limit=100` },
+    { name: '100 rules', ours: rulesOf(tables.hundred), bare: `/rules/${tables.hundred}?limit=100` },
+    { name: 'one asset', ours: `/api/v1/assets/${tables.hundred}`, bare: `/assets/${tables.hundred}` },
   ]
   const asset = await tenant.ask('GET', `/api/v1/assets/${tables.hundred}`)
   const url = String(app.server.config.databaseUrl)
   const ours = await startApiServer('ours', url, undefined, values.profile)
   t.teardown(() => ours.stop())
-  const subject = { companyId: tenant.companyId, tables, asset: asset.body as object }
+  const subject = { companyId: tenant.companyId, asset: asset.body as Record<string, unknown> }
   const bare = await startApiServer('bare', url, subject)
   t.teardown(() => bare.stop())
   await assertSame(kinds, { ours, bare }, tenant.key)
@@ -90,7 +90,11 @@ async function main(t: { teardown(down: () => unknown): unknown }): Promise<numb
       }
     }
   }
-  const judged = kinds.map(({ name }) => ({ name, ...middle(found.get(name)!) }))
+  const judged = kinds.map(({ name }) => ({
+    name,
+    ...middle(found.get(name)!),
+    spread: spreadOf(found.get(name)!),
+  }))
   print(judged)
   printRows(judged.map(lineOf))
   // `run.ts`, which runs all benches, judges by the rows.
@@ -228,7 +232,13 @@ function middle({ ours, bare }: { ours: Round[]; bare: Round[] }): { ours: Round
   return { ours: of(ours), bare: of(bare) }
 }
 
-type RequestComparison = { name: string; ours: Round; bare: Round }
+/** The smallest and the largest ratio of requests a second in one round. */
+function spreadOf({ ours, bare }: { ours: Round[]; bare: Round[] }): [number, number] {
+  const ratios = ours.map(({ perSecond }, index) => perSecond / bare[index]!.perSecond)
+  return [Math.min(...ratios), Math.max(...ratios)]
+}
+
+type RequestComparison = { name: string; ours: Round; bare: Round; spread: [number, number] }
 
 function lineOf({ name, ours, bare }: RequestComparison): BenchRow {
   return {
@@ -244,7 +254,7 @@ function lineOf({ name, ours, bare }: RequestComparison): BenchRow {
 function print(judged: readonly RequestComparison[]): void {
   const titles = ['req/s', 'p50 ms', 'p99 ms', 'cpu ms', 'pg cpu ms', 'statements', 'waits']
   console.log(['', ...titles].map(pad).join(''))
-  for (const { name, ours, bare } of judged) {
+  for (const { name, ours, bare, spread } of judged) {
     for (const [who, round] of [
       ['ours', ours],
       ['bare', bare],
@@ -262,6 +272,8 @@ function print(judged: readonly RequestComparison[]): void {
       share(r => r.cpuMs),
     ]
     console.log(ratio.map(pad).join(''))
+    const [least, most] = spread.map(one => `${(100 * one).toFixed(0)} %`)
+    console.log(`${'in single rounds'.padEnd(20)}${`${least} to ${most}`.padStart(13)}`)
   }
   console.log(`The bar is ${BAR * 100} % of the bare server's requests a second.`)
 }
