@@ -20,6 +20,11 @@ export class Crashed extends Error {
 export interface Crashes {
   /** Whether the process of a job's previous try was lost, as far as this process can know. */
   isAfterLoss(record: JobWithMetadata<object>, running: Pick<Running, 'has'>): boolean
+  /**
+   * Whether a job after a loss was lost before too: it is tried with no other job of its kind beside it, which would be
+   * counted as well if it takes this process down.
+   */
+  isSuspect(record: JobWithMetadata<object>): boolean
   /** Counts the lost processes of jobs that were claimed together. Call before the next tries begin. */
   count(server: Server, records: readonly JobWithMetadata<object>[]): Promise<void>
   /** @throws Crashed when a counted job has crashed as many processes as it may */
@@ -39,6 +44,7 @@ export function countCrashes(): Crashes {
       // The process that had it is this one, and lives; or it lived through an outage as this one did.
       return !running.has(record.id) && performance.now() - outageAt >= AFTERMATH_MS
     },
+    isSuspect: record => crashesOf(record) > 0,
     async count(server, records) {
       if (records.length === 0) return
       await server.db.statement(

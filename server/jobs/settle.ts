@@ -21,6 +21,18 @@ const END_TRIES = `
   update pgboss.job set retry_limit = retry_count
    where name = $1 and id = $2 and state = 'active' and retry_count = $3`
 
+/** Undoes claims. The counts of claims go back as well: nothing was tried. */
+const UNCLAIM = `
+  update pgboss.job j set state = 'retry', retry_count = j.retry_count - 1, start_after = now()
+    from unnest($2::uuid[], $3::int[]) as claimed (id, retry_count)
+   where j.name = $1 and j.id = claimed.id and j.state = 'active' and j.retry_count = claimed.retry_count`
+
+/** Gives claimed jobs back that were not started: any process may claim them at once. */
+export async function unclaim(boss: PgBoss, name: string, records: readonly StoredJob[]): Promise<void> {
+  const [ids, counts] = [records.map(({ id }) => id), records.map(({ retryCount }) => retryCount)]
+  await boss.getDb().executeSql(UNCLAIM, [name, ids, counts])
+}
+
 interface Ended {
   record: StoredJob
   output: object

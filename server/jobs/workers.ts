@@ -4,7 +4,7 @@ import { isShared, type Job } from './job.ts'
 import { workJob, type Loss, type Surroundings } from './run.ts'
 import { shareSlots } from './shares.ts'
 import { companyIn } from './fair-queueing.ts'
-import { makeSettler } from './settle.ts'
+import { makeSettler, unclaim } from './settle.ts'
 import type { QueueLook } from './watch.ts'
 import type { SettledJobs } from './settled.ts'
 
@@ -64,6 +64,8 @@ export function startWorkers(
   let isWoken = false
   let again: NodeJS.Timeout | undefined
   let isStopping = false
+  /** Whether the next job is to run alone. */
+  let isSingle = false
   const idle = { wait: [] as (() => void)[] }
 
   function report(error: Error): void {
@@ -79,6 +81,8 @@ export function startWorkers(
     })
   }
 
+  const countFree = () => (isSingle ? 1 : slots) - tries.size
+
   async function lookOn(): Promise<void> {
     while (isWoken && !isStopping) {
       // Jobs whose results one statement has stored free their slots together.
@@ -86,7 +90,7 @@ export function startWorkers(
       isWoken = false
       clearTimeout(again)
       again = undefined
-      const batchSize = Math.min(slots - tries.size, shares?.batch() ?? slots)
+      const batchSize = Math.min(countFree(), shares?.batch() ?? slots)
       if (batchSize <= 0) return
       const options = {
         batchSize,
@@ -101,14 +105,29 @@ export function startWorkers(
         isWoken = false
         return report(error as Error)
       }
-      take(records)
-      if (records.length === batchSize) isWoken = true
+      start(await leaveSuspects(records))
+      if (records.length === batchSize || isSingle) isWoken = true
       // Jobs beyond a group's limit may have hidden those of other groups; a job that ends sooner looks first.
       else if (perGroup && records.length > 0) again ??= setTimeout(wake, LOOK_AGAIN_MS)
     }
   }
 
-  function take(records: readonly StoredJob[]): void {
+  /**
+   * Gives back the jobs that have to run alone, unless this is the only one: then all that runs ends first.
+   * @returns the jobs that may start
+   */
+  async function leaveSuspects(records: readonly StoredJob[]): Promise<readonly StoredJob[]> {
+    if (job.losses === 'handled') return records
+    const suspects = records.filter(
+      record => crashes.isAfterLoss(record, running) && crashes.isSuspect(record),
+    )
+    isSingle = suspects.length > 0
+    if (!isSingle || records.length + tries.size === 1) return records
+    await unclaim(boss, job.name, suspects).catch(report)
+    return records.filter(record => !suspects.includes(record))
+  }
+
+  function start(records: readonly StoredJob[]): void {
     const after = records.filter(record => crashes.isAfterLoss(record, running))
     const counted = job.losses === 'handled' ? undefined : crashes.count(server, after)
     // Awaited by the jobs themselves; one that has failed meanwhile must not end the process.
@@ -164,7 +183,7 @@ export function startWorkers(
   wake()
   return {
     wake,
-    look: () => ({ queue: job.name, lookedAt, hasFreeSlots: !isStopping && tries.size < slots }),
+    look: () => ({ queue: job.name, lookedAt, hasFreeSlots: !isStopping && countFree() > 0 }),
     async stop() {
       isStopping = true
       clearInterval(looks)

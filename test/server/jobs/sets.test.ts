@@ -43,3 +43,33 @@ t.test('jobs are claimed and completed many in a statement, and a slow one holds
   running.get(slow!.data.id)!.release()
   await until(async () => (await states()).length === items.length)
 })
+
+t.test(
+  'jobs that were lost twice run one at a time, so that they are not counted with the culprit',
+  async t => {
+    const { query } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
+    const ids = [randomUUID(), randomUUID(), randomUUID()]
+    await query(
+      `insert into pgboss.job (name, data, state, dead_letter, retry_limit, retry_count, started_on, output)
+     select $1, jsonb_build_object('id', id, 'company_id', $2::text, '_crashes', 1), 'retry', 'jobs.dead', 10, 1, now(),
+       '{"value": {"message": "job heartbeat timeout"}}'
+     from unnest($3::text[]) id`,
+      [hold.name, randomUUID(), ids],
+    )
+    const jobs = (state: string) =>
+      query(`select data from pgboss.job where name = $1 and state = $2`, [hold.name, state])
+    for (const waiting of [2, 1, 0]) {
+      await until(async () => (await jobs('active')).length === 1 && (await jobs('retry')).length === waiting)
+      await until(() => ids.some(id => running.has(id)))
+      const started = ids.filter(id => running.has(id))
+      t.equal(started.length, 1)
+      t.strictSame(
+        (await jobs('retry')).map(({ data }) => (data as { _crashes: number })._crashes),
+        Array(waiting).fill(1),
+        'those that were not started are not counted',
+      )
+      running.get(started[0]!)!.release()
+      await until(async () => (await jobs('completed')).length === 3 - waiting)
+    }
+  },
+)
