@@ -30,7 +30,7 @@ import {
 } from './database/partitions.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './http/replies.ts'
-import { VALIDATION_OPTIONS } from './http/validation-messages.ts'
+import { prepareValidation } from './http/prepared-validation.ts'
 import { followRequests } from './telemetry/requests.ts'
 import { checkShape, connectorShape } from './extension-schemas.ts'
 import { makeTelemetry, type Telemetry } from './telemetry/telemetry.ts'
@@ -118,6 +118,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   const database: Partial<Database> = {}
   server.decorate('server', 'db', database as Database)
   server.decorate('server', 'telemetry', makeTelemetry(config.role))
+  prepareValidation(server)
   followRequests(server)
   handleClientErrors(server.listener, {
     log,
@@ -242,10 +243,7 @@ function hapi(config: Config): Server {
     ...place,
     listener,
     routes: {
-      validate: {
-        failAction: onInvalid,
-        options: { ...VALIDATION_OPTIONS, stripUnknown: false },
-      },
+      validate: { failAction: onInvalid },
       // Tests validate replies against their schemas; production does not pay for it. Range requests are not supported.
       response: { sample: 0, ranges: false },
       // A field `__proto__` is rejected like any unknown one.

@@ -15,6 +15,9 @@ const SHAPE = `
   select 'constraint', conrelid::regclass || ' ' || pg_get_constraintdef(oid) from pg_constraint
    where connamespace = 'public'::regnamespace
   union all
+  select 'function', pg_get_functiondef(oid) from pg_proc where pronamespace = 'public'::regnamespace and prokind = 'f'
+     and not exists (select from pg_depend d where d.objid = pg_proc.oid and d.deptype = 'e')
+  union all
   select 'options', relname || ' ' || reloptions::text from pg_class
    where relnamespace = 'public'::regnamespace and reloptions is not null
    order by 1, 2`

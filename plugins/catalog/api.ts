@@ -24,13 +24,13 @@ export interface CatalogApi {
   /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
   findAsset(trx: Transaction, assetId: string): Promise<Asset>
   /**
-   * Reads what belongs to an asset, given by UUID or qualified name: by UUID with one wait for the database, or two
+   * Reads what of the caller's company belongs to an asset, given by UUID or qualified name: by UUID with one wait for the database, or two
    * where nothing is found.
    * @param readings find no rows where nothing belongs to it
    * @throws 404 `ASSET_NOT_FOUND`
    */
   readByAsset<T extends object[]>(
-    companyId: string,
+    request: Request,
     assetId: string,
     readings: (id: string) => Readings<T>,
   ): Promise<Found<T>>

@@ -96,7 +96,7 @@ export const catalog: Plugin<undefined> = {
     ])
     server.expose({
       findAsset,
-      readByAsset: (companyId, assetId, readings) => readByAsset(server.db, companyId, assetId, readings),
+      readByAsset,
       findTable,
       findColumn,
       patternMatcher,

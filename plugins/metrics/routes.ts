@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
+import { inCompany } from '../../server/http/access.ts'
 import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { createMetric } from './create.ts'
@@ -50,8 +51,8 @@ export function metricResource(
       details: { metric_type: metricType },
     }),
     summarize,
-    list: (companyId, assetId, query) =>
-      server.db.company(companyId, async trx => {
+    list: (request, assetId, query) =>
+      inCompany(request, async trx => {
         const asset = await server.plugins.catalog.findAsset(trx, assetId)
         const { results, total } = await listMetrics(trx, asset, query as MetricFilter)
         return { items: results.map(presentMetric), total }

@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import { inCompany } from '../../server/http/access.ts'
 import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { findCheck, listChecks, patchCheck, removeCheck, summarize, type CheckFilter } from './checks.ts'
@@ -39,8 +40,8 @@ export function referentialResource(
     replies,
     identify: ({ id, name }) => ({ id, title: `Referential check ${name}`, details: { name } }),
     summarize,
-    list: (companyId, assetId, query) =>
-      server.db.company(companyId, async trx => {
+    list: (request, assetId, query) =>
+      inCompany(request, async trx => {
         const asset = await server.plugins.catalog.findAsset(trx, assetId)
         const { results, total } = await listChecks(trx, asset, query as CheckFilter)
         return { items: results.map(presentCheck), total }

@@ -1,8 +1,8 @@
-import type { RouteOptionsResponse, ServerRoute } from '@hapi/hapi'
+import type { Request, RouteOptionsResponse, ServerRoute } from '@hapi/hapi'
 import type Joi from 'joi'
 import type { Model, ModelClass, QueryBuilder } from 'objection'
 import type { Check, CheckType, CheckOutcome } from '../../checks/check.ts'
-import type { CompanyRow, Transaction } from '../../server/database/database.ts'
+import type { CompanyRow, Readings, Transaction } from '../../server/database/database.ts'
 import type { ErrorCode } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset, TableContext } from '../catalog/api.ts'
@@ -224,7 +224,9 @@ export interface CheckResource<Row, Result extends Model> {
   /** Its public id, its name at the start of a sentence, and what the audit log holds of it. */
   identify(row: Row): { id: string; title: string; details: object }
   summarize(trx: Transaction, asset: Asset): Promise<object>
-  list(companyId: string, assetId: string, query: Page): Promise<PresentedPage>
+  list(request: Request, assetId: string, query: Page): Promise<PresentedPage>
+  /** The statements that `list` gives to `readForCaller`, for an asset by UUID. */
+  listReadings?(companyId: string, assetId: string, query: Page): Readings<object[]>
   /** @param audit is called in the transaction that stores the row, with more details of it */
   create(
     companyId: string,

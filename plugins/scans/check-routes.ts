@@ -1,6 +1,7 @@
 import type { Request, Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Model } from 'objection'
+import { validate as isUuid } from 'uuid'
 import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
@@ -55,9 +56,13 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
       notes: 'Of a table, or of a source with all its tables; active and inactive ones.',
       validate: { params: assetParams, query: schemas.list },
       response: replies.list,
+      app: {
+        readings: ({ params: { asset_id: id = '' }, query }, companyId) =>
+          isUuid(id) ? resource.listReadings?.(companyId, id, query as Page) : undefined,
+      },
       handler: async request => {
         const query = queryOf<Page>(request)
-        const { items, total } = await resource.list(caller(request).companyId, assetIdOf(request), query)
+        const { items, total } = await resource.list(request, assetIdOf(request), query)
         return { data: { items }, pagination: pagination(total, query) }
       },
     }),

@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import { caller } from '../../server/http/access.ts'
 import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { createRule } from './create.ts'
@@ -37,12 +38,15 @@ export function ruleResource(
     replies,
     identify: ({ uuid, name }) => ({ id: `v_${uuid}`, title: `Rule ${name}`, details: { name } }),
     summarize,
-    async list(companyId, assetId, query) {
-      const [items, [counted]] = await server.plugins.catalog.readByAsset(companyId, assetId, id =>
+    async list(request, assetId, query) {
+      const { companyId } = caller(request)
+      const [items, [counted]] = await server.plugins.catalog.readByAsset(request, assetId, id =>
         ruleListReadings(companyId, id, query as RuleFilter),
       )
       return { items: items.map(presentRule), total: counted?.total ?? 0 }
     },
+    listReadings: (companyId, assetId, query) =>
+      ruleListReadings(companyId, assetId.toLowerCase(), query as RuleFilter),
     async create(companyId, assetId, body, audit) {
       const { rule, backfill, warnings } = await createRule(
         server,

@@ -5,7 +5,9 @@ import { Model } from 'objection'
 import type { Constructor, QueryBuilderType, QueryContext, TransactionOrKnex } from 'objection'
 import type { Logger } from 'pino'
 import { mappers, type Statement } from './batch.ts'
-import { askOnce, askTogether, hasRefusedWrites, openPool, positioned } from './pool.ts'
+import { askOnce, hasRefusedWrites, openPool } from './pool.ts'
+import { admitAndRead, readTogether } from './readings.ts'
+import type { Admitted, AdmittedReading, Found, Reading, Readings } from './readings.ts'
 import { poolUse, type PoolUse } from '../telemetry/pool-use.ts'
 import { migrationError } from './migration-errors.ts'
 
@@ -16,6 +18,8 @@ import { migrationError } from './migration-errors.ts'
  * - `db.read` for hot GETs, several SQL texts in one round trip: each text names `company_id` too.
  */
 
+export type { Found, Reading, Readings } from './readings.ts'
+
 export type Transaction = Knex.Transaction
 
 /** The product's own PostgreSQL, through two roles: the application's, under row-level security, and the owner's. */
@@ -24,6 +28,19 @@ export interface Database {
   company<T>(companyId: string, work: (trx: Transaction) => Promise<T>): Promise<T>
   /** Runs statements that read one company's rows, under the same limits as `company`, in one round trip. */
   read<T extends object[]>(companyId: string, readings: Readings<T>): Promise<Found<T>>
+  /**
+   * Admits a caller and reads what its company has, as `read` does, in one round trip and two transactions: a slow read
+   * must not hold the lock of the caller's limit.
+   * @param admission gives a row with `company_id` and `is_allowed`: row-level security limits the statements to that
+   *   company, and to nothing unless `is_allowed` is true
+   * @param companyId the company that the statements name
+   * @throws the error of the admission
+   */
+  admitAndRead<A extends Admitted, T extends object[]>(
+    admission: Reading<A>,
+    companyId: string,
+    readings: Readings<T>,
+  ): Promise<AdmittedReading<A, T>>
   /** Runs a transaction of the owner over all companies. Only for sign-in by email or key, sweeps and migrations. */
   system<T>(work: (trx: Transaction) => Promise<T>): Promise<T>
   /**
@@ -38,22 +55,6 @@ export interface Database {
   pools(): PoolUse[]
   close(): Promise<void>
 }
-
-/** A statement that only reads. */
-export interface Reading<T extends object> {
-  /** Unique for each text: PostgreSQL parses and plans it once per connection. */
-  name: string
-  text: string
-  /** By name (`:company_id`). */
-  bindings: Record<string, unknown>
-  /** The type of its rows; never set. */
-  row?: T
-}
-
-/** Several statements, by the types of their rows. */
-export type Readings<T extends object[]> = { [K in keyof T]: Reading<T[K]> }
-/** The rows of each, with camelCase names. */
-export type Found<T extends object[]> = { [K in keyof T]: T[K][] }
 
 const companies = new WeakMap<object, string>()
 
@@ -104,15 +105,6 @@ function asCompany(companyId: string): Statement {
   return { name: 'company', text: `select set_config('app.company', $1, true)`, values: [companyId] }
 }
 
-/** The same for one that only reads. */
-function asReader(companyId: string): Statement {
-  return {
-    name: 'reader',
-    text: `select set_config('app.company', $1, true), set_config('transaction_read_only', 'on', true)`,
-    values: [companyId],
-  }
-}
-
 /** Opens both pools. `appUrl` is the application role's, as `migrate` made it. */
 export function openDatabase(options: { ownerUrl: string; appUrl: string; log: Logger }): Database {
   const app = openPool(options.appUrl, 'tidemark', 10, options.log)
@@ -126,11 +118,8 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
         },
         { first: asCompany(companyId) } as Knex.TransactionConfig,
       ),
-    read: <T extends object[]>(companyId: string, readings: Readings<T>) =>
-      askTogether(app, [
-        asReader(companyId),
-        ...readings.map(({ text, bindings, name }) => positioned(text, bindings, name)),
-      ]).then(([, ...found]) => found as Found<T>),
+    read: (companyId, readings) => readTogether(app, companyId, readings),
+    admitAndRead: (admission, companyId, readings) => admitAndRead(app, admission, companyId, readings),
     system: work => owner.transaction(work),
     statement: (text, bindings, name) => askOnce(owner, text, bindings, name),
     async ping() {

@@ -128,23 +128,45 @@ export async function askOnce<T extends object>(
  * @throws the first error; after one of the database none of the others was run
  */
 export async function askTogether(pool: Knex, statements: readonly Statement[]): Promise<object[][]> {
+  const [result] = await askInTurn(pool, [statements])
+  if (result?.status !== 'fulfilled') throw result?.reason
+  return result.value
+}
+
+/**
+ * Runs transactions one after the other on one connection, all in one round trip: the second runs also when the first
+ * has failed.
+ * @returns what `askTogether` gives of each
+ */
+export async function askInTurn(
+  pool: Knex,
+  transactions: readonly (readonly Statement[])[],
+): Promise<PromiseSettledResult<object[][]>[]> {
   const client = pool.client as PoolClient
-  const batch = new Batch(statements)
+  const batches = transactions.map(statements => new Batch(statements))
   const connection = await client.acquireConnection()
-  try {
-    return await new Promise((resolve, reject) => {
-      connection.query(batch, (error: Error | null, found: object[][]) =>
-        error ? reject(error) : resolve(found),
-      )
-    })
-  } catch (error) {
-    const { code } = error as { code?: string }
-    if (batch.isInDoubt || UNKNOWN_NAME.test(code ?? ''))
+  const { stream } = connection.connection
+  stream.cork()
+  const asked = batches.map(
+    batch =>
+      new Promise<object[][]>((resolve, reject) => {
+        connection.query(batch, (error: Error | null, found: object[][]) =>
+          error ? reject(error) : resolve(found),
+        )
+      }),
+  )
+  stream.uncork()
+  const results = await Promise.allSettled(asked)
+  results.forEach((result, index) => {
+    if (result.status === 'fulfilled') return
+    const { code } = result.reason as { code?: string }
+    if (batches[index]?.isInDoubt || UNKNOWN_NAME.test(code ?? ''))
       connection.__knex__disposed = 'what it has prepared is not known'
-    throw error
-  } finally {
-    void client.releaseConnection(connection)
-  }
+    // What one leaves in the session for the next would be found by another request.
+    else if (batches.length > 1) connection.__knex__disposed = 'what its session holds is not known'
+  })
+  void client.releaseConnection(connection)
+  return results
 }
 
 /** A prepared statement that no longer exists, or whose columns a migration has changed. */

@@ -87,82 +87,18 @@ export interface Taken {
   isAllowed: boolean
 }
 
-/**
- * SQL that counts one against each limit that a CTE `asked` names (`name, lim, seconds, burst_limit, burst_seconds`).
- * The row's lock makes the count exact; both windows are in it, so that one statement takes both or neither.
- */
-const TAKEN = `
-  insert into rate_windows as w
-  select name, 1, now() + seconds * interval '1 second', 1, now() + burst_seconds * interval '1 second', true
-  from asked
-  on conflict (name) do update set (used, ends_at, burst_used, burst_ends_at, is_allowed) = (
-    select
-      case when fits then so_far + 1 else so_far end,
-      case when w.ends_at > now() then w.ends_at else excluded.ends_at end,
-      case when fits then burst_so_far + 1 else burst_so_far end,
-      case when w.burst_ends_at > now() then w.burst_ends_at else excluded.burst_ends_at end,
-      fits
-    from asked
-    cross join lateral (select
-      case when w.ends_at > now() then w.used else 0 end as so_far,
-      case when w.burst_ends_at > now() then w.burst_used else 0 end as burst_so_far
-    ) as counted
-    cross join lateral (
-      select so_far < lim and burst_so_far < burst_limit as fits
-    ) as judged
-  )
-  returning
-    used, burst_used, is_allowed,
-    extract(epoch from now())::float8 as now,
-    extract(epoch from ends_at - now())::float8 as resets_in,
-    extract(epoch from burst_ends_at - now())::float8 as burst_resets_in`
+const LIMIT_ARGUMENTS = '(:name, :limit, :seconds, :burst_limit, :burst_seconds)'
+const TAKE = `select * from take_limit${LIMIT_ARGUMENTS}`
+const PEEK = `select * from peek_limit${LIMIT_ARGUMENTS}`
 
-/** SQL that gives the same columns and counts nothing, of what a CTE `wanted` names: whether one more would fit. */
-const PEEKED = `
-  select so_far as used, burst_so_far as burst_used, so_far < lim and burst_so_far < burst_limit as is_allowed,
-    extract(epoch from now())::float8 as now,
-    case when w.ends_at > now() then extract(epoch from w.ends_at - now())::float8 else seconds end as resets_in,
-    case when w.burst_ends_at > now() then extract(epoch from w.burst_ends_at - now())::float8 else burst_seconds end
-      as burst_resets_in
-  from wanted
-  left join rate_windows w on w.name = wanted.name
-  cross join lateral (select
-    case when w.ends_at > now() then w.used else 0 end as so_far,
-    case when w.burst_ends_at > now() then w.burst_used else 0 end as burst_so_far
-  ) as counted`
-
-const ONE = `
-  select cast(:name as text) as name, cast(:limit as integer) as lim, cast(:seconds as float8) as seconds,
-    cast(:burst_limit as integer) as burst_limit, cast(:burst_seconds as float8) as burst_seconds`
-const TAKE = `with asked as (${ONE}) ${TAKEN}`
-const PEEK = `with wanted as (${ONE}) ${PEEKED}`
-
-/** The plans as SQL values: what a key may by the minute and by the second. */
-const PLANS_SQL = Object.entries(PLAN_LIMITS)
-  .map(([plan, { perMinute, burst }]) => `('${plan}', ${perMinute}, ${burst})`)
-  .join(', ')
+const PLAN_LIST = Object.values(PLAN_LIMITS)
 
 /**
- * SQL that finds an API key and reads the limit of a valid one, in one statement; when `:is_counted`,
- * it counts the request. The columns of the limit are null where the key is not good.
- * @param known a SELECT of `id`, `plan`, `is_good`, and what else is to be known
- * @param used what is written down of its use
+ * SQL that finds an API key by `:hash` and reads how its limit stands; when `:is_counted`, it counts the request. The
+ * columns of the limit are null where the key is revoked or expired, and all are for an unknown one.
  */
-export function findAndTake(known: string, used: string): string {
-  return `
-    with known as (${known}),
-    used as (${used}),
-    wanted as (
-      select 'key:' || id as name, cast(60 as float8) as seconds, p.per_minute as lim,
-        cast(1 as float8) as burst_seconds, p.burst as burst_limit
-      from known join (values ${PLANS_SQL}) p(plan, per_minute, burst) on p.plan = known.plan
-      where is_good
-    ),
-    asked as (select * from wanted where cast(:is_counted as boolean)),
-    taken as (${TAKEN}),
-    peeked as (${PEEKED} where not cast(:is_counted as boolean))
-    select * from known left join (select * from taken union all select * from peeked) as standing on true`
-}
+export const ADMIT_KEY = `select * from admit_key(:hash, :is_counted, '{${Object.keys(PLAN_LIMITS).join()}}',
+  '{${PLAN_LIST.map(({ perMinute }) => perMinute).join()}}', '{${PLAN_LIST.map(({ burst }) => burst).join()}}') k`
 
 /** Whether a request is counted as soon as its sender is known: one with a body only once that was read. */
 export function isCountedAtOnce({ route, headers }: Request): boolean {

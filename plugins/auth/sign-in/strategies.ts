@@ -5,7 +5,8 @@ import { validate as isUuid } from 'uuid'
 import type { Caller, Scope } from '../../../server/http/access.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import { findAndTake, isCountedAtOnce, type Taken } from '../../../server/http/limits.ts'
+import { ADMIT_KEY, isCountedAtOnce, type Taken } from '../../../server/http/limits.ts'
+import { readingsAhead } from '../../../server/http/read-ahead.ts'
 import { isRefusedWrite } from '../../../server/database/pool.ts'
 import { findDemoCaller, DEMO_KEY_PREFIX } from './demo-sessions.ts'
 import { findSessionCaller } from './sessions.ts'
@@ -46,7 +47,10 @@ export async function addStrategies(server: Server): Promise<void> {
             ...(NO_TOKEN_ERRORS.has(context.message ?? '') && { message: null, scheme: 'Bearer' }),
           },
   } as never)
-  server.auth.scheme('api-key', () => ({ authenticate: authenticateKey }))
+  const companies: KnownCompanies = new Map()
+  server.auth.scheme('api-key', () => ({
+    authenticate: (request, h) => authenticateKey(request, h, companies),
+  }))
   server.auth.strategy('api-key', 'api-key')
 }
 
@@ -75,7 +79,7 @@ function unauthorized(message: string): Boom.Boom {
 }
 
 interface KeyRow extends Omit<Taken, 'isAllowed'> {
-  /** Null or missing when the request was not counted. */
+  /** Null or missing when its limit is not known. */
   isAllowed?: boolean | null
   id: string
   companyId: string
@@ -85,22 +89,47 @@ interface KeyRow extends Omit<Taken, 'isAllowed'> {
   isExpired: boolean
 }
 
+/** Finds a key without counting, for a database that takes no writes. */
 const KEY_QUERY = `
   select k.id, k.company_id, c.plan, k.scope, k.revoked_at is not null as is_revoked,
-     k.expires_at is not null and k.expires_at <= now() as is_expired,
-     k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) as is_good
+     k.expires_at is not null and k.expires_at <= now() as is_expired
    from api_keys k join companies c on c.company_id = k.company_id
    where k.key_hash = :hash`
 
-// The time of last use is written at most once per minute.
-const COUNTED_KEY_QUERY = findAndTake(
-  KEY_QUERY,
-  `update api_keys set last_used_at = now()
-   where key_hash = :hash and revoked_at is null and (expires_at is null or expires_at > now())
-     and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
-)
+/**
+ * Companies by the hashes of keys that were admitted before. They admit nothing: they only say which company's rows to
+ * ask for before the database has admitted the key.
+ */
+type KnownCompanies = Map<string, string>
+const MAX_KNOWN_COMPANIES = 10_000
 
-async function authenticateKey(request: Request, h: ResponseToolkit) {
+/** Finds a key and counts the request; reads what its route declares in the same round trip, if the company is known. */
+async function admitKey(
+  request: Request,
+  bindings: { hash: Buffer; is_counted: boolean },
+  companyId: string | undefined,
+): Promise<KeyRow | undefined> {
+  const { db } = request.server
+  const isAhead = companyId !== undefined && bindings.is_counted
+  const readings = isAhead ? readingsAhead(request, companyId) : undefined
+  if (!readings || companyId === undefined) {
+    const [row] = await db.statement<KeyRow>(ADMIT_KEY, bindings, 'key')
+    return row
+  }
+  const admission = { name: 'key', text: ADMIT_KEY, bindings }
+  const { admitted, result } = await db.admitAndRead<KeyRow, object[]>(admission, companyId, readings)
+  if (result) request.plugins.readAhead = { readings, result }
+  return admitted
+}
+
+function noteCompany(companies: KnownCompanies, hash: string, companyId: string): void {
+  if (companies.has(hash)) return
+  const [oldest] = companies.keys()
+  if (oldest !== undefined && companies.size >= MAX_KNOWN_COMPANIES) companies.delete(oldest)
+  companies.set(hash, companyId)
+}
+
+async function authenticateKey(request: Request, h: ResponseToolkit, companies: KnownCompanies) {
   const key = /^Bearer +(\S+)$/i.exec(String(request.headers.authorization ?? ''))?.[1]
   // Without a credential, hapi tries the next strategy.
   if (!key?.startsWith(API_KEY_PREFIX)) throw Boom.unauthorized(null, 'ApiKey')
@@ -109,16 +138,19 @@ async function authenticateKey(request: Request, h: ResponseToolkit) {
     if (!visitor) throw unauthorized(MESSAGES.demoKey)
     return h.authenticated({ credentials: visitor as never })
   }
-  const bound = { hash: sha256(key), is_counted: isCountedAtOnce(request) }
-  const { db } = request.server
-  const [row] = await db.statement<KeyRow>(COUNTED_KEY_QUERY, bound, 'key').catch((error: unknown) => {
+  const bindings = { hash: sha256(key), is_counted: isCountedAtOnce(request) }
+  const hash = bindings.hash.toString('base64')
+  const row = await admitKey(request, bindings, companies.get(hash)).catch(async (error: unknown) => {
     if (!isRefusedWrite(error)) throw error
     // A read-only database can still authenticate keys, without counting.
-    return db.statement<KeyRow>(KEY_QUERY, bound, 'known key')
+    const [known] = await request.server.db.statement<KeyRow>(KEY_QUERY, bindings, 'known key')
+    return known
   })
-  if (!row) throw unauthorized(MESSAGES.key)
+  // The function gives a row of nulls for an unknown key.
+  if (!row?.id) throw unauthorized(MESSAGES.key)
   if (row.isRevoked) throw unauthorized(MESSAGES.revokedKey)
   if (row.isExpired) throw unauthorized(MESSAGES.expiredKey)
+  noteCompany(companies, hash, row.companyId)
   if (typeof row.isAllowed === 'boolean') request.plugins.taken = { ...row, isAllowed: row.isAllowed }
   const credentials: Caller = {
     kind: 'key',

@@ -1,14 +1,16 @@
+import type { Request } from '@hapi/hapi'
 import { formatName, parseName, type TableInfo } from '../../../connectors/catalog.ts'
 import {
   companyOf,
   rows,
-  type Database,
   type Found,
   type Readings,
   type Transaction,
 } from '../../../server/database/database.ts'
+import { caller } from '../../../server/http/access.ts'
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import { didYouMean, quoteName } from '../../../server/http/nearest.ts'
+import { readForCaller } from '../../../server/http/read-ahead.ts'
 import { Source, Table } from '../models.ts'
 import { nearTables } from '../discovery/near-tables.ts'
 import { nearAssets } from './near-assets.ts'
@@ -34,21 +36,22 @@ export async function findAsset(trx: Transaction, assetId: string): Promise<Asse
 }
 
 /**
- * Reads what belongs to an asset of either level, of which its UUID or qualified name is known: by UUID all at
+ * Reads what of the caller's company belongs to an asset of either level, of which its UUID or qualified name is known: by UUID all at
  * once, and then whether it is there at all where nothing was found.
  * @param readings find no rows where nothing belongs to it
  * @throws 404 `ASSET_NOT_FOUND`
  */
 export async function readByAsset<T extends object[]>(
-  db: Database,
-  companyId: string,
+  request: Request,
   assetId: string,
   readings: (id: string) => Readings<T>,
 ): Promise<Found<T>> {
+  const { db } = request.server
+  const { companyId } = caller(request)
   const id = UUID.test(assetId)
     ? assetId.toLowerCase()
     : await db.company(companyId, trx => assetIdOf(trx, assetId))
-  const found = await db.read<T>(companyId, readings(id))
+  const found = await readForCaller(request, readings(id))
   // What something belongs to is there.
   if (found.some(rows => rows.length > 0)) return found
   const exists = { name: 'asset', text: EXISTS, bindings: { company_id: companyId, id } }

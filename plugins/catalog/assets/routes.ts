@@ -1,13 +1,14 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { Request, RouteOptionsApp, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
+import { readForCaller } from '../../../server/http/read-ahead.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
 import { envelope } from '../../../server/http/replies.ts'
 import { findAsset, UUID } from './assets.ts'
 import { listAssets, listChanges, type AssetListQuery } from './lists.ts'
 import type { AssetExtension } from './asset-extensions.ts'
-import { readExtensionFields, readTableRecord } from './table-record.ts'
+import { readExtensionFields, tableRecordReadings } from './table-record.ts'
 import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
 import { replies } from './replies.ts'
 import * as schemas from '../schemas.ts'
@@ -20,8 +21,7 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
     const { include_columns: withColumns } = queryOf<{ include_columns: boolean }>(request)
     const { companyId } = caller(request)
     const assetId = param(request, 'asset_id')
-    const known =
-      UUID.test(assetId) && (await readTableRecord(request.server.db, companyId, assetId, extensions))
+    const known = UUID.test(assetId) && (await readRecord(request, companyId, assetId))
     if (known) return presentTable(known.source, known.table, known.extensionFields, withColumns)
     return inCompany(request, async trx => {
       const { source, table } = await findAsset(trx, assetId)
@@ -29,6 +29,16 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
       const fields = await readExtensionFields(trx, extensions, [table.id])
       return presentTable(source, table, fields.get(table.id) ?? {}, withColumns)
     })
+  }
+
+  async function readRecord(request: Request, companyId: string, assetId: string) {
+    const { readings, recordOf } = tableRecordReadings(companyId, assetId, extensions)
+    return recordOf(await readForCaller(request, readings))
+  }
+
+  const readAhead: RouteOptionsApp = {
+    readings: ({ params: { asset_id: id = '' } }, companyId) =>
+      UUID.test(id) ? tableRecordReadings(companyId, id, extensions).readings : undefined,
   }
 
   async function list(request: Request) {
@@ -64,6 +74,7 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
         'The same asset as `GET /api/v1/sdk/assets/{asset_id}`, without `data` around it. New programs use that.',
       validate: { params: schemas.assetParams, query: schemas.assetQuery },
       response: replies.bareAsset,
+      app: readAhead,
       handler: record,
     }),
     route('GET', '/api/v1/assets/{asset_id}/schema-changes', access.read, {
@@ -88,6 +99,7 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
         'A source comes with its connection and its state, a table with its columns. `asset_type` says which of the two it is.',
       validate: { params: schemas.assetParams, query: schemas.assetQuery },
       response: replies.asset,
+      app: readAhead,
       handler: async request => ({ data: await record(request) }),
     }),
   ]

@@ -2,8 +2,9 @@ import type { Pojo } from 'objection'
 import {
   companyOf,
   rows,
-  type Database,
+  type Found,
   type Reading,
+  type Readings,
   type Transaction,
 } from '../../../server/database/database.ts'
 import { Table } from '../models.ts'
@@ -53,13 +54,19 @@ export async function readExtensionFields(
   return merge(await Promise.all(readings.map(({ text, bindings }) => rows(trx, text, bindings))))
 }
 
-/** A table by UUID with all fields of its record, read in one round trip; undefined when there is no such table. */
-export async function readTableRecord(
-  db: Database,
+/** A table as its record shows it. */
+export interface TableRecord {
+  source: { name: string }
+  table: ShownTable
+  extensionFields: object
+}
+
+/** The statements that read a table by UUID with all fields of its record, and what makes the record of their rows. */
+export function tableRecordReadings(
   companyId: string,
   assetId: string,
   extensions: readonly AssetExtension[],
-): Promise<{ source: { name: string }; table: ShownTable; extensionFields: object } | undefined> {
+): { readings: Readings<object[]>; recordOf(found: Found<object[]>): TableRecord | undefined } {
   const id = assetId.toLowerCase()
   const { readings, merge } = extensionReadings(companyId, extensions, [id])
   const shown: Reading<Pojo> = {
@@ -67,11 +74,16 @@ export async function readTableRecord(
     text: SHOWN_TABLE_QUERY,
     bindings: { company_id: companyId, id },
   }
-  const [[row], ...found] = await db.read<[Pojo, ...object[]]>(companyId, [shown, ...readings])
-  if (!row) return undefined
-  const { sourceName, ...columns } = row
-  const table = Table.fromDatabaseJson(columns)
-  return { source: { name: String(sourceName) }, table, extensionFields: merge(found).get(id) ?? {} }
+  return {
+    readings: [shown, ...readings],
+    recordOf([tables, ...found]) {
+      const [row] = tables as Pojo[]
+      if (!row) return undefined
+      const { sourceName, ...columns } = row
+      const table = Table.fromDatabaseJson(columns)
+      return { source: { name: String(sourceName) }, table, extensionFields: merge(found).get(id) ?? {} }
+    },
+  }
 }
 
 /** The statements that read these fields, and what makes one object a table of their rows. */
