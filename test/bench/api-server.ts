@@ -1,8 +1,7 @@
-/** A server in a process of its own, ours or the bare one that it is held against, for `api.ts`. */
+/** A server in a process of its own, ours or the reference that it is held against, for `api.ts`. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import Hapi from '@hapi/hapi'
-import Joi from 'joi'
+import type { Server } from '@hapi/hapi'
 import pg from 'pg'
 import { pino } from 'pino'
 import { Batch } from '../../server/database/batch.ts'
@@ -10,18 +9,13 @@ import { build } from '../../server/build.ts'
 import { readConfig } from '../../server/settings/config.ts'
 import { makeLog } from '../../server/telemetry/log.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
-
-/** What the bare server needs: whose rows to read, and a record with the fields that other features add to a table's. */
-export interface Subject {
-  companyId: string
-  asset: Record<string, unknown>
-}
+import { makeReference } from './api-reference.ts'
 
 /** What a process has spent since it was asked last. */
 export interface Spent {
   cpuMs: number
   statements: number
-  /** How often it waited for answers: of statements that are sent together once. */
+  /** How often it waited for the database: once for statements that are sent together. */
   waits: number
 }
 
@@ -33,15 +27,15 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** As many connections as our server has for its two roles together. */
-const CONNECTIONS = 14
-
-/** Starts one. `profile` names a folder that takes a CPU profile of it. */
+/**
+ * Starts one.
+ * @param companyId the company that the reference reads
+ * @param profile a folder that takes a CPU profile of it
+ */
 export async function startApiServer(
-  kind: 'ours' | 'bare',
+  kind: 'ours' | 'hand',
   databaseUrl: string,
-  subject?: Subject,
-  profile?: string,
+  { companyId, profile }: { companyId?: string; profile?: string } = {},
 ): Promise<Running> {
   const child = fork(import.meta.filename, {
     execArgv: [
@@ -53,7 +47,7 @@ export async function startApiServer(
     env: {
       ...process.env,
       API_SERVER: kind,
-      API_SUBJECT: JSON.stringify(subject ?? null),
+      ...(companyId && { API_COMPANY: companyId }),
       PORT: '0',
       ROLE: 'web',
       DATABASE_URL: databaseUrl,
@@ -84,15 +78,19 @@ export async function startApiServer(
 
 async function serve(): Promise<void> {
   const counts = { statements: 0, waits: 0 }
+  const asking = new Set<pg.Client>()
   const { prototype } = pg.Client
   const query = prototype.query as (...input: unknown[]) => unknown
   prototype.query = function (this: pg.Client, ...input: unknown[]) {
     const [asked] = input
     counts.statements += asked instanceof Batch ? asked.size : 1
-    counts.waits += 1
+    // What a client is given in one turn shares a packet.
+    if (!asking.has(this)) counts.waits += 1
+    asking.add(this)
+    queueMicrotask(() => asking.delete(this))
     return query.apply(this, input)
   } as typeof prototype.query
-  const server = process.env.API_SERVER === 'ours' ? await ours() : await makeBareServer()
+  const server = process.env.API_SERVER === 'ours' ? await ours() : hand()
   await server.start()
   let cpu = process.cpuUsage()
   process.on('message', () => {
@@ -105,7 +103,11 @@ async function serve(): Promise<void> {
   process.send?.(server.info.uri)
 }
 
-async function ours(): Promise<Hapi.Server> {
+function hand(): Server {
+  return makeReference(String(process.env.DATABASE_URL), String(process.env.API_COMPANY))
+}
+
+async function ours(): Promise<Server> {
   const config = readConfig()
   const ownerUrl = String(config.databaseUrl)
   return build({
@@ -116,106 +118,5 @@ async function ours(): Promise<Hapi.Server> {
     sweeps: false,
   })
 }
-
-const RULES = `
-  select v.id, v.uuid, t.catalog_name, t.schema_name, t.name as table_name, v.column_name, v.rule_type, v.name,
-    v.severity, v.is_active, v.check_interval, v.created_at, v.latest_status, count(*) over () as total
-  from validity_rules v join tables t on t.id = v.table_id
-  where v.company_id = $1 and v.table_id = $2
-  order by v.created_at desc, v.id desc limit $3 offset $4`
-
-const ASSET = `
-  select t.id, t.qualified_name, t.kind, s.name as source, t.catalog_name, t.schema_name, t.name, t.description,
-    t.comment, t.is_active, t.column_count, t.estimated_rows, t.columns, t.tags, t.created_at, t.updated_at
-  from tables t join sources s on s.id = t.source_id
-  where t.company_id = $1 and t.id = $2`
-
-const ID = Joi.object({ id: Joi.string().guid().required() })
-const PAGE = Joi.object({
-  limit: Joi.number().integer().min(1).max(500).default(50),
-  offset: Joi.number().integer().min(0).default(0),
-})
-
-/**
- * What a good engineer writes who does not know the product: hapi, joi for path and query, a pool of pg, for each route
- * one prepared statement that names the company and finds its rows in an index, and JSON built of its columns. It uses
- * nothing of the product and has one company only: it asks for no key, counts no limit, writes no log and leaves out
- * row-level security. The fields that other features add to a table's record are given to it.
- */
-async function makeBareServer(): Promise<Hapi.Server> {
-  const { companyId, asset } = JSON.parse(String(process.env.API_SUBJECT)) as Subject
-  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONNECTIONS })
-  const server = Hapi.server({ port: 0, host: '127.0.0.1' })
-  server.validator(Joi)
-  server.route([
-    {
-      method: 'GET',
-      path: '/rules/{id}',
-      options: { validate: { params: ID, query: PAGE } },
-      async handler({ params, query }) {
-        const { limit, offset } = query as { limit: number; offset: number }
-        const values = [companyId, params.id, limit, offset]
-        const { rows } = await pool.query<Row>({ name: 'rules', text: RULES, values })
-        const total = Number(rows[0]?.total ?? 0)
-        const items = rows.map(row => ({
-          id: Number(row.id),
-          uuid: `v_${String(row.uuid)}`,
-          table_path: [row.catalog_name, row.schema_name, row.table_name].join('.'),
-          column_name: row.column_name,
-          rule_type: row.rule_type,
-          name: row.name,
-          severity: row.severity,
-          is_active: row.is_active,
-          check_interval: row.check_interval,
-          created_at: row.created_at,
-          latest_status: row.latest_status,
-        }))
-        return {
-          data: { items },
-          pagination: { total, limit, offset, has_more: total > offset + items.length },
-        }
-      },
-    },
-    {
-      method: 'GET',
-      path: '/assets/{id}',
-      options: { validate: { params: ID } },
-      async handler({ params }, h) {
-        const values = [companyId, params.id]
-        const { rows } = await pool.query<Row>({ name: 'asset', text: ASSET, values })
-        const [row] = rows
-        if (!row) return h.response({ error: 'not found' }).code(404)
-        return {
-          ...asset,
-          id: row.id,
-          qualified_name: row.qualified_name,
-          asset_type: row.kind,
-          source: row.source,
-          database: row.catalog_name,
-          schema: row.schema_name,
-          name: row.name,
-          table_path: [row.catalog_name, row.schema_name, row.name].join('.'),
-          description: row.description ?? row.comment,
-          is_active: row.is_active,
-          column_count: row.column_count,
-          estimated_rows: Number(row.estimated_rows),
-          columns: (row.columns as Record<string, unknown>[]).map(column => ({
-            name: column.name,
-            data_type: column.type,
-            nullable: column.nullable,
-            description: column.comment,
-            tags: [],
-          })),
-          tags: row.tags,
-          created_at: row.created_at,
-          updated_at: row.updated_at,
-        }
-      },
-    },
-  ])
-  return server
-}
-
-type Row = Record<string, unknown>
 
 if (process.env.API_SERVER && process.argv[1] === import.meta.filename) await serve()

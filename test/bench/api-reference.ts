@@ -1,0 +1,187 @@
+/**
+ * The reference of `api.ts`: what an engineer writes by hand for the same two endpoints, with hapi, Joi and pg. Path and
+ * query are validated; one prepared statement finds the rows of the one company by an index; the reply has the same
+ * bytes. Two variants: rows become objects in the process, or PostgreSQL builds the JSON, which is sent as it is.
+ *
+ * It leaves out what the product does besides: API keys, scopes, rate limits, row-level security, the log, metrics,
+ * request ids and security headers, error envelopes, query timeouts, and connections that are lost.
+ */
+import Hapi, { type Request, type Server, type ServerRoute } from '@hapi/hapi'
+import Joi from 'joi'
+import pg from 'pg'
+
+/** As many connections as our server has for its two roles together. */
+const CONNECTIONS = 14
+
+const RULES = `
+  select v.id, v.uuid, t.catalog_name, t.schema_name, t.name as table_name, v.column_name, v.rule_type, v.name, v.severity,
+    v.is_active, v.check_interval, v.created_at, v.latest_status, count(*) over () as total
+  from validity_rules v join tables t on t.id = v.table_id
+  where v.company_id = $1 and v.table_id = $2
+  order by v.created_at desc, v.id desc limit $3 offset $4`
+
+const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
+
+const RULES_AS_JSON = `
+  select coalesce(json_agg(json_build_object('id', id, 'uuid', 'v_' || uuid,
+      'table_path', catalog_name || '.' || schema_name || '.' || table_name, 'column_name', column_name,
+      'rule_type', rule_type, 'name', name, 'severity', severity, 'is_active', is_active, 'check_interval', check_interval,
+      'created_at', to_char(created_at at time zone 'utc', ${ISO}), 'latest_status', latest_status)), '[]') as items,
+    coalesce(max(total), 0) as total
+  from (${RULES}) found`
+
+const ASSET = `
+  select t.id, t.qualified_name, t.kind, s.name as source, t.catalog_name, t.schema_name, t.name, t.description, t.comment,
+    t.is_active, t.absence, t.read_error, t.column_count, t.estimated_rows, t.constraints, t.columns, t.column_tags, t.tags,
+    t.created_at, t.updated_at, q.*, f.*, c.worst
+  from tables t join sources s on s.id = t.source_id
+  cross join lateral (
+    select count(*) filter (where status in ('pass', 'warning')) as passing,
+      count(*) filter (where status = 'fail') as failing, count(*) filter (where status = 'error') as errors
+    from (
+      select latest_status as status from validity_rules where company_id = $1 and table_id = t.id and is_active
+      union all
+      select lower(last_status) from metrics where company_id = $1 and table_id = t.id and is_active
+      union all
+      select latest_status from referential_checks where company_id = $1 and table_id = t.id and is_active
+    ) checks
+  ) q
+  left join lateral (
+    select status as freshness, sla_threshold, last_updated, last_check_at
+    from freshness_schedules where company_id = $1 and table_id = t.id
+  ) f on true
+  cross join lateral (
+    select max(case impact when 'high' then 3 when 'medium' then 2 else 1 end) as worst
+    from schema_changes where company_id = $1 and source_id = t.source_id and table_id = t.id and not is_acknowledged
+  ) c
+  where t.company_id = $1 and t.id = $2`
+
+interface RuleRow {
+  [column: string]: unknown
+  id: string
+  total: string
+}
+
+interface AssetRow {
+  [column: string]: unknown
+  columns: { name: string; type: string; nullable: boolean; comment: string | null }[]
+  column_tags: Record<string, string[]>
+  constraints: { type: string; columns: string[] }[]
+  worst: number | null
+}
+
+const params = Joi.object({ asset_id: Joi.string().uuid().required() })
+const validateList = {
+  params,
+  query: Joi.object({
+    limit: Joi.number().integer().min(1).max(100).default(50),
+    offset: Joi.number().integer().min(0).default(0),
+  }),
+}
+
+export function makeReference(databaseUrl: string, companyId: string): Server {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS })
+  const server = Hapi.server({ port: 0, host: '127.0.0.1' })
+  const valuesOf = ({ params, query }: Request) => [companyId, params.asset_id, query.limit, query.offset]
+  const routes: ServerRoute[] = [
+    {
+      method: 'GET',
+      path: '/rules/{asset_id}',
+      options: { validate: validateList },
+      async handler(request) {
+        const query = { name: 'rules', text: RULES, values: valuesOf(request) }
+        const { rows } = await pool.query<RuleRow>(query)
+        const items = rows.map(ruleOf)
+        return { data: { items }, pagination: paginationOf(Number(rows[0]?.total ?? 0), request) }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/rules-as-json/{asset_id}',
+      options: { validate: validateList },
+      async handler(request, h) {
+        const query = { name: 'rules as json', text: RULES_AS_JSON, values: valuesOf(request) }
+        // Without a parser, JSON stays text.
+        const types = { getTypeParser: () => (text: string) => text }
+        const { rows } = await pool.query<{ items: string; total: string }>({ ...query, types })
+        const [{ items = '[]', total = '0' } = {}] = rows
+        // PostgreSQL puts blanks between the parts; the bytes need not be the same then.
+        const pagination = JSON.stringify(paginationOf(Number(total), request))
+        return h.response(`{"data":{"items":${items}},"pagination":${pagination}}`).type('application/json')
+      },
+    },
+    {
+      method: 'GET',
+      path: '/assets/{asset_id}',
+      options: { validate: { params } },
+      async handler(request, h) {
+        const values = [companyId, request.params.asset_id]
+        const { rows } = await pool.query<AssetRow>({ name: 'asset', text: ASSET, values })
+        return rows[0] ? assetOf(rows[0]) : h.response({ error: 'not found' }).code(404)
+      },
+    },
+  ]
+  server.route(routes)
+  return server
+}
+
+function paginationOf(total: number, { query }: Request): object {
+  const { limit, offset } = query as { limit: number; offset: number }
+  return { total, limit, offset, has_more: offset + limit < total }
+}
+
+function ruleOf(row: RuleRow): object {
+  return {
+    id: Number(row.id),
+    uuid: `v_${row.uuid as string}`,
+    table_path: `${row.catalog_name as string}.${row.schema_name as string}.${row.table_name as string}`,
+    column_name: row.column_name,
+    rule_type: row.rule_type,
+    name: row.name,
+    severity: row.severity,
+    is_active: row.is_active,
+    check_interval: row.check_interval,
+    created_at: row.created_at,
+    latest_status: row.latest_status,
+  }
+}
+
+function assetOf(row: AssetRow): object {
+  const [passing, failing, error] = [row.passing, row.failing, row.errors].map(Number)
+  const status = failing ? 'failing' : error ? 'error' : passing ? 'passing' : 'none'
+  return {
+    id: row.id,
+    qualified_name: row.qualified_name,
+    asset_type: row.kind,
+    source: row.source,
+    database: row.catalog_name,
+    schema: row.schema_name,
+    name: row.name,
+    table_path: `${row.catalog_name as string}.${row.schema_name as string}.${row.name as string}`,
+    description: row.description ?? row.comment,
+    is_active: row.is_active,
+    absence: row.absence,
+    read_error: row.read_error,
+    column_count: row.column_count,
+    estimated_rows: row.estimated_rows === null ? null : Number(row.estimated_rows),
+    primary_key: row.constraints.find(({ type }) => type === 'primary_key')?.columns ?? [],
+    freshness: {
+      status: row.freshness ?? 'unknown',
+      last_updated: row.last_updated,
+      sla_threshold: row.sla_threshold,
+      checked_at: row.last_check_at,
+    },
+    quality: { status, passing, failing, error },
+    schema_change_status: [null, 'low', 'medium', 'high'][row.worst ?? 0] ?? 'none',
+    columns: row.columns.map(({ name, type, nullable, comment }) => ({
+      name,
+      data_type: type,
+      nullable,
+      description: comment,
+      tags: row.column_tags[name] ?? [],
+    })),
+    tags: row.tags,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
