@@ -5,6 +5,8 @@ import { VALIDATION_OPTIONS } from './validation-messages.ts'
 
 const SOURCES = ['params', 'query', 'payload'] as const
 
+/** What replaces the schemas that routes are given: the same for the same schema, so that they describe it once. */
+const replaced = new WeakMap<Joi.Schema, Joi.Schema>()
 /** The schemas of routes, with the options that all are validated with. */
 const prepared = new WeakMap<object, Joi.Schema>()
 /** What came of validating a path or a query before hapi does. */
@@ -24,12 +26,15 @@ export function prepareValidation(server: Server): void {
 
 /** The same schema to those that describe it. */
 function prepare(schema: Joi.Schema): Joi.Schema {
+  const known = replaced.get(schema)
+  if (known) return known
   const whole = schema.prefs(VALIDATION_OPTIONS)
   const shown = Object.create(schema) as Joi.Schema
   const validate = async (given: object): Promise<unknown> =>
     validated.get(given) ?? (await whole.validateAsync(given))
   shown.validateAsync = validate as Joi.Schema['validateAsync']
   prepared.set(shown, whole)
+  replaced.set(schema, shown)
   return shown
 }
 

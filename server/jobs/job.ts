@@ -28,10 +28,7 @@ export interface Job<Data extends object = object> {
   /** Cron, UTC; only for sweeps. */
   every?: string
   queue?: { retries?: number; retryDelaySeconds?: number; expireSeconds?: number }
-  /**
-   * Jobs at once: in one process, and of one group over all processes (by tier, where the group names one). Processes
-   * that fetch at the same moment can exceed the limit of a group by one each.
-   */
+  /** Jobs at once: in one process, and of one group over all processes (by tier, where the group names one). */
   concurrency?:
     | { local?: number; perGroup?: number | { default: number; tiers: Record<string, number> } }
     | SharedConcurrency
@@ -47,9 +44,7 @@ export interface Job<Data extends object = object> {
 /**
  * Companies share the slots and take turns, by the `company_id` in the data of each job. One company gets at most half
  * of the `local` slots, so that others always find free ones. Jobs start in the order of their turns. They are sent
- * with a group, of which `perGroup` run over all processes. pg-boss counts what is committed, so each further process
- * that fetches at the same moment can start one more; a limit that must hold is counted by the work itself, as the
- * slots of a destination are.
+ * with a group, of which `perGroup` run over all processes.
  */
 export interface SharedConcurrency {
   isShared: true

@@ -13,7 +13,7 @@ export interface Shares {
 /**
  * Dynamic thresholds: a company gets another slot only while it holds fewer slots than are free. So one company holds
  * at most half of the slots, n companies with a backlog hold n/(n+1) of them, and a slot is free for the next company
- * however long the running jobs take. Workers that fetch at the same moment can exceed a share by their number.
+ * however long the running jobs take.
  * @param slots jobs that the process runs at once
  */
 export function shareSlots(slots: number): Shares {

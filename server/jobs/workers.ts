@@ -3,6 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss'
 import { isShared, type Job } from './job.ts'
 import { workJob, type Loss, type Surroundings } from './run.ts'
 import { shareSlots } from './shares.ts'
+import { claim } from './claims.ts'
 import { companyIn } from './fair-queueing.ts'
 import { makeSettler, unclaim } from './settle.ts'
 import type { QueueLook } from './watch.ts'
@@ -92,14 +93,12 @@ export function startWorkers(
       again = undefined
       const batchSize = Math.min(countFree(), shares?.batch() ?? slots)
       if (batchSize <= 0) return
-      const options = {
-        batchSize,
-        includeMetadata: true,
-        ...(perGroup && { groupConcurrency: perGroup }),
-      } as const
       let records: StoredJob[]
       try {
-        records = await boss.fetch<object>(job.name, options)
+        records = await claim(boss, job.name, {
+          batchSize,
+          ...(perGroup && { groupConcurrency: perGroup }),
+        })
         lookedAt = Date.now()
       } catch (error) {
         isWoken = false
