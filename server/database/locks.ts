@@ -23,8 +23,14 @@
  * a row that is deleted, or that no new row may refer to; `for share` for a row that must stay as it is.
  */
 import type { Knex } from 'knex'
+import type { Statement } from './batch.ts'
 
 /** Waits for other transactions that locked the same name; the lock ends with the transaction. */
 export async function lockName(trx: Knex.Transaction, name: string): Promise<void> {
   await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name])
+}
+
+/** The same, to be sent together with the statements that it protects. */
+export function nameLock(name: string): Statement {
+  return { text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [name] }
 }

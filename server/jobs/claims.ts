@@ -1,6 +1,7 @@
 /** Claims the jobs of one kind. */
 import type { FetchOptions, JobWithMetadata, PgBoss } from 'pg-boss'
 import { Batch } from '../database/batch.ts'
+import { nameLock } from '../database/locks.ts'
 
 type StoredJob = JobWithMetadata<object>
 
@@ -8,9 +9,6 @@ type StoredJob = JobWithMetadata<object>
 interface Pool {
   query(batch: Batch, values: undefined, done: (error: Error | null, found: object[][]) => void): void
 }
-
-/** One claim at a time: the next one counts what this one has committed. */
-const LOCK = `select pg_advisory_xact_lock(hashtextextended('claim ' || $1, 0))`
 
 /**
  * Claims jobs that may start. If their groups are limited, processes claim one after the other, because pg-boss counts
@@ -34,10 +32,7 @@ async function askLocked(
   { name, text, values = [] }: { name: string; text: string; values: unknown[] | undefined },
 ): Promise<{ rows: object[] }> {
   const { pool } = boss.getDb() as unknown as { pool: Pool }
-  const batch = new Batch([
-    { text: LOCK, values: [name] },
-    { text, values },
-  ])
+  const batch = new Batch([nameLock(`claim ${name}`), { text, values }])
   const found = await new Promise<object[][]>((resolve, reject) => {
     pool.query(batch, undefined, (error, rows) => (error ? reject(error) : resolve(rows)))
   })

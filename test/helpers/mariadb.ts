@@ -230,6 +230,10 @@ interface Owner {
   end(): Promise<void>
 }
 
+/** MariaDB's default. Tests change the server's own meanwhile, and each session begins with that. */
+const DEFAULT_SQL_MODE =
+  'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION'
+
 /** Signs in as the owner of everything. */
 async function signIn({ host, port, user, password }: TestMariadb, database?: string): Promise<Owner> {
   const client: Client = mysql2.createConnection({
@@ -243,7 +247,7 @@ async function signIn({ host, port, user, password }: TestMariadb, database?: st
   const failed = (error: Error) => error
   client.on('error', failed)
   await new Promise<void>((resolve, reject) => client.connect(error => (error ? reject(error) : resolve())))
-  return {
+  const owner: Owner = {
     query: text =>
       new Promise((resolve, reject) => {
         client.query(text, (error, rows) =>
@@ -252,6 +256,8 @@ async function signIn({ host, port, user, password }: TestMariadb, database?: st
       }),
     end: () => new Promise(resolve => client.end(() => resolve())),
   }
+  await owner.query(`set session sql_mode = '${DEFAULT_SQL_MODE}'`)
+  return owner
 }
 
 /** Makes an empty database with an account that may only read it, both gone when the test ends. */
