@@ -83,14 +83,14 @@ const DOMAINS = raw(`
  * | table      | relation  |                 | name | relkind  | schema          | comment | rows       |
  * | type       | type      | modifier        | name | category | built-in name   | base    | required   |
  * | column     | relation  | number          | name | type key | default         | comment | required   |
- * | collation  | relation  | number          | name |          |                 |         |            |
+ * | collation  | collation |                 | name |          |                 |         |            |
  * | constraint | relation  | key columns     | name | nature   | column numbers  | target  | numbers at |
  * | target     | target    | number          | name | table    | schema          |         |            |
  *
- * `required` is true where NULL is refused, `base` the type under a domain. `key columns` is how many of the numbers
+ * `required` is true where NULL is refused, and of a column followed by its collation if that was created; a collation is
+ * a nondeterministic one. `base` is the type under a domain. `key columns` is how many of the numbers
  * count, null for all. `nature` is seven characters: contype, confupdtype, confdeltype, confmatchtype, and t or f for
- * deferrable, initially deferred and nulls not distinct. A collation is a nondeterministic one, that of the column of
- * the number; a target is a table outside the scope that a foreign key refers to, a row for each of its columns
+ * deferrable, initially deferred and nulls not distinct. A target is a table outside the scope that a foreign key refers to, a row for each of its columns
  * that are named.
  */
 export interface PostgresqlCatalogRow extends Record<'a' | 'b' | 'c' | 'd', string | null> {
@@ -125,7 +125,8 @@ const TYPES = raw(`
 
 const COLUMNS = raw(`
     select 'column', r.oid, a.attnum, a.attname::text, a.atttypid::text || ' ' || a.atttypmod::text,
-      pg_catalog.pg_get_expr(f.adbin, f.adrelid), d.description, a.attnotnull::text
+      pg_catalog.pg_get_expr(f.adbin, f.adrelid), d.description,
+      case when a.attcollation < 16384 then a.attnotnull::text else a.attnotnull || ' ' || a.attcollation end
     from relation r
     join pg_catalog.pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
     left join pg_catalog.pg_attrdef f on f.adrelid = r.oid and f.adnum = a.attnum
@@ -134,11 +135,9 @@ const COLUMNS = raw(`
 
 // Only a collation that was created may be nondeterministic, and of PostgreSQL 11 none is: it has no such column.
 const COLLATIONS = raw(`
-    select 'collation', r.oid, a.attnum, o.collname::text, null, null, null, null
-    from relation r
-    join pg_catalog.pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
-    join pg_catalog.pg_collation o on o.oid = a.attcollation
-    where a.attcollation >= 16384 and pg_catalog.to_jsonb(o) ->> 'collisdeterministic' = 'false'`)
+    select 'collation', o.oid, null, o.collname::text, null, null, null, null
+    from pg_catalog.pg_collation o
+    where o.oid >= 16384 and pg_catalog.to_jsonb(o) ->> 'collisdeterministic' = 'false'`)
 
 // conparentid: PostgreSQL copies a foreign key for each partition of the table it refers to.
 // indnullsnotdistinct exists since PostgreSQL 15; as a key of JSON it is simply missing before.

@@ -47,17 +47,24 @@ export async function introspect(
   const types = new Map<string, ReturnType<typeof describeType>>()
   // Rows about tables and types that have not arrived yet; the server sends those first, but does not promise it.
   const late: PostgresqlCatalogRow[] = []
+  const collations = new Map<number, string>()
+  const collated: { column: ColumnInfo; collation: number }[] = []
 
   const addColumn = (row: PostgresqlCatalogRow) => {
     const type = types.get(row.a ?? '')
     const table = found.get(row.oid)
-    if (type && table) table.columns.push(describeColumn(row, type))
-    return Boolean(type && table)
+    if (!type || !table) return false
+    const [required, collation] = (row.d ?? '').split(' ')
+    const column = describeColumn(row, type, required === TRUE)
+    table.columns.push(column)
+    if (collation !== undefined) collated.push({ column, collation: Number(collation) })
+    return true
   }
   const take = (row: PostgresqlCatalogRow) => {
     if (row.part === 'table') found.set(row.oid, describeTable(catalog, row))
     else if (row.part === 'type') types.set(`${row.oid} ${row.number}`, describeType(row))
     else if (row.part === 'target') addTarget(outside, catalog, row)
+    else if (row.part === 'collation') collations.set(row.oid, row.name)
     else if (row.part !== 'column' || !addColumn(row)) late.push(row)
   }
   await read(catalogQuery(tablesInCatalog(catalog, tables)), row =>
@@ -65,9 +72,9 @@ export async function introspect(
   )
 
   for (const row of late.filter(({ part }) => part === 'column')) addColumn(row)
-  for (const row of late.filter(({ part }) => part === 'collation')) {
-    const column = found.get(row.oid)?.columns.find(({ ordinal }) => ordinal === row.number)
-    if (column) column.nondeterministicCollation = row.name
+  for (const { column, collation } of collated) {
+    const name = collations.get(collation)
+    if (name !== undefined) column.nondeterministicCollation = name
   }
   for (const row of late.filter(({ part }) => part === 'constraint')) {
     const target = row.c === null ? undefined : (found.get(Number(row.c)) ?? outside.get(Number(row.c)))
@@ -133,7 +140,7 @@ function describeType({ name, a: category, b: builtin, c: base, d: required }: P
     rawType: name,
     kind,
   }
-  return { ...type, required: required === TRUE }
+  return { type, isRequired: required === TRUE }
 }
 
 function describeTable(
@@ -154,14 +161,15 @@ function describeTable(
 }
 
 function describeColumn(
-  { number, name, b: expression, c: comment, d: required }: PostgresqlCatalogRow,
-  { required: isRequired, ...type }: ReturnType<typeof describeType>,
+  { number, name, b: expression, c: comment }: PostgresqlCatalogRow,
+  { type, isRequired }: ReturnType<typeof describeType>,
+  isNotNull: boolean,
 ): ColumnInfo {
   return {
     name,
     ordinal: number ?? 0,
     ...type,
-    nullable: required !== TRUE && !isRequired,
+    nullable: !isNotNull && !isRequired,
     default: expression,
     comment,
     identity: String(number),

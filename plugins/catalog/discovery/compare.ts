@@ -134,7 +134,7 @@ async function completeTables(
       ? withUnread(read, tableInfo(row), hidden)
       : { table: read, isPartlyHidden: false }
     if (hidden && isPartlyHidden) partlyHidden.set(path, hidden.reason)
-    take(table, fingerprint(table))
+    take(table, table === read ? (found.prints.get(path) ?? '') : fingerprint(table))
   }
   return { fresh, prints, unchanged, partlyHidden, rows }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import { formatName, tablePath, type ConstraintInfo, type TableInfo } from '../../../connectors/catalog.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
@@ -57,8 +58,7 @@ export async function storeTables(
   prints: ReadonlyMap<string, string>,
 ): Promise<Map<string, string>> {
   const ids = new Map<string, string>()
-  for (const chunk of chunkTables(tables)) {
-    const records = chunk.map(table => tableRow(source, table, prints.get(tablePath(table)) ?? ''))
+  const write = async (records: string) => {
     const written = await rows<Parameters<typeof storedTablePath>[0] & { id: string }>(
       trx,
       `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind,
@@ -75,10 +75,23 @@ export async function storeTables(
          estimated_rows = excluded.estimated_rows, is_active = true, absence = null, read_error = null,
          updated_at = now()
        returning id, catalog_name, schema_name, name`,
-      { companyId: source.companyId, sourceId: source.id, records: JSON.stringify(records) },
+      { companyId: source.companyId, sourceId: source.id, records },
     )
     for (const table of written) ids.set(storedTablePath(table), table.id)
   }
+  let written = Promise.resolve()
+  for (const chunk of chunkTables(tables)) {
+    // Made while PostgreSQL writes the chunk before.
+    const records = JSON.stringify(
+      chunk.map(table => tableRow(source, table, prints.get(tablePath(table)) ?? '')),
+    )
+    await written
+    written = write(records)
+    // What fails is thrown where it is awaited.
+    written.catch(() => undefined)
+    await setImmediate()
+  }
+  await written
   return ids
 }
 
