@@ -1,7 +1,7 @@
 import { Agent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import tls from 'node:tls'
-import got, { type RequestError } from 'got'
+import type { RequestError } from 'got'
 import type { ConnectOptions } from '../connector.ts'
 import { waitForEvent, withConnectTimeout, connectSocket, rejectOnAbort } from '../dial.ts'
 import type { StageReporter } from '../stages.ts'
@@ -77,6 +77,8 @@ export async function openRestClient(
   step?: StageReporter,
 ): Promise<RestClient> {
   const { engine, host, port = 443 } = server
+  // Loaded when it is first needed: it would delay each start.
+  const { default: got } = await import('got')
   const address = await withConnectTimeout(engine, options, async signal => {
     const vetted = await rejectOnAbort(options.egress.address(host, port), signal)
     if (step) await probeTls({ host, port, address: vetted }, signal, step)

@@ -18,6 +18,7 @@ import { migrationError } from './migration-errors.ts'
  * - `db.read` for hot GETs, several SQL texts in one round trip: each text names `company_id` too.
  */
 
+export { isAway } from './away.ts'
 export type { Found, Reading, Readings } from './readings.ts'
 
 export type Transaction = Knex.Transaction
@@ -147,28 +148,6 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
 
 /** Milliseconds for which the database counts as full after it refused to write. */
 const REFUSAL_TTL_MS = 30_000
-
-/**
- * Error codes of a database that is unavailable for now: of the network, of PostgreSQL starting, stopping, full or
- * read-only, and of a statement that lost a conflict with another.
- */
-const UNAVAILABLE_ERROR =
-  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P0[123]|53.{3}|25006|58030|08.{3}|40P01)$/
-
-/** Whether the product's own database is unavailable for now, so that the same request may succeed later. */
-export function isAway(error: unknown): boolean {
-  const { code, message, nativeError } = error as {
-    code?: string
-    message: string
-    nativeError?: { code?: string }
-  }
-  return (
-    UNAVAILABLE_ERROR.test(nativeError?.code ?? code ?? '') ||
-    /timeout (exceeded )?(acquiring|when trying to connect)|connection (terminated|ended)|read timeout|^timeout expired$|not currently accepting connections/i.test(
-      message,
-    )
-  )
-}
 
 /** Rows of one INSERT: with a few dozen columns well below the 65,535 values that PostgreSQL takes. */
 const CHUNK_ROWS = 1_000

@@ -74,12 +74,14 @@ const settings: Record<string, string> = {
  * Starts the PostgreSQL of a data folder, with a new cluster if it has none, or attaches to the server that runs there.
  * Any number of processes may do so at once.
  * @param options.elsewhere parent of clusters whose user may not enter the data folder; `/var/lib/tidemark`
+ * @param options.whileStarting called when a server was launched that takes no connections yet
  * Rejects with a sentence on what to do when the machine cannot run it or the data folder cannot be used.
  */
 export async function startEmbedded(options: {
   dataDir: string
   log: EmbeddedLog
   elsewhere?: string
+  whileStarting?(): void
 }): Promise<EmbeddedPostgres> {
   const { dataDir, log } = options
   try {
@@ -99,7 +101,7 @@ export async function startEmbedded(options: {
   try {
     const credentials = await prepare(place, binaries, log)
     const running = await findRunning(folder, credentials)
-    const postmaster = running ?? (await launch(place, binaries, credentials, log))
+    const postmaster = running ?? (await launch(place, binaries, credentials, options))
     if (running) log.info({ folder, pid: running.pid, port: running.port }, 'Took up the running PostgreSQL')
     let using: ProcessLock
     try {
@@ -178,7 +180,7 @@ async function launch(
   place: ClusterFolder,
   binaries: PostgresBinaries,
   credentials: Credentials,
-  log: EmbeddedLog,
+  { log, whileStarting }: Pick<Parameters<typeof startEmbedded>[0], 'log' | 'whileStarting'>,
 ) {
   const { dataDir, folder } = place
   const began = performance.now()
@@ -193,6 +195,7 @@ async function launch(
     port: credentials.port,
     logFile,
     timeoutMs: patienceMs,
+    onLaunched: whileStarting,
   })
   if (postmaster.port !== credentials.port)
     await writeCredentials(dataDir, { ...credentials, port: postmaster.port })

@@ -70,17 +70,19 @@ export async function createCluster(
  * process group of its own, so that Ctrl-C in the terminal does not reach it, and outlives this process.
  * @param options.port taken when it is free; another one otherwise
  * @param options.logFile receives what the server prints
+ * @param options.onLaunched called when its process runs, and again if it has to be launched anew
  * Rejects with the end of the log when the server ends or is not ready after `timeoutMs` (60 s, since it may
  * have to recover from a crash).
  */
 export async function launchPostmaster(
   binaries: PostgresBinaries,
   folder: string,
-  options: { port?: number; logFile: string; timeoutMs?: number },
+  options: { port?: number; logFile: string; timeoutMs?: number; onLaunched?: (() => void) | undefined },
 ): Promise<Postmaster> {
   const deadline = Date.now() + (options.timeoutMs ?? 60_000)
   for (let port = await freePort(options.port); ;) {
     const server = await spawnPostmaster(binaries, folder, port, options.logFile)
+    options.onLaunched?.()
     while (!server.ended() && Date.now() < deadline) {
       const postmaster = await readPostmaster(folder)
       const isOurs = windows || postmaster?.pid === server.pid

@@ -205,12 +205,11 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
         settled,
         noteStarted: (name: string, turn: number) => turnsOf(name).noteStarted(turn),
       }
-      for (const job of registry.all()) {
-        workers.set(job.name, startWorkers(boss, job, workerOptions))
-        if (job.every && options.sweeps !== false) await boss.schedule(job.name, job.every, {}, { tz: 'UTC' })
-      }
+      for (const job of registry.all()) workers.set(job.name, startWorkers(boss, job, workerOptions))
       const wakes = new Map(Array.from(workers, ([name, { wake }]) => [name, wake]))
-      endListening = await wakeForSentJobs(boss, wakes)
+      const listening = wakeForSentJobs(boss, wakes)
+      if (options.sweeps !== false) await scheduleSweeps(boss, registry.all())
+      endListening = await listening
       endLooks = wakeForDueJobs(boss, wakes)
     },
     turns: (job, trx) => readTurns(trx, job),
@@ -244,6 +243,15 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       }
       await boss.stop({ graceful: true, timeout: 4_000 })
     },
+  }
+}
+
+/** Stores when sweeps run, of those for which that has changed: nearly every start finds them all as they are to be. */
+async function scheduleSweeps(boss: PgBoss, jobs: readonly Job[]): Promise<void> {
+  const stored = new Map((await boss.getSchedules()).map(schedule => [schedule.name, schedule]))
+  for (const { name, every } of jobs) {
+    const { cron, timezone } = stored.get(name) ?? {}
+    if (every && !(cron === every && timezone === 'UTC')) await boss.schedule(name, every, {}, { tz: 'UTC' })
   }
 }
 

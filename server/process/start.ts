@@ -3,8 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { build } from '../build.ts'
-import { isAway } from '../database/database.ts'
+import { isAway } from '../database/away.ts'
 import type { Config } from '../settings/config.ts'
 import { startEmbedded } from '../embedded/embedded.ts'
 import { openKeyFile } from '../security/key-file.ts'
@@ -38,17 +37,21 @@ const RETRY_MS = 3_000
  * @throws StartError whose message says what to do
  */
 export async function openProcess(config: Config, log: Logger, signal?: AbortSignal): Promise<OpenProcess> {
+  // The program takes most of a second to load, and PostgreSQL starts meanwhile.
+  const program = () => import('../build.ts')
   if (config.databaseUrl !== undefined) {
     const server = await buildWhenThere(config, config.databaseUrl, log, signal)
     return { server, stop: isHurried => end(server, isHurried) }
   }
   const dataDir = resolve(config.dataDir)
   const secretKey = config.secretKey ?? (await openKeyFile(dataDir))
-  const postgres = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
+  const whileStarting = () => void program().catch(() => undefined)
+  const postgres = await startEmbedded({ dataDir, log, whileStarting }).catch((error: unknown) => {
     throw new StartError((error as Error).message, { cause: error })
   })
   try {
     const sourceAllow = config.egressAllow === undefined ? { sourceAllow: ['127.0.0.0/8', '::1/128'] } : {}
+    const { build } = await program()
     const server = await build({ config, log, ownerUrl: postgres.url, secretKey, ...sourceAllow })
     return {
       server,
@@ -68,6 +71,7 @@ export async function openProcess(config: Config, log: Logger, signal?: AbortSig
 
 /** The database may go again, or take no writes yet, while the server is put together on it. */
 async function buildWhenThere(config: Config, ownerUrl: string, log: Logger, signal?: AbortSignal) {
+  const { build } = await import('../build.ts')
   for (;;) {
     await waitForDatabase(ownerUrl, log, signal)
     try {

@@ -1,5 +1,4 @@
 import type { TLSSocket } from 'node:tls'
-import got from 'got'
 import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
 import { classifyFailure } from './request-failures.ts'
 import { answeredOutcome, failedOutcome, type DeliveryOutcome } from './destination.ts'
@@ -31,6 +30,8 @@ export async function postGuarded(
       'The address does not start with https://: correct it in the destination',
     )
   const { headers, body, policy, signal, timeoutMs = TIMEOUT_MS } = request
+  // Loaded when it is first needed: it would delay each start.
+  const { default: got } = await import('got')
   const startedAt = performance.now()
   const elapsed = () => Math.round(performance.now() - startedAt)
   const stream = got.stream.post(target, {

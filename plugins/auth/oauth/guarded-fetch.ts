@@ -1,4 +1,4 @@
-import got, { type Method } from 'got'
+import type { Method } from 'got'
 import type { CustomFetch } from 'openid-client'
 import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
 
@@ -13,6 +13,8 @@ const MAX_BYTES = 512 * 1024
 export function guardedFetch({ ports: _ports, ...anyPort }: EgressPolicy): CustomFetch {
   return async (url, { method, headers, body }) => {
     if (new URL(url).protocol !== 'https:') throw failure('not https', 'ERR_PROTOCOL')
+    // Loaded when it is first needed: it would delay each start.
+    const { default: got } = await import('got')
     const request = got(url, {
       method: method as Method,
       headers: { ...headers, 'accept-encoding': 'identity' },
