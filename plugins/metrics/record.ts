@@ -40,7 +40,7 @@ export async function recordCaptures(
         captured.isLearning ? 'learning' : captured.status,
       )
   const raised = await updateAlerts(server, trx, loaded, { captures, at })
-  const stored = await insertAll(
+  const storing = insertAll(
     captures.flatMap(({ metric, slot, judged }) =>
       judged.map(item => ({
         metricId: metric.internalId,
@@ -52,7 +52,7 @@ export async function recordCaptures(
     ),
     chunk => Snapshot.query(trx).insert(chunk),
   )
-  await saveStatuses(trx, captures)
+  const [stored] = await Promise.all([storing, saveStatuses(trx, captures)])
   const byMetric = Map.groupBy(stored, ({ metricId }) => metricId)
   return captures.map(({ metric }) => byMetric.get(metric.internalId) ?? [])
 }

@@ -55,7 +55,7 @@ export async function recordResults(
 ): Promise<ReferentialResult[]> {
   const judgements = taken.map(item => ({ ...item, judged: judgeOutcome(item.row, item.outcome) }))
   for (const { judged } of judgements) server.telemetry.verdict('referential', 'orphans', judged.status)
-  const stored = await insertAll(
+  const storing = insertAll(
     judgements.map(({ row, judged, slot, outcome }) => ({
       referentialCheckId: row.id,
       ...judged,
@@ -66,7 +66,7 @@ export async function recordResults(
     chunk => ReferentialResult.query(trx).insert(chunk),
   )
   const latest = judgements.map(({ row, judged }) => ({ id: row.id, status: judged.status }))
-  await rows(
+  const updating = rows(
     trx,
     `update referential_checks c set latest_status = l.status, last_check_at = :at
      from jsonb_to_recordset(cast(:latest as jsonb)) as l(id uuid, status text)
@@ -74,7 +74,11 @@ export async function recordResults(
     { at, latest: JSON.stringify(latest), companyId: companyOf(trx) },
   )
   const byId = new Map(judgements.map(({ row, judged }) => [row.id, { before: row.latestStatus, judged }]))
-  const checks = await checksWithNames(trx).findByIds([...byId.keys()])
+  const [stored, , checks] = await Promise.all([
+    storing,
+    updating,
+    checksWithNames(trx).findByIds([...byId.keys()]),
+  ])
   await updateAlerts(
     server,
     trx,

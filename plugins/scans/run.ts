@@ -108,13 +108,16 @@ async function loadChecks(
   tableId: string,
   selections: readonly Selection[],
 ): Promise<{ table: TableContext; asked: LoadedCheck[] }> {
-  const table = await server.plugins.catalog.loadTable(trx, tableId)
+  // Sent together: each would wait for a round trip.
+  const [table, ...selected] = await Promise.all([
+    server.plugins.catalog.loadTable(trx, tableId),
+    ...selections.map(async selection => ({ ...selection, own: await selection.rows(trx) })),
+  ])
   if (!table) throw apiError('ASSET_NOT_FOUND', 'The table is gone', { asset_id: tableId })
   const asked: LoadedCheck[] = []
-  for (const { feature, rows: select } of selections) {
-    const selected = await select(trx)
-    const wanted = await feature.checks(selected, table, trx)
-    for (const [index, row] of selected.entries()) {
+  for (const { feature, own } of selected) {
+    const wanted = await feature.checks(own, table, trx)
+    for (const [index, row] of own.entries()) {
       const id = `${feature.name} ${String(row.$id())}`
       asked.push({ feature, row, check: resolveSpec(server, id, wanted[index]!) })
     }

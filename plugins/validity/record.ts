@@ -32,7 +32,7 @@ export async function recordResults(
   for (const { rule, judged: result } of judged)
     server.telemetry.verdict('rule', rule.ruleType, result.isLearning ? 'learning' : result.status)
   const alerts = await updateAlerts(server, trx, loaded, judged)
-  const stored = await insertAll(
+  const storing = insertAll(
     judged.map(({ rule, judged: result, wasActive, slot, ms }) => ({
       validityRuleId: rule.id,
       ...result,
@@ -44,10 +44,8 @@ export async function recordResults(
     })),
     chunk => ValidityResult.query(trx).insert(chunk),
   )
-  await saveStatuses(
-    trx,
-    judged.map(({ rule, judged: { status } }) => ({ id: rule.id, status })),
-  )
+  const statuses = judged.map(({ rule, judged: { status } }) => ({ id: rule.id, status }))
+  const [stored] = await Promise.all([storing, saveStatuses(trx, statuses)])
   return stored
 }
 
