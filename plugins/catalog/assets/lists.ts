@@ -96,9 +96,9 @@ interface AssetFilter extends AssetSearch {
 }
 
 /**
- * Counts and pages in one statement, so that both are of one moment; nothing but indexes is read. Where every entry has
- * to be looked at, each is looked at once: the page reads as far as its last entry, and the count goes on from there.
- * Else the count and the page have an index each.
+ * Counts and pages in one statement, so that both are of one moment; nothing but indexes is read. Where every entry of
+ * the list's own index has to be looked at, each is looked at once: the page reads as far as its last entry, and the
+ * count goes on from there. Else the count and the page have an index each.
  */
 async function readPage(
   trx: Transaction,
@@ -108,7 +108,9 @@ async function readPage(
 ): Promise<IdPage> {
   const matching = `from ${from} a where ${['a.company_id = :companyId', ...conditions].join(' and ')}`
   const inOrder = `order by a.created_at desc, a.id desc limit :limit offset :offset`
-  const isOnePass = (query.search !== undefined && !rare) || query.tag !== undefined
+  const { source, asset_type: kind, schema, search, tag } = query
+  const isNamesOnly = [source, kind, schema].every(value => value === undefined)
+  const isOnePass = tag !== undefined || (search !== undefined && !rare && !isNamesOnly)
   const [page] = await rows<IdPage>(
     trx,
     isOnePass
@@ -123,8 +125,10 @@ async function readPage(
                    and (a.created_at, a.id) < (select created_at, id from last_entry))
                  else (select count(*) ${matching}) end as int) as total
          from listed`
-      : `select (${counted ?? `select count(*)::int ${matching}`}) as total,
-           array(select a.id ${matching} ${inOrder}) as ids`,
+      : // A page past the end would be looked for among all entries.
+        `with counted as materialized (select (${counted ?? `select count(*)::int ${matching}`}) as total)
+         select total, case when total > :offset then array(select a.id ${matching} ${inOrder}) else '{}' end as ids
+         from counted`,
     {
       companyId,
       source: query.source ?? null,
