@@ -60,19 +60,16 @@ export async function lockScannedTable(
   isSourceChanged: boolean,
 ): Promise<{ isSourceActive: boolean; isTableActive: boolean } | undefined> {
   const companyId = companyOf(trx)
-  // Sent together, and run one after the other.
-  const [[lockedSource], [lockedTable]] = await Promise.all([
-    rows<{ isActive: boolean }>(
-      trx,
-      `select is_active from sources where company_id = ? and id = ? for ${isSourceChanged ? 'no key update' : 'key share'}`,
-      [companyId, source.id],
-    ),
-    rows<{ isActive: boolean }>(
-      trx,
-      'select is_active from tables where company_id = ? and id = ? for share',
-      [companyId, table.id],
-    ),
-  ])
+  const [lockedSource] = await rows<{ isActive: boolean }>(
+    trx,
+    `select is_active from sources where company_id = ? and id = ? for ${isSourceChanged ? 'no key update' : 'key share'}`,
+    [companyId, source.id],
+  )
+  const [lockedTable] = await rows<{ isActive: boolean }>(
+    trx,
+    'select is_active from tables where company_id = ? and id = ? for share',
+    [companyId, table.id],
+  )
   if (!lockedSource || !lockedTable) return undefined
   return { isSourceActive: lockedSource.isActive, isTableActive: lockedTable.isActive }
 }
