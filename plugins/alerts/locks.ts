@@ -4,7 +4,7 @@
  * The order of all locks: `server/database/locks.ts`.
  */
 import type { QueryBuilder } from 'objection'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { ask, companyOf, rows, type Reading, type Transaction } from '../../server/database/database.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { Alert, AlertRule, Delivery, Destination } from './models.ts'
 
@@ -37,13 +37,43 @@ export async function lockAlert(trx: Transaction, id: string): Promise<Alert | u
 
 /** Locks the alerts of deliveries. A delivery that ends, and a message that resolving adds, see each other under it. */
 export async function lockAlertsOf(trx: Transaction, deliveries: readonly Pick<Delivery, 'alertId'>[]) {
-  const ids = [...new Set(deliveries.flatMap(({ alertId }) => alertId ?? []))]
-  if (ids.length === 0) return []
-  return lockAlertsOfDeliveries(
-    Alert.query(trx)
-      .select('id', 'deliveryFailed', 'resolvedAt')
-      .whereRaw('id = any(cast(? as uuid[]))', [ids]),
-  )
+  const [found] = await ask(trx, [alertsOfLock(trx, deliveries)])
+  return found
+}
+
+/** The same as a statement, to be sent together with others. */
+export function alertsOfLock(
+  trx: Transaction,
+  deliveries: readonly Pick<Delivery, 'alertId'>[],
+): Reading<Pick<Alert, 'id' | 'deliveryFailed' | 'resolvedAt'>> {
+  return {
+    name: 'lock alerts of deliveries',
+    text: `select id, delivery_failed, resolved_at from alerts
+      where company_id = :companyId and id = any(cast(:ids as uuid[]))
+      order by kind collate "C", cause collate "C", id for no key update`,
+    bindings: { companyId: companyOf(trx), ids: deliveries.flatMap(({ alertId }) => alertId ?? []) },
+  }
+}
+
+/** Locks deliveries, as a statement. */
+export function deliveriesLock(trx: Transaction, ids: readonly string[]): Reading<object> {
+  return {
+    name: 'lock deliveries',
+    text: `select from deliveries where company_id = :companyId and id = any(cast(:ids as uuid[]))
+      order by id for update`,
+    bindings: { companyId: companyOf(trx), ids: [...ids] },
+  }
+}
+
+/** Locks the destinations of deliveries, deleted ones too, as a statement. */
+export function destinationsOfLock(trx: Transaction, deliveryIds: readonly string[]): Reading<Destination> {
+  return {
+    name: 'lock destinations of deliveries',
+    text: `select * from destinations where company_id = :companyId and id in (
+        select destination_id from deliveries where company_id = :companyId and id = any(cast(:ids as uuid[])))
+      order by id for no key update`,
+    bindings: { companyId: companyOf(trx), ids: [...deliveryIds] },
+  }
 }
 
 export async function lockAlertOfDelivery(trx: Transaction, delivery: Pick<Delivery, 'alertId'>) {
@@ -54,20 +84,24 @@ export async function lockAlertOfDelivery(trx: Transaction, delivery: Pick<Deliv
 export const lockDeliveries = (deliveries: QueryBuilder<Delivery, Delivery[]>) =>
   deliveries.orderBy('id').forUpdate()
 
-/** Locks the messages of alerts to destinations that wait for the end of these. */
-export const lockWaiting = (
+/** Locks the messages of alerts to destinations that wait for the end of these, as a statement. */
+export function waitingLock(
   trx: Transaction,
   ended: readonly Pick<Delivery, 'alertId' | 'destinationId'>[],
-) =>
-  lockDeliveries(
-    Delivery.query(trx)
-      .whereRaw(
-        '(alert_id, destination_id) in (select * from unnest(cast(? as uuid[]), cast(? as uuid[])))',
-        [ended.map(({ alertId }) => alertId), ended.map(({ destinationId }) => destinationId)],
-      )
-      .where({ status: 'pending', attempt: 0 })
-      .whereNull('jobId'),
-  )
+): Reading<Delivery> {
+  return {
+    name: 'lock waiting deliveries',
+    text: `select * from deliveries where company_id = :companyId
+        and (alert_id, destination_id) in (select * from unnest(cast(:alerts as uuid[]), cast(:destinations as uuid[])))
+        and status = 'pending' and attempt = 0 and job_id is null
+      order by id for update`,
+    bindings: {
+      companyId: companyOf(trx),
+      alerts: ended.map(({ alertId }) => alertId),
+      destinations: ended.map(({ destinationId }) => destinationId),
+    },
+  }
+}
 
 export async function lockDelivery(trx: Transaction, id: string): Promise<Delivery> {
   return Delivery.query(trx).findById(id).forUpdate().throwIfNotFound()
@@ -97,13 +131,6 @@ export async function lockFirstMessages(trx: Transaction, alertIds: readonly str
 /** Locks a destination, deleted ones too. Its slots are counted under this lock. */
 export const lockDestination = (trx: Transaction, id: string) =>
   Destination.query(trx).findById(id).forNoKeyUpdate()
-
-/** Locks destinations, deleted ones too. */
-export const lockDestinations = (trx: Transaction, ids: readonly string[]) =>
-  Destination.query(trx)
-    .whereRaw('id = any(cast(? as uuid[]))', [[...ids]])
-    .orderBy('id')
-    .forNoKeyUpdate()
 
 export const lockRule = (trx: Transaction, id: string) => AlertRule.query(trx).findById(id).forNoKeyUpdate()
 

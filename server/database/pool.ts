@@ -147,26 +147,51 @@ export async function askInTurn(
   const connection = await client.acquireConnection()
   const { stream } = connection.connection
   stream.cork()
-  const asked = batches.map(
-    batch =>
-      new Promise<object[][]>((resolve, reject) => {
-        connection.query(batch, (error: Error | null, found: object[][]) =>
-          error ? reject(error) : resolve(found),
-        )
-      }),
-  )
+  const asked = batches.map(batch => send(connection, batch))
   stream.uncork()
   const results = await Promise.allSettled(asked)
   results.forEach((result, index) => {
     if (result.status === 'fulfilled') return
-    const { code } = result.reason as { code?: string }
-    if (batches[index]?.isInDoubt || UNKNOWN_NAME.test(code ?? ''))
-      connection.__knex__disposed = 'what it has prepared is not known'
+    disposeInDoubt(connection, batches[index], result.reason)
     // What one leaves in the session for the next would be found by another request.
-    else if (batches.length > 1) connection.__knex__disposed = 'what its session holds is not known'
+    if (batches.length > 1) connection.__knex__disposed = 'what its session holds is not known'
   })
   void client.releaseConnection(connection)
   return results
+}
+
+/**
+ * Runs statements of a transaction in their order, in one round trip.
+ * @returns the rows of each, with camelCase names
+ * @throws the first error; none of the statements after it was run
+ */
+export async function askInOrder(
+  trx: Knex.Transaction,
+  statements: readonly Statement[],
+): Promise<object[][]> {
+  const batch = new Batch(statements)
+  const connection = await (trx.client as PoolClient).acquireConnection()
+  try {
+    return await send(connection, batch)
+  } catch (error) {
+    disposeInDoubt(connection, batch, error)
+    throw error
+  }
+}
+
+function send(connection: PgConnection, batch: Batch): Promise<object[][]> {
+  return new Promise((resolve, reject) => {
+    connection.query(batch, (error: Error | null, found: object[][]) =>
+      error ? reject(error) : resolve(found),
+    )
+  })
+}
+
+/** Keeps a connection from being used again whose prepared statements an error has left unknown. */
+function disposeInDoubt(connection: PgConnection, batch: Batch | undefined, error: unknown): void {
+  const { code } = error as { code?: string }
+  if (batch?.isInDoubt || UNKNOWN_NAME.test(code ?? ''))
+    connection.__knex__disposed = 'what it has prepared is not known'
 }
 
 /** A prepared statement that no longer exists, or whose columns a migration has changed. */

@@ -1,9 +1,9 @@
-/** Statements that read one company's rows, several in one round trip, with or without admitting the caller first. */
+/** Statements on one company's rows, several in one round trip, with or without admitting the caller first. */
 import type { Knex } from 'knex'
 import type { Statement } from './batch.ts'
-import { askInTurn, askTogether, positioned } from './pool.ts'
+import { askInOrder, askInTurn, askTogether, positioned } from './pool.ts'
 
-/** A statement that only reads. */
+/** A statement; outside a transaction, one that only reads. */
 export interface Reading<T extends object> {
   /** Unique for each text: PostgreSQL parses and plans it once per connection. */
   name: string
@@ -42,6 +42,17 @@ function asReader(companyId: string): Statement {
 
 function positionAll(readings: readonly Reading<object>[]): Statement[] {
   return readings.map(({ text, bindings, name }) => positioned(text, bindings, name))
+}
+
+/**
+ * Runs statements of one company's transaction in their order, in one round trip; they may lock and write too.
+ * @throws the first error; none of the statements after it was run
+ */
+export async function ask<T extends object[]>(
+  trx: Knex.Transaction,
+  readings: Readings<T>,
+): Promise<Found<T>> {
+  return (await askInOrder(trx, positionAll(readings))) as Found<T>
 }
 
 /** `Database.read` with a pool of the application role. */

@@ -1,11 +1,11 @@
 /** Claims of attempts by jobs. A claim that was never released shows that the process of its attempt was lost. */
 import Joi from 'joi'
 import { v5 } from 'uuid'
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { ask, companyOf, type Reading, type Transaction } from '../../../server/database/database.ts'
 import type { JobContext } from '../../../server/jobs/jobs.ts'
 import { Delivery, type Destination } from '../models.ts'
 import { SLOT_LEASE_SECONDS, releaseSlots, takeSlots } from './slots.ts'
-import { lockDestinations } from '../locks.ts'
+import { destinationsOfLock } from '../locks.ts'
 
 /** The data of an attempt job: the `n`th attempt of a delivery, from 1. */
 export interface AttemptData {
@@ -55,9 +55,10 @@ export async function claimAttempts(
   const asked = requests
     .filter(({ data }) => data.company_id === companyId)
     .map(({ data: { delivery_id: id, n }, job }) => ({ id, n, job_id: job.id }))
-  const found = await rows<Delivery & { formerJob: string | null; formerAt: Date | null }>(
-    trx,
-    `with asked as (
+  const ids = asked.map(({ id }) => id)
+  const claiming: Reading<Delivery & { formerJob: string | null; formerAt: Date | null }> = {
+    name: 'claim attempts',
+    text: `with asked as (
        select * from jsonb_to_recordset(cast(:asked as jsonb)) as a (id uuid, n int, job_id uuid)),
      former as (
        select d.id, a.job_id, d.claimed_by, d.claimed_at from deliveries d join asked a on a.id = d.id
@@ -68,11 +69,9 @@ export async function claimAttempts(
      update deliveries d set fence = fence + 1, claimed_by = f.job_id, claimed_at = now()
        from former f where d.company_id = :companyId and d.id = any(cast(:ids as uuid[])) and f.id = d.id
      returning d.*, f.claimed_by as former_job, f.claimed_at as former_at`,
-    { companyId, asked: JSON.stringify(asked), ids: asked.map(({ id }) => id), seconds: SLOT_LEASE_SECONDS },
-  )
-  const destinations = await lockDestinations(trx, [
-    ...new Set(found.map(({ destinationId }) => destinationId)),
-  ])
+    bindings: { companyId, asked: JSON.stringify(asked), ids, seconds: SLOT_LEASE_SECONDS },
+  }
+  const [found, destinations] = await ask(trx, [claiming, destinationsOfLock(trx, ids)])
   const claims = requests.map(({ job: { id: jobId, isAfterLoss } }, place) => {
     // Two tries of one job may overlap: one of them gets the attempt.
     const isFirst = requests.findIndex(({ job }) => job.id === jobId) === place

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { recordAttempt } from './delivery-telemetry.ts'
 import { v7 } from 'uuid'
-import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
+import { ask, companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { Item, Job, JobContext } from '../../../server/jobs/jobs.ts'
 import type { MessageType } from '../destinations/destination.ts'
 import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
@@ -21,14 +21,14 @@ import {
   ENDED_FIELDS,
   INTERRUPTED,
   statusAfterAttempt,
-  storeEnded,
+  endedStore,
   updateDeliveryFailed,
   type EndedAttempt,
 } from './outcomes.ts'
 import { attemptDelivery } from './send.ts'
 import { MAX_IN_FLIGHT, releaseSlots } from './slots.ts'
 import { secondsFromNow } from '../../../server/database/now.ts'
-import { lockAlertOfDelivery, lockAlertsOf, lockWaiting } from '../locks.ts'
+import { alertsOfLock, deliveriesLock, lockAlertOfDelivery, waitingLock } from '../locks.ts'
 
 const JOB_OPTIONS = {
   data: attemptSchema,
@@ -255,10 +255,6 @@ async function recordOutcomes(
     return { ...claim, n, outcome, inContext, claim, delay: isRetried ? delays[n] : undefined, jobId: v7() }
   })
   const ending = attempts.filter(({ delay }) => delay === undefined)
-  const alerts = await lockAlertsOf(
-    trx,
-    ending.map(({ delivery }) => delivery),
-  )
   const statuses: Delivery['status'][] = []
   for (const { delivery, outcome, delay } of attempts)
     statuses.push(await statusAfterAttempt(trx, delivery, outcome, delay))
@@ -266,15 +262,23 @@ async function recordOutcomes(
     ...{ id, fence, n, status: statuses[place]!, served: served ?? null },
     ...{ delay: delay ?? null, job_id: delay === undefined ? null : jobId },
   }))
-  const stored = new Set(await storeEnded(trx, ended))
+  const [alerts, , found] = await ask(trx, [
+    alertsOfLock(
+      trx,
+      ending.map(({ delivery }) => delivery),
+    ),
+    deliveriesLock(
+      trx,
+      ended.map(({ id }) => id),
+    ),
+    endedStore(trx, ended),
+  ])
+  const stored = new Set(found.map(({ id }) => id))
   const recorded = attempts.filter(({ delivery }) => stored.has(delivery.id))
-  await insertAll(
+  const inserting = insertAll(
     recorded.map(({ claim, n, outcome }) => attemptRow(claim, n, outcome)),
     chunk => DeliveryAttempt.query(trx).insert(chunk),
   )
-  for (const { delivery, n, delay, jobId, inContext } of recorded)
-    if (delay !== undefined)
-      await inContext(() => enqueueAttempt(server, trx, retryJob, delivery, n + 1, delay, jobId))
   // A success cannot set `delivery_failed`, and rarely has to clear it.
   const flagged = recorded.filter(({ delay, delivery, outcome }) => {
     if (delay !== undefined) return false
@@ -283,12 +287,16 @@ async function recordOutcomes(
       alerts.some(({ id, deliveryFailed }) => id === delivery.alertId && deliveryFailed)
     )
   })
-  await settleDeliveries(
+  const settling = settleDeliveries(
     server,
     trx,
     recorded.filter(({ delay }) => delay === undefined),
     flagged.map(({ delivery }) => delivery),
   )
+  await Promise.all([inserting, settling])
+  for (const { delivery, n, delay, jobId, inContext } of recorded)
+    if (delay !== undefined)
+      await inContext(() => enqueueAttempt(server, trx, retryJob, delivery, n + 1, delay, jobId))
   const byDestination = recorded.toSorted((a, b) => (a.destination.id < b.destination.id ? -1 : 1))
   for (const { claim, outcome } of byDestination) await recordHealth(trx, claim, outcome)
   await releaseSlots(
@@ -319,10 +327,12 @@ async function settleDeliveries(
   if (alertIds.length > 0) await updateDeliveryFailed(trx, [...new Set(alertIds)])
   const firsts = ended.filter(({ delivery }) => delivery.alertId && delivery.eventType !== 'alert.resolved')
   if (firsts.length === 0) return
-  const waiting = await lockWaiting(
-    trx,
-    firsts.map(({ delivery }) => delivery),
-  )
+  const [waiting] = await ask(trx, [
+    waitingLock(
+      trx,
+      firsts.map(({ delivery }) => delivery),
+    ),
+  ])
   for (const next of waiting) {
     const first = firsts.find(
       ({ delivery }) => delivery.alertId === next.alertId && delivery.destinationId === next.destinationId,

@@ -1,8 +1,7 @@
 /** Outcomes of attempts, as columns of deliveries and their attempts. */
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { companyOf, rows, type Reading, type Transaction } from '../../../server/database/database.ts'
 import { failedOutcome, type DeliveryOutcome } from '../destinations/destination.ts'
 import { Delivery, DeliveryAttempt } from '../models.ts'
-import { lockDeliveries } from '../locks.ts'
 import { UNCLAIMED_FIELDS, type AttemptClaim } from './claims.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 
@@ -55,15 +54,11 @@ interface EndedRow {
   job_id: string | null
 }
 
-/** Stores the ends of attempts on their deliveries where the fence still holds. @returns the ids of those */
-export async function storeEnded(trx: Transaction, ended: readonly EndedRow[]): Promise<string[]> {
-  const ids = ended.map(({ id }) => id)
-  // The change of one row takes its lock itself.
-  if (ids.length > 1)
-    await lockDeliveries(Delivery.query(trx).select('id').whereRaw('id = any(cast(? as uuid[]))', [ids]))
-  const stored = await rows<{ id: string }>(
-    trx,
-    `with ended as (
+/** Stores the ends of attempts on their deliveries where the fence still holds, as a statement that returns those. */
+export function endedStore(trx: Transaction, ended: readonly EndedRow[]): Reading<{ id: string }> {
+  return {
+    name: 'store ended attempts',
+    text: `with ended as (
        select id, fence, n, status, delay, job_id,
               case when jsonb_typeof(served) = 'array' then array(select jsonb_array_elements_text(served)) end as served
          from jsonb_to_recordset(cast(:ended as jsonb))
@@ -77,9 +72,8 @@ export async function storeEnded(trx: Transaction, ended: readonly EndedRow[]): 
       where d.company_id = :companyId and d.id = any(cast(:ids as uuid[])) and d.id = e.id
         and d.fence = e.fence and d.status = 'pending'
      returning d.id`,
-    { companyId: companyOf(trx), ended: JSON.stringify(ended), ids },
-  )
-  return stored.map(({ id }) => id)
+    bindings: { companyId: companyOf(trx), ended: JSON.stringify(ended), ids: ended.map(({ id }) => id) },
+  }
 }
 
 export function attemptRow(

@@ -1,7 +1,7 @@
 /** Limits the requests in flight to one destination, across all processes and queues. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { ask, companyOf, rows, type Reading, type Transaction } from '../../../server/database/database.ts'
 import { type Destination } from '../models.ts'
 import { lockDestination } from '../locks.ts'
 
@@ -32,9 +32,9 @@ export async function takeSlots(
   const asked = requests.map(({ holder, destination: { id, silentSince } }, place) => ({
     ...{ holder, place, destination_id: id, most: silentSince ? MAX_IN_FLIGHT_SILENT : MAX_IN_FLIGHT },
   }))
-  const taken = await rows<{ holder: string }>(
-    trx,
-    `with asked as (
+  const taking: Reading<{ holder: string }> = {
+    name: 'take slots',
+    text: `with asked as (
        select * from jsonb_to_recordset(cast(:asked as jsonb))
            as a (holder uuid, place int, destination_id uuid, most int)),
      others as (
@@ -55,19 +55,24 @@ export async function takeSlots(
      select holder, cast(:companyId as uuid), destination_id from ranked where rank <= most
      on conflict (holder) do update set is_waiting = false, taken_at = now()
      returning holder`,
-    { companyId: companyOf(trx), asked: JSON.stringify(asked), isTest, lapse: SLOT_LEASE_SECONDS },
-  )
+    bindings: { companyId: companyOf(trx), asked: JSON.stringify(asked), isTest, lapse: SLOT_LEASE_SECONDS },
+  }
+  const [taken] = await ask(trx, [taking])
   return new Set(taken.map(({ holder }) => holder))
 }
 
 /** Frees the slots of attempts that hold one. Call it after all other rows are locked. */
 export async function releaseSlots(trx: Transaction, holders: readonly string[]): Promise<void> {
-  if (holders.length === 0) return
-  await rows(
-    trx,
-    'delete from destination_slots where company_id = :companyId and holder = any(cast(:holders as uuid[]))',
-    { companyId: companyOf(trx), holders: [...holders] },
-  )
+  if (holders.length > 0) await ask(trx, [slotRelease(trx, holders)])
+}
+
+/** The same as a statement, to be sent after those that lock other rows. */
+export function slotRelease(trx: Transaction, holders: readonly string[]): Reading<object> {
+  return {
+    name: 'release slots',
+    text: 'delete from destination_slots where company_id = :companyId and holder = any(cast(:holders as uuid[]))',
+    bindings: { companyId: companyOf(trx), holders: [...holders] },
+  }
 }
 
 /**

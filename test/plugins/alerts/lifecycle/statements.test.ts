@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { AttemptData } from '../../../../plugins/alerts/delivery/claims.ts'
 import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { Batch } from '../../../../server/database/batch.ts'
 import type { Transaction } from '../../../../server/database/database.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
@@ -11,27 +12,47 @@ const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0,0' } })
 const world = await makeWorld(app)
 await world.addDestination({ url: receiver.url })
 
-/** How many statements each transaction of a company sends while some work is done, besides those that begin it. */
-async function during(work: () => Promise<unknown>): Promise<number[]> {
+/** The statements of a transaction, and the packets that they were sent in, besides what begins and ends it. */
+interface Sent {
+  statements: number
+  packets: number
+}
+
+/** What each transaction of a company sends while some work is done. */
+async function during(work: () => Promise<unknown>): Promise<Sent[]> {
   const { db } = app.server
   const { company } = db
-  const transactions: { statements: number }[] = []
+  const transactions: Sent[] = []
   db.company = (id, does) =>
-    company(id, (trx: Transaction) => {
-      const transaction = { statements: 0 }
-      transactions.push(transaction)
-      trx.on('query', () => (transaction.statements += 1))
-      return does(trx)
+    company(id, async (trx: Transaction) => {
+      const sent: Sent = { statements: 0, packets: 0 }
+      transactions.push(sent)
+      const connection = await (
+        trx.client as { acquireConnection(): Promise<Record<string, unknown>> }
+      ).acquireConnection()
+      const query = connection.query as (asked: unknown, ...rest: unknown[]) => unknown
+      connection.query = (asked: unknown, ...rest: unknown[]) => {
+        sent.statements += asked instanceof Batch ? asked.size : 1
+        sent.packets += 1
+        return query.call(connection, asked, ...rest)
+      }
+      try {
+        return await does(trx)
+      } finally {
+        connection.query = query
+      }
     })
   await work()
   db.company = company
-  return transactions.map(({ statements }) => statements)
+  return transactions
 }
+
+const CLAIM: Sent = { statements: 3, packets: 2 }
 
 const seen = new Set<string>()
 
 /** Raises, or recovers, and counts what the attempts send that follow. */
-async function attempts(act: () => Promise<unknown>, queues = [deliverJob]): Promise<number[]> {
+async function attempts(act: () => Promise<unknown>, queues = [deliverJob]): Promise<Sent[]> {
   const ids: string[] = []
   const isNew = ({ delivery_id: id }: AttemptData) => !seen.has(id) && ids.push(id) > 0
   const [, ...transactions] = await during(async () => {
@@ -43,11 +64,15 @@ async function attempts(act: () => Promise<unknown>, queues = [deliverJob]): Pro
 }
 
 t.test('an attempt that gets through is two transactions of few statements', async t => {
-  t.strictSame(await attempts(() => world.raise()), [4, 6])
-  t.strictSame(await attempts(() => world.recover()), [4, 5])
+  t.strictSame(await attempts(() => world.raise()), [CLAIM, { statements: 6, packets: 4 }])
+  t.strictSame(await attempts(() => world.recover()), [CLAIM, { statements: 5, packets: 3 }])
 })
 
 t.test('one that does not sends the next', async t => {
   receiver.answer(500, 200)
-  t.strictSame(await attempts(() => world.raise({ cause: 'rule:2' }), [deliverJob, retryJob]), [4, 6, 4, 7])
+  const failed = { statements: 7, packets: 5 }
+  t.strictSame(await attempts(() => world.raise({ cause: 'rule:2' }), [deliverJob, retryJob]), [
+    ...[CLAIM, failed],
+    ...[CLAIM, failed],
+  ])
 })
