@@ -38,6 +38,15 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>
 }
 
+export interface EmbeddedOptions {
+  dataDir: string
+  log: EmbeddedLog
+  /** Parent of clusters whose user may not enter the data folder; defaults to `/var/lib/tidemark`. */
+  elsewhere?: string
+  /** Called whenever PostgreSQL has begun something that is to be waited for. */
+  whileStarting?(): void
+}
+
 /** Logs the steps of the start; a pino logger fits. */
 export interface EmbeddedLog {
   info(fields: object, message: string): void
@@ -73,16 +82,9 @@ const settings: Record<string, string> = {
 /**
  * Starts the PostgreSQL of a data folder, with a new cluster if it has none, or attaches to the server that runs there.
  * Any number of processes may do so at once.
- * @param options.elsewhere parent of clusters whose user may not enter the data folder; `/var/lib/tidemark`
- * @param options.whileStarting called when a server was launched that takes no connections yet
  * Rejects with a sentence on what to do when the machine cannot run it or the data folder cannot be used.
  */
-export async function startEmbedded(options: {
-  dataDir: string
-  log: EmbeddedLog
-  elsewhere?: string
-  whileStarting?(): void
-}): Promise<EmbeddedPostgres> {
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, log } = options
   try {
     await mkdir(dataDir, { recursive: true })
@@ -99,7 +101,7 @@ export async function startEmbedded(options: {
   const { folder } = place
   const starting = await takeLock(`${folder}.lock`, 'exclusive', patienceMs)
   try {
-    const credentials = await prepare(place, binaries, log)
+    const credentials = await prepare(place, binaries, options)
     const running = await findRunning(folder, credentials)
     const postmaster = running ?? (await launch(place, binaries, credentials, options))
     if (running) log.info({ folder, pid: running.pid, port: running.port }, 'Took up the running PostgreSQL')
@@ -141,7 +143,11 @@ export async function attachEmbedded(dataDir: string): Promise<string | null> {
 }
 
 /** Creates the cluster and its passwords unless they exist. */
-async function prepare(place: ClusterFolder, binaries: PostgresBinaries, log: EmbeddedLog) {
+async function prepare(
+  place: ClusterFolder,
+  binaries: PostgresBinaries,
+  { log, whileStarting }: Pick<EmbeddedOptions, 'log' | 'whileStarting'>,
+) {
   const { dataDir, folder } = place
   const kept = await readCredentials(dataDir)
   let isThere = await stat(folder).then(
@@ -168,7 +174,11 @@ async function prepare(place: ClusterFolder, binaries: PostgresBinaries, log: Em
   if (!kept) await writeCredentials(dataDir, credentials)
   if (!isThere) {
     const began = performance.now()
-    await createCluster(binaries, folder, { password: credentials.superuser_password, settings })
+    await createCluster(binaries, folder, {
+      password: credentials.superuser_password,
+      settings,
+      onLaunched: whileStarting,
+    })
     log.info({ folder, ms: Math.round(performance.now() - began) }, `Made a PostgreSQL ${major} cluster`)
   }
   // Again after each crash in between, or when another process was faster.
@@ -180,7 +190,7 @@ async function launch(
   place: ClusterFolder,
   binaries: PostgresBinaries,
   credentials: Credentials,
-  { log, whileStarting }: Pick<Parameters<typeof startEmbedded>[0], 'log' | 'whileStarting'>,
+  { log, whileStarting }: Pick<EmbeddedOptions, 'log' | 'whileStarting'>,
 ) {
   const { dataDir, folder } = place
   const began = performance.now()

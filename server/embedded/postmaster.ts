@@ -28,12 +28,17 @@ export function newPassword(): string {
 /**
  * Makes a cluster folder whose superuser `postgres` signs in with the password. It appears complete or not at
  * all: the next start deletes an incomplete folder of a killed one.
- * @param settings lines of postgresql.conf
+ * @param options.settings lines of postgresql.conf
+ * @param options.onLaunched called when the process runs that makes it
  */
 export async function createCluster(
   binaries: PostgresBinaries,
   folder: string,
-  options: { password: string; settings: Record<string, string> },
+  options: {
+    password: string
+    settings: Record<string, string>
+    onLaunched?: (() => void) | undefined
+  },
 ): Promise<void> {
   // An initdb that outlived a killed start may still be clearing up its own draft.
   const parent = dirname(folder)
@@ -57,7 +62,9 @@ export async function createCluster(
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
     // A new cluster holds nothing yet, so waiting for the disk would only delay the first start.
     const rest = ['--auth=scram-sha-256', `--username=${superuser}`, `--pwfile=${passwordFile}`, '--no-sync']
-    await runToEnd(binaries.initdb, ['--pgdata', draft, ...locale, ...rest, ...settings], binaries)
+    const made = runToEnd(binaries.initdb, ['--pgdata', draft, ...locale, ...rest, ...settings], binaries)
+    options.onLaunched?.()
+    await made
     await rename(draft, folder)
   } finally {
     await rm(passwordFile, { force: true })
