@@ -1,5 +1,7 @@
 /** Stores the results of jobs: those that end while a statement runs are stored together by the next. */
+import { setTimeout as wait } from 'node:timers/promises'
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
+import { isAway } from '../database/away.ts'
 import type { SettledJobs } from './settled.ts'
 
 type StoredJob = JobWithMetadata<object>
@@ -7,7 +9,12 @@ type StoredJob = JobWithMetadata<object>
 export interface Settler {
   /** Resolves when the result is stored, or when another process has claimed the job meanwhile. */
   settle(record: StoredJob, result: JobResult): Promise<void>
+  /** The same of a try that threw: it is tried again. */
+  fail(record: StoredJob, error: Error): Promise<void>
 }
+
+/** Between two tries to store a result while the database is away. */
+const AGAIN_MS = 1_000
 
 /** Each with its own output. The count of its claims is the fence: a claim that expired stores nothing. */
 const COMPLETE = `
@@ -39,7 +46,11 @@ interface Ended {
   isStored: PromiseWithResolvers<void>
 }
 
-/** @param report called with the errors of the database; a job whose result is not stored is tried again */
+/**
+ * A result is stored when a database that was away is back: until its claim lapses, a job whose result is missing
+ * counts as running.
+ * @param report called with the errors of the database; a job whose result cannot be stored is tried again
+ */
 export function makeSettler(
   boss: PgBoss,
   name: string,
@@ -48,38 +59,46 @@ export function makeSettler(
   let completed: Ended[] = []
   let isStoring = false
 
+  async function persist(store: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await store()
+      } catch (error) {
+        report(error as Error)
+        if (!isAway(error)) return
+        await wait(AGAIN_MS, undefined, { ref: false })
+      }
+    }
+  }
+
   async function storeCompleted(): Promise<void> {
     isStoring = true
     while (completed.length > 0) {
       const batch = completed
       completed = []
-      try {
-        const items = batch.map(({ record, output }) => ({
-          ...{ id: record.id, retry_count: record.retryCount, output },
-        }))
+      const items = batch.map(({ record, output }) => ({
+        ...{ id: record.id, retry_count: record.retryCount, output },
+      }))
+      await persist(async () => {
         const { rows } = await boss.getDb().executeSql(COMPLETE, [name, JSON.stringify(items)])
         const ids = new Set((rows as { id: string }[]).map(({ id }) => id))
         for (const { record } of batch) if (ids.has(record.id)) settled?.note(name, record.data, 'completed')
-      } catch (error) {
-        report(error as Error)
-      }
+      })
       for (const { isStored } of batch) isStored.resolve()
     }
     isStoring = false
   }
 
-  async function storeFailed(record: StoredJob, { status, output }: JobResult): Promise<void> {
-    try {
+  const storeFailed = (record: StoredJob, { status, output }: JobResult): Promise<void> =>
+    persist(async () => {
       const attempt = [name, record.id, record.retryCount]
       if (status === 'deadletter') await boss.getDb().executeSql(END_TRIES, attempt)
       const stored = (await boss.fail(name, [record], output as object)) as { affected?: number }
       if (stored.affected) settled?.note(name, record.data, 'failed')
-    } catch (error) {
-      report(error as Error)
-    }
-  }
+    })
 
   return {
+    fail: (record, error) => persist(async () => void (await boss.fail(name, [record], error))),
     settle(record, result) {
       if (result.status !== 'completed') return storeFailed(record, result)
       const isStored = Promise.withResolvers<void>()

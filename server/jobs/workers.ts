@@ -153,7 +153,7 @@ export function startWorkers(
       const work = shares ? shares.hold(companyIn(record.data ?? {}), run) : run()
       await settler.settle(record, await Promise.race([work, expiry.promise]))
     } catch (error) {
-      await boss.fail(job.name, [record], error as Error).catch(report)
+      await settler.fail(record, error as Error)
     } finally {
       clearTimeout(timer)
       tries.delete(one)

@@ -73,3 +73,24 @@ t.test(
     }
   },
 )
+
+t.test('a result that the database did not take is stored when it is back', async t => {
+  const { server, query } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
+  const id = randomUUID()
+  await query(
+    `create function away() returns trigger language plpgsql as $$ begin
+       if new.state = 'completed' then raise 'shutting down' using errcode = '57P01'; end if;
+       return new;
+     end $$`,
+  )
+  await query('create trigger away before update on pgboss.job for each row execute function away()')
+  await server.jobs.send(hold, { company_id: randomUUID(), id }, { group: id })
+  await until(() => running.has(id))
+  running.get(id)!.release()
+  await wait(300)
+  const stored = () => query(`select state, retry_count from pgboss.job where name = $1`, [hold.name])
+  t.strictSame(await stored(), [{ state: 'active', retry_count: 0 }])
+  await query('drop trigger away on pgboss.job')
+  await until(async () => (await stored())[0]?.state === 'completed')
+  t.strictSame(await stored(), [{ state: 'completed', retry_count: 0 }], 'it was not run again')
+})
