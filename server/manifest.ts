@@ -31,8 +31,7 @@ import * as identityColumns from '../migrations/0020_identities.ts'
 import * as alertNotes from '../migrations/0021_alert_notes.ts'
 import * as badgeUpstream from '../migrations/0022_badge_upstream.ts'
 import * as checkLeases from '../migrations/0023_check_leases.ts'
-import * as admissionFunctions from '../migrations/0024_admission.ts'
-import * as nameIndex from '../migrations/0025_names.ts'
+import * as frequentReads from '../migrations/0024_frequent_reads.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -103,8 +102,7 @@ export const manifest = {
     migration('0021_alert_notes', alertNotes),
     migration('0022_badge_upstream', badgeUpstream),
     migration('0023_check_leases', checkLeases),
-    migration('0024_admission', admissionFunctions),
-    migration('0025_names', nameIndex),
+    migration('0024_frequent_reads', frequentReads),
   ],
 }
 

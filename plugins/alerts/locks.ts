@@ -4,7 +4,13 @@
  * The order of all locks: `server/database/locks.ts`.
  */
 import type { QueryBuilder } from 'objection'
-import { ask, companyOf, rows, type Reading, type Transaction } from '../../server/database/database.ts'
+import {
+  sendStatements,
+  companyOf,
+  rows,
+  type Reading,
+  type Transaction,
+} from '../../server/database/database.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { Alert, AlertRule, Delivery, Destination } from './models.ts'
 
@@ -37,7 +43,7 @@ export async function lockAlert(trx: Transaction, id: string): Promise<Alert | u
 
 /** Locks the alerts of deliveries. A delivery that ends, and a message that resolving adds, see each other under it. */
 export async function lockAlertsOf(trx: Transaction, deliveries: readonly Pick<Delivery, 'alertId'>[]) {
-  const [found] = await ask(trx, [alertsOfLock(trx, deliveries)])
+  const [found] = await sendStatements(trx, [alertsOfLock(trx, deliveries)])
   return found
 }
 
@@ -56,12 +62,15 @@ export function alertsOfLock(
 }
 
 /** Locks deliveries, as a statement. */
-export function deliveriesLock(trx: Transaction, ids: readonly string[]): Reading<object> {
+export function deliveriesLock(
+  trx: Transaction,
+  deliveries: readonly Pick<Delivery, 'id'>[],
+): Reading<object> {
   return {
     name: 'lock deliveries',
     text: `select from deliveries where company_id = :companyId and id = any(cast(:ids as uuid[]))
       order by id for update`,
-    bindings: { companyId: companyOf(trx), ids: [...ids] },
+    bindings: { companyId: companyOf(trx), ids: deliveries.map(({ id }) => id) },
   }
 }
 

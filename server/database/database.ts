@@ -19,7 +19,7 @@ import { migrationError } from './migration-errors.ts'
  */
 
 export { isAway } from './away.ts'
-export { ask } from './readings.ts'
+export { sendStatements } from './readings.ts'
 export type { Found, Reading, Readings } from './readings.ts'
 
 export type Transaction = Knex.Transaction

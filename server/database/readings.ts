@@ -48,7 +48,7 @@ function positionAll(readings: readonly Reading<object>[]): Statement[] {
  * Runs statements of one company's transaction in their order, in one round trip; they may lock and write too.
  * @throws the first error; none of the statements after it was run
  */
-export async function ask<T extends object[]>(
+export async function sendStatements<T extends object[]>(
   trx: Knex.Transaction,
   readings: Readings<T>,
 ): Promise<Found<T>> {

@@ -1,7 +1,12 @@
 /** Claims of attempts by jobs. A claim that was never released shows that the process of its attempt was lost. */
 import Joi from 'joi'
 import { v5 } from 'uuid'
-import { ask, companyOf, type Reading, type Transaction } from '../../../server/database/database.ts'
+import {
+  sendStatements,
+  companyOf,
+  type Reading,
+  type Transaction,
+} from '../../../server/database/database.ts'
 import type { JobContext } from '../../../server/jobs/jobs.ts'
 import { Delivery, type Destination } from '../models.ts'
 import { SLOT_LEASE_SECONDS, releaseSlots, takeSlots } from './slots.ts'
@@ -71,7 +76,7 @@ export async function claimAttempts(
      returning d.*, f.claimed_by as former_job, f.claimed_at as former_at`,
     bindings: { companyId, asked: JSON.stringify(asked), ids, seconds: SLOT_LEASE_SECONDS },
   }
-  const [found, destinations] = await ask(trx, [claiming, destinationsOfLock(trx, ids)])
+  const [found, destinations] = await sendStatements(trx, [claiming, destinationsOfLock(trx, ids)])
   const claims = requests.map(({ job: { id: jobId, isAfterLoss } }, place) => {
     // Two tries of one job may overlap: one of them gets the attempt.
     const isFirst = requests.findIndex(({ job }) => job.id === jobId) === place

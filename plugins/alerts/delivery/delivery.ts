@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { recordAttempt } from './delivery-telemetry.ts'
 import { v7 } from 'uuid'
-import { ask, companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
+import { sendStatements, companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { Item, Job, JobContext } from '../../../server/jobs/jobs.ts'
 import type { MessageType } from '../destinations/destination.ts'
 import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
@@ -262,15 +262,9 @@ async function recordOutcomes(
     ...{ id, fence, n, status: statuses[place]!, served: served ?? null },
     ...{ delay: delay ?? null, job_id: delay === undefined ? null : jobId },
   }))
-  const [alerts, , found] = await ask(trx, [
-    alertsOfLock(
-      trx,
-      ending.map(({ delivery }) => delivery),
-    ),
-    deliveriesLock(
-      trx,
-      ended.map(({ id }) => id),
-    ),
+  const [alerts, , found] = await sendStatements(trx, [
+    alertsOfLock(trx, deliveriesOf(ending)),
+    deliveriesLock(trx, deliveriesOf(attempts)),
     endedStore(trx, ended),
   ])
   const stored = new Set(found.map(({ id }) => id))
@@ -287,12 +281,8 @@ async function recordOutcomes(
       alerts.some(({ id, deliveryFailed }) => id === delivery.alertId && deliveryFailed)
     )
   })
-  const settling = settleDeliveries(
-    server,
-    trx,
-    recorded.filter(({ delay }) => delay === undefined),
-    flagged.map(({ delivery }) => delivery),
-  )
+  const over = recorded.filter(({ delay }) => delay === undefined)
+  const settling = settleDeliveries(server, trx, over, deliveriesOf(flagged))
   await Promise.all([inserting, settling])
   for (const { delivery, n, delay, jobId, inContext } of recorded)
     if (delay !== undefined)
@@ -305,6 +295,8 @@ async function recordOutcomes(
   )
   return attempts.map(({ delivery }, place) => (stored.has(delivery.id) ? (statuses[place] ?? null) : null))
 }
+
+const deliveriesOf = (some: readonly { delivery: Delivery }[]) => some.map(({ delivery }) => delivery)
 
 /** A delivery that has ended, and how to send what waited for it under its cause. */
 interface EndedDelivery {
@@ -327,12 +319,7 @@ async function settleDeliveries(
   if (alertIds.length > 0) await updateDeliveryFailed(trx, [...new Set(alertIds)])
   const firsts = ended.filter(({ delivery }) => delivery.alertId && delivery.eventType !== 'alert.resolved')
   if (firsts.length === 0) return
-  const [waiting] = await ask(trx, [
-    waitingLock(
-      trx,
-      firsts.map(({ delivery }) => delivery),
-    ),
-  ])
+  const [waiting] = await sendStatements(trx, [waitingLock(trx, deliveriesOf(firsts))])
   for (const next of waiting) {
     const first = firsts.find(
       ({ delivery }) => delivery.alertId === next.alertId && delivery.destinationId === next.destinationId,

@@ -1,7 +1,7 @@
 /** Outcomes of attempts, as columns of deliveries and their attempts. */
 import { companyOf, rows, type Reading, type Transaction } from '../../../server/database/database.ts'
 import { failedOutcome, type DeliveryOutcome } from '../destinations/destination.ts'
-import { Delivery, DeliveryAttempt } from '../models.ts'
+import { DeliveryAttempt, type Delivery } from '../models.ts'
 import { UNCLAIMED_FIELDS, type AttemptClaim } from './claims.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 

@@ -1,7 +1,13 @@
 /** Limits the requests in flight to one destination, across all processes and queues. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { ask, companyOf, rows, type Reading, type Transaction } from '../../../server/database/database.ts'
+import {
+  sendStatements,
+  companyOf,
+  rows,
+  type Reading,
+  type Transaction,
+} from '../../../server/database/database.ts'
 import { type Destination } from '../models.ts'
 import { lockDestination } from '../locks.ts'
 
@@ -57,13 +63,13 @@ export async function takeSlots(
      returning holder`,
     bindings: { companyId: companyOf(trx), asked: JSON.stringify(asked), isTest, lapse: SLOT_LEASE_SECONDS },
   }
-  const [taken] = await ask(trx, [taking])
+  const [taken] = await sendStatements(trx, [taking])
   return new Set(taken.map(({ holder }) => holder))
 }
 
 /** Frees the slots of attempts that hold one. Call it after all other rows are locked. */
 export async function releaseSlots(trx: Transaction, holders: readonly string[]): Promise<void> {
-  if (holders.length > 0) await ask(trx, [slotRelease(trx, holders)])
+  if (holders.length > 0) await sendStatements(trx, [slotRelease(trx, holders)])
 }
 
 /** The same as a statement, to be sent after those that lock other rows. */

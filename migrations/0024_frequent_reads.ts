@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 
 /**
- * Functions that count requests against limits and admit callers by API key. Processes of the version before count in
- * the same rows with statements of their own.
+ * What frequent reads need: an index of names, and functions that count requests against limits and admit callers by
+ * API key. Processes of the version before count in the same rows with statements of their own.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -98,9 +98,14 @@ export async function up(knex: Knex): Promise<void> {
       end if;
     end $$;
     revoke execute on function admit_key from public;
+
+    -- What a search in all names is counted from: a third of the pages of the index that gives the list its order.
+    create index tables_names on tables (company_id, lower_name) where is_active;
   `)
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('drop function admit_key; drop function peek_limit; drop function take_limit')
+  await knex.raw(
+    'drop index tables_names; drop function admit_key; drop function peek_limit; drop function take_limit',
+  )
 }
