@@ -87,11 +87,11 @@ const DOMAINS = raw(`
  * | constraint | relation  | key columns     | name | nature   | column numbers  | target  | numbers at |
  * | target     | target    | number          | name | table    | schema          |         |            |
  *
- * `required` is true where NULL is refused, and of a column followed by its collation if that was created; a collation is
- * a nondeterministic one. `base` is the type under a domain. `key columns` is how many of the numbers
- * count, null for all. `nature` is seven characters: contype, confupdtype, confdeltype, confmatchtype, and t or f for
- * deferrable, initially deferred and nulls not distinct. A target is a table outside the scope that a foreign key refers to, a row for each of its columns
- * that are named.
+ * `required` is true where NULL is refused; the oid of the column's collation follows it where that was created by
+ * somebody. `base` is the type under a domain. `key columns` is how many of the numbers count, null for all. `nature` is
+ * seven characters: contype, confupdtype, confdeltype, confmatchtype, and t or f for deferrable, initially deferred and
+ * nulls not distinct. A collation is a nondeterministic one. A target is a table outside the scope that a foreign key
+ * refers to, a row for each of its columns that are named.
  */
 export interface PostgresqlCatalogRow extends Record<'a' | 'b' | 'c' | 'd', string | null> {
   part: 'table' | 'type' | 'column' | 'collation' | 'constraint' | 'target'

@@ -22,7 +22,8 @@ export function lockDemoAlerts(trx: Transaction): Promise<void> {
 type Alerts = QueryBuilder<Alert, Alert[]>
 
 /** The order in which raising locks alerts. */
-const inRaisingOrder = (alerts: Alerts) => alerts.orderByRaw('kind collate "C", cause collate "C", id')
+const RAISING_ORDER = 'kind collate "C", cause collate "C", id'
+const inRaisingOrder = (alerts: Alerts) => alerts.orderByRaw(RAISING_ORDER)
 
 /** Locks alerts that change their status. */
 export const lockAlerts = (alerts: Alerts): Alerts => inRaisingOrder(alerts).forUpdate()
@@ -41,13 +42,10 @@ export async function lockAlert(trx: Transaction, id: string): Promise<Alert | u
   return Alert.query(trx).findById(id).forUpdate()
 }
 
-/** Locks the alerts of deliveries. A delivery that ends, and a message that resolving adds, see each other under it. */
-export async function lockAlertsOf(trx: Transaction, deliveries: readonly Pick<Delivery, 'alertId'>[]) {
-  const [found] = await sendStatements(trx, [alertsOfLock(trx, deliveries)])
-  return found
-}
-
-/** The same as a statement, to be sent together with others. */
+/**
+ * Locks the alerts of deliveries, as a statement. A delivery that ends, and a message that resolving adds, see each other
+ * under it.
+ */
 export function alertsOfLock(
   trx: Transaction,
   deliveries: readonly Pick<Delivery, 'alertId'>[],
@@ -56,7 +54,7 @@ export function alertsOfLock(
     name: 'lock alerts of deliveries',
     text: `select id, delivery_failed, resolved_at from alerts
       where company_id = :companyId and id = any(cast(:ids as uuid[]))
-      order by kind collate "C", cause collate "C", id for no key update`,
+      order by ${RAISING_ORDER} for no key update`,
     bindings: { companyId: companyOf(trx), ids: deliveries.flatMap(({ alertId }) => alertId ?? []) },
   }
 }
@@ -86,7 +84,7 @@ export function destinationsOfLock(trx: Transaction, deliveryIds: readonly strin
 }
 
 export async function lockAlertOfDelivery(trx: Transaction, delivery: Pick<Delivery, 'alertId'>) {
-  const [alert] = await lockAlertsOf(trx, [delivery])
+  const [[alert]] = await sendStatements(trx, [alertsOfLock(trx, [delivery])])
   return alert
 }
 

@@ -159,6 +159,16 @@ export class Batch extends Query {
   }
 }
 
+/** Sends a batch over a connection, or over one of a pool. @returns the rows of each statement */
+export function sendBatch(
+  to: { query(batch: Batch, done: (error: Error | null, rows: object[][]) => void): unknown },
+  batch: Batch,
+): Promise<object[][]> {
+  return new Promise((resolve, reject) => {
+    to.query(batch, (error, rows) => (error ? reject(error) : resolve(rows)))
+  })
+}
+
 function named(column: string): string {
   return Object.keys(mappers.postProcessResponse({ [column]: null }) as object)[0] ?? column
 }

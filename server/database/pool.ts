@@ -1,6 +1,6 @@
 import knexModule, { type Knex } from 'knex'
 import type { Logger } from 'pino'
-import { Batch, mappers, type Statement } from './batch.ts'
+import { Batch, mappers, sendBatch, type Statement } from './batch.ts'
 
 /** Milliseconds after which a query is abandoned; the server cancels it two seconds earlier. */
 const QUERY_TIMEOUT_MS = 15_000
@@ -147,7 +147,7 @@ export async function askInTurn(
   const connection = await client.acquireConnection()
   const { stream } = connection.connection
   stream.cork()
-  const asked = batches.map(batch => send(connection, batch))
+  const asked = batches.map(batch => sendBatch(connection, batch))
   stream.uncork()
   const results = await Promise.allSettled(asked)
   results.forEach((result, index) => {
@@ -172,19 +172,11 @@ export async function askInOrder(
   const batch = new Batch(statements)
   const connection = await (trx.client as PoolClient).acquireConnection()
   try {
-    return await send(connection, batch)
+    return await sendBatch(connection, batch)
   } catch (error) {
     disposeInDoubt(connection, batch, error)
     throw error
   }
-}
-
-function send(connection: PgConnection, batch: Batch): Promise<object[][]> {
-  return new Promise((resolve, reject) => {
-    connection.query(batch, (error: Error | null, found: object[][]) =>
-      error ? reject(error) : resolve(found),
-    )
-  })
 }
 
 /** Keeps a connection from being used again whose prepared statements an error has left unknown. */

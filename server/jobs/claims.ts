@@ -1,14 +1,9 @@
 /** Claims the jobs of one kind. */
 import type { FetchOptions, JobWithMetadata, PgBoss } from 'pg-boss'
-import { Batch } from '../database/batch.ts'
+import { Batch, sendBatch } from '../database/batch.ts'
 import { nameLock } from '../database/locks.ts'
 
 type StoredJob = JobWithMetadata<object>
-
-/** The engine's pool of connections. */
-interface Pool {
-  query(batch: Batch, values: undefined, done: (error: Error | null, found: object[][]) => void): void
-}
 
 /**
  * Claims jobs that may start. If their groups are limited, processes claim one after the other, because pg-boss counts
@@ -31,10 +26,7 @@ async function askLocked(
   boss: PgBoss,
   { name, text, values = [] }: { name: string; text: string; values: unknown[] | undefined },
 ): Promise<{ rows: object[] }> {
-  const { pool } = boss.getDb() as unknown as { pool: Pool }
-  const batch = new Batch([nameLock(`claim ${name}`), { text, values }])
-  const found = await new Promise<object[][]>((resolve, reject) => {
-    pool.query(batch, undefined, (error, rows) => (error ? reject(error) : resolve(rows)))
-  })
-  return { rows: found[1] ?? [] }
+  const { pool } = boss.getDb() as unknown as { pool: Parameters<typeof sendBatch>[0] }
+  const [, rows = []] = await sendBatch(pool, new Batch([nameLock(`claim ${name}`), { text, values }]))
+  return { rows }
 }

@@ -37,21 +37,19 @@ const RETRY_MS = 3_000
  * @throws StartError whose message says what to do
  */
 export async function openProcess(config: Config, log: Logger, signal?: AbortSignal): Promise<OpenProcess> {
-  // The program takes most of a second to load, and PostgreSQL starts meanwhile.
-  const program = () => import('../build.ts')
   if (config.databaseUrl !== undefined) {
     const server = await buildWhenThere(config, config.databaseUrl, log, signal)
     return { server, stop: isHurried => end(server, isHurried) }
   }
   const dataDir = resolve(config.dataDir)
   const secretKey = config.secretKey ?? (await openKeyFile(dataDir))
-  const whileStarting = () => void program().catch(() => undefined)
+  const whileStarting = () => void loadProgram().catch(() => undefined)
   const postgres = await startEmbedded({ dataDir, log, whileStarting }).catch((error: unknown) => {
     throw new StartError((error as Error).message, { cause: error })
   })
   try {
     const sourceAllow = config.egressAllow === undefined ? { sourceAllow: ['127.0.0.0/8', '::1/128'] } : {}
-    const { build } = await program()
+    const { build } = await loadProgram()
     const server = await build({ config, log, ownerUrl: postgres.url, secretKey, ...sourceAllow })
     return {
       server,
@@ -69,9 +67,12 @@ export async function openProcess(config: Config, log: Logger, signal?: AbortSig
   }
 }
 
+/** The program takes most of a second to load, and the embedded PostgreSQL starts meanwhile. */
+const loadProgram = () => import('../build.ts')
+
 /** The database may go again, or take no writes yet, while the server is put together on it. */
 async function buildWhenThere(config: Config, ownerUrl: string, log: Logger, signal?: AbortSignal) {
-  const { build } = await import('../build.ts')
+  const { build } = await loadProgram()
   for (;;) {
     await waitForDatabase(ownerUrl, log, signal)
     try {

@@ -2,8 +2,8 @@
 import Joi from 'joi'
 import { v5 } from 'uuid'
 import {
-  sendStatements,
   companyOf,
+  sendStatements,
   type Reading,
   type Transaction,
 } from '../../../server/database/database.ts'

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { recordAttempt } from './delivery-telemetry.ts'
 import { v7 } from 'uuid'
-import { sendStatements, companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
+import { companyOf, insertAll, sendStatements, type Transaction } from '../../../server/database/database.ts'
 import type { Item, Job, JobContext } from '../../../server/jobs/jobs.ts'
 import type { MessageType } from '../destinations/destination.ts'
 import { Delivery, DeliveryAttempt, Destination } from '../models.ts'

@@ -2,9 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import {
-  sendStatements,
   companyOf,
   rows,
+  sendStatements,
   type Reading,
   type Transaction,
 } from '../../../server/database/database.ts'
@@ -69,16 +69,13 @@ export async function takeSlots(
 
 /** Frees the slots of attempts that hold one. Call it after all other rows are locked. */
 export async function releaseSlots(trx: Transaction, holders: readonly string[]): Promise<void> {
-  if (holders.length > 0) await sendStatements(trx, [slotRelease(trx, holders)])
-}
-
-/** The same as a statement, to be sent after those that lock other rows. */
-export function slotRelease(trx: Transaction, holders: readonly string[]): Reading<object> {
-  return {
+  if (holders.length === 0) return
+  const releasing: Reading<object> = {
     name: 'release slots',
     text: 'delete from destination_slots where company_id = :companyId and holder = any(cast(:holders as uuid[]))',
     bindings: { companyId: companyOf(trx), holders: [...holders] },
   }
+  await sendStatements(trx, [releasing])
 }
 
 /**
