@@ -1,6 +1,7 @@
 import t from 'tap'
+import { sentDuring } from '../../helpers/sent-statements.ts'
 import { makeStage } from '../../helpers/world.ts'
-import { metricWorld, sentDuring } from './world.ts'
+import { metricWorld } from './world.ts'
 
 t.test('a thousand groups are learned in batches, and reported in one short message', async t => {
   const world = await metricWorld(

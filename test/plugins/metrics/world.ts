@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { discover, makeWorldOn, type Stage, type World } from '../../helpers/world.ts'
 
 interface Teardown {
@@ -96,33 +95,4 @@ export async function metricOf(world: World, table: string, body: object): Promi
       return found as unknown as AlertRow[]
     },
   }
-}
-
-/** A statement that this process sent. */
-export interface Sent {
-  text: string
-  /** Characters of its longest parameter. */
-  longest: number
-}
-
-let written: Sent[] | null = null
-
-// A connection keeps the method that it finds when it is opened, so that it is replaced before there is any.
-const { query } = pg.Client.prototype
-pg.Client.prototype.query = function (this: pg.Client, ...input: unknown[]) {
-  const [first, second] = input as [string | { text?: string; values?: unknown[] }, unknown[]?]
-  const text = typeof first === 'string' ? first : (first.text ?? '')
-  const values = (typeof first === 'string' ? second : (first.values ?? second)) ?? []
-  const lengths = Array.isArray(values) ? values.map(value => String(value).length) : []
-  written?.push({ text, longest: Math.max(0, ...lengths) })
-  return (query as (...all: unknown[]) => unknown).apply(this, input)
-} as typeof query
-
-/** Writes down the statements that this process sends to PostgreSQL while something is done. */
-export async function sentDuring(work: () => Promise<unknown>): Promise<Sent[]> {
-  const sent: Sent[] = []
-  written = sent
-  await work()
-  written = null
-  return sent
 }

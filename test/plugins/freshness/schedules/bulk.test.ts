@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { checkJob, dispatchChecks } from '../../../../plugins/freshness/jobs.ts'
-import { sentDuring } from '../../metrics/world.ts'
+import { sentDuring } from '../../../helpers/sent-statements.ts'
 import { explicit, startWorlds } from '../worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-bulk-'))
