@@ -96,7 +96,15 @@ export interface AssetLookup {
 /** Counts of alerts and rules, and the alerts that need attention. */
 export interface AlertHealth {
   /** `recent_alerts` were opened within the last 24 hours. */
-  summary: { total_rules: number; active_rules: number; recent_alerts: number; unresolved_alerts: number }
+  summary: {
+    total_rules: number
+    active_rules: number
+    recent_alerts: number
+    unresolved_alerts: number
+    open_by_severity: Record<Severity, number>
+  }
+  /** Alerts that were opened, and resolved or dismissed, since the time that was given; routine kinds do not count. */
+  since: { alerts_opened: number; alerts_ended: number }
   attention: AttentionItem[]
 }
 
@@ -149,8 +157,11 @@ export interface AlertsApi {
    * no other asset is switched off: without the filter it would match everything.
    */
   forgetAssets(trx: Transaction, assetIds: readonly string[]): Promise<void>
-  /** The part of alerts in the health of the company; at most 20 alerts, the worst first. */
-  readHealth(trx: Transaction): Promise<AlertHealth>
+  /**
+   * The part of alerts in the health of the company; at most 20 alerts, the worst first.
+   * @param since where the counts of opened and ended alerts start; without it they are 0
+   */
+  readHealth(trx: Transaction, since?: Date): Promise<AlertHealth>
   /** Called by the catalog, which depends on alerts, when it registers. */
   setAssetLookup(lookup: AssetLookup): void
   filterKnownAssets: AssetLookup['filterKnown']

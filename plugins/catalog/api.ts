@@ -117,8 +117,11 @@ export interface CatalogApi {
   outcomeQueries(): OutcomeQuery[]
   /** The tables that the checks of all features watch, and those whose source is discovered on schedule. */
   coverageQueries(): CoverageQuery[]
-  /** What all features report of the health of the transaction's company. */
-  readHealth(trx: Transaction): Promise<HealthPart[]>
+  /**
+   * What all features report of the health of the transaction's company.
+   * @param since the time from which they count what happened
+   */
+  readHealth(trx: Transaction, since?: Date): Promise<HealthPart[]>
   /** What tables are made from, as SELECTs of `company_id`, `table_id` and `upstream_id`; none without lineage. */
   upstreamQueries(): string[]
 }

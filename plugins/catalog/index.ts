@@ -119,9 +119,9 @@ export const catalog: Plugin<undefined> = {
       extendAssets: extension => void extensions.push(extension),
       upstreamQueries: () => extensions.flatMap(({ upstreamQuery }) => upstreamQuery ?? []),
       coverageQueries: () => [driftCoverage, ...extensions.flatMap(({ coverage }) => coverage?.() ?? [])],
-      async readHealth(trx) {
-        const parts = [await readDriftHealth(trx)]
-        for (const { health } of extensions) if (health) parts.push(await health(trx))
+      async readHealth(trx, since) {
+        const parts = [await readDriftHealth(trx, since)]
+        for (const { health } of extensions) if (health) parts.push(await health(trx, since))
         return parts
       },
       outcomeQueries: () => extensions.flatMap(extension => extension.outcomes?.() ?? []),

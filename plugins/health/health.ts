@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 
 /** From best to worst. */
 export const HEALTH_STATUSES = ['healthy', 'warning', 'critical'] as const
@@ -10,10 +10,16 @@ const MAX_ATTENTION_ITEMS = 50
 /**
  * What alerts and all features report of the transaction's company: critical if anything critical needs attention,
  * warning if anything else does. A feature that is not loaded has no part.
+ * @param since the time from which the reply counts what happened
  */
-export async function summarizeHealth({ plugins }: Server, trx: Transaction): Promise<object> {
-  const alerts = await plugins.alerts.readHealth(trx)
-  const parts = await plugins.catalog.readHealth(trx)
+export async function summarizeHealth(
+  server: Server,
+  trx: Transaction,
+  since: Date | undefined,
+): Promise<object> {
+  const { plugins } = server
+  const alerts = await plugins.alerts.readHealth(trx, since)
+  const parts = await plugins.catalog.readHealth(trx, since)
   const attention = [alerts, ...parts].flatMap(part => part.attention)
   const having = (severity: string) => attention.filter(item => item.severity === severity)
   const sorted = [...having('critical'), ...having('warning')]
@@ -22,7 +28,33 @@ export async function summarizeHealth({ plugins }: Server, trx: Transaction): Pr
     overall_status: status,
     alerts: alerts.summary,
     ...Object.fromEntries(parts.map(({ name, summary }) => [name, summary])),
+    coverage: await countCoverage(server, trx),
+    since: since ? Object.assign({ at: since }, alerts.since, ...parts.map(part => part.since)) : null,
     needs_attention: sorted.slice(0, MAX_ATTENTION_ITEMS),
     generated_at: new Date(),
   }
+}
+
+/** The tables of active sources, and those with an active check of their own. Discovery on schedule is none. */
+async function countCoverage(server: Server, trx: Transaction): Promise<object> {
+  const queries = server.plugins.catalog.coverageQueries().filter(({ kind }) => kind !== 'schema_drift')
+  const watched = queries.map(
+    ({ text }) => `select c.table_id from (${text}) c where c.company_id = :companyId`,
+  )
+  const [counts] = await rows<{ watched: number; total: number }>(
+    trx,
+    `select
+       (select coalesce(cast(sum(table_count) as int), 0) from sources
+         where company_id = :companyId and is_active) as total,
+       ${
+         watched.length === 0
+           ? '0'
+           : `(select cast(count(*) as int)
+         from (${watched.join(' union ')}) c
+         join tables t on t.company_id = :companyId and t.id = c.table_id and t.is_active
+         join sources s on s.company_id = :companyId and s.id = t.source_id and s.is_active)`
+       } as watched`,
+    { companyId: companyOf(trx) },
+  )
+  return { watched_tables: counts?.watched ?? 0, total_tables: counts?.total ?? 0 }
 }

@@ -22,6 +22,13 @@ const freshness = exampleRecord({
   freshness_rate: number.min(0).max(100).example(100),
 })
 
+export const summaryQuery = Joi.object({
+  since: Joi.date()
+    .iso()
+    .description('The reply also counts what happened at this time or after.')
+    .example('2026-03-09T00:00:00.000Z'),
+})
+
 const item = record({
   type: Joi.string().description('alert, freshness, schema_drift or checks.'),
   severity: Joi.valid('critical', 'warning'),
@@ -41,6 +48,11 @@ export const summary = reply(
         active_rules: count.example(2),
         recent_alerts: count.description('Opened within the last 24 hours.').example(0),
         unresolved_alerts: count.description('Triggered, acknowledged or snoozed.').example(0),
+        open_by_severity: exampleRecord({
+          critical: count.example(0),
+          warning: count.example(0),
+          info: count.example(0),
+        }),
       }),
       freshness: freshness.optional(),
       schema_drift: exampleRecord({
@@ -56,6 +68,21 @@ export const summary = reply(
         failing: count.example(0),
         error: count.example(0),
       }).optional(),
+      coverage: exampleRecord({
+        watched_tables: count
+          .description('Tables with an active check or freshness schedule; drift alone does not count.')
+          .example(3),
+        total_tables: count.description('Tables and views of active sources.').example(10),
+      }),
+      since: record({
+        at: time,
+        alerts_opened: count,
+        alerts_ended: count.description('Resolved or dismissed.'),
+        schema_changes: count,
+      })
+        .allow(null)
+        .description('What happened since the `since` of the query; null without one.')
+        .example(null),
       needs_attention: Joi.array()
         .items(item)
         .description(

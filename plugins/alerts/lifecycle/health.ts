@@ -1,5 +1,5 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import type { AlertHealth, AttentionItem, Severity } from '../api.ts'
+import type { AlertHealth, AlertKind, AttentionItem, Severity } from '../api.ts'
 import { IS_OPEN, isOpen, type AlertStatus } from '../models.ts'
 
 const MAX_LISTED = 20
@@ -13,10 +13,22 @@ interface AlertCount {
   failed: number
   /** Opened within the last 24 hours. */
   recent: number
+  /** Opened, and resolved or dismissed, since the time that was given; 0 without one. */
+  openedSince: number
+  endedSince: number
+}
+
+/** The time from which alerts are counted, and the names of the kinds that do not count. */
+interface CountedSince {
+  since: Date | null
+  routineKinds: readonly string[]
 }
 
 /** Alerts by status and severity, those of them that are open, and totals of alerts and rules. One statement. */
-export async function countAlerts(trx: Transaction) {
+export async function countAlerts(
+  trx: Transaction,
+  { since, routineKinds }: CountedSince = { since: null, routineKinds: [] },
+) {
   const found = await rows<
     { rules: number; activeRules: number } & (AlertCount | Record<keyof AlertCount, null>)
   >(
@@ -27,9 +39,11 @@ export async function countAlerts(trx: Transaction) {
            from alert_rules where company_id = :companyId) rules
        left join (
          select status, severity, count(*)::int as count, count(*) filter (where delivery_failed)::int as failed,
-                count(*) filter (where created_at > now() - interval '24 hours')::int as recent
+                count(*) filter (where created_at > now() - interval '24 hours')::int as recent,
+                count(*) filter (where created_at >= :since and ${IS_COUNTED})::int as opened_since,
+                count(*) filter (where resolved_at >= :since and ${IS_COUNTED})::int as ended_since
            from alerts where company_id = :companyId group by status, severity) counted on true`,
-    { companyId: companyOf(trx) },
+    { companyId: companyOf(trx), since, routineKinds },
   )
   // One row without counts if there is no alert.
   const counts = found.filter(row => row.status !== null)
@@ -39,17 +53,33 @@ export async function countAlerts(trx: Transaction) {
     active_rules: found[0]?.activeRules ?? 0,
     recent_alerts: counts.reduce((total, { recent }) => total + recent, 0),
     unresolved_alerts: sumCounts(open),
+    open_by_severity: countBySeverity(open),
   }
   return { counts, open, totals }
+}
+
+const IS_COUNTED = 'kind <> all(cast(:routineKinds as text[]))'
+
+function countBySeverity(open: readonly AlertCount[]): Record<Severity, number> {
+  const count = (severity: Severity) => sumCounts(open.filter(row => row.severity === severity))
+  return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
 
 export function sumCounts(counts: readonly { count: number }[]): number {
   return counts.reduce((total, { count }) => total + count, 0)
 }
 
-/** Counts of rules and alerts, and the worst open alerts that are not snoozed, newest first. Two statements. */
-export async function readAlertHealth(trx: Transaction): Promise<AlertHealth> {
-  const { totals } = await countAlerts(trx)
+/**
+ * Counts of rules and alerts, and the worst open alerts that are not snoozed, newest first. Two statements.
+ * @param since where the counts of opened and ended alerts start
+ */
+export async function readAlertHealth(
+  trx: Transaction,
+  kinds: readonly AlertKind[],
+  since: Date | undefined,
+): Promise<AlertHealth> {
+  const routineKinds = kinds.flatMap(({ name, isRoutine }) => (isRoutine ? name : []))
+  const { counts, totals } = await countAlerts(trx, { since: since ?? null, routineKinds })
   const attention = await rows<
     Pick<AttentionItem, 'severity' | 'title'> & { assetId: string; assetName: string }
   >(
@@ -62,6 +92,10 @@ export async function readAlertHealth(trx: Transaction): Promise<AlertHealth> {
   )
   return {
     summary: totals,
+    since: {
+      alerts_opened: counts.reduce((total, { openedSince }) => total + openedSince, 0),
+      alerts_ended: counts.reduce((total, { endedSince }) => total + endedSince, 0),
+    },
     attention: attention.map(({ severity, title, assetId, assetName }) => ({
       type: 'alert',
       severity,

@@ -112,17 +112,13 @@ const SEARCHED = [
 ]
 
 export async function summarizeAlerts(request: Request) {
-  const { counts, open, totals } = await inCompany(request, countAlerts)
-  const severities = ['critical', 'warning', 'info'] as const
+  const { counts, open, totals } = await inCompany(request, trx => countAlerts(trx))
   return {
     data: {
       total: sumCounts(counts),
       open: sumCounts(open),
       by_status: Object.fromEntries(
         ALERT_STATUSES.map(status => [status, sumCounts(counts.filter(row => row.status === status))]),
-      ),
-      open_by_severity: Object.fromEntries(
-        severities.map(severity => [severity, sumCounts(open.filter(row => row.severity === severity))]),
       ),
       delivery_failed: counts.reduce((total, { failed }) => total + failed, 0),
       ...totals,

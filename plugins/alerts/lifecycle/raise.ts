@@ -26,7 +26,7 @@ export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): Alert
     resolveAll: (trx, type, causes, reason) => resolveCauses(server, trx, type, causes, reason),
     resolveOrphaned: (trx, orphaned) => resolveOrphaned(server, trx, orphaned),
     forgetAssets,
-    readHealth: readAlertHealth,
+    readHealth: (trx, since) => readAlertHealth(trx, kinds.all(), since),
     setAssetLookup: lookup => void (assets = lookup),
     filterKnownAssets: async (trx, ids) => (await assets?.filterKnown(trx, ids)) ?? [],
     resolveAssetId: async (trx, asset) => (await assets?.resolveId(trx, asset)) ?? asset,

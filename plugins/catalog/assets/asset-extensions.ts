@@ -17,8 +17,11 @@ export interface AssetExtension {
   upstreamQuery?: string
   /** The tables that active checks watch, by the kind of check. Asked after all features are registered. */
   coverage?(): readonly CoverageQuery[]
-  /** What the feature reports of the health of a company. */
-  health?(trx: Transaction): Promise<HealthPart>
+  /**
+   * What the feature reports of the health of a company.
+   * @param since the time from which `since` of the part counts
+   */
+  health?(trx: Transaction, since?: Date): Promise<HealthPart>
   /** Deletes what refers to a source and its tables, whose rows were deleted before in the same transaction. */
   forgetAssets?(trx: Transaction, assetIds: readonly string[]): Promise<void>
 }
@@ -54,4 +57,6 @@ export interface HealthPart {
   summary: object
   /** What is wrong, the worst first, at most 20. */
   attention: AttentionItem[]
+  /** Counts of what happened since the time that was given, by name: `schema_changes`. */
+  since?: Record<string, number>
 }

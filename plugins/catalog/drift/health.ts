@@ -39,10 +39,14 @@ export async function summarizeChanges(
   }
 }
 
-/** Changes of the last 30 days, and the sources with open changes of impact high or medium. */
-export async function readDriftHealth(trx: Transaction): Promise<HealthPart> {
+/**
+ * Changes of the last 30 days, and the sources with open changes of impact high or medium.
+ * @param since the time from which changes are counted too; one more statement
+ */
+export async function readDriftHealth(trx: Transaction, since?: Date): Promise<HealthPart> {
   const companyId = companyOf(trx)
   const summary = await summarizeChanges(trx, companyId, undefined, HEALTH_DAYS)
+  const changes = since === undefined ? undefined : await countChangesSince(trx, companyId, since)
   const attention = await rows<{ assetId: string; assetName: string; count: number; isHigh: boolean }>(
     trx,
     `select s.id as asset_id, s.name as asset_name, cast(count(*) as int) as count,
@@ -52,7 +56,22 @@ export async function readDriftHealth(trx: Transaction): Promise<HealthPart> {
      group by 1, 2 order by is_high desc, count desc, s.id limit :limit`,
     { companyId, limit: MAX_LISTED },
   )
-  return { name: 'schema_drift', summary, attention: attention.map(presentOpenChanges) }
+  return {
+    name: 'schema_drift',
+    summary,
+    attention: attention.map(presentOpenChanges),
+    ...(changes !== undefined && { since: { schema_changes: changes } }),
+  }
+}
+
+async function countChangesSince(trx: Transaction, companyId: string, since: Date): Promise<number> {
+  const [found] = await rows<{ count: number }>(
+    trx,
+    `select cast(count(*) as int) as count from schema_changes
+     where company_id = :companyId and detected_at >= :since`,
+    { companyId, since },
+  )
+  return found?.count ?? 0
 }
 
 function presentOpenChanges(open: {

@@ -658,7 +658,15 @@ export interface Operations {
       }
       reply: FreshnessCheckPageData
     }
-    '/api/v1/sdk/health/summary': { options: object; reply: HealthSummaryData }
+    '/api/v1/sdk/health/summary': {
+      options: {
+        query?: {
+          /** The reply also counts what happened at this time or after. */
+          since?: string
+        }
+      }
+      reply: HealthSummaryData
+    }
     '/api/v1/sdk/jobs/{job_id}': { options: { path: { job_id: string | number } }; reply: JobData }
     '/api/v1/sdk/lineage': {
       options: {
@@ -3037,6 +3045,11 @@ export interface HealthSummary {
     recent_alerts: number
     /** Triggered, acknowledged or snoozed. */
     unresolved_alerts: number
+    open_by_severity: {
+      critical: number
+      warning: number
+      info: number
+    }
   }
   freshness?: {
     total_tables: number
@@ -3073,6 +3086,20 @@ export interface HealthSummary {
     failing: number
     error: number
   }
+  coverage: {
+    /** Tables with an active check or freshness schedule; drift alone does not count. */
+    watched_tables: number
+    /** Tables and views of active sources. */
+    total_tables: number
+  }
+  /** What happened since the `since` of the query; null without one. */
+  since: {
+    at: string
+    alerts_opened: number
+    /** Resolved or dismissed. */
+    alerts_ended: number
+    schema_changes: number
+  } | null
   /** At most 50, the critical first: open alerts, stale tables, open changes, failed checks. */
   needs_attention: {
     /** alert, freshness, schema_drift or checks. */

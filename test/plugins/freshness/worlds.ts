@@ -54,7 +54,7 @@ export async function startWorlds(t: Teardown, options: Parameters<typeof startS
     return { database, source, watch, freshness, check }
   }
 
-  return { server, tenant, stranger, query, addSource, world }
+  return { server, tenant, stranger, query, addSource, discover, world }
 }
 
 /** Fields of a schedule with an explicit threshold. */
