@@ -1,6 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import { metricAnomaly } from './alert-kind.ts'
-import { checkSpecOf } from './metrics.ts'
+import { checkSpecOf, listedMetrics } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
 import { describeSnapshots } from './present.ts'
 import { recordCaptures } from './record.ts'
@@ -35,6 +35,7 @@ export const metrics: Plugin<undefined> = {
       record: (trx, table, taken, at) => recordCaptures(server, trx, table, taken, at),
       lastStatus: 'last_status',
       describe: describeSnapshots,
+      list: listedMetrics,
     })
     server.plugins.alerts.addKind(metricAnomaly)
     server.route(server.plugins.scans.routesOf(metricResource(server, captureNow)))

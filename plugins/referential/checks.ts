@@ -7,6 +7,7 @@ import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { joinedPageOf, newestFirst, type Page } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
+import type { ListedChecks } from '../scans/api.ts'
 import { checkFields, type CheckPatch } from './fields.ts'
 import { NamedCheck, ReferentialCheck } from './models.ts'
 
@@ -97,4 +98,18 @@ export function checksWithNames(trx: Transaction, some?: QueryBuilder<Referentia
       'parent.name as parentTable',
       'parent.isActive as parentIsActive',
     )
+}
+
+/** Referential checks in the list of all checks: their values are the numbers of orphans. */
+export const listedReferences: ListedChecks = {
+  kind: 'referential',
+  alertKind: 'referential_failure',
+  checks: `select company_id, source_id, table_id, created_at, cast(id as text) as key, cast(id as text) as id, name,
+      child_column_name as column_name, 'referential' as type, severity, is_active, check_interval,
+      latest_status as last_status, true as has_series
+    from referential_checks`,
+  results: `select r.id, r.checked_at as at, cast(r.orphan_count as float8) as value, r.status, cast(null as float8) as low,
+      cast(null as float8) as high, false as is_learning
+    from referential_results r where r.company_id = c.company_id and r.referential_check_id = cast(c.key as uuid)
+    order by r.checked_at desc, r.id desc`,
 }

@@ -1,5 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import { referentialFailure } from './alert-kind.ts'
+import { listedReferences } from './checks.ts'
 import { ReferentialCheck, type ReferentialResult } from './models.ts'
 import { describeResult } from './present.ts'
 import { recordResults, loadCheckSpecs } from './record.ts'
@@ -34,6 +35,7 @@ export const referential: Plugin<undefined> = {
       record: (trx, table, taken, at) => recordResults(server, trx, table, taken, at),
       lastStatus: 'latest_status',
       describe: describeResult,
+      list: listedReferences,
     })
     server.plugins.alerts.addKind(referentialFailure)
     server.route(server.plugins.scans.routesOf(referentialResource(server, checkNow)))

@@ -6,6 +6,9 @@ import type { CompanyRow, Readings, Transaction } from '../../server/database/da
 import type { ErrorCode } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset, TableContext } from '../catalog/api.ts'
+import type { ListedChecks } from './listed-checks.ts'
+
+export type { ListedChecks } from './listed-checks.ts'
 
 /** A row that stands for a check of one table, with the columns that `server/database/due.ts` asks for. */
 export interface ScheduledCheck extends CompanyRow {
@@ -62,6 +65,8 @@ export interface CheckFeature<Row extends ScheduledCheck = ScheduledCheck, Resul
   lastStatus: string
   /** What was made of a row, in words. */
   describe(row: Row, result: Result): CheckSummary
+  /** Its part of the list of all checks; without it, they are not listed there. */
+  list?: ListedChecks
 }
 
 /** What a check found, in words. */

@@ -2,22 +2,33 @@ import type { Plugin } from '@hapi/hapi'
 import type { CheckFeature, ScansApi } from './api.ts'
 import { checkAsset, resolveTarget } from './check.ts'
 import { checkJob, checkRoute } from './check-job.ts'
+import { checkListRoute } from './check-list.ts'
 import { checkRoutes } from './check-routes.ts'
 import { configure } from './configure.ts'
 import { dispatch, dispatchJob, scanJob } from './jobs.ts'
 import { backfill, dryRun } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** One pass over a table for every check that is due on it, across features. */
 export const scans: Plugin<undefined> = {
   name: 'scans',
   dependencies: ['catalog'],
   register(server) {
+    Object.assign(server.apiParts.tags, {
+      checks: {
+        title: 'Checks',
+        group: 'Monitoring',
+        order: 115,
+        description: 'Rules, metrics and referential checks together.',
+        page: '/api/public/docs/checks.md',
+      },
+    } satisfies Record<string, ApiTag>)
     const features: CheckFeature[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
     server.jobs.add(scanJob, dispatchJob, checkJob)
-    server.route(checkRoute)
+    server.route([checkRoute, checkListRoute(server, features)])
     server.expose({
       contribute(feature) {
         features.push(feature as unknown as CheckFeature)

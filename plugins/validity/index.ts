@@ -3,7 +3,7 @@ import { validityFailure } from './alert-kind.ts'
 import { ValidityRule, type ValidityResult } from './models.ts'
 import { describeResult } from './present.ts'
 import { recordResults } from './record.ts'
-import { scheduleUser, checkSpecOf } from './rules.ts'
+import { checkSpecOf, listedRules, scheduleUser } from './rules.ts'
 import { ruleResource } from './routes.ts'
 import { configSchema } from '../../server/openapi/choices.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
@@ -39,6 +39,7 @@ export const validity: Plugin<undefined> = {
       record: (trx, table, taken, at) => recordResults(server, trx, table, taken, at),
       lastStatus: 'latest_status',
       describe: describeResult,
+      list: listedRules,
     })
     server.plugins.alerts.addKind(validityFailure)
     server.plugins.operatingSchedules.addUser(scheduleUser)

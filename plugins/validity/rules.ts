@@ -8,6 +8,7 @@ import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
+import type { ListedChecks } from '../scans/api.ts'
 import { relearn } from './baseline.ts'
 import { ruleFields, type NewRule, type RulePatch } from './fields.ts'
 import { NamedRule, ValidityRule } from './models.ts'
@@ -204,4 +205,17 @@ export const scheduleUser = {
   async onHoursChanged(trx: Transaction, id: string): Promise<void> {
     await relearn(trx, await lockRulesOfSchedule(trx, id))
   },
+}
+
+/** Rules in the list of all checks: their values are the percentages of invalid rows. */
+export const listedRules: ListedChecks = {
+  kind: 'validity',
+  alertKind: 'validity_failure',
+  checks: `select company_id, source_id, table_id, created_at, cast(id as text) as key, 'v_' || uuid as id, name, column_name,
+      rule_type as type, severity, is_active, check_interval, latest_status as last_status, true as has_series
+    from validity_rules`,
+  results: `select r.id, r.checked_at as at, r.invalid_percent as value, r.status, r.expected_range_low as low,
+      r.expected_range_high as high, r.is_learning
+    from validity_results r where r.company_id = c.company_id and r.validity_rule_id = cast(c.key as bigint)
+    order by r.checked_at desc, r.id desc`,
 }

@@ -525,6 +525,28 @@ export interface Operations {
     }
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: BadgeData }
     '/api/v1/sdk/badges/{id}/status': { options: { path: { id: string | number } }; reply: BadgeStateData }
+    '/api/v1/sdk/checks/{asset_id}': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** The last results that each check comes with. */
+          points?: number
+          /** Only checks of this kind: validity, metric or referential. */
+          kind?: string
+          /** Only checks of these statuses, separated by commas. */
+          status?: ('passing' | 'warning' | 'failing' | 'error' | 'learning' | 'pending')[]
+          /** Only those that are switched on, or off. */
+          is_active?: boolean
+          /** A part of the name, type, column or table of the check, in any case. */
+          search?: string
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: ListedCheckItems
+    }
     '/api/v1/sdk/coverage/company': { options: object; reply: CompanyCoverageData }
     '/api/v1/sdk/coverage/{asset_id}': {
       options: { path: { asset_id: string | number } }
@@ -3260,6 +3282,48 @@ export interface LinkProviderResponse {
   authorization_url: string
   /** Seconds until the attempt expires. */
   expires_in: number
+}
+
+export interface ListedCheck {
+  /** validity, metric or referential. */
+  kind: string
+  /** The id that the endpoints of the kind take. */
+  id: string
+  /** The table. */
+  asset_id: string
+  qualified_name: string
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** As alerts call it. */
+  name: string
+  column_name: string | null
+  /** The type of the rule or metric, or referential. */
+  type: string
+  /** Null of a metric: its severity follows from each value. */
+  severity: 'info' | 'warning' | 'critical' | null
+  is_active: boolean
+  interval: 'hourly' | 'daily' | 'weekly'
+  /** How it did last: warning is close to the edge of its range, learning passes since it knows too little to judge, pending has not run. */
+  status: 'passing' | 'warning' | 'failing' | 'error' | 'learning' | 'pending'
+  last_checked_at: string | null
+  /** The alert of it that is open. */
+  open_alert_id: string | null
+  /** The last results, the oldest first. The value is the percentage of invalid rows, the value of the metric with its expected range, or the number of orphans. Empty for a metric by groups. */
+  points: {
+    at: string
+    /** Null when it could not be measured. */
+    value: number | null
+    status: 'passing' | 'warning' | 'failing' | 'error' | 'learning' | 'pending'
+    low: number | null
+    high: number | null
+  }[]
+}
+
+export interface ListedCheckItems {
+  data: {
+    items: ListedCheck[]
+  }
+  pagination: Pagination
 }
 
 export interface LoginRequest {

@@ -333,6 +333,8 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/freshness/{asset_id}/history': { access: 'read' },
   'POST /api/v1/sdk/freshness/{asset_id}/refresh': { access: 'write' },
 
+  'GET /api/v1/sdk/checks/{asset_id}': { access: 'read' },
+
   // Validity.
   'POST /api/v1/sdk/validity/dry-run': { access: 'read', body: id => ({ ...rule, ...onTable(id) }) },
   'GET /api/v1/sdk/validity/{asset_id}': { access: 'read' },

@@ -76,6 +76,10 @@ const OURS: [pattern: RegExp, reason: string][] = [
   [/^\w+ \/api\/v1\/sdk\/schema\//, 'baselines, schedules and all changes: decisions 3'],
   [/^\w+ \/api\/v1\/sdk\/freshness(\/|$)/, 'schedules, refreshes and lists: decisions 4'],
   [/^GET \/api\/v1\/sdk\/coverage\//, 'which tables are watched, for the published client: decisions 16'],
+  [
+    /^GET \/api\/v1\/sdk\/checks\/\{asset_id\}$/,
+    'the checks of all kinds together, for a screen of the console',
+  ],
   [/^POST \/api\/v1\/sdk\/(validity|metrics)\/dry-run$/, 'to try before storing: decisions 5'],
   [
     /^\w+ \/api\/v1\/sdk\/(validity|metrics)\/\{asset_id\}\/.+\/feedback$/,

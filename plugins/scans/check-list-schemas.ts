@@ -1,0 +1,86 @@
+import Joi from 'joi'
+import { exampleRecord, held, inItems, record, reply } from '../../server/http/envelopes.ts'
+import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../server/http/page.ts'
+
+const { id, text, time, number, flag } = held
+
+const LIST_STATUSES = ['passing', 'warning', 'failing', 'error', 'learning', 'pending'] as const
+/** How a check, or one result of it, did, in one vocabulary for all kinds. */
+export type ListStatus = (typeof LIST_STATUSES)[number]
+
+const MAX_POINTS = 100
+const DEFAULT_POINTS = 30
+
+export const checkListParams = Joi.object({
+  asset_id: Joi.string()
+    .max(1_000)
+    .required()
+    .description('The id or qualified name of a source or a table.'),
+})
+
+/** @param kinds the kinds of checks, known once the server is built */
+export const checkListQuery = (kinds: () => string[]) =>
+  Joi.object({
+    points: queryInteger(0, MAX_POINTS)
+      .default(DEFAULT_POINTS)
+      .description('The last results that each check comes with.'),
+    kind: Joi.string()
+      .max(100)
+      .custom((value: string, helpers) =>
+        kinds().includes(value) ? value : helpers.error('any.only', { valids: kinds() }),
+      )
+      .description('Only checks of this kind: validity, metric or referential.'),
+    status: queryWords(LIST_STATUSES).description('Only checks of these statuses, separated by commas.'),
+    is_active: queryBoolean,
+    search: Joi.string()
+      .trim()
+      .min(1)
+      .max(200)
+      .description('A part of the name, type, column or table of the check, in any case.'),
+    ...pageQuery(),
+  })
+
+const status = Joi.valid(...LIST_STATUSES)
+
+const point = record({
+  at: time,
+  value: number.allow(null).description('Null when it could not be measured.'),
+  status,
+  low: number.allow(null),
+  high: number.allow(null),
+})
+
+const check = exampleRecord({
+  kind: Joi.string().description('validity, metric or referential.').example('validity'),
+  id: Joi.string()
+    .description('The id that the endpoints of the kind take.')
+    .example('v_5b2f9a0e-3c4d-4e5f-8a6b-7c8d9e0f1a2b'),
+  asset_id: id.description('The table.').example('0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'),
+  qualified_name: text.example('shop.shop.public.orders'),
+  table_path: Joi.string().description('`catalog.schema.table`.').example('shop.public.orders'),
+  name: text.description('As alerts call it.').example('Known statuses'),
+  column_name: text.allow(null).example('status'),
+  type: Joi.string().description('The type of the rule or metric, or referential.').example('ENUM'),
+  severity: Joi.valid('info', 'warning', 'critical')
+    .allow(null)
+    .description('Null of a metric: its severity follows from each value.')
+    .example('critical'),
+  is_active: flag.example(true),
+  interval: Joi.valid('hourly', 'daily', 'weekly').example('daily'),
+  status: status
+    .description(
+      'How it did last: warning is close to the edge of its range, learning passes since it knows too little to judge, pending has not run.',
+    )
+    .example('failing'),
+  last_checked_at: time.allow(null).example('2026-03-09T08:10:05.000Z'),
+  open_alert_id: id.allow(null).description('The alert of it that is open.').example(null),
+  points: Joi.array()
+    .items(point)
+    .max(MAX_POINTS)
+    .description(
+      'The last results, the oldest first. The value is the percentage of invalid rows, the value of the metric with its expected range, or the number of orphans. Empty for a metric by groups.',
+    )
+    .example([{ at: '2026-03-09T08:10:05.000Z', value: 0.0274, status: 'failing', low: null, high: null }]),
+}).label('ListedCheck')
+
+export const checkListReply = reply(inItems(check))

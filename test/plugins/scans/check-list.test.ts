@@ -1,0 +1,184 @@
+import t from 'tap'
+import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
+
+const stage = await makeStage(t)
+const { app, tenant } = stage
+
+const SHOP = [
+  `create table customers (id int primary key)`,
+  `create table orders (id int primary key, customer_id int, email text, region text)`,
+  `insert into customers values (1)`,
+  `insert into orders values (1, 1, 'ann@x.org', 'north'), (2, 7, null, 'south')`,
+]
+
+interface ListedCheck {
+  kind: string
+  id: string
+  name: string
+  status: string
+  last_checked_at: string | null
+  open_alert_id: string | null
+  points: { at: string; value: number | null; status: string; low: number | null; high: number | null }[]
+}
+
+const list = async (asset: unknown, query = '', who = tenant) =>
+  who.ask('GET', `/api/v1/sdk/checks/${encodeURIComponent(String(asset))}${query}`)
+
+/** A source with a check of each kind on one table, made one after the other, and none run. */
+async function shopWorld(t: Parameters<typeof makeWorldOn>[0]) {
+  const world = await makeWorldOn(t, stage, SHOP)
+  await discover(world)
+  const { asset } = world
+  const create = async (path: string, body: object): Promise<string> => {
+    const { status, body: reply } = await tenant.ask('POST', `/api/v1/sdk/${path}/${asset.id}`, body)
+    if (status !== 201) throw new Error(JSON.stringify(reply))
+    return String(reply.data.uuid ?? reply.data.id)
+  }
+  const table = { table_path: 'orders', column_name: 'email' }
+  const rule = await create('validity', { ...table, rule_type: 'NOT_NULL', name: 'Has an address' })
+  const metric = await create('metrics', { ...table, metric_type: 'null_percent' })
+  const grouped = await create('metrics', {
+    ...{ table_path: 'orders', metric_type: 'row_count', group_by_columns: ['region'] },
+  })
+  const reference = await create('referential', {
+    ...{ child_table_path: 'orders', child_column_name: 'customer_id', name: 'Orders have customers' },
+    ...{ parent_table_path: 'customers', parent_column_name: 'id' },
+  })
+  const [orders] = await app.query(
+    `select id, qualified_name from tables where source_id = $1 and name = 'orders'`,
+    [asset.id],
+  )
+  const run = async () => {
+    for (const path of [
+      ...[`validity/${asset.id}/${rule}/check`, `referential/${asset.id}/${reference}/execute`],
+      ...[metric, grouped].map(id => `metrics/${asset.id}/${id}/capture`),
+    ]) {
+      const { status, body } = await tenant.ask('POST', `/api/v1/sdk/${path}`)
+      if (status !== 200) throw new Error(JSON.stringify(body))
+    }
+  }
+  return { ...world, rule, metric, grouped, reference, orders: orders!, run }
+}
+
+const itemsOf = (body: { data: { items: ListedCheck[] } }) => body.data.items
+
+t.test('the checks of all kinds are one list, by the ids of their own endpoints', async t => {
+  const { asset, rule, metric, grouped, reference, orders, run } = await shopWorld(t)
+  const pending = await list(asset.id)
+  t.match(pending.body.pagination, { total: 4, limit: 50, offset: 0, has_more: false })
+  t.strictSame(
+    itemsOf(pending.body).map(({ id, kind, status, last_checked_at: at }) => [id, kind, status, at]),
+    [
+      [reference, 'referential', 'pending', null],
+      [grouped, 'metric', 'pending', null],
+      [metric, 'metric', 'pending', null],
+      [rule, 'validity', 'pending', null],
+    ],
+    'the newest first',
+  )
+
+  await run()
+  const { body } = await list(asset.id)
+  const [ofReference, ofGroups, ofMetric, ofRule] = itemsOf(body)
+  const [alert] = await app.query(`select id from alerts where kind = 'validity_failure' and cause = $1`, [
+    rule,
+  ])
+  t.strictSame(
+    { ...ofRule, last_checked_at: null, points: [] },
+    {
+      ...{ kind: 'validity', id: rule, asset_id: orders.id, qualified_name: orders.qualified_name },
+      table_path: String(orders.qualified_name).split('.').slice(1).join('.'),
+      ...{ name: 'Has an address', column_name: 'email', type: 'NOT_NULL', severity: 'warning' },
+      ...{ is_active: true, interval: 'daily', status: 'failing', last_checked_at: null },
+      ...{ open_alert_id: alert?.id, points: [] },
+    },
+  )
+  t.match(ofRule?.points, [
+    { at: ofRule?.last_checked_at, value: 50, status: 'failing', low: null, high: null },
+  ])
+  t.match(ofMetric, {
+    ...{ name: 'null_percent of email on orders', type: 'null_percent', severity: null },
+    ...{ status: 'learning', open_alert_id: null, points: [{ value: 50, status: 'learning' }] },
+  })
+  t.match(ofGroups, { name: 'row_count on orders', column_name: null, status: 'learning', points: [] })
+  t.type(ofGroups?.last_checked_at, 'string', 'a metric by groups has no series, but has run')
+  t.match(ofReference, {
+    ...{ name: 'Orders have customers', type: 'referential', column_name: 'customer_id', status: 'failing' },
+    ...{ severity: 'warning', points: [{ value: 1, status: 'failing' }] },
+  })
+  const { body: alerts } = await tenant.ask('GET', `/api/v1/sdk/alerts/${ofReference?.open_alert_id}`)
+  t.equal(alerts.data?.rule_name, ofReference?.name, 'a check is called as its alerts call it')
+
+  for (const name of [orders.id, orders.qualified_name, asset.name])
+    t.strictSame((await list(name)).body, body, `the same by ${name}`)
+  const [customers] = await app.query(`select id from tables where source_id = $1 and name = 'customers'`, [
+    asset.id,
+  ])
+  t.match((await list(customers?.id)).body, { data: { items: [] }, pagination: { total: 0 } })
+})
+
+t.test('points are the last results of a series, the oldest first', async t => {
+  const { asset, metric, rule } = await shopWorld(t)
+  await app.query(
+    `insert into metric_snapshots (company_id, metric_id, value, status, is_learning, captured_at,
+       expected_range_low, expected_range_high, error_message)
+     select company_id, internal_id, case when n < 120 then n end, case when n < 120 then 'PASS' else 'ERROR' end, n < 118,
+       now() - make_interval(days => 120 - n), n - 1, n + 1, case when n < 120 then null else 'gone' end
+     from metrics, generate_series(1, 120) n where id = $1`,
+    [metric.slice(2)],
+  )
+  await app.query(`update metrics set last_status = 'ERROR' where id = $1`, [metric.slice(2)])
+  const checksWith = async (query: string) => {
+    const found = itemsOf((await list(asset.id, query)).body)
+    return new Map(found.map(item => [item.id, item]))
+  }
+  const three = (await checksWith('?points=3')).get(metric)
+  t.match(three?.points, [
+    { value: 118, status: 'passing', low: 117, high: 119 },
+    { value: 119, status: 'passing' },
+    { value: null, status: 'error' },
+  ])
+  t.match(three, { status: 'error', last_checked_at: three?.points[2]?.at })
+  t.equal((await checksWith('')).get(metric)?.points.length, 30)
+  const all = await checksWith('?points=100')
+  t.strictSame([all.get(metric)?.points.length, all.get(rule)?.points.length], [100, 0])
+  const none = (await checksWith('?points=0')).get(metric)
+  t.match(none, { points: { length: 0 }, last_checked_at: three?.last_checked_at })
+})
+
+t.test('filters and pages are those of the whole list', async t => {
+  const { asset, run, rule, metric } = await shopWorld(t)
+  await run()
+  const idsOf = async (query: string) => {
+    const { status, body } = await list(asset.id, query)
+    t.equal(status, 200, query)
+    t.equal(body.pagination.total, query.includes('offset') ? 4 : itemsOf(body).length, `total of ${query}`)
+    return itemsOf(body).map(({ kind, id }) => (kind === 'metric' ? id : kind))
+  }
+  t.strictSame(await idsOf('?status=failing'), ['referential', 'validity'])
+  t.equal((await idsOf('?status=failing,learning,error')).length, 4)
+  t.strictSame(await idsOf('?status=passing'), [])
+  t.strictSame(await idsOf('?kind=validity'), ['validity'])
+  t.strictSame(await idsOf('?search=ADDRESS'), ['validity'])
+  t.strictSame(await idsOf('?search=null_percent'), [metric])
+  t.equal((await idsOf('?search=public.orders')).length, 4)
+  t.strictSame(await idsOf('?search=100%25'), [], 'there are no wildcards')
+  await tenant.ask('PATCH', `/api/v1/sdk/validity/${asset.id}/${rule}`, { is_active: false })
+  t.strictSame(await idsOf('?is_active=false'), ['validity'])
+  t.strictSame(await idsOf('?kind=validity&status=failing&is_active=true'), [])
+  t.match((await list(asset.id, '?kind=validity')).body.data.items, [
+    { open_alert_id: null, is_active: false },
+  ])
+  t.strictSame((await idsOf('?limit=2&offset=1')).length, 2)
+  t.strictSame(await idsOf('?limit=2&offset=3'), ['validity'])
+  t.match((await list(asset.id, '?limit=3')).body.pagination, { total: 4, has_more: true })
+})
+
+t.test('another company has no such asset, and bad input is refused', async t => {
+  const { asset, orders } = await shopWorld(t)
+  const stranger = await app.signUp('Stranger')
+  for (const id of [asset.id, orders.id, orders.qualified_name])
+    t.match(await list(id, '', stranger), { status: 404, body: { error: { code: 'ASSET_NOT_FOUND' } } })
+  for (const query of ['points=101', 'points=-1', 'kind=freshness', 'status=fine', 'limit=101', 'search='])
+    t.equal((await list(asset.id, `?${query}`)).status, 400, query)
+})
