@@ -30,6 +30,7 @@ import { recordConnectionStatus } from './sources/connection-status.ts'
 import { sourceInactive } from './sources/sources.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { usageRoutes } from './sources/usage-routes.ts'
+import { searchRoutes } from './search/routes.ts'
 import { lockScannedTable, lockSource } from './locks.ts'
 import { configSchema } from '../../server/openapi/choices.ts'
 import { connectionOf } from './schemas.ts'
@@ -93,6 +94,7 @@ export const catalog: Plugin<undefined> = {
       ...schemaRoutes,
       ...tagRoutes,
       ...usageRoutes,
+      ...searchRoutes,
     ])
     server.expose({
       findAsset,

@@ -28,6 +28,7 @@ const BENCHES: Record<string, { full: string[]; quick: string[] }> = {
     quick: ['--logins', '10', '--seconds', '1', '--flooders', '4'],
   },
   lists: { full: ['100000', '30'], quick: ['500', '2'] },
+  search: { full: ['100000', '30'], quick: ['500', '2'] },
   history: { full: ['10000000', '30'], quick: ['100000', '2'] },
   footprint: { full: [], quick: ['--quick'] },
 }

@@ -845,6 +845,17 @@ export interface Operations {
       options: { path: { asset_id: string | number } }
       reply: SchemaStatusData
     }
+    '/api/v1/sdk/search': {
+      options: {
+        query: {
+          /** A part of a name, in any case; there are no wildcards. */
+          q: string
+          /** How many of each kind to show at most. */
+          limit?: number
+        }
+      }
+      reply: SearchMatchesData
+    }
     '/api/v1/sdk/tags': {
       options: {
         query?: {
@@ -4252,6 +4263,35 @@ export interface SchemaStatus {
 
 export interface SchemaStatusData {
   data: SchemaStatus
+}
+
+export interface SearchMatches {
+  sources: {
+    id: string
+    qualified_name: string
+    name: string
+    asset_type: 'source'
+    /** The engine. */
+    source_type: string
+  }[]
+  tables: {
+    id: string
+    qualified_name: string
+    name: string
+    asset_type: 'table' | 'view' | 'materialized_view' | 'external_table'
+  }[]
+  columns: {
+    name: string
+    data_type: string
+    /** The table. */
+    asset_id: string
+    /** That of the table. */
+    qualified_name: string
+  }[]
+}
+
+export interface SearchMatchesData {
+  data: SearchMatches
 }
 
 export interface SeverityCounts {

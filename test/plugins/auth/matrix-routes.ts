@@ -333,6 +333,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/freshness/{asset_id}/history': { access: 'read' },
   'POST /api/v1/sdk/freshness/{asset_id}/refresh': { access: 'write' },
 
+  'GET /api/v1/sdk/search': { access: 'read', query: () => ({ q: 'orders' }) },
   'GET /api/v1/sdk/checks/{asset_id}': { access: 'read' },
 
   // Validity.
