@@ -77,7 +77,8 @@ export interface ConstraintInfo {
   properties?: ConstraintProperties
 }
 
-export type TableKind = 'table' | 'view' | 'materialized_view' | 'external_table'
+export const TABLE_KINDS = ['table', 'view', 'materialized_view', 'external_table'] as const
+export type TableKind = (typeof TABLE_KINDS)[number]
 
 /** A table or view as `introspect` reports it. */
 export interface TableInfo extends TableRef {

@@ -1,7 +1,8 @@
 import Joi from 'joi'
 import type { Connector } from '../../connectors/connector.ts'
 import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
-import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
+import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../server/http/page.ts'
+import { TABLE_KINDS } from '../../connectors/catalog.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { IMPACTS } from './drift/diff.ts'
 import { patternList } from './discovery/patterns.ts'
@@ -131,7 +132,7 @@ export const assetList = Joi.object({
     .description(
       'The name of a source; or an engine, such as postgresql, for all sources of it unless one has this name.',
     ),
-  asset_type: Joi.string().valid('source', 'table', 'view', 'materialized_view', 'external_table'),
+  asset_type: queryWords(['source', ...TABLE_KINDS]),
   search: Joi.string().max(200).description('A part of the name, in any case; there are no wildcards.'),
   schema: names('Schemas, separated by commas; tables of any of them are listed.'),
   // Names of schemas are as their engines have them; those of tags are stored composed.

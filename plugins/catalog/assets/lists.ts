@@ -1,5 +1,6 @@
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { newestFirst, type Page } from '../../../server/http/page.ts'
+import { TABLE_KINDS } from '../../../connectors/catalog.ts'
 import type { Asset } from './assets.ts'
 import { SchemaChange, Source, Table } from '../models.ts'
 
@@ -9,7 +10,8 @@ export interface AssetListQuery extends Page {
   source?: string
   /** Whether `source` is also an engine: where no source has the name, those of the engine and their tables. */
   isEngine?: boolean
-  asset_type?: string
+  /** `source` and kinds of tables. */
+  asset_type?: string[]
   search?: string
   schema?: string[]
   /** Tags of the asset; of a table also those of its source and of its columns. */
@@ -46,10 +48,10 @@ export async function listAssets(
   companyId: string,
   query: AssetListQuery,
 ): Promise<AssetPage> {
-  const { asset_type: kind, tag, limit, offset } = query
+  const { asset_type: types, tag, limit, offset } = query
   const taggedSources = tag ? await findTaggedSources(trx, companyId, tag) : []
   const ofSources =
-    (kind === undefined || kind === 'source') && !query.schema
+    (types?.includes('source') ?? true) && !query.schema
       ? await readPage(
           trx,
           'sources',
@@ -62,13 +64,20 @@ export async function listAssets(
     offset: Math.max(0, offset - ofSources.total),
   }
   const ofTables =
-    kind === 'source'
+    kindsOf(query)?.length === 0
       ? EMPTY_PAGE
       : await readPage(trx, 'tables', await tableFilter(trx, { companyId, query, taggedSources }), rest)
   return {
     ...(await loadPage(trx, ofSources.ids, ofTables.ids)),
     total: ofSources.total + ofTables.total,
   }
+}
+
+/** The kinds of tables that are listed; undefined for all, empty for sources alone. */
+function kindsOf({ asset_type: types }: AssetSearch['query']): string[] | undefined {
+  const kinds = types?.filter(type => type !== 'source')
+  // All kinds need no condition, so that their tables are counted without looking at each.
+  return kinds?.length === TABLE_KINDS.length ? undefined : kinds
 }
 
 interface IdPage {
@@ -108,8 +117,9 @@ async function readPage(
 ): Promise<IdPage> {
   const matching = `from ${from} a where ${['a.company_id = :companyId', ...conditions].join(' and ')}`
   const inOrder = `order by a.created_at desc, a.id desc limit :limit offset :offset`
-  const { source, asset_type: kind, schema, search, tag } = query
-  const isNamesOnly = [source, kind, schema].every(value => value === undefined)
+  const { source, schema, search, tag } = query
+  const kinds = kindsOf(query)
+  const isNamesOnly = [source, kinds, schema].every(value => value === undefined)
   const isOnePass = tag !== undefined || (search !== undefined && !rare && !isNamesOnly)
   const [page] = await rows<IdPage>(
     trx,
@@ -132,7 +142,7 @@ async function readPage(
     {
       companyId,
       source: query.source ?? null,
-      kind: query.asset_type ?? null,
+      kinds: kinds ?? null,
       search: query.search ?? null,
       schemas: query.schema ?? null,
       tags: query.tag ?? null,
@@ -181,7 +191,8 @@ const MAX_RARE_TABLES = 500
 
 async function tableFilter(trx: Transaction, asked: AssetSearch): Promise<AssetFilter> {
   const { query, taggedSources } = asked
-  const { source, isEngine, asset_type: kind, search, schema, tag } = query
+  const { source, isEngine, search, schema, tag } = query
+  const kinds = kindsOf(query)
   // One source is compared with, so that its index gives the order of the list.
   const compared = isEngine ? 'in' : '='
   const rare = search === undefined ? null : await findRareTables(trx, search)
@@ -193,14 +204,14 @@ async function tableFilter(trx: Transaction, asked: AssetSearch): Promise<AssetF
           `a.source_id ${compared} (select s.id from sources s
              where s.company_id = :companyId and ${namedSources('s', isEngine)})`,
         ]),
-    ...(kind === undefined ? [] : ['a.kind = :kind']),
+    ...(kinds === undefined ? [] : ['a.kind = any(:kinds)']),
     ...(schema ? ['a.schema_name = any(:schemas)'] : []),
     ...(tag ? [tagCondition(taggedSources)] : []),
     ...(search === undefined
       ? []
       : [rare ? 'a.id = any(:rare)' : 'strpos(a.lower_name, lower(:search)) > 0']),
   ]
-  const isNarrowed = (kind ?? search ?? schema ?? tag) !== undefined
+  const isNarrowed = (kinds ?? search ?? schema ?? tag) !== undefined
   return { ...asked, conditions, rare, ...(!isNarrowed && { counted: countTables(query) }) }
 }
 

@@ -121,6 +121,11 @@ t.test('a list is filtered by source, type, schema, tag and name', async t => {
   await app.query(`delete from sources where id = '${named}'`)
   t.same(await found('asset_type=source'), ['lake', 'shop'])
   t.same(await found('asset_type=view'), ['orders_view'])
+  t.same(await found('asset_type=source,view'), ['lake', 'shop', 'orders_view'])
+  t.same(
+    await found('asset_type=table,view,materialized_view,external_table'),
+    (await found('')).filter(name => !['lake', 'shop'].includes(name as string)),
+  )
   t.same(await found('schema=raw,%20odd'), ['100%_sure', '100x_sure', 'back\\slash', 'orders'])
   t.same(await found('schema=odd&asset_type=source'), [], 'a source has no schema')
   await addTables(app, lake, [{ name: 'plat', schema: 'cre\u0300me', age: 8 }])

@@ -48,7 +48,7 @@ async function tryClient(executablePath: string) {
       const tidemark = globalThis.tidemarkClient.createClient({ token })
       const found: string[] = []
       for await (const { name } of tidemark.iterate('/api/v1/assets', {
-        query: { asset_type: 'table', limit: 2 },
+        query: { asset_type: ['table'], limit: 2 },
       }))
         found.push(name)
       return found.sort()

@@ -99,7 +99,9 @@ t.test('every form of list is read to its end, page by page', async t => {
     await tidemark.post('/api/v1/sdk/validity/{asset_id}', { path, body })
   }
 
-  const assets = await collect(client.iterate('/api/v1/assets', { query: { ...query, asset_type: 'table' } }))
+  const assets = await collect(
+    client.iterate('/api/v1/assets', { query: { ...query, asset_type: ['table'] } }),
+  )
   t.strictSame(assets.map(({ name }) => name).sort(), TABLES, 'data and pagination')
   t.equal(pages.length, 3)
   const rules = await collect(client.iterate('/api/v1/sdk/validity/{asset_id}', { path, query }))
