@@ -102,6 +102,10 @@ export interface AlertHealth {
     recent_alerts: number
     unresolved_alerts: number
     open_by_severity: Record<Severity, number>
+    /** Triggered or acknowledged. */
+    active_alerts: number
+    /** Tables with such an alert. */
+    affected_tables: number
   }
   /** Alerts that were opened, and resolved or dismissed, since the time that was given; routine kinds do not count. */
   since: { alerts_opened: number; alerts_ended: number }
@@ -118,6 +122,8 @@ export interface AttentionItem {
   asset_id: string | null
   /** The qualified name. */
   asset_name: string | null
+  /** Present for an alert. */
+  alert_id?: string
 }
 
 /** `server.plugins.alerts`, for other features. All functions act inside the caller's transaction. */

@@ -35,6 +35,7 @@ const item = record({
   title: Joi.string(),
   asset_id: id.allow(null),
   asset_name: text.allow(null).description('The qualified name.'),
+  alert_id: id.optional().description('Present for an alert.'),
 })
 
 export const summary = reply(
@@ -53,6 +54,8 @@ export const summary = reply(
           warning: count.example(0),
           info: count.example(0),
         }),
+        active_alerts: count.description('Triggered or acknowledged.').example(0),
+        affected_tables: count.description('Tables with such an alert.').example(0),
       }),
       freshness: freshness.optional(),
       schema_drift: exampleRecord({

@@ -55,7 +55,7 @@ export function checkListRoute(server: Server, features: readonly CheckFeature[]
     id: 'listChecks',
     description: 'List the checks of an asset with their last results',
     notes:
-      'Of a table, or of a source with all its tables: validity rules, metrics and referential checks, active and inactive ones, the newest first. Use it for an overview with small charts; the endpoints of each kind have the configuration.',
+      'Lists the validity rules, metrics and referential checks of a table, or of all tables of a source: active and inactive ones, the newest first. Use it for an overview with small charts; the endpoints of each kind have the configuration.',
     validate: { params: checkListParams, query: checkListQuery(kinds) },
     response: checkListReply,
     app: {

@@ -23,7 +23,7 @@ function note({ text, values }: DriverQuery): void {
   noted?.push({ text, longest: Math.max(0, ...(values ?? []).map(value => String(value).length)) })
 }
 
-// Of the query and not of the client: connections keep the client's method that they found when they were opened, and
+// The query is hooked and not the client: connections keep the client's method that they found when they were opened, and
 // those of a shared server may be older than this module.
 const { submit, prepare } = driver
 driver.submit = function (connection) {

@@ -48,7 +48,7 @@ export async function countAlerts(
   // One row without counts if there is no alert.
   const counts = found.filter(row => row.status !== null)
   const open = counts.filter(isOpen)
-  const totals: AlertHealth['summary'] = {
+  const totals: Omit<AlertHealth['summary'], 'active_alerts' | 'affected_tables'> = {
     total_rules: found[0]?.rules ?? 0,
     active_rules: found[0]?.activeRules ?? 0,
     recent_alerts: counts.reduce((total, { recent }) => total + recent, 0),
@@ -80,28 +80,40 @@ export async function readAlertHealth(
 ): Promise<AlertHealth> {
   const routineKinds = kinds.flatMap(({ name, isRoutine }) => (isRoutine ? name : []))
   const { counts, totals } = await countAlerts(trx, { since: since ?? null, routineKinds })
-  const attention = await rows<
-    Pick<AttentionItem, 'severity' | 'title'> & { assetId: string; assetName: string }
-  >(
+  const attention = await rows<NeedyAlert & { alerts: number; tables: number }>(
     trx,
-    `select severity, title, asset_id, event #>> '{asset,qualified_name}' as asset_name
-     from alerts where company_id = :companyId and ${IS_OPEN} and status <> 'snoozed'
-       and severity in ('critical', 'warning')
-     order by severity = 'critical' desc, created_at desc, id desc limit :limit`,
+    `with needing as (
+       select id, severity, title, asset_id, created_at, event #>> '{asset,qualified_name}' as asset_name,
+         event #>> '{asset,asset_type}' <> 'source' as is_table
+       from alerts where company_id = :companyId and ${IS_OPEN} and status <> 'snoozed')
+     select counted.*, listed.*
+     from (select count(*)::int as alerts, (count(distinct asset_id) filter (where is_table))::int as tables from needing) counted
+     left join (select id, severity, title, asset_id, asset_name from needing where severity in ('critical', 'warning')
+       order by severity = 'critical' desc, created_at desc, id desc limit :limit) listed on true`,
     { companyId: companyOf(trx), limit: MAX_LISTED },
   )
   return {
-    summary: totals,
+    summary: {
+      ...totals,
+      active_alerts: attention[0]?.alerts ?? 0,
+      affected_tables: attention[0]?.tables ?? 0,
+    },
     since: {
       alerts_opened: counts.reduce((total, { openedSince }) => total + openedSince, 0),
       alerts_ended: counts.reduce((total, { endedSince }) => total + endedSince, 0),
     },
-    attention: attention.map(({ severity, title, assetId, assetName }) => ({
-      type: 'alert',
-      severity,
-      title,
-      asset_id: assetId,
-      asset_name: assetName,
-    })),
+    attention: attention.flatMap(({ id, severity, title, assetId, assetName }) =>
+      // One row without an alert if none is listed.
+      id === null
+        ? []
+        : { type: 'alert', severity, title, asset_id: assetId, asset_name: assetName, alert_id: id },
+    ),
   }
+}
+
+/** An alert that needs attention; its fields are null in the row that stands for none. */
+interface NeedyAlert extends Pick<AttentionItem, 'severity' | 'title'> {
+  id: string | null
+  assetId: string
+  assetName: string
 }

@@ -238,7 +238,7 @@ t.test('functions that run with the rights of the owner know the company too', a
   )
   t.strictSame(
     found.map(({ name }) => name),
-    ['admit_key', 'audit_append', 'rare_tables'],
+    ['admit_key', 'audit_append', 'rare_tables', 'tables_with_columns'],
     'each of them needs a look of its own here',
   )
   const append = `select audit_append(?, 'system', 'x.y', null, null, '{}', null, null)`
@@ -250,6 +250,10 @@ t.test('functions that run with the rights of the owner know the company too', a
     rows<{ ids: string[] | null }>(trx, `select rare_tables('orders', 10) as ids`),
   )
   t.notOk(seen?.ids?.includes(theirs.ids.table))
+  const columns = `select tables_with_columns('id', 100) as ids`
+  const [named] = await undone(trx => rows<{ ids: string[] }>(trx, columns))
+  t.ok(named?.ids.length, 'there are columns of the name')
+  t.notOk(named?.ids.includes(theirs.ids.table))
   // It finds no key but by the hash of the whole secret, which no row shows.
   for (const hash of [null, Buffer.alloc(0), Buffer.alloc(32)]) {
     const admit = `select company_id, id from admit_key(?, false, '{enterprise}', '{1}', '{1}')`
