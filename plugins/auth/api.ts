@@ -1,4 +1,4 @@
-import type { Server } from '@hapi/hapi'
+import type { Request, Server } from '@hapi/hapi'
 import type { Role, Scope } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { audit, type AuditOrigin, type RequestOrigin } from '../../server/http/audit.ts'
@@ -11,8 +11,9 @@ import { Company, User } from './models.ts'
 import { presentCompany, presentKey } from './present.ts'
 import { createIdentityProviderSlot, type IdentityProvider } from './prospects/identity-provider.ts'
 import { admitProspect, createProspect } from './prospects/prospects.ts'
-import { setDemoCompany } from './sign-in/demo-sessions.ts'
+import { DEMO_KEY_PREFIX, getDemoSecondsLeft, setDemoCompany } from './sign-in/demo-sessions.ts'
 import { issueTicket } from './sign-in/one-time-tokens.ts'
+import { resumeSession } from './sign-in/sessions.ts'
 import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 
 declare module '@hapi/hapi' {
@@ -122,11 +123,33 @@ export function authApi(server: Server) {
       method: string
       seconds: number
     }) => db.company(input.companyId, trx => issueTicket(trx, input, seconds)),
+    /** The address of the console that signs a user in, once. @throws when the company has no such active user */
+    createSignInLink: ({
+      companyId,
+      email,
+      seconds,
+    }: {
+      companyId: string
+      email: string
+      seconds: number
+    }) =>
+      db.company(companyId, async trx => {
+        const { id: userId } = await User.query(trx)
+          .findOne({ email: parseEmail(email), isActive: true })
+          .throwIfNotFound()
+        const ticket = await issueTicket(trx, { companyId, userId, method: 'sign-in link' }, seconds)
+        return `${config.baseUrl}/?${new URLSearchParams({ ticket })}`
+      }),
+    /** New tokens for the refresh token that a page keeps in a cookie. @throws 401, 429 */
+    resumeSession: (refreshToken: string, request: Request) => resumeSession(server, refreshToken, request),
     createProspect: (input: { email: string; company?: string }) => createProspect(server, input),
     admitProspect: (token: string, origin: RequestOrigin) =>
       admitProspect(server, identityProvider.current(), token, origin),
     /** Lets another system than our table of users identify prospects; once, before the start. */
     useIdentityProvider: (provider: IdentityProvider) => identityProvider.use(provider),
+    isDemoKey: (key: string) => key.startsWith(DEMO_KEY_PREFIX),
+    /** 0 for a key that no longer reads the demo. */
+    getDemoSecondsLeft: (key: string) => getDemoSecondsLeft(server, key),
     setDemoCompany: (companyId: string) => setDemoCompany(server, companyId),
   }
 }

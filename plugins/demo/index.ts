@@ -5,6 +5,9 @@ import { ensureSharedShop } from './shared-shop.ts'
 import { summarize } from './summary.ts'
 import { createDemoSource, createDemoCompany } from './tour.ts'
 
+/** The link that is printed signs in once, within an hour. */
+const LINK_SECONDS = 3_600
+
 export interface DemoApi {
   /** Creates the demo in an empty database. Prints the credentials and a summary, also at later starts. */
   runDemo(print: (line: string) => void): Promise<void>
@@ -56,6 +59,11 @@ async function run(server: Server, print: (line: string) => void): Promise<void>
   const credentials = await ensureDemo(server, print)
   if (!credentials) return
   await server.plugins.auth.setDemoCompany(credentials.companyId)
+  const link = await server.plugins.auth
+    .createSignInLink({ ...credentials, seconds: LINK_SECONDS })
+    // Its user may have been removed.
+    .catch(() => server.config.baseUrl)
+  print(`open: ${link}`)
   print(`sign-in: ${credentials.email} ${credentials.password}`)
   print(`key: ${credentials.key}`)
   const found = await summarize(server, credentials).catch((error: unknown) => {

@@ -55,6 +55,18 @@ export async function findDemoCaller(server: Server, key: string): Promise<Calle
   )
 }
 
+/** The seconds that a key of the demo still has; 0 for an unknown or expired one, and while the demo is disabled. */
+export async function getDemoSecondsLeft(server: Server, key: string): Promise<number> {
+  if (!server.config.demoEnabled) return 0
+  const [row] = await server.db.statement<{ seconds: number }>(
+    `select cast(extract(epoch from d.expires_at - now()) as int) as seconds
+     from demo_sessions d join companies c on c.company_id = d.company_id
+     where d.key_hash = :hash and d.expires_at > now() and c.is_demo`,
+    { hash: sha256(key) },
+  )
+  return row?.seconds ?? 0
+}
+
 export const demoRoutes: ServerRoute[] = [
   routesOf('demo')('POST', '/api/v1/demo/session', access.demo, {
     description: 'Create an API key that reads the demo company for an hour',

@@ -48,12 +48,15 @@ interface SessionState {
   previousHash: Buffer | null
   isAlive: boolean
   isJustRotated: boolean
+  /** Whether its refresh token is ten minutes old, by the clock of the database. */
+  isRotationDue: boolean
 }
 
 const SESSION_QUERY = `
   select s.company_id, s.user_id, s.refresh_hash, s.previous_hash,
     s.ended_at is null and s.expires_at > now() and u.is_active as is_alive,
-    coalesce(s.rotated_at > now() - interval '10 seconds', false) as is_just_rotated
+    coalesce(s.rotated_at > now() - interval '10 seconds', false) as is_just_rotated,
+    coalesce(s.rotated_at, s.created_at) < now() - interval '10 minutes' as is_rotation_due
   from sessions s join users u on u.id = s.user_id
   where s.id = :id`
 
@@ -104,6 +107,21 @@ export async function refreshSession(server: Server, text: string, request: Requ
   })
   if (!result) throw invalidRefreshToken()
   return result
+}
+
+/**
+ * Issues an access token to a browser that keeps its refresh token in a cookie: at each reload and for each tab. The
+ * refresh token is exchanged only once it is ten minutes old, because the exchanges of a user are limited.
+ * @returns the same refresh token, or its successor
+ * @throws 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`
+ */
+export async function resumeSession(server: Server, text: string, request: Request): Promise<SessionTokens> {
+  const token = parseRefreshToken(server.vault, text)
+  const [known] = token ? await server.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
+  if (!token || !known?.isAlive || known.isRotationDue || !matchesHash(token, known.refreshHash))
+    return refreshSession(server, text, request)
+  await server.limits.take(`resume:${known.userId}`, 60, 60, request)
+  return issueTokens(server, known.userId, token)
 }
 
 /** The caller of an access token; undefined once its session has ended or its user is disabled. */
