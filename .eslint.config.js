@@ -9,8 +9,12 @@ export default defineConfig(
     extends: [tseslint.configs.recommended],
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: {
-      // One program for the whole tree: its own tsconfig gives the plug-in template no sources of ours.
-      parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname },
+      // One program for the tree, since its own tsconfig gives the plug-in template no sources of ours, and one for what
+      // runs in browsers.
+      parserOptions: {
+        project: ['./tsconfig.json', './plugins/console/client/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',

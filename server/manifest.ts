@@ -36,6 +36,7 @@ import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
+import { consolePages } from '../plugins/console/index.ts'
 import { contracts } from '../plugins/contracts/index.ts'
 import { coverage } from '../plugins/coverage/index.ts'
 import { demo } from '../plugins/demo/index.ts'
@@ -73,6 +74,7 @@ export const manifest = {
     badges,
     contracts,
     publicPages,
+    consolePages,
   ],
   connectors: [postgresql, redshift, mysql, snowflake, bigquery, databricks] as unknown as Connector[],
   checks: [...ruleTypes, ...metricTypes] as CheckType[],

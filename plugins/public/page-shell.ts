@@ -38,6 +38,7 @@ export function renderPage({ title, content, layout, ...page }: HtmlPage): strin
 }
 
 const SECTIONS = [
+  ['/', 'Console'],
   ['/api/public/docs/index.md', 'Documentation'],
   ['/docs', 'Try the API'],
   ['/redoc', 'API reference'],

@@ -10,7 +10,6 @@ import { openApi } from '../../server/openapi/openapi.ts'
 import { assetNames, contentTag, sendAsset } from './assets.ts'
 import { pageFile, PREFIX } from './doc-pages.ts'
 import { documentationPage, searchIndex } from './docs-site.ts'
-import { linkRoutes, renderInvitation, renderTicket } from './link-pages.ts'
 import { scriptPolicy, sendPage } from './page-shell.ts'
 import { redoc, swagger, type ReferencePage } from './reference.ts'
 import {
@@ -28,7 +27,7 @@ import { renderStart } from './start-page.ts'
 import { unsubscribeRoutes } from './unsubscribe.ts'
 
 const tags = ['api', 'public']
-const ROBOTS = `User-agent: *\nAllow: /$\nAllow: ${PREFIX}\nAllow: /assets/\nDisallow: /\n`
+const ROBOTS = `User-agent: *\nAllow: /$\nAllow: /guide\nAllow: ${PREFIX}\nAllow: /assets/\nDisallow: /\n`
 
 export function routes(server: Server): ServerRoute[] {
   return [
@@ -37,7 +36,6 @@ export function routes(server: Server): ServerRoute[] {
     ...[swagger, redoc].flatMap(referenceRoutes),
     ...pageRoutes(server),
     ...assetRoutes(),
-    ...linkRoutes,
     ...unsubscribeRoutes,
   ]
 }
@@ -148,35 +146,16 @@ function referenceRoutes({ path, description, files, ...reference }: ReferencePa
 
 function pageRoutes({ config }: Server): ServerRoute[] {
   const start = renderStart(config.baseUrl)
-  const isToken = (value: unknown): value is string =>
-    typeof value === 'string' && /^[\w-]{1,200}$/.test(value)
   return [
     {
       method: 'GET',
-      path: '/',
-      // Magic links end here.
-      handler: ({ query, server }, h) =>
-        isToken(query.ticket)
-          ? sendPage(h, renderTicket(server, query.ticket), scriptPolicy)
-          : sendPage(h, start, scriptPolicy, { cache: 'no-cache' }),
+      path: '/guide',
+      handler: (_request, h) => sendPage(h, start, scriptPolicy, { cache: 'no-cache' }),
       options: {
         ...access.open,
-        id: 'getStartPage',
-        description: 'The start page',
-        notes: 'For people: links to the documentation and the reference.',
-        tags,
-        response: { status: { 200: html } },
-      },
-    },
-    {
-      method: 'GET',
-      path: '/invitation',
-      handler: ({ query, server }, h) =>
-        sendPage(h, renderInvitation(server, isToken(query.token) ? query.token : '…'), scriptPolicy),
-      options: {
-        ...access.open,
-        description: 'The page that the link of an invitation opens',
-        notes: 'For people: shows how to register with the invitation.',
+        id: 'getGuideStart',
+        description: 'The start page of the documentation',
+        notes: 'For people: the first commands, and links to the documentation and the reference.',
         tags,
         response: { status: { 200: html } },
       },

@@ -1,7 +1,6 @@
-import { html } from '../../server/markup.ts'
+import { html, type Markup } from '../../server/markup.ts'
 import { pageGroups, PREFIX } from './doc-pages.ts'
 import { renderSearch, siteScripts } from './docs-site.ts'
-import { renderCode } from './link-pages.ts'
 import { renderHeader, renderPage } from './page-shell.ts'
 
 const REFERENCES = [
@@ -10,6 +9,11 @@ const REFERENCES = [
   ['/openapi.json', 'OpenAPI description', 'The same for programs, in version 3.1'],
   ['/health', 'Health', 'The state of the service, its database and its jobs'],
 ] as const
+
+/** A code block with a line per text; the script of the site adds a button that copies it. */
+function renderCode(...lines: string[]): Markup {
+  return html`<pre><code>${lines.join('\n')}</code></pre>`
+}
 
 /** The start page: what the service is, the first commands, and links to everything else. */
 export function renderStart(baseUrl: string): string {
@@ -26,7 +30,7 @@ export function renderStart(baseUrl: string): string {
     title: 'Tidemark',
     layout: 'start',
     scripts: siteScripts,
-    content: html`${renderHeader('/', renderSearch())}
+    content: html`${renderHeader('/guide', renderSearch())}
       <main id="main">
         <h1>Know when your data is wrong</h1>
         <p class="lead">

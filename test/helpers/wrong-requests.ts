@@ -20,7 +20,7 @@ interface Parameter {
 }
 
 /** Values of parameters that hardly one takes. */
-const WRONG_TEXTS = ['', ' ', 'x', '-1', '1.5', '999999999999', 'null', '2026-02-30', 'ä'.repeat(300)]
+export const WRONG_TEXTS = ['', ' ', 'x', '-1', '1.5', '999999999999', 'null', '2026-02-30', 'ä'.repeat(300)]
 /** Values of fields that hardly one takes. */
 const WRONG_VALUES = [
   null,

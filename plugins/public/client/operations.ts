@@ -31,8 +31,8 @@ export interface Operations {
           offset?: number
           /** The name of a source; or an engine, such as postgresql, for all sources of it unless one has this name. */
           source?: string
-          /** Only assets of this type. */
-          asset_type?: 'source' | 'table' | 'view' | 'materialized_view' | 'external_table'
+          /** One or more of source, table, view, materialized_view, external_table, separated by commas. */
+          asset_type?: ('source' | 'table' | 'view' | 'materialized_view' | 'external_table')[]
           /** A part of the name, in any case; there are no wildcards. */
           search?: string
           /** Schemas, separated by commas; tables of any of them are listed. */
@@ -472,8 +472,8 @@ export interface Operations {
           offset?: number
           /** The name of a source; or an engine, such as postgresql, for all sources of it unless one has this name. */
           source?: string
-          /** Only assets of this type. */
-          asset_type?: 'source' | 'table' | 'view' | 'materialized_view' | 'external_table'
+          /** One or more of source, table, view, materialized_view, external_table, separated by commas. */
+          asset_type?: ('source' | 'table' | 'view' | 'materialized_view' | 'external_table')[]
           /** A part of the name, in any case; there are no wildcards. */
           search?: string
           /** Schemas, separated by commas; tables of any of them are listed. */
@@ -924,6 +924,10 @@ export interface Operations {
     }
     '/assets/{file}': { options: { path: { file: string | number } }; reply: string[][] }
     '/badges/{public_id}.svg': { options: { path: { public_id: string | number } }; reply: string }
+    '/console/files/{version}/{path}': {
+      options: { path: { version: string | number; path: string | number } }
+      reply: string
+    }
     '/favicon.ico': { options: object; reply: string[][] }
     '/favicon.svg': { options: object; reply: string[][] }
     '/health': { options: object; reply: Health }
@@ -1181,6 +1185,7 @@ export interface Operations {
       }
       reply: ValidityCheckData
     }
+    '/console/session': { options: { body: ConsoleSignInRequest }; reply: ConsoleSession }
   }
   put: {
     '/api/v1/auth/tokens/current': { options: { body: RefreshTokenRequest }; reply: RefreshTokenResponse }
@@ -1196,6 +1201,7 @@ export interface Operations {
       options: { path: { id: string | number }; body: UpdateBadgeRequest }
       reply: BadgeData
     }
+    '/console/session': { options: object; reply: ConsoleSession | undefined }
   }
   patch: {
     '/api/v1/auth/me': { options: { body: UpdateProfileRequest }; reply: User }
@@ -1307,6 +1313,7 @@ export interface Operations {
       reply: RemovalData
     }
     '/api/v1/users/{user_id}': { options: { path: { user_id: string | number } }; reply: undefined }
+    '/console/session': { options: object; reply: undefined }
   }
 }
 
@@ -2165,6 +2172,27 @@ export interface ConnectionTest {
 
 export interface ConnectionTestData {
   data: ConnectionTest
+}
+
+export interface ConsoleSession {
+  /** For `Authorization: Bearer`; a page keeps it in memory only. */
+  token: string
+  /** Seconds until the token ends. */
+  expires_in: number
+  /** As GET /api/v1/auth/me returns it; null in the demo. */
+  user: Record<string, unknown> | null
+  /** As GET /api/v1/auth/preferences returns them; null in the demo. */
+  preferences: Record<string, unknown> | null
+}
+
+export interface ConsoleSignInRequest {
+  /** With `password`. */
+  email?: string
+  password?: string
+  /** The ticket of a sign-in link or of a provider. */
+  ticket?: string
+  /** Look at the demo without an account. */
+  demo?: true
 }
 
 export interface ContractFinding {
@@ -3083,6 +3111,10 @@ export interface HealthSummary {
       warning: number
       info: number
     }
+    /** Triggered or acknowledged. */
+    active_alerts: number
+    /** Tables with such an alert. */
+    affected_tables: number
   }
   freshness?: {
     total_tables: number
@@ -3142,6 +3174,8 @@ export interface HealthSummary {
     asset_id: string | null
     /** The qualified name. */
     asset_name: string | null
+    /** Present for an alert. */
+    alert_id?: string
   }[]
   generated_at: string
 }

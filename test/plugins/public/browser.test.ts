@@ -33,11 +33,9 @@ async function tryPages() {
   const token = createHmac('sha256', Buffer.from(SECRET_KEY, 'base64')).update(email).digest('hex')
   const unsubscribe = `/api/public/unsubscribe?${new URLSearchParams({ email, token }).toString()}`
   const pages = {
-    start: { path: '/', ready: 'h1' },
+    start: { path: '/guide', ready: 'h1' },
     documentation: { path: '/api/public/docs/operations.md', ready: '.copy >> nth=0' },
     contents: { path: '/api/public/docs/index.md', ready: 'search:not([hidden])' },
-    alert: { path: '/alerts/019a0000-0000-7000-8000-0000000000aa', ready: '.copy' },
-    invitation: { path: '/invitation?token=made-up', ready: '.copy' },
     docs: { path: '/docs', ready: '.opblock-tag-section >> nth=0' },
     redoc: { path: '/redoc', ready: '[role=menu] >> nth=0' },
     unsubscribe: { path: unsubscribe, ready: '[role=switch]' },
@@ -90,7 +88,7 @@ async function tryPages() {
     })
   }
 
-  for (const [name, path] of Object.entries({ start: '/', documentation: '/api/public/docs/badges.md' }))
+  for (const [name, path] of Object.entries({ start: '/guide', documentation: '/api/public/docs/badges.md' }))
     t.test(
       `what can be used on the page ${name} is reached by keyboard and seen to be, and leads somewhere`,
       async t => {
@@ -120,7 +118,7 @@ async function tryPages() {
 
   t.test('a search finds a section, by keyboard, and opens it', async t => {
     const { page, seen } = await open(browser)
-    await page.goto(origin)
+    await page.goto(`${origin}/guide`)
     await page.keyboard.press('/')
     await page.keyboard.type('verify sign')
     await page.locator('#results a').first().waitFor()
@@ -180,8 +178,9 @@ async function tryPages() {
     const { page, seen } = await open(browser)
     await page.goto(`${origin}/docs#/public/getServiceHealth`)
     const operation = page.locator('#operations-public-getServiceHealth')
-    await operation.getByRole('button', { name: 'Try it out' }).click({ timeout: PAGE_TIMEOUT_MS })
-    await operation.getByRole('button', { name: 'Execute' }).click()
+    // By keyboard: on a busy machine the page draws too seldom to be seen to stand still, as a click waits for.
+    await operation.getByRole('button', { name: 'Try it out' }).press('Enter', { timeout: PAGE_TIMEOUT_MS })
+    await operation.getByRole('button', { name: 'Execute' }).press('Enter', { timeout: PAGE_TIMEOUT_MS })
     await operation.locator('.live-responses-table').waitFor({ timeout: PAGE_TIMEOUT_MS })
     t.match(await operation.locator('.live-responses-table').innerText(), /"status": "ok"/)
     t.strictSame(seen.errors, [])

@@ -15,7 +15,7 @@ async function statusOf(target: string): Promise<number> {
   return Number(chunk.toString().split(' ')[1])
 }
 
-for (const path of ['/', '/docs', '/redoc']) {
+for (const path of ['/guide', '/docs', '/redoc']) {
   t.test(`${path} is a page whose policy allows what it holds, and nothing of another host`, async t => {
     const { status, body, headers } = await ask('GET', path)
     t.equal(status, 200)
@@ -68,14 +68,14 @@ t.test('an unknown address gives people a page, and programs the error body', as
 })
 
 t.test('the start page leads to every page of the documentation', async t => {
-  const { body } = await ask('GET', '/')
+  const { body } = await ask('GET', '/guide')
   for (const name of pageNames) t.match(body, `href="/api/public/docs/${name}.md"`)
 })
 
 t.test(
   'assets are kept by browsers under the address of their version, and compared under others',
   async t => {
-    const { body } = await ask('GET', '/')
+    const { body } = await ask('GET', '/guide')
     for (const [, path = ''] of String(body).matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)) {
       const { headers } = await ask('GET', path)
       t.match(headers['cache-control'], 'immutable', path)

@@ -70,6 +70,10 @@ GET    /redoc                                                   -
 
 /** Routes that the specification does not name, and why they are there. */
 const OURS: [pattern: RegExp, reason: string][] = [
+  [
+    /^GET \/(guide|catalog|changes|settings)$|^\w+ \/console\//,
+    'the console and the start of the documentation',
+  ],
   [/^GET \/api\/public\/magic-login$/, 'refuses what only follows links: decisions 8'],
   [/^\w+ \/api\/v1\/sdk\/assets(\/|$)/, 'sources are made and kept: decisions 2'],
   [/^\w+ \/api\/v1\/sdk\/jobs\//, 'what became of a discovery or a refresh: decisions 2'],

@@ -1,0 +1,76 @@
+import { session } from './session.ts'
+
+const zone = () => session.value?.preferences?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatIn(style: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${style} ${zone()}`
+  const known = formats.get(key)
+  if (known) return known
+  const made = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone() })
+  formats.set(key, made)
+  return made
+}
+
+/** A moment in the user's time zone, such as `25 Nov 2026, 21:28`. */
+export function formatTime(at: string | number | Date | null | undefined): string {
+  if (at == null) return '–'
+  return formatIn('time', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+  }).format(new Date(at))
+}
+
+/** The hour of a moment, such as `21:00`. */
+export function formatHour(at: string | number | Date): string {
+  return formatIn('hour', { hour: '2-digit', minute: '2-digit' }).format(new Date(at))
+}
+
+/** The day of a moment, such as `25 Nov`. */
+export function formatDay(at: string | number | Date): string {
+  return formatIn('day', { day: 'numeric', month: 'short' }).format(new Date(at))
+}
+
+const STEPS: [limit: number, size: number, unit: string][] = [
+  [60, 1, 's'],
+  [3_600, 60, 'min'],
+  [48 * 3_600, 3_600, 'h'],
+  [60 * 86_400, 86_400, 'd'],
+  [Infinity, 30 * 86_400, 'mo'],
+]
+
+/** A span in one unit: `12 min`, `3 d`. */
+export function formatSpan(seconds: number): string {
+  const [, size, unit] = STEPS.find(([limit]) => seconds < limit)!
+  return `${Math.floor(seconds / size)} ${unit}`
+}
+
+/** How long ago a moment is, or how far ahead: `5 min ago`, `in 2 h`. */
+export function formatAgo(at: string | Date | null | undefined, now = Date.now()): string {
+  if (at == null) return '–'
+  const seconds = (now - new Date(at).getTime()) / 1_000
+  if (Math.abs(seconds) < 5) return 'now'
+  return seconds >= 0 ? `${formatSpan(seconds)} ago` : `in ${formatSpan(-seconds)}`
+}
+
+const whole = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 })
+
+/** A number with at most four significant digits, whole from a thousand on: `1,492`, `0.804`. */
+export function formatNumber(value: number | string | null | undefined): string {
+  if (value == null) return '–'
+  const number = Number(value)
+  if (!Number.isFinite(number)) return String(value)
+  if (Math.abs(number) >= 1_000 || Number.isInteger(number)) return whole.format(number)
+  return String(Number(number.toPrecision(4)))
+}
+
+/** `1 table`, `3 tables`. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${whole.format(count)} ${count === 1 ? one : many}`
+}
+
+/** A code of the API in words: `metric_anomaly` becomes `metric anomaly`. */
+export const inWords = (code: string): string => code.replaceAll('_', ' ')

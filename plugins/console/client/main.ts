@@ -1,0 +1,74 @@
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { html } from './lib/html.ts'
+import { listenToKeys } from './lib/keys.ts'
+import { followLinks, navigate, place, withQuery } from './lib/router.ts'
+import { isSignedOut } from './lib/api.ts'
+import { hasExpired, resumeSession, session, signIn, SignInError } from './lib/session.ts'
+import { createSignal, useSignal } from './lib/signal.ts'
+import { applyTheme } from './lib/theme.ts'
+import { Boundary } from './parts/boundary.ts'
+import { Frame } from './parts/frame.ts'
+import { Failure } from './parts/states.ts'
+import { Screen } from './screens/screens.ts'
+import { Expired, Invitation, SignIn, signInNotice } from './screens/sign-in.ts'
+import { texts } from './texts.ts'
+
+function App() {
+  const who = useSignal(session)
+  const { path, query } = useSignal(place)
+  const isEnded = useSignal(hasExpired)
+  const theme = who?.preferences?.theme
+  useEffect(() => {
+    if (theme) applyTheme(theme)
+  }, [theme])
+  const error = useSignal(startError)
+  if (error !== undefined)
+    return html`<main class="page" id="main">
+      <h1 class="hidden">Tidemark</h1>
+      <${Failure} what=${texts.thisPart} error=${error} retry=${() => location.reload()} />
+    </main>`
+  if (who === undefined) return html`<div class="booting" role="status" aria-label=${texts.loading}></div>`
+  if (path === '/invitation') return html`<${Invitation} token=${query.get('token') ?? ''} />`
+  if (who === null) return html`<${SignIn} />`
+  // What was loaded for one user must not be shown to the next one.
+  return html`<${Frame} key=${who.user?.id ?? 'demo'} who=${who}>
+      <${Boundary} path=${path}><${Screen} path=${path} /><//>
+    <//>
+    ${isEnded && html`<${Expired} />`}`
+}
+
+/** Why it is not known whether there is a session: the server did not answer, or refused for another reason. */
+const startError = createSignal<unknown>(undefined)
+
+/**
+ * Continues the session of this browser, or signs in with the ticket of a link. The ticket leaves the address at once,
+ * and does not replace a session: a link must not sign a person in as another user.
+ */
+async function start(): Promise<void> {
+  const { path, query } = place.value
+  const ticket = query.get('ticket')
+  const refusal = query.get('error')
+  if (ticket !== null || refusal !== null)
+    navigate(withQuery(path, { ticket: null, error: null, error_description: null }, query), {
+      replace: true,
+    })
+  if (path === '/invitation') return session.set(null)
+  if (refusal !== null) signInNotice.set(texts.providerFailed)
+  await resumeSession().catch((error: unknown) => {
+    if (!isSignedOut(error)) throw error
+  })
+  if (ticket === null || session.value?.user) return
+  await signIn({ ticket }).catch((error: unknown) => {
+    if (!(error instanceof SignInError) || error.status !== 401) throw error
+    signInNotice.set(texts.ticketFailed)
+    session.set(session.value ?? null)
+  })
+}
+
+followLinks()
+listenToKeys()
+const app = document.getElementById('app')!
+app.textContent = ''
+render(html`<${App} />`, app)
+start().catch((error: unknown) => startError.set(error))

@@ -1,0 +1,170 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { api } from '../lib/api.ts'
+import { useData } from '../lib/data.ts'
+import { html, type Children } from '../lib/html.ts'
+import { listKeys, useKeys } from '../lib/keys.ts'
+import { navigate, place } from '../lib/router.ts'
+import { session, signOut, type Session } from '../lib/session.ts'
+import { createSignal, useSignal } from '../lib/signal.ts'
+import { useVisit } from '../lib/visits.ts'
+import { texts } from '../texts.ts'
+import { Dialog } from './dialog.ts'
+import { Icon } from './icons.ts'
+import { Palette, SCREENS } from './palette.ts'
+import { Notices, notify } from './notices.ts'
+
+const POLL_MS = 30_000
+
+/** Alerts that are triggered or acknowledged, as last counted. */
+export const openAlerts = createSignal<number | null>(null)
+
+/** The bar, the screens and what is shown above them. */
+export function Frame({ who, children }: { who: Session; children: Children }) {
+  const { path } = useSignal(place)
+  const [layer, setLayer] = useState<'palette' | 'keys' | null>(null)
+  const close = () => setLayer(null)
+  const open = useOpenAlerts(who.user !== null)
+  useVisit(who.user?.id)
+  useKeys([
+    ...SCREENS.map(({ address, name, key }) => ({
+      keys: `g ${key}`,
+      text: name,
+      run: () => navigate(address),
+    })),
+    { keys: '/', text: texts.openPalette, run: () => setLayer('palette') },
+    { keys: '?', text: texts.keys, run: () => setLayer('keys') },
+  ])
+  useEffect(() => {
+    const openPalette = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      // Not over another dialog.
+      if (document.querySelector('dialog[open]:not(.palette)')) return
+      event.preventDefault()
+      setLayer(shown => (shown === 'palette' ? null : 'palette'))
+    }
+    document.addEventListener('keydown', openPalette)
+    return () => document.removeEventListener('keydown', openPalette)
+  }, [])
+  const isCurrent = (address: string) =>
+    address === '/'
+      ? path === '/'
+      : path === address || path.startsWith(`${address}/`) || isBelow(path, address)
+  return html`<a class="skip" href="#main">${texts.skip}</a>
+    ${who.user === null && html`<${DemoBar} />`}
+    <header class="bar">
+      <a class="brand" href="/"><img src="/favicon.svg" alt="" width="20" height="20" />Tidemark</a>
+      <button class="find" onClick=${() => setLayer('palette')}>
+        <${Icon} name="search" /><span>${texts.openPalette}</span><kbd>Ctrl K</kbd>
+      </button>
+      <a class="button plain" href="/api/public/docs/index.md" title=${texts.guide}>
+        <${Icon} name="guide" /><span class="wide">${texts.guide}</span>
+      </a>
+      <${Account} who=${who} showKeys=${() => setLayer('keys')} />
+    </header>
+    <nav class="screens" aria-label=${texts.navigation}>
+      ${SCREENS.map(
+        ({ address, name, short, icon }) =>
+          html`<a key=${address} href=${address} aria-current=${isCurrent(address) ? 'page' : undefined}>
+            <${Icon} name=${icon} /><span class=${short ? 'long' : ''}>${name}</span>
+            ${short && html`<span class="short">${short}</span>`}
+            ${address === '/alerts' && open ? html`<span class="count">${open}</span>` : null}
+          </a>`,
+      )}
+    </nav>
+    <main id="main" tabindex="-1">${children}</main>
+    <${Notices} />
+    ${layer === 'palette' && html`<${Palette} close=${close} />`}
+    ${layer === 'keys' && html`<${KeyHelp} close=${close} />`}`
+}
+
+/** A table belongs to the catalog. */
+const isBelow = (path: string, address: string) => address === '/catalog' && path.startsWith('/tables')
+
+/** @param isPolled not in the demo, whose requests are few */
+function useOpenAlerts(isPolled: boolean): number | null {
+  const { data } = useData(
+    'open alerts',
+    async signal => (await api.get('/api/v1/sdk/alerts/summary', { signal })).data,
+    { pollMs: isPolled ? POLL_MS : 0 },
+  )
+  useEffect(() => {
+    if (data) openAlerts.set(data.by_status.triggered + data.by_status.acknowledged)
+  }, [data])
+  return useSignal(openAlerts)
+}
+
+/** A sign-out that failed leaves the session open, which the person must know. */
+const leave = () =>
+  void signOut().catch(() =>
+    notify(`${texts.couldNot(texts.signOut.toLowerCase())} ${texts.noConnection}`, { isError: true }),
+  )
+
+function DemoBar() {
+  return html`<p class="demo-bar">
+    ${texts.demoBar} <button class="link" onClick=${leave}>${texts.leaveDemo}</button>
+  </p>`
+}
+
+function Account({ who, showKeys }: { who: Session; showKeys: () => void }) {
+  const name = who.user?.full_name ?? who.user?.email ?? ''
+  const menu = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    const close = (event: Event) => {
+      const { current } = menu
+      if (!current?.open) return
+      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !current.contains(event.target as Node))
+        current.open = false
+    }
+    document.addEventListener('click', close)
+    document.addEventListener('keydown', close)
+    return () => {
+      document.removeEventListener('click', close)
+      document.removeEventListener('keydown', close)
+    }
+  }, [])
+  return html`<details ref=${menu} class="menu" onClick=${closeOnChoice}>
+    <summary class="button plain" aria-label=${texts.account} title=${name}><${Icon} name="user" /></summary>
+    <div>
+      ${
+        who.user &&
+        html`<p>
+          <strong><bdi>${name}</bdi></strong
+          ><br /><span class="quiet">${who.user.company.name}</span>
+        </p>`
+      }
+      <a href="/settings">${texts.settings}</a>
+      <button class="plain" onClick=${showKeys}>${texts.keys} <kbd>?</kbd></button>
+      <button class="plain" onClick=${leave}>${texts.signOut}</button>
+    </div>
+  </details>`
+}
+
+function closeOnChoice(event: Event): void {
+  if ((event.target as Element).closest('div a, div button'))
+    (event.currentTarget as HTMLDetailsElement).open = false
+}
+
+function KeyHelp({ close }: { close: () => void }) {
+  const keys = [...listKeys(), { keys: 'Ctrl K', text: texts.openPalette }]
+  return html`<${Dialog} title=${texts.keysTitle} close=${close}>
+    <dl class="keys">
+      ${keys.map(
+        ({ keys, text }) =>
+          html`<div key=${keys}>
+            <dt>${keys.split(' ').map(key => html`<kbd>${key}</kbd> `)}</dt>
+            <dd>${text}</dd>
+          </div>`,
+      )}
+    </dl>
+  <//>`
+}
+
+/** Sets the title of the page. */
+export function useTitle(title: string | undefined): void {
+  useEffect(() => {
+    document.title = title ? `${title} · Tidemark` : 'Tidemark'
+  }, [title])
+}
+
+/** The session, of which a screen knows that there is one. */
+export const useSession = (): Session => useSignal(session) ?? { user: null, preferences: null }

@@ -1,0 +1,16 @@
+import { html } from '../lib/html.ts'
+import { texts } from '../texts.ts'
+import { Icon } from './icons.ts'
+
+/** A link to the part of the documentation that explains what stands beside it. @param page such as `drift#impact` */
+export function Help({ page, about }: { page: string; about: string }) {
+  const [name, section] = page.split('#')
+  return html`<a
+    class="help"
+    href=${`/api/public/docs/${name}.md${section ? `#${section}` : ''}`}
+    target="_blank"
+    aria-label=${texts.helpAbout(about)}
+    title=${texts.helpAbout(about)}
+    ><${Icon} name="help"
+  /></a>`
+}

@@ -1,0 +1,135 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { api } from '../lib/api.ts'
+import { useData, useDebounced } from '../lib/data.ts'
+import { html } from '../lib/html.ts'
+import { navigate, sourceAddress, tableAddress } from '../lib/router.ts'
+import { texts } from '../texts.ts'
+import { Dialog } from './dialog.ts'
+import { Icon, type IconName } from './icons.ts'
+import { describeError } from './states.ts'
+
+interface Result {
+  address: string
+  name: string
+  detail: string
+  icon: IconName
+}
+
+export const SCREENS: readonly {
+  address: string
+  name: string
+  short?: string
+  icon: IconName
+  key: string
+}[] = [
+  { address: '/', name: texts.overview, icon: 'overview', key: 'o' },
+  { address: '/alerts', name: texts.alerts, icon: 'alerts', key: 'a' },
+  { address: '/catalog', name: texts.catalog, icon: 'catalog', key: 'c' },
+  { address: '/sources', name: texts.sources, icon: 'sources', key: 's' },
+  { address: '/changes', name: texts.changes, short: texts.changesShort, icon: 'changes', key: 'd' },
+]
+const OTHERS: readonly Result[] = [
+  { address: '/routing', name: texts.routing, detail: '', icon: 'alerts' },
+  { address: '/settings', name: texts.settings, detail: '', icon: 'settings' },
+  { address: '/api/public/docs/index.md', name: texts.guide, detail: '', icon: 'guide' },
+]
+
+async function search(text: string, signal: AbortSignal): Promise<Result[]> {
+  const { data } = await api.get('/api/v1/sdk/search', { query: { q: text, limit: 8 }, signal })
+  return [
+    ...data.tables.map(({ qualified_name: name, asset_type: kind }) => ({
+      address: tableAddress(name),
+      name,
+      detail: kind.replaceAll('_', ' '),
+      icon: 'catalog' as const,
+    })),
+    ...data.columns.map(({ name, qualified_name: table, data_type: type }) => ({
+      address: tableAddress(table, 'columns'),
+      name: `${table}.${name}`,
+      detail: type,
+      icon: 'key' as const,
+    })),
+    ...data.sources.map(({ name, qualified_name: qualified }) => ({
+      address: sourceAddress(qualified),
+      name,
+      detail: texts.source.toLowerCase(),
+      icon: 'sources' as const,
+    })),
+  ]
+}
+
+/** Search over everything that has a page, opened by Ctrl-K or `/`. */
+export function Palette({ close }: { close: () => void }) {
+  const [text, setText] = useState('')
+  const [place, setPlace] = useState(0)
+  const term = useDebounced(text.trim(), 120)
+  const found = useData(term ? `search ${term}` : null, signal => search(term, signal))
+  // Results of a former term must not be opened by an Enter that comes soon after the last letter.
+  const isPending = text.trim() !== term || found.isLoading
+  const screens = useMemo(() => {
+    const all = [...SCREENS.map(screen => ({ ...screen, detail: `g ${screen.key}` })), ...OTHERS]
+    return all.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))
+  }, [text])
+  const results: readonly Result[] = [...(text.trim() === term ? (found.data ?? []) : []), ...screens]
+  const current = Math.min(place, Math.max(0, results.length - 1))
+  const [isEntered, setEntered] = useState(false)
+  useEffect(() => {
+    if (!isEntered || isPending) return
+    setEntered(false)
+    if (results[0]) open(results[0])
+  })
+  const open = ({ address }: Result) => {
+    close()
+    if (address.startsWith('/api/')) location.assign(address)
+    else navigate(address)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      const next = (current + step + results.length) % Math.max(1, results.length)
+      setPlace(next)
+      document.getElementById(`palette-${next}`)?.scrollIntoView({ block: 'nearest' })
+    }
+    const chosen = results[current]
+    if (event.key !== 'Enter') return
+    if (isPending && screens.length === 0) setEntered(true)
+    else if (chosen) open(chosen)
+  }
+  return html`<${Dialog} title=${texts.openPalette} close=${close} className="palette">
+    <input
+      type="search"
+      role="combobox"
+      aria-label=${texts.paletteHint}
+      aria-expanded="true"
+      aria-controls="palette-results"
+      aria-activedescendant=${results.length > 0 ? `palette-${current}` : undefined}
+      placeholder=${texts.paletteHint}
+      autofocus
+      value=${text}
+      onInput=${(event: Event) => {
+        setText((event.target as HTMLInputElement).value)
+        setPlace(0)
+      }}
+      onKeyDown=${onKeyDown}
+    />
+    <ul id="palette-results" role="listbox" aria-label=${texts.search}>
+      ${results.map(
+        (result, n) =>
+          html`<li
+            key=${result.address + result.name}
+            id=${`palette-${n}`}
+            role="option"
+            aria-selected=${n === current}
+            onMouseMove=${() => setPlace(n)}
+            onClick=${() => open(result)}
+          >
+            <${Icon} name=${result.icon} /><span class="name"><bdi>${result.name}</bdi></span
+            ><span class="quiet">${result.detail}</span>
+          </li>`,
+      )}
+    </ul>
+    ${results.length === 0 && !isPending && found.error === undefined && html`<p class="quiet">${texts.noResults}</p>`}
+    ${found.error !== undefined && html`<p class="bad">${describeError(found.error)}</p>`}
+  <//>`
+}

@@ -1,0 +1,24 @@
+import { html } from '../lib/html.ts'
+import { withQuery } from '../lib/router.ts'
+
+export interface Tab {
+  id: string
+  name: string
+  /** A number beside the name, if there is something to see. */
+  count?: number
+}
+
+/** Links to the parts of a page; the first is shown without a query. */
+export function Tabs({ tabs, current, label }: { tabs: readonly Tab[]; current: string; label: string }) {
+  return html`<nav class="tabs" aria-label=${label}>
+    ${tabs.map(
+      ({ id, name, count }, n) =>
+        html`<a
+          key=${id}
+          href=${withQuery(location.pathname, { tab: n === 0 ? null : id })}
+          aria-current=${id === current ? 'page' : undefined}
+          >${name}${count ? html` <span class="count">${count}</span>` : null}</a
+        >`,
+    )}
+  </nav>`
+}

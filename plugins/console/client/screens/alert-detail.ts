@@ -1,0 +1,133 @@
+import { useState } from 'preact/hooks'
+import type { Alert } from 'tidemark/client'
+import { api } from '../lib/api.ts'
+import { useAfter, useData } from '../lib/data.ts'
+import { formatTime, inWords } from '../lib/format.ts'
+import { html } from '../lib/html.ts'
+import { assetAddress, useQuery, withQuery } from '../lib/router.ts'
+import { session } from '../lib/session.ts'
+import { Icon } from '../parts/icons.ts'
+import { Loaded, Skeleton } from '../parts/states.ts'
+import { Status } from '../parts/status.ts'
+import { Ago } from '../parts/time.ts'
+import { texts } from '../texts.ts'
+import { MoveButtons, type Move } from './alert-moves.ts'
+import { Evidence } from './evidence.ts'
+
+const SKIM_MS = 150
+
+/** Why an alert was raised, what became of it, and what to do. */
+export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move, alert: Alert) => void }) {
+  const [query] = useQuery()
+  // A person who skims the list by key does not need what each alert rests on.
+  const isRead = useAfter(SKIM_MS)
+  return html`<article aria-labelledby="alert-title">
+    <a class="back" href=${withQuery('/alerts', {}, query)}>${texts.backToAlerts}</a>
+    <p class="facts">
+      <${Status} status=${alert.severity} /> <${Status} status=${alert.status} />
+      ${alert.snoozed_until && html`<span class="quiet">${texts.until(formatTime(alert.snoozed_until))}</span>`}
+      <span class="quiet">${inWords(alert.event_type)}</span>
+    </p>
+    <h2 id="alert-title"><bdi>${alert.title}</bdi></h2>
+    <p class="facts">
+      <a href=${assetAddress(alert.qualified_name, alert.asset.asset_type)}
+        ><${Icon} name="catalog" /> <bdi>${alert.qualified_name}</bdi></a
+      >
+      <span>${texts.openedAt} <${Ago} at=${alert.created_at} /></span>
+      <span>${texts.lastSeen} <${Ago} at=${alert.last_seen_at} /></span>
+      <span>${texts.occurrences(alert.occurrences)}</span>
+    </p>
+    <${MoveButtons} alerts=${[alert]} begin=${(move: Move) => begin(move, alert)} />
+    ${isRead ? html`<${Evidence} alert=${alert} /><${History} alert=${alert} />` : html`<${Skeleton} rows=${9} />`}
+    <${Deliveries} id=${alert.id} />
+  </article>`
+}
+
+function History({ alert }: { alert: Alert }) {
+  const history = useData(`history ${alert.id} ${alert.status} ${alert.snoozed_until}`, async signal => {
+    return (await api.get('/api/v1/sdk/alerts/{id}/history', { path: { id: alert.id }, signal })).data.data
+  })
+  return html`<section>
+    <h3>${texts.history}</h3>
+    <${Loaded} of=${history} what=${texts.history.toLowerCase()} rows=${2}>
+      ${(moves: readonly AlertMove[]) =>
+        html`<ol class="timeline">
+          ${moves.map(
+            move =>
+              html`<li key=${move.at}>
+                <${Status} status=${move.to_status} /> <${Ago} at=${move.at} />
+                <span class="quiet">${texts.by(describeActor(move.actor))}</span>
+                ${move.reason && html`<p>${move.reason}</p>`}
+              </li>`,
+          )}
+        </ol>`}
+    <//>
+  </section>`
+}
+
+interface AlertMove {
+  to_status: string
+  at: string
+  actor: string
+  reason: string | null
+}
+
+/** Who made a move: the reader, another user, a key, or the service itself. */
+function describeActor(actor: string): string {
+  const [kind = '', id] = actor.split(':')
+  return id !== undefined && id === session.value?.user?.id ? texts.byYou : kind
+}
+
+interface Message {
+  id: string
+  event_type: string
+  status: string
+  created_at: string
+  attempts: {
+    n: number
+    started_at: string
+    status_code: number | null
+    error_message: string | null
+    latency_ms: number
+  }[]
+}
+
+/** Asked for when someone opens it: most people do not look at it, and a screen is to need few requests. */
+function Deliveries({ id }: { id: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const deliveries = useData(isOpen ? `deliveries ${id}` : null, async signal => {
+    const { data } = await api.get('/api/v1/sdk/alerts/{id}/deliveries', { path: { id }, signal })
+    return data.data as Message[]
+  })
+  return html`<details
+    class="section"
+    onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}
+  >
+    <summary>${texts.deliveries}</summary>
+    ${
+      isOpen &&
+      html`<${Loaded} of=${deliveries} what=${texts.deliveries.toLowerCase()} rows=${2}>
+        ${(messages: readonly Message[]) =>
+          messages.length === 0
+            ? html`<p class="quiet">${texts.noDeliveries}</p>`
+            : html`<ul class="timeline">
+                ${messages.map(message => html`<${MessageItem} key=${message.id} message=${message} />`)}
+              </ul>`}
+      <//>`
+    }
+  </details>`
+}
+
+function MessageItem({ message }: { message: Message }) {
+  return html`<li>
+    <${Status} status=${message.status} /> <span>${message.event_type}</span>
+    <${Ago} at=${message.created_at} />
+    ${message.attempts.map(
+      attempt =>
+        html`<p key=${attempt.n} class="quiet">
+          ${texts.attempt(attempt.n)}: ${attempt.status_code ?? attempt.error_message} (${attempt.latency_ms}
+          ms)
+        </p>`,
+    )}
+  </li>`
+}

@@ -1,0 +1,155 @@
+import { useState } from 'preact/hooks'
+import type { Alert } from 'tidemark/client'
+import { api } from '../lib/api.ts'
+import { html } from '../lib/html.ts'
+import { canWrite } from '../lib/session.ts'
+import { Dialog } from '../parts/dialog.ts'
+import { notify } from '../parts/notices.ts'
+import { describeError } from '../parts/states.ts'
+import { texts } from '../texts.ts'
+
+/** What a person can do with an alert. */
+export type Move = 'acknowledge' | 'snooze' | 'resolve' | 'dismiss'
+
+/** Moves with their keys and the states that they apply to. */
+export const MOVES: readonly { move: Move; key: string; name: string; from: readonly Alert['status'][] }[] = [
+  { move: 'acknowledge', key: 'a', name: texts.acknowledge, from: ['triggered'] },
+  { move: 'snooze', key: 's', name: texts.snooze, from: ['triggered', 'acknowledged', 'snoozed'] },
+  { move: 'resolve', key: 'e', name: texts.resolve, from: ['triggered', 'acknowledged', 'snoozed'] },
+  { move: 'dismiss', key: 'd', name: texts.dismiss, from: ['triggered', 'acknowledged', 'snoozed'] },
+]
+
+const SPANS: readonly [hours: number, name: string][] = [
+  [1, texts.hour],
+  [4, texts.fourHours],
+  [24, texts.day],
+  [168, texts.week],
+]
+
+/** Requests at the same time; a company has a limit of requests in a second. */
+const AT_ONCE = 4
+
+const isAllowed = (alert: Alert, move: Move): boolean =>
+  MOVES.some(known => known.move === move && known.from.includes(alert.status))
+
+/** A move that waits for its reason or its span, and the alerts that it is for. */
+export interface PendingMove {
+  move: Move
+  alerts: readonly Alert[]
+}
+
+/** Begins a move. An acknowledgement is made at once; the others are asked about first. */
+export function beginMove(
+  move: Move,
+  alerts: readonly Alert[],
+  { ask, moved }: { ask: (pending: PendingMove) => void; moved: (changed: readonly Alert[]) => void },
+): void {
+  const movable = alerts.filter(alert => isAllowed(alert, move))
+  if (movable.length === 0 || !canWrite()) return
+  if (move === 'acknowledge') void makeMove(move, movable, {}, moved)
+  else ask({ move, alerts: movable })
+}
+
+/** @returns whether all alerts were changed */
+async function makeMove(
+  move: Move,
+  alerts: readonly Alert[],
+  body: { reason?: string; root_cause_detail?: string; duration_hours?: number },
+  moved: (changed: readonly Alert[]) => void,
+): Promise<boolean> {
+  const waiting = alerts.values()
+  const changed: Alert[] = []
+  const errors: unknown[] = []
+  const work = async () => {
+    for (const { id } of waiting)
+      try {
+        const { data } = await api.post(
+          `/api/v1/sdk/alerts/{id}/${move}` as '/api/v1/sdk/alerts/{id}/resolve',
+          {
+            path: { id },
+            body,
+          },
+        )
+        changed.push(data)
+      } catch (error) {
+        errors.push(error)
+      }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  moved(changed)
+  if (errors.length > 0)
+    notify(`${texts.partlyMoved(errors.length, alerts.length)} ${describeError(errors[0])}`, {
+      isError: true,
+    })
+  else notify(texts.movedAlerts(changed.length, texts.done[move]))
+  return errors.length === 0
+}
+
+/** Asks for how long, or why. */
+export function MoveDialog({
+  pending: { move, alerts },
+  close,
+  moved,
+}: {
+  pending: PendingMove
+  close: () => void
+  moved: (changed: readonly Alert[]) => void
+}) {
+  const [isBusy, setBusy] = useState(false)
+  const name = MOVES.find(known => known.move === move)!.name
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    const { hours, reason } = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement)) as {
+      hours?: string
+      reason?: string
+    }
+    const text = reason?.trim()
+    const body =
+      move === 'dismiss'
+        ? // With this reason a learned band includes the values from now on.
+          { reason: 'expected', ...(text && { root_cause_detail: text }) }
+        : { ...(text && { reason: text }), ...(hours && { duration_hours: Number(hours) }) }
+    // What failed can be tried again with the same words.
+    if (await makeMove(move, alerts, body, moved)) close()
+    else setBusy(false)
+  }
+  return html`<${Dialog} title=${texts.confirm(name, alerts.length)} close=${close}>
+    <form onSubmit=${submit}>
+      ${alerts.length === 1 && html`<p class="quiet"><bdi>${alerts[0]!.title}</bdi></p>`}
+      ${
+        move === 'snooze' &&
+        html`<fieldset class="choices">
+          <legend>${texts.snoozeFor}</legend>
+          ${SPANS.map(
+            ([hours, text], n) =>
+              html`<label key=${hours}
+                ><input type="radio" name="hours" value=${hours} defaultChecked=${n === 2} /> ${text}</label
+              >`,
+          )}
+        </fieldset>`
+      }
+      <label class="field">
+        <span>${texts.reason}</span>
+        <textarea name="reason" rows="2" maxlength="2000"></textarea>
+      </label>
+      <p class="actions">
+        <button type="button" onClick=${close}>${texts.cancel}</button>
+        <button class="primary" autofocus disabled=${isBusy}>${name}</button>
+      </p>
+    </form>
+  <//>`
+}
+
+/** Buttons of the moves that apply to any of the alerts; none for a viewer. */
+export function MoveButtons({ alerts, begin }: { alerts: readonly Alert[]; begin: (move: Move) => void }) {
+  if (!canWrite()) return null
+  return html`<span class="actions">
+    ${MOVES.filter(({ move }) => alerts.some(alert => isAllowed(alert, move))).map(
+      ({ move, name, key }) =>
+        html`<button key=${move} onClick=${() => begin(move)} aria-keyshortcuts=${key}>
+          ${name} <kbd aria-hidden="true">${key}</kbd>
+        </button>`,
+    )}
+  </span>`
+}

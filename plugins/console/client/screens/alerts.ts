@@ -1,0 +1,271 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Alert } from 'tidemark/client'
+import { api, isMissing } from '../lib/api.ts'
+import { useData, type Data } from '../lib/data.ts'
+import { html } from '../lib/html.ts'
+import { useKeys } from '../lib/keys.ts'
+import { assetAddress, navigate, useQuery, withQuery } from '../lib/router.ts'
+import { openAlerts, useSession, useTitle } from '../parts/frame.ts'
+import { Help } from '../parts/help.ts'
+import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
+import { Empty, Loaded } from '../parts/states.ts'
+import { Shape, Status, toneOf } from '../parts/status.ts'
+import { Ago } from '../parts/time.ts'
+import { texts } from '../texts.ts'
+import { AlertDetail } from './alert-detail.ts'
+import { AlertFilters, isFiltered, readFilters } from './alert-filters.ts'
+import { beginMove, MoveButtons, MoveDialog, MOVES, type Move, type PendingMove } from './alert-moves.ts'
+import type { ScreenProps } from './props.ts'
+
+const LIMIT = 50
+
+interface AlertList {
+  alerts: Alert[]
+  pagination: PageOfList
+}
+
+/** The alerts of the address, grouped by table, beside the one that is chosen. */
+export function Alerts({ name: chosenId }: ScreenProps) {
+  const [query] = useQuery()
+  const filters = readFilters(query)
+  const isInbox = (query.get('tab') ?? 'open') === 'open' && !isFiltered(query)
+  const offset = readOffset(query)
+  const list = useData<AlertList>(`alerts ${JSON.stringify(filters)} ${offset}`, async signal => {
+    const { data } = await api.get('/api/v1/sdk/alerts', {
+      query: { ...filters, limit: LIMIT, offset },
+      signal,
+    })
+    return { alerts: data.data, pagination: data.pagination }
+  })
+  const groups = useMemo(() => groupByTable(list.data?.alerts ?? []), [list.data])
+  const ordered = useMemo(() => groups.flatMap(({ alerts }) => alerts), [groups])
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [pending, setPending] = useState<PendingMove | null>(null)
+  useTitle(texts.alerts)
+  useEffect(() => setSelected(new Set()), [list.data?.pagination.offset, query.get('tab')])
+
+  const place = ordered.findIndex(({ id }) => id === chosenId)
+  // A link may lead to an alert that the list does not have.
+  const isListKnown = list.data !== undefined || list.error !== undefined
+  const asked = useData(chosenId && place < 0 && isListKnown ? `alert ${chosenId}` : null, async signal => {
+    return (await api.get('/api/v1/sdk/alerts/{id}', { path: { id: chosenId }, signal })).data
+  })
+  const chosen = ordered[place] ?? asked.data
+  const open = (id: string, replace = chosenId !== '') =>
+    navigate(withQuery(id ? `/alerts/${id}` : '/alerts', {}, query), { replace })
+  const go = (step: number) => {
+    const next = ordered[Math.max(0, Math.min(ordered.length - 1, place < 0 && step > 0 ? 0 : place + step))]
+    if (!next) return
+    open(next.id)
+    document.getElementById(`alert-${next.id}`)?.scrollIntoView({ block: 'nearest' })
+  }
+  const toggle = (id: string) => {
+    const next = new Set(selected)
+    if (!next.delete(id)) next.add(id)
+    setSelected(next)
+  }
+  const targets = selected.size > 0 ? ordered.filter(({ id }) => selected.has(id)) : chosen ? [chosen] : []
+  const moved = (changed: readonly Alert[]) => {
+    const next = new Map(changed.map(alert => [alert.id, alert]))
+    const isActive = ({ status }: Alert) => status === 'triggered' || status === 'acknowledged'
+    const before = new Map([...ordered, ...(chosen ? [chosen] : [])].map(alert => [alert.id, alert]))
+    const ended = changed.filter(alert => !isActive(alert) && isActive(before.get(alert.id) ?? alert)).length
+    list.update(({ alerts, pagination }) => ({
+      alerts: alerts.map(alert => next.get(alert.id) ?? alert),
+      pagination: isInbox ? { ...pagination, total: pagination.total - ended } : pagination,
+    }))
+    asked.update(alert => next.get(alert.id) ?? alert)
+    setSelected(new Set([...selected].filter(id => !next.has(id))))
+    if (openAlerts.value !== null) openAlerts.set(Math.max(0, openAlerts.value - ended))
+  }
+  const begin = (move: Move, alerts: readonly Alert[] = targets) =>
+    beginMove(move, alerts, { ask: setPending, moved })
+  useKeys([
+    { keys: 'j', text: `${texts.next}: ${texts.alerts}`, run: () => go(1) },
+    { keys: 'k', text: `${texts.previous}: ${texts.alerts}`, run: () => go(-1) },
+    { keys: 'x', text: texts.select(texts.alerts), run: () => chosenId && toggle(chosenId) },
+    {
+      keys: 'Enter',
+      text: texts.openTable,
+      run: () => chosen && navigate(addressOf(chosen)),
+    },
+    {
+      keys: 'Escape',
+      text: texts.close,
+      run: () => (selected.size > 0 ? setSelected(new Set()) : chosenId && open('')),
+    },
+    ...MOVES.map(({ move, key, name }) => ({ keys: key, text: name, run: () => begin(move) })),
+  ])
+
+  return html`<div class=${chosenId ? 'page inbox chosen' : 'page inbox'}>
+    <div class="inbox-list">
+      <${Title} list=${list.data} isOpen=${isInbox} />
+      <${AlertFilters} />
+      <${NewAlerts} list=${list.data} reload=${list.reload} isShown=${isInbox} />
+      ${
+        selected.size > 0 &&
+        html`<p class="bulk">
+          <span>${texts.selected(selected.size)}</span><${MoveButtons} alerts=${targets} begin=${begin} />
+        </p>`
+      }
+      <${Loaded} of=${list} what=${texts.alerts.toLowerCase()} rows=${12}>
+        ${({ pagination }: AlertList) =>
+          ordered.length === 0
+            ? html`<${NoAlerts} isFiltered=${isFiltered(query)} tab=${query.get('tab')} />`
+            : html`${groups.map(
+                  group =>
+                    html`<${Group}
+                      key=${group.name}
+                      group=${group}
+                      chosenId=${chosenId}
+                      selected=${selected}
+                      toggle=${toggle}
+                    />`,
+                )}<${Paging} pagination=${pagination} />`}
+      <//>
+    </div>
+    <div class="inbox-detail">
+      ${
+        chosenId
+          ? html`<${Chosen}
+              key=${chosenId}
+              alert=${chosen}
+              asked=${asked}
+              begin=${(move: Move, alert: Alert) => begin(move, [alert])}
+            />`
+          : html`<p class="quiet hint">${texts.chooseAlert}</p>`
+      }
+    </div>
+    ${pending && html`<${MoveDialog} pending=${pending} close=${() => setPending(null)} moved=${moved} />`}
+  </div>`
+}
+
+const addressOf = ({ qualified_name: name, asset }: Alert) => assetAddress(name, asset.asset_type)
+
+interface AlertGroup {
+  name: string
+  alerts: Alert[]
+}
+
+/** Alerts of one table stand together, where its first one does. */
+function groupByTable(alerts: readonly Alert[]): AlertGroup[] {
+  const groups = new Map<string, Alert[]>()
+  for (const alert of alerts) {
+    const { qualified_name: name } = alert
+    groups.set(name, [...(groups.get(name) ?? []), alert])
+  }
+  return [...groups].map(([name, alerts]) => ({ name, alerts }))
+}
+
+function Title({ list, isOpen }: { list: AlertList | undefined; isOpen: boolean }) {
+  const count = list?.pagination.total
+  return html`<h1>
+    ${count === undefined ? texts.alerts : isOpen ? texts.inboxTitle(count) : texts.alertsFound(count)}
+    <${Help} page="alerts" about=${texts.alerts} />
+  </h1>`
+}
+
+/** The alert of the address, or why it is not there. */
+function Chosen({
+  alert,
+  asked,
+  begin,
+}: {
+  alert: Alert | undefined
+  asked: Data<Alert>
+  begin: (move: Move, alert: Alert) => void
+}) {
+  if (alert) return html`<${AlertDetail} alert=${alert} begin=${begin} />`
+  if (isMissing(asked.error)) return html`<${Empty} title=${texts.noSuchAlert} />`
+  return html`<${Loaded} of=${asked} what=${texts.alerts.toLowerCase()} rows=${9}>${() => null}<//>`
+}
+
+const POLL_MS = 30_000
+
+/** New alerts are announced instead of moving what a person reads. */
+function NewAlerts({
+  list,
+  reload,
+  isShown,
+}: {
+  list: AlertList | undefined
+  reload: () => void
+  isShown: boolean
+}) {
+  const { user } = useSession()
+  const since = list && newestOf(list.alerts)
+  // Those of the same moment are in the list already.
+  const known = list?.alerts.filter(({ created_at: at }) => at === since).length ?? 0
+  const count = useData(
+    isShown && since && user ? `alerts since ${since}` : null,
+    async signal => {
+      const query = { status: ['triggered' as const, 'acknowledged' as const], since, limit: 1 }
+      return (await api.get('/api/v1/sdk/alerts', { query, signal })).data.pagination.total
+    },
+    { pollMs: POLL_MS, isDelayed: true },
+  )
+  const more = (count.data ?? known) - known
+  if (more <= 0) return null
+  return html`<p role="status">
+    <button class="primary new" onClick=${reload}>${texts.newAlerts(more)}</button>
+  </p>`
+}
+
+const newestOf = (alerts: readonly Alert[]): string =>
+  alerts.reduce((newest, { created_at: at }) => (at > newest ? at : newest), '1970-01-01T00:00:00.000Z')
+
+function NoAlerts({ isFiltered, tab }: { isFiltered: boolean; tab: string | null }) {
+  if (isFiltered || tab) return html`<${Empty} title=${texts.noAlerts} />`
+  return html`<${Empty} title=${texts.noOpenAlerts}><p>${texts.noOpenAlertsText}</p><//>`
+}
+
+function Group({
+  group: { name, alerts },
+  chosenId,
+  selected,
+  toggle,
+}: {
+  group: AlertGroup
+  chosenId: string
+  selected: ReadonlySet<string>
+  toggle: (id: string) => void
+}) {
+  const [query] = useQuery()
+  return html`<section class="group">
+    <h2>
+      <a href=${addressOf(alerts[0]!)}><bdi>${name}</bdi></a>
+    </h2>
+    <ul class="list">
+      ${alerts.map(
+        alert =>
+          html`<li key=${alert.id} id=${`alert-${alert.id}`} class=${alert.id === chosenId ? 'chosen' : ''}>
+            <input
+              type="checkbox"
+              checked=${selected.has(alert.id)}
+              aria-label=${texts.select(alert.title)}
+              onChange=${() => toggle(alert.id)}
+            />
+            <a
+              href=${withQuery(`/alerts/${alert.id}`, {}, query)}
+              aria-current=${alert.id === chosenId || undefined}
+            >
+              <${Shape} tone=${toneOf(alert.severity)} /><span class="hidden">${alert.severity}</span>
+              <span class="text"><bdi>${shorten(alert)}</bdi></span>
+              ${alert.status !== 'triggered' && html`<${Status} status=${alert.status} />`}
+              ${alert.delivery_failed && html`<span class="bad">${texts.deliveryFailed}</span>`}
+              <${Ago} at=${alert.last_seen_at} />
+            </a>
+          </li>`,
+      )}
+    </ul>
+  </section>`
+}
+
+/** The title without the table, which the group names. */
+function shorten({ title, event }: Alert): string {
+  const path = (event.details as { table_path?: string }).table_path
+  if (!path) return title
+  const short = title.replace(` on ${path}:`, ':').replace(`${path}: `, '').replace(`${path} `, '')
+  // A name such as row_count is written as it is.
+  return /^[a-z]+_/.test(short) ? short : short[0]!.toUpperCase() + short.slice(1)
+}

@@ -1,0 +1,81 @@
+import { api } from '../lib/api.ts'
+import { useData } from '../lib/data.ts'
+import { html } from '../lib/html.ts'
+import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
+import { ChangeList, markAccepted, type SchemaChange } from '../parts/change-list.ts'
+import { useSession, useTitle } from '../parts/frame.ts'
+import { Choice } from '../parts/filters.ts'
+import { Help } from '../parts/help.ts'
+import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
+import { Empty, Loaded } from '../parts/states.ts'
+import { texts } from '../texts.ts'
+
+const IMPACTS = ['high', 'medium', 'low'] as const
+
+interface Changes {
+  changes: SchemaChange[]
+  pagination: PageOfList
+}
+
+/** Schema changes of all sources; those to review first. */
+export function Changes() {
+  const [query] = useQuery()
+  const { preferences } = useSession()
+  const isAll = query.get('tab') === 'all'
+  const impact = IMPACTS.find(known => known === query.get('impact'))
+  const filters = {
+    ...(!isAll && { unacknowledged_only: true }),
+    ...(impact && { impact }),
+    ...(query.get('source') && { asset_id: query.get('source')! }),
+    limit: pageSizeOf(preferences),
+    offset: readOffset(query),
+  }
+  const list = useData<Changes>(`changes ${JSON.stringify(filters)}`, async signal => {
+    const { data } = await api.get('/api/v1/sdk/schema/changes', { query: filters, signal })
+    return { changes: data.data, pagination: data.pagination }
+  })
+  useTitle(texts.changes)
+  return html`<div class="page">
+    <h1>
+      ${!list.data || isAll ? texts.changes : texts.changesTitle(list.data.pagination.total)}
+      <${Help} page="drift" about=${texts.changes} />
+    </h1>
+    <div class="filters">
+      <nav class="tabs" aria-label=${texts.status}>
+        <a
+          href=${withQuery('/changes', { tab: null, offset: null }, query)}
+          aria-current=${isAll ? undefined : 'page'}
+          >${texts.onlyOpen}</a
+        >
+        <a
+          href=${withQuery('/changes', { tab: 'all', offset: null }, query)}
+          aria-current=${isAll ? 'page' : undefined}
+          >${texts.all}</a
+        >
+      </nav>
+      <${Choice}
+        name="impact"
+        label=${texts.impact}
+        none=${texts.anyImpact}
+        options=${IMPACTS.map(known => [known, known] as const)}
+      />
+      ${
+        query.has('source') &&
+        html`<button class="chip" onClick=${() => changeQuery({ source: null, offset: null })}>
+          <bdi>${query.get('source')}</bdi> <span aria-hidden="true">×</span>
+        </button>`
+      }
+    </div>
+    <${Loaded} of=${list} what=${texts.changes.toLowerCase()} rows=${8}>
+      ${({ changes, pagination }: Changes) =>
+        changes.length === 0
+          ? html`<${Empty} title=${texts.noChanges}><p>${texts.noChangesText}</p><//>`
+          : html`<${ChangeList}
+                changes=${changes}
+                withTable=${true}
+                accepted=${(id: string) => markAccepted(list, id)}
+              />
+              <${Paging} pagination=${pagination} />`}
+    <//>
+  </div>`
+}

@@ -1,0 +1,273 @@
+import { useMemo } from 'preact/hooks'
+import { api } from '../lib/api.ts'
+import { useData } from '../lib/data.ts'
+import { formatAgo, formatHour, inWords } from '../lib/format.ts'
+import { html, type Children } from '../lib/html.ts'
+import { tableAddress, withQuery } from '../lib/router.ts'
+import { lastVisitOf } from '../lib/visits.ts'
+import { useSession, useTitle } from '../parts/frame.ts'
+import { Help } from '../parts/help.ts'
+import { SourceTable } from '../parts/source-table.ts'
+import { Empty, Loaded } from '../parts/states.ts'
+import { Shape, toneOf, type Tone } from '../parts/status.ts'
+import { texts } from '../texts.ts'
+
+const POLL_MS = 60_000
+const MAX_ITEMS = 8
+
+const loadSummary = async (since: string | undefined, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/health/summary', { query: { since }, signal })).data
+type Summary = Awaited<ReturnType<typeof loadSummary>>
+
+/** Whether the data is all right, and what to look at first. */
+export function Overview() {
+  const { user } = useSession()
+  const since = useMemo(() => (user ? lastVisitOf(user.id) : null), [user?.id])
+  const summary = useData(
+    `summary ${since?.toISOString()}`,
+    signal => loadSummary(since?.toISOString(), signal),
+    { pollMs: user ? POLL_MS : 0 },
+  )
+  const sources = useData('sources', async signal => {
+    const query = { asset_type: ['source' as const], limit: 100 }
+    return (await api.get('/api/v1/assets', { query, signal })).data
+  })
+  const trend = useData('trend', async signal => {
+    const query = { period: '24h' } as const
+    return (await api.get('/api/v1/sdk/alerts/trends', { query, signal })).data
+  })
+  useTitle(texts.overview)
+  if (sources.data?.length === 0) return html`<${FirstSource} />`
+  return html`<div class="page">
+    <${Loaded} of=${summary} what=${texts.overview.toLowerCase()} rows=${4}>
+      ${(data: Summary) =>
+        html`<${Headline} summary=${data} /><${Numbers} summary=${data} />
+          <${SinceLastVisit} summary=${data} />`}
+    <//>
+    <div class="columns">
+      <section>
+        <h2>${texts.attentionList}</h2>
+        <${Loaded} of=${summary} what=${texts.attentionList.toLowerCase()} rows=${8}>
+          ${(data: Summary) => html`<${Attention} items=${data.needs_attention} />`}
+        <//>
+      </section>
+      <section>
+        <h2>${texts.last24Hours}<${Help} page="alerts" about=${texts.alerts} /></h2>
+        <${Loaded} of=${trend} what=${texts.last24Hours.toLowerCase()} rows=${4}>
+          ${(data: Trend) => html`<${Activity} trend=${data} />`}
+        <//>
+      </section>
+    </div>
+    <section>
+      <h2>${texts.sources}</h2>
+      <${Loaded} of=${sources} what=${texts.sources.toLowerCase()} rows=${3}>
+        ${(data: readonly object[]) => html`<${SourceTable} sources=${data} />`}
+      <//>
+    </section>
+  </div>`
+}
+
+/** A new company is led to its first source. */
+function FirstSource() {
+  return html`<div class="page">
+    <${Empty} title=${texts.noSources} isScreen=${true}>
+      <p>${texts.addSource}</p>
+      <p>
+        <a class="button primary" href="/api/public/docs/getting-started.md">${texts.howToAdd}</a>
+      </p>
+    <//>
+  </div>`
+}
+
+function Headline({ summary }: { summary: Summary }) {
+  const { coverage, alerts, overall_status: status } = summary
+  const { active_alerts: open, affected_tables: affected } = alerts
+  return html`<div class="headline">
+    <h1>
+      <${Shape} tone=${toneOf(status)} />
+      ${
+        affected > 0
+          ? texts.needAttention(affected, coverage.total_tables)
+          : status === 'healthy'
+            ? texts.nothingWrong(coverage.watched_tables, coverage.total_tables)
+            : texts.somethingElse
+      }
+    </h1>
+    ${open > 0 && html`<a class="button primary" href="/alerts">${texts.triage(open)}</a>`}
+  </div>`
+}
+
+function NumberTile({
+  name,
+  value,
+  href,
+  tone,
+  help,
+  children,
+}: {
+  name: string
+  value: number | string
+  href: string
+  tone: Tone
+  help: string
+  children?: Children
+}) {
+  return html`<li>
+    <span class="name">${name}<${Help} page=${help} about=${name} /></span>
+    <a class="number" href=${href}><${Shape} tone=${tone} />${value}</a>
+    <span class="quiet">${children}</span>
+  </li>`
+}
+
+/** The numbers of the company; each is a link to what it counts. */
+function Numbers({
+  summary: { alerts, freshness, checks, schema_drift: drift, coverage },
+}: {
+  summary: Summary
+}) {
+  const { critical, warning, info } = alerts.open_by_severity
+  const bySeverity = { critical, warning, info }
+  const share = coverage.total_tables === 0 ? 0 : (100 * coverage.watched_tables) / coverage.total_tables
+  return html`<ul class="numbers">
+    <${NumberTile}
+      name=${texts.openAlerts}
+      value=${alerts.active_alerts}
+      href="/alerts"
+      tone=${critical > 0 ? 'critical' : alerts.active_alerts > 0 ? 'warning' : 'ok'}
+      help="alerts"
+    >
+      ${Object.entries(bySeverity)
+        .filter(([, count]) => count > 0)
+        .map(
+          ([severity, count]) =>
+            html`<a key=${severity} href=${withQuery('/alerts', { severity })}>${count} ${severity}</a> `,
+        )}
+    <//>
+    ${
+      freshness &&
+      html`<${NumberTile}
+        name=${texts.staleTables}
+        value=${freshness.stale}
+        href=${withQuery('/alerts', { kind: 'freshness' })}
+        tone=${freshness.stale > 0 ? 'critical' : 'ok'}
+        help="freshness"
+        >${texts.ofMonitored(freshness.total_tables)}<//
+      >`
+    }
+    ${
+      checks &&
+      html`<${NumberTile}
+        name=${texts.failingChecks}
+        value=${checks.failing + checks.error}
+        href=${withQuery('/alerts', { kind: 'checks' })}
+        tone=${checks.failing + checks.error > 0 ? 'warning' : 'ok'}
+        help="checks"
+        >${texts.ofChecks(checks.passing + checks.failing + checks.error)}<//
+      >`
+    }
+    <${NumberTile}
+      name=${texts.openChanges}
+      value=${drift.unacknowledged}
+      href="/changes"
+      tone=${drift.critical_count > 0 ? 'critical' : drift.unacknowledged > 0 ? 'warning' : 'ok'}
+      help="drift"
+      >${texts.highImpact(drift.critical_count)}<//
+    >
+    <${NumberTile}
+      name=${texts.coverage}
+      value=${`${Math.round(share)} %`}
+      href="/catalog"
+      tone=${share >= 50 ? 'ok' : 'info'}
+      help="coverage"
+      >${coverage.watched_tables} ${texts.ofTables(coverage.total_tables)}<//
+    >
+  </ul>`
+}
+
+function SinceLastVisit({ summary: { since } }: { summary: Summary }) {
+  if (!since) return null
+  const parts = [
+    since.alerts_opened > 0 &&
+      html`<a href=${withQuery('/alerts', { since: since.at, tab: 'all' })}
+        >${texts.alertsOpened(since.alerts_opened)}</a
+      >`,
+    since.alerts_ended > 0 && html`<span>${texts.alertsEnded(since.alerts_ended)}</span>`,
+    since.schema_changes > 0 &&
+      html`<a href="/changes?tab=all">${texts.changesFound(since.schema_changes)}</a>`,
+  ].filter(Boolean)
+  if (parts.length === 0) return null
+  return html`<p class="since">
+    <strong>${texts.sinceLastVisit(formatAgo(since.at))}</strong
+    >${parts.map((part, n) => [n > 0 && ', ', part])}
+  </p>`
+}
+
+function Attention({ items }: { items: Summary['needs_attention'] }) {
+  if (items.length === 0) return html`<p class="quiet"><${Shape} tone="ok" /> ${texts.nothingToDo}</p>`
+  return html`<ul class="list">
+    ${items.slice(0, MAX_ITEMS).map(
+      item =>
+        html`<li key=${`${item.type} ${item.alert_id ?? item.title}`}>
+          <a href=${addressOf(item)}>
+            <${Shape} tone=${toneOf(item.severity)} /><span class="hidden">${item.severity}</span>
+            <span class="text"><bdi>${item.title}</bdi></span>
+          </a>
+        </li>`,
+    )}
+  </ul>`
+}
+
+function addressOf(item: Summary['needs_attention'][number]): string {
+  const { type, asset_name: name, alert_id: alert } = item
+  if (alert !== undefined) return `/alerts/${alert}`
+  if (type === 'schema_drift') return withQuery('/changes', { source: name })
+  return name === null ? '/alerts' : tableAddress(name, type === 'freshness' ? 'freshness' : '')
+}
+
+type Trend = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/alerts/trends'>>>['data']
+
+const BAR_HEIGHT = 64
+
+/** Alerts that were opened in each of the last 24 hours, as bars; critical ones below. */
+function Activity({ trend }: { trend: Trend }) {
+  const hours = trend.trends
+  const most = Math.max(1, ...hours.map(({ opened }) => opened))
+  const height = (count: number) => (count / most) * BAR_HEIGHT
+  return html`<figure class="activity">
+    <svg
+      viewBox=${`0 0 ${hours.length * 12} ${BAR_HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label=${texts.activityOf(trend.opened, trend.resolved + trend.dismissed)}
+    >
+      <line x1="0" x2=${hours.length * 12} y1=${BAR_HEIGHT - 0.5} y2=${BAR_HEIGHT - 0.5} />
+      ${hours.map(({ timestamp, opened, opened_by_severity: by }, n) => {
+        const parts = [
+          ['critical', by.critical],
+          ['warning', by.warning],
+          ['info', by.info],
+        ] as const
+        let top = BAR_HEIGHT
+        return parts.map(([tone, count]) => {
+          if (count === 0) return null
+          top -= height(count)
+          return html`<rect
+            key=${tone + n}
+            class=${tone}
+            x=${n * 12 + 1}
+            y=${top}
+            width="10"
+            height=${height(count)}
+          >
+            <title>${formatHour(timestamp)}: ${opened} ${inWords('opened')}</title>
+          </rect>`
+        })
+      })}
+    </svg>
+    <figcaption>
+      <span>${hours[0] ? formatHour(hours[0].timestamp) : ''}</span>
+      <span>${texts.activityOf(trend.opened, trend.resolved + trend.dismissed)}</span>
+      <span>${formatHour(new Date())}</span>
+    </figcaption>
+  </figure>`
+}

@@ -1,0 +1,49 @@
+import type { ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { html } from '../lib/html.ts'
+import { useTitle } from '../parts/frame.ts'
+import { lazy } from '../parts/lazy.ts'
+import { texts } from '../texts.ts'
+import { Overview } from './overview.ts'
+import type { ScreenProps } from './props.ts'
+
+/** The first screen comes with the page; the others are loaded when they are opened. */
+const SCREENS: Record<string, ComponentType<ScreenProps>> = {
+  '': Overview,
+  alerts: lazy(async () => (await import('./alerts.ts')).Alerts),
+  catalog: lazy(async () => (await import('./catalog.ts')).Catalog),
+  tables: lazy(async () => (await import('./table.ts')).TablePage),
+  sources: lazy(async () => (await import('./sources.ts')).Sources),
+  changes: lazy(async () => (await import('./changes.ts')).Changes),
+  settings: lazy(async () => (await import('./settings.ts')).Settings),
+  routing: lazy(async () => (await import('./routing.ts')).Routing),
+}
+
+/** The screen of an address. */
+export function Screen({ path }: { path: string }) {
+  const [, first = '', rest = ''] = path.split('/')
+  const screen = SCREENS[first]
+  useEffect(() => {
+    // A reader of the screen hears the new one; the first time the browser has said the title.
+    if (document.activeElement === document.body || !document.activeElement?.isConnected)
+      document.getElementById('main')?.focus({ preventScroll: true })
+  }, [first])
+  return screen ? html`<${screen} key=${first} name=${decode(rest)} />` : html`<${NotFound} />`
+}
+
+/** An address that someone has changed by hand may be no valid encoding. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function NotFound() {
+  useTitle(texts.notFound)
+  return html`<div class="empty">
+    <h1>${texts.notFound}</h1>
+    <p><a class="button" href="/">${texts.backToOverview}</a></p>
+  </div>`
+}

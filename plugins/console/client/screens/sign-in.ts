@@ -1,0 +1,208 @@
+import { useState } from 'preact/hooks'
+import { createClient } from 'tidemark/client'
+import { html, type Children } from '../lib/html.ts'
+import { navigate } from '../lib/router.ts'
+import { hasExpired, session, SignInError, signIn, type Credentials } from '../lib/session.ts'
+import { createSignal, useSignal } from '../lib/signal.ts'
+import { Dialog } from '../parts/dialog.ts'
+import { useTitle } from '../parts/frame.ts'
+import { describeError } from '../parts/states.ts'
+import { texts } from '../texts.ts'
+
+/** The server's settings that the page contains. */
+const settings = JSON.parse(
+  document.querySelector<HTMLMetaElement>('meta[name=tidemark]')?.content ?? '{}',
+) as { providers?: string[]; hasDemo?: boolean }
+
+/** A sentence above the form: why the person has to sign in. */
+export const signInNotice = createSignal('')
+
+const PROVIDERS: Record<string, string> = { google: 'Google', github: 'GitHub', slack: 'Slack' }
+
+function Card({ title, text, children }: { title: string; text: string; children: Children }) {
+  useTitle(title)
+  return html`<main class="card" id="main">
+    <div>
+      <img src="/favicon.svg" alt="" width="40" height="40" />
+      <h1>${title}</h1>
+      <p class="quiet">${text}</p>
+      ${children}
+    </div>
+  </main>`
+}
+
+/** A field with its label, and its error below it. */
+function Field({
+  name,
+  label,
+  type,
+  autoComplete,
+  error,
+}: {
+  name: string
+  label: string
+  type: string
+  autoComplete: string
+  error?: string
+}) {
+  return html`<label class="field">
+    <span>${label}</span>
+    <input
+      name=${name}
+      type=${type}
+      autocomplete=${autoComplete}
+      aria-invalid=${error ? 'true' : undefined}
+      aria-describedby=${error ? `${name}-error` : undefined}
+    />
+    ${error && html`<span class="bad" id=${`${name}-error`}>${error}</span>`}
+  </label>`
+}
+
+interface Problems {
+  form?: string
+  email?: string
+  password?: string
+}
+
+/** Reads a form, and what is missing in it; the fields keep their text. */
+function readFields(form: HTMLFormElement): { values: Record<string, string>; problems: Problems } {
+  const values = Object.fromEntries(new FormData(form)) as Record<string, string>
+  const problems: Problems = {
+    ...(!values.email?.trim() && { email: texts.emailMissing }),
+    ...(!values.password && { password: texts.passwordMissing }),
+  }
+  return { values, problems }
+}
+
+function PasswordForm() {
+  const [problems, setProblems] = useState<Problems>({})
+  const [isBusy, setBusy] = useState(false)
+  const enter = async (credentials: Credentials) => {
+    setBusy(true)
+    try {
+      await signIn(credentials)
+      signInNotice.set('')
+    } catch (error) {
+      const message = error instanceof SignInError ? error.message : ''
+      setProblems({ form: message || texts.noConnection })
+    }
+    setBusy(false)
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const { values, problems } = readFields(form)
+    setProblems(problems)
+    const [first] = Object.keys(problems)
+    if (first) form.querySelector<HTMLInputElement>(`[name=${first}]`)?.focus()
+    else void enter({ email: values.email!.trim(), password: values.password! })
+  }
+  return html`<form onSubmit=${submit} novalidate>
+      ${problems.form && html`<p class="bad" role="alert">${problems.form}</p>`}
+      <${Field}
+        name="email"
+        label=${texts.email}
+        type="email"
+        autoComplete="username"
+        error=${problems.email}
+      />
+      <${Field}
+        name="password"
+        label=${texts.password}
+        type="password"
+        autoComplete="current-password"
+        error=${problems.password}
+      />
+      <button class="primary" disabled=${isBusy}>${texts.signIn}</button>
+    </form>
+    ${(settings.providers ?? []).map(
+      provider =>
+        html`<a key=${provider} class="button" href=${authorizeAddress(provider)}
+          >${texts.signInWith(PROVIDERS[provider] ?? provider)}</a
+        >`,
+    )}
+    ${
+      settings.hasDemo &&
+      html`<p class="or">${texts.or}</p>
+        <button disabled=${isBusy} onClick=${() => void enter({ demo: true })}>${texts.lookAtDemo}</button>`
+    }`
+}
+
+const authorizeAddress = (provider: string) =>
+  `/api/v1/oauth/${encodeURIComponent(provider)}/authorize?${new URLSearchParams({ redirect_uri: location.href })}`
+
+export function SignIn() {
+  const notice = useSignal(signInNotice)
+  return html`<${Card} title=${texts.signInTitle} text=${notice || texts.signInText}>
+    <${PasswordForm} />
+    <p class="foot"><a href="/api/public/docs/index.md">${texts.readDocs}</a></p>
+  <//>`
+}
+
+/** Over the screen that was open when the session ended: it is still there after the sign-in. */
+export function Expired() {
+  const leave = () => {
+    hasExpired.set(false)
+    session.set(null)
+  }
+  return html`<${Dialog} title=${texts.expiredTitle} className="card">
+    <p class="quiet">${texts.expiredText}</p>
+    <${PasswordForm} />
+    <p class="foot"><button class="link" onClick=${leave}>${texts.signOut}</button></p>
+  <//>`
+}
+
+/** The page of an invitation: the invited person chooses a password. */
+export function Invitation({ token }: { token: string }) {
+  const [problems, setProblems] = useState<Problems>({})
+  const [isBusy, setBusy] = useState(false)
+  const register = async ({ email = '', password = '', name = '' }: Record<string, string>) => {
+    setBusy(true)
+    try {
+      await createClient({ retries: 0 }).post('/api/v1/auth/register', {
+        body: {
+          email: email.trim(),
+          password,
+          invitation_token: token,
+          ...(name.trim() && { full_name: name.trim() }),
+        },
+      })
+      await signIn({ email: email.trim(), password })
+      navigate('/', { replace: true })
+    } catch (error) {
+      setProblems({ form: error instanceof SignInError ? error.message : describeError(error) })
+      setBusy(false)
+    }
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const { values, problems } = readFields(event.currentTarget as HTMLFormElement)
+    setProblems(problems)
+    if (Object.keys(problems).length === 0) void register(values)
+  }
+  if (!token)
+    return html`<${Card} title=${texts.joinTitle} text=${texts.invitationMissing}>
+      <p class="foot"><a href="/">${texts.signIn}</a></p>
+    <//>`
+  return html`<${Card} title=${texts.joinTitle} text=${texts.joinText}>
+    <form onSubmit=${submit} novalidate>
+      ${problems.form && html`<p class="bad" role="alert">${problems.form}</p>`}
+      <${Field}
+        name="email"
+        label=${texts.email}
+        type="email"
+        autoComplete="username"
+        error=${problems.email}
+      />
+      <${Field} name="name" label=${texts.name} type="text" autoComplete="name" />
+      <${Field}
+        name="password"
+        label=${texts.password}
+        type="password"
+        autoComplete="new-password"
+        error=${problems.password}
+      />
+      <button class="primary" disabled=${isBusy}>${texts.join}</button>
+    </form>
+  <//>`
+}

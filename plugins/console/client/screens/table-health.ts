@@ -1,0 +1,160 @@
+import { useState } from 'preact/hooks'
+import { api } from '../lib/api.ts'
+import { useData, type Data } from '../lib/data.ts'
+import { formatNumber, inWords } from '../lib/format.ts'
+import { html } from '../lib/html.ts'
+import { changeQuery, useQuery } from '../lib/router.ts'
+import { canWrite } from '../lib/session.ts'
+import type { ChartMark } from '../parts/chart.ts'
+import { Help } from '../parts/help.ts'
+import { notify, notifyOfJob } from '../parts/notices.ts'
+import { SeriesChart } from '../parts/series-chart.ts'
+import { loadMetricSeries, loadReferentialSeries, loadRuleSeries } from '../parts/series.ts'
+import { Sparkline } from '../parts/sparkline.ts'
+import { describeError, Empty, Loaded } from '../parts/states.ts'
+import { Status } from '../parts/status.ts'
+import { Ago } from '../parts/time.ts'
+import { texts } from '../texts.ts'
+import type { TabProps } from './props.ts'
+
+const POINTS = 30
+/** What needs attention comes first. */
+const STATUS_ORDER: readonly string[] = ['failing', 'error', 'warning', 'learning', 'pending', 'passing']
+/** How long a request waits for the checks to end, before it goes on without. */
+const WAIT_SECONDS = 15
+
+async function loadChecks(table: string, signal: AbortSignal) {
+  const { data } = await api.get('/api/v1/sdk/checks/{asset_id}', {
+    path: { asset_id: table },
+    query: { points: POINTS, limit: 100 },
+    signal,
+  })
+  const rank = ({ status }: { status: string }) => STATUS_ORDER.indexOf(status) + 1 || STATUS_ORDER.length + 1
+  return [...data.items].sort((a, b) => rank(a) - rank(b))
+}
+type Check = Awaited<ReturnType<typeof loadChecks>>[number]
+
+/** The checks of a table with their last values; one is opened with its chart. */
+export function HealthTab({ table, reload }: TabProps) {
+  const [query] = useQuery()
+  const checks = useData<Check[]>(`checks ${table.id}`, signal => loadChecks(table.id, signal))
+  const drift = useData<ChartMark[]>(`marks ${table.id}`, async signal => {
+    const { data } = await api.get('/api/v1/sdk/schema/changes', {
+      query: { asset_id: table.id, limit: 50 },
+      signal,
+    })
+    return data.data.map(change => ({
+      at: Date.parse(change.detected_at),
+      text: `${inWords(change.change_type)}: ${change.object_name}`,
+    }))
+  })
+  const openId = query.get('check')
+  return html`<section>
+    <${Loaded} of=${checks} what=${texts.checks.toLowerCase()} rows=${6}>
+      ${(found: readonly Check[]) =>
+        found.length === 0
+          ? html`<${Empty} title=${texts.noChecks}>
+              <p>${texts.noChecksText}</p>
+              <p><a class="button primary" href="/api/public/docs/checks.md">${texts.howToAddChecks}</a></p>
+            <//>`
+          : html`<${CheckNow} table=${table} checks=${checks} reload=${reload} />
+              <div class="scroll" tabindex="0" role="region" aria-label=${texts.checks}>
+                <table class="checks">
+                  <thead>
+                    <tr>
+                      <th scope="col">${texts.check}<${Help} page="checks" about=${texts.checks} /></th>
+                      <th scope="col">${texts.status}</th>
+                      <th scope="col" class="right">${texts.value}</th>
+                      <th scope="col">${texts.trend}</th>
+                      <th scope="col">${texts.interval}</th>
+                      <th scope="col">${texts.checkedAt}</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    ${found.map(check => [
+                      html`<${CheckRow} key=${check.id} check=${check} isOpen=${check.id === openId} />`,
+                      check.id === openId &&
+                        html`<tr key=${`${check.id} chart`}>
+                          <td colspan="6">
+                            <${CheckChart} table=${table.id} check=${check} marks=${drift.data} />
+                          </td>
+                        </tr>`,
+                    ])}
+                  </tbody>
+                </table>
+              </div>`}
+    <//>
+  </section>`
+}
+
+function CheckRow({ check, isOpen }: { check: Check; isOpen: boolean }) {
+  const last = check.points.at(-1)
+  const toggle = () => changeQuery({ check: isOpen ? null : check.id })
+  return html`<tr class=${isOpen ? 'chosen' : ''}>
+    <th scope="row">
+      <button class="link" aria-expanded=${isOpen} onClick=${toggle}>
+        <bdi>${check.name}</bdi>
+      </button>
+      ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}
+    </th>
+    <td>
+      ${
+        check.open_alert_id
+          ? html`<a href=${`/alerts/${check.open_alert_id}`}><${Status} status=${check.status} /></a>`
+          : html`<${Status} status=${check.status} />`
+      }
+    </td>
+    <td class="right">
+      ${last ? `${formatNumber(last.value)}${check.kind === 'validity' ? ' %' : ''}` : '–'}
+    </td>
+    <td><${Sparkline} points=${check.points} /></td>
+    <td class="quiet">${check.interval}</td>
+    <td><${Ago} at=${check.last_checked_at} /></td>
+  </tr>`
+}
+
+const LOADERS = { validity: loadRuleSeries, metric: loadMetricSeries, referential: loadReferentialSeries }
+
+function CheckChart({ table, check, marks }: { table: string; check: Check; marks?: readonly ChartMark[] }) {
+  // A feature of a later version may list checks of another kind.
+  const load = LOADERS[check.kind as keyof typeof LOADERS] as (typeof LOADERS)['metric'] | undefined
+  if (!load) return null
+  return html`<${SeriesChart}
+    id=${`series ${check.id} ${check.last_checked_at}`}
+    title=${check.name}
+    unit=${check.kind === 'validity' ? '%' : ''}
+    load=${(signal: AbortSignal) => load({ table, id: check.id }, signal)}
+    marks=${marks}
+  />`
+}
+
+function CheckNow({
+  table,
+  checks,
+  reload,
+}: {
+  table: TabProps['table']
+  checks: Data<Check[]>
+  reload: () => void
+}) {
+  const [isBusy, setBusy] = useState(false)
+  if (!canWrite()) return null
+  const run = async () => {
+    setBusy(true)
+    try {
+      const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/check', {
+        path: { asset_id: table.id },
+        headers: { prefer: `wait=${WAIT_SECONDS}` },
+      })
+      notifyOfJob(data, texts.checked)
+      checks.reload()
+      reload()
+    } catch (error) {
+      notify(`${texts.couldNot(texts.checkNow.toLowerCase())} ${describeError(error)}`, { isError: true })
+    }
+    setBusy(false)
+  }
+  return html`<p class="actions above">
+    <button onClick=${run} disabled=${isBusy}>${isBusy ? texts.checking : texts.checkNow}</button>
+  </p>`
+}

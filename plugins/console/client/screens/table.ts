@@ -1,0 +1,149 @@
+import type { Table } from 'tidemark/client'
+import { api, isMissing } from '../lib/api.ts'
+import { useData } from '../lib/data.ts'
+import { formatNumber, inWords } from '../lib/format.ts'
+import { html } from '../lib/html.ts'
+import { navigate, sourceAddress, useQuery, withQuery } from '../lib/router.ts'
+import { useTitle } from '../parts/frame.ts'
+import { Empty, Loaded } from '../parts/states.ts'
+import { Shape, Status } from '../parts/status.ts'
+import { Tabs } from '../parts/tabs.ts'
+import { Ago } from '../parts/time.ts'
+import { texts } from '../texts.ts'
+import type { ScreenProps } from './props.ts'
+import { ChangesTab } from './table-changes.ts'
+import { ColumnsTab } from './table-columns.ts'
+import { FreshnessTab } from './table-freshness.ts'
+import { HealthTab } from './table-health.ts'
+import { LineageTab } from './table-lineage.ts'
+
+const TABS = {
+  health: { name: texts.tabHealth, part: HealthTab },
+  columns: { name: texts.columns, part: ColumnsTab },
+  changes: { name: texts.changesShort, part: ChangesTab },
+  freshness: { name: texts.freshness, part: FreshnessTab },
+  lineage: { name: texts.tabLineage, part: LineageTab },
+}
+
+/** Whether a table can be trusted, and why. */
+export function TablePage({ name }: ScreenProps) {
+  const [query] = useQuery()
+  const asked = useData(name ? `table ${name}` : null, async signal => {
+    const { data } = await api.get('/api/v1/sdk/assets/{asset_id}', { path: { asset_id: name }, signal })
+    // Links of older messages may name a source.
+    if (data.asset_type === 'source') navigate(sourceAddress(data.qualified_name), { replace: true })
+    return data as Table
+  })
+  const table = asked.data?.quality ? asked.data : undefined
+  useTitle(table?.name ?? name)
+  if (!name || isMissing(asked.error))
+    return html`<div class="page">
+      <${Empty} title=${texts.noSuchTable} isScreen=${true}
+        ><p><a class="button" href="/catalog">${texts.catalog}</a></p><//
+      >
+    </div>`
+  const tab = query.get('tab') as keyof typeof TABS | null
+  const current = tab && Object.hasOwn(TABS, tab) ? tab : 'health'
+  const counts = {
+    columns: table?.column_count,
+    health: table && table.quality.failing + table.quality.error,
+  }
+  return html`<div class="page">
+    <${Loaded} of=${asked} what=${name} rows=${3}> ${() => table && html`<${Header} table=${table} />`} <//>
+    <${Tabs}
+      label=${name}
+      current=${current}
+      tabs=${Object.entries(TABS).map(([id, { name }]) => ({
+        id,
+        name,
+        count: counts[id as keyof typeof counts],
+      }))}
+    />
+    ${table && html`<${TABS[current].part} table=${table} reload=${asked.reload} />`}
+  </div>`
+}
+
+/** The answer in words, then what it rests on. */
+function Header({ table }: { table: Table }) {
+  const { quality, freshness, source, schema, tags } = table
+  const failing = quality.failing + quality.error
+  const critical = [
+    table.absence && texts.isGone,
+    table.read_error && texts.cannotBeRead,
+    freshness.status === 'stale' && texts.isStale,
+    failing > 0 && texts.failingCount(failing),
+    table.schema_change_status === 'high' && texts.changesToReview,
+  ].filter(Boolean)
+  const isWatched = quality.status !== 'none' || freshness.status === 'fresh'
+  const isChanged = table.schema_change_status !== 'none'
+  const problems = critical.length > 0 || !isChanged ? critical : [texts.changesToReview]
+  const tone = critical.length > 0 ? 'critical' : isChanged ? 'warning' : isWatched ? 'ok' : 'unknown'
+  return html`<header class="table-header">
+    <p class="path">
+      <a href=${sourceAddress(source)}><bdi>${source}</bdi></a> ${'/ '}<a
+        href=${withQuery('/catalog', { source, schema })}
+        ><bdi>${schema}</bdi></a
+      >
+    </p>
+    <h1>
+      <${Shape} tone=${tone} />
+      <bdi
+        >${
+          problems.length > 0
+            ? texts.hasProblems(table.name, problems.join(', '))
+            : quality.status === 'none'
+              ? table.name
+              : texts.isFine(table.name)
+        }</bdi
+      >
+    </h1>
+    ${table.read_error && html`<p class="bad">${table.read_error.message}</p>`}
+    ${table.description && html`<p><bdi>${table.description}</bdi></p>`}
+    <dl class="facts">
+      <div>
+        <dt>${texts.checks}</dt>
+        <dd><${Status} status=${quality.status} word=${texts.checksOf(quality)} /></dd>
+      </div>
+      <div>
+        <dt>${texts.freshness}</dt>
+        <dd>
+          ${
+            freshness.checked_at === null
+              ? html`<span class="quiet">${texts.notMonitored}</span>`
+              : html`<${Status} status=${freshness.status} /> <${Ago} at=${freshness.last_updated} />`
+          }
+        </dd>
+      </div>
+      <div>
+        <dt>${texts.changes}</dt>
+        <dd>
+          ${
+            table.schema_change_status === 'none'
+              ? texts.none
+              : html`<${Status}
+                  status=${table.schema_change_status}
+                  word=${`${table.schema_change_status} impact`}
+                />`
+          }
+        </dd>
+      </div>
+      <div>
+        <dt>${texts.type}</dt>
+        <dd>${inWords(table.asset_type)}</dd>
+      </div>
+      <div>
+        <dt>${texts.rows}</dt>
+        <dd>${formatNumber(table.estimated_rows)}</dd>
+      </div>
+      ${
+        tags.length > 0 &&
+        html`<div>
+          <dt>${texts.tags}</dt>
+          <dd>
+            ${tags.map(tag => html`<a key=${tag} class="chip" href=${withQuery('/catalog', { tag })}><bdi>${tag}</bdi></a> `)}
+          </dd>
+        </div>`
+      }
+    </dl>
+  </header>`
+}

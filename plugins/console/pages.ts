@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import type { Lifecycle, Server, ServerRoute } from '@hapi/hapi'
+import Joi from 'joi'
+import { access, routesOf } from '../../server/http/access.ts'
+import { acceptsHtml } from '../../server/http/input.ts'
+import { html, Markup } from '../../server/markup.ts'
+import { fileAddress, importMap, moduleAddress, preloadAddresses } from './modules.ts'
+
+const route = routesOf('console')
+
+/** A screen of the console: the address of its page, and for those that messages link to, the same in the API. */
+interface Screen {
+  path: string
+  description: string
+  api?: string
+}
+
+const SCREENS: readonly Screen[] = [
+  { path: '/', description: 'Whether the data is all right' },
+  { path: '/alerts/{id?}', description: 'Alerts, and one of them', api: '/api/v1/sdk/alerts' },
+  { path: '/catalog', description: 'All tables' },
+  { path: '/tables/{id?}', description: 'A table, its checks and its history', api: '/api/v1/assets' },
+  { path: '/sources/{id?}', description: 'Sources, and one of them', api: '/api/v1/assets' },
+  { path: '/changes', description: 'Schema changes' },
+  {
+    path: '/routing/{id?}',
+    description: 'Where alerts are sent, and what became of them',
+    api: '/api/v1/sdk/alerts/destinations',
+  },
+  { path: '/settings', description: 'Preferences of the user' },
+  { path: '/invitation', description: 'Join a company with an invitation' },
+]
+
+const sourceHash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+const POLICY = [
+  `default-src 'none'`,
+  // The import map stands in the page, since browsers take none from elsewhere.
+  `script-src 'self' ${sourceHash(importMap)}`,
+  `style-src 'self'`,
+  `img-src 'self'`,
+  `connect-src 'self'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ')
+
+/** The pages of the console. All have the same HTML: the script shows the screen of the address. */
+export function pageRoutes(server: Server): ServerRoute[] {
+  const page = renderPage(server)
+  const handler =
+    (api: string | undefined): Lifecycle.Method =>
+    (request, h) => {
+      const { id = '' } = request.params as { id?: string }
+      const { baseUrl } = request.server.config
+      // Programs follow the links of messages too.
+      if (api !== undefined && !acceptsHtml(request))
+        return h.redirect(`${baseUrl}${api}${id && `/${encodeSegment(id)}`}`)
+      return h
+        .response(page)
+        .type('text/html')
+        .header('Content-Security-Policy', POLICY)
+        .header('Cache-Control', 'no-cache')
+        .vary('Accept')
+    }
+  return SCREENS.map(({ path, description, api }) =>
+    route('GET', path, access.open, {
+      id: `get${nameOf(path)}Screen`,
+      description,
+      notes: `For people: a page that is the same for all.${
+        api ? ' A client whose Accept does not name text/html is redirected to the API.' : ''
+      }`,
+      validate: path.includes('{')
+        ? {
+            params: Joi.object({ id: Joi.string().max(2_000).description('An id or a qualified name') }),
+          }
+        : {},
+      app: { path: path.replace('?}', '}') },
+      response: {
+        status: { 200: Joi.string().meta({ contentType: 'text/html' }), ...(api && { 302: true }) },
+        sample: 0,
+      },
+      handler: handler(api),
+    }),
+  )
+}
+
+const nameOf = (path: string) => {
+  const [, name = ''] = path.split('/')
+  return name === '' ? 'Overview' : name[0]!.toUpperCase() + name.slice(1)
+}
+
+/** Safe in a URL and between double quotes of a shell. */
+function encodeSegment(text: string): string {
+  return encodeURIComponent(text).replaceAll('!', '%21')
+}
+
+function renderPage({ config }: Server): string {
+  const settings = JSON.stringify({
+    providers: [...config.oauth.keys()],
+    hasDemo: config.demoEnabled,
+  })
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="tidemark" content="${settings}" />
+        <title>Tidemark</title>
+        <link rel="icon" href="/favicon.svg" />
+        <script src="${fileAddress('assets/theme.js')}"></script>
+        ${['tokens', 'console', 'screens', 'uplot'].map(
+          name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`,
+        )}
+        ${new Markup(`<script type="importmap">${importMap}</script>`)}
+        ${preloadAddresses('main').map(address => html`<link rel="modulepreload" href="${address}" />`)}
+        <script type="module" src="${moduleAddress('main')}"></script>
+      </head>
+      <body>
+        <div id="app">
+          <div class="booting" aria-hidden="true"></div>
+        </div>
+        <noscript>
+          <p class="noscript">
+            The console needs JavaScript. Without it, use the
+            <a href="/api/public/docs/index.md">API and its documentation</a>.
+          </p>
+        </noscript>
+      </body>
+    </html> `.text
+}

@@ -1,0 +1,214 @@
+import type { Request, ResponseToolkit, Server, ServerRoute, ServerStateCookieOptions } from '@hapi/hapi'
+import Joi from 'joi'
+import { access, routesOf } from '../../server/http/access.ts'
+import { held, record } from '../../server/http/envelopes.ts'
+import { apiError } from '../../server/http/errors.ts'
+import { bodyOf } from '../../server/http/input.ts'
+
+const SESSION_DAYS = 30
+const path = '/console/session'
+const route = routesOf('console')
+
+const credentials = Joi.object({
+  email: Joi.string().max(254).description('With `password`.'),
+  password: Joi.string().max(1_000),
+  ticket: Joi.string().max(200).description('The ticket of a sign-in link or of a provider.'),
+  demo: Joi.valid(true).description('Look at the demo without an account.'),
+})
+  .and('email', 'password')
+  .xor('email', 'ticket', 'demo')
+  .required()
+  .example({ email: 'ada@example.com', password: 'correct horse battery staple' })
+  .label('ConsoleSignInRequest')
+
+const session = record(
+  {
+    token: Joi.string().description('For `Authorization: Bearer`; a page keeps it in memory only.'),
+    expires_in: held.integer.description('Seconds until the token ends.'),
+    user: Joi.object().allow(null).description('As GET /api/v1/auth/me returns it; null in the demo.'),
+    preferences: Joi.object()
+      .allow(null)
+      .description('As GET /api/v1/auth/preferences returns them; null in the demo.'),
+  },
+  { token: 'eyJhbGciOiJIUzI1NiJ9.e30.x', expires_in: 900, user: null, preferences: null },
+).label('ConsoleSession')
+
+/** What a sign-in or a refresh of the API returns. */
+interface Tokens {
+  access_token: string
+  refresh_token: string
+  expires_in: number
+}
+
+/** The routes by which the console signs in, resumes after a reload, and signs out. */
+export function sessionRoutes(server: Server): ServerRoute[] {
+  const cookie = nameCookie(server.config.baseUrl)
+  const options: ServerStateCookieOptions = {
+    isHttpOnly: true,
+    isSecure: cookie.startsWith('__Host-'),
+    isSameSite: 'Strict',
+    path: '/',
+    encoding: 'none',
+    strictHeader: true,
+  }
+  const shared = {
+    // A cookie of another program on the same host must not make the sign-in fail.
+    state: { parse: true, failAction: 'ignore' as const },
+    ext: { onPreAuth: { method: refuseOtherSites } },
+  }
+  const setCookie = (h: ResponseToolkit, value: string, seconds: number) =>
+    h.state(cookie, value, { ...options, ttl: seconds * 1_000 })
+  const sendSession = (h: ResponseToolkit, reply: object) =>
+    h.response(reply).header('Cache-Control', 'no-store')
+  const sendUserSession = async (request: Request, h: ResponseToolkit, tokens: Tokens) => {
+    const { access_token: token, refresh_token: refresh, expires_in } = tokens
+    // At once: if the requests below fail, the browser must not keep a token that was exchanged.
+    setCookie(h, refresh, SESSION_DAYS * 86_400)
+    const [user, preferences] = await Promise.all([
+      askApi(request, 'GET', '/auth/me', { token }),
+      askApi(request, 'GET', '/auth/preferences', { token }),
+    ])
+    return sendSession(h, { token, expires_in, user, preferences: (preferences as { data: object }).data })
+  }
+  const sendDemoSession = async (h: ResponseToolkit, key: string) => {
+    const seconds = await server.plugins.auth.getDemoSecondsLeft(key)
+    if (seconds === 0) {
+      h.unstate(cookie, options)
+      throw apiError('UNAUTHORIZED', 'The demo session has ended: open the demo again')
+    }
+    setCookie(h, key, seconds)
+    return sendSession(h, { token: key, expires_in: seconds, user: null, preferences: null })
+  }
+  const readCookie = ({ state }: Request): string | undefined => {
+    const value: unknown = (state as Record<string, unknown> | null)?.[cookie]
+    return typeof value === 'string' ? value : undefined
+  }
+
+  return [
+    route('POST', path, access.open, {
+      ...shared,
+      id: 'createConsoleSession',
+      description: 'Sign in to the console',
+      notes:
+        'As POST /api/v1/auth/login, /auth/tickets or /demo/session, with their limits; the refresh token goes into a cookie that scripts cannot read.',
+      validate: { payload: credentials },
+      response: { status: { 200: session } },
+      app: {
+        errors: [
+          'BAD_REQUEST',
+          'INVALID_CREDENTIALS',
+          'ACCOUNT_LOCKED',
+          'INVALID_TOKEN',
+          'FORBIDDEN',
+          'NOT_FOUND',
+          'RATE_LIMITED',
+        ],
+      },
+      async handler(request, h) {
+        const body = bodyOf<{ email?: string; password?: string; ticket?: string; demo?: true }>(request)
+        if (body.demo) {
+          const made = await askApi(request, 'POST', '/demo/session', { payload: {} })
+          return sendDemoSession(h, (made as { data: { api_key: string } }).data.api_key)
+        }
+        const where = body.ticket === undefined ? '/auth/login' : '/auth/tickets'
+        return sendUserSession(
+          request,
+          h,
+          (await askApi(request, 'POST', where, { payload: body })) as Tokens,
+        )
+      },
+    }),
+    route('PUT', path, access.open, {
+      ...shared,
+      id: 'refreshConsoleSession',
+      description: 'Resume the session of the console after a reload',
+      notes:
+        'Returns a new access token for the cookie. The refresh token changes at most once in ten minutes, so that tabs do not end the sessions of each other. Without a session: 204; with one that has ended: 401, and the cookie is removed.',
+      response: { status: { 200: session, 204: true } },
+      app: { errors: ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED'] },
+      async handler(request, h) {
+        const value = readCookie(request)
+        // Most visitors of the sign-in page have none, which is no error.
+        if (value === undefined) return h.response().code(204)
+        if (server.plugins.auth.isDemoKey(value)) return sendDemoSession(h, value)
+        try {
+          return await sendUserSession(request, h, await server.plugins.auth.resumeSession(value, request))
+        } catch (error) {
+          if ((error as { output?: { statusCode?: number } }).output?.statusCode === 401)
+            h.unstate(cookie, options)
+          throw error
+        }
+      },
+    }),
+    route('DELETE', path, access.open, {
+      ...shared,
+      id: 'deleteConsoleSession',
+      description: 'Sign out of the console',
+      notes: 'Ends the session, as POST /api/v1/auth/logout does, and removes the cookie.',
+      response: { status: { 204: true } },
+      app: { errors: ['FORBIDDEN', 'RATE_LIMITED'] },
+      async handler(request, h) {
+        const value = readCookie(request)
+        if (value !== undefined && !server.plugins.auth.isDemoKey(value)) await endSession(request, value)
+        return h.response().code(204).unstate(cookie, options)
+      },
+    }),
+  ]
+}
+
+/** Over HTTPS no other host may set it. Cookies know no ports, so that two servers of one host need two names. */
+function nameCookie(baseUrl: string): string {
+  const { protocol, port } = new URL(baseUrl)
+  return protocol === 'https:' ? '__Host-tidemark' : `tidemark_${port || '80'}`
+}
+
+/** Ends the session of a refresh token; one that has ended already is no error. */
+async function endSession(request: Request, refreshToken: string): Promise<void> {
+  try {
+    const { access_token: token } = await request.server.plugins.auth.resumeSession(refreshToken, request)
+    await askApi(request, 'POST', '/auth/logout', { token })
+  } catch (error) {
+    if ((error as { output?: { statusCode?: number } }).output?.statusCode !== 401) throw error
+  }
+}
+
+/** `SameSite` keeps the cookie from other sites; this also refuses their attempts to sign a visitor in as another user. */
+function refuseOtherSites(request: Request, h: ResponseToolkit) {
+  const site = request.headers['sec-fetch-site'] as string | undefined
+  if (site !== undefined && site !== 'same-origin')
+    throw apiError('FORBIDDEN', 'Only the pages of this host may do this')
+  return h.continue
+}
+
+/**
+ * Asks the public API for the browser, from the browser's address, so that its limits and its audit log apply.
+ * @returns the body of the reply
+ * @throws the API's own error
+ */
+async function askApi(
+  request: Request,
+  method: string,
+  where: string,
+  { token, payload }: { token?: string; payload?: object },
+): Promise<unknown> {
+  const { 'x-forwarded-for': forwarded, 'user-agent': agent } = request.headers as Record<string, string>
+  const { statusCode, result } = await request.server.inject({
+    method,
+    url: `/api/v1${where}`,
+    remoteAddress: request.info.remoteAddress,
+    headers: {
+      ...(forwarded && { 'x-forwarded-for': forwarded }),
+      ...(agent && { 'user-agent': agent }),
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
+    ...(payload && { payload }),
+  })
+  if (statusCode < 300) return result
+  const { error } = result as {
+    error?: { code: string; message: string; details: Record<string, unknown> }
+  }
+  if (error && error.code !== 'VALIDATION_ERROR')
+    throw apiError(error.code as Parameters<typeof apiError>[0], error.message, error.details)
+  // The details of a refused field name a path that the browser has not asked.
+  throw apiError('BAD_REQUEST', error?.message ?? 'Enter a valid email address and the password')
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
+import type { Tenant, TestServer } from '../../helpers/server.ts'
+import { startSource } from '../../helpers/source.ts'
+
+interface Teardown {
+  teardown(down: () => unknown): unknown
+}
+
+/** Names of columns that a page must show as text. */
+export const HOSTILE_NAMES = [
+  '<script>isAttacked = 1</script>',
+  '"><img src=x onerror=isAttacked=1>',
+  'עברית מימין לשמאל',
+  '🚚 delivery 👩‍👩‍👧',
+  'a'.repeat(63),
+]
+
+/** A company whose source has one of everything that the console shows. */
+export interface ConsoleWorld {
+  tenant: Tenant
+  source: string
+  /** Qualified names. */
+  table: string
+  hostileTable: string
+  metricId: string
+  /** Open alerts, the newest first. */
+  alertIds: string[]
+  /** Raises one more alert, as the checks would. */
+  raiseAlert(): Promise<void>
+}
+
+const DAYS = 60
+
+export async function makeConsoleWorld(t: Teardown, app: TestServer): Promise<ConsoleWorld> {
+  const source = await startSource(t)
+  const { server } = app
+  const tenant = await app.signUp()
+  const quoted = HOSTILE_NAMES.map(name => `"${name.replaceAll('"', '""')}" text`)
+  for (const statement of [
+    `create table orders (id int primary key, email text, total numeric(10,2), status varchar(20), created_at timestamptz)`,
+    `insert into orders select n, case when n % 9 = 0 then null else n || '@example.com' end, n, 'paid',
+       now() - interval '3 days' from generate_series(1, 500) n`,
+    `create table customers (id int primary key, email text, phone text)`,
+    `create view recent as select id, total from orders`,
+    `create table "<script>isAttacked = 1</script>" (${quoted.join(', ')})`,
+  ])
+    await source.query(statement)
+  const post = async (path: string, payload: object) => {
+    const reply = await tenant.ask('POST', `/api/v1/sdk${path}`, payload)
+    if (reply.status >= 300) throw new Error(`${path}: ${JSON.stringify(reply.body)}`)
+    return reply.body.data
+  }
+  const asset = await post('/assets', {
+    name: 'shop',
+    description: 'A <b>shop</b>',
+    source_type: 'postgresql',
+    connection_config: source.config,
+  })
+  const discover = async () => {
+    const { job_id: id } = await post(`/assets/${asset.id}/discover`, {})
+    await server.jobs.settled(discoverJob, data => data.run_id === id)
+  }
+  await discover()
+  const table = { table_path: 'public.orders' }
+  const metric = await post(`/metrics/${asset.id}`, { ...table, metric_type: 'row_count' })
+  for (const rule of [
+    { rule_type: 'NOT_NULL', column_name: 'email', severity: 'warning' },
+    { rule_type: 'RANGE', column_name: 'total', rule_config: { max: 300 }, severity: 'warning' },
+    {
+      rule_type: 'ENUM',
+      column_name: 'status',
+      rule_config: { allowed_values: ['open'] },
+      severity: 'critical',
+    },
+    { rule_type: 'UNIQUE', column_name: 'id' },
+  ])
+    await post(`/validity/${asset.id}`, { ...table, ...rule })
+  await post('/freshness/schedules', {
+    asset_id: asset.id,
+    ...table,
+    freshness_column: 'created_at',
+    sla_threshold: '24h',
+  })
+  const found = await tenant.ask('GET', '/api/v1/assets?search=orders&asset_type=table')
+  const { id: tableId, qualified_name: name } = found.body.data[0]
+  const scan = (at?: Date) =>
+    server.plugins.scans.runTable(tenant.companyId, tableId as string, 'active', at ? { at } : {})
+  await scan()
+  // The past of a metric, which would take as many days to measure.
+  await app.query(
+    `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at,
+       expected_value, expected_range_low, expected_range_high)
+     select company_id, metric_id, group_values, value + n % 7, total_rows, 'PASS', captured_at - make_interval(days => n),
+       value, value - 9, value + 9
+     from metric_snapshots, generate_series(1, $2) n where metric_id = $1`,
+    [metric.internal_id, DAYS],
+  )
+  for (const statement of [
+    `alter table orders alter column status type text`,
+    `alter table customers drop column phone`,
+    `create table invoices (id int)`,
+  ])
+    await source.query(statement)
+  await discover()
+  await tenant.ask('POST', `/api/v1/sdk/freshness/${tableId}/refresh`, {})
+  const hostile = await tenant.ask('GET', `/api/v1/assets?search=${encodeURIComponent('<script>')}`)
+  const alerts = await tenant.ask('GET', '/api/v1/sdk/alerts/inbox?limit=100')
+  return {
+    tenant,
+    source: 'shop',
+    table: name,
+    hostileTable: hostile.body.data[0].qualified_name,
+    metricId: metric.id,
+    alertIds: alerts.body.data.alerts.map(({ id }: { id: string }) => id),
+    async raiseAlert() {
+      await server.db.company(tenant.companyId, trx =>
+        server.plugins.alerts.raise(trx, {
+          type: 'validity_failure',
+          cause: randomUUID(),
+          severity: 'critical',
+          sourceId: asset.id,
+          asset: { id: tableId, qualifiedName: name, assetType: 'table', tags: [] },
+          ruleName: 'One more',
+          title: 'One more rule fails',
+          details: { rule_id: 'v_1', invalid_count: 3 },
+        }),
+      )
+    },
+  }
+}
