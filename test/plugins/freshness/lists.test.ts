@@ -4,7 +4,8 @@ import { refreshJob } from '../../../plugins/freshness/jobs.ts'
 import { sentDuring } from '../../helpers/sent-statements.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
-const { server, tenant, stranger, query, world } = await startWorlds(t)
+// On a server that prepared statements before, those would not be seen.
+const { server, tenant, stranger, query, world } = await startWorlds(t, { isOwn: true })
 
 type Record = { asset: string; table_path?: string; [field: string]: unknown }
 
