@@ -43,7 +43,10 @@ export interface Jobs {
     items: readonly Item<Data>[],
     options: { trx: Transaction },
   ): Promise<string[]>
-  /** When this process last looked for jobs, in milliseconds of its clock; null when none of its workers has. */
+  /**
+   * When this process last looked for jobs, in milliseconds of its clock; null when none of its workers has, or when it
+   * takes up no more.
+   */
   lookedAt(): number | null
   pools(): PoolUse[]
   /** Resolves when a job of this kind whose data fits was completed, or a try of it has failed; for tests. */
@@ -147,6 +150,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       return all.map(({ id }) => id)
     },
     lookedAt() {
+      if (isStopping) return null
       const looks = [...workers.values()].flatMap(({ look }) => look().lookedAt ?? [])
       return looks.length === 0 ? null : Math.max(...looks)
     },

@@ -68,6 +68,7 @@ t.test('silent receivers of one company hold up no attempt of another', async t 
 t.test('a backlog of one company takes turns with another, first attempts and later ones', async t => {
   const app = await startServer(t)
   await app.server.jobs.drain({ finishMs: 1_000, letGoMs: 1_000 })
+  t.equal(app.server.jobs.lookedAt(), null, 'it takes up no more, so that no other test gets it')
   const [first, second] = [await makeWorld(app, 'First'), await makeWorld(app, 'Second')]
   const receiver = await startReceiver(t)
   for (const { addDestination } of [first, second]) await addDestination({ url: receiver.url })
