@@ -7,23 +7,35 @@ export interface SentStatement {
   longest: number
 }
 
+/** The driver's query, of which each statement of a packet is one. */
+interface DriverQuery {
+  text: string
+  values?: readonly unknown[] | null
+  requiresPreparation(): boolean
+  submit(connection: object): Error | null
+  prepare(connection: object): void
+}
+
+const driver = (pg.Query as unknown as { prototype: DriverQuery }).prototype
 let noted: SentStatement[] | null = null
 
-// A connection keeps the method that it finds when it is opened, and files of one process share servers: the helper of
-// servers loads this module, so that the method is replaced before there is any connection.
-const { query } = pg.Client.prototype
-pg.Client.prototype.query = function (this: pg.Client, ...input: unknown[]) {
-  const [first, second] = input as [string | { text?: string; values?: unknown[] }, unknown[]?]
-  if (noted !== null) {
-    const text = typeof first === 'string' ? first : (first.text ?? '')
-    const values = (typeof first === 'string' ? second : (first.values ?? second)) ?? []
-    const lengths = Array.isArray(values) ? values.map(value => String(value).length) : []
-    noted.push({ text, longest: Math.max(0, ...lengths) })
-  }
-  return (query as (...all: unknown[]) => unknown).apply(this, input)
-} as typeof query
+function note({ text, values }: DriverQuery): void {
+  noted?.push({ text, longest: Math.max(0, ...(values ?? []).map(value => String(value).length)) })
+}
 
-/** Notes the statements that this process sends to PostgreSQL by themselves, not in a packet of several. */
+// The query is hooked and not the client: connections keep the client's method that they found when they were opened, and
+// those of a shared server may be older than this module.
+const { submit, prepare } = driver
+driver.submit = function (connection) {
+  if (!this.requiresPreparation()) note(this)
+  return submit.call(this, connection)
+}
+driver.prepare = function (connection) {
+  note(this)
+  prepare.call(this, connection)
+}
+
+/** Notes the statements that this process sends to PostgreSQL while something is done, prepared before or not. */
 export async function sentDuring(work: () => Promise<unknown>): Promise<SentStatement[]> {
   const sent: SentStatement[] = []
   noted = sent

@@ -9,7 +9,6 @@ import { readConfig } from '../../server/settings/config.ts'
 import { manifest } from '../../server/manifest.ts'
 import { authority } from './certificates.ts'
 import { checkReplies } from './check-replies.ts'
-import './sent-statements.ts'
 import { testCluster } from './cluster.ts'
 import { addCredential, openWatchedLog, watchCredentials, type LogWatch } from './log-watch.ts'
 

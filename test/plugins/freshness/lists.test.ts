@@ -4,8 +4,7 @@ import { refreshJob } from '../../../plugins/freshness/jobs.ts'
 import { sentDuring } from '../../helpers/sent-statements.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
-// On a server that prepared statements before, those would not be seen.
-const { server, tenant, stranger, query, world } = await startWorlds(t, { isOwn: true })
+const { server, tenant, stranger, query, world } = await startWorlds(t)
 
 type Record = { asset: string; table_path?: string; [field: string]: unknown }
 

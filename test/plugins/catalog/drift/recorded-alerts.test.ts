@@ -5,8 +5,7 @@ import { makeStage } from '../../../helpers/world.ts'
 import { metricWorld } from '../../metrics/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
-// On a server that prepared statements before, those would not be seen.
-const stage = await makeStage(t, { isOwn: true })
+const stage = await makeStage(t)
 
 /** Checks of one table. The larger number is of more than are judged at once. */
 const [FEW, MANY] = [2, 70]

@@ -129,9 +129,10 @@ t.test('another company finds nothing, and bad input is refused', async t => {
     t.equal((await tenant.ask('GET', `/api/v1/sdk/search?${query}`)).status, 400, query)
 })
 
-t.test('a search waits for the database once', async t => {
+t.test('a search sends one statement for each kind of thing', async t => {
   await shopWorld(t)
   await search('email')
   const sent = await sentDuring(() => search('email'))
-  t.equal(sent.filter(({ text }) => /from (sources|tables) /.test(text)).length, 3)
+  // By what only a search sends: jobs of the shared server read sources meanwhile.
+  t.equal(sent.filter(({ text }) => text.includes('strpos(')).length, 3)
 })
