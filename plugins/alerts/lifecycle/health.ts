@@ -79,15 +79,15 @@ export async function readAlertHealth(
   since: Date | undefined,
 ): Promise<AlertHealth> {
   const routineKinds = kinds.flatMap(({ name, isRoutine }) => (isRoutine ? name : []))
-  const { counts, totals } = await countAlerts(trx, { since: since ?? null, routineKinds })
-  const attention = await rows<NeedyAlert & { alerts: number; tables: number }>(
+  const { counts, open, totals } = await countAlerts(trx, { since: since ?? null, routineKinds })
+  const attention = await rows<NeedyAlert & { tables: number }>(
     trx,
     `with needing as (
        select id, severity, title, asset_id, created_at, event #>> '{asset,qualified_name}' as asset_name,
-         event #>> '{asset,asset_type}' <> 'source' as is_table
+         event #>> '{asset,asset_type}' not in ('source', 'destination') as is_table
        from alerts where company_id = :companyId and ${IS_OPEN} and status <> 'snoozed')
-     select counted.*, listed.*
-     from (select count(*)::int as alerts, (count(distinct asset_id) filter (where is_table))::int as tables from needing) counted
+     select counted.tables, listed.*
+     from (select (count(distinct asset_id) filter (where is_table))::int as tables from needing) counted
      left join (select id, severity, title, asset_id, asset_name from needing where severity in ('critical', 'warning')
        order by severity = 'critical' desc, created_at desc, id desc limit :limit) listed on true`,
     { companyId: companyOf(trx), limit: MAX_LISTED },
@@ -95,7 +95,7 @@ export async function readAlertHealth(
   return {
     summary: {
       ...totals,
-      active_alerts: attention[0]?.alerts ?? 0,
+      active_alerts: sumCounts(open.filter(({ status }) => status !== 'snoozed')),
       affected_tables: attention[0]?.tables ?? 0,
     },
     since: {

@@ -174,8 +174,8 @@ export async function findNotified(
   await lockTriggeredMessages(trx, chain, since)
   return rows<NotifiedDestination>(
     trx,
-    // Messages are read once, by the index on alerts: a second look for the ends was planned as a loop over all of them
-    // until statistics told how many there are, a minute after thousands had been created.
+    // Reads messages once, by the index on alerts. Without statistics, as in the minute after thousands were created,
+    // PostgreSQL plans a second look for the ends as a loop over all of them.
     `select distinct on (newest_id, alert_id, destination_id) newest_id, alert_id, destination_id, rule_ids,
             id as delivery_id, is_postponed, is_pending
        from (select newest_id, d.alert_id, d.destination_id, d.rule_ids, d.id, d.event_type, d.status,

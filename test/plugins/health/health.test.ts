@@ -34,13 +34,21 @@ t.test('the worst state of any feature is the health of the company', async t =>
   const warned = await summary()
   t.match(warned, {
     overall_status: 'warning',
-    alerts: { unresolved_alerts: 1, recent_alerts: Number },
+    alerts: { unresolved_alerts: 1, recent_alerts: Number, active_alerts: 1, affected_tables: 1 },
     checks: { passing: 0, failing: 1, error: 0 },
     needs_attention: [
       { type: 'alert', severity: 'warning', asset_name: name },
       { type: 'checks', severity: 'warning', title: /1 failing/, asset_name: name },
     ],
   })
+
+  await query(`update alerts set event = jsonb_set(event, '{asset,asset_type}', '"destination"')`)
+  t.match((await summary()).alerts, { active_alerts: 1, affected_tables: 0 }, 'a destination is no table')
+  await query(`update alerts set status = 'snoozed', snoozed_until = now() + interval '1 hour'`)
+  t.match((await summary()).alerts, { active_alerts: 0, affected_tables: 0 }, 'nor does a snoozed one count')
+  await query(
+    `update alerts set status = 'triggered', snoozed_until = null, event = jsonb_set(event, '{asset,asset_type}', '"table"')`,
+  )
 
   await watch('orders', explicit('1d'))
   const found = await summary()
