@@ -35,21 +35,35 @@ async function createDemoSession(server: Server): Promise<{ key: string; expires
   return made && { key, expiresAt: made.expiresAt }
 }
 
+interface DemoSession {
+  id: string
+  companyId: string
+  /** Until the key expires. */
+  secondsLeft: number
+}
+
 /** Undefined for an unknown or expired key, and while the demo is disabled. */
-export async function findDemoCaller(server: Server, key: string): Promise<Caller | undefined> {
+async function findDemoSession(server: Server, key: string): Promise<DemoSession | undefined> {
   if (!server.config.demoEnabled) return undefined
-  const [row] = await server.db.statement<{ id: string; companyId: string }>(
-    `select d.id, d.company_id from demo_sessions d join companies c on c.company_id = d.company_id
+  const [session] = await server.db.statement<DemoSession>(
+    `select d.id, d.company_id, cast(extract(epoch from d.expires_at - now()) as int) as seconds_left
+     from demo_sessions d join companies c on c.company_id = d.company_id
      where d.key_hash = :hash and d.expires_at > now() and c.is_demo`,
     { hash: sha256(key) },
   )
+  return session
+}
+
+/** Undefined for an unknown or expired key, and while the demo is disabled. */
+export async function findDemoCaller(server: Server, key: string): Promise<Caller | undefined> {
+  const session = await findDemoSession(server, key)
   return (
-    row && {
+    session && {
       kind: 'key',
-      companyId: row.companyId,
+      companyId: session.companyId,
       plan: 'free_trial',
       scope: 'read-only',
-      keyId: row.id,
+      keyId: session.id,
       readOnlyReason: 'The key of a demo session reads only: sign up to try this with your own data',
     }
   )
@@ -57,14 +71,7 @@ export async function findDemoCaller(server: Server, key: string): Promise<Calle
 
 /** The seconds that a key of the demo still has; 0 for an unknown or expired one, and while the demo is disabled. */
 export async function getDemoSecondsLeft(server: Server, key: string): Promise<number> {
-  if (!server.config.demoEnabled) return 0
-  const [row] = await server.db.statement<{ seconds: number }>(
-    `select cast(extract(epoch from d.expires_at - now()) as int) as seconds
-     from demo_sessions d join companies c on c.company_id = d.company_id
-     where d.key_hash = :hash and d.expires_at > now() and c.is_demo`,
-    { hash: sha256(key) },
-  )
-  return row?.seconds ?? 0
+  return (await findDemoSession(server, key))?.secondsLeft ?? 0
 }
 
 export const demoRoutes: ServerRoute[] = [
