@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { Lifecycle, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, routesOf } from '../../server/http/access.ts'
+import { buildPolicy, sourceHash } from '../../server/http/content-policy.ts'
 import { acceptsHtml } from '../../server/http/input.ts'
 import { html, Markup } from '../../server/markup.ts'
 import { fileAddress, importMap, moduleAddress, preloadAddresses } from './modules.ts'
@@ -31,19 +31,11 @@ const SCREENS: readonly Screen[] = [
   { path: '/invitation', description: 'Join a company with an invitation' },
 ]
 
-const sourceHash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-
-const POLICY = [
-  `default-src 'none'`,
+const POLICY = buildPolicy({
   // The import map stands in the page, since browsers take none from elsewhere.
-  `script-src 'self' ${sourceHash(importMap)}`,
-  `style-src 'self'`,
-  `img-src 'self'`,
-  `connect-src 'self'`,
-  `base-uri 'none'`,
-  `form-action 'none'`,
-  `frame-ancestors 'none'`,
-].join('; ')
+  'script-src': ["'self'", sourceHash(importMap)],
+  'connect-src': ["'self'"],
+})
 
 /** The pages of the console. All have the same HTML: the script shows the screen of the address. */
 export function pageRoutes(server: Server): ServerRoute[] {

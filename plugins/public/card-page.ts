@@ -1,5 +1,6 @@
 import { html, type Markup } from '../../server/markup.ts'
-import { buildPolicy, renderPage } from './page-shell.ts'
+import { buildPolicy } from '../../server/http/content-policy.ts'
+import { renderPage } from './page-shell.ts'
 
 /** For cards that send a form to this host. */
 export const formPolicy = buildPolicy({ 'form-action': ["'self'"] })

@@ -2,7 +2,8 @@ import type { Lifecycle } from '@hapi/hapi'
 import { acceptsHtml } from '../../server/http/input.ts'
 import { notFoundPage } from './card-page.ts'
 import { PREFIX } from './doc-pages.ts'
-import { buildPolicy, sendPage } from './page-shell.ts'
+import { buildPolicy } from '../../server/http/content-policy.ts'
+import { sendPage } from './page-shell.ts'
 
 const POLICY = buildPolicy()
 

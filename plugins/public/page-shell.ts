@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { ResponseObject, ResponseToolkit } from '@hapi/hapi'
+import { buildPolicy } from '../../server/http/content-policy.ts'
 import { html, Markup } from '../../server/markup.ts'
 import { assetPath } from './assets.ts'
 
@@ -64,26 +64,6 @@ export function renderHeader(current: string, tools: Markup | null = null): Mark
   </header>`
 }
 
-/**
- * The Content-Security-Policy of a page: forbids everything except style sheets and images of this host, and the given
- * sources.
- * @param sources by directive, such as `{ 'connect-src': ["'self'"] }`
- */
-export function buildPolicy(sources: Record<string, readonly string[]> = {}): string {
-  const all: Record<string, readonly string[]> = {
-    'default-src': ["'none'"],
-    'img-src': ["'self'"],
-    'style-src': ["'self'"],
-    'base-uri': ["'none'"],
-    'form-action': ["'none'"],
-    'frame-ancestors': ["'none'"],
-    ...sources,
-  }
-  return Object.entries(all)
-    .map(([directive, allowed]) => [directive, ...allowed].join(' '))
-    .join('; ')
-}
-
 /** For pages with scripts of this host, which may send requests to it. */
 export const scriptPolicy = buildPolicy({ 'script-src': ["'self'"], 'connect-src': ["'self'"] })
 
@@ -100,9 +80,4 @@ export function sendPage(
     .type('text/html')
     .header('Content-Security-Policy', policy)
     .header('Cache-Control', cache)
-}
-
-/** The source of an inline style, for a policy. */
-export function sourceHash(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }

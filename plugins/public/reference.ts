@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { html } from '../../server/markup.ts'
-import { buildPolicy, renderHeader, renderPage, sourceHash } from './page-shell.ts'
+import { buildPolicy, sourceHash } from '../../server/http/content-policy.ts'
+import { renderHeader, renderPage } from './page-shell.ts'
 
 /** A page that shows `/openapi.json`. */
 export interface ReferencePage {

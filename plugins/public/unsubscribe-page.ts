@@ -1,7 +1,7 @@
 import { html } from '../../server/markup.ts'
 import { assetPath } from './assets.ts'
 import { renderMessage } from './card-page.ts'
-import { buildPolicy } from './page-shell.ts'
+import { buildPolicy } from '../../server/http/content-policy.ts'
 
 /** Allows the page's own script, requests to this host and its form. */
 export const preferencesPolicy = buildPolicy({
