@@ -2,7 +2,7 @@ import type { Request, ResponseToolkit, Server, ServerRoute, ServerStateCookieOp
 import Joi from 'joi'
 import { access, routesOf } from '../../server/http/access.ts'
 import { held, record } from '../../server/http/envelopes.ts'
-import { apiError } from '../../server/http/errors.ts'
+import { apiError, hasCode } from '../../server/http/errors.ts'
 import { bodyOf } from '../../server/http/input.ts'
 
 const SESSION_DAYS = 30
@@ -134,8 +134,7 @@ export function sessionRoutes(server: Server): ServerRoute[] {
         try {
           return await sendUserSession(request, h, await server.plugins.auth.resumeSession(value, request))
         } catch (error) {
-          if ((error as { output?: { statusCode?: number } }).output?.statusCode === 401)
-            h.unstate(cookie, options)
+          if (hasCode(error, 'UNAUTHORIZED')) h.unstate(cookie, options)
           throw error
         }
       },
@@ -168,7 +167,7 @@ async function endSession(request: Request, refreshToken: string): Promise<void>
     const { access_token: token } = await request.server.plugins.auth.resumeSession(refreshToken, request)
     await askApi(request, 'POST', '/auth/logout', { token })
   } catch (error) {
-    if ((error as { output?: { statusCode?: number } }).output?.statusCode !== 401) throw error
+    if (!hasCode(error, 'UNAUTHORIZED')) throw error
   }
 }
 

@@ -56,8 +56,12 @@ export function withQuery(
 export const tableAddress = (qualifiedName: string, tab = '') =>
   withQuery(`/tables/${encodeURIComponent(qualifiedName)}`, { tab })
 /** The page of an asset, by the kind that the API names. */
-export const assetAddress = (qualifiedName: string, assetType: string) =>
-  assetType === 'source' ? sourceAddress(qualifiedName) : tableAddress(qualifiedName)
+export function assetAddress(asset: { id: string; qualified_name: string; asset_type: string }): string {
+  if (asset.asset_type === 'destination') return `/routing/${asset.id}`
+  return asset.asset_type === 'source'
+    ? sourceAddress(asset.qualified_name)
+    : tableAddress(asset.qualified_name)
+}
 export const sourceAddress = (name: string) => `/sources/${encodeURIComponent(name)}`
 
 /** Paths that the server renders: links to them load a page. */

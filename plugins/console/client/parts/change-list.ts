@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useAction } from '../lib/action.ts'
 import { api } from '../lib/api.ts'
 import type { Data } from '../lib/data.ts'
 import { inWords } from '../lib/format.ts'
@@ -6,8 +6,6 @@ import { html } from '../lib/html.ts'
 import { tableAddress } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import { texts } from '../texts.ts'
-import { notify } from './notices.ts'
-import { describeError } from './states.ts'
 import { Status } from './status.ts'
 import { Ago } from './time.ts'
 
@@ -73,20 +71,13 @@ function Definition({ text, className }: { text: string | null; className: strin
 }
 
 function Accept({ change, accepted }: { change: SchemaChange; accepted: (id: string) => void }) {
-  const [isBusy, setBusy] = useState(false)
+  const [isBusy, accept] = useAction(texts.accept, async () => {
+    await api.post('/api/v1/sdk/schema/changes/{change_id}/acknowledge', { path: { change_id: change.id } })
+    accepted(change.id)
+  })
   if (change.acknowledged)
     return html`<span class="quiet">${texts.accepted} <${Ago} at=${change.acknowledged_at} /></span>`
   if (!canWrite()) return null
-  const accept = async () => {
-    setBusy(true)
-    try {
-      await api.post('/api/v1/sdk/schema/changes/{change_id}/acknowledge', { path: { change_id: change.id } })
-      accepted(change.id)
-    } catch (error) {
-      notify(`${texts.couldNot(texts.accept.toLowerCase())} ${describeError(error)}`, { isError: true })
-    }
-    setBusy(false)
-  }
   return html`<button class="small" disabled=${isBusy} onClick=${accept}>${texts.accept}</button>`
 }
 

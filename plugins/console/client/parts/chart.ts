@@ -34,7 +34,7 @@ interface ChartProps {
 const HEIGHT = 220
 /** The same list each time: another one would build the chart anew. */
 const NO_MARKS: readonly ChartMark[] = []
-/** A change is told with the values of the half day around it. */
+/** A schema change stands beside the values of the half day around it. */
 const MARK_MS = 12 * 3_600_000
 const RANGES = [
   ['1d', 86_400],
@@ -44,10 +44,14 @@ const RANGES = [
   ['all', Infinity],
 ] as const
 
-function readColours(element: Element) {
-  const style = getComputedStyle(element)
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim()
-  return {
+/** The colours of the theme that is shown: a canvas knows no custom properties. */
+function readColours(element: HTMLElement) {
+  const probe = element.appendChild(document.createElement('i'))
+  const colour = (name: string) => {
+    probe.style.color = `var(--${name})`
+    return getComputedStyle(probe).color
+  }
+  const colours = {
     line: colour('accent'),
     band: colour('band'),
     bad: colour('critical'),
@@ -56,6 +60,8 @@ function readColours(element: Element) {
     mark: colour('warning'),
     card: colour('card'),
   }
+  probe.remove()
+  return colours
 }
 
 /** Where a scale begins and ends so that band, values and threshold are seen. */

@@ -21,7 +21,7 @@ export function notify(text: string, { isError = false } = {}): void {
   if (!isError) setTimeout(() => dismiss(id), LIFETIME_MS)
 }
 
-/** Tells what became of a job that a request has waited for. @param done the sentence for one that went well */
+/** Shows the outcome of a job that a request has waited for. @param done the sentence for one that went well */
 export function notifyOfJob(job: object, done: string): void {
   const { status, error } = job as { status?: string; error?: { message?: string } | string | null }
   if (status === 'completed') notify(done)

@@ -1,10 +1,20 @@
 import type { Source } from 'tidemark/client'
+import { api } from '../lib/api.ts'
+import { useData, type Data } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { formatNumber } from '../lib/format.ts'
 import { sourceAddress, withQuery } from '../lib/router.ts'
 import { texts } from '../texts.ts'
 import { Status } from './status.ts'
 import { Ago } from './time.ts'
+
+/** The newest hundred sources. */
+export function useSources(): Data<Source[]> {
+  return useData('sources', async signal => {
+    const query = { asset_type: ['source' as const], limit: 100 }
+    return (await api.get('/api/v1/assets', { query, signal })).data as Source[]
+  })
+}
 
 /** Sources with their state, a line each. */
 export function SourceTable({ sources }: { sources: readonly Source[] }) {

@@ -30,9 +30,7 @@ export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move
     </p>
     <h2 id="alert-title"><bdi>${alert.title}</bdi></h2>
     <p class="facts">
-      <a href=${assetAddress(alert.qualified_name, alert.asset.asset_type)}
-        ><${Icon} name="catalog" /> <bdi>${alert.qualified_name}</bdi></a
-      >
+      <a href=${assetAddress(alert.asset)}><${Icon} name="catalog" /> <bdi>${alert.qualified_name}</bdi></a>
       <span>${texts.openedAt} <${Ago} at=${alert.created_at} /></span>
       <span>${texts.lastSeen} <${Ago} at=${alert.last_seen_at} /></span>
       <span>${texts.occurrences(alert.occurrences)}</span>

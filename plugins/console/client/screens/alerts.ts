@@ -140,7 +140,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
   </div>`
 }
 
-const addressOf = ({ qualified_name: name, asset }: Alert) => assetAddress(name, asset.asset_type)
+const addressOf = ({ asset }: Alert) => assetAddress(asset)
 
 interface AlertGroup {
   name: string

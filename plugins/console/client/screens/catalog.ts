@@ -10,6 +10,7 @@ import { useSession, useTitle } from '../parts/frame.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
 import { Help } from '../parts/help.ts'
 import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
+import { useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
 import { Ago } from '../parts/time.ts'
@@ -42,10 +43,7 @@ export function Catalog() {
     })
     return { tables: data as Table[], pagination }
   })
-  const sources = useData('source names', async signal => {
-    const query = { asset_type: ['source' as const], limit: 100 }
-    return (await api.get('/api/v1/assets', { query, signal })).data.map(({ name }) => name)
-  })
+  const sources = useSources()
   const [place, setPlace] = useState(-1)
   useEffect(() => setPlace(-1), [list.data])
   const tables = list.data?.tables ?? []
@@ -76,7 +74,7 @@ export function Catalog() {
         name="source"
         label=${texts.source}
         none=${texts.anySource}
-        options=${(sources.data ?? []).map(name => [name, name] as const)}
+        options=${(sources.data ?? []).map(({ name }) => [name, name] as const)}
       />
       <${Choice}
         name="kind"

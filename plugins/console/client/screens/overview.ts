@@ -7,7 +7,7 @@ import { tableAddress, withQuery } from '../lib/router.ts'
 import { lastVisitOf } from '../lib/visits.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
-import { SourceTable } from '../parts/source-table.ts'
+import { SourceTable, useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Shape, toneOf, type Tone } from '../parts/status.ts'
 import { texts } from '../texts.ts'
@@ -28,10 +28,7 @@ export function Overview() {
     signal => loadSummary(since?.toISOString(), signal),
     { pollMs: user ? POLL_MS : 0 },
   )
-  const sources = useData('sources', async signal => {
-    const query = { asset_type: ['source' as const], limit: 100 }
-    return (await api.get('/api/v1/assets', { query, signal })).data
-  })
+  const sources = useSources()
   const trend = useData('trend', async signal => {
     const query = { period: '24h' } as const
     return (await api.get('/api/v1/sdk/alerts/trends', { query, signal })).data

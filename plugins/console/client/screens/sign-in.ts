@@ -58,20 +58,46 @@ function Field({
   </label>`
 }
 
+const EmailField = ({ error }: { error?: string }) =>
+  html`<${Field} name="email" label=${texts.email} type="email" autoComplete="username" error=${error} />`
+
+const PasswordField = ({ error, autoComplete }: { error?: string; autoComplete: string }) =>
+  html`<${Field}
+    name="password"
+    label=${texts.password}
+    type="password"
+    autoComplete=${autoComplete}
+    error=${error}
+  />`
+
 interface Problems {
   form?: string
   email?: string
   password?: string
 }
 
-/** Reads a form, and what is missing in it; the fields keep their text. */
-function readFields(form: HTMLFormElement): { values: Record<string, string>; problems: Problems } {
+/**
+ * Handles the submission of a form: with what is missing, the first such field gets the focus and all keep their text.
+ * @param send gets the texts of the fields by their names
+ */
+function submitFields(
+  event: SubmitEvent,
+  {
+    setProblems,
+    send,
+  }: { setProblems: (problems: Problems) => void; send: (values: Record<string, string>) => void },
+): void {
+  event.preventDefault()
+  const form = event.currentTarget as HTMLFormElement
   const values = Object.fromEntries(new FormData(form)) as Record<string, string>
   const problems: Problems = {
     ...(!values.email?.trim() && { email: texts.emailMissing }),
     ...(!values.password && { password: texts.passwordMissing }),
   }
-  return { values, problems }
+  setProblems(problems)
+  const [first] = Object.keys(problems)
+  if (first) form.querySelector<HTMLInputElement>(`[name=${first}]`)?.focus()
+  else send(values)
 }
 
 function PasswordForm() {
@@ -88,31 +114,15 @@ function PasswordForm() {
     }
     setBusy(false)
   }
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    const { values, problems } = readFields(form)
-    setProblems(problems)
-    const [first] = Object.keys(problems)
-    if (first) form.querySelector<HTMLInputElement>(`[name=${first}]`)?.focus()
-    else void enter({ email: values.email!.trim(), password: values.password! })
-  }
+  const submit = (event: SubmitEvent) =>
+    submitFields(event, {
+      setProblems,
+      send: ({ email = '', password = '' }) => void enter({ email: email.trim(), password }),
+    })
   return html`<form onSubmit=${submit} novalidate>
       ${problems.form && html`<p class="bad" role="alert">${problems.form}</p>`}
-      <${Field}
-        name="email"
-        label=${texts.email}
-        type="email"
-        autoComplete="username"
-        error=${problems.email}
-      />
-      <${Field}
-        name="password"
-        label=${texts.password}
-        type="password"
-        autoComplete="current-password"
-        error=${problems.password}
-      />
+      <${EmailField} error=${problems.email} />
+      <${PasswordField} autoComplete="current-password" error=${problems.password} />
       <button class="primary" disabled=${isBusy}>${texts.signIn}</button>
     </form>
     ${(settings.providers ?? []).map(
@@ -174,12 +184,8 @@ export function Invitation({ token }: { token: string }) {
       setBusy(false)
     }
   }
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    const { values, problems } = readFields(event.currentTarget as HTMLFormElement)
-    setProblems(problems)
-    if (Object.keys(problems).length === 0) void register(values)
-  }
+  const submit = (event: SubmitEvent) =>
+    submitFields(event, { setProblems, send: values => void register(values) })
   if (!token)
     return html`<${Card} title=${texts.joinTitle} text=${texts.invitationMissing}>
       <p class="foot"><a href="/">${texts.signIn}</a></p>
@@ -187,21 +193,9 @@ export function Invitation({ token }: { token: string }) {
   return html`<${Card} title=${texts.joinTitle} text=${texts.joinText}>
     <form onSubmit=${submit} novalidate>
       ${problems.form && html`<p class="bad" role="alert">${problems.form}</p>`}
-      <${Field}
-        name="email"
-        label=${texts.email}
-        type="email"
-        autoComplete="username"
-        error=${problems.email}
-      />
+      <${EmailField} error=${problems.email} />
       <${Field} name="name" label=${texts.name} type="text" autoComplete="name" />
-      <${Field}
-        name="password"
-        label=${texts.password}
-        type="password"
-        autoComplete="new-password"
-        error=${problems.password}
-      />
+      <${PasswordField} autoComplete="new-password" error=${problems.password} />
       <button class="primary" disabled=${isBusy}>${texts.join}</button>
     </form>
   <//>`

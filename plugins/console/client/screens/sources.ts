@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks'
 import type { Source } from 'tidemark/client'
+import { useAction } from '../lib/action.ts'
 import { api, isMissing } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { formatNumber } from '../lib/format.ts'
@@ -9,8 +9,8 @@ import { canWrite } from '../lib/session.ts'
 import { useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { notify, notifyOfJob } from '../parts/notices.ts'
-import { SourceTable } from '../parts/source-table.ts'
-import { describeError, Empty, Loaded } from '../parts/states.ts'
+import { SourceTable, useSources } from '../parts/source-table.ts'
+import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
 import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
@@ -24,10 +24,7 @@ export function Sources({ name }: ScreenProps) {
 }
 
 function SourceList() {
-  const sources = useData('sources', async signal => {
-    const query = { asset_type: ['source' as const], limit: 100 }
-    return (await api.get('/api/v1/assets', { query, signal })).data as Source[]
-  })
+  const sources = useSources()
   useTitle(texts.sources)
   return html`<div class="page">
     <h1>${texts.sources}<${Help} page="engines" about=${texts.sources} /></h1>
@@ -96,37 +93,27 @@ function factsOf(source: Source): [title: string, status: string, sentence: stri
 }
 
 function Actions({ source, reload }: { source: Source; reload: () => void }) {
-  const [busy, setBusy] = useState('')
-  if (!canWrite()) return null
-  const run = async (name: string, work: () => Promise<void>) => {
-    setBusy(name)
-    try {
-      await work()
-      reload()
-    } catch (error) {
-      notify(`${texts.couldNot(name.toLowerCase())} ${describeError(error)}`, { isError: true })
-    }
-    setBusy('')
-  }
   const path = { asset_id: source.id }
-  const discover = async () => {
+  const [isDiscovering, discover] = useAction(texts.discover, async () => {
     const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/discover', {
       path,
       headers: { prefer: `wait=${WAIT_SECONDS}` },
     })
     notifyOfJob(data, texts.discovered)
-  }
-  const test = async () => {
+    reload()
+  })
+  const [isTesting, test] = useAction(texts.testConnection, async () => {
     const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/test-connection', { path })
     if (!data.success) throw new Error(data.error_message ?? '')
     notify(texts.connected(data.latency_ms))
-  }
+    reload()
+  })
+  if (!canWrite()) return null
+  const isBusy = isDiscovering || isTesting
   return html`<p class="actions above">
-    <button disabled=${busy !== ''} onClick=${() => void run(texts.discover, discover)}>
-      ${busy === texts.discover ? texts.discovering : texts.discover}
+    <button disabled=${isBusy} onClick=${discover}>
+      ${isDiscovering ? texts.discovering : texts.discover}
     </button>
-    <button disabled=${busy !== ''} onClick=${() => void run(texts.testConnection, test)}>
-      ${texts.testConnection}
-    </button>
+    <button disabled=${isBusy} onClick=${test}>${texts.testConnection}</button>
   </p>`
 }

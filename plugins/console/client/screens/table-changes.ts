@@ -1,12 +1,11 @@
-import { useState } from 'preact/hooks'
+import { useAction } from '../lib/action.ts'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { canWrite } from '../lib/session.ts'
 import { ChangeList, markAccepted, type SchemaChange } from '../parts/change-list.ts'
 import { Help } from '../parts/help.ts'
-import { notify } from '../parts/notices.ts'
-import { describeError, Empty, Loaded } from '../parts/states.ts'
+import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
 import type { TabProps } from './props.ts'
 
@@ -19,18 +18,11 @@ export function ChangesTab({ table, reload }: TabProps) {
     const query = { asset_id: table.id, limit: 100 }
     return { changes: (await api.get('/api/v1/sdk/schema/changes', { query, signal })).data.data }
   })
-  const [isBusy, setBusy] = useState(false)
-  const acceptAll = async () => {
-    setBusy(true)
-    try {
-      await api.post('/api/v1/sdk/schema/{asset_id}/acknowledge', { path: { asset_id: table.id }, body: {} })
-      list.reload()
-      reload()
-    } catch (error) {
-      notify(`${texts.couldNot(texts.acceptAll.toLowerCase())} ${describeError(error)}`, { isError: true })
-    }
-    setBusy(false)
-  }
+  const [isBusy, acceptAll] = useAction(texts.acceptAll, async () => {
+    await api.post('/api/v1/sdk/schema/{asset_id}/acknowledge', { path: { asset_id: table.id }, body: {} })
+    list.reload()
+    reload()
+  })
   return html`<${Loaded} of=${list} what=${texts.changes.toLowerCase()} rows=${6}>
     ${({ changes }: Changes) =>
       changes.length === 0

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useAction } from '../lib/action.ts'
 import { api } from '../lib/api.ts'
 import { useData, type Data } from '../lib/data.ts'
 import { formatNumber, inWords } from '../lib/format.ts'
@@ -7,11 +7,11 @@ import { changeQuery, useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import type { ChartMark } from '../parts/chart.ts'
 import { Help } from '../parts/help.ts'
-import { notify, notifyOfJob } from '../parts/notices.ts'
+import { notifyOfJob } from '../parts/notices.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
 import { loadMetricSeries, loadReferentialSeries, loadRuleSeries } from '../parts/series.ts'
 import { Sparkline } from '../parts/sparkline.ts'
-import { describeError, Empty, Loaded } from '../parts/states.ts'
+import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
 import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
@@ -137,23 +137,16 @@ function CheckNow({
   checks: Data<Check[]>
   reload: () => void
 }) {
-  const [isBusy, setBusy] = useState(false)
+  const [isBusy, run] = useAction(texts.checkNow, async () => {
+    const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/check', {
+      path: { asset_id: table.id },
+      headers: { prefer: `wait=${WAIT_SECONDS}` },
+    })
+    notifyOfJob(data, texts.checked)
+    checks.reload()
+    reload()
+  })
   if (!canWrite()) return null
-  const run = async () => {
-    setBusy(true)
-    try {
-      const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/check', {
-        path: { asset_id: table.id },
-        headers: { prefer: `wait=${WAIT_SECONDS}` },
-      })
-      notifyOfJob(data, texts.checked)
-      checks.reload()
-      reload()
-    } catch (error) {
-      notify(`${texts.couldNot(texts.checkNow.toLowerCase())} ${describeError(error)}`, { isError: true })
-    }
-    setBusy(false)
-  }
   return html`<p class="actions above">
     <button onClick=${run} disabled=${isBusy}>${isBusy ? texts.checking : texts.checkNow}</button>
   </p>`
