@@ -30,7 +30,7 @@ const OUTER: Record<string, string[]> = {
     'test/engines.test.ts',
   ],
   documents: ['test/plugins/public/docs*.test.ts', 'test/server/openapi/lint.test.ts'],
-  'a browser': ['test/plugins/{public,console}/**/*browser.test.ts'],
+  'a browser': ['test/plugins/public/**/*browser.test.ts', 'test/plugins/console/browser/*.test.ts'],
   'what is written from the description of the API': ['test/plugins/public/client/operations.test.ts'],
   'several processes or clusters': [
     'test/server/cli/cli.test.ts',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
-import type { Tenant, TestServer } from '../../helpers/server.ts'
-import { startSource } from '../../helpers/source.ts'
+import { discoverJob } from '../../../../plugins/catalog/discovery/jobs.ts'
+import type { Tenant, TestServer } from '../../../helpers/server.ts'
+import { startSource } from '../../../helpers/source.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown

@@ -1,0 +1,100 @@
+/** Every screen of the console in Chromium. SCREENSHOTS=<folder> keeps a picture of each, to be looked at. */
+import { join } from 'node:path'
+import t from 'tap'
+import { HOSTILE_NAMES } from './world.ts'
+import { startStage, type Stage } from './stage.ts'
+
+const SIZES = [
+  [360, 'light'],
+  [1280, 'light'],
+  [360, 'dark'],
+  [1280, 'dark'],
+] as const
+
+const stage = await startStage(t)
+if (stage) await tryConsole(stage)
+
+async function tryConsole({ world, origin, open, openAs, ready, violationsOf }: Stage) {
+  const table = `/tables/${encodeURIComponent(world.table)}`
+  const screens = {
+    overview: '/',
+    alerts: '/alerts',
+    alert: `/alerts/${world.alertIds[0]}`,
+    catalog: '/catalog',
+    health: table,
+    check: `${table}?check=${world.metricId}`,
+    columns: `${table}?tab=columns`,
+    changes: `${table}?tab=changes`,
+    freshness: `${table}?tab=freshness`,
+    lineage: `${table}?tab=lineage`,
+    hostile: `/tables/${encodeURIComponent(world.hostileTable)}?tab=columns`,
+    sources: '/sources',
+    source: `/sources/${world.source}`,
+    drift: '/changes',
+    routing: '/routing',
+    settings: '/settings',
+    missing: '/nothing-here/at-all',
+  }
+  for (const [width, colorScheme] of SIZES)
+    t.test(
+      `every screen fits ${width} px in ${colorScheme}, is accessible, and keeps the policy`,
+      async t => {
+        const { page, faults } = await openAs(world.tenant, '/', {
+          viewport: { width, height: 800 },
+          colorScheme,
+        })
+        for (const [name, path] of Object.entries(screens)) {
+          if (name === 'missing')
+            await page.evaluate(
+              `history.pushState(null, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`,
+            )
+          else await page.goto(origin + path)
+          await ready(page)
+          if (process.env.SCREENSHOTS)
+            await page.screenshot({
+              path: join(process.env.SCREENSHOTS, `${name}-${width}-${colorScheme}.png`),
+            })
+          const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+          t.ok(overflow <= 0, `${name}: no scrolling sideways`)
+          t.strictSame(await violationsOf(page), [], `${name}: axe`)
+          const [headings, title] = [await page.locator('h1').count(), await page.title()]
+          t.ok(headings <= 1 && title !== '', `${name}: one heading, and a title`)
+        }
+        t.strictSame(faults, { errors: [], elsewhere: [] })
+        await page.context().close()
+      },
+    )
+
+  t.test('names from a database are text, whatever they hold', async t => {
+    const { page } = await openAs(
+      world.tenant,
+      `/tables/${encodeURIComponent(world.hostileTable)}?tab=columns`,
+    )
+    await ready(page)
+    t.match(await page.locator('h1').innerText(), '<script>')
+    for (const name of HOSTILE_NAMES)
+      t.ok(await page.getByText(name, { exact: true }).first().isVisible(), name)
+    t.equal(await page.evaluate('globalThis.isAttacked'), undefined)
+    await page.context().close()
+  })
+
+  t.test('a screen takes at most three requests of the API', async t => {
+    const { page } = await openAs(world.tenant)
+    const asked: string[] = []
+    page.on('request', request => {
+      const { pathname } = new URL(request.url())
+      // The count of open alerts belongs to the frame.
+      if (pathname.startsWith('/api/') && !pathname.endsWith('/alerts/summary')) asked.push(pathname)
+    })
+    for (const [name, path] of Object.entries(screens)) {
+      if (name === 'missing') continue
+      asked.splice(0)
+      await page.goto(origin + path)
+      await ready(page)
+      // With its chart a check is a screen of its own.
+      const most = name === 'check' ? 4 : 3
+      t.ok(asked.length <= most, `${name}: ${asked.join(' ')}`)
+    }
+    await page.context().close()
+  })
+}
