@@ -14,7 +14,7 @@ const SIZES = [
 const stage = await startStage(t)
 if (stage) await tryConsole(stage)
 
-async function tryConsole({ world, origin, open, openAs, ready, violationsOf }: Stage) {
+async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage) {
   const table = `/tables/${encodeURIComponent(world.table)}`
   const screens = {
     overview: '/',
