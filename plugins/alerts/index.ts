@@ -7,6 +7,7 @@ import { email } from './destinations/email.ts'
 import { pagerduty } from './destinations/pagerduty.ts'
 import { createDestinationRegistry } from './destinations/registry.ts'
 import { destinationRoutes } from './destinations/routes.ts'
+import { typeRoute } from './destinations/type-routes.ts'
 import { sealedColumns } from './destinations/secrets.ts'
 import { slack } from './destinations/slack.ts'
 import { teams } from './destinations/teams.ts'
@@ -68,7 +69,7 @@ export const alerts: Plugin<undefined> = {
     server.partitions.add(deliveryPartitions)
     addDeliveryTelemetry(server.telemetry)
     server.jobs.add(deliverJob, retryJob, sweepJob, pruneJob)
-    server.route(destinationRoutes)
+    server.route([...destinationRoutes, typeRoute])
     let hasRoutes = false
     server.ext('onPreStart', () => {
       // A server that was stopped can start again.

@@ -29,6 +29,7 @@ import { answerStarted, finishRun, loadTable, startRun } from './discovery/runs.
 import { recordConnectionStatus } from './sources/connection-status.ts'
 import { sourceInactive } from './sources/sources.ts'
 import { tagRoutes } from './tags/routes.ts'
+import { typeRoutes } from './sources/type-routes.ts'
 import { usageRoutes } from './sources/usage-routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { lockScannedTable, lockSource } from './locks.ts'
@@ -95,6 +96,7 @@ export const catalog: Plugin<undefined> = {
       ...tagRoutes,
       ...usageRoutes,
       ...searchRoutes,
+      ...typeRoutes,
     ])
     server.expose({
       findAsset,

@@ -103,7 +103,7 @@ function renderPage({ config }: Server): string {
         <title>Tidemark</title>
         <link rel="icon" href="/favicon.svg" />
         <script src="${fileAddress('assets/theme.js')}"></script>
-        ${['tokens', 'console', 'screens', 'uplot'].map(
+        ${['tokens', 'console', 'screens', 'forms', 'uplot'].map(
           name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`,
         )}
         ${new Markup(`<script type="importmap">${importMap}</script>`)}

@@ -9,6 +9,7 @@ import { dispatch, dispatchJob, scanJob } from './jobs.ts'
 import { backfill, dryRun } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
+import { typeRoute } from './type-routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** One pass over a table for every check that is due on it, across features. */
@@ -28,7 +29,7 @@ export const scans: Plugin<undefined> = {
     const features: CheckFeature[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
     server.jobs.add(scanJob, dispatchJob, checkJob)
-    server.route([checkRoute, checkListRoute(server, features)])
+    server.route([checkRoute, checkListRoute(server, features), typeRoute])
     server.expose({
       contribute(feature) {
         features.push(feature as unknown as CheckFeature)

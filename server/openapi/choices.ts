@@ -15,7 +15,8 @@ export function configSchema(name: string, config: Joi.Schema, said: string): Js
   })
 }
 
-function describeConfig(config: Joi.Schema): JsonSchema {
+/** The JSON Schema of a configuration; any object for one that was made with another version of Joi. */
+export function describeConfig(config: Joi.Schema): JsonSchema {
   try {
     const described = jsonSchema(config)
     // A field with another name is taken under both.

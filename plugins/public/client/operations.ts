@@ -304,6 +304,14 @@ export interface Operations {
       }
       reply: AlertPageData
     }
+    '/api/v1/sdk/alerts/destination-types': {
+      options: object
+      reply: {
+        data: {
+          items: DestinationType[]
+        }
+      }
+    }
     '/api/v1/sdk/alerts/destinations': {
       options: {
         query?: {
@@ -525,6 +533,14 @@ export interface Operations {
     }
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: BadgeData }
     '/api/v1/sdk/badges/{id}/status': { options: { path: { id: string | number } }; reply: BadgeStateData }
+    '/api/v1/sdk/check-types': {
+      options: object
+      reply: {
+        data: {
+          items: CheckType[]
+        }
+      }
+    }
     '/api/v1/sdk/checks/{asset_id}': {
       options: {
         path: { asset_id: string | number }
@@ -855,6 +871,14 @@ export interface Operations {
         }
       }
       reply: SearchMatchesData
+    }
+    '/api/v1/sdk/source-types': {
+      options: object
+      reply: {
+        data: {
+          items: SourceType[]
+        }
+      }
     }
     '/api/v1/sdk/tags': {
       options: {
@@ -2092,6 +2116,21 @@ export interface CheckRuleRequest {
   sample_limit?: number
 }
 
+export interface CheckType {
+  /** `rule_type` of a rule, `metric_type` of a metric. */
+  type: string
+  family: 'rule' | 'metric'
+  description: string
+  /** Whether it is made for a column. */
+  column: 'required' | 'optional' | 'ignored'
+  /** The kinds of column that it takes; null for all. */
+  column_kinds: string[] | null
+  /** The capabilities that the engine must have. */
+  needs: string[]
+  /** The JSON Schema of `rule_config` of a rule, of the further fields of a metric. */
+  settings: Record<string, unknown>
+}
+
 export interface Column {
   name: string
   data_type: string
@@ -2741,6 +2780,16 @@ export interface DestinationTest {
 
 export interface DestinationTestData {
   data: DestinationTest
+}
+
+export interface DestinationType {
+  destination_type: string
+  /** Its name for people. */
+  label: string
+  /** Why none can be created until the operator has configured something; null if one can. */
+  unavailable: string | null
+  /** The JSON Schema of its `config`; secrets are `writeOnly`. */
+  settings: Record<string, unknown>
 }
 
 export interface DiscoveryCompleteDetails {
@@ -4464,6 +4513,16 @@ export interface Source {
 
 export interface SourceData {
   data: Source
+}
+
+export interface SourceType {
+  source_type: string
+  /** Its name for people. */
+  label: string
+  /** What checks and freshness can do there. */
+  capabilities: string[]
+  /** The JSON Schema of its `connection_config`; secrets are `writeOnly`. */
+  settings: Record<string, unknown>
 }
 
 export interface SourceUsage {

@@ -348,6 +348,9 @@ export const ROUTES: Record<string, Classified> = {
 
   'GET /api/v1/sdk/search': { access: 'read', query: () => ({ q: 'orders' }) },
   'GET /api/v1/sdk/checks/{asset_id}': { access: 'read' },
+  'GET /api/v1/sdk/source-types': { access: 'read' },
+  'GET /api/v1/sdk/check-types': { access: 'read' },
+  'GET /api/v1/sdk/alerts/destination-types': { access: 'read' },
 
   // Validity.
   'POST /api/v1/sdk/validity/dry-run': { access: 'read', body: id => ({ ...rule, ...onTable(id) }) },

@@ -85,6 +85,10 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^GET \/api\/v1\/sdk\/checks\/\{asset_id\}$/,
     'the checks of all kinds together, for a screen of the console',
   ],
+  [
+    /^GET \/api\/v1\/sdk\/(source|check)-types$/,
+    'what a source or a check can be made of, for forms that know no engine',
+  ],
   [/^POST \/api\/v1\/sdk\/(validity|metrics)\/dry-run$/, 'to try before storing: decisions 5'],
   [
     /^\w+ \/api\/v1\/sdk\/(validity|metrics)\/\{asset_id\}\/.+\/feedback$/,

@@ -1,0 +1,200 @@
+import { formTexts } from '../texts/forms.ts'
+
+/** The parts of a JSON Schema that a form is made of. */
+export interface SettingsSchema {
+  type?: string | string[]
+  properties?: Record<string, SettingsSchema>
+  required?: string[]
+  description?: string
+  default?: unknown
+  enum?: unknown[]
+  const?: unknown
+  items?: SettingsSchema
+  anyOf?: SettingsSchema[]
+  oneOf?: SettingsSchema[]
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+  writeOnly?: boolean
+}
+
+/** What a person writes into a field: a text, or whether a box is ticked. */
+export type FieldValue = string | boolean
+/** What a person has written, by the names of the fields. */
+export type Values = Record<string, FieldValue>
+
+/** A field of a form, and the part of a request that it stands for. */
+export interface FieldSpec {
+  /** Where its value stands in the request, with dots: `connection_config.host`. */
+  name: string
+  label: string
+  /** `long` and `lines` have several lines; each of `lines` is a value of a list. */
+  kind: 'text' | 'secret' | 'long' | 'number' | 'integer' | 'flag' | 'choice' | 'lines' | 'json'
+  isRequired?: boolean
+  hint?: string
+  choices?: readonly (readonly [value: string, text: string])[]
+  /** What a new form starts with. */
+  initial?: FieldValue
+  min?: number
+  max?: number
+  maxLength?: number
+  /** The kind of each line. */
+  isNumeric?: boolean
+  autoComplete?: string
+}
+
+/** Longer texts get several lines: a certificate, an SQL expression. */
+const LONG_TEXT = 1_000
+const ACRONYMS = new Set(['ca', 'id', 'json', 'sql', 'ssl', 'tls', 'url', 'api', 'sla', 'oauth'])
+
+/** A name of the API in words: `ssl_ca` is `SSL CA`. */
+export function labelOf(name: string): string {
+  const words = name.split('_').map(word => (ACRONYMS.has(word) ? word.toUpperCase() : word))
+  const text = words.join(' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** The fields of an object that a schema describes. @param prefix where the object stands in the request */
+export function readSchema(schema: SettingsSchema, prefix = ''): FieldSpec[] {
+  const required = new Set(schema.required)
+  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
+    name: prefix ? `${prefix}.${name}` : name,
+    label: labelOf(name),
+    isRequired: required.has(name),
+    ...readProperty(property),
+  }))
+}
+
+function readProperty(property: SettingsSchema): Pick<FieldSpec, 'kind'> & Partial<FieldSpec> {
+  const { description: hint, minimum: min, maximum: max, maxLength, default: given } = property
+  const kind = kindOf(property)
+  const initial = kind === 'flag' ? given === true : given == null ? undefined : asText(given)
+  const more = { hint, min, max, maxLength, initial }
+  if (kind === 'choice') {
+    const choices = (property.enum ?? []).filter(value => value !== null)
+    return { ...more, kind, choices: choices.map(value => [asText(value), asText(value)]) }
+  }
+  if (kind === 'lines') return { ...more, kind, isNumeric: isNumeric(property.items) }
+  return { ...more, kind }
+}
+
+const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function typesOf({ type, anyOf, oneOf }: SettingsSchema): string[] {
+  const own = type === undefined ? [] : [type].flat()
+  return [...own, ...[...(anyOf ?? []), ...(oneOf ?? [])].flatMap(typesOf)].filter(name => name !== 'null')
+}
+
+const isNumeric = (schema: SettingsSchema = {}) =>
+  typesOf(schema).length > 0 && typesOf(schema).every(type => type === 'number' || type === 'integer')
+
+function kindOf(property: SettingsSchema): FieldSpec['kind'] {
+  const types = typesOf(property)
+  const isText = types.includes('string')
+  if (property.writeOnly) return 'secret'
+  if (property.enum) return 'choice'
+  if (types.includes('boolean')) return 'flag'
+  if (types.includes('array')) return typesOf(property.items ?? {}).includes('object') ? 'json' : 'lines'
+  if (isText) return (property.maxLength ?? 0) > LONG_TEXT ? 'long' : 'text'
+  if (isNumeric(property)) return types.includes('number') ? 'number' : 'integer'
+  return types.length === 0 ? 'text' : 'json'
+}
+
+/** What a form starts with: the values of a record, else what new ones have. @param record as the API returns it */
+export function readValues(specs: readonly FieldSpec[], record: object = {}): Values {
+  return Object.fromEntries(
+    specs.map(spec => [
+      spec.name,
+      valueOf(spec, valueAt(record, spec.name)) ?? spec.initial ?? emptyOf(spec),
+    ]),
+  )
+}
+
+const emptyOf = ({ kind }: FieldSpec): FieldValue => (kind === 'flag' ? false : '')
+
+function valueAt(record: object, name: string): unknown {
+  return name
+    .split('.')
+    .reduce<unknown>((value, part) => (value as Record<string, unknown> | null | undefined)?.[part], record)
+}
+
+function valueOf({ kind }: FieldSpec, value: unknown): FieldValue | undefined {
+  if (value == null || kind === 'secret') return undefined
+  if (kind === 'flag') return value === true
+  if (kind === 'lines' && Array.isArray(value)) return value.map(asText).join('\n')
+  return kind === 'json' ? JSON.stringify(value, null, 2) : asText(value)
+}
+
+/** Why a value cannot be sent; undefined for a good one. */
+export function findProblem(spec: FieldSpec, value: FieldValue): string | undefined {
+  const { label, kind, min, max, maxLength } = spec
+  if (typeof value === 'boolean') return undefined
+  const text = value.trim()
+  if (text === '') return spec.isRequired ? formTexts.required(label) : undefined
+  if (kind === 'number' || kind === 'integer') {
+    const number = Number(text)
+    if (!Number.isFinite(number)) return formTexts.notNumber(label)
+    if (kind === 'integer' && !Number.isInteger(number)) return formTexts.notInteger(label)
+    if (min !== undefined && number < min) return formTexts.tooSmall(label, min)
+    if (max !== undefined && number > max) return formTexts.tooLarge(label, max)
+  }
+  if (kind === 'lines' && spec.isNumeric && linesOf(text).some(line => !Number.isFinite(Number(line))))
+    return formTexts.notNumber(label)
+  if (kind === 'json' && parseJson(text) === undefined) return formTexts.notJson(label)
+  if (maxLength !== undefined && text.length > maxLength) return formTexts.tooLong(label, maxLength)
+  return undefined
+}
+
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** What a request holds for a field; undefined for one that was left empty. */
+function sentValue(spec: FieldSpec, value: FieldValue): unknown {
+  if (typeof value === 'boolean') return value
+  // Spaces belong to a secret.
+  if (spec.kind === 'secret') return value === '' ? undefined : value
+  const text = value.trim()
+  if (text === '') return undefined
+  if (spec.kind === 'number' || spec.kind === 'integer') return Number(text)
+  if (spec.kind === 'lines') return linesOf(text).map(line => (spec.isNumeric ? Number(line) : line))
+  return spec.kind === 'json' ? parseJson(text) : text
+}
+
+/**
+ * The body of a request that a form sends.
+ * @param former what the form began with, for a change: only what differs is sent, and null for what was emptied
+ */
+export function buildBody(
+  specs: readonly FieldSpec[],
+  values: Values,
+  former?: Values,
+): Record<string, unknown> {
+  const body: Record<string, unknown> = {}
+  for (const spec of specs) {
+    const value = values[spec.name] ?? emptyOf(spec)
+    if (former && value === former[spec.name]) continue
+    const sent = sentValue(spec, value) ?? (former && spec.kind !== 'secret' ? null : undefined)
+    if (sent !== undefined) place(body, spec.name.split('.'), sent)
+  }
+  return body
+}
+
+function place(
+  body: Record<string, unknown>,
+  [first = '', ...rest]: readonly string[],
+  value: unknown,
+): void {
+  if (rest.length === 0) body[first] = value
+  else place((body[first] ??= {}) as Record<string, unknown>, rest, value)
+}

@@ -1,0 +1,39 @@
+import { useState } from 'preact/hooks'
+import { html } from '../lib/html.ts'
+import { Dialog } from '../parts/dialog.ts'
+import { formTexts } from '../texts/forms.ts'
+
+/** A secret that the server shows once, with a button that copies it. The dialog is closed by a button only. */
+export function SecretDialog({
+  title,
+  text,
+  secret,
+  close,
+}: {
+  title: string
+  /** What it is for, and where to keep it. */
+  text: string
+  secret: string
+  close: () => void
+}) {
+  return html`<${Dialog} title=${title}>
+    <p>${text}</p>
+    <div class="secret-once"><code>${secret}</code><${CopyButton} text=${secret} /></div>
+    <p class="actions"><button class="primary" onClick=${close}>${formTexts.iHaveKeptIt}</button></p>
+  <//>`
+}
+
+/** Copies a text. Over plain HTTP to another host browsers allow no copying; the text can be selected then. */
+export function CopyButton({ text, label = formTexts.copy }: { text: string; label?: string }) {
+  const [state, setState] = useState<string>()
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setState(formTexts.copied)
+    } catch {
+      setState(formTexts.notCopied)
+    }
+  }
+  return html`<button type="button" class="small" onClick=${() => void copy()}>${label}</button>
+    <span role="status" class="quiet">${state}</span>`
+}

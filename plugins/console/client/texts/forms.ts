@@ -1,0 +1,23 @@
+/** The sentences of forms, in English. */
+export const formTexts = {
+  required: (label: string) => `${label} is needed.`,
+  notNumber: (label: string) => `${label} must be a number.`,
+  notInteger: (label: string) => `${label} must be a whole number.`,
+  tooSmall: (label: string, least: number) => `${label} must be at least ${least}.`,
+  tooLarge: (label: string, most: number) => `${label} must be at most ${most}.`,
+  tooLong: (label: string, most: number) => `${label} must have at most ${most} characters.`,
+  notJson: (label: string) => `${label} must be JSON.`,
+  optional: 'optional',
+  onePerLine: 'One on each line.',
+  unchangedSecret: 'Unchanged',
+  engineDefault: 'Default',
+  save: 'Save',
+  saving: 'Saving…',
+  discard: 'Discard changes',
+  moreSettings: 'More settings',
+  copy: 'Copy',
+  copied: 'Copied.',
+  notCopied: 'Select the text and copy it.',
+  iHaveKeptIt: 'I have kept it',
+  mendFields: (count: number) => `Mend ${count === 1 ? 'the marked field' : `the ${count} marked fields`}.`,
+}
