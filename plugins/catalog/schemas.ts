@@ -111,6 +111,13 @@ export const sourcePatch = Joi.object({
   .required()
   .example({ discovery_interval: 'daily', include_patterns: ['public.*'] })
 
+export const tablePreview = Joi.object({
+  include_patterns: treatment.include_patterns,
+  exclude_patterns: treatment.exclude_patterns,
+})
+  .required()
+  .example({ include_patterns: ['public.*'], exclude_patterns: ['tmp_*'] })
+
 /** Several names, separated by commas, of which any will do. */
 const names = (description: string) =>
   Joi.string()

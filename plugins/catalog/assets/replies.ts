@@ -105,6 +105,21 @@ const DISCOVERED = {
   duration_ms: 240,
 }
 
+const tablePreview = exampleRecord({
+  total: count.allow(null).description('Tables of the database; null when it could not be read.').example(48),
+  matched: count.allow(null).description('Those that the patterns leave in.').example(24),
+  schemas: Joi.array()
+    .items(record({ schema: text, total: count, matched: count }))
+    .description('The first 200.')
+    .example([{ schema: 'public', total: 30, matched: 24 }]),
+  tables: Joi.array()
+    .items(text)
+    .description('The first 50 that match, as `schema.table`.')
+    .example(['public.orders']),
+  error_code: errorCode.allow(null).example(null),
+  error_message: text.allow(null).example(null),
+}).label('TablePreview')
+
 const discovered = record({
   table_count: count,
   column_count: count,
@@ -220,6 +235,7 @@ export const replies = {
   tested: reply(
     inData(tested).description('The outcome of each stage; a failed connection is 200 with `success` false'),
   ),
+  tablePreview: reply(inData(tablePreview)),
   discovery: startedReplies(started),
   job: reply(inData(job)),
   tag: { status: { 200: inData(tag), 201: inData(tag) }, sample: 0 },

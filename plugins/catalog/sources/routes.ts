@@ -24,6 +24,7 @@ import {
 } from './sources.ts'
 import { lockRun, lockSource } from '../locks.ts'
 import { requestDiscovery } from '../discovery/jobs.ts'
+import { previewTables, type TablePreviewRequest } from '../discovery/table-preview.ts'
 import { testSource } from './connection-status.ts'
 
 const route = routesOf('assets')
@@ -117,6 +118,17 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
         const auditTest = (trx: Transaction, code: string | null) =>
           audit(request, trx, 'tested', source, { success: code === null, error_code: code })
         return { data: await testSource(request.server, source, auditTest) }
+      },
+    }),
+    route('POST', '/api/v1/sdk/assets/{asset_id}/preview-tables', access.write, {
+      description: 'Count the tables that patterns would leave in',
+      notes:
+        'Reads the catalog of the source at most once in five minutes, and stores nothing. Use it before the patterns of a source are changed. A source that cannot be read is 200 with `error_message`.',
+      validate: { params: schemas.assetParams, payload: schemas.tablePreview },
+      response: replies.tablePreview,
+      handler: async request => {
+        const source = await inCompany(request, trx => findSource(trx, request))
+        return { data: await previewTables(request.server, source, bodyOf<TablePreviewRequest>(request)) }
       },
     }),
     route('POST', '/api/v1/sdk/assets/{asset_id}/discover', access.write, {

@@ -94,7 +94,8 @@ export const texts = {
   last24Hours: 'Alerts of the last 24 hours',
   activityOf: (opened: number, ended: number) => `${opened} opened, ${ended} ended`,
   noSources: 'No source is connected yet',
-  addSource: 'A source is a database or a warehouse that Tidemark watches. Add the first one by the API:',
+  addSource: 'A source is a database or a warehouse that Tidemark watches. Add the first one.',
+  addASource: 'Add a source',
   howToAdd: 'How to add a source',
 
   // Tables of sources and assets

@@ -1091,6 +1091,10 @@ export interface Operations {
       options: { path: { asset_id: string | number }; idempotencyKey?: string }
       reply: FinishedRunData | StartedDiscoveryData
     }
+    '/api/v1/sdk/assets/{asset_id}/preview-tables': {
+      options: { path: { asset_id: string | number }; body: CreateAssetPreviewTableRequest }
+      reply: TablePreviewData
+    }
     '/api/v1/sdk/assets/{asset_id}/test-connection': {
       options: { path: { asset_id: string | number } }
       reply: ConnectionTestData
@@ -2327,6 +2331,13 @@ export interface CreateApiKeyRequest {
   scope: 'read-only' | 'read-write' | 'admin'
   /** When the key expires; null or absent for never. */
   expires_at?: string | null
+}
+
+export interface CreateAssetPreviewTableRequest {
+  /** Tables that are read, as globs; all unless given. */
+  include_patterns?: string[]
+  /** Tables that are not, even if included. */
+  exclude_patterns?: string[]
 }
 
 export interface CreateBadgeRequest {
@@ -4680,6 +4691,28 @@ export interface Table {
   tags: string[]
   created_at: string
   updated_at: string
+}
+
+export interface TablePreview {
+  /** Tables of the database; null when it could not be read. */
+  total: number | null
+  /** Those that the patterns leave in. */
+  matched: number | null
+  /** The first 200. */
+  schemas: {
+    schema: string
+    total: number
+    matched: number
+  }[]
+  /** The first 50 that match, as `schema.table`. */
+  tables: string[]
+  /** credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other. */
+  error_code: string | null
+  error_message: string | null
+}
+
+export interface TablePreviewData {
+  data: TablePreview
 }
 
 export interface Tag {

@@ -349,6 +349,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/search': { access: 'read', query: () => ({ q: 'orders' }) },
   'GET /api/v1/sdk/checks/{asset_id}': { access: 'read' },
   'GET /api/v1/sdk/source-types': { access: 'read' },
+  'POST /api/v1/sdk/assets/{asset_id}/preview-tables': { access: 'write', at: sources, body: () => ({}) },
   'GET /api/v1/sdk/check-types': { access: 'read' },
   'GET /api/v1/sdk/alerts/destination-types': { access: 'read' },
 

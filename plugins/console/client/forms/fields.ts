@@ -26,30 +26,34 @@ export function Field({ form, spec, isNew = true }: { form: FormState; spec: Fie
   const described = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ')
   const own = {
     name,
+    id: name,
     'aria-describedby': described || undefined,
     'aria-invalid': problem ? 'true' : undefined,
     'aria-required': isRequired ? 'true' : undefined,
     onBlur: () => form.check(spec),
   }
-  const notes = html`${hint && html`<span class="hint" id=${`${name}-hint`}>${hint}</span>`}
+  const notes = html`${hint && html`<span class="note" id=${`${name}-hint`}>${hint}</span>`}
   ${problem && html`<span class="bad" id=${`${name}-problem`}>${problem}</span>`}`
   if (kind === 'flag')
-    return html`<label class="field flag">
-      <span
+    return html`<div class="field flag">
+      <label
         ><input
           type="checkbox"
           ...${own}
           checked=${form.values[name] === true}
           onChange=${(event: Event) => form.set(name, (event.target as HTMLInputElement).checked)}
         />
-        ${label}</span
+        ${label}</label
       >
       ${notes}
-    </label>`
-  return html`<label class="field">
-    <span>${label}${!isRequired && html` <span class="quiet optional">${formTexts.optional}</span>`}</span>
+    </div>`
+  return html`<div class="field">
+    <span
+      ><label for=${name}>${label}</label
+      >${!isRequired && html` <span class="quiet">${formTexts.optional}</span>`}</span
+    >
     ${control(spec, own, form, isNew)} ${notes}
-  </label>`
+  </div>`
 }
 
 type Own = Record<string, unknown>

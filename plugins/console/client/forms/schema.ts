@@ -44,7 +44,7 @@ export interface FieldSpec {
 }
 
 /** Longer texts get several lines: a certificate, an SQL expression. */
-const LONG_TEXT = 1_000
+const LONG_TEXT = 5_000
 const ACRONYMS = new Set(['ca', 'id', 'json', 'sql', 'ssl', 'tls', 'url', 'api', 'sla', 'oauth'])
 
 /** A name of the API in words: `ssl_ca` is `SSL CA`. */

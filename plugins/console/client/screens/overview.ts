@@ -4,6 +4,7 @@ import { useData } from '../lib/data.ts'
 import { formatAgo, formatHour, inWords } from '../lib/format.ts'
 import { html, type Children } from '../lib/html.ts'
 import { tableAddress, withQuery } from '../lib/router.ts'
+import { canWrite } from '../lib/session.ts'
 import { lastVisitOf } from '../lib/visits.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
@@ -70,7 +71,11 @@ function FirstSource() {
     <${Empty} title=${texts.noSources} isScreen=${true}>
       <p>${texts.addSource}</p>
       <p>
-        <a class="button primary" href="/api/public/docs/getting-started.md">${texts.howToAdd}</a>
+        ${
+          canWrite()
+            ? html`<a class="button primary" href="/sources?add=">${texts.addASource}</a>`
+            : html`<a class="button" href="/api/public/docs/getting-started.md">${texts.howToAdd}</a>`
+        }
       </p>
     <//>
   </div>`

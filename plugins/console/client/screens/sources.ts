@@ -1,119 +1,39 @@
 import type { Source } from 'tidemark/client'
-import { useAction } from '../lib/action.ts'
-import { api, isMissing } from '../lib/api.ts'
-import { useData } from '../lib/data.ts'
-import { formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
-import { withQuery } from '../lib/router.ts'
+import { useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import { useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
-import { notify, notifyOfJob } from '../parts/notices.ts'
+import { lazy } from '../parts/lazy.ts'
 import { SourceTable, useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
-import { Status } from '../parts/status.ts'
-import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
+import { SourcePage } from './source/source-page.ts'
 
-const WAIT_SECONDS = 15
+const NewSource = lazy(async () => (await import('./source/new-source.ts')).NewSource)
 
-/** The sources, or one of them. */
+/** The sources, or one of them, or the form that adds one. */
 export function Sources({ name }: ScreenProps) {
-  return name ? html`<${SourcePage} key=${name} name=${name} />` : html`<${SourceList} />`
+  const [query] = useQuery()
+  const added = query.get('add')
+  if (name) return html`<${SourcePage} key=${name} name=${name} />`
+  return added === null ? html`<${SourceList} />` : html`<${NewSource} type=${added} />`
 }
 
 function SourceList() {
   const sources = useSources()
   useTitle(texts.sources)
   return html`<div class="page">
-    <h1>${texts.sources}<${Help} page="engines" about=${texts.sources} /></h1>
+    <div class="headline">
+      <h1>${texts.sources}<${Help} page="engines" about=${texts.sources} /></h1>
+      ${canWrite() && html`<a class="button primary" href="/sources?add=">${texts.addASource}</a>`}
+    </div>
     <${Loaded} of=${sources} what=${texts.sources.toLowerCase()} rows=${4}>
       ${(found: readonly Source[]) =>
         found.length === 0
-          ? html`<${Empty} title=${texts.noSources}>
-              <p>
-                <a class="button primary" href="/api/public/docs/getting-started.md">${texts.howToAdd}</a>
-              </p>
-            <//>`
+          ? html`<${Empty} title=${texts.noSources}><p>${texts.addSource}</p><//>`
           : html`<${SourceTable} sources=${found} />`}
     <//>
   </div>`
-}
-
-function SourcePage({ name }: { name: string }) {
-  const asked = useData(`source ${name}`, async signal => {
-    const { data } = await api.get('/api/v1/sdk/assets/{asset_id}', { path: { asset_id: name }, signal })
-    return data as Source
-  })
-  useTitle(asked.data?.name ?? name)
-  if (isMissing(asked.error))
-    return html`<div class="page"><${Empty} title=${texts.noSuchSource} isScreen=${true} /></div>`
-  return html`<div class="page">
-    <${Loaded} of=${asked} what=${name} rows=${8}>
-      ${(source: Source) =>
-        html`<header class="table-header">
-            <p class="path"><a href="/sources">${texts.sources}</a> /</p>
-            <h1><bdi>${source.name}</bdi></h1>
-            ${source.description && html`<p><bdi>${source.description}</bdi></p>`}
-          </header>
-          <${Actions} source=${source} reload=${asked.reload} />
-          <div class="scroll" tabindex="0" role="region" aria-label=${texts.status}>
-            <table class="facts-table">
-              <tbody>
-                ${factsOf(source).map(
-                  ([title, status, sentence]) =>
-                    html`<tr key=${title}>
-                      <th scope="row">${title}</th>
-                      <td><${Status} status=${status} /></td>
-                      <td>${sentence}</td>
-                    </tr>`,
-                )}
-              </tbody>
-            </table>
-          </div>
-          <p class="facts">
-            <span>${source.source_type}</span>
-            <span>${formatNumber(source.table_count)} ${texts.tables.toLowerCase()}</span>
-            <span>${texts.lastDiscovery}: <${Ago} at=${source.last_refresh_at} /></span>
-            <a href=${withQuery('/catalog', { source: source.name })}>${texts.allTables}</a>
-          </p>`}
-    <//>
-  </div>`
-}
-
-function factsOf(source: Source): [title: string, status: string, sentence: string][] {
-  return [
-    [texts.connection, source.connection_status, source.connection_message],
-    [texts.freshness, source.freshness_status, source.freshness_message],
-    [texts.checks, source.data_quality_status, source.data_quality_message],
-    [texts.changes, source.schema_change_status, source.schema_change_summary],
-    [texts.tags, source.tags_status, source.tags_message],
-  ]
-}
-
-function Actions({ source, reload }: { source: Source; reload: () => void }) {
-  const path = { asset_id: source.id }
-  const [isDiscovering, discover] = useAction(texts.discover, async () => {
-    const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/discover', {
-      path,
-      headers: { prefer: `wait=${WAIT_SECONDS}` },
-    })
-    notifyOfJob(data, texts.discovered)
-    reload()
-  })
-  const [isTesting, test] = useAction(texts.testConnection, async () => {
-    const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/test-connection', { path })
-    if (!data.success) throw new Error(data.error_message ?? '')
-    notify(texts.connected(data.latency_ms))
-    reload()
-  })
-  if (!canWrite()) return null
-  const isBusy = isDiscovering || isTesting
-  return html`<p class="actions above">
-    <button disabled=${isBusy} onClick=${discover}>
-      ${isDiscovering ? texts.discovering : texts.discover}
-    </button>
-    <button disabled=${isBusy} onClick=${test}>${texts.testConnection}</button>
-  </p>`
 }

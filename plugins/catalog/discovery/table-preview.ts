@@ -1,0 +1,95 @@
+import type { Server } from '@hapi/hapi'
+import { formatName, type TableRef } from '../../../connectors/catalog.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import type { Source } from '../models.ts'
+import { failureOf, statementTimeoutMs, withConnection } from '../sources/connections.ts'
+import { patternMatcher } from './patterns.ts'
+
+/** The body of `POST /sdk/assets/{asset_id}/preview-tables`, validated. */
+export interface TablePreviewRequest {
+  include_patterns?: string[]
+  exclude_patterns?: string[]
+}
+
+interface TablePreview {
+  /** Tables in the database; null when it could not be read. */
+  total: number | null
+  matched: number | null
+  schemas: { schema: string; total: number; matched: number }[]
+  /** Names of the first tables that match, as patterns name them. */
+  tables: string[]
+  error_code: string | null
+  error_message: string | null
+}
+
+/** While a person tries patterns, the catalog is read once. */
+const KEPT_MS = 5 * 60_000
+const MAX_KEPT_SOURCES = 10
+const MAX_SCHEMAS = 200
+const MAX_NAMES = 50
+
+interface Listing {
+  tables: TableRef[]
+  readAt: number
+}
+
+/** The tables that sources had a moment ago, by source and its configuration. */
+const kept = new WeakMap<Server, Map<string, Listing>>()
+
+/** How many tables of a source some patterns would leave in. A database that cannot be read is the answer. */
+export async function previewTables(
+  server: Server,
+  source: Source,
+  body: TablePreviewRequest,
+): Promise<TablePreview> {
+  const isMatch = patternMatcher(body)
+  let tables: readonly TableRef[]
+  try {
+    tables = await listTables(server, source)
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error
+    const { code, message } = failureOf(error)
+    const nothing = { total: null, matched: null, schemas: [], tables: [] }
+    return { ...nothing, error_code: code, error_message: message }
+  }
+  const schemas = new Map<string, { schema: string; total: number; matched: number }>()
+  const names: string[] = []
+  let matched = 0
+  for (const table of tables) {
+    const counts = schemas.get(table.schema) ?? { schema: table.schema, total: 0, matched: 0 }
+    schemas.set(table.schema, counts)
+    counts.total++
+    if (!isMatch(table)) continue
+    counts.matched++
+    matched++
+    if (names.length < MAX_NAMES) names.push(formatName([table.schema, table.name]))
+  }
+  return {
+    total: tables.length,
+    matched,
+    schemas: [...schemas.values()].slice(0, MAX_SCHEMAS),
+    tables: names,
+    error_code: null,
+    error_message: null,
+  }
+}
+
+async function listTables(server: Server, source: Source): Promise<readonly TableRef[]> {
+  const listings = kept.get(server) ?? new Map<string, Listing>()
+  kept.set(server, listings)
+  const key = `${source.companyId} ${source.id} ${JSON.stringify(source.config)}`
+  const known = listings.get(key)
+  if (known && Date.now() - known.readAt < KEPT_MS) return known.tables
+  const found = await withConnection(
+    server,
+    source,
+    connection => connection.introspect({ signal: AbortSignal.timeout(statementTimeoutMs(server, source)) }),
+    { purpose: 'dry_run', isLowPriority: true },
+  )
+  const tables = found.map(({ catalog, schema, name }) => ({ catalog, schema, name }))
+  listings.delete(key)
+  listings.set(key, { tables, readAt: Date.now() })
+  const [oldest] = listings.keys()
+  if (listings.size > MAX_KEPT_SOURCES && oldest !== undefined) listings.delete(oldest)
+  return tables
+}

@@ -1,0 +1,145 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Source } from 'tidemark/client'
+import { Fields, Form, MoreFields } from '../../forms/fields.ts'
+import { useForm } from '../../forms/form.ts'
+import { useAction } from '../../lib/action.ts'
+import { api } from '../../lib/api.ts'
+import { html } from '../../lib/html.ts'
+import { changeQuery, navigate, useQuery, withQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { Dialog } from '../../parts/dialog.ts'
+import { notify } from '../../parts/notices.ts'
+import { Loaded, Skeleton } from '../../parts/states.ts'
+import { formTexts } from '../../texts/forms.ts'
+import { sourceTexts } from '../../texts/sources.ts'
+import { texts } from '../../texts.ts'
+import {
+  asRequest,
+  behaviourFields,
+  nameFields,
+  readConnectionFields,
+  useSourceTypes,
+  type SourceType,
+} from './fields.ts'
+import { Stages, type ConnectionTest } from './stages.ts'
+
+interface Props {
+  source: Source
+  reload: () => void
+}
+
+/** How a source is reached: its settings, and a test of them. */
+export function ConnectionTab({ source, reload }: Props) {
+  const types = useSourceTypes()
+  const [test, setTest] = useState<ConnectionTest>()
+  const [query] = useQuery()
+  const isAsked = query.get('test') === 'now'
+  const runTest = async () => {
+    const path = { asset_id: source.id }
+    const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/test-connection', { path })
+    setTest(data)
+    reload()
+  }
+  const [isTesting, start] = useAction(sourceTexts.test, runTest)
+  useEffect(() => {
+    if (!isAsked || !canWrite()) return
+    changeQuery({ test: null })
+    start()
+  }, [isAsked])
+  if (!canWrite()) return html`<p class="quiet">${sourceTexts.cannotEdit}</p>`
+  return html`<div class="with-side">
+      <${Loaded} of=${types} what=${sourceTexts.connection.toLowerCase()} rows=${8}>
+        ${(found: readonly SourceType[]) => {
+          const type = found.find(({ source_type: name }) => name === source.source_type)
+          return type && html`<${Settings} source=${source} type=${type} reload=${reload} test=${runTest} />`
+        }}
+      <//>
+      <section class="side" aria-label=${sourceTexts.test}>
+        <p class="actions">
+          <button disabled=${isTesting} onClick=${start}>
+            ${isTesting ? sourceTexts.testing : sourceTexts.test}
+          </button>
+          ${
+            test?.success &&
+            html`<a class="button primary" href=${withQuery(location.pathname, { tab: 'tables' })}
+              >${sourceTexts.nextTables}</a
+            >`
+          }
+        </p>
+        ${isTesting && !test ? html`<${Skeleton} rows=${4} />` : test && html`<${Stages} test=${test} />`}
+      </section>
+    </div>
+    <${Removal} source=${source} />`
+}
+
+function Settings({ source, type, reload, test }: Props & { type: SourceType; test: () => Promise<void> }) {
+  const { common, rare } = readConnectionFields(type)
+  const specs = [...nameFields, ...common, ...rare, ...behaviourFields]
+  const form = useForm(`source ${source.id}`, specs, asRequest(source))
+  const submit = () =>
+    form.send(specs, async body => {
+      const path = { asset_id: source.id }
+      if (Object.keys(body).length > 0) {
+        const { data } = await api.patch('/api/v1/sdk/assets/{asset_id}', { path, body: body as never })
+        const address = `/sources/${encodeURIComponent(data.qualified_name)}`
+        if (data.qualified_name !== source.qualified_name)
+          navigate(withQuery(address, { tab: 'connection' }), { replace: true })
+        reload()
+      }
+      await test()
+    })
+  return html`<${Form}
+    form=${form}
+    submit=${submit}
+    label=${sourceTexts.saveConnection}
+    more=${form.isChanged && html`<button type="button" onClick=${form.reset}>${formTexts.discard}</button>`}
+  >
+    <${Fields} form=${form} of=${[...nameFields, ...common]} isNew=${false} />
+    ${rare.length > 0 && html`<${MoreFields}><${Fields} form=${form} of=${rare} isNew=${false} /><//>`}
+    <h2>${sourceTexts.behaviour}</h2>
+    <${Fields} form=${form} of=${behaviourFields} />
+  <//>`
+}
+
+/** Removing takes the name, since all results go with it. */
+function Removal({ source }: { source: Source }) {
+  const [isOpen, setOpen] = useState(false)
+  const [typed, setTyped] = useState('')
+  const [isWrong, setWrong] = useState(false)
+  const [isBusy, remove] = useAction(sourceTexts.remove, async () => {
+    await api.delete('/api/v1/sdk/assets/{asset_id}', { path: { asset_id: source.id } })
+    notify(sourceTexts.removed(source.name))
+    navigate('/sources')
+  })
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (typed.trim() === source.name) remove()
+    else setWrong(true)
+  }
+  return html`<p class="danger">
+      <button class="bad" onClick=${() => setOpen(true)}>${sourceTexts.remove}</button>
+    </p>
+    ${
+      isOpen &&
+      html`<${Dialog} title=${sourceTexts.remove} close=${() => setOpen(false)}>
+        <form onSubmit=${submit} novalidate>
+          <p>${sourceTexts.removeText(source.name)}</p>
+          <label class="field">
+            <span>${sourceTexts.removeLabel}: <bdi>${source.name}</bdi></span>
+            <input
+              value=${typed}
+              autocomplete="off"
+              aria-invalid=${isWrong ? 'true' : undefined}
+              aria-describedby=${isWrong ? 'removal-problem' : undefined}
+              onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)}
+            />
+            ${isWrong && html`<span class="bad" id="removal-problem">${sourceTexts.wrongName}</span>`}
+          </label>
+          <p class="actions">
+            <button class="primary" disabled=${isBusy}>${sourceTexts.remove}</button>
+            <button type="button" onClick=${() => setOpen(false)}>${texts.cancel}</button>
+          </p>
+        </form>
+      <//>`
+    }`
+}

@@ -1,0 +1,72 @@
+import { api } from '../../lib/api.ts'
+import { html } from '../../lib/html.ts'
+import { navigate, sourceAddress, withQuery } from '../../lib/router.ts'
+import { Fields, Form, MoreFields } from '../../forms/fields.ts'
+import { useForm } from '../../forms/form.ts'
+import { useTitle } from '../../parts/frame.ts'
+import { Help } from '../../parts/help.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { canWrite } from '../../lib/session.ts'
+import { sourceTexts } from '../../texts/sources.ts'
+import { texts } from '../../texts.ts'
+import { EngineLogo } from './engine-logo.ts'
+import { nameFields, readConnectionFields, useSourceTypes, type SourceType } from './fields.ts'
+
+/** Adds a source: first its engine, then its connection. @param type the engine that was chosen, if one was */
+export function NewSource({ type: chosen }: { type: string }) {
+  const types = useSourceTypes()
+  useTitle(sourceTexts.add)
+  if (!canWrite())
+    return html`<div class="page"><${Empty} title=${sourceTexts.cannotEdit} isScreen=${true} /></div>`
+  return html`<div class="page">
+    <p class="path"><a href="/sources">${texts.sources}</a> /</p>
+    <${Loaded} of=${types} what=${texts.engine.toLowerCase()} rows=${6}>
+      ${(found: readonly SourceType[]) => {
+        const type = found.find(({ source_type: name }) => name === chosen)
+        return type
+          ? html`<${ConnectionForm} key=${chosen} type=${type} />`
+          : html`<${EngineList} types=${found} />`
+      }}
+    <//>
+  </div>`
+}
+
+function EngineList({ types }: { types: readonly SourceType[] }) {
+  return html`<h1>${sourceTexts.chooseEngine}<${Help} page="engines" about=${texts.engine} /></h1>
+    <ul class="engines">
+      ${types.map(
+        ({ source_type: type, label }) =>
+          html`<li key=${type}>
+            <a href=${withQuery('/sources', { add: type })}
+              ><${EngineLogo} type=${type} /><span>${label}</span></a
+            >
+          </li>`,
+      )}
+    </ul>`
+}
+
+function ConnectionForm({ type }: { type: SourceType }) {
+  const { common, rare } = readConnectionFields(type)
+  const specs = [...nameFields, ...common, ...rare]
+  const form = useForm(`new source ${type.source_type}`, specs)
+  const submit = () =>
+    form.send(specs, async body => {
+      const { data } = await api.post('/api/v1/sdk/assets', {
+        // The server judges the settings: an extension may have others than the description knows.
+        body: { connection_config: {}, ...body, source_type: type.source_type } as never,
+      })
+      navigate(withQuery(sourceAddress(data.qualified_name), { tab: 'connection', test: 'now' }))
+    })
+  return html`<h1><${EngineLogo} type=${type.source_type} /> ${sourceTexts.addOf(type.label)}</h1>
+    <p class="quiet">${sourceTexts.roleHint} ${sourceTexts.secretsHint}</p>
+    <${Form}
+      form=${form}
+      submit=${submit}
+      label=${sourceTexts.create}
+      busyLabel=${sourceTexts.creating}
+      more=${html`<a class="button" href="/sources?add=">${sourceTexts.otherEngine}</a>`}
+    >
+      <${Fields} form=${form} of=${[...nameFields, ...common]} />
+      ${rare.length > 0 && html`<${MoreFields}><${Fields} form=${form} of=${rare} /><//>`}
+    <//>`
+}

@@ -1,0 +1,28 @@
+import type { ConnectionTestData } from 'tidemark/client'
+import { html } from '../../lib/html.ts'
+import { Shape, type Tone } from '../../parts/status.ts'
+import { sourceTexts } from '../../texts/sources.ts'
+
+export type ConnectionTest = ConnectionTestData['data']
+
+const TONES: Record<string, Tone> = { passed: 'ok', failed: 'critical' }
+
+/** What came of each stage of a connection test, and what to do about one that failed. */
+export function Stages({ test }: { test: ConnectionTest }) {
+  return html`<div class="stages" role="status">
+    <p>
+      <strong
+        >${test.success ? sourceTexts.connected(test.latency_ms) : (test.error_message ?? sourceTexts.notConnected)}</strong
+      >
+    </p>
+    <ol>
+      ${test.stages.map(
+        stage =>
+          html`<li key=${stage.name}>
+            <${Shape} tone=${TONES[stage.status] ?? 'unknown'} />
+            <span><strong>${sourceTexts.stages[stage.name]}</strong> ${stage.message || stage.status}</span>
+          </li>`,
+      )}
+    </ol>
+  </div>`
+}

@@ -1,0 +1,139 @@
+import { useState } from 'preact/hooks'
+import type { JobData, Source } from 'tidemark/client'
+import { Fields, Form } from '../../forms/fields.ts'
+import { useForm } from '../../forms/form.ts'
+import { buildBody } from '../../forms/schema.ts'
+import { useAction } from '../../lib/action.ts'
+import { api } from '../../lib/api.ts'
+import { useData, useDebounced } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { withQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { Loaded } from '../../parts/states.ts'
+import { sourceTexts } from '../../texts/sources.ts'
+import { patternFields } from './fields.ts'
+
+/** Milliseconds between two looks at a discovery that runs. */
+const LOOK_MS = 1_000
+/** How long a person pauses before patterns are tried. */
+const PAUSE_MS = 400
+
+interface Props {
+  source: Source
+  reload: () => void
+}
+type Job = JobData['data']
+
+/** Which tables of a source are read, tried as a person types, and the discovery that reads them. */
+export function TablesTab({ source, reload }: Props) {
+  const [jobId, setJobId] = useState<string>()
+  const form = useForm(`patterns ${source.id}`, patternFields, source)
+  const start = async () => {
+    const path = { asset_id: source.id }
+    const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/discover', { path })
+    setJobId(data.job_id)
+  }
+  const submit = () =>
+    form.send(patternFields, async body => {
+      const path = { asset_id: source.id }
+      if (Object.keys(body).length > 0) {
+        // A list that was emptied is an empty list: null would be refused.
+        const lists = Object.fromEntries(Object.entries(body).map(([name, list]) => [name, list ?? []]))
+        await api.patch('/api/v1/sdk/assets/{asset_id}', { path, body: lists })
+        reload()
+      }
+      await start()
+    })
+  if (!canWrite()) return html`<p class="quiet">${sourceTexts.cannotEdit}</p>`
+  const lists = buildBody(patternFields, form.values)
+  return html`<div class="with-side">
+    <div>
+      <${Form}
+        form=${form}
+        submit=${submit}
+        label=${form.isChanged ? sourceTexts.saveTables : sourceTexts.discover}
+      >
+        <${Fields} form=${form} of=${patternFields} />
+      <//>
+      ${jobId && html`<${Discovery} key=${jobId} id=${jobId} source=${source} reload=${reload} />`}
+    </div>
+    <section class="side" aria-label=${sourceTexts.tabTables}>
+      <${Preview} source=${source} lists=${lists} />
+    </section>
+  </div>`
+}
+
+type Preview = Awaited<ReturnType<typeof loadPreview>>
+
+const loadPreview = async (id: string, body: object, signal: AbortSignal) =>
+  (await api.post('/api/v1/sdk/assets/{asset_id}/preview-tables', { path: { asset_id: id }, body, signal }))
+    .data
+
+function Preview({ source, lists }: { source: Source; lists: object }) {
+  const key = useDebounced(JSON.stringify(lists), PAUSE_MS)
+  const preview = useData(`preview ${source.id} ${key}`, signal =>
+    loadPreview(source.id, JSON.parse(key) as object, signal),
+  )
+  return html`<${Loaded} of=${preview} what=${sourceTexts.tabTables.toLowerCase()} rows=${6}>
+    ${(found: Preview) =>
+      found.matched === null || found.total === null
+        ? html`<p class="bad" role="status">${found.error_message}</p>`
+        : html`<p role="status"><strong>${sourceTexts.matching(found.matched, found.total)}</strong></p>
+            <ul class="names">
+              ${found.tables.map(name => html`<li key=${name}><code>${name}</code></li>`)}
+              ${
+                found.matched > found.tables.length &&
+                html`<li class="quiet">${sourceTexts.andMore(found.matched - found.tables.length)}</li>`
+              }
+            </ul>`}
+  <//>`
+}
+
+const isOver = ({ status }: Job) => status !== 'pending' && status !== 'running'
+
+/** A discovery as it runs, with a button that ends it, and what it found. */
+function Discovery({ id, source, reload }: Props & { id: string }) {
+  const [ended, setEnded] = useState<Job>()
+  const job = useData(
+    ended ? null : `job ${id}`,
+    async signal => {
+      const { data } = await api.get('/api/v1/sdk/jobs/{job_id}', { path: { job_id: id }, signal })
+      if (isOver(data)) {
+        setEnded(data)
+        reload()
+      }
+      return data
+    },
+    { pollMs: LOOK_MS },
+  )
+  const [isBusy, cancel] = useAction(sourceTexts.cancel, async () => {
+    setEnded((await api.post('/api/v1/sdk/jobs/{job_id}/cancel', { path: { job_id: id } })).data)
+  })
+  const { status, progress, result, error } = ended ?? job.data ?? { status: 'pending', progress: 0 }
+  if (status === 'failed') return html`<p class="bad" role="alert">${error?.message}</p>`
+  if (status === 'cancelled') return html`<p role="status">${sourceTexts.cancelled}</p>`
+  if (status === 'completed' && result && 'table_count' in result)
+    return html`<div role="status">
+      <p>${sourceTexts.found(result.table_count, result.column_count)}</p>
+      ${
+        result.unread_count > 0 &&
+        html`<p>${sourceTexts.unread(result.unread_count)}</p>
+          <ul>
+            ${result.unread.map(
+              ({ table_path: path, error_message: message }) =>
+                html`<li key=${path}><code>${path}</code> ${message}</li>`,
+            )}
+          </ul>`
+      }
+      <p class="actions">
+        <a class="button primary" href=${withQuery('/catalog', { source: source.name })}
+          >${sourceTexts.toCatalog}</a
+        >
+      </p>
+    </div>`
+  return html`<p class="actions" role="status">
+    <progress max="100" value=${progress} aria-label=${sourceTexts.discovering}></progress>
+    <span>${sourceTexts.discovering} ${progress} %</span>
+    <button disabled=${isBusy} onClick=${cancel}>${sourceTexts.cancel}</button>
+  </p>`
+}
