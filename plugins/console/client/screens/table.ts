@@ -5,6 +5,7 @@ import { formatNumber, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { navigate, sourceAddress, useQuery, withQuery } from '../lib/router.ts'
 import { useTitle } from '../parts/frame.ts'
+import { lazy } from '../parts/lazy.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Shape, Status } from '../parts/status.ts'
 import { Tabs } from '../parts/tabs.ts'
@@ -17,12 +18,15 @@ import { FreshnessTab } from './table-freshness.ts'
 import { HealthTab } from './table-health.ts'
 import { LineageTab } from './table-lineage.ts'
 
+const SettingsTab = lazy(async () => (await import('./table-settings.ts')).SettingsTab)
+
 const TABS = {
   health: { name: texts.tabHealth, part: HealthTab },
   columns: { name: texts.columns, part: ColumnsTab },
   changes: { name: texts.changesShort, part: ChangesTab },
   freshness: { name: texts.freshness, part: FreshnessTab },
   lineage: { name: texts.tabLineage, part: LineageTab },
+  settings: { name: texts.settings, part: SettingsTab },
 }
 
 /** Whether a table can be trusted, and why. */

@@ -27,6 +27,7 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     changes: `${table}?tab=changes`,
     freshness: `${table}?tab=freshness`,
     lineage: `${table}?tab=lineage`,
+    tableSettings: `${table}?tab=settings`,
     hostile: `/tables/${encodeURIComponent(world.hostileTable)}?tab=columns`,
     sources: '/sources',
     source: `/sources/${world.source}`,

@@ -1,0 +1,136 @@
+import type { Table } from 'tidemark/client'
+import { Fields, Form } from '../forms/fields.ts'
+import { useForm } from '../forms/form.ts'
+import type { FieldSpec } from '../forms/schema.ts'
+import { CopyButton } from '../forms/secret.ts'
+import { useAction } from '../lib/action.ts'
+import { api } from '../lib/api.ts'
+import { useData } from '../lib/data.ts'
+import { html } from '../lib/html.ts'
+import { canWrite } from '../lib/session.ts'
+import { Help } from '../parts/help.ts'
+import { Icon } from '../parts/icons.ts'
+import { Loaded } from '../parts/states.ts'
+import { settingsTexts } from '../texts/table-settings.ts'
+import type { TabProps } from './props.ts'
+
+const DESCRIPTION: FieldSpec[] = [
+  {
+    ...{ name: 'description', label: settingsTexts.description, kind: 'long' },
+    ...{ hint: settingsTexts.descriptionHint, maxLength: 2_000 },
+  },
+]
+
+const loadTags = async (id: string, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/tags', { query: { asset_id: id, limit: 100 }, signal })).data.tags
+type Tag = Awaited<ReturnType<typeof loadTags>>[number]
+
+/** What people say of a table: its description and its tags. */
+export function SettingsTab({ table, reload }: TabProps) {
+  const tags = useData(`tags ${table.id}`, signal => loadTags(table.id, signal))
+  const changed = () => {
+    tags.reload()
+    reload()
+  }
+  return html`<section>
+      ${canWrite() ? html`<${Description} table=${table} reload=${reload} />` : html`<p class="quiet">${settingsTexts.cannotChange}</p>`}
+    </section>
+    <section>
+      <h2>${settingsTexts.tags}<${Help} page="tags" about=${settingsTexts.tags} /></h2>
+      <${Loaded} of=${tags} what=${settingsTexts.tags.toLowerCase()} rows=${2}>
+        ${(found: readonly Tag[]) => html`<${TagList} tags=${found} reload=${changed} />`}
+      <//>
+      ${canWrite() && html`<${NewTag} table=${table} reload=${changed} />`}
+    </section>
+    <section>
+      <h2>${settingsTexts.names}</h2>
+      <dl class="copied">
+        ${[
+          [settingsTexts.qualifiedName, table.qualified_name],
+          [settingsTexts.id, table.id],
+        ].map(
+          ([name, value]) =>
+            html`<div key=${name}>
+              <dt>${name}</dt>
+              <dd><code>${value}</code> <${CopyButton} text=${value} /></dd>
+            </div>`,
+        )}
+      </dl>
+    </section>`
+}
+
+function Description({ table, reload }: TabProps) {
+  const form = useForm(`description ${table.id}`, DESCRIPTION, table)
+  const submit = () =>
+    form.send(DESCRIPTION, async body => {
+      if (Object.keys(body).length > 0)
+        await api.patch('/api/v1/sdk/assets/{asset_id}', { path: { asset_id: table.id }, body })
+      reload()
+    })
+  return html`<${Form} form=${form} submit=${submit}><${Fields} form=${form} of=${DESCRIPTION} /><//>`
+}
+
+/** The column of a tag's path; null for a tag of the table. */
+const columnOf = ({ object_path: path, object_type: type }: Tag) =>
+  type === 'column' ? (path?.split('.').at(-1) ?? null) : null
+
+function TagList({ tags, reload }: { tags: readonly Tag[]; reload: () => void }) {
+  if (tags.length === 0) return html`<p class="quiet">${settingsTexts.noTags}</p>`
+  return html`<ul class="tag-list">
+    ${tags.map(tag => html`<${TagItem} key=${tag.id} tag=${tag} reload=${reload} />`)}
+  </ul>`
+}
+
+function TagItem({ tag, reload }: { tag: Tag; reload: () => void }) {
+  const name = settingsTexts.remove(tag.name)
+  const [isBusy, remove] = useAction(name, async () => {
+    await api.delete('/api/v1/sdk/tags/{id}', { path: { id: tag.id } })
+    reload()
+  })
+  const column = columnOf(tag)
+  return html`<li>
+    <span class="chip"><bdi>${tag.name}</bdi></span>
+    ${column && html`<code><bdi>${column}</bdi></code>`}
+    ${tag.origin === 'automatic' && html`<span class="quiet">${settingsTexts.automatic}</span>`}
+    ${
+      canWrite() &&
+      html`<button class="plain small" aria-label=${name} title=${name} disabled=${isBusy} onClick=${remove}>
+        <${Icon} name="close" />
+      </button>`
+    }
+  </li>`
+}
+
+function NewTag({ table, reload }: { table: Table; reload: () => void }) {
+  const columns = (table.columns ?? []).map(({ name }) => [name, name] as const)
+  const specs: FieldSpec[] = [
+    {
+      ...{ name: 'name', label: settingsTexts.tag, kind: 'text', isRequired: true, maxLength: 100 },
+      hint: settingsTexts.tagHint,
+    },
+    {
+      ...{ name: 'column', label: settingsTexts.column, kind: 'choice' },
+      ...{ initial: '', choices: [['', settingsTexts.wholeTable], ...columns] },
+    },
+  ]
+  const form = useForm(`tag ${table.id}`, specs)
+  const submit = () =>
+    form.send(specs, async ({ name, column }) => {
+      const path = typeof column === 'string' ? { object_path: `${table.table_path}.${quote(column)}` } : {}
+      await api.post('/api/v1/sdk/tags', {
+        body: {
+          asset_id: table.id,
+          name: name as string,
+          ...path,
+          ...(column !== undefined && { object_type: 'column' }),
+        },
+      })
+      reload()
+    })
+  return html`<${Form} form=${form} submit=${submit} label=${settingsTexts.addTag}>
+    <${Fields} form=${form} of=${specs} />
+  <//>`
+}
+
+/** A part of a path; one with a dot or a quote is quoted. */
+const quote = (name: string) => (/[."]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)
