@@ -15,6 +15,7 @@ import { texts } from '../texts.ts'
 
 const POLL_MS = 60_000
 const MAX_ITEMS = 8
+const MAX_NUMBERS = 5
 
 const loadSummary = async (since: string | undefined, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/health/summary', { query: { since }, signal })).data
@@ -37,7 +38,7 @@ export function Overview() {
   useTitle(texts.overview)
   if (sources.data?.length === 0) return html`<${FirstSource} />`
   return html`<div class="page">
-    <${Loaded} of=${summary} what=${texts.overview.toLowerCase()} rows=${4}>
+    <${Loaded} of=${summary} what=${texts.overview.toLowerCase()} skeleton=${html`<${SummarySkeleton} />`}>
       ${(data: Summary) =>
         html`<${Headline} summary=${data} /><${Numbers} summary=${data} />
           <${SinceLastVisit} summary=${data} />`}
@@ -79,6 +80,16 @@ function FirstSource() {
       </p>
     <//>
   </div>`
+}
+
+/** As high as the headline and the numbers, so that what is below them does not move. */
+function SummarySkeleton() {
+  return html`<div class="skeleton headline" role="status" aria-label=${texts.loading}>
+      <div class="title"></div>
+    </div>
+    <ul class="numbers" aria-hidden="true">
+      ${Array.from({ length: MAX_NUMBERS }, (_, n) => html`<li key=${n}></li>`)}
+    </ul>`
 }
 
 function Headline({ summary }: { summary: Summary }) {
