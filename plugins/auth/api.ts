@@ -13,7 +13,7 @@ import { createIdentityProviderSlot, type IdentityProvider } from './prospects/i
 import { admitProspect, createProspect } from './prospects/prospects.ts'
 import { DEMO_KEY_PREFIX, getDemoSecondsLeft, setDemoCompany } from './sign-in/demo-sessions.ts'
 import { issueTicket } from './sign-in/one-time-tokens.ts'
-import { resumeSession } from './sign-in/sessions.ts'
+import { findSessionUser, resumeSession } from './sign-in/sessions.ts'
 import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 
 declare module '@hapi/hapi' {
@@ -142,6 +142,8 @@ export function authApi(server: Server) {
       }),
     /** New tokens for the refresh token that a page keeps in a cookie. @throws 401, 429 */
     resumeSession: (refreshToken: string, request: Request) => resumeSession(server, refreshToken, request),
+    /** The name of the user of a refresh token; undefined unless it is the current one of a live session. */
+    findSessionUser: (refreshToken: string) => findSessionUser(server, refreshToken),
     createProspect: (input: { email: string; company?: string }) => createProspect(server, input),
     admitProspect: (token: string, origin: RequestOrigin) =>
       admitProspect(server, identityProvider.current(), token, origin),

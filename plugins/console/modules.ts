@@ -15,6 +15,9 @@ const EXTENSION = extname(import.meta.url)
 const clientFolder = fileURLToPath(new URL('./client', import.meta.url))
 const apiClientFolder = fileURLToPath(new URL('../public/client', import.meta.url))
 const assetsFolder = join(packageRoot, 'plugins/console/assets')
+/** What the console shares with pages that stay without it: the tokens and the theme before the first paint. */
+const sharedFolder = join(packageRoot, 'plugins/public/assets')
+const SHARED = ['tokens.css', 'theme.js']
 const TYPES: Record<string, string> = { '.css': 'text/css', '.svg': 'image/svg+xml' }
 
 /** Packages that the browser loads, by the names that modules import. */
@@ -32,6 +35,7 @@ const files = new Map<string, string>([
   ...listFolder('client', clientFolder, [EXTENSION]),
   ...listFolder('api', apiClientFolder, [EXTENSION]),
   ...listFolder('assets', assetsFolder, ['.css', '.js', '.svg']),
+  ...SHARED.map(name => [`assets/${name}`, join(sharedFolder, name)] as const),
   ...Object.entries(PACKAGES).map(([name, file]) => [`packages/${name}.js`, file] as const),
   ['assets/uplot.css', join(packageFolder('uplot'), 'dist/uPlot.min.css')],
 ])

@@ -4,6 +4,8 @@ import { access, routesOf } from '../../server/http/access.ts'
 import { buildPolicy, sourceHash } from '../../server/http/content-policy.ts'
 import { acceptsHtml } from '../../server/http/input.ts'
 import { html, Markup } from '../../server/markup.ts'
+import { cookieParsing } from './session.ts'
+import { findViewer, renderShell, type Viewer } from './shell.ts'
 import { fileAddress, importMap, moduleAddress, preloadAddresses } from './modules.ts'
 
 const route = routesOf('console')
@@ -14,6 +16,9 @@ interface Screen {
   description: string
   api?: string
 }
+
+/** Shown without the frame: who is invited has no session, or one of another company. */
+const INVITATION = '/invitation'
 
 const SCREENS: readonly Screen[] = [
   { path: '/', description: 'Whether the data is all right' },
@@ -28,7 +33,7 @@ const SCREENS: readonly Screen[] = [
     api: '/api/v1/sdk/alerts/destinations',
   },
   { path: '/settings', description: 'Preferences of the user' },
-  { path: '/invitation', description: 'Join a company with an invitation' },
+  { path: INVITATION, description: 'Join a company with an invitation' },
 ]
 
 const POLICY = buildPolicy({
@@ -37,29 +42,34 @@ const POLICY = buildPolicy({
   'connect-src': ["'self'"],
 })
 
-/** The pages of the console. All have the same HTML: the script shows the screen of the address. */
+/** The pages of the console. The script shows the screen of the address; the server writes the frame around it. */
 export function pageRoutes(server: Server): ServerRoute[] {
-  const page = renderPage(server)
+  const plain = renderPage(server)
   const handler =
-    (api: string | undefined): Lifecycle.Method =>
-    (request, h) => {
+    (path: string, api: string | undefined): Lifecycle.Method =>
+    async (request, h) => {
       const { id = '' } = request.params as { id?: string }
       const { baseUrl } = request.server.config
       // Programs follow the links of messages too.
       if (api !== undefined && !acceptsHtml(request))
         return h.redirect(`${baseUrl}${api}${id && `/${encodeSegment(id)}`}`)
-      return h
-        .response(page)
-        .type('text/html')
-        .header('Content-Security-Policy', POLICY)
-        .header('Cache-Control', 'no-cache')
-        .vary('Accept')
+      const viewer = path === INVITATION ? undefined : await findViewer(request)
+      return (
+        h
+          .response(viewer ? renderPage(server, { viewer, path: request.path }) : plain)
+          .type('text/html')
+          .header('Content-Security-Policy', POLICY)
+          // The name of a user is for no cache, nor for who comes back after a sign-out.
+          .header('Cache-Control', viewer ? 'no-store' : 'no-cache')
+          .vary('Accept')
+          .vary('Cookie')
+      )
     }
   return SCREENS.map(({ path, description, api }) =>
     route('GET', path, access.open, {
       id: `get${nameOf(path)}Screen`,
       description,
-      notes: `For people: a page that is the same for all.${
+      notes: `For people: a page that is the same for all, but for the name of a signed-in user.${
         api ? ' A client whose Accept does not name text/html is redirected to the API.' : ''
       }`,
       validate: path.includes('{')
@@ -72,7 +82,8 @@ export function pageRoutes(server: Server): ServerRoute[] {
         status: { 200: Joi.string().meta({ contentType: 'text/html' }), ...(api && { 302: true }) },
         sample: 0,
       },
-      handler: handler(api),
+      state: cookieParsing,
+      handler: handler(path, api),
     }),
   )
 }
@@ -87,7 +98,8 @@ function encodeSegment(text: string): string {
   return encodeURIComponent(text).replaceAll('!', '%21')
 }
 
-function renderPage({ config }: Server): string {
+/** @param frame whose frame is in the page, and the path that it is shown for */
+function renderPage({ config }: Server, frame?: { viewer: Viewer; path: string }): string {
   const settings = JSON.stringify({
     providers: [...config.oauth.keys()],
     hasDemo: config.demoEnabled,
@@ -111,15 +123,19 @@ function renderPage({ config }: Server): string {
         <script type="module" src="${moduleAddress('main')}"></script>
       </head>
       <body>
-        <div id="app">
-          <div class="booting" aria-hidden="true"></div>
-        </div>
         <noscript>
           <p class="noscript">
             The console needs JavaScript. Without it, use the
             <a href="/api/public/docs/index.md">API and its documentation</a>.
           </p>
         </noscript>
+        <div id="app">
+          ${
+            frame
+              ? renderShell(frame.viewer, frame.path)
+              : html`<div class="booting" aria-hidden="true"></div>`
+          }
+        </div>
       </body>
     </html> `.text
 }

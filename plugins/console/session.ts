@@ -52,8 +52,7 @@ export function sessionRoutes(server: Server): ServerRoute[] {
     strictHeader: true,
   }
   const shared = {
-    // A cookie of another program on the same host must not make the sign-in fail.
-    state: { parse: true, failAction: 'ignore' as const },
+    state: cookieParsing,
     ext: { onPreAuth: { method: refuseOtherSites } },
   }
   const setCookie = (h: ResponseToolkit, value: string, seconds: number) =>
@@ -79,11 +78,6 @@ export function sessionRoutes(server: Server): ServerRoute[] {
     setCookie(h, key, seconds)
     return sendSession(h, { token: key, expires_in: seconds, user: null, preferences: null })
   }
-  const readCookie = ({ state }: Request): string | undefined => {
-    const value: unknown = (state as Record<string, unknown> | null)?.[cookie]
-    return typeof value === 'string' ? value : undefined
-  }
-
   return [
     route('POST', path, access.open, {
       ...shared,
@@ -127,7 +121,7 @@ export function sessionRoutes(server: Server): ServerRoute[] {
       response: { status: { 200: session, 204: true } },
       app: { errors: ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED'] },
       async handler(request, h) {
-        const value = readCookie(request)
+        const value = readSessionCookie(request)
         // Most visitors of the sign-in page have none, which is no error.
         if (value === undefined) return h.response().code(204)
         if (server.plugins.auth.isDemoKey(value)) return sendDemoSession(h, value)
@@ -147,12 +141,21 @@ export function sessionRoutes(server: Server): ServerRoute[] {
       response: { status: { 204: true } },
       app: { errors: ['FORBIDDEN', 'RATE_LIMITED'] },
       async handler(request, h) {
-        const value = readCookie(request)
+        const value = readSessionCookie(request)
         if (value !== undefined && !server.plugins.auth.isDemoKey(value)) await endSession(request, value)
         return h.response().code(204).unstate(cookie, options)
       },
     }),
   ]
+}
+
+/** A cookie of another program on the same host must not make a request fail. */
+export const cookieParsing = { parse: true, failAction: 'ignore' as const }
+
+/** What the browser keeps of its session: a refresh token, or a key of the demo. */
+export function readSessionCookie({ state, server }: Request): string | undefined {
+  const value: unknown = (state as Record<string, unknown> | null)?.[nameCookie(server.config.baseUrl)]
+  return typeof value === 'string' ? value : undefined
 }
 
 /** Over HTTPS no other host may set it. Cookies know no ports, so that two servers of one host need two names. */

@@ -13,6 +13,7 @@ export function renderMessage(
   page: { next?: string; scripts?: readonly string[] } = {},
 ): string {
   const content = html`<main>
+    <img src="/favicon.svg" alt="" width="40" height="40" />
     <h1>${title}</h1>
     <p>${sentence}</p>
     ${more}

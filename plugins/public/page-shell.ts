@@ -8,14 +8,17 @@ export interface HtmlPage {
   content: Markup
   /** The class of the body, by which `site.css` lays it out. */
   layout: 'card' | 'start' | 'docs' | 'reference'
-  /** Files of this host beside `site.css`, by default `pages.css`; scripts run in order once the page is read. */
+  /** Files of this host beside `tokens.css` and `site.css`, by default `pages.css`; scripts run in order once the page is read. */
   styleSheets?: readonly string[]
   scripts?: readonly string[]
   /** The address that the browser is sent to at once. */
   next?: string
 }
 
-/** A whole page of HTML. Pages of one card are hidden from search engines. */
+/**
+ * A whole page of HTML. Pages of one card are hidden from search engines, and have the theme of the system: those that
+ * hold a token run no script.
+ */
 export function renderPage({ title, content, layout, ...page }: HtmlPage): string {
   return html`<!doctype html>
     <html lang="en">
@@ -26,9 +29,13 @@ export function renderPage({ title, content, layout, ...page }: HtmlPage): strin
         ${page.next === undefined ? null : html`<meta http-equiv="refresh" content="0; url=${page.next}" />`}
         <title>${title}</title>
         <link rel="icon" href="/favicon.svg" />
-        ${(page.styleSheets ?? [assetPath('pages.css')])
-          .concat(assetPath('site.css'))
-          .map(file => html`<link rel="stylesheet" href="${file}" />`)}
+        <meta name="color-scheme" content="light dark" />
+        ${layout === 'card' ? null : html`<script src="${assetPath('theme.js')}"></script>`}
+        ${[
+          assetPath('tokens.css'),
+          ...(page.styleSheets ?? [assetPath('pages.css')]),
+          assetPath('site.css'),
+        ].map(file => html`<link rel="stylesheet" href="${file}" />`)}
         ${(page.scripts ?? []).map(file => html`<script defer src="${file}"></script>`)}
       </head>
       <body class="${layout}">
@@ -38,21 +45,20 @@ export function renderPage({ title, content, layout, ...page }: HtmlPage): strin
 }
 
 const SECTIONS = [
-  ['/', 'Console'],
   ['/api/public/docs/index.md', 'Documentation'],
   ['/docs', 'Try the API'],
   ['/redoc', 'API reference'],
 ] as const
 
 /**
- * The bar above every page but cards.
+ * The bar above every page but cards; it looks like that of the console, and leads back there.
  * @param current the address of the section that the page belongs to
  * @param tools what stands at its end, such as the search
  */
 export function renderHeader(current: string, tools: Markup | null = null): Markup {
   return html`<header class="bar">
     <a class="skip" href="#main">Skip to content</a>
-    <a class="brand" href="/"><img src="/favicon.svg" alt="" width="24" height="24" />Tidemark</a>
+    <a class="brand" href="/"><img src="/favicon.svg" alt="" width="20" height="20" />Tidemark</a>
     <nav aria-label="Sections">
       ${SECTIONS.map(([path, name]) =>
         path === current
@@ -61,6 +67,7 @@ export function renderHeader(current: string, tools: Markup | null = null): Mark
       )}
     </nav>
     ${tools}
+    <a class="button console" href="/">Open the console</a>
   </header>`
 }
 

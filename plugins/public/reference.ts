@@ -19,6 +19,17 @@ export interface ReferencePage {
   files: readonly string[]
 }
 
+/** For scripts of the references: whether the page is dark, as `theme.js` has set it or the system does. */
+const THEME_SCRIPT = `const system = matchMedia('(prefers-color-scheme: dark)')
+const isDark = () => (document.documentElement.dataset.theme ?? (system.matches ? 'dark' : 'light')) === 'dark'
+const colour = () => document.documentElement.classList.toggle('dark-mode', isDark())
+const onTheme = follow => {
+  system.addEventListener('change', follow)
+  addEventListener('tidemark:theme', follow)
+}
+colour()
+`
+
 /** Redoc inserts empty style sheets, which it fills by script, and that of its scrollbars. */
 const REDOC_STYLES = [sourceHash(''), "'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='"]
 
@@ -41,10 +52,7 @@ export const swagger: ReferencePage = {
   // The validator is another host. Colours depend on a class. The policy allows requests to this host only, which may
   // have more names than the one in the description. Swagger UI's own resolver processes the whole description at each
   // operation that is opened, which takes 2 s; ours only puts in what the operation refers to.
-  startScript: `const dark = matchMedia('(prefers-color-scheme: dark)')
-const colour = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
-dark.addEventListener('change', colour)
-colour()
+  startScript: `${THEME_SCRIPT}onTheme(colour)
 const find = (document, path) => path.reduce((value, key) => value?.[key], document)
 function inline(document, value, open = []) {
   if (typeof value !== 'object' || value === null) return value
@@ -100,24 +108,37 @@ export const redoc: ReferencePage = {
     'connect-src': ["'self'"],
     'worker-src': ['blob:'],
   }),
-  startScript: `const dark = matchMedia('(prefers-color-scheme: dark)')
+  startScript: `${THEME_SCRIPT}const probe = document.body.appendChild(document.createElement('i'))
+/** A colour of tokens.css as Redoc can read it, which knows neither variables nor light-dark(). */
+const token = name => {
+  probe.style.color = 'var(--' + name + ')'
+  return getComputedStyle(probe).color
+}
+const [text, quiet, card, hover, line, field, link] =
+  ['text', 'quiet', 'card', 'hover', 'line', 'field', 'link'].map(token)
+const [ok, warning, critical] = ['ok', 'warning', 'critical'].map(token)
+const typography = { fontFamily: 'system-ui, sans-serif', headings: { fontFamily: 'system-ui, sans-serif' } }
+const links = { color: link, visited: link, hover: link }
+const lightTheme = { colors: { primary: { main: link } }, typography: { ...typography, links } }
 const darkTheme = {
   colors: {
-    primary: { main: '#8ab4ff' },
-    success: { main: '#6fcf7f' },
-    error: { main: '#ff9b93' },
-    text: { primary: '#edeef0', secondary: '#a9afb7' },
-    border: { dark: '#60646c', light: '#33383d' },
-    gray: { 50: '#1a1d20', 100: '#25292d' },
-    responses: { success: { color: '#6fcf7f' }, error: { color: '#ff9b93' }, redirect: { color: '#f0c36d' }, info: { color: '#8ab4ff' } },
+    primary: { main: link },
+    success: { main: ok },
+    error: { main: critical },
+    text: { primary: text, secondary: quiet },
+    border: { dark: field, light: line },
+    gray: { 50: card, 100: hover },
+    responses: { success: { color: ok }, error: { color: critical }, redirect: { color: warning }, info: { color: link } },
   },
-  schema: { linesColor: '#60646c', nestedBackground: '#1a1d20', typeNameColor: '#edeef0', typeTitleColor: '#a9afb7', requireLabelColor: '#ff9b93', arrow: { color: '#a9afb7' } },
-  typography: { links: { color: '#8ab4ff', visited: '#8ab4ff', hover: '#b5cfff' }, code: { color: '#ffb3a7', backgroundColor: '#25292d' } },
-  sidebar: { backgroundColor: '#1a1d20', textColor: '#edeef0' },
-  rightPanel: { backgroundColor: '#1a1d20' },
+  schema: { linesColor: field, nestedBackground: card, typeNameColor: text, typeTitleColor: quiet, requireLabelColor: critical, arrow: { color: quiet } },
+  typography: { ...typography, links, code: { color: critical, backgroundColor: hover } },
+  sidebar: { backgroundColor: card, textColor: text },
+  rightPanel: { backgroundColor: card },
   codeBlock: { backgroundColor: '#0b0c0d' },
-  fab: { backgroundColor: '#25292d', color: '#8ab4ff' },
+  fab: { backgroundColor: hover, color: link },
 }
+const theme = isDark() ? darkTheme : lightTheme
+probe.remove()
 // Redoc shows a logo from another host and removes it if it cannot be loaded.
 HTMLImageElement.prototype.setAttribute = function (name, value) {
   if (name === 'src' && !value.startsWith('data:')) queueMicrotask(() => this.dispatchEvent(new Event('error')))
@@ -129,10 +150,10 @@ Object.defineProperty(HTMLImageElement.prototype, 'src', {
   },
 })
 // Redoc cannot change its colours once it is rendered.
-dark.addEventListener('change', () => location.reload())
+onTheme(() => location.reload())
 Redoc.init(
   '/openapi.json',
-  { nativeScrollbars: true, theme: dark.matches ? darkTheme : {} },
+  { nativeScrollbars: true, theme },
   document.getElementById('main'),
 )
 `,

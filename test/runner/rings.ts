@@ -40,7 +40,10 @@ const OUTER: Record<string, string[]> = {
     'test/plugins/{freshness/freshness-command,metrics/detect-command,scans/check-command}.test.ts',
     'test/plugins/alerts/delivery/{fairness,interrupted}.test.ts',
   ],
-  'an OpenID provider': ['test/plugins/auth/oauth/{oauth,faults}.test.ts'],
+  'an OpenID provider': [
+    'test/plugins/auth/oauth/{oauth,faults}.test.ts',
+    'test/plugins/console/browser/oauth.test.ts',
+  ],
   'random histories that are held against a model': [
     'test/plugins/alerts/delivery/receivers.test.ts',
     'test/plugins/alerts/lifecycle/deadlocks.test.ts',

@@ -124,6 +124,22 @@ export async function resumeSession(server: Server, text: string, request: Reque
   return issueTokens(server, known.userId, token)
 }
 
+/**
+ * The name of the user of a refresh token, which neither exchanges nor ends anything; undefined unless the token is the
+ * current one of a live session.
+ */
+export async function findSessionUser(server: Server, text: string): Promise<{ name: string } | undefined> {
+  const token = parseRefreshToken(server.vault, text)
+  if (!token) return undefined
+  const [row] = await server.db.statement<{ refreshHash: Buffer; name: string }>(
+    `select s.refresh_hash, coalesce(nullif(u.full_name, ''), u.email) as name
+     from sessions s join users u on u.id = s.user_id
+     where s.id = :id and s.ended_at is null and s.expires_at > now() and u.is_active`,
+    { id: token.sessionId },
+  )
+  return row && matchesHash(token, row.refreshHash) ? { name: row.name } : undefined
+}
+
 /** The caller of an access token; undefined once its session has ended or its user is disabled. */
 export async function findSessionCaller(
   server: Server,

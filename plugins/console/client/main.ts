@@ -5,16 +5,17 @@ import { listenToKeys } from './lib/keys.ts'
 import { followLinks, navigate, place, withQuery } from './lib/router.ts'
 import { isSignedOut } from './lib/api.ts'
 import { hasExpired, resumeSession, session, signIn, SignInError } from './lib/session.ts'
-import { createSignal, useSignal } from './lib/signal.ts'
+import { useSignal } from './lib/signal.ts'
 import { applyTheme } from './lib/theme.ts'
 import { Boundary } from './parts/boundary.ts'
 import { Frame } from './parts/frame.ts'
 import { Failure } from './parts/states.ts'
-import { Screen } from './screens/screens.ts'
+import { preloadScreen, Screen } from './screens/screens.ts'
 import { Expired, Invitation, SignIn, signInNotice } from './screens/sign-in.ts'
 import { texts } from './texts.ts'
 
-function App() {
+/** @param props.error why it is not known whether there is a session: the server did not answer, or refused */
+function App({ error }: { error: unknown }) {
   const who = useSignal(session)
   const { path, query } = useSignal(place)
   const isEnded = useSignal(hasExpired)
@@ -22,24 +23,19 @@ function App() {
   useEffect(() => {
     if (theme) applyTheme(theme)
   }, [theme])
-  const error = useSignal(startError)
   if (error !== undefined)
     return html`<main class="page" id="main">
       <h1 class="hidden">Tidemark</h1>
       <${Failure} what=${texts.thisPart} error=${error} retry=${() => location.reload()} />
     </main>`
-  if (who === undefined) return html`<div class="booting" role="status" aria-label=${texts.loading}></div>`
   if (path === '/invitation') return html`<${Invitation} token=${query.get('token') ?? ''} />`
-  if (who === null) return html`<${SignIn} />`
+  if (!who) return html`<${SignIn} />`
   // What was loaded for one user must not be shown to the next one.
   return html`<${Frame} key=${who.user?.id ?? 'demo'} who=${who}>
       <${Boundary} path=${path}><${Screen} path=${path} /><//>
     <//>
     ${isEnded && html`<${Expired} />`}`
 }
-
-/** Why it is not known whether there is a session: the server did not answer, or refused for another reason. */
-const startError = createSignal<unknown>(undefined)
 
 /**
  * Continues the session of this browser, or signs in with the ticket of a link. The ticket leaves the address at once,
@@ -69,6 +65,15 @@ async function start(): Promise<void> {
 followLinks()
 listenToKeys()
 const app = document.getElementById('app')!
+/** What the server wrote for a signed-in user stays until the screen can take its place. */
+const isShellShown = app.querySelector('nav') !== null
+const [error] = await Promise.all([
+  start().then(
+    () => undefined,
+    (error: unknown) => error,
+  ),
+  // A screen that cannot be loaded shows so itself.
+  isShellShown && preloadScreen(place.value.path).catch(() => undefined),
+])
 app.textContent = ''
-render(html`<${App} />`, app)
-start().catch((error: unknown) => startError.set(error))
+render(html`<${App} error=${error} />`, app)

@@ -1,9 +1,11 @@
 import { countOf } from './lib/format.ts'
+import { frameTexts } from './texts/frame.ts'
 
 /** All sentences of the console, in English. */
 export const texts = {
+  ...frameTexts,
+
   // Everywhere
-  loading: 'Loading',
   retry: 'Try again',
   close: 'Close',
   cancel: 'Cancel',
@@ -20,7 +22,6 @@ export const texts = {
   serverFailed: (id: string | null) => `The server failed${id ? ` (request ${id})` : ''}.`,
   tooManyRequests: 'There were too many requests in the last minute. Wait a moment.',
   helpAbout: (about: string) => `Documentation: ${about}`,
-  skip: 'Skip to content',
   notFound: 'There is nothing at this address',
   backToOverview: 'Go to the overview',
   all: 'All',
@@ -28,23 +29,8 @@ export const texts = {
   none: 'None',
 
   // Frame
-  navigation: 'Screens',
-  overview: 'Overview',
-  alerts: 'Alerts',
-  catalog: 'Catalog',
-  sources: 'Sources',
-  changes: 'Schema changes',
-  changesShort: 'Changes',
-  settings: 'Settings',
-  guide: 'Documentation',
-  account: 'Account',
-  signOut: 'Sign out',
-  openPalette: 'Search or go to',
-  keys: 'Keys',
   keysTitle: 'Keyboard',
-  demoBar: 'This is the demo. It is read-only.',
   providerFailed: 'The sign-in through the provider failed. Try again, or sign in with your password.',
-  leaveDemo: 'Sign in',
   expiredTitle: 'Your session has ended',
   expiredText: 'Sign in again to go on where you were.',
 
@@ -79,7 +65,7 @@ export const texts = {
   openAlerts: 'Open alerts',
   staleTables: 'Stale tables',
   failingChecks: 'Failing checks',
-  openChanges: 'Schema changes to review',
+  openChanges: 'Changes to review',
   coverage: 'Watched tables',
   ofMonitored: (total: number) => `of ${countOf(total, 'table')} with a freshness schedule`,
   ofChecks: (total: number) => `of ${countOf(total, 'check')}`,
@@ -236,7 +222,7 @@ export const texts = {
 
   // Changes
   changesTitle: (count: number) =>
-    count === 0 ? 'No schema change waits for review' : `${countOf(count, 'schema change')} to review`,
+    count === 0 ? 'No schema change waits for review' : `${countOf(count, 'change')} to review`,
   onlyOpen: 'To review',
   anyImpact: 'Any impact',
   impact: 'Impact',

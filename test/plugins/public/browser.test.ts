@@ -106,6 +106,35 @@ async function tryPages() {
       },
     )
 
+  t.test('pages have the theme that was chosen in the console, and follow it', async t => {
+    const { page } = await open(browser, { colorScheme: 'light' })
+    const themeOf = (of: Page) =>
+      of.evaluate('[document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor]')
+    const dark = ['dark', 'rgb(17, 20, 24)']
+    await page.goto(`${origin}/guide`)
+    t.strictSame(await themeOf(page), [undefined, 'rgb(246, 247, 249)'], 'by default that of the system')
+    await page.evaluate(`localStorage.setItem('tidemark.theme', 'dark')`)
+    const other = await page.context().newPage()
+    await other.goto(`${origin}/api/public/docs/drift.md`)
+    t.strictSame(await themeOf(other), dark)
+    // A storage event comes to all pages but the one that changed it.
+    await other.evaluate(`localStorage.setItem('tidemark.theme', 'light')`)
+    await page.locator('html[data-theme=light]').waitFor()
+    await page.evaluate(`localStorage.setItem('tidemark.theme', 'dark')`)
+    await page.goto(`${origin}/docs`)
+    await page.locator('html.dark-mode').waitFor({ timeout: PAGE_TIMEOUT_MS })
+    await page.context().close()
+  })
+
+  t.test('the bar leads back to the console', async t => {
+    const { page } = await open(browser)
+    await page.goto(`${origin}/api/public/docs/drift.md`)
+    await page.getByRole('link', { name: 'Open the console' }).click()
+    await page.waitForURL(`${origin}/`)
+    t.match(await page.title(), /Tidemark$/)
+    await page.context().close()
+  })
+
   t.test('the first stop skips to the content', async t => {
     const { page } = await open(browser)
     await page.goto(`${origin}/api/public/docs/drift.md`)

@@ -10,7 +10,8 @@ import { useVisit } from '../lib/visits.ts'
 import { texts } from '../texts.ts'
 import { Dialog } from './dialog.ts'
 import { Icon } from './icons.ts'
-import { Palette, SCREENS } from './palette.ts'
+import { isCurrentScreen, SCREENS } from './navigation.ts'
+import { Palette } from './palette.ts'
 import { Notices, notify } from './notices.ts'
 
 const POLL_MS = 30_000
@@ -18,7 +19,7 @@ const POLL_MS = 30_000
 /** Alerts that are triggered or acknowledged, as last counted. */
 export const openAlerts = createSignal<number | null>(null)
 
-/** The bar, the screens and what is shown above them. */
+/** The bar, the screens and what is shown above them. The server writes the same for the first paint: `shell.ts`. */
 export function Frame({ who, children }: { who: Session; children: Children }) {
   const { path } = useSignal(place)
   const [layer, setLayer] = useState<'palette' | 'keys' | null>(null)
@@ -45,10 +46,6 @@ export function Frame({ who, children }: { who: Session; children: Children }) {
     document.addEventListener('keydown', openPalette)
     return () => document.removeEventListener('keydown', openPalette)
   }, [])
-  const isCurrent = (address: string) =>
-    address === '/'
-      ? path === '/'
-      : path === address || path.startsWith(`${address}/`) || isBelow(path, address)
   return html`<a class="skip" href="#main">${texts.skip}</a>
     ${who.user === null && html`<${DemoBar} />`}
     <header class="bar">
@@ -64,7 +61,11 @@ export function Frame({ who, children }: { who: Session; children: Children }) {
     <nav class="screens" aria-label=${texts.navigation}>
       ${SCREENS.map(
         ({ address, name, short, icon }) =>
-          html`<a key=${address} href=${address} aria-current=${isCurrent(address) ? 'page' : undefined}>
+          html`<a
+            key=${address}
+            href=${address}
+            aria-current=${isCurrentScreen(address, path) ? 'page' : undefined}
+          >
             <${Icon} name=${icon} /><span class=${short ? 'long' : ''}>${name}</span>
             ${short && html`<span class="short">${short}</span>`}
             ${address === '/alerts' && open ? html`<span class="count">${open}</span>` : null}
@@ -76,9 +77,6 @@ export function Frame({ who, children }: { who: Session; children: Children }) {
     ${layer === 'palette' && html`<${Palette} close=${close} />`}
     ${layer === 'keys' && html`<${KeyHelp} close=${close} />`}`
 }
-
-/** A table belongs to the catalog. */
-const isBelow = (path: string, address: string) => address === '/catalog' && path.startsWith('/tables')
 
 /** @param isPolled not in the demo, whose requests are few */
 function useOpenAlerts(isPolled: boolean): number | null {
@@ -106,7 +104,7 @@ function DemoBar() {
 }
 
 function Account({ who, showKeys }: { who: Session; showKeys: () => void }) {
-  const name = who.user?.full_name ?? who.user?.email ?? ''
+  const name = who.user?.full_name || who.user?.email || ''
   const menu = useRef<HTMLDetailsElement>(null)
   useEffect(() => {
     const close = (event: Event) => {
@@ -123,7 +121,9 @@ function Account({ who, showKeys }: { who: Session; showKeys: () => void }) {
     }
   }, [])
   return html`<details ref=${menu} class="menu" onClick=${closeOnChoice}>
-    <summary class="button plain" aria-label=${texts.account} title=${name}><${Icon} name="user" /></summary>
+    <summary class="button plain" aria-label=${name ? texts.accountOf(name) : texts.account} title=${name}>
+      <${Icon} name="user" /><span class="who"><bdi>${name}</bdi></span>
+    </summary>
     <div>
       ${
         who.user &&

@@ -4,18 +4,19 @@ import { html } from '../lib/html.ts'
 import { Failure, Skeleton } from './states.ts'
 import { texts } from '../texts.ts'
 
+export type LazyComponent<P> = ComponentType<P> & { preload(): Promise<void> }
+
 /** A component whose module is loaded when it is first shown, so that other screens need not wait for it. */
-export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): LazyComponent<P> {
   let loaded: ComponentType<P> | undefined
-  return function Lazy(props: P) {
+  const preload = async () => {
+    loaded ??= await load()
+  }
+  function Lazy(props: P) {
     const [component, setComponent] = useState<ComponentType<P> | undefined>(() => loaded)
     const [error, setError] = useState<unknown>()
     useEffect(() => {
-      if (!component)
-        load().then(made => {
-          loaded = made
-          setComponent(() => made)
-        }, setError)
+      if (!component) preload().then(() => setComponent(() => loaded), setError)
     }, [])
     if (error)
       return html`<${Failure}
@@ -23,6 +24,9 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
         error=${new Error(texts.reloadPage)}
         retry=${() => location.reload()}
       />`
-    return component ? html`<${component} ...${props} />` : html`<${Skeleton} rows=${7} />`
+    return component
+      ? html`<${component} ...${props} />`
+      : html`<div class="page"><${Skeleton} rows=${7} /></div>`
   }
+  return Object.assign(Lazy, { preload })
 }

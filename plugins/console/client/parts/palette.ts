@@ -5,7 +5,9 @@ import { html } from '../lib/html.ts'
 import { navigate, sourceAddress, tableAddress } from '../lib/router.ts'
 import { texts } from '../texts.ts'
 import { Dialog } from './dialog.ts'
-import { Icon, type IconName } from './icons.ts'
+import type { IconName } from './icon-paths.ts'
+import { Icon } from './icons.ts'
+import { SCREENS } from './navigation.ts'
 import { describeError } from './states.ts'
 
 interface Result {
@@ -15,19 +17,6 @@ interface Result {
   icon: IconName
 }
 
-export const SCREENS: readonly {
-  address: string
-  name: string
-  short?: string
-  icon: IconName
-  key: string
-}[] = [
-  { address: '/', name: texts.overview, icon: 'overview', key: 'o' },
-  { address: '/alerts', name: texts.alerts, icon: 'alerts', key: 'a' },
-  { address: '/catalog', name: texts.catalog, icon: 'catalog', key: 'c' },
-  { address: '/sources', name: texts.sources, icon: 'sources', key: 's' },
-  { address: '/changes', name: texts.changes, short: texts.changesShort, icon: 'changes', key: 'd' },
-]
 const OTHERS: readonly Result[] = [
   { address: '/routing', name: texts.routing, detail: '', icon: 'alerts' },
   { address: '/settings', name: texts.settings, detail: '', icon: 'settings' },

@@ -54,23 +54,26 @@ type Render<T> = (data: T) => Children
 /**
  * Shows data, or that it is loading, or why it is missing. Data that is older than a failed request stays.
  * @param what is loaded, as in "Could not load the alerts"
+ * @param rows of the skeleton, or `skeleton` itself where lines have not the size of what comes
  */
 export function Loaded<T>({
   of: { data, error, reload },
   what,
   rows,
+  skeleton,
   children,
 }: {
   of: Data<T>
   what: string
   rows?: number
+  skeleton?: Children
   children: Render<T> | (Render<T> | string)[]
 }) {
   // A template that is formatted on one line has spaces around the function.
   const show = [children].flat().find(child => typeof child === 'function')!
   if (data === undefined)
     return error === undefined
-      ? html`<${Skeleton} rows=${rows} />`
+      ? (skeleton ?? html`<${Skeleton} rows=${rows} />`)
       : html`<${Failure} what=${what} error=${error} retry=${reload} />`
   return html`${error !== undefined && html`<${Failure} what=${what} error=${error} retry=${reload} />`}
   ${show(data)}`

@@ -161,7 +161,7 @@ function Title({ list, isOpen }: { list: AlertList | undefined; isOpen: boolean 
   const count = list?.pagination.total
   return html`<h1>
     ${count === undefined ? texts.alerts : isOpen ? texts.inboxTitle(count) : texts.alertsFound(count)}
-    <${Help} page="alerts" about=${texts.alerts} />
+    <${Help} page="alerts#see-and-move-them" about=${texts.alerts} />
   </h1>`
 }
 

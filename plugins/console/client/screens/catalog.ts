@@ -66,7 +66,7 @@ export function Catalog() {
   return html`<div class="page">
     <h1>
       ${list.data ? texts.catalogTitle(list.data.pagination.total) : texts.catalog}
-      <${Help} page="coverage" about=${texts.catalog} />
+      <${Help} page="coverage#coverage" about=${texts.catalog} />
     </h1>
     <div class="filters">
       <${SearchField} label=${texts.searchTables} />

@@ -38,7 +38,7 @@ export function Changes() {
   return html`<div class="page">
     <h1>
       ${!list.data || isAll ? texts.changes : texts.changesTitle(list.data.pagination.total)}
-      <${Help} page="drift" about=${texts.changes} />
+      <${Help} page="drift#the-baseline-and-accepting" about=${texts.changes} />
     </h1>
     <div class="filters">
       <nav class="tabs" aria-label=${texts.status}>

@@ -42,7 +42,7 @@ export function Evidence({ alert }: { alert: Alert }) {
     return html`<section>
       <h3>
         ${inWords(details.metric_type ?? '')} ${details.column_name}<${Help}
-          page="detection"
+          page="detection#what-is-judged"
           about=${texts.expected}
         />
       </h3>
@@ -59,7 +59,7 @@ export function Evidence({ alert }: { alert: Alert }) {
     </section>`
   if (alert.event_type === 'validity_failure')
     return html`<section>
-        <h3>${alert.rule_name}<${Help} page="validity" about=${alert.rule_name} /></h3>
+        <h3>${alert.rule_name}<${Help} page="validity#run-it-and-look-back" about=${alert.rule_name} /></h3>
         <${SeriesChart}
           id=${`series ${id}`}
           title=${alert.rule_name}
@@ -71,7 +71,7 @@ export function Evidence({ alert }: { alert: Alert }) {
       <${InvalidRows} table=${table} id=${id} />`
   if (alert.event_type === 'referential_failure')
     return html`<section>
-      <h3>${alert.rule_name}<${Help} page="checks" about=${alert.rule_name} /></h3>
+      <h3>${alert.rule_name}<${Help} page="checks#referential-checks" about=${alert.rule_name} /></h3>
       <${SeriesChart}
         id=${`series ${id}`}
         title=${alert.rule_name}
@@ -80,9 +80,9 @@ export function Evidence({ alert }: { alert: Alert }) {
     </section>`
   if (alert.event_type === 'freshness_violation')
     return html`<section>
-      <h3>${texts.freshness}<${Help} page="freshness" about=${texts.freshness} /></h3>
+      <h3>${texts.freshness}<${Help} page="freshness#how-it-is-judged" about=${texts.freshness} /></h3>
       <p>
-        ${texts.lastUpdate}: ${formatTime(details.last_updated)}, ${texts.threshold.toLowerCase()}
+        ${texts.lastUpdate}: ${formatTime(details.last_updated)}, ${texts.threshold.toLowerCase()}${' '}
         ${details.sla_threshold}
       </p>
       <${SeriesChart}
@@ -99,7 +99,7 @@ export function Evidence({ alert }: { alert: Alert }) {
 
 function ChangedParts({ alert, details }: { alert: Alert; details: Details }) {
   return html`<section>
-    <h3>${texts.changes}<${Help} page="drift" about=${texts.changes} /></h3>
+    <h3>${texts.changes}<${Help} page="drift#what-is-a-change" about=${texts.changes} /></h3>
     <ul class="timeline">
       ${(details.changes ?? []).map(
         change =>

@@ -15,6 +15,7 @@ import { texts } from '../texts.ts'
 
 const POLL_MS = 60_000
 const MAX_ITEMS = 8
+const MAX_NUMBERS = 5
 
 const loadSummary = async (since: string | undefined, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/health/summary', { query: { since }, signal })).data
@@ -37,7 +38,7 @@ export function Overview() {
   useTitle(texts.overview)
   if (sources.data?.length === 0) return html`<${FirstSource} />`
   return html`<div class="page">
-    <${Loaded} of=${summary} what=${texts.overview.toLowerCase()} rows=${4}>
+    <${Loaded} of=${summary} what=${texts.overview.toLowerCase()} skeleton=${html`<${SummarySkeleton} />`}>
       ${(data: Summary) =>
         html`<${Headline} summary=${data} /><${Numbers} summary=${data} />
           <${SinceLastVisit} summary=${data} />`}
@@ -50,7 +51,7 @@ export function Overview() {
         <//>
       </section>
       <section>
-        <h2>${texts.last24Hours}<${Help} page="alerts" about=${texts.alerts} /></h2>
+        <h2>${texts.last24Hours}<${Help} page="alerts#see-and-move-them" about=${texts.alerts} /></h2>
         <${Loaded} of=${trend} what=${texts.last24Hours.toLowerCase()} rows=${4}>
           ${(data: Trend) => html`<${Activity} trend=${data} />`}
         <//>
@@ -74,11 +75,23 @@ function FirstSource() {
         ${
           canWrite()
             ? html`<a class="button primary" href="/sources?add=">${texts.addASource}</a>`
-            : html`<a class="button" href="/api/public/docs/getting-started.md">${texts.howToAdd}</a>`
+            : html`<a class="button" href="/api/public/docs/getting-started.md#connect-your-own-database"
+                >${texts.howToAdd}</a
+              >`
         }
       </p>
     <//>
   </div>`
+}
+
+/** As high as the headline and the numbers, so that what is below them does not move. */
+function SummarySkeleton() {
+  return html`<div class="skeleton headline" role="status" aria-label=${texts.loading}>
+      <div class="title"></div>
+    </div>
+    <ul class="numbers" aria-hidden="true">
+      ${Array.from({ length: MAX_NUMBERS }, (_, n) => html`<li key=${n}></li>`)}
+    </ul>`
 }
 
 function Headline({ summary }: { summary: Summary }) {
@@ -136,7 +149,7 @@ function Numbers({
       value=${alerts.active_alerts}
       href="/alerts"
       tone=${critical > 0 ? 'critical' : alerts.active_alerts > 0 ? 'warning' : 'ok'}
-      help="alerts"
+      help="alerts#see-and-move-them"
     >
       ${Object.entries(bySeverity)
         .filter(([, count]) => count > 0)
@@ -152,7 +165,7 @@ function Numbers({
         value=${freshness.stale}
         href=${withQuery('/alerts', { kind: 'freshness' })}
         tone=${freshness.stale > 0 ? 'critical' : 'ok'}
-        help="freshness"
+        help="freshness#how-it-is-judged"
         >${texts.ofMonitored(freshness.total_tables)}<//
       >`
     }
@@ -163,7 +176,7 @@ function Numbers({
         value=${checks.failing + checks.error}
         href=${withQuery('/alerts', { kind: 'checks' })}
         tone=${checks.failing + checks.error > 0 ? 'warning' : 'ok'}
-        help="checks"
+        help="checks#all-checks-of-a-table-or-source"
         >${texts.ofChecks(checks.passing + checks.failing + checks.error)}<//
       >`
     }
@@ -172,7 +185,7 @@ function Numbers({
       value=${drift.unacknowledged}
       href="/changes"
       tone=${drift.critical_count > 0 ? 'critical' : drift.unacknowledged > 0 ? 'warning' : 'ok'}
-      help="drift"
+      help="drift#the-baseline-and-accepting"
       >${texts.highImpact(drift.critical_count)}<//
     >
     <${NumberTile}
@@ -180,7 +193,7 @@ function Numbers({
       value=${`${Math.round(share)} %`}
       href="/catalog"
       tone=${share >= 50 ? 'ok' : 'info'}
-      help="coverage"
+      help="coverage#coverage"
       >${coverage.watched_tables} ${texts.ofTables(coverage.total_tables)}<//
     >
   </ul>`

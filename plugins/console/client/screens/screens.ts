@@ -2,13 +2,13 @@ import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { html } from '../lib/html.ts'
 import { useTitle } from '../parts/frame.ts'
-import { lazy } from '../parts/lazy.ts'
+import { lazy, type LazyComponent } from '../parts/lazy.ts'
 import { texts } from '../texts.ts'
 import { Overview } from './overview.ts'
 import type { ScreenProps } from './props.ts'
 
 /** The first screen comes with the page; the others are loaded when they are opened. */
-const SCREENS: Record<string, ComponentType<ScreenProps>> = {
+const SCREENS: Record<string, ComponentType<ScreenProps> | LazyComponent<ScreenProps>> = {
   '': Overview,
   alerts: lazy(async () => (await import('./alerts.ts')).Alerts),
   catalog: lazy(async () => (await import('./catalog.ts')).Catalog),
@@ -17,6 +17,12 @@ const SCREENS: Record<string, ComponentType<ScreenProps>> = {
   changes: lazy(async () => (await import('./changes.ts')).Changes),
   settings: lazy(async () => (await import('./settings.ts')).Settings),
   routing: lazy(async () => (await import('./routing.ts')).Routing),
+}
+
+/** Loads the module of the screen of an address. @throws when the server is away */
+export async function preloadScreen(path: string): Promise<void> {
+  const screen = SCREENS[path.split('/')[1] ?? '']
+  if (screen && 'preload' in screen) await screen.preload()
 }
 
 /** The screen of an address. */

@@ -30,7 +30,7 @@ export function Settings() {
   const valueOf = (event: Event) => (event.target as HTMLSelectElement).value
   const zones = Intl.supportedValuesOf('timeZone')
   return html`<div class="page narrow">
-    <h1>${texts.settings}<${Help} page="preferences" about=${texts.settings} /></h1>
+    <h1>${texts.settings}<${Help} page="preferences#preferences" about=${texts.settings} /></h1>
     <fieldset class="choices">
       <legend>${texts.theme}</legend>
       ${Object.entries(texts.themes).map(

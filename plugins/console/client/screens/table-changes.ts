@@ -33,7 +33,7 @@ export function ChangesTab({ table, reload }: TabProps) {
                 changes.some(({ acknowledged }) => !acknowledged) &&
                 html`<button disabled=${isBusy} onClick=${acceptAll}>${texts.acceptAll}</button>`
               }
-              <${Help} page="drift" about=${texts.changes} />
+              <${Help} page="drift#read-the-changes" about=${texts.changes} />
             </p>
             <${ChangeList}
               changes=${changes}

@@ -23,7 +23,11 @@ export function FreshnessTab({ table }: TabProps) {
   )
   if (isMissing(asked.error) || (asked.data && !asked.data.schedule_id))
     return html`<${Empty} title=${texts.noSchedule}>
-      <p><a class="button primary" href="/api/public/docs/freshness.md">${texts.howToAddFreshness}</a></p>
+      <p>
+        <a class="button primary" href="/api/public/docs/freshness.md#watch-a-table"
+          >${texts.howToAddFreshness}</a
+        >
+      </p>
     <//>`
   return html`<${Loaded} of=${asked} what=${texts.freshness.toLowerCase()} rows=${8}>
     ${(found: Freshness) =>
@@ -40,7 +44,7 @@ export function FreshnessTab({ table }: TabProps) {
             </dd>
           </div>
           <div>
-            <dt>${texts.threshold}<${Help} page="freshness" about=${texts.threshold} /></dt>
+            <dt>${texts.threshold}<${Help} page="freshness#how-it-is-judged" about=${texts.threshold} /></dt>
             <dd>${found.sla_threshold ?? '–'}</dd>
           </div>
           <div>

@@ -55,14 +55,23 @@ export function HealthTab({ table, reload }: TabProps) {
         found.length === 0
           ? html`<${Empty} title=${texts.noChecks}>
               <p>${texts.noChecksText}</p>
-              <p><a class="button primary" href="/api/public/docs/checks.md">${texts.howToAddChecks}</a></p>
+              <p>
+                <a class="button primary" href="/api/public/docs/validity.md#make-a-rule"
+                  >${texts.howToAddChecks}</a
+                >
+              </p>
             <//>`
           : html`<${CheckNow} table=${table} checks=${checks} reload=${reload} />
               <div class="scroll" tabindex="0" role="region" aria-label=${texts.checks}>
                 <table class="checks">
                   <thead>
                     <tr>
-                      <th scope="col">${texts.check}<${Help} page="checks" about=${texts.checks} /></th>
+                      <th scope="col">
+                        ${texts.check}<${Help}
+                          page="checks#all-checks-of-a-table-or-source"
+                          about=${texts.checks}
+                        />
+                      </th>
                       <th scope="col">${texts.status}</th>
                       <th scope="col" class="right">${texts.value}</th>
                       <th scope="col">${texts.trend}</th>

@@ -14,7 +14,7 @@ interface Teardown {
 
 /** Where the server of the tests says that it is. */
 export const BASE = 'https://tidemark.example.com'
-export const callbackOf = (name: string) => `${BASE}/api/v1/oauth/${name}/callback`
+export const callbackOf = (name: string, base = BASE) => `${base}/api/v1/oauth/${name}/callback`
 
 /** A person with an account at a provider. */
 export interface Person {
@@ -30,8 +30,11 @@ export function newcomer(more: Person = {}): { login: string; email: string; per
   return { login, email, person: { email, email_verified: true, name: 'Ada Lovelace', ...more } }
 }
 
-/** A real OpenID Connect issuer on loopback, over TLS by this process's own authority. */
-export async function startIssuer(t: Teardown, names: readonly string[]) {
+/**
+ * A real OpenID Connect issuer on loopback, over TLS by this process's own authority.
+ * @param base where the service says that it is
+ */
+export async function startIssuer(t: Teardown, names: readonly string[], base = BASE) {
   const people = new Map<string, Person>()
   const server = createServer(await certify())
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
@@ -46,7 +49,7 @@ export async function startIssuer(t: Teardown, names: readonly string[]) {
         clients: names.map(name => ({
           client_id: `tidemark-${name}`,
           client_secret: `secret of ${name} + % &`,
-          redirect_uris: [callbackOf(name)],
+          redirect_uris: [callbackOf(name, base)],
           token_endpoint_auth_method: 'client_secret_post',
         })),
         findAccount: (_context, accountId) => ({

@@ -9,6 +9,7 @@ const SIZES = [
   [1280, 'light'],
   [360, 'dark'],
   [1280, 'dark'],
+  [2560, 'light'],
 ] as const
 
 const stage = await startStage(t)

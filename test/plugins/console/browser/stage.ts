@@ -41,17 +41,27 @@ export interface Stage {
   violationsOf(page: Page): Promise<string[]>
 }
 
-/** Undefined, and the tests of the file are skipped, where there is no Chromium. */
-export async function startStage(t: Test): Promise<Stage | undefined> {
+/**
+ * Undefined, and the tests of the file are skipped, where there is no Chromium.
+ * @param options.host the name by which the browser reaches the server, where its port must not be in addresses
+ */
+export async function startStage(
+  t: Test,
+  { settings = {}, host }: { settings?: Record<string, string>; host?: string } = {},
+): Promise<Stage | undefined> {
   if (!existsSync(EXECUTABLE)) {
     t.plan(0, `no Chromium at ${EXECUTABLE}: CHROMIUM says where one is`)
     return undefined
   }
   t.setTimeout(600_000)
-  const app = await startServer(t, { settings: { DEMO_ENABLED: 'true' } })
-  const origin = `http://127.0.0.1:${app.server.info.port}`
+  const app = await startServer(t, { settings: { DEMO_ENABLED: 'true', ...settings } })
+  const server = `127.0.0.1:${app.server.info.port}`
+  const origin = `http://${host ?? server}`
   const world = await makeConsoleWorld(t, app)
-  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] })
+  const browser = await chromium.launch({
+    executablePath: EXECUTABLE,
+    args: ['--no-sandbox', ...(host ? [`--host-resolver-rules=MAP ${host} ${server}`] : [])],
+  })
   t.teardown(() => browser.close())
 
   /** Forgets what limits have counted: no person opens a hundred screens in a minute. */

@@ -1,0 +1,23 @@
+import { frameTexts as texts } from '../texts/frame.ts'
+import type { IconName } from './icon-paths.ts'
+
+/** The screens that the navigation names; the server writes them into the page too. */
+export const SCREENS: readonly {
+  address: string
+  name: string
+  short?: string
+  icon: IconName
+  key: string
+}[] = [
+  { address: '/', name: texts.overview, icon: 'overview', key: 'o' },
+  { address: '/alerts', name: texts.alerts, icon: 'alerts', key: 'a' },
+  { address: '/catalog', name: texts.catalog, icon: 'catalog', key: 'c' },
+  { address: '/sources', name: texts.sources, icon: 'sources', key: 's' },
+  { address: '/changes', name: texts.changes, short: texts.changesShort, icon: 'changes', key: 'd' },
+]
+
+/** Whether a path belongs to the screen of an address; a table belongs to the catalog. */
+export function isCurrentScreen(address: string, path: string): boolean {
+  const [, first = ''] = path.split('/')
+  return address === `/${first === 'tables' ? 'catalog' : first}`
+}

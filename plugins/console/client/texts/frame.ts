@@ -1,0 +1,21 @@
+/** The texts of the frame. The server writes them into the page too, so this file imports nothing. */
+export const frameTexts = {
+  loading: 'Loading',
+  skip: 'Skip to content',
+  navigation: 'Screens',
+  overview: 'Overview',
+  alerts: 'Alerts',
+  catalog: 'Catalog',
+  sources: 'Sources',
+  changes: 'Schema changes',
+  changesShort: 'Changes',
+  settings: 'Settings',
+  guide: 'Documentation',
+  account: 'Account',
+  accountOf: (name: string) => `Account: ${name}`,
+  signOut: 'Sign out',
+  openPalette: 'Search or go to',
+  keys: 'Keys',
+  demoBar: 'This is the demo. It is read-only.',
+  leaveDemo: 'Sign in',
+} as const
