@@ -12,7 +12,7 @@ const MOST = 14
 export function explanation(
   series: string,
   point: SeriesPoint,
-  said: SeriesVerdict,
+  said: Pick<SeriesVerdict, 'basis' | 'low' | 'high'>,
   interval: Interval,
 ): string {
   const { basis, low, high } = said

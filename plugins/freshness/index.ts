@@ -11,7 +11,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Freshness: the age of the newest data of tables, and its SLA. */
 export const freshness: Plugin<undefined> = {
   name: 'freshness',
-  dependencies: ['alerts', 'catalog'],
+  dependencies: ['alerts', 'catalog', 'operatingSchedules'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       freshness: {

@@ -14,6 +14,7 @@ import {
   unusable,
   withoutExamples,
 } from '../../server/http/envelopes.ts'
+import { operatingHoursReply } from '../../server/http/check-schemas.ts'
 import { startedReplies, startedRun } from '../../server/http/run-accepted.ts'
 import { SIGNALS } from './models.ts'
 import { READINESS } from './readiness.ts'
@@ -289,7 +290,7 @@ export const replies = {
   detail: ofConfigured(
     inData(detail).description('The freshness of a table; of a source, its status, counts and its tables'),
   ),
-  history: ofConfigured(inData(inPage(check))),
+  history: ofConfigured(inData(inPage(check, 'data', { operating_hours: operatingHoursReply }))),
   refresh: startedReplies(started, { 422: unconfigured }),
   schedules: reply(inNestedPage(schedule)),
   newSchedule: reply(

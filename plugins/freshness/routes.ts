@@ -122,7 +122,9 @@ export const routes: ServerRoute[] = [
             'asset_id',
             `is a source, and only tables have a history: GET /api/v1/sdk/freshness?asset_id=${name} lists them`,
           )
-        return { data: await listChecks(trx, table.id, queryOf<Page & { days_back?: number }>(request)) }
+        const checks = await listChecks(trx, table.id, queryOf<Page & { days_back?: number }>(request))
+        const hours = await request.server.plugins.operatingSchedules.loadHoursOfTable(trx, table.tableId)
+        return { data: { ...checks, operating_hours: hours } }
       }),
   }),
   route('POST', '/api/v1/sdk/freshness/{asset_id}/refresh', access.write, {

@@ -1,6 +1,6 @@
 import type { GroupValue, CheckOutcome } from '../../checks/check.ts'
 import { learnPoint, startDetector, judgePoint } from '../../checks/detector.ts'
-import type { DetectorState, SeriesPoint, SeriesVerdict } from '../../checks/detector.ts'
+import type { Basis, DetectorState, SeriesPoint, SeriesVerdict } from '../../checks/detector.ts'
 import type { Metric } from './models.ts'
 
 /** The column values of a group, by column name; {} of a metric without groups. */
@@ -18,6 +18,8 @@ export interface CapturedValue {
   expectedValue: number | null
   expectedRangeLow: number | null
   expectedRangeHigh: number | null
+  /** What the band was made of; null without a band. */
+  basis: Basis | null
   errorMessage: string | null
 }
 
@@ -40,6 +42,7 @@ const UNJUDGED = {
   expectedValue: null,
   expectedRangeLow: null,
   expectedRangeHigh: null,
+  basis: null,
 }
 
 /** The state of a metric's group that has learned nothing. */
@@ -92,6 +95,7 @@ export function judgeValue(
     expectedValue: said.expected,
     expectedRangeLow: said.low,
     expectedRangeHigh: said.high,
+    basis: said.basis,
   }
   return { captured, detection: { point, verdict: said }, state: learnPoint(state, point) }
 }

@@ -10,7 +10,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Numbers taken of tables again and again, each judged against its own history. */
 export const metrics: Plugin<undefined> = {
   name: 'metrics',
-  dependencies: ['catalog', 'scans', 'alerts'],
+  dependencies: ['catalog', 'scans', 'alerts', 'operatingSchedules'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       metrics: {

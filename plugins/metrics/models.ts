@@ -1,4 +1,4 @@
-import type { DetectorState } from '../../checks/detector.ts'
+import type { Basis, DetectorState } from '../../checks/detector.ts'
 import { CompanyRow } from '../../server/database/database.ts'
 
 /** A number taken of a table again and again. */
@@ -37,7 +37,7 @@ export class NamedMetric extends Metric {
 /** A value taken, judged. */
 export class Snapshot extends CompanyRow {
   static override tableName = 'metric_snapshots'
-  static override jsonAttributes = ['groupValues']
+  static override jsonAttributes = ['groupValues', 'basis']
 
   declare id: string
   declare metricId: string
@@ -51,6 +51,8 @@ export class Snapshot extends CompanyRow {
   declare expectedValue: number | null
   declare expectedRangeLow: number | null
   declare expectedRangeHigh: number | null
+  /** What the band was made of; null without a band, and of snapshots that an earlier version stored. */
+  declare basis: Basis | null
   declare errorMessage: string | null
   declare scheduledFor: Date | null
   /** Computed from the table's own timestamps when the metric was made. */

@@ -1,8 +1,8 @@
-import { describeValue } from '../../checks/explanation.ts'
+import { describeValue, explanation } from '../../checks/explanation.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
-import { overallStatus, severityOf } from './capture.ts'
+import { overallStatus, secondsOf, severityOf } from './capture.ts'
 import type { Metric, NamedMetric, Snapshot } from './models.ts'
 
 /** The record of a metric. */
@@ -23,7 +23,7 @@ export function presentMetric(metric: NamedMetric): object {
 }
 
 /** The record of a snapshot; groups only where the metric has them. */
-export function presentSnapshot(snapshot: Snapshot): object {
+export function presentSnapshot(snapshot: Snapshot, metric: Metric): object {
   return {
     id: Number(snapshot.id),
     metric_definition_id: Number(snapshot.metricId),
@@ -36,11 +36,21 @@ export function presentSnapshot(snapshot: Snapshot): object {
     expected_value: snapshot.expectedValue,
     expected_range_low: snapshot.expectedRangeLow,
     expected_range_high: snapshot.expectedRangeHigh,
+    explanation: explainSnapshot(metric, snapshot),
     learning: snapshot.isLearning,
     is_backfilled: snapshot.isBackfilled ?? false,
     is_confirmed: snapshot.isConfirmed ?? false,
     error_message: snapshot.errorMessage,
   }
+}
+
+/** The sentence that an alert of this value has or would have; null without a value. */
+function explainSnapshot({ metricType, checkInterval }: Metric, snapshot: Snapshot): string | null {
+  const { value, capturedAt, expectedRangeLow: low, expectedRangeHigh: high, basis = null } = snapshot
+  if (value === null) return null
+  // Earlier versions stored the band without what it was made of.
+  if (basis === null && low !== null && high !== null) return describeValue(metricType, value, { low, high })
+  return explanation(metricType, { at: secondsOf(capturedAt), value }, { basis, low, high }, checkInterval)
 }
 
 /** The snapshots of one capture in words: the worst of its groups, and how many are as bad. */

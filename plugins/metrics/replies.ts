@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { backfillReply, statementsReply } from '../../server/http/check-schemas.ts'
+import { backfillReply, operatingHoursReply, statementsReply } from '../../server/http/check-schemas.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
 import {
@@ -74,6 +74,10 @@ const snapshot = exampleRecord({
   metric_definition_id: integer.description('The `internal_id` of its metric.').example(9),
   group_values: groupValues.optional(),
   ...valueFields,
+  explanation: text
+    .allow(null)
+    .description('The value and what it was compared with, in a sentence; null without a value.')
+    .example('18,250 rows; usually 18,140 to 18,333; 30 earlier values seen'),
   captured_at: time.example('2026-03-09T08:12:05.000Z'),
   status: Joi.valid('PASS', 'FAIL', 'ERROR').example('PASS'),
   is_backfilled: flag.description('Computed of the past when the metric was made.').example(false),
@@ -204,5 +208,5 @@ export const replies = {
   patched: reply(inData(metric)),
   removed: reply(removal(`Metric ${METRIC_ID} was removed`)),
   run: reply(inData(captured).description('The snapshots that were captured')),
-  results: reply(inItems(snapshot)),
+  results: reply(inItems(snapshot, { operating_hours: operatingHoursReply })),
 }

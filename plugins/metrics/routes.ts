@@ -69,18 +69,24 @@ export function metricResource(
       }
       if (!isIncluded) return presentMetric(metric)
       const snapshots = await snapshotsOf(trx, metric).limit(limit)
-      return { ...presentMetric(metric), snapshots: snapshots.map(presentSnapshot) }
+      return {
+        ...presentMetric(metric),
+        snapshots: snapshots.map(snapshot => presentSnapshot(snapshot, metric)),
+      }
     },
     patch: (trx, metric, patch) => patchMetric(server, trx, metric, patch),
     remove: (trx, metric) => removeMetric(server, trx, metric),
     async run(metric) {
       const captured = await captureNow(metric)
       if (!captured) return undefined
-      const snapshots = captured.result.map(presentSnapshot)
+      const snapshots = captured.result.map(snapshot => presentSnapshot(snapshot, metric))
       return { snapshot_count: snapshots.length, snapshots }
     },
     results: snapshotsOf,
-    presentResult: snapshot => presentSnapshot(snapshot),
+    presentResult: presentSnapshot,
+    presentChart: async (trx, { tableId }) => ({
+      operating_hours: await server.plugins.operatingSchedules.loadHoursOfTable(trx, tableId),
+    }),
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,

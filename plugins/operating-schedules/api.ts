@@ -7,6 +7,8 @@ export interface ScheduleUser {
   name: string
   /** How many of its records name a schedule. */
   count(trx: Transaction, scheduleId: string): Promise<number>
+  /** The schedules that its active records of a table name. */
+  listOfTable(trx: Transaction, tableId: string): Promise<string[]>
   /** What it has to do when a schedule means other hours than before, inside the transaction that changes it. */
   onHoursChanged(trx: Transaction, scheduleId: string): Promise<void>
 }
@@ -24,6 +26,11 @@ export interface OperatingSchedulesApi {
    * which a change of hours comes to after the schedule, so that each would wait for the other.
    */
   loadHours(trx: Transaction, scheduleIds: readonly string[]): Promise<ReadonlyMap<string, Schedule>>
+  /**
+   * The hours in which a table operates: those of the one schedule that the active checks of the table name; null
+   * without one, or where they name several.
+   */
+  loadHoursOfTable(trx: Transaction, tableId: string): Promise<Schedule | null>
   /** Adds a feature that is checked before a schedule is deleted, and notified when one changes. */
   addUser(user: ScheduleUser): void
 }

@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
 import { routes } from './routes.ts'
-import { find, loadHours } from './schedules.ts'
+import { find, loadHours, loadHoursOfTable } from './schedules.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** When tables are meant to be active, for features that judge by it. */
@@ -22,7 +22,8 @@ export const operatingSchedules: Plugin<undefined> = {
     server.route(routes(users))
     server.expose({
       find,
-      loadHours: loadHours,
+      loadHours,
+      loadHoursOfTable: (trx, tableId) => loadHoursOfTable(trx, tableId, users),
       addUser: user => void users.push(user),
     } satisfies OperatingSchedulesApi)
   },

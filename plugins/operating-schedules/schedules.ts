@@ -43,6 +43,18 @@ export const loadHours: OperatingSchedulesApi['loadHours'] = async (trx, schedul
   return new Map(found.map(schedule => [schedule.id, hoursOf(schedule)]))
 }
 
+/** `loadHoursOfTable` of what other features may ask. */
+export async function loadHoursOfTable(
+  trx: Transaction,
+  tableId: string,
+  users: readonly ScheduleUser[],
+): Promise<Schedule | null> {
+  const ids: string[] = []
+  for (const user of users) ids.push(...(await user.listOfTable(trx, tableId)))
+  const found = await loadHours(trx, ids)
+  return found.size === 1 ? [...found.values()][0]! : null
+}
+
 /** One page of the company's schedules, newest first, and how many there are. */
 export async function listSchedules(trx: Transaction, { limit, offset }: Page) {
   return pageOf(OperatingSchedule.query(trx).orderBy(newestFirst('createdAt', 'id')), { limit, offset })

@@ -10,7 +10,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Checks that the values of a column occur in another table, on schedule and on demand. */
 export const referential: Plugin<undefined> = {
   name: 'referential',
-  dependencies: ['catalog', 'scans', 'alerts'],
+  dependencies: ['catalog', 'scans', 'alerts', 'operatingSchedules'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       referential: {

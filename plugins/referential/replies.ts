@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { sampleReply } from '../../server/http/check-schemas.ts'
+import { operatingHoursReply, sampleReply } from '../../server/http/check-schemas.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { checkFields, generalFields } from './fields.ts'
 import { exampleRecord, held, inData, inItems, removal, reply } from '../../server/http/envelopes.ts'
@@ -75,5 +75,5 @@ export const replies = {
   patched: reply(inData(check)),
   removed: reply(removal('Referential check Orders have customers was removed')),
   run: reply(inData(executed).description('The result, with samples of rows without a parent')),
-  results: reply(inItems(result)),
+  results: reply(inItems(result, { operating_hours: operatingHoursReply })),
 }

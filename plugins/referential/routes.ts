@@ -61,5 +61,8 @@ export function referentialResource(
     results: (trx, { id }) =>
       ReferentialResult.query(trx).where('referentialCheckId', id).orderBy(newestFirst('checkedAt', 'id')),
     presentResult: (result, check) => presentResult(check, result),
+    presentChart: async (trx, { tableId }) => ({
+      operating_hours: await server.plugins.operatingSchedules.loadHoursOfTable(trx, tableId),
+    }),
   }
 }

@@ -249,6 +249,8 @@ export interface CheckResource<Row, Result extends Model> {
   /** What is stored of a row, newest first. */
   results(trx: Transaction, row: Row): QueryBuilder<Result, Result[]>
   presentResult(result: Result, row: Row): object
+  /** What a chart of the results needs besides them: fields beside `items`. */
+  presentChart?(trx: Transaction, row: Row): Promise<object>
   /** Measures a check that is not stored. */
   dryRun?: {
     body: Joi.Schema

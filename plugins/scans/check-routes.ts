@@ -151,7 +151,8 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
           const row = await rowOf(trx, request)
           const { results, total } = await pageOf(resource.results(trx, row), page)
           const items = results.map(result => resource.presentResult(result, row))
-          return { data: { items }, pagination: pagination(total, page) }
+          const chart = await resource.presentChart?.(trx, row)
+          return { data: { items, ...chart }, pagination: pagination(total, page) }
         }),
     }),
     ...(dryRun

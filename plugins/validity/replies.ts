@@ -1,5 +1,10 @@
 import Joi from 'joi'
-import { backfillReply, sampleReply, statementsReply } from '../../server/http/check-schemas.ts'
+import {
+  backfillReply,
+  operatingHoursReply,
+  sampleReply,
+  statementsReply,
+} from '../../server/http/check-schemas.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { detailFields, listedFields } from './fields.ts'
 import { exampleRecord, held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
@@ -158,5 +163,12 @@ export const replies = {
   patched: reply(inData(detail).description('The rule, as stored')),
   removed: reply(removal('Rule Known statuses was removed')),
   run: reply(inData(checked).description('The result, with samples of invalid rows')),
-  results: reply(inItems(result)),
+  results: reply(
+    inItems(result, {
+      threshold: number
+        .allow(null)
+        .description('Manual mode: the percentage above which the rule fails. Null in auto mode.'),
+      operating_hours: operatingHoursReply,
+    }),
+  ),
 }

@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import type { Transaction } from '../../server/database/database.ts'
 import { caller } from '../../server/http/access.ts'
 import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
@@ -74,10 +75,22 @@ export function ruleResource(
     results: (trx, rule) =>
       ValidityResult.query(trx).where('validityRuleId', rule.id).orderBy(newestFirst('checkedAt', 'id')),
     presentResult: result => presentResult(result),
+    presentChart: async (trx, rule) => ({
+      threshold: rule.detectionMode === 'manual' ? (rule.alertThresholdPercent ?? 0) : null,
+      operating_hours: await loadHoursOf(server, trx, rule),
+    }),
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,
       measure: (companyId, body) => dryRunRule(server, companyId, body as RuleDryRun),
     },
   }
+}
+
+/** The hours that a rule judges by; those of its table where it judges by none. */
+async function loadHoursOf(server: Server, trx: Transaction, rule: ValidityRule) {
+  const { operatingPeriodMode: mode, operatingScheduleId: id, tableId } = rule
+  const { operatingSchedules } = server.plugins
+  const own = mode === 'schedule' && id !== null ? await operatingSchedules.loadHours(trx, [id]) : null
+  return own?.get(id!) ?? operatingSchedules.loadHoursOfTable(trx, tableId)
 }

@@ -202,6 +202,13 @@ export const scheduleUser = {
   name: 'rules',
   count: (trx: Transaction, id: string) =>
     ValidityRule.query(trx).where('operatingScheduleId', id).resultSize(),
+  async listOfTable(trx: Transaction, tableId: string): Promise<string[]> {
+    const found = await ValidityRule.query(trx)
+      .where({ tableId, isActive: true, operatingPeriodMode: 'schedule' })
+      .whereNotNull('operatingScheduleId')
+      .distinct('operatingScheduleId')
+    return found.map(({ operatingScheduleId: id }) => id!)
+  },
   async onHoursChanged(trx: Transaction, id: string): Promise<void> {
     await relearn(trx, await lockRulesOfSchedule(trx, id))
   },

@@ -1,6 +1,6 @@
 /** What rules, metrics and referential checks have in common in bodies and replies. */
 import Joi from 'joi'
-import { held, record } from './envelopes.ts'
+import { held, record, withoutExamples } from './envelopes.ts'
 
 /** Fields of checks, less their examples; see `Fields`. */
 export const shared = {
@@ -76,3 +76,27 @@ export const sampleReply = (value: string) =>
 export const statementsReply = Joi.array()
   .items(record({ text: Joi.string(), values: Joi.array().items(Joi.any()) }))
   .description('What the source is sent.')
+
+const hoursRule = record({
+  days: Joi.array()
+    .items(held.integer.min(1).max(7))
+    .description('The days on which it starts, 1 is Monday.'),
+  start: Joi.string(),
+  end: Joi.string().description('At or before the start, it is on the next day.'),
+}).label('OperatingHours')
+
+/** The hours of an operating schedule. */
+export const hoursFields = {
+  timezone: Joi.string().description('An IANA time zone, such as Europe/Berlin.').example('Europe/Berlin'),
+  rules: Joi.array()
+    .items(hoursRule)
+    .example([{ days: [1, 2, 3, 4, 5], start: '08:00', end: '18:00' }]),
+}
+
+/** The hours in which a table operates, beside the results of a check. */
+export const operatingHoursReply = record(withoutExamples(hoursFields))
+  .allow(null)
+  .label('OperatingPeriods')
+  .description(
+    'When the table operates, for the shading of a chart: by the operating schedule that its active rules name. Null without one, and where they name several.',
+  )

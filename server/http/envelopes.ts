@@ -88,15 +88,22 @@ export function inData(schema: Joi.Schema): Joi.Schema {
   return namedAfter(schema, 'Data', record({ data: schema }))
 }
 
-/** A flat list: `{data: […], pagination}`. */
-export function inPage(item: Joi.Schema, name = 'data'): Joi.Schema {
-  const page = record({ [name]: Joi.array().items(item), pagination })
+/**
+ * A flat list: `{data: […], pagination}`.
+ * @param fields beside the list
+ */
+export function inPage(item: Joi.Schema, name = 'data', fields: Record<string, Joi.Schema> = {}): Joi.Schema {
+  const page = record({ [name]: Joi.array().items(item), pagination, ...fields })
   return namedAfter(item, name === 'data' ? 'Page' : 'List', page)
 }
 
-/** A list of the quality endpoints: `{data: {items: […]}, pagination}`. */
-export function inItems(item: Joi.Schema): Joi.Schema {
-  return namedAfter(item, 'Items', record({ data: record({ items: Joi.array().items(item) }), pagination }))
+/**
+ * A list of the quality endpoints: `{data: {items: […]}, pagination}`.
+ * @param fields beside the items
+ */
+export function inItems(item: Joi.Schema, fields: Record<string, Joi.Schema> = {}): Joi.Schema {
+  const data = record({ items: Joi.array().items(item), ...fields })
+  return namedAfter(item, 'Items', record({ data, pagination }))
 }
 
 /** A list of the other endpoints below `/sdk`: `{data: {data: […], pagination}}`. */

@@ -3022,6 +3022,8 @@ export interface FreshnessCheck {
 export interface FreshnessCheckPage {
   data: FreshnessCheck[]
   pagination: Pagination
+  /** When the table operates, for the shading of a chart: by the operating schedule that its active rules name. Null without one, and where they name several. */
+  operating_hours: OperatingPeriods | null
 }
 
 export interface FreshnessCheckPageData {
@@ -3630,6 +3632,8 @@ export interface MetricSnapshot {
   expected_range_high: number | null
   /** Too little is known yet to alert. */
   learning: boolean
+  /** The value and what it was compared with, in a sentence; null without a value. */
+  explanation: string | null
   captured_at: string
   status: 'PASS' | 'FAIL' | 'ERROR'
   /** Computed of the past when the metric was made. */
@@ -3643,6 +3647,8 @@ export interface MetricSnapshot {
 export interface MetricSnapshotItems {
   data: {
     items: MetricSnapshot[]
+    /** When the table operates, for the shading of a chart: by the operating schedule that its active rules name. Null without one, and where they name several. */
+    operating_hours: OperatingPeriods | null
   }
   pagination: Pagination
 }
@@ -3737,6 +3743,12 @@ export interface OperatingHours {
   start: string
   /** At or before the start, it is on the next day. */
   end: string
+}
+
+export interface OperatingPeriods {
+  /** An IANA time zone, such as Europe/Berlin. */
+  timezone: string
+  rules: OperatingHours[]
 }
 
 export interface OperatingSchedule {
@@ -4057,6 +4069,8 @@ export interface ReferentialResult {
 export interface ReferentialResultItems {
   data: {
     items: ReferentialResult[]
+    /** When the table operates, for the shading of a chart: by the operating schedule that its active rules name. Null without one, and where they name several. */
+    operating_hours: OperatingPeriods | null
   }
   pagination: Pagination
 }
@@ -5117,6 +5131,10 @@ export interface ValidityResult {
 export interface ValidityResultItems {
   data: {
     items: ValidityResult[]
+    /** Manual mode: the percentage above which the rule fails. Null in auto mode. */
+    threshold: number | null
+    /** When the table operates, for the shading of a chart: by the operating schedule that its active rules name. Null without one, and where they name several. */
+    operating_hours: OperatingPeriods | null
   }
   pagination: Pagination
 }

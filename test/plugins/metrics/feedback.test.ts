@@ -47,6 +47,18 @@ t.test(
     t.match(details.explanation, /^mean 220; .* earlier values seen$/)
     t.match(title, /^mean of amount on .*\.public\.sales: mean 220; /)
     t.equal(details.history.length, 14)
+    const [oldest, ...later] = (await snapshots(world, 100)).toReversed()
+    t.match(oldest.explanation, /too few earlier values to compare with$/)
+    t.ok(
+      later.some(({ explanation }: { explanation: string }) => explanation === details.explanation),
+      'each past value has the sentence that its alert has',
+    )
+    await world.app.query('update metric_snapshots set basis = null')
+    t.match(
+      (await snapshots(world, 1))[0].explanation,
+      /^mean 220; .* expected$/,
+      'one that an earlier version stored has a shorter sentence',
+    )
     const past = (await snapshots(world, 100)).toReversed().slice(0, 14)
     t.same(
       details.history,

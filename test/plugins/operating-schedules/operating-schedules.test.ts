@@ -184,6 +184,7 @@ t.test('a schedule notifies its users of changed hours, and cannot be removed wh
   app.server.plugins.operatingSchedules.addUser({
     name: 'reports',
     count: async () => reports,
+    listOfTable: async () => [],
     onHoursChanged: async (trx, scheduleId) => void notified.push(scheduleId),
   })
   await tenant.ask('PATCH', `${BASE}/${id}`, {
@@ -235,6 +236,7 @@ t.test('a change that its user refuses is not made', async t => {
   app.server.plugins.operatingSchedules.addUser({
     name: 'reports',
     count: async () => 0,
+    listOfTable: async () => [],
     onHoursChanged: async () => Promise.reject(new Error('no')),
   })
   t.equal((await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })).status, 500)
@@ -283,6 +285,78 @@ t.test('a schedule that a rule names cannot be removed', async t => {
   })
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)).status, 200)
   t.equal((await tenant.ask('DELETE', `${BASE}/${id}`)).status, 200, 'the rule went with its source')
+})
+
+t.test('results come with the hours in which their table operates', async t => {
+  forgetting(t)
+  const world = await makeWorldOn(t, stage, [
+    'create table orders (id int primary key, day timestamptz)',
+    'create table items (order_id int)',
+  ])
+  const { tenant, asset } = world
+  await discover(world)
+  const post = async (path: string, body: object) => {
+    const made = await tenant.ask('POST', path, body)
+    t.equal(made.status, 201, JSON.stringify(made.body))
+    return made.body.data ?? made.body
+  }
+  const sdk = '/api/v1/sdk'
+  const ofOrders = { table_path: 'orders', column_name: 'id' }
+  const makeRule = (fields: object) =>
+    post(`${sdk}/validity/${asset.id}`, { rule_type: 'NOT_NULL', ...ofOrders, ...fields })
+  const metric = await post(`${sdk}/metrics/${asset.id}`, { metric_type: 'row_count', table_path: 'orders' })
+  const check = await post(`${sdk}/referential/${asset.id}`, {
+    child_table_path: 'orders',
+    child_column_name: 'id',
+    parent_table_path: 'items',
+    parent_column_name: 'order_id',
+  })
+  await post(`${sdk}/freshness/schedules`, {
+    asset_id: asset.id,
+    table_path: 'orders',
+    freshness_column: 'day',
+    sla_threshold: '24h',
+  })
+  const plain = await makeRule({ alert_threshold_percent: 5 })
+  const chartOf = async (path: string) => {
+    const {
+      items: _items,
+      data: _data,
+      pagination: _page,
+      ...chart
+    } = (await tenant.ask('GET', path)).body.data
+    return chart
+  }
+  const found = await tenant.ask('GET', '/api/v1/assets?search=orders&asset_type=table')
+  const paths = [
+    `${sdk}/metrics/${asset.id}/${metric.id}/snapshots`,
+    `${sdk}/referential/${asset.id}/${check.id}/results`,
+    `${sdk}/freshness/${found.body.data[0].id}/history`,
+  ]
+  const rulePath = (rule: { uuid: string }) => `${sdk}/validity/${asset.id}/${rule.uuid}/results`
+  for (const path of paths) t.strictSame(await chartOf(path), { operating_hours: null }, path)
+  t.strictSame(await chartOf(rulePath(plain)), { threshold: 5, operating_hours: null })
+
+  const { name: _name, ...hours } = OFFICE
+  const [first, second] = [await post(BASE, OFFICE), await post(BASE, { ...OFFICE, timezone: 'UTC' })]
+  const bySchedule = (id: string) => ({
+    detection_mode: 'auto',
+    operating_period_mode: 'schedule',
+    operating_schedule_id: id,
+  })
+  const own = await makeRule(bySchedule(first.id))
+  for (const path of paths) t.strictSame(await chartOf(path), { operating_hours: hours }, path)
+  t.strictSame(await chartOf(rulePath(plain)), { threshold: 5, operating_hours: hours })
+  t.strictSame(await chartOf(rulePath(own)), { threshold: null, operating_hours: hours })
+
+  const other = await makeRule(bySchedule(second.id))
+  for (const path of paths)
+    t.strictSame(await chartOf(path), { operating_hours: null }, 'which one is unclear')
+  t.match(await chartOf(rulePath(other)), { operating_hours: { timezone: 'UTC' } }, 'a rule has its own')
+  await tenant.ask('PATCH', `${sdk}/validity/${asset.id}/${other.uuid}`, { is_active: false })
+  for (const path of paths)
+    t.strictSame(await chartOf(path), { operating_hours: hours }, 'only active rules count')
+  await tenant.ask('DELETE', `${sdk}/assets/${asset.id}`)
 })
 
 t.test(
