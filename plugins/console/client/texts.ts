@@ -234,7 +234,12 @@ export const texts = {
   anomaly: 'anomaly',
   schemaChange: 'schema change',
   range: 'Range',
-  chartKeys: 'Arrow keys read the values one by one.',
+  chartKeys:
+    'Arrow keys read the values one by one, with Shift they move the range. Plus and minus zoom, 0 shows all.',
+  notOperating: 'not operating',
+  shownRange: (from: string, to: string) => `${from} to ${to}`,
+  olderValues: 'older values',
+  loadingOlder: 'Loading older values…',
   noValues: 'No values yet.',
   noValue: 'no value',
   expectedRange: (low: string, high: string) => `expected ${low} to ${high}`,

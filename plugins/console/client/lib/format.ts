@@ -34,6 +34,11 @@ export function formatDay(at: string | number | Date): string {
   return formatIn('day', { day: 'numeric', month: 'short' }).format(new Date(at))
 }
 
+/** The month of a moment, such as `Nov 2026`. */
+export function formatMonth(at: string | number | Date): string {
+  return formatIn('month', { month: 'short', year: 'numeric' }).format(new Date(at))
+}
+
 const STEPS: [limit: number, size: number, unit: string][] = [
   [60, 1, 's'],
   [3_600, 60, 'min'],

@@ -1,12 +1,29 @@
 import { api } from '../lib/api.ts'
-import { formatNumber } from '../lib/format.ts'
 import { texts } from '../texts.ts'
-import type { ChartPoint } from './chart.ts'
+import type { OperatingHours } from './chart/operating-hours.ts'
+import type { ChartPoint } from './chart/points.ts'
 
-/** Values of one chart: as many as the API gives in one reply, which is 41 days of an hourly check and years of a daily one. */
-const LIMIT = 1_000
-/** The same for freshness. */
-const FRESHNESS_LIMIT = 100
+/** Results that one request asks for, the most that the API gives: 41 days of an hourly check, and years of a daily one. */
+const PAGE_LIMIT = 1_000
+
+/** Which page of results is asked for. */
+export interface PageRequest {
+  /** Newer results before the page. */
+  offset: number
+  signal: AbortSignal
+}
+
+/** Newest values of a chart, with what is drawn beside them. */
+export interface Series {
+  /** The oldest first. */
+  points: readonly ChartPoint[]
+  /** Results that were loaded; not all of them need be points. */
+  loaded: number
+  /** Whether the API has older results. */
+  hasOlder: boolean
+  threshold?: number | null
+  hours: OperatingHours | null
+}
 
 /** What a check is asked by. */
 export interface CheckKey {
@@ -15,91 +32,107 @@ export interface CheckKey {
   id: string
 }
 
-/** The values of a metric, oldest first. */
-export async function loadMetricSeries({ table, id }: CheckKey, signal: AbortSignal): Promise<ChartPoint[]> {
-  const { data } = await api.get('/api/v1/sdk/metrics/{asset_id}/{metric_id}/snapshots', {
+/** A series with the page before it. A result that came meanwhile moves all others by one, so that pages overlap. */
+export function prependPage(series: Series, page: Series): Series {
+  const first = series.points[0]?.at ?? Infinity
+  return {
+    ...series,
+    points: [...page.points.filter(({ at }) => at < first), ...series.points],
+    loaded: series.loaded + page.loaded,
+    hasOlder: page.hasOlder,
+  }
+}
+
+/** The values of a metric. */
+export async function loadMetricSeries(
+  { table, id }: CheckKey,
+  { offset, signal }: PageRequest,
+): Promise<Series> {
+  const { data, pagination } = await api.get('/api/v1/sdk/metrics/{asset_id}/{metric_id}/snapshots', {
     path: { asset_id: table, metric_id: id },
-    query: { limit: LIMIT },
+    query: { limit: PAGE_LIMIT, offset },
     signal,
   })
-  return data.items
-    .filter(({ captured_at: at }) => at !== null)
-    .map(snapshot => ({
-      at: Date.parse(snapshot.captured_at),
-      value: snapshot.value,
-      low: snapshot.expected_range_low,
-      high: snapshot.expected_range_high,
-      isAnomaly: snapshot.is_anomaly,
-      lines: [
-        ...(snapshot.is_anomaly ? [`z ${formatNumber(snapshot.z_score)}`] : []),
-        ...(snapshot.learning ? [texts.learning] : []),
-        ...(snapshot.error_message ? [snapshot.error_message] : []),
-      ],
-    }))
-    .reverse()
+  const points = data.items.map(snapshot => ({
+    at: Date.parse(snapshot.captured_at),
+    value: snapshot.value,
+    low: snapshot.expected_range_low,
+    high: snapshot.expected_range_high,
+    isAnomaly: snapshot.is_anomaly,
+    zScore: snapshot.expected_value === null ? null : snapshot.z_score,
+    explanation: snapshot.error_message ?? snapshot.explanation,
+    lines: snapshot.learning ? [texts.learning] : [],
+  }))
+  return seriesOf(points, pagination.has_more, data.operating_hours)
 }
 
-/** The invalid percentage of a rule at each check, oldest first. */
-export async function loadRuleSeries({ table, id }: CheckKey, signal: AbortSignal): Promise<ChartPoint[]> {
-  const { data } = await api.get('/api/v1/sdk/validity/{asset_id}/{rule_id}/results', {
+/** The invalid percentage of a rule at each check. */
+export async function loadRuleSeries(
+  { table, id }: CheckKey,
+  { offset, signal }: PageRequest,
+): Promise<Series> {
+  const { data, pagination } = await api.get('/api/v1/sdk/validity/{asset_id}/{rule_id}/results', {
     path: { asset_id: table, rule_id: id },
-    query: { limit: LIMIT },
+    query: { limit: PAGE_LIMIT, offset },
     signal,
   })
-  return data.items
-    .map(result => ({
-      at: Date.parse(result.checked_at),
-      // A check that could not run has counted nothing.
-      value: result.status === 'error' ? null : result.invalid_percent,
-      low: result.expected_range_low,
-      high: result.expected_range_high,
-      isAnomaly: result.status === 'fail',
-      lines:
-        result.status === 'error'
-          ? [result.error_message ?? '']
-          : [texts.invalidOf(result.invalid_count, result.total_rows)],
-    }))
-    .reverse()
+  const points = data.items.map(result => ({
+    at: Date.parse(result.checked_at),
+    // A check that could not run has counted nothing.
+    value: result.status === 'error' ? null : result.invalid_percent,
+    low: result.expected_range_low,
+    high: result.expected_range_high,
+    isAnomaly: result.status === 'fail',
+    lines:
+      result.status === 'error'
+        ? [result.error_message ?? '']
+        : [texts.invalidOf(result.invalid_count, result.total_rows)],
+  }))
+  return { ...seriesOf(points, pagination.has_more, data.operating_hours), threshold: data.threshold }
 }
 
-/** The orphans of a referential check at each check, oldest first. */
+/** The orphans of a referential check at each check. */
 export async function loadReferentialSeries(
   { table, id }: CheckKey,
-  signal: AbortSignal,
-): Promise<ChartPoint[]> {
-  const { data } = await api.get('/api/v1/sdk/referential/{asset_id}/{check_id}/results', {
+  { offset, signal }: PageRequest,
+): Promise<Series> {
+  const { data, pagination } = await api.get('/api/v1/sdk/referential/{asset_id}/{check_id}/results', {
     path: { asset_id: table, check_id: id },
-    query: { limit: LIMIT },
+    query: { limit: PAGE_LIMIT, offset },
     signal,
   })
-  return data.items
-    .map(result => ({
-      at: Date.parse(result.checked_at),
-      value: result.status === 'error' ? null : result.orphan_count,
-      isAnomaly: result.status === 'fail',
-    }))
-    .reverse()
+  const points = data.items.map(result => ({
+    at: Date.parse(result.checked_at),
+    value: result.status === 'error' ? null : result.orphan_count,
+    isAnomaly: result.status === 'fail',
+    lines: result.error_message ? [result.error_message] : [],
+  }))
+  return seriesOf(points, pagination.has_more, data.operating_hours)
 }
 
-/** The age of a table's newest row at each check of its freshness in hours, oldest first. */
-export async function loadFreshnessSeries(table: string, signal: AbortSignal): Promise<ChartPoint[]> {
+/** The age of a table's newest row at each check of its freshness in hours. */
+export async function loadFreshnessSeries(table: string, { offset, signal }: PageRequest): Promise<Series> {
   const { data } = await api.get('/api/v1/sdk/freshness/{asset_id}/history', {
     path: { asset_id: table },
-    query: { limit: FRESHNESS_LIMIT },
+    query: { limit: PAGE_LIMIT, offset },
     signal,
   })
-  return data.data
-    .map(check => ({
-      at: Date.parse(check.checked_at),
-      value: check.data_age_minutes === null ? null : check.data_age_minutes / 60,
-      isAnomaly: check.status === 'stale',
-      lines: check.error_message ? [check.error_message] : [],
-    }))
-    .reverse()
+  const points = data.data.map(check => ({
+    at: Date.parse(check.checked_at),
+    value: check.data_age_minutes === null ? null : check.data_age_minutes / 60,
+    isAnomaly: check.status === 'stale',
+    lines: check.error_message ? [check.error_message] : [],
+  }))
+  return seriesOf(points, data.pagination.has_more, data.operating_hours)
+}
+
+/** @param points the newest first, as the API lists them */
+function seriesOf(points: ChartPoint[], hasOlder: boolean, hours: OperatingHours | null): Series {
+  return { loaded: points.length, points: points.reverse(), hasOlder, hours }
 }
 
 /** A threshold of freshness such as `24h` or `2d`, in hours; null for another form. */
-export function hoursOf(threshold: string | null): number | null {
+export function readHours(threshold: string | null): number | null {
   const [, count, unit] = /^(\d+(?:\.\d+)?)(m|h|d|w)$/.exec(threshold ?? '') ?? []
   const size = { m: 1 / 60, h: 1, d: 24, w: 168 }[unit ?? '']
   return size === undefined ? null : Number(count) * size

@@ -1,20 +1,18 @@
-import { useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
-import { api } from '../lib/api.ts'
 import { formatTime, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { tableAddress } from '../lib/router.ts'
-import { canWrite } from '../lib/session.ts'
 import { Help } from '../parts/help.ts'
+import { InvalidRows } from '../parts/invalid-rows.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
 import {
-  hoursOf,
+  type PageRequest,
+  readHours,
   loadFreshnessSeries,
   loadMetricSeries,
   loadReferentialSeries,
   loadRuleSeries,
 } from '../parts/series.ts'
-import { Failure } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
 import { texts } from '../texts.ts'
 
@@ -53,7 +51,7 @@ export function Evidence({ alert }: { alert: Alert }) {
           : html`<${SeriesChart}
               id=${`series ${id}`}
               title=${alert.rule_name}
-              load=${(signal: AbortSignal) => loadMetricSeries({ table, id }, signal)}
+              load=${(page: PageRequest) => loadMetricSeries({ table, id }, page)}
             />`
       }
     </section>`
@@ -65,7 +63,7 @@ export function Evidence({ alert }: { alert: Alert }) {
           title=${alert.rule_name}
           unit="%"
           threshold=${details.threshold}
-          load=${(signal: AbortSignal) => loadRuleSeries({ table, id }, signal)}
+          load=${(page: PageRequest) => loadRuleSeries({ table, id }, page)}
         />
       </section>
       <${InvalidRows} table=${table} id=${id} />`
@@ -75,7 +73,7 @@ export function Evidence({ alert }: { alert: Alert }) {
       <${SeriesChart}
         id=${`series ${id}`}
         title=${alert.rule_name}
-        load=${(signal: AbortSignal) => loadReferentialSeries({ table, id }, signal)}
+        load=${(page: PageRequest) => loadReferentialSeries({ table, id }, page)}
       />
     </section>`
   if (alert.event_type === 'freshness_violation')
@@ -89,8 +87,8 @@ export function Evidence({ alert }: { alert: Alert }) {
         id=${`freshness ${table}`}
         title=${texts.ageOverTime}
         unit="h"
-        threshold=${hoursOf(details.sla_threshold ?? null)}
-        load=${(signal: AbortSignal) => loadFreshnessSeries(table, signal)}
+        threshold=${readHours(details.sla_threshold ?? null)}
+        load=${(page: PageRequest) => loadFreshnessSeries(table, page)}
       />
     </section>`
   if (alert.event_type === 'schema_change') return html`<${ChangedParts} alert=${alert} details=${details} />`
@@ -111,70 +109,4 @@ function ChangedParts({ alert, details }: { alert: Alert; details: Details }) {
     </ul>
     <p><a href=${tableAddress(alert.qualified_name, 'changes')}>${texts.reviewChanges}</a></p>
   </section>`
-}
-
-interface Sample {
-  row_id: unknown
-  value: unknown
-  is_hidden?: true
-}
-
-/** Invalid rows are not stored: the rule is checked again when someone asks for them. */
-function InvalidRows({ table, id }: { table: string; id: string }) {
-  const [samples, setSamples] = useState<readonly Sample[] | null>(null)
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
-  if (!canWrite()) return null
-  const load = async () => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      const { data } = await api.post('/api/v1/sdk/validity/{asset_id}/{rule_id}/check', {
-        path: { asset_id: table, rule_id: id },
-      })
-      setSamples(data.invalid_samples.samples)
-    } catch (error) {
-      setError(error)
-    }
-    setBusy(false)
-  }
-  return html`<section>
-    <h3>${texts.evidence}</h3>
-    ${error !== undefined && html`<${Failure} what=${texts.evidence.toLowerCase()} error=${error} retry=${load} />`}
-    ${
-      samples === null
-        ? html`<button onClick=${load} disabled=${isBusy}>
-            ${isBusy ? texts.checking : texts.showInvalidRows}
-          </button>`
-        : html`<${SampleTable} samples=${samples} />`
-    }
-  </section>`
-}
-
-function SampleTable({ samples }: { samples: readonly Sample[] }) {
-  if (samples.length === 0) return html`<p class="quiet">${texts.noSamples}</p>`
-  return html`<table class="samples">
-    <thead>
-      <tr>
-        <th scope="col">${texts.row}</th>
-        <th scope="col">${texts.value}</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${samples.map(
-        ({ row_id: row, value, is_hidden }, n) =>
-          html`<tr key=${n}>
-            <td><code>${describeValue(row)}</code></td>
-            <td>
-              ${is_hidden ? html`<span class="quiet">${texts.hidden}</span>` : html`<code>${describeValue(value)}</code>`}
-            </td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`
-}
-
-function describeValue(value: unknown): string {
-  if (value === null) return 'NULL'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -4,7 +4,7 @@ import { formatSpan, formatTime } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { Help } from '../parts/help.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
-import { hoursOf, loadFreshnessSeries } from '../parts/series.ts'
+import { loadFreshnessSeries, readHours, type PageRequest } from '../parts/series.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
 import { texts } from '../texts.ts'
@@ -65,8 +65,8 @@ export function FreshnessTab({ table }: TabProps) {
           id=${`freshness ${table.id} ${found.checked_at}`}
           title=${texts.ageOverTime}
           unit="h"
-          threshold=${hoursOf(found.sla_threshold)}
-          load=${(signal: AbortSignal) => loadFreshnessSeries(table.id, signal)}
+          threshold=${readHours(found.sla_threshold)}
+          load=${(page: PageRequest) => loadFreshnessSeries(table.id, page)}
         />`}
   <//>`
 }

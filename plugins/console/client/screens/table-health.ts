@@ -5,11 +5,12 @@ import { formatNumber, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
-import type { ChartMark } from '../parts/chart.ts'
+import type { ChartMark } from '../parts/chart/points.ts'
 import { Help } from '../parts/help.ts'
+import { InvalidRows } from '../parts/invalid-rows.ts'
 import { notifyOfJob } from '../parts/notices.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
-import { loadMetricSeries, loadReferentialSeries, loadRuleSeries } from '../parts/series.ts'
+import { loadMetricSeries, loadReferentialSeries, loadRuleSeries, type PageRequest } from '../parts/series.ts'
 import { Sparkline } from '../parts/sparkline.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
@@ -128,13 +129,17 @@ function CheckChart({ table, check, marks }: { table: string; check: Check; mark
   // A feature of a later version may list checks of another kind.
   const load = LOADERS[check.kind as keyof typeof LOADERS] as (typeof LOADERS)['metric'] | undefined
   if (!load) return null
-  return html`<${SeriesChart}
-    id=${`series ${check.id} ${check.last_checked_at}`}
-    title=${check.name}
-    unit=${check.kind === 'validity' ? '%' : ''}
-    load=${(signal: AbortSignal) => load({ table, id: check.id }, signal)}
-    marks=${marks}
-  />`
+  const isRule = check.kind === 'validity'
+  return html`<div class="opened">
+    <${SeriesChart}
+      id=${`series ${check.id} ${check.last_checked_at}`}
+      title=${check.name}
+      unit=${isRule ? '%' : ''}
+      load=${(page: PageRequest) => load({ table, id: check.id }, page)}
+      marks=${marks}
+    />
+    ${isRule && html`<${InvalidRows} table=${table} id=${check.id} />`}
+  </div>`
 }
 
 function CheckNow({

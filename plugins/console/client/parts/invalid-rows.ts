@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks'
+import { api } from '../lib/api.ts'
+import { html } from '../lib/html.ts'
+import { canWrite } from '../lib/session.ts'
+import { texts } from '../texts.ts'
+import { Failure } from './states.ts'
+
+interface Sample {
+  row_id: unknown
+  value: unknown
+  is_hidden?: true
+}
+
+/** Invalid rows are not stored: the rule is checked again when someone asks for them. */
+export function InvalidRows({ table, id }: { table: string; id: string }) {
+  const [samples, setSamples] = useState<readonly Sample[] | null>(null)
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  if (!canWrite()) return null
+  const load = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      const { data } = await api.post('/api/v1/sdk/validity/{asset_id}/{rule_id}/check', {
+        path: { asset_id: table, rule_id: id },
+      })
+      setSamples(data.invalid_samples.samples)
+    } catch (error) {
+      setError(error)
+    }
+    setBusy(false)
+  }
+  return html`<section>
+    ${error !== undefined && html`<${Failure} what=${texts.evidence.toLowerCase()} error=${error} retry=${load} />`}
+    ${
+      samples === null
+        ? html`<button onClick=${load} disabled=${isBusy}>
+            ${isBusy ? texts.checking : texts.showInvalidRows}
+          </button>`
+        : html`<${SampleTable} samples=${samples} />`
+    }
+  </section>`
+}
+
+function SampleTable({ samples }: { samples: readonly Sample[] }) {
+  if (samples.length === 0) return html`<p class="quiet">${texts.noSamples}</p>`
+  return html`<table class="samples">
+    <caption>
+      ${texts.evidence}
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">${texts.row}</th>
+        <th scope="col">${texts.value}</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${samples.map(
+        ({ row_id: row, value, is_hidden }, n) =>
+          html`<tr key=${n}>
+            <td><code>${describeValue(row)}</code></td>
+            <td>
+              ${is_hidden ? html`<span class="quiet">${texts.hidden}</span>` : html`<code>${describeValue(value)}</code>`}
+            </td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`
+}
+
+function describeValue(value: unknown): string {
+  if (value === null) return 'NULL'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
