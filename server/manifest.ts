@@ -32,6 +32,7 @@ import * as alertNotes from '../migrations/0021_alert_notes.ts'
 import * as badgeUpstream from '../migrations/0022_badge_upstream.ts'
 import * as checkLeases from '../migrations/0023_check_leases.ts'
 import * as frequentReads from '../migrations/0024_frequent_reads.ts'
+import * as checkLists from '../migrations/0025_check_lists.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -105,6 +106,7 @@ export const manifest = {
     migration('0022_badge_upstream', badgeUpstream),
     migration('0023_check_leases', checkLeases),
     migration('0024_frequent_reads', frequentReads),
+    migration('0025_check_lists', checkLists),
   ],
 }
 

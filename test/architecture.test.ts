@@ -545,7 +545,8 @@ t.test('the host names no table, alert kind or path of a feature', async t => {
 
 t.test('no folder holds more than 25 source files', async t => {
   const folders = Map.groupBy(sources, ({ path }) => dirname(path))
-  const full = [...folders].filter(([, files]) => files.length > 25)
+  // Migrations are one each change of the database, for ever.
+  const full = [...folders].filter(([path, files]) => path !== 'migrations' && files.length > 25)
   t.strictSame(
     full.map(([folder, files]) => `${folder}: ${files.length}`),
     [],
