@@ -170,6 +170,8 @@ export interface AlertsApi {
   readHealth(trx: Transaction, since?: Date): Promise<AlertHealth>
   /** Called by the catalog, which depends on alerts, when it registers. */
   setAssetLookup(lookup: AssetLookup): void
+  /** A SELECT of `company_id` and `asset_id` of triggered and acknowledged alerts, a part of statements which name the company. */
+  openAlertsQuery: string
   filterKnownAssets: AssetLookup['filterKnown']
   resolveAssetId: AssetLookup['resolveId']
 }

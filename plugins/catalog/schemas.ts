@@ -6,6 +6,7 @@ import { TABLE_KINDS } from '../../connectors/catalog.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { IMPACTS } from './drift/diff.ts'
 import { patternList } from './discovery/patterns.ts'
+import { TABLE_FILTERS } from './assets/asset-extensions.ts'
 
 const DISCOVERY_INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly']
 
@@ -146,6 +147,22 @@ export const assetList = Joi.object({
   tag: names(
     'Tags, separated by commas: of the asset; for a table also those of its source and its columns.',
   ).normalize('NFC'),
+  quality_status: queryWords(TABLE_FILTERS.quality_status).description(
+    'Only tables whose active checks together are passing, failing or in error, the worst of them counts; or none: no check of them has run.',
+  ),
+  freshness_status: queryWords(TABLE_FILTERS.freshness_status).description(
+    'Only tables that are fresh or stale, whose last freshness check was an error, or whose freshness is unknown, as without a schedule.',
+  ),
+  has_open_alerts: queryBoolean.description(
+    'Only tables with triggered or acknowledged alerts, or only those without.',
+  ),
+  sort: Joi.string()
+    .valid('created_at', 'name')
+    .default('created_at')
+    .description('Sources come first in either case.'),
+  order: Joi.string()
+    .valid('asc', 'desc')
+    .description('By default desc, the newest first, of created_at, and asc of name.'),
 })
 
 export const assetQuery = Joi.object({

@@ -26,6 +26,7 @@ const SCREENS: readonly Screen[] = [
   { path: '/catalog', description: 'All tables' },
   { path: '/tables/{id?}', description: 'A table, its checks and its history', api: '/api/v1/assets' },
   { path: '/sources/{id?}', description: 'Sources, and one of them', api: '/api/v1/assets' },
+  { path: '/checks', description: 'All checks' },
   { path: '/changes', description: 'Schema changes' },
   {
     path: '/routing/{id?}',

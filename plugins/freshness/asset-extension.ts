@@ -40,6 +40,7 @@ export const freshnessExtension: AssetExtension = {
     { kind: 'freshness', text: `select company_id, table_id from freshness_schedules where is_active` },
   ],
   health: readFreshnessHealth,
+  tableFilters: { freshness_status: freshnessCondition },
   tableFields: (companyId, tableIds) => ({
     reading: {
       name: 'freshness of tables',
@@ -63,6 +64,20 @@ export const freshnessExtension: AssetExtension = {
         ]),
       ),
   }),
+}
+
+const READINESS_OF: Record<string, Readiness> = { fresh: 'ready', stale: 'not_ready', error: 'error' }
+
+/** The condition in SQL on tables called `a` that their freshness is one of some statuses. */
+function freshnessCondition(statuses: readonly string[]): string {
+  const among = (readiness: readonly Readiness[]) =>
+    `(select table_id from freshness_schedules where company_id = :companyId
+      and ${READINESS_SQL} in (${readiness.map(state => `'${state}'`).join(', ')}))`
+  const known = statuses.flatMap(status => READINESS_OF[status] ?? [])
+  return `(${[
+    ...(known.length > 0 ? [`a.id in ${among(known)}`] : []),
+    ...(statuses.includes('unknown') ? [`a.id not in ${among(Object.values(READINESS_OF))}`] : []),
+  ].join(' or ')})`
 }
 
 function sourceFreshness(counts: ReadinessCounts): object {

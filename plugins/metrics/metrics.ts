@@ -112,14 +112,14 @@ export function metricsWithNames(trx: Transaction, some?: QueryBuilder<Metric>) 
 export const listedMetrics: ListedChecks = {
   kind: 'metric',
   alertKind: 'metric_anomaly',
-  checks: `select company_id, source_id, table_id, created_at, cast(internal_id as text) as key, 'm_' || id as id,
+  checks: `select company_id, source_id, table_id, created_at, internal_id as number, 'm_' || id as id,
       cast(null as text) as name, column_name, metric_type as type, cast(null as text) as severity, is_active, check_interval,
-      last_status, group_by_columns = '{}' as has_series
+      last_status, is_learning, search_text, group_by_columns = '{}' as has_series
     from metrics`,
   results: `select r.id, r.captured_at as at, r.value, r.status, r.expected_range_low as low, r.expected_range_high as high,
       r.is_learning and (c.has_series or not exists (
         select from metric_snapshots o where o.company_id = r.company_id and o.metric_id = r.metric_id
           and o.captured_at = r.captured_at and not o.is_learning)) as is_learning
-    from metric_snapshots r where r.company_id = c.company_id and r.metric_id = cast(c.key as bigint)
+    from metric_snapshots r where r.company_id = c.company_id and r.metric_id = c.number
     order by r.captured_at desc, r.id desc`,
 }

@@ -111,11 +111,12 @@ async function saveStatuses(trx: Transaction, captures: readonly MetricCapture[]
   const statuses = captures.map(({ metric, judged }) => ({
     id: metric.internalId,
     status: overallStatus(metric, judged),
+    is_learning: judged.every(({ captured }) => captured.isLearning),
   }))
   await rows(
     trx,
-    `update metrics m set last_status = l.status
-     from jsonb_to_recordset(cast(:statuses as jsonb)) as l(id bigint, status text)
+    `update metrics m set last_status = l.status, is_learning = l.is_learning
+     from jsonb_to_recordset(cast(:statuses as jsonb)) as l(id bigint, status text, is_learning boolean)
      where m.company_id = :companyId and m.internal_id = l.id`,
     { statuses: JSON.stringify(statuses), companyId: companyOf(trx) },
   )

@@ -8,6 +8,11 @@ const LIST_STATUSES = ['passing', 'warning', 'failing', 'error', 'learning', 'pe
 /** How a check, or one result of it, did, in one vocabulary for all kinds. */
 export type ListStatus = (typeof LIST_STATUSES)[number]
 
+const CHECK_SORTS = ['created_at', 'status'] as const
+export type CheckSort = (typeof CHECK_SORTS)[number]
+const CHECK_ORDERS = ['asc', 'desc'] as const
+export type CheckOrder = (typeof CHECK_ORDERS)[number]
+
 const MAX_POINTS = 100
 const DEFAULT_POINTS = 30
 
@@ -36,7 +41,17 @@ export const checkListQuery = (kinds: () => string[]) =>
       .trim()
       .min(1)
       .max(200)
-      .description('A part of the name, type, column or table of the check, in any case.'),
+      .description(
+        'A part of the name, type, column, table or source of the check, in any case. With dots it names a schema and a table, such as `sales.orders`.',
+      ),
+    sort: Joi.string()
+      .valid(...CHECK_SORTS)
+      .default('created_at')
+      .description('By age, or by status: failing, error, warning, learning, pending, passing.'),
+    order: Joi.string()
+      .valid(...CHECK_ORDERS)
+      .default('desc')
+      .description('desc lists the newest, or those that need attention, first.'),
     ...pageQuery(),
   })
 

@@ -2,7 +2,7 @@ import type { Plugin } from '@hapi/hapi'
 import type { CheckFeature, ScansApi } from './api.ts'
 import { checkAsset, resolveTarget } from './check.ts'
 import { checkJob, checkRoute } from './check-job.ts'
-import { checkListRoute } from './check-list.ts'
+import { checkListRoutes } from './check-list.ts'
 import { checkRoutes } from './check-routes.ts'
 import { configure } from './configure.ts'
 import { dispatch, dispatchJob, scanJob } from './jobs.ts'
@@ -29,7 +29,7 @@ export const scans: Plugin<undefined> = {
     const features: CheckFeature[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
     server.jobs.add(scanJob, dispatchJob, checkJob)
-    server.route([checkRoute, checkListRoute(server, features), typeRoute])
+    server.route([checkRoute, ...checkListRoutes(server, features), typeRoute])
     server.expose({
       contribute(feature) {
         features.push(feature as unknown as CheckFeature)

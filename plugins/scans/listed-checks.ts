@@ -5,10 +5,12 @@ export interface ListedChecks {
   /** The kind of the alerts that it raises; their cause is the id of the check. */
   alertKind: string
   /**
-   * A SELECT of all checks, without bindings: `company_id`, `source_id`, `table_id`, `created_at`, `key` and `id` (as text:
-   * what results refer to, and what paths take), `name` (null: the check is called by its type, column and table),
-   * `column_name`, `type`, `severity`, `is_active`, `check_interval`, `last_status`, and `has_series`, which is false of a
-   * check whose results are no single series.
+   * A SELECT of all checks, without bindings: `company_id`, `source_id`, `table_id`, `created_at`, `number` (a bigint that
+   * grows with each new check) and `id` (as text: what paths take), `name` (null: the check is called by its type, column
+   * and table), `column_name`, `type`, `severity`, `is_active`, `check_interval`, `last_status` (pass, warning, fail or error,
+   * all letters large or all small), `is_learning`, `search_text` (name, type and column in small letters), and
+   * `has_series`, which is false of a check whose results are no single series. An index begins with `company_id`,
+   * `created_at desc` and `number desc` and holds what filters ask for: ids, `is_active`, the status and `search_text`.
    */
   checks: string
   /**

@@ -24,6 +24,7 @@ export function qualityExtension(features: readonly CheckFeature[]): AssetExtens
         text: `select company_id, table_id from ${model.tableName} where is_active`,
       })),
     health: trx => readCheckHealth(features, trx),
+    tableFilters: { quality_status: statuses => qualityCondition(features, statuses) },
     tableFields: (companyId, tableIds) => ({
       reading: statusCountReading(features, 'table_id', companyId, tableIds),
       fieldsByTable: (found: readonly StatusCount[]) =>
@@ -35,6 +36,33 @@ export function qualityExtension(features: readonly CheckFeature[]): AssetExtens
         ),
     }),
   }
+}
+
+const STORED: Record<keyof StatusCounts, string> = {
+  failing: `('fail', 'FAIL')`,
+  error: `('error', 'ERROR')`,
+  passing: `('pass', 'PASS', 'warning', 'WARNING')`,
+}
+
+/** The condition in SQL on tables called `a` that their quality is one of some statuses, the worst of which counts. */
+function qualityCondition(features: readonly CheckFeature[], statuses: readonly string[]): string {
+  const among = (condition: string) => {
+    const ids = features.map(
+      ({ model, lastStatus }) =>
+        `select table_id from ${model.tableName} where company_id = :companyId and is_active and ${lastStatus} ${condition}`,
+    )
+    return `(${ids.join(' union all ')})`
+  }
+  const having = (status: keyof StatusCounts) => `a.id in ${among(`in ${STORED[status]}`)}`
+  const conditions: Record<string, string> = {
+    failing: having('failing'),
+    error: `(${having('error')} and not ${having('failing')})`,
+    passing: `(${having('passing')} and not ${having('failing')} and not ${having('error')})`,
+    none: `a.id not in ${among('is not null')}`,
+  }
+  return features.length === 0
+    ? String(statuses.includes('none'))
+    : `(${statuses.map(status => conditions[status]).join(' or ')})`
 }
 
 function sourceFields(tally: StatusCounts): object {

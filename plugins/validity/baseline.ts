@@ -102,11 +102,14 @@ function idsOf(timed: readonly RuleWithHours[]): string[] {
 }
 
 /** Stores how rules did, in one statement. */
-export async function saveStatuses(trx: Transaction, statuses: readonly { id: string; status: string }[]) {
+export async function saveStatuses(
+  trx: Transaction,
+  statuses: readonly { id: string; status: string; is_learning: boolean }[],
+) {
   await rows(
     trx,
-    `update validity_rules r set latest_status = j.status
-     from jsonb_to_recordset(cast(:statuses as jsonb)) as j(id bigint, status text)
+    `update validity_rules r set latest_status = j.status, is_learning = j.is_learning
+     from jsonb_to_recordset(cast(:statuses as jsonb)) as j(id bigint, status text, is_learning boolean)
      where r.company_id = :companyId and r.id = j.id`,
     { statuses: JSON.stringify(statuses), companyId: companyOf(trx) },
   )

@@ -44,7 +44,11 @@ export async function recordResults(
     })),
     chunk => ValidityResult.query(trx).insert(chunk),
   )
-  const statuses = judged.map(({ rule, judged: { status } }) => ({ id: rule.id, status }))
+  const statuses = judged.map(({ rule, judged: { status, isLearning } }) => ({
+    id: rule.id,
+    status,
+    is_learning: isLearning,
+  }))
   const [stored] = await Promise.all([storing, saveStatuses(trx, statuses)])
   return stored
 }

@@ -218,11 +218,12 @@ export const scheduleUser = {
 export const listedRules: ListedChecks = {
   kind: 'validity',
   alertKind: 'validity_failure',
-  checks: `select company_id, source_id, table_id, created_at, cast(id as text) as key, 'v_' || uuid as id, name, column_name,
-      rule_type as type, severity, is_active, check_interval, latest_status as last_status, true as has_series
+  checks: `select company_id, source_id, table_id, created_at, id as number, 'v_' || uuid as id, name, column_name,
+      rule_type as type, severity, is_active, check_interval, latest_status as last_status, is_learning, search_text,
+      true as has_series
     from validity_rules`,
   results: `select r.id, r.checked_at as at, r.invalid_percent as value, r.status, r.expected_range_low as low,
       r.expected_range_high as high, r.is_learning
-    from validity_results r where r.company_id = c.company_id and r.validity_rule_id = cast(c.key as bigint)
+    from validity_results r where r.company_id = c.company_id and r.validity_rule_id = c.number
     order by r.checked_at desc, r.id desc`,
 }

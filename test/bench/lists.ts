@@ -7,17 +7,10 @@
  * autovacuum leaves it a minute later. Ends with 1 when a p95 of the
  * vacuumed catalog is over 60 ms.
  */
-import { setTimeout as wait } from 'node:timers/promises'
-import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
+import { startServer, type Tenant } from '../helpers/server.ts'
 import { fillCatalog, fillChanges } from './lists-world.ts'
-import {
-  isTableRequested,
-  quantile,
-  printRows,
-  withTeardown,
-  positionalWords,
-  type Teardown,
-} from './rows.ts'
+import { isTableRequested, printRows, withTeardown, positionalWords, type Teardown } from './rows.ts'
+import { measureRequests, printTimes, type RequestKind, type RequestTimes } from './request-times.ts'
 
 const tables = Number(positionalWords[0] ?? 100_000)
 const rounds = Number(positionalWords[1] ?? 60)
@@ -25,18 +18,6 @@ const SOURCES = 3
 const LIMIT_MS = 60
 /** The least number of tables that the limit is for. */
 const JUDGED = 100_000
-
-interface Kind {
-  name: string
-  path: string
-}
-
-interface Measured extends Kind {
-  total: string
-  p50: number
-  p95: number
-  max: number
-}
 
 process.exitCode = await withTeardown(main)
 
@@ -49,9 +30,9 @@ async function main(t: Teardown): Promise<number> {
   await app.query('analyze')
   const kinds = await kindsOf(tenant)
 
-  print('Just filled', await measure(app, tenant, kinds, Math.ceil(rounds / 4)))
+  print('Just filled', await measureRequests(app, tenant, kinds, Math.ceil(rounds / 4)))
   await app.query('vacuum analyze')
-  const vacuumed = await measure(app, tenant, kinds, rounds)
+  const vacuumed = await measureRequests(app, tenant, kinds, rounds)
   print('Vacuumed', vacuumed)
   const slow = vacuumed.filter(({ p95 }) => p95 > LIMIT_MS)
   console.log(
@@ -66,7 +47,11 @@ async function main(t: Teardown): Promise<number> {
   return slow.length === 0 || tables < JUDGED || isTableRequested ? 0 : 1
 }
 
-async function kindsOf(tenant: Tenant): Promise<Kind[]> {
+function print(title: string, measured: readonly RequestTimes[]): void {
+  printTimes(`${title}: ${tables} tables, and as many of another company`, measured)
+}
+
+async function kindsOf(tenant: Tenant): Promise<RequestKind[]> {
   const { body } = await tenant.ask('GET', '/api/v1/assets?asset_type=source&source=warehouse_1')
   const [source] = body.data as { id: string }[]
   const found = await tenant.ask('GET', '/api/v1/assets?asset_type=table&source=warehouse_1&limit=1')
@@ -95,6 +80,17 @@ async function kindsOf(tenant: Tenant): Promise<Kind[]> {
     { name: 'search, no hit', path: list('search=nothing_like_it') },
     { name: 'search, no hit, short', path: list('search=%25_') },
     { name: 'search and tag', path: list('search=web&tag=finance,pii') },
+    { name: 'of failing checks', path: list('quality_status=failing,error') },
+    { name: 'of passing checks', path: list('quality_status=passing') },
+    { name: 'never checked', path: list('quality_status=none') },
+    { name: 'never checked, deep', path: list(`quality_status=none&offset=${tables / 2}`) },
+    { name: 'stale', path: list('freshness_status=stale') },
+    { name: 'fresh', path: list('freshness_status=fresh') },
+    { name: 'with open alerts', path: list('has_open_alerts=true') },
+    { name: 'by name', path: list('sort=name&asset_type=table,view,materialized_view,external_table') },
+    { name: 'by name, deep', path: list(`sort=name&offset=${Math.floor(tables * 0.9)}`) },
+    { name: 'by name, of a source and type', path: list('sort=name&source=warehouse_2&asset_type=view') },
+    { name: 'by name, search', path: list('sort=name&search=orders') },
     { name: 'source by id', path: `/api/v1/assets/${source.id}` },
     { name: 'source by name', path: '/api/v1/assets/warehouse_1' },
     { name: 'table by id', path: `/api/v1/assets/${table.id}` },
@@ -106,44 +102,4 @@ async function kindsOf(tenant: Tenant): Promise<Kind[]> {
     },
     { name: 'changes of a table', path: `/api/v1/assets/${table.id}/schema-changes` },
   ]
-}
-
-/** Sends all kinds in rounds; the first round warms up. */
-async function measure(
-  app: TestServer,
-  tenant: Tenant,
-  kinds: readonly Kind[],
-  times: number,
-): Promise<Measured[]> {
-  const base = app.server.info.uri
-  const taken = new Map<string, number[]>(kinds.map(({ name }) => [name, []]))
-  const totals = new Map<string, string>()
-  for (let round = 0; round <= times; round++) {
-    for (const { name, path } of kinds) {
-      // A key may ask 5,000 times a minute.
-      await wait(12)
-      const startedAt = performance.now()
-      const reply = await fetch(base + path, { headers: { authorization: `Bearer ${tenant.key}` } })
-      const body = (await reply.json()) as { pagination?: { total: number }; data?: { total?: number } }
-      const ms = performance.now() - startedAt
-      if (reply.status !== 200) throw new Error(`${path} gave ${reply.status}: ${JSON.stringify(body)}`)
-      if (round > 0) taken.get(name)?.push(ms)
-      totals.set(name, String(body.pagination?.total ?? body.data?.total ?? ''))
-    }
-  }
-  return kinds.map(kind => {
-    const at = (share: number) => quantile(taken.get(kind.name) ?? [], share)
-    return { ...kind, total: totals.get(kind.name) ?? '', p50: at(0.5), p95: at(0.95), max: at(1) }
-  })
-}
-
-function print(title: string, measured: readonly Measured[]): void {
-  console.log(`\n${title}: ${tables} tables, and as many of another company\n`)
-  console.log(`${'request'.padEnd(36)}${['total', 'p50 ms', 'p95 ms', 'max ms'].map(pad).join('')}`)
-  for (const { name, total, p50, p95, max } of measured)
-    console.log(name.padEnd(36) + [total, ...[p50, p95, max].map(ms => ms.toFixed(1))].map(pad).join(''))
-}
-
-function pad(text: string): string {
-  return text.padStart(10)
 }

@@ -28,6 +28,8 @@ export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): Alert
     forgetAssets,
     readHealth: (trx, since) => readAlertHealth(trx, kinds.all(), since),
     setAssetLookup: lookup => void (assets = lookup),
+    openAlertsQuery: `select company_id, asset_id from alerts
+      where status in ('triggered', 'acknowledged') and asset_id is not null`,
     filterKnownAssets: async (trx, ids) => (await assets?.filterKnown(trx, ids)) ?? [],
     resolveAssetId: async (trx, asset) => (await assets?.resolveId(trx, asset)) ?? asset,
   }

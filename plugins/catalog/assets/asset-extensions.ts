@@ -2,12 +2,25 @@ import type { Reading, Transaction } from '../../../server/database/database.ts'
 import type { AttentionItem } from '../../alerts/api.ts'
 import type { Source } from '../models.ts'
 
+/** Parameters that narrow the list of assets to tables by what features know of them, and what each can be. */
+export const TABLE_FILTERS = {
+  quality_status: ['passing', 'failing', 'error', 'none'],
+  freshness_status: ['fresh', 'stale', 'error', 'unknown'],
+} as const
+
+export type TableFilterName = keyof typeof TABLE_FILTERS
+
 /** What another feature adds to assets: fields of their records, outcomes of its checks, and its part in their removal. */
 export interface AssetExtension {
   /** Fields of representation A, by source id. */
   sourceFields?(trx: Transaction, sources: readonly Source[]): Promise<Map<string, object>>
   /** Fields of representation B. */
   tableFields?(companyId: string, tableIds: readonly string[]): TableFields
+  /**
+   * Filters of the list of assets by what the feature knows of tables: each gives the condition in SQL, on tables called
+   * `a`, for some statuses of which any will do. It may name `:companyId`, and has no other bindings.
+   */
+  tableFilters?: Partial<Record<TableFilterName, (statuses: readonly string[]) => string>>
   /** Asked after all features are registered. */
   outcomes?(): readonly OutcomeQuery[]
   /**

@@ -16,6 +16,9 @@ export interface AssetListQuery extends Page {
   schema?: string[]
   /** Tags of the asset; of a table also those of its source and of its columns. */
   tag?: string[]
+  sort: 'created_at' | 'name'
+  /** The newest first, or names from a to z, by default. */
+  order?: 'asc' | 'desc'
 }
 
 /** One page of a list: its records in order, and how many there are on all pages. */
@@ -42,20 +45,24 @@ const LISTED_COLUMNS = [
   ...['createdAt', 'updatedAt'],
 ]
 
-/** One page of sources and the tables in use, sources first, each newest first. */
+/**
+ * One page of sources and the tables in use, sources first, each in the order of the query.
+ * @param ofFeatures conditions on tables called `a` in SQL; with any, no sources are listed
+ */
 export async function listAssets(
   trx: Transaction,
   companyId: string,
   query: AssetListQuery,
+  ofFeatures: readonly string[] = [],
 ): Promise<AssetPage> {
   const { asset_type: types, tag, limit, offset } = query
   const taggedSources = tag ? await findTaggedSources(trx, companyId, tag) : []
   const ofSources =
-    (types?.includes('source') ?? true) && !query.schema
+    (types?.includes('source') ?? true) && !query.schema && ofFeatures.length === 0
       ? await readPage(
           trx,
           'sources',
-          { companyId, query, taggedSources, conditions: sourceConditions(query) },
+          { companyId, query, taggedSources, ofFeatures, conditions: sourceConditions(query) },
           query,
         )
       : EMPTY_PAGE
@@ -66,7 +73,12 @@ export async function listAssets(
   const ofTables =
     kindsOf(query)?.length === 0
       ? EMPTY_PAGE
-      : await readPage(trx, 'tables', await tableFilter(trx, { companyId, query, taggedSources }), rest)
+      : await readPage(
+          trx,
+          'tables',
+          await tableFilter(trx, { companyId, query, taggedSources, ofFeatures }),
+          rest,
+        )
   return {
     ...(await loadPage(trx, ofSources.ids, ofTables.ids)),
     total: ofSources.total + ofTables.total,
@@ -93,6 +105,8 @@ interface AssetSearch {
   query: Omit<AssetListQuery, keyof Page>
   /** The sources that carry one of the tags themselves. */
   taggedSources: readonly string[]
+  /** Conditions of other features on tables. */
+  ofFeatures: readonly string[]
 }
 
 /** SQL conditions on rows called `a`, with what they name. */
@@ -112,15 +126,18 @@ interface AssetFilter extends AssetSearch {
 async function readPage(
   trx: Transaction,
   from: 'sources' | 'tables',
-  { companyId, query, taggedSources, conditions, counted, rare }: AssetFilter,
+  { companyId, query, taggedSources, ofFeatures, conditions, counted, rare }: AssetFilter,
   { limit, offset }: Page,
 ): Promise<IdPage> {
   const matching = `from ${from} a where ${['a.company_id = :companyId', ...conditions].join(' and ')}`
-  const inOrder = `order by a.created_at desc, a.id desc limit :limit offset :offset`
+  const isByAge = query.sort === 'created_at' && query.order !== 'asc'
+  const inOrder = `order by ${orderOf(from, query)} limit :limit offset :offset`
   const { source, schema, search, tag } = query
   const kinds = kindsOf(query)
   const isNamesOnly = [source, kinds, schema].every(value => value === undefined)
-  const isOnePass = tag !== undefined || (search !== undefined && !rare && !isNamesOnly)
+  const isCostly =
+    tag !== undefined || ofFeatures.length > 0 || (search !== undefined && !rare && !isNamesOnly)
+  const isOnePass = isByAge && isCostly
   const [page] = await rows<IdPage>(
     trx,
     isOnePass
@@ -153,6 +170,16 @@ async function readPage(
     },
   )
   return page ?? EMPTY_PAGE
+}
+
+/** Names in the order of their code points, which compares them fast. */
+function orderOf(from: 'sources' | 'tables', { sort, order }: AssetSearch['query']): string {
+  const columns =
+    sort === 'created_at'
+      ? ['a.created_at', 'a.id']
+      : [`${from === 'tables' ? 'a.lower_name' : 'lower(a.name)'} collate "C"`, 'a.id']
+  const direction = order ?? (sort === 'created_at' ? 'desc' : 'asc')
+  return columns.map(column => `${column} ${direction}`).join(', ')
 }
 
 /** Sources called `name` in SQL that have the given name; of an engine, where none has it. */
@@ -190,7 +217,7 @@ const countTables = ({ source, isEngine }: AssetSearch['query']) =>
 const MAX_RARE_TABLES = 500
 
 async function tableFilter(trx: Transaction, asked: AssetSearch): Promise<AssetFilter> {
-  const { query, taggedSources } = asked
+  const { query, taggedSources, ofFeatures } = asked
   const { source, isEngine, search, schema, tag } = query
   const kinds = kindsOf(query)
   // One source is compared with, so that its index gives the order of the list.
@@ -210,8 +237,9 @@ async function tableFilter(trx: Transaction, asked: AssetSearch): Promise<AssetF
     ...(search === undefined
       ? []
       : [rare ? 'a.id = any(:rare)' : 'strpos(a.lower_name, lower(:search)) > 0']),
+    ...ofFeatures,
   ]
-  const isNarrowed = (kinds ?? search ?? schema ?? tag) !== undefined
+  const isNarrowed = ofFeatures.length > 0 || (kinds ?? search ?? schema ?? tag) !== undefined
   return { ...asked, conditions, rare, ...(!isNarrowed && { counted: countTables(query) }) }
 }
 

@@ -11,6 +11,7 @@ import type { AssetExtension } from './asset-extensions.ts'
 import { readExtensionFields, tableRecordReadings } from './table-record.ts'
 import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
 import { replies } from './replies.ts'
+import { tableConditions, type TableFilterQuery } from './table-filters.ts'
 import * as schemas from '../schemas.ts'
 
 const route = routesOf('assets')
@@ -42,11 +43,13 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
   }
 
   async function list(request: Request) {
-    const given = queryOf<AssetListQuery>(request)
+    const given = queryOf<AssetListQuery & TableFilterQuery>(request)
     const { source } = given
     const query = { ...given, isEngine: source !== undefined && request.server.connectors.has(source) }
+    const { openAlertsQuery } = request.server.plugins.alerts
+    const conditions = tableConditions(extensions, given, openAlertsQuery)
     return inCompany(request, async trx => {
-      const { sources, tables, total } = await listAssets(trx, caller(request).companyId, query)
+      const { sources, tables, total } = await listAssets(trx, caller(request).companyId, query, conditions)
       const ids = tables.map(({ table }) => table.id)
       const known = await readExtensionFields(trx, extensions, ids)
       const data = [

@@ -89,7 +89,6 @@ export const texts = {
   engine: 'Engine',
   connection: 'Connection',
   freshness: 'Freshness',
-  checks: 'Checks',
   tables: 'Tables',
   table: 'Table',
   columns: 'Columns',
@@ -166,6 +165,14 @@ export const texts = {
   // Catalog
   catalogTitle: (count: number) => countOf(count, 'table'),
   searchTables: 'Search tables',
+  anyStatus: 'Any status',
+  tableStatuses: {
+    failing: 'failing checks',
+    stale: 'stale',
+    alerts: 'open alerts',
+    unchecked: 'never checked',
+  },
+  withColumns: 'Columns with this name',
   anySource: 'All sources',
   noTables: 'No table matches',
   noTablesText: 'Search for a part of the name, or clear the filters.',

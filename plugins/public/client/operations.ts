@@ -39,6 +39,16 @@ export interface Operations {
           schema?: string[]
           /** Tags, separated by commas: of the asset; for a table also those of its source and its columns. */
           tag?: string[]
+          /** Only tables whose active checks together are passing, failing or in error, the worst of them counts; or none: no check of them has run. */
+          quality_status?: ('passing' | 'failing' | 'error' | 'none')[]
+          /** Only tables that are fresh or stale, whose last freshness check was an error, or whose freshness is unknown, as without a schedule. */
+          freshness_status?: ('fresh' | 'stale' | 'error' | 'unknown')[]
+          /** Only tables with triggered or acknowledged alerts, or only those without. */
+          has_open_alerts?: boolean
+          /** Sources come first in either case. */
+          sort?: 'created_at' | 'name'
+          /** By default desc, the newest first, of created_at, and asc of name. */
+          order?: 'asc' | 'desc'
         }
       }
       reply: AssetPage
@@ -488,6 +498,16 @@ export interface Operations {
           schema?: string[]
           /** Tags, separated by commas: of the asset; for a table also those of its source and its columns. */
           tag?: string[]
+          /** Only tables whose active checks together are passing, failing or in error, the worst of them counts; or none: no check of them has run. */
+          quality_status?: ('passing' | 'failing' | 'error' | 'none')[]
+          /** Only tables that are fresh or stale, whose last freshness check was an error, or whose freshness is unknown, as without a schedule. */
+          freshness_status?: ('fresh' | 'stale' | 'error' | 'unknown')[]
+          /** Only tables with triggered or acknowledged alerts, or only those without. */
+          has_open_alerts?: boolean
+          /** Sources come first in either case. */
+          sort?: 'created_at' | 'name'
+          /** By default desc, the newest first, of created_at, and asc of name. */
+          order?: 'asc' | 'desc'
         }
       }
       reply: AssetPageData
@@ -541,6 +561,31 @@ export interface Operations {
         }
       }
     }
+    '/api/v1/sdk/checks': {
+      options: {
+        query?: {
+          /** The last results that each check comes with. */
+          points?: number
+          /** Only checks of this kind: validity, metric or referential. */
+          kind?: string
+          /** Only checks of these statuses, separated by commas. */
+          status?: ('passing' | 'warning' | 'failing' | 'error' | 'learning' | 'pending')[]
+          /** Only those that are switched on, or off. */
+          is_active?: boolean
+          /** A part of the name, type, column, table or source of the check, in any case. With dots it names a schema and a table, such as `sales.orders`. */
+          search?: string
+          /** By age, or by status: failing, error, warning, learning, pending, passing. */
+          sort?: 'created_at' | 'status'
+          /** desc lists the newest, or those that need attention, first. */
+          order?: 'asc' | 'desc'
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: ListedCheckItems
+    }
     '/api/v1/sdk/checks/{asset_id}': {
       options: {
         path: { asset_id: string | number }
@@ -553,8 +598,12 @@ export interface Operations {
           status?: ('passing' | 'warning' | 'failing' | 'error' | 'learning' | 'pending')[]
           /** Only those that are switched on, or off. */
           is_active?: boolean
-          /** A part of the name, type, column or table of the check, in any case. */
+          /** A part of the name, type, column, table or source of the check, in any case. With dots it names a schema and a table, such as `sales.orders`. */
           search?: string
+          /** By age, or by status: failing, error, warning, learning, pending, passing. */
+          sort?: 'created_at' | 'status'
+          /** desc lists the newest, or those that need attention, first. */
+          order?: 'asc' | 'desc'
           /** How many to show at most. */
           limit?: number
           /** How many to leave out from the beginning. */

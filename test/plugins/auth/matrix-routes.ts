@@ -106,6 +106,7 @@ export const ROUTES: Record<string, Classified> = {
   // The console: pages and files, and the sign-in that it keeps in a cookie.
   'GET /': { access: 'open' },
   'GET /catalog': { access: 'open' },
+  'GET /checks': { access: 'open' },
   'GET /changes': { access: 'open' },
   'GET /settings': { access: 'open' },
   'GET /console/files/{version}/{path*}': {
@@ -347,6 +348,7 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/v1/sdk/freshness/{asset_id}/refresh': { access: 'write' },
 
   'GET /api/v1/sdk/search': { access: 'read', query: () => ({ q: 'orders' }) },
+  'GET /api/v1/sdk/checks': { access: 'read' },
   'GET /api/v1/sdk/checks/{asset_id}': { access: 'read' },
   'GET /api/v1/sdk/source-types': { access: 'read' },
   'POST /api/v1/sdk/assets/{asset_id}/preview-tables': { access: 'write', at: sources, body: () => ({}) },

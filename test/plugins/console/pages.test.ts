@@ -16,7 +16,7 @@ const APIS = {
   '/sources': '/api/v1/assets',
   '/routing': '/api/v1/sdk/alerts/destinations',
 }
-const SCREENS = ['/', ...Object.keys(APIS), '/catalog', '/changes', '/settings', '/invitation']
+const SCREENS = ['/', ...Object.keys(APIS), '/catalog', '/checks', '/changes', '/settings', '/invitation']
 /** Of JavaScript, compressed. */
 const MAX_FIRST_SCREEN_BYTES = 90_000
 const MAX_SCREEN_BYTES = 140_000

@@ -182,3 +182,88 @@ t.test('another company has no such asset, and bad input is refused', async t =>
   for (const query of ['points=101', 'points=-1', 'kind=freshness', 'status=fine', 'limit=101', 'search='])
     t.equal((await list(asset.id, `?${query}`)).status, 400, query)
 })
+
+t.test('all checks of a company are one list, with the same filters', async t => {
+  const one = await shopWorld(t)
+  await one.run()
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${one.asset.id}`, { name: 'warehouse' })
+  const other = await makeWorldOn(t, stage, [`create table parcels (id int, weight int)`])
+  await discover(other)
+  const made = await tenant.ask('POST', `/api/v1/sdk/metrics/${other.asset.id}`, {
+    ...{ table_path: 'parcels', metric_type: 'row_count' },
+  })
+  const all = async (query: string, who = tenant) => {
+    const { status, body } = await who.ask('GET', `/api/v1/sdk/checks${query}`)
+    t.equal(status, 200, query)
+    return body
+  }
+  const idsOf = async (query: string) => itemsOf(await all(query)).map(({ id }) => id)
+  const mine = [one.reference, one.grouped, one.metric, one.rule]
+  t.equal((await idsOf('?limit=1'))[0], made.body.data.id, 'the newest first')
+  t.same((await idsOf('?limit=100')).slice(1, 5), mine)
+  t.equal((await idsOf('?limit=100&order=asc')).at(-1), made.body.data.id)
+  const ofAsset = itemsOf((await list(one.asset.id)).body)
+  const ofCompany = itemsOf(await all('?limit=100'))
+  t.strictSame(
+    ofCompany.filter(({ id }) => mine.includes(id)),
+    ofAsset,
+    'the same records',
+  )
+  t.match(await all('?search=parcels'), {
+    data: { items: [{ id: made.body.data.id }] },
+    pagination: { total: 1 },
+  })
+  t.match(await all('?search=public.parcels'), { pagination: { total: 1 } })
+  t.match(await all(`?search=${other.asset.name}.`), { pagination: { total: 0 } })
+  t.match(await all(`?search=${other.asset.name}&status=pending`), { pagination: { total: 1 } })
+  const statuses = itemsOf(await all('?sort=status&limit=100')).map(({ status }) => status)
+  const rank = ['failing', 'error', 'warning', 'learning', 'pending', 'passing']
+  t.strictSame(
+    statuses,
+    statuses.toSorted((a, b) => rank.indexOf(a) - rank.indexOf(b)),
+    'the worst first',
+  )
+  t.equal(itemsOf(await all('?sort=status&order=asc&limit=100')).at(-1)?.status, 'failing')
+  t.ok((await idsOf('?status=learning')).includes(one.metric))
+  t.notOk((await idsOf('?status=passing')).includes(one.metric))
+  const { body } = await tenant.ask('GET', '/api/v1/sdk/checks?offset=1&limit=2')
+  t.match(body.pagination, { offset: 1, limit: 2, has_more: true })
+  t.equal((await tenant.ask('GET', '/api/v1/sdk/checks?sort=name')).status, 400)
+  const stranger = await app.signUp('Stranger')
+  t.match(await all('', stranger), { data: { items: { length: 0 } }, pagination: { total: 0 } })
+})
+
+t.test('assets are listed by the status of their checks, their freshness and their alerts', async t => {
+  const { asset, run } = await shopWorld(t)
+  const namesOf = async (query: string) => {
+    const { status, body } = await tenant.ask('GET', `/api/v1/assets?source=${asset.name}&${query}`)
+    t.equal(status, 200, query)
+    t.equal(body.pagination.total, body.data.length, `total of ${query}`)
+    return body.data.map(({ name }: { name: string }) => name)
+  }
+  t.strictSame(await namesOf('quality_status=failing,error,passing'), [])
+  t.same((await namesOf('quality_status=none')).sort(), ['customers', 'orders'])
+  await run()
+  t.strictSame(await namesOf('quality_status=failing'), ['orders'])
+  t.strictSame(await namesOf('quality_status=none'), ['customers'])
+  t.strictSame(await namesOf('quality_status=passing,error'), [])
+  t.strictSame(await namesOf('has_open_alerts=true'), ['orders'])
+  t.strictSame(await namesOf('has_open_alerts=false'), ['customers'])
+  await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', {
+    ...{ asset_id: asset.id, table_path: 'orders', sla_threshold: '24h', freshness_expression: 'now()' },
+  })
+  const [schedule] = await app.query(
+    `update freshness_schedules set status = 'stale', last_error = null,
+    last_check_at = now(), next_run_at = now() + interval '1 day' where source_id = $1 returning id`,
+    [asset.id],
+  )
+  if (schedule) {
+    t.strictSame(await namesOf('freshness_status=stale'), ['orders'])
+    t.strictSame(await namesOf('freshness_status=stale&quality_status=none'), [])
+    t.strictSame(await namesOf('freshness_status=unknown'), ['customers'])
+    t.strictSame(await namesOf('freshness_status=fresh,error'), [])
+  }
+  t.strictSame(await namesOf('sort=name&asset_type=table'), ['customers', 'orders'])
+  t.strictSame(await namesOf('sort=name&order=desc&asset_type=table'), ['orders', 'customers'])
+  t.equal((await tenant.ask('GET', '/api/v1/assets?quality_status=bad')).status, 422)
+})

@@ -71,7 +71,7 @@ GET    /redoc                                                   -
 /** Routes that the specification does not name, and why they are there. */
 const OURS: [pattern: RegExp, reason: string][] = [
   [
-    /^GET \/(guide|catalog|changes|settings)$|^\w+ \/console\//,
+    /^GET \/(guide|catalog|checks|changes|settings)$|^\w+ \/console\//,
     'the console and the start of the documentation',
   ],
   [/^GET \/api\/public\/magic-login$/, 'refuses what only follows links: decisions 8'],
@@ -82,7 +82,7 @@ const OURS: [pattern: RegExp, reason: string][] = [
   [/^GET \/api\/v1\/sdk\/coverage\//, 'which tables are watched, for the published client: decisions 16'],
   [/^GET \/api\/v1\/sdk\/search$/, 'one search over the catalog, for the console'],
   [
-    /^GET \/api\/v1\/sdk\/checks\/\{asset_id\}$/,
+    /^GET \/api\/v1\/sdk\/checks(\/\{asset_id\})?$/,
     'the checks of all kinds together, for a screen of the console',
   ],
   [

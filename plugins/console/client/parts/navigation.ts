@@ -12,6 +12,7 @@ export const SCREENS: readonly {
   { address: '/', name: texts.overview, icon: 'overview', key: 'o' },
   { address: '/alerts', name: texts.alerts, icon: 'alerts', key: 'a' },
   { address: '/catalog', name: texts.catalog, icon: 'catalog', key: 'c' },
+  { address: '/checks', name: texts.checks, icon: 'check', key: 'k' },
   { address: '/sources', name: texts.sources, icon: 'sources', key: 's' },
   { address: '/changes', name: texts.changes, short: texts.changesShort, icon: 'changes', key: 'd' },
 ]

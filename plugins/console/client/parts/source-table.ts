@@ -5,24 +5,35 @@ import { html } from '../lib/html.ts'
 import { formatNumber } from '../lib/format.ts'
 import { sourceAddress, withQuery } from '../lib/router.ts'
 import { texts } from '../texts.ts'
+import { SortHeader, type SortOrder } from './sort-header.ts'
 import { Status } from './status.ts'
 import { Ago } from './time.ts'
 
-/** The newest hundred sources. */
-export function useSources(): Data<Source[]> {
-  return useData('sources', async signal => {
-    const query = { asset_type: ['source' as const], limit: 100 }
+/** The newest hundred sources; or the first ones by name. */
+export function useSources(order?: { sort: 'name'; order: SortOrder }): Data<Source[]> {
+  return useData(`sources ${order?.order}`, async signal => {
+    const query = { asset_type: ['source' as const], limit: 100, ...order }
     return (await api.get('/api/v1/assets', { query, signal })).data as Source[]
   })
 }
 
-/** Sources with their state, a line each. */
-export function SourceTable({ sources }: { sources: readonly Source[] }) {
+/** Sources with their state, a line each. @param props.isSortable whether the address says how they are sorted */
+export function SourceTable({
+  sources,
+  isSortable = false,
+}: {
+  sources: readonly Source[]
+  isSortable?: boolean
+}) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.sources}>
     <table>
       <thead>
         <tr>
-          <th scope="col">${texts.source}</th>
+          ${
+            isSortable
+              ? html`<${SortHeader} name="name" label=${texts.source} />`
+              : html`<th scope="col">${texts.source}</th>`
+          }
           <th scope="col">${texts.engine}</th>
           <th scope="col">${texts.connection}</th>
           <th scope="col">${texts.freshness}</th>

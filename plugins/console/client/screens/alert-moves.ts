@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
 import { api } from '../lib/api.ts'
+import { workOnEach } from '../lib/bulk.ts'
 import { html } from '../lib/html.ts'
 import { canWrite } from '../lib/session.ts'
 import { Dialog } from '../parts/dialog.ts'
@@ -25,9 +26,6 @@ const SPANS: readonly [hours: number, name: string][] = [
   [24, texts.day],
   [168, texts.week],
 ]
-
-/** Requests at the same time; a company has a limit of requests in a second. */
-const AT_ONCE = 4
 
 const isAllowed = (alert: Alert, move: Move): boolean =>
   MOVES.some(known => known.move === move && known.from.includes(alert.status))
@@ -57,25 +55,10 @@ async function makeMove(
   body: { reason?: string; root_cause_detail?: string; duration_hours?: number },
   moved: (changed: readonly Alert[]) => void,
 ): Promise<boolean> {
-  const waiting = alerts.values()
-  const changed: Alert[] = []
-  const errors: unknown[] = []
-  const work = async () => {
-    for (const { id } of waiting)
-      try {
-        const { data } = await api.post(
-          `/api/v1/sdk/alerts/{id}/${move}` as '/api/v1/sdk/alerts/{id}/resolve',
-          {
-            path: { id },
-            body,
-          },
-        )
-        changed.push(data)
-      } catch (error) {
-        errors.push(error)
-      }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const { results: changed, errors } = await workOnEach(alerts, async ({ id }) => {
+    const path = `/api/v1/sdk/alerts/{id}/${move}` as '/api/v1/sdk/alerts/{id}/resolve'
+    return (await api.post(path, { path: { id }, body })).data
+  })
   moved(changed)
   if (errors.length > 0)
     notify(`${texts.partlyMoved(errors.length, alerts.length)} ${describeError(errors[0])}`, {

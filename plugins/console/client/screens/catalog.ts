@@ -10,6 +10,7 @@ import { useSession, useTitle } from '../parts/frame.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
 import { Help } from '../parts/help.ts'
 import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
+import { readSort, SortHeader } from '../parts/sort-header.ts'
 import { useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
@@ -18,17 +19,37 @@ import { texts } from '../texts.ts'
 
 const KINDS = ['table', 'view', 'materialized_view', 'external_table'] as const
 
+/** Columns that are shown below the tables. */
+const MAX_COLUMNS = 20
+
+/** What a person looks for, as a query of the API. */
+const STATUSES = {
+  failing: { quality_status: ['failing', 'error'] },
+  stale: { freshness_status: ['stale'] },
+  alerts: { has_open_alerts: true },
+  unchecked: { quality_status: ['none'] },
+} as const
+type TableStatus = keyof typeof STATUSES
+
 interface TableList {
   tables: Table[]
   pagination: PageOfList
 }
+
+type ColumnMatch = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/search'>>>['data']['columns'][number]
+
+const readStatus = (query: URLSearchParams): TableStatus | undefined =>
+  (Object.keys(STATUSES) as TableStatus[]).find(known => known === query.get('status'))
 
 /** All tables, searched and filtered by what stands in the address. */
 export function Catalog() {
   const [query] = useQuery()
   const { preferences } = useSession()
   const limit = pageSizeOf(preferences)
+  const status = readStatus(query)
   const filters = {
+    ...(status && (STATUSES[status] as { quality_status?: ('failing' | 'error' | 'none')[] })),
+    ...readSort(query, ['name']),
     asset_type: KINDS.filter(kind => !query.has('kind') || query.get('kind') === kind),
     ...(query.get('search') && { search: query.get('search')! }),
     ...(query.get('source') && { source: query.get('source')! }),
@@ -62,7 +83,7 @@ export function Catalog() {
     },
   ])
   useTitle(texts.catalog)
-  const hasFilters = ['search', 'source', 'kind', 'schema', 'tag'].some(name => query.has(name))
+  const hasFilters = ['search', 'source', 'kind', 'status', 'schema', 'tag'].some(name => query.has(name))
   return html`<div class="page">
     <h1>
       ${list.data ? texts.catalogTitle(list.data.pagination.total) : texts.catalog}
@@ -82,6 +103,12 @@ export function Catalog() {
         none=${texts.anyKind}
         options=${KINDS.map(kind => [kind, inWords(kind)] as const)}
       />
+      <${Choice}
+        name="status"
+        label=${texts.status}
+        none=${texts.anyStatus}
+        options=${Object.keys(STATUSES).map(known => [known, texts.tableStatuses[known as TableStatus]] as const)}
+      />
       ${(['schema', 'tag'] as const).map(
         name =>
           query.has(name) &&
@@ -96,7 +123,37 @@ export function Catalog() {
           ? html`<${Empty} title=${texts.noTables}>${hasFilters && html`<p>${texts.noTablesText}</p>`}<//>`
           : html`<${TableList} tables=${tables} place=${place} /><${Paging} pagination=${pagination} />`}
     <//>
+    <${ColumnMatches} term=${query.get('search') ?? ''} />
   </div>`
+}
+
+/** Tables with columns that the term of the search names; without the other filters, which columns do not have. */
+function ColumnMatches({ term }: { term: string }) {
+  const found = useData<ColumnMatch[]>(term ? `columns ${term}` : null, async signal => {
+    const query = { q: term, limit: MAX_COLUMNS }
+    return (await api.get('/api/v1/sdk/search', { query, signal })).data.columns
+  })
+  const tables = Map.groupBy(found.data ?? [], ({ qualified_name: table }) => table)
+  if (tables.size === 0) return null
+  return html`<section>
+    <h2>${texts.withColumns}</h2>
+    <ul class="list columns-found">
+      ${[...tables].map(
+        ([table, columns]) =>
+          html`<li key=${table}>
+            <a href=${tableAddress(table, 'columns')}>
+              <span class="text"><bdi>${table}</bdi></span>
+              ${columns.map(
+                ({ name, data_type: type }) =>
+                  html`<code key=${name}
+                      ><mark><bdi>${name}</bdi></mark></code
+                    >${' '} <span class="quiet">${type}</span>`,
+              )}
+            </a>
+          </li>`,
+      )}
+    </ul>
+  </section>`
 }
 
 function TableList({ tables, place }: { tables: readonly Table[]; place: number }) {
@@ -104,7 +161,7 @@ function TableList({ tables, place }: { tables: readonly Table[]; place: number 
     <table>
       <thead>
         <tr>
-          <th scope="col">${texts.table}</th>
+          <${SortHeader} name="name" label=${texts.table} />
           <th scope="col">${texts.schema}</th>
           <th scope="col">${texts.freshness}</th>
           <th scope="col">${texts.checks}</th>

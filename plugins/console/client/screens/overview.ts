@@ -163,7 +163,7 @@ function Numbers({
       html`<${NumberTile}
         name=${texts.staleTables}
         value=${freshness.stale}
-        href=${withQuery('/alerts', { kind: 'freshness' })}
+        href=${withQuery('/catalog', { status: 'stale' })}
         tone=${freshness.stale > 0 ? 'critical' : 'ok'}
         help="freshness#how-it-is-judged"
         >${texts.ofMonitored(freshness.total_tables)}<//
@@ -174,7 +174,7 @@ function Numbers({
       html`<${NumberTile}
         name=${texts.failingChecks}
         value=${checks.failing + checks.error}
-        href=${withQuery('/alerts', { kind: 'checks' })}
+        href=${withQuery('/checks', { status: 'failing,error', state: 'active' })}
         tone=${checks.failing + checks.error > 0 ? 'warning' : 'ok'}
         help="checks#all-checks-of-a-table-or-source"
         >${texts.ofChecks(checks.passing + checks.failing + checks.error)}<//

@@ -11,6 +11,7 @@ import type { ScreenProps } from './props.ts'
 const SCREENS: Record<string, ComponentType<ScreenProps> | LazyComponent<ScreenProps>> = {
   '': Overview,
   alerts: lazy(async () => (await import('./alerts.ts')).Alerts),
+  checks: lazy(async () => (await import('./checks.ts')).Checks),
   catalog: lazy(async () => (await import('./catalog.ts')).Catalog),
   tables: lazy(async () => (await import('./table.ts')).TablePage),
   sources: lazy(async () => (await import('./sources.ts')).Sources),

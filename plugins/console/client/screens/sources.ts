@@ -5,6 +5,7 @@ import { canWrite } from '../lib/session.ts'
 import { useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { lazy } from '../parts/lazy.ts'
+import { readSort } from '../parts/sort-header.ts'
 import { SourceTable, useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
@@ -22,7 +23,8 @@ export function Sources({ name }: ScreenProps) {
 }
 
 function SourceList() {
-  const sources = useSources()
+  const [query] = useQuery()
+  const sources = useSources(readSort(query, ['name']))
   useTitle(texts.sources)
   return html`<div class="page">
     <div class="headline">
@@ -33,7 +35,7 @@ function SourceList() {
       ${(found: readonly Source[]) =>
         found.length === 0
           ? html`<${Empty} title=${texts.noSources}><p>${texts.addSource}</p><//>`
-          : html`<${SourceTable} sources=${found} />`}
+          : html`<${SourceTable} sources=${found} isSortable=${true} />`}
     <//>
   </div>`
 }

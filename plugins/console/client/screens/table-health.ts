@@ -1,20 +1,18 @@
 import { useAction } from '../lib/action.ts'
 import { api } from '../lib/api.ts'
 import { useData, type Data } from '../lib/data.ts'
-import { formatNumber, inWords } from '../lib/format.ts'
+import { inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import type { ChartMark } from '../parts/chart/points.ts'
+import { CheckCells, CheckStatus, type Check } from '../parts/check-cells.ts'
 import { Help } from '../parts/help.ts'
 import { InvalidRows } from '../parts/invalid-rows.ts'
 import { notifyOfJob } from '../parts/notices.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
 import { loadMetricSeries, loadReferentialSeries, loadRuleSeries, type PageRequest } from '../parts/series.ts'
-import { Sparkline } from '../parts/sparkline.ts'
 import { Empty, Loaded } from '../parts/states.ts'
-import { Status } from '../parts/status.ts'
-import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
 import type { TabProps } from './props.ts'
 
@@ -33,7 +31,6 @@ async function loadChecks(table: string, signal: AbortSignal) {
   const rank = ({ status }: { status: string }) => STATUS_ORDER.indexOf(status) + 1 || STATUS_ORDER.length + 1
   return [...data.items].sort((a, b) => rank(a) - rank(b))
 }
-type Check = Awaited<ReturnType<typeof loadChecks>>[number]
 
 /** The checks of a table with their last values; one is opened with its chart. */
 export function HealthTab({ table, reload }: TabProps) {
@@ -98,7 +95,6 @@ export function HealthTab({ table, reload }: TabProps) {
 }
 
 function CheckRow({ check, isOpen }: { check: Check; isOpen: boolean }) {
-  const last = check.points.at(-1)
   const toggle = () => changeQuery({ check: isOpen ? null : check.id })
   return html`<tr class=${isOpen ? 'chosen' : ''}>
     <th scope="row">
@@ -107,19 +103,8 @@ function CheckRow({ check, isOpen }: { check: Check; isOpen: boolean }) {
       </button>
       ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}
     </th>
-    <td>
-      ${
-        check.open_alert_id
-          ? html`<a href=${`/alerts/${check.open_alert_id}`}><${Status} status=${check.status} /></a>`
-          : html`<${Status} status=${check.status} />`
-      }
-    </td>
-    <td class="right">
-      ${last ? `${formatNumber(last.value)}${check.kind === 'validity' ? ' %' : ''}` : '–'}
-    </td>
-    <td><${Sparkline} points=${check.points} /></td>
-    <td class="quiet">${check.interval}</td>
-    <td><${Ago} at=${check.last_checked_at} /></td>
+    <td><${CheckStatus} check=${check} /></td>
+    <${CheckCells} check=${check} />
   </tr>`
 }
 

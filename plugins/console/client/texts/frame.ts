@@ -6,6 +6,7 @@ export const frameTexts = {
   overview: 'Overview',
   alerts: 'Alerts',
   catalog: 'Catalog',
+  checks: 'Checks',
   sources: 'Sources',
   changes: 'Schema changes',
   changesShort: 'Changes',

@@ -22,6 +22,8 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     alerts: '/alerts',
     alert: `/alerts/${world.alertIds[0]}`,
     catalog: '/catalog',
+    search: '/catalog?search=email&status=failing',
+    checks: '/checks',
     health: table,
     check: `${table}?check=${world.metricId}`,
     columns: `${table}?tab=columns`,

@@ -29,7 +29,7 @@ async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: S
     await page.getByText('No source is connected yet').waitFor()
     t.ok(await page.getByRole('link', { name: 'Add a source' }).isVisible())
     t.strictSame(await violationsOf(page), [])
-    for (const path of ['/alerts', '/catalog', '/sources', '/changes', '/routing']) {
+    for (const path of ['/alerts', '/catalog', '/checks', '/sources', '/changes', '/routing']) {
       await page.goto(origin + path)
       await page.locator('.empty').first().waitFor()
       t.strictSame(await violationsOf(page), [], path)

@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks'
+import { api } from '../lib/api.ts'
+import { workOnEach } from '../lib/bulk.ts'
+import { html } from '../lib/html.ts'
+import { canWrite } from '../lib/session.ts'
+import type { Check } from '../parts/check-cells.ts'
+import { Dialog } from '../parts/dialog.ts'
+import { notify } from '../parts/notices.ts'
+import { describeError } from '../parts/states.ts'
+import { texts } from '../texts.ts'
+import { checkTexts } from '../texts/checks.ts'
+
+type Action = 'run' | 'pause' | 'resume' | 'remove'
+
+const ACTIONS: readonly { action: Action; name: string; applies(check: Check): boolean }[] = [
+  { action: 'run', name: texts.checkNow, applies: () => true },
+  { action: 'pause', name: checkTexts.pause, applies: ({ is_active: isActive }) => isActive },
+  { action: 'resume', name: checkTexts.resume, applies: ({ is_active: isActive }) => !isActive },
+  { action: 'remove', name: checkTexts.remove, applies: () => true },
+]
+
+/** The requests of each kind of check. */
+const KINDS = {
+  validity: {
+    run: (path: CheckPath) =>
+      api.post('/api/v1/sdk/validity/{asset_id}/{rule_id}/check', { path: ruleOf(path) }),
+    change: (path: CheckPath, body: { is_active: boolean }) =>
+      api.patch('/api/v1/sdk/validity/{asset_id}/{rule_id}', { path: ruleOf(path), body }),
+    remove: (path: CheckPath) =>
+      api.delete('/api/v1/sdk/validity/{asset_id}/{rule_id}', { path: ruleOf(path) }),
+  },
+  metric: {
+    run: (path: CheckPath) =>
+      api.post('/api/v1/sdk/metrics/{asset_id}/{metric_id}/capture', { path: metricOf(path) }),
+    change: (path: CheckPath, body: { is_active: boolean }) =>
+      api.patch('/api/v1/sdk/metrics/{asset_id}/{metric_id}', { path: metricOf(path), body }),
+    remove: (path: CheckPath) =>
+      api.delete('/api/v1/sdk/metrics/{asset_id}/{metric_id}', { path: metricOf(path) }),
+  },
+  referential: {
+    run: (path: CheckPath) =>
+      api.post('/api/v1/sdk/referential/{asset_id}/{check_id}/execute', { path: referenceOf(path) }),
+    change: (path: CheckPath, body: { is_active: boolean }) =>
+      api.patch('/api/v1/sdk/referential/{asset_id}/{check_id}', { path: referenceOf(path), body }),
+    remove: (path: CheckPath) =>
+      api.delete('/api/v1/sdk/referential/{asset_id}/{check_id}', { path: referenceOf(path) }),
+  },
+}
+
+type CheckPath = Pick<Check, 'asset_id' | 'id'>
+const ruleOf = ({ asset_id, id }: CheckPath) => ({ asset_id, rule_id: id })
+const metricOf = ({ asset_id, id }: CheckPath) => ({ asset_id, metric_id: id })
+const referenceOf = ({ asset_id, id }: CheckPath) => ({ asset_id, check_id: id })
+
+async function act(action: Action, check: Check): Promise<Check> {
+  const requests = KINDS[check.kind as keyof typeof KINDS]
+  if (action === 'run') await requests.run(check)
+  else if (action === 'remove') await requests.remove(check)
+  else await requests.change(check, { is_active: action === 'resume' })
+  return check
+}
+
+/** @returns whether all checks were changed */
+async function actOnAll(action: Action, checks: readonly Check[], changed: Changed): Promise<boolean> {
+  const { results, errors } = await workOnEach(checks, check => act(action, check))
+  if (errors.length > 0)
+    notify(`${checkTexts.partlyChanged(errors.length, checks.length)} ${describeError(errors[0])}`, {
+      isError: true,
+    })
+  else notify(checkTexts.changed(results.length, checkTexts.done[action]))
+  changed(results)
+  return errors.length === 0
+}
+
+type Changed = (changed: readonly Check[]) => void
+
+/** What can be done with checks of the list: buttons, and a question before they are deleted. None for a viewer. */
+export function CheckActions({ checks, changed }: { checks: readonly Check[]; changed: Changed }) {
+  const [busy, setBusy] = useState<Action | null>(null)
+  const [isAsked, setAsked] = useState(false)
+  const run = async (action: Action) => {
+    setBusy(action)
+    const those = checks.filter(check => ACTIONS.find(known => known.action === action)!.applies(check))
+    if (await actOnAll(action, those, changed)) setAsked(false)
+    setBusy(null)
+  }
+  if (!canWrite()) return null
+  return html`<span class="actions">
+      ${ACTIONS.filter(({ applies }) => checks.some(applies)).map(
+        ({ action, name }) =>
+          html`<button
+            key=${action}
+            disabled=${busy !== null}
+            onClick=${() => (action === 'remove' ? setAsked(true) : void run(action))}
+          >
+            ${busy === 'run' && action === 'run' ? texts.checking : name}
+          </button>`,
+      )}
+    </span>
+    ${
+      isAsked &&
+      html`<${RemoveDialog}
+        checks=${checks}
+        isBusy=${busy !== null}
+        close=${() => setAsked(false)}
+        remove=${() => void run('remove')}
+      />`
+    }`
+}
+
+const MAX_NAMED = 8
+
+function RemoveDialog({
+  checks,
+  isBusy,
+  close,
+  remove,
+}: {
+  checks: readonly Check[]
+  isBusy: boolean
+  close: () => void
+  remove: () => void
+}) {
+  return html`<${Dialog} title=${checkTexts.removeTitle(checks.length)} close=${close}>
+    <ul>
+      ${checks.slice(0, MAX_NAMED).map(({ id, name }) => html`<li key=${id}><bdi>${name}</bdi></li>`)}
+      ${checks.length > MAX_NAMED && html`<li class="quiet">${checkTexts.more(checks.length - MAX_NAMED)}</li>`}
+    </ul>
+    <p>${checkTexts.removeText}</p>
+    <p class="actions">
+      <button autofocus onClick=${close}>${texts.cancel}</button>
+      <button class="primary" disabled=${isBusy} onClick=${remove}>${checkTexts.remove}</button>
+    </p>
+  <//>`
+}
