@@ -29,7 +29,9 @@ export const typeRoute: ServerRoute = routesOf('checks')('GET', '/api/v1/sdk/che
   id: 'listCheckTypes',
   description: 'List the types of rules and metrics with their settings',
   notes: 'Also those of extensions. For a form that adds a rule or a metric.',
-  response: reply(inData(record({ items: Joi.array().items(checkType) }))),
+  response: reply(
+    inData(record({ items: Joi.array().items(checkType) })).description('The types, each with its settings'),
+  ),
   handler: listCheckTypes,
 })
 

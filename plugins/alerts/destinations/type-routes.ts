@@ -26,7 +26,11 @@ export const typeRoute: ServerRoute = routesOf('destinations')(
     id: 'listDestinationTypes',
     description: 'List the types of destinations with their settings',
     notes: 'Also those of extensions. For a form that adds a destination.',
-    response: reply(inData(record({ items: Joi.array().items(destinationKind) }))),
+    response: reply(
+      inData(record({ items: Joi.array().items(destinationKind) })).description(
+        'The types, each with its settings',
+      ),
+    ),
     handler: listDestinationTypes,
   },
 )

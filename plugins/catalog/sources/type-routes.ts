@@ -24,7 +24,11 @@ export const typeRoutes: ServerRoute[] = [
     id: 'listSourceTypes',
     description: 'List the engines with the settings of a connection',
     notes: 'Also those of extensions. For a form that adds a source.',
-    response: reply(inData(record({ items: Joi.array().items(sourceType) }))),
+    response: reply(
+      inData(record({ items: Joi.array().items(sourceType) })).description(
+        'The engines, each with the settings of a connection',
+      ),
+    ),
     handler: listSourceTypes,
   }),
 ]
