@@ -8,6 +8,7 @@ export const frameTexts = {
   catalog: 'Catalog',
   sources: 'Sources',
   changes: 'Schema changes',
+  routing: 'Alert routing',
   changesShort: 'Changes',
   settings: 'Settings',
   guide: 'Documentation',
