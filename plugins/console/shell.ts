@@ -46,13 +46,13 @@ export function renderShell({ name }: Viewer, path: string): Markup {
       </details>
     </header>
     <nav class="screens" aria-label="${texts.navigation}">
-      ${SCREENS.map(({ address, name, short, icon }) => {
+      ${SCREENS.map(({ address, name, short, icon, isWide }) => {
         const content = html`${renderIcon(icon)}<span class="${short ? 'long' : ''}">${name}</span>${
             short ? html`<span class="short">${short}</span>` : null
           }`
         return isCurrentScreen(address, path)
-          ? html`<a href="${address}" aria-current="page">${content}</a>`
-          : html`<a href="${address}">${content}</a>`
+          ? html`<a href="${address}" class="${isWide ? 'wide-only' : ''}" aria-current="page">${content}</a>`
+          : html`<a href="${address}" class="${isWide ? 'wide-only' : ''}">${content}</a>`
       })}
     </nav>
     <main id="main" tabindex="-1">

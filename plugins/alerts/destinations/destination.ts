@@ -105,6 +105,7 @@ export function failedOutcome(
 /** An `https://` address in a config, without user and password. */
 export const httpsUrl = Joi.string()
   .max(2048)
+  .meta({ openapi: { format: 'uri' } })
   .custom((value: string, helpers) => {
     const url = URL.canParse(value) ? new URL(value) : null
     const refuse = (problem: string) => helpers.message({ custom: `{{#label}} ${problem}` })

@@ -19,7 +19,8 @@ const config = Joi.object<EmailConfig>({
     .min(1)
     .max(50)
     .unique((one: string, other: string) => normalizeEmail(one) === normalizeEmail(other))
-    .required(),
+    .required()
+    .description('Addresses; each gets a mail of its own.'),
 })
   // A change replaces the stored addresses under any of the names.
   .rename('recipients', 'to', { override: true })

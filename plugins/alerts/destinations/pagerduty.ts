@@ -20,7 +20,9 @@ const ENQUEUE_URL = 'https://events.pagerduty.com/v2/enqueue'
 const PAGERDUTY_URL = /^https:\/\/events(\.eu)?\.pagerduty\.com\//i
 
 const config = Joi.object<PagerDutyConfig>({
-  url: httpsUrl.default(ENQUEUE_URL),
+  url: httpsUrl
+    .default(ENQUEUE_URL)
+    .description('Another address for EU accounts, or for a service with the same API.'),
   routing_key: Joi.string()
     .pattern(/^[\x21-\x7e]+$/)
     .max(255)
@@ -31,9 +33,14 @@ const config = Joi.object<PagerDutyConfig>({
       'string.pattern.base': '{{#label}} must be printable ASCII without spaces',
     })
     .meta({ secret: true })
-    .required(),
+    .required()
+    .description('The Integration Key of an Events API v2 integration.'),
   // Clients of PagerDuty's REST API send it. Events need the routing key only, and an unused secret is not stored.
-  api_token: Joi.string().max(255).strip(),
+  api_token: Joi.string()
+    .max(255)
+    .strip()
+    .meta({ openapi: { deprecated: true } })
+    .description('Not stored: events need the routing key only.'),
 })
 
 /** Stored without the routing key, which each attempt adds. */

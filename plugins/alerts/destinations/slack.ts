@@ -7,7 +7,10 @@ interface SlackConfig {
 
 const config = Joi.object<SlackConfig>({
   // The address is enough to post to the channel.
-  webhook_url: httpsUrl.meta({ secret: true }).required(),
+  webhook_url: httpsUrl
+    .meta({ secret: true })
+    .required()
+    .description('The address of an incoming webhook of a Slack app.'),
 })
 
 export const slack: DestinationType<SlackConfig> = {

@@ -7,7 +7,10 @@ interface TeamsConfig {
 
 const config = Joi.object<TeamsConfig>({
   // It contains a signature: the address is enough to post to the channel.
-  webhook_url: httpsUrl.meta({ secret: true }).required(),
+  webhook_url: httpsUrl
+    .meta({ secret: true })
+    .required()
+    .description('The address of a workflow that starts when a Teams webhook request is received.'),
 })
 
 /** A chat or channel of Microsoft Teams, over a workflow that a webhook request starts. */

@@ -17,7 +17,10 @@ const headerText = Joi.string()
   .messages({ 'string.pattern.base': '{{#label}} must be printable ASCII on one line' })
 
 const auth = Joi.object({
-  type: Joi.string().valid('none', 'bearer', 'api_key').required(),
+  type: Joi.string()
+    .valid('none', 'bearer', 'api_key')
+    .required()
+    .description('`bearer` sends `Authorization: Bearer`, `api_key` sends `X-API-Key`.'),
   value: headerText
     .meta({ secret: true })
     .when('type', { is: 'none', then: Joi.any().strip(), otherwise: Joi.required() }),
@@ -44,8 +47,13 @@ const headers = Joi.object()
   .messages({ 'object.unknown': '{{#label}} is not a header that may be set' })
   .meta({ secret: true })
   .default({})
+  .description('Headers of your own, sent with each message.')
 
-const config = Joi.object<WebhookConfig>({ url: httpsUrl.required(), auth, headers })
+const config = Joi.object<WebhookConfig>({
+  url: httpsUrl.required().description('An HTTPS address that takes POST requests.'),
+  auth,
+  headers,
+})
   .rename('webhook_url', 'url', { override: true })
   .custom((value: WebhookConfig, helpers) => {
     const reserved = authHeader(value.auth)?.[0]

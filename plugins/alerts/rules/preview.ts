@@ -82,6 +82,7 @@ export async function previewRule(server: Server, trx: Transaction, input: Previ
   const previewed = await classifyPastAlerts(server, trx, rule, since)
   const count = (outcome: PreviewOutcome) => previewed.filter(each => each.outcome === outcome).length
   const [told, postponed] = [count('told'), count('postponed')]
+  const sent = told + postponed
   const destinations = await Destination.query(trx)
     .findByIds(rule.destinationIds)
     .whereNull('deletedAt')
@@ -102,17 +103,18 @@ export async function previewRule(server: Server, trx: Transaction, input: Previ
       triggered_at: createdAt,
       asset_name: event.asset.qualified_name,
     })),
-    recommendation: recommend(previewed.length, told + postponed, daysBack),
+    recommendation: recommend(previewed.length, sent, daysBack),
     matched: previewed.length,
     told,
     postponed,
     held_back: count('held_back'),
-    messages: (told + postponed) * destinations.filter(({ isActive }) => isActive).length,
+    messages: sent * destinations.filter(({ isActive }) => isActive).length,
     destinations: destinations.map(({ id, name, destinationType, isActive }) => ({
       id,
       name,
       destination_type: destinationType,
       is_active: isActive,
+      messages: isActive ? sent : 0,
     })),
     alerts: alerts.map(({ alert, outcome }) => ({ ...presentAlert(server, alert), outcome })),
     pagination: pagination(previewed.length, { limit, offset }),

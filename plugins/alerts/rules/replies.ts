@@ -66,6 +66,7 @@ export function ruleReplies(kinds: readonly AlertKind[]) {
         name: text.example('On call'),
         destination_type: Joi.string().example('slack'),
         is_active: flag,
+        messages: count.description('How many it would have received; 0 for an inactive one.').example(4),
       }).label('PreviewedDestination'),
     ),
     alerts: list(

@@ -255,9 +255,6 @@ export const texts = {
   paused: 'paused',
   active: 'active',
   changesToReview: 'schema changes to review',
-  routing: 'Destinations of alerts',
-  noDestinations: 'Alerts are sent nowhere yet',
-  howToAddDestination: 'How to add a destination',
   invalidOf: (invalid: number, rows: number) =>
     `${invalid.toLocaleString('en-GB')} of ${countOf(rows, 'row')} invalid`,
   reviewChanges: 'Review the changes of the table',

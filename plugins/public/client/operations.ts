@@ -3816,8 +3816,10 @@ export interface OperatingSchedulePage {
 }
 
 export interface PagerdutyConfig {
+  /** Another address for EU accounts, or for a service with the same API. */
   url?: string
   routing_key: string
+  /** Not stored: events need the routing key only. */
   api_token?: string
 }
 
@@ -3941,6 +3943,8 @@ export interface PreviewedDestination {
   name: string
   destination_type: string
   is_active: boolean
+  /** How many it would have received; 0 for an inactive one. */
+  messages: number
 }
 
 export interface ProviderLink {
@@ -4458,6 +4462,7 @@ export interface SeverityCounts {
 }
 
 export interface SlackConfig {
+  /** The address of an incoming webhook of a Slack app. */
   webhook_url: string
 }
 
@@ -4808,6 +4813,7 @@ export interface TagListData {
 }
 
 export interface TeamsConfig {
+  /** The address of a workflow that starts when a Teams webhook request is received. */
   webhook_url: string
 }
 
@@ -5231,11 +5237,14 @@ export interface ValiditySummaryData {
 }
 
 export interface WebhookConfig {
+  /** An HTTPS address that takes POST requests. */
   url: string
   auth?: {
+    /** `bearer` sends `Authorization: Bearer`, `api_key` sends `X-API-Key`. */
     type: 'none' | 'bearer' | 'api_key'
     value?: string
   }
+  /** Headers of your own, sent with each message. */
   headers?: Record<string, string>
 }
 

@@ -23,6 +23,7 @@ export function Fields({
 export function Field({ form, spec, isNew = true }: { form: FormState; spec: FieldSpec; isNew?: boolean }) {
   const { name, label, hint, isRequired, kind } = spec
   const problem = form.problems[name]
+  const isOptional = !isRequired && (isNew || kind !== 'secret')
   const described = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ')
   const own = {
     name,
@@ -50,10 +51,15 @@ export function Field({ form, spec, isNew = true }: { form: FormState; spec: Fie
   return html`<div class="field">
     <span
       ><label for=${name}>${label}</label
-      >${!isRequired && html` <span class="quiet">${formTexts.optional}</span>`}</span
+      >${isOptional && html` <span class="quiet">${formTexts.optional}</span>`}</span
     >
     ${control(spec, own, form, isNew)} ${notes}
   </div>`
+}
+
+const PLACEHOLDERS: Partial<Record<FieldSpec['kind'], string>> = {
+  lines: formTexts.onePerLine,
+  pairs: formTexts.pairPerLine,
 }
 
 type Own = Record<string, unknown>
@@ -67,12 +73,12 @@ function control(spec: FieldSpec, own: Own, form: FormState, isNew: boolean) {
       ${(!spec.isRequired || value === '') && spec.initial === undefined && html`<option value="">–</option>`}
       ${spec.choices?.map(([choice, text]) => html`<option key=${choice} value=${choice}>${text}</option>`)}
     </select>`
-  if (kind === 'long' || kind === 'lines' || kind === 'json')
+  if (kind === 'long' || kind === 'lines' || kind === 'pairs' || kind === 'json')
     return html`<textarea
       ...${own}
       rows=${kind === 'long' ? 4 : 3}
-      spellcheck="false"
-      placeholder=${kind === 'lines' ? formTexts.onePerLine : undefined}
+      spellcheck=${false}
+      placeholder=${PLACEHOLDERS[kind]}
       value=${value}
       onInput=${onInput}
     ></textarea>`
@@ -85,6 +91,45 @@ function control(spec: FieldSpec, own: Own, form: FormState, isNew: boolean) {
     value=${value}
     onInput=${onInput}
   />`
+}
+
+/** A field with several of a few values; it is of the kind `lines`. Values that are not among the choices are kept. */
+export function Checkboxes({ form, spec }: { form: FormState; spec: FieldSpec }) {
+  const { name, label, hint, choices = [] } = spec
+  const problem = form.problems[name]
+  const described = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ')
+  const chosen = String(form.values[name] ?? '')
+    .split('\n')
+    .filter(value => value !== '')
+  const known = choices.map(([value]) => value)
+  const toggle = (value: string, isOn: boolean) => {
+    const next = new Set(chosen)
+    if (isOn) next.add(value)
+    else next.delete(value)
+    // In the order of the choices, so that a box that is ticked and cleared again changes nothing.
+    const ordered = [...known.filter(each => next.has(each)), ...chosen.filter(each => !known.includes(each))]
+    form.set(name, ordered.join('\n'))
+  }
+  return html`<fieldset class="field boxes" aria-describedby=${described || undefined}>
+    <legend>
+      ${label}${!spec.isRequired && html` <span class="quiet optional">${formTexts.optional}</span>`}
+    </legend>
+    ${choices.map(
+      ([value, text]) =>
+        html`<label key=${value}
+          ><input
+            type="checkbox"
+            name=${name}
+            checked=${chosen.includes(value)}
+            aria-invalid=${problem ? 'true' : undefined}
+            onChange=${(event: Event) => toggle(value, (event.target as HTMLInputElement).checked)}
+          />
+          <bdi>${text}</bdi></label
+        >`,
+    )}
+    ${hint && html`<span class="note" id=${`${name}-hint`}>${hint}</span>`}
+    ${problem && html`<span class="bad" id=${`${name}-problem`}>${problem}</span>`}
+  </fieldset>`
 }
 
 /** A form: what is wrong with all of it above, its button below. */
@@ -114,7 +159,16 @@ export function Form({
   >
     ${children} ${form.failure && html`<p class="bad" role="alert">${form.failure}</p>`}
     <p class="actions">
-      <button class="primary" disabled=${form.isBusy}>${form.isBusy ? busyLabel : label}</button>
+      <button
+        class="primary"
+        disabled=${form.isBusy}
+        onMouseDown=${
+          // Else the field that loses the focus may show an error, and the button move away from the click.
+          (event: Event) => event.preventDefault()
+        }
+      >
+        ${form.isBusy ? busyLabel : label}
+      </button>
       ${more}
     </p>
   </form>`

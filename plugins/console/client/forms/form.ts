@@ -25,6 +25,8 @@ export interface FormState {
   ): Promise<boolean>
 }
 
+const SECRET_KINDS = new Set<FieldSpec['kind']>(['secret', 'pairs'])
+
 /** What was written into forms that were left without sending, for who comes back. Secrets are not kept. */
 const drafts = new Map<string, Values>()
 
@@ -43,7 +45,7 @@ export function useForm(id: string, specs: readonly FieldSpec[], record?: object
   const isSent = useRef(false)
   useEffect(() => {
     if (isSent.current) return
-    const secrets = new Set(specs.filter(({ kind }) => kind === 'secret').map(({ name }) => name))
+    const secrets = new Set(specs.filter(({ kind }) => SECRET_KINDS.has(kind)).map(({ name }) => name))
     drafts.set(id, Object.fromEntries(Object.entries(written).filter(([name]) => !secrets.has(name))))
   }, [written])
   const reset = () => {

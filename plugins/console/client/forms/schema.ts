@@ -15,7 +15,11 @@ export interface SettingsSchema {
   minimum?: number
   maximum?: number
   maxLength?: number
+  format?: string
   writeOnly?: boolean
+  deprecated?: boolean
+  /** Of an object with names of a person's own. */
+  patternProperties?: Record<string, SettingsSchema>
 }
 
 /** What a person writes into a field: a text, or whether a box is ticked. */
@@ -28,8 +32,11 @@ export interface FieldSpec {
   /** Where its value stands in the request, with dots: `connection_config.host`. */
   name: string
   label: string
-  /** `long` and `lines` have several lines; each of `lines` is a value of a list. */
-  kind: 'text' | 'secret' | 'long' | 'number' | 'integer' | 'flag' | 'choice' | 'lines' | 'json'
+  /**
+   * `long`, `lines` and `pairs` have several lines: each of `lines` is a value of a list, each of `pairs` a name and a
+   * value, which may be secret.
+   */
+  kind: 'text' | 'secret' | 'long' | 'number' | 'integer' | 'flag' | 'choice' | 'lines' | 'pairs' | 'json'
   isRequired?: boolean
   hint?: string
   choices?: readonly (readonly [value: string, text: string])[]
@@ -54,21 +61,41 @@ export function labelOf(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** The fields of an object that a schema describes. @param prefix where the object stands in the request */
-export function readSchema(schema: SettingsSchema, prefix = ''): FieldSpec[] {
+/**
+ * The fields of an object that a schema describes, with those of the objects in it.
+ * @param prefix where the object stands in the request
+ * @param words what begins the labels: `auth` makes `Auth type` of `type`
+ */
+export function readSchema(schema: SettingsSchema, prefix = '', words = ''): FieldSpec[] {
   const required = new Set(schema.required)
-  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
-    name: prefix ? `${prefix}.${name}` : name,
-    label: labelOf(name),
-    isRequired: required.has(name),
-    ...readProperty(property),
-  }))
+  const properties = Object.entries(schema.properties ?? {}).filter(([, { deprecated }]) => !deprecated)
+  return properties.flatMap(([name, property]) => {
+    const path = prefix ? `${prefix}.${name}` : name
+    const text = words ? `${words}_${name}` : name
+    if (property.properties) return readSchema(readNested(property, required.has(name)), path, text)
+    return [{ name: path, label: labelOf(text), isRequired: required.has(name), ...readProperty(property) }]
+  })
+}
+
+/** An object within another one: its default is that of its fields, and nothing of one that may be absent is required. */
+function readNested(schema: SettingsSchema, isRequired: boolean): SettingsSchema {
+  const given = (schema.default ?? {}) as Record<string, unknown>
+  const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => [
+    name,
+    name in given ? { ...property, default: given[name] } : property,
+  ])
+  return {
+    properties: Object.fromEntries(properties) as Record<string, SettingsSchema>,
+    required: isRequired || schema.default !== undefined ? schema.required : [],
+  }
 }
 
 function readProperty(property: SettingsSchema): Pick<FieldSpec, 'kind'> & Partial<FieldSpec> {
-  const { description: hint, minimum: min, maximum: max, maxLength, default: given } = property
+  const { description, minimum: min, maximum: max, maxLength, default: given } = property
   const kind = kindOf(property)
-  const initial = kind === 'flag' ? given === true : given == null ? undefined : asText(given)
+  const initial = kind === 'flag' ? given === true : given == null ? undefined : showValue(kind, given)
+  // Descriptions have the marks of Markdown.
+  const hint = description?.replaceAll('`', '')
   const more = { hint, min, max, maxLength, initial }
   if (kind === 'choice') {
     const choices = (property.enum ?? []).filter(value => value !== null)
@@ -91,11 +118,12 @@ const isNumeric = (schema: SettingsSchema = {}) =>
 function kindOf(property: SettingsSchema): FieldSpec['kind'] {
   const types = typesOf(property)
   const isText = types.includes('string')
+  if (property.patternProperties) return 'pairs'
   if (property.writeOnly) return 'secret'
   if (property.enum) return 'choice'
   if (types.includes('boolean')) return 'flag'
   if (types.includes('array')) return typesOf(property.items ?? {}).includes('object') ? 'json' : 'lines'
-  if (isText) return (property.maxLength ?? 0) > LONG_TEXT ? 'long' : 'text'
+  if (isText) return (property.maxLength ?? 0) > LONG_TEXT && property.format !== 'uri' ? 'long' : 'text'
   if (isNumeric(property)) return types.includes('number') ? 'number' : 'integer'
   return types.length === 0 ? 'text' : 'json'
 }
@@ -120,8 +148,15 @@ function valueAt(record: object, name: string): unknown {
 
 function valueOf({ kind }: FieldSpec, value: unknown): FieldValue | undefined {
   if (value == null || kind === 'secret') return undefined
-  if (kind === 'flag') return value === true
+  return kind === 'flag' ? value === true : showValue(kind, value)
+}
+
+function showValue(kind: FieldSpec['kind'], value: unknown): string {
   if (kind === 'lines' && Array.isArray(value)) return value.map(asText).join('\n')
+  if (kind === 'pairs')
+    return Object.entries(value as Record<string, unknown>)
+      .map(([name, text]) => `${name}: ${asText(text)}`)
+      .join('\n')
   return kind === 'json' ? JSON.stringify(value, null, 2) : asText(value)
 }
 
@@ -140,6 +175,7 @@ export function findProblem(spec: FieldSpec, value: FieldValue): string | undefi
   }
   if (kind === 'lines' && spec.isNumeric && linesOf(text).some(line => !Number.isFinite(Number(line))))
     return formTexts.notNumber(label)
+  if (kind === 'pairs' && linesOf(text).some(line => !PAIR.test(line))) return formTexts.notPairs(label)
   if (kind === 'json' && parseJson(text) === undefined) return formTexts.notJson(label)
   if (maxLength !== undefined && text.length > maxLength) return formTexts.tooLong(label, maxLength)
   return undefined
@@ -150,6 +186,18 @@ const linesOf = (text: string) =>
     .split('\n')
     .map(line => line.trim())
     .filter(line => line !== '')
+
+/** A name and a value of a line: `X-Team: data`. */
+const PAIR = /^([^:]*[^:\s])\s*:\s*(.+)$/
+
+function readPairs(text: string): Record<string, string> {
+  return Object.fromEntries(
+    linesOf(text).flatMap(line => {
+      const [, name, value] = PAIR.exec(line) ?? []
+      return name && value ? [[name, value]] : []
+    }),
+  )
+}
 
 function parseJson(text: string): unknown {
   try {
@@ -167,6 +215,7 @@ function sentValue(spec: FieldSpec, value: FieldValue): unknown {
   const text = value.trim()
   if (text === '') return undefined
   if (spec.kind === 'number' || spec.kind === 'integer') return Number(text)
+  if (spec.kind === 'pairs') return readPairs(text)
   if (spec.kind === 'lines') return linesOf(text).map(line => (spec.isNumeric ? Number(line) : line))
   return spec.kind === 'json' ? parseJson(text) : text
 }
@@ -183,11 +232,21 @@ export function buildBody(
   const body: Record<string, unknown> = {}
   for (const spec of specs) {
     const value = values[spec.name] ?? emptyOf(spec)
-    if (former && value === former[spec.name]) continue
-    const sent = sentValue(spec, value) ?? (former && spec.kind !== 'secret' ? null : undefined)
+    const before = former?.[spec.name]
+    if (former && value === before) continue
+    const sent =
+      former && spec.kind === 'pairs'
+        ? changePairs(String(before), String(value))
+        : (sentValue(spec, value) ?? (former && spec.kind !== 'secret' ? null : undefined))
     if (sent !== undefined) place(body, spec.name.split('.'), sent)
   }
   return body
+}
+
+/** Names that are gone are removed by null, since the server merges objects. */
+function changePairs(before: string, after: string): Record<string, string | null> {
+  const gone = Object.keys(readPairs(before)).map(name => [name, null])
+  return { ...(Object.fromEntries(gone) as Record<string, null>), ...readPairs(after) }
 }
 
 function place(

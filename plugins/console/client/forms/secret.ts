@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { html } from '../lib/html.ts'
+import { html, type Children } from '../lib/html.ts'
 import { Dialog } from '../parts/dialog.ts'
 import { formTexts } from '../texts/forms.ts'
 
@@ -9,16 +9,20 @@ export function SecretDialog({
   text,
   secret,
   close,
+  children,
 }: {
   title: string
   /** What it is for, and where to keep it. */
   text: string
   secret: string
   close: () => void
+  /** What stands below the secret. */
+  children?: Children
 }) {
   return html`<${Dialog} title=${title}>
     <p>${text}</p>
     <div class="secret-once"><code>${secret}</code><${CopyButton} text=${secret} /></div>
+    ${children}
     <p class="actions"><button class="primary" onClick=${close}>${formTexts.iHaveKeptIt}</button></p>
   <//>`
 }

@@ -39,6 +39,10 @@ export function Dialog({
       event.preventDefault()
       close?.()
     }}
+    onClose=${() => {
+      // Browsers close a dialog at the second Escape, whatever `cancel` says.
+      if (!close && element.current?.isConnected) element.current.showModal()
+    }}
     onClick=${(event: Event) => event.target === element.current && close?.()}
   >
     <div class="dialog">

@@ -60,10 +60,11 @@ export function Frame({ who, children }: { who: Session; children: Children }) {
     </header>
     <nav class="screens" aria-label=${texts.navigation}>
       ${SCREENS.map(
-        ({ address, name, short, icon }) =>
+        ({ address, name, short, icon, isWide }) =>
           html`<a
             key=${address}
             href=${address}
+            class=${isWide ? 'wide-only' : ''}
             aria-current=${isCurrentScreen(address, path) ? 'page' : undefined}
           >
             <${Icon} name=${icon} /><span class=${short ? 'long' : ''}>${name}</span>
@@ -132,6 +133,7 @@ function Account({ who, showKeys }: { who: Session; showKeys: () => void }) {
           ><br /><span class="quiet">${who.user.company.name}</span>
         </p>`
       }
+      ${SCREENS.filter(({ isWide }) => isWide).map(({ address, name }) => html`<a key=${address} href=${address}>${name}</a>`)}
       <a href="/settings">${texts.settings}</a>
       <button class="plain" onClick=${showKeys}>${texts.keys} <kbd>?</kbd></button>
       <button class="plain" onClick=${leave}>${texts.signOut}</button>

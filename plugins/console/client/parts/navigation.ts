@@ -8,6 +8,8 @@ export const SCREENS: readonly {
   short?: string
   icon: IconName
   key: string
+  /** Whether a small window has no room for it; the account's menu has it there. */
+  isWide?: boolean
 }[] = [
   { address: '/', name: texts.overview, icon: 'overview', key: 'o' },
   { address: '/alerts', name: texts.alerts, icon: 'alerts', key: 'a' },
@@ -15,6 +17,7 @@ export const SCREENS: readonly {
   { address: '/checks', name: texts.checks, icon: 'check', key: 'k' },
   { address: '/sources', name: texts.sources, icon: 'sources', key: 's' },
   { address: '/changes', name: texts.changes, short: texts.changesShort, icon: 'changes', key: 'd' },
+  { address: '/routing', name: texts.routing, icon: 'routing', key: 'r', isWide: true },
 ]
 
 /** Whether a path belongs to the screen of an address; a table belongs to the catalog. */

@@ -18,7 +18,6 @@ interface Result {
 }
 
 const OTHERS: readonly Result[] = [
-  { address: '/routing', name: texts.routing, detail: '', icon: 'alerts' },
   { address: '/settings', name: texts.settings, detail: '', icon: 'settings' },
   { address: '/api/public/docs/index.md', name: texts.guide, detail: '', icon: 'guide' },
 ]

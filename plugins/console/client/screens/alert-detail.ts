@@ -78,6 +78,8 @@ function describeActor(actor: string): string {
 
 interface Message {
   id: string
+  destination_id: string
+  destination_name: string
   event_type: string
   status: string
   created_at: string
@@ -118,7 +120,11 @@ function Deliveries({ id }: { id: string }) {
 
 function MessageItem({ message }: { message: Message }) {
   return html`<li>
-    <${Status} status=${message.status} /> <span>${message.event_type}</span>
+    <${Status} status=${message.status} />
+    <a href=${`/routing/${message.destination_id}?delivery=${message.id}`}
+      ><bdi>${message.destination_name}</bdi></a
+    >
+    <span>${message.event_type}</span>
     <${Ago} at=${message.created_at} />
     ${message.attempts.map(
       attempt =>

@@ -176,7 +176,7 @@ function Numbers({
         value=${checks.failing + checks.error}
         href=${withQuery('/checks', { status: 'failing,error', state: 'active' })}
         tone=${checks.failing + checks.error > 0 ? 'warning' : 'ok'}
-        help="checks#all-checks-of-a-table-or-source"
+        help="checks#all-checks-of-a-table-a-source-or-the-company"
         >${texts.ofChecks(checks.passing + checks.failing + checks.error)}<//
       >`
     }

@@ -17,7 +17,7 @@ const SCREENS: Record<string, ComponentType<ScreenProps> | LazyComponent<ScreenP
   sources: lazy(async () => (await import('./sources.ts')).Sources),
   changes: lazy(async () => (await import('./changes.ts')).Changes),
   settings: lazy(async () => (await import('./settings.ts')).Settings),
-  routing: lazy(async () => (await import('./routing.ts')).Routing),
+  routing: lazy(async () => (await import('./routing/routing.ts')).Routing),
 }
 
 /** Loads the module of the screen of an address. @throws when the server is away */

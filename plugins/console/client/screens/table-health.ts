@@ -66,7 +66,7 @@ export function HealthTab({ table, reload }: TabProps) {
                     <tr>
                       <th scope="col">
                         ${texts.check}<${Help}
-                          page="checks#all-checks-of-a-table-or-source"
+                          page="checks#all-checks-of-a-table-a-source-or-the-company"
                           about=${texts.checks}
                         />
                       </th>

@@ -9,6 +9,7 @@ export const frameTexts = {
   checks: 'Checks',
   sources: 'Sources',
   changes: 'Schema changes',
+  routing: 'Alert routing',
   changesShort: 'Changes',
   settings: 'Settings',
   guide: 'Documentation',

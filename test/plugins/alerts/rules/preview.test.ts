@@ -108,7 +108,14 @@ t.test('a preview shows what would have been sent when the cooldown ended', asyn
     await raisedAgo(world, 110, { lasting: 110 }),
   ]
   const shown = await ask(world, { days_back: 1, cooldown_minutes: 60, destination_ids: [id] })
-  t.match(shown, { matched: 7, told: 3, postponed: 2, held_back: 2, messages: 5 })
+  t.match(shown, {
+    matched: 7,
+    told: 3,
+    postponed: 2,
+    held_back: 2,
+    messages: 5,
+    destinations: [{ id, messages: 5 }],
+  })
   const outcomes = new Map(
     shown.alerts.map(({ id: alert, outcome }: Record<string, string>) => [alert, outcome]),
   )
@@ -133,8 +140,8 @@ t.test('fields beside the id of a rule stand in for those of the rule, which sta
     matched: 2,
     messages: 2,
     destinations: [
-      { id: on.id, is_active: true },
-      { id: off.id, is_active: false },
+      { id: on.id, is_active: true, messages: 2 },
+      { id: off.id, is_active: false, messages: 0 },
     ],
   })
   t.strictSame((await world.ask('GET', `${ALERTS}/rules/${made.id}`)).body.data, made)

@@ -12,10 +12,23 @@ const SIZES = [
   [2560, 'light'],
 ] as const
 
-const stage = await startStage(t)
+const stage = await startStage(t, { settings: { EGRESS_ALLOW: '127.0.0.0/8' } })
 if (stage) await tryConsole(stage)
 
 async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage) {
+  const { tenant } = world
+  const create = async (path: string, payload: object): Promise<string> =>
+    (await tenant.ask('POST', `/api/v1/sdk/alerts${path}`, payload)).body.data.id
+  // Nothing listens there.
+  const hook = { destination_type: 'webhook', config: { url: 'https://127.0.0.1:9/hook' } }
+  const destination = await create('/destinations', { name: 'On call', ...hook })
+  const rule = await create('/rules', {
+    name: 'Critical to on call',
+    destination_ids: [destination],
+    severities: ['critical'],
+    cooldown_minutes: 60,
+  })
+  const tested = await tenant.ask('POST', `/api/v1/sdk/alerts/destinations/${destination}/test`, {})
   const table = `/tables/${encodeURIComponent(world.table)}`
   const screens = {
     overview: '/',
@@ -40,6 +53,13 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     connect: '/sources?add=postgresql',
     drift: '/changes',
     routing: '/routing',
+    rules: '/routing?tab=rules',
+    rule: `/routing?tab=rules&rule=${rule}`,
+    newRule: '/routing?tab=rules&rule=new',
+    destination: `/routing/${destination}?delivery=${tested.body.data.delivery_id}`,
+    destinationSettings: `/routing/${destination}?tab=settings`,
+    newDestination: '/routing/new',
+    webhook: '/routing/new?type=webhook',
     settings: '/settings',
     missing: '/nothing-here/at-all',
   }

@@ -1,0 +1,227 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { DeliveryAttempt } from 'tidemark/client'
+import { useAction } from '../../lib/action.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { formatTime } from '../../lib/format.ts'
+import { html } from '../../lib/html.ts'
+import { changeQuery, useQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { Choice } from '../../parts/filters.ts'
+import { useSession } from '../../parts/frame.ts'
+import { notify } from '../../parts/notices.ts'
+import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { Ago } from '../../parts/time.ts'
+import { routingTexts } from '../../texts/routing.ts'
+import { texts } from '../../texts.ts'
+import { Answer, AnswerBody } from './test-message.ts'
+
+const STATUSES = ['pending', 'delivered', 'failed', 'stopped'] as const
+const TYPES = ['alert.triggered', 'alert.resolved', 'alert.test'] as const
+/** How often a message that is on its way is looked at. */
+const POLL_MS = 4_000
+/** A later attempt is not waited for. */
+const SOON_MS = 60_000
+
+async function loadDeliveries(
+  id: string,
+  query: URLSearchParams,
+  page: { limit: number; offset: number },
+  signal: AbortSignal,
+) {
+  const status = STATUSES.find(known => known === query.get('status'))
+  const type = TYPES.find(known => known === query.get('message'))
+  const { data } = await api.get('/api/v1/sdk/alerts/destinations/{id}/deliveries', {
+    path: { id },
+    query: { ...page, ...(status && { status: [status] }), ...(type && { event_type: [type] }) },
+    signal,
+  })
+  return data
+}
+type DeliveryPageContent = Awaited<ReturnType<typeof loadDeliveries>>
+type ListedDelivery = DeliveryPageContent['data'][number]
+
+const isOnItsWay = ({ status, next_attempt_at: at }: ListedDelivery) =>
+  status === 'pending' && (at === null || Date.parse(at) < Date.now() + SOON_MS)
+
+/**
+ * The messages that a destination was sent, with every attempt; the open one stands in the address.
+ * @param round changes when there is a new message
+ * @param reload asks for the destination again, whose state an attempt changes
+ */
+export function Deliveries({ id, round, reload }: { id: string; round: string; reload: () => void }) {
+  const [query] = useQuery()
+  const page = { limit: pageSizeOf(useSession().preferences), offset: readOffset(query) }
+  const [status, type] = [query.get('status') ?? '', query.get('message') ?? '']
+  const [isPolled, setPolled] = useState(false)
+  const asked = useData(
+    `deliveries ${id} ${status} ${type} ${page.limit} ${page.offset}`,
+    signal => loadDeliveries(id, query, page, signal),
+    { pollMs: isPolled ? POLL_MS : 0 },
+  )
+  /** Follows a message that is on its way, which a filter would hide. */
+  const follow = () => {
+    changeQuery({ status: null })
+    setPolled(true)
+    asked.reload()
+  }
+  useEffect(() => {
+    if (round) asked.reload()
+  }, [round])
+  useEffect(() => {
+    if (!asked.data) return
+    const isPending = asked.data.data.some(isOnItsWay)
+    if (isPolled && !isPending) reload()
+    setPolled(isPending)
+  }, [asked.data])
+  return html`<section>
+    <div class="filters">
+      <${Choice}
+        name="status"
+        label=${texts.status}
+        none=${routingTexts.anyStatus}
+        options=${STATUSES.map(known => [known, known] as const)}
+      />
+      <${Choice}
+        name="message"
+        label=${routingTexts.message}
+        none=${routingTexts.anyType}
+        options=${TYPES.map(known => [known, routingTexts.typeOf[known]!] as const)}
+      />
+      ${
+        (status || type) &&
+        html`<button class="link" onClick=${() => changeQuery({ status: null, message: null, offset: null })}>
+          ${texts.clearFilters}
+        </button>`
+      }
+    </div>
+    <${Loaded} of=${asked} what=${routingTexts.messages.toLowerCase()} rows=${6}>
+      ${({ data, pagination }: DeliveryPageContent) =>
+        data.length === 0
+          ? html`<${Empty}
+              title=${status || type ? routingTexts.noMatchingMessages : routingTexts.noMessages}
+            >
+              ${!status && !type && html`<p>${routingTexts.noMessagesText}</p>`}
+            <//>`
+          : html`<${DeliveryTable} deliveries=${data} follow=${follow} />
+              <${Paging} pagination=${pagination} />`}
+    <//>
+  </section>`
+}
+
+function DeliveryTable({
+  deliveries,
+  follow,
+}: {
+  deliveries: readonly ListedDelivery[]
+  follow: () => void
+}) {
+  const [query] = useQuery()
+  const openId = query.get('delivery')
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${routingTexts.messages}>
+    <table class="deliveries">
+      <thead>
+        <tr>
+          <th scope="col">${routingTexts.message}</th>
+          <th scope="col">${texts.status}</th>
+          <th scope="col">${routingTexts.sent}</th>
+          <th scope="col">${routingTexts.about}</th>
+          <th scope="col">${routingTexts.outcome}</th>
+          ${canWrite() && html`<th scope="col"><span class="hidden">${routingTexts.redeliver}</span></th>`}
+        </tr>
+      </thead>
+      <tbody>
+        ${deliveries.map(delivery => [
+          html`<${DeliveryRow}
+            key=${delivery.id}
+            delivery=${delivery}
+            isOpen=${delivery.id === openId}
+            follow=${follow}
+          />`,
+          delivery.id === openId &&
+            html`<tr key=${`${delivery.id} attempts`}>
+              <td colspan="6"><${Attempts} delivery=${delivery} /></td>
+            </tr>`,
+        ])}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function DeliveryRow({
+  delivery,
+  isOpen,
+  follow,
+}: {
+  delivery: ListedDelivery
+  isOpen: boolean
+  follow: () => void
+}) {
+  const { id, alert_id: alertId, event_type: type, attempts } = delivery
+  const last = attempts.at(-1)
+  return html`<tr class=${isOpen ? 'chosen' : ''}>
+    <th scope="row">
+      <button
+        class="link"
+        aria-expanded=${isOpen}
+        onClick=${() => changeQuery({ delivery: isOpen ? null : id })}
+      >
+        ${routingTexts.typeOf[type] ?? type}
+        <span class="count">${routingTexts.attemptsOf(attempts.length)}</span>
+      </button>
+    </th>
+    <td><${Status} status=${delivery.status} /></td>
+    <td><${Ago} at=${delivery.created_at} /></td>
+    <td>
+      ${alertId ? html`<a href=${`/alerts/${alertId}`}>${routingTexts.openAlert}</a>` : html`<span class="quiet">–</span>`}
+    </td>
+    <td class="wraps">${describeOutcome(delivery, last)}</td>
+    ${canWrite() && html`<td>${delivery.status !== 'pending' && html`<${Redeliver} id=${id} follow=${follow} />`}</td>`}
+  </tr>`
+}
+
+/** What became of a message, in short. */
+function describeOutcome(
+  { status, stopped_reason: reason, next_attempt_at: next }: ListedDelivery,
+  last: DeliveryAttempt | undefined,
+) {
+  if (status === 'stopped' && reason) return `${reason}.`
+  if (status === 'pending' && next)
+    return html`${routingTexts.nextAttempt}
+      <${Ago} at=${next} />${last?.error_message && `. ${last.error_message}`}`
+  if (!last) return '–'
+  return last.error_message ?? `${last.status_code ?? ''} · ${routingTexts.inMs(last.latency_ms)}`
+}
+
+function Redeliver({ id, follow }: { id: string; follow: () => void }) {
+  const [isBusy, run] = useAction(routingTexts.redeliver, async () => {
+    await api.post('/api/v1/sdk/alerts/deliveries/{id}/redeliver', { path: { id } })
+    notify(routingTexts.redelivered)
+    follow()
+  })
+  return html`<button class="small" disabled=${isBusy} onClick=${run}>${routingTexts.redeliver}</button>`
+}
+
+function Attempts({ delivery }: { delivery: ListedDelivery }) {
+  if (delivery.attempts.length === 0) return html`<p class="quiet">${routingTexts.noAttempts}</p>`
+  return html`<ol class="attempts" aria-label=${routingTexts.attempts}>
+    ${delivery.attempts.map(
+      attempt =>
+        html`<li key=${attempt.n}>
+          <p class="facts">
+            <${Status}
+              status=${attempt.error_class === null ? 'delivered' : 'failed'}
+              word=${texts.attempt(attempt.n)}
+            />
+            <span>${formatTime(attempt.started_at)}</span>
+            <${Answer} attempt=${attempt} />
+            <span class="quiet">${attempt.trigger}</span>
+          </p>
+          ${attempt.error_message && html`<p class="bad">${attempt.error_message}.</p>`}
+          <${AnswerBody} text=${attempt.response_body} hasAnswer=${attempt.status_code !== null} />
+        </li>`,
+    )}
+  </ol>`
+}

@@ -1,0 +1,158 @@
+import { useState } from 'preact/hooks'
+import type { AlertRule, Destination, DestinationTest } from 'tidemark/client'
+import { api, isMissing } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { useQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { useTitle } from '../../parts/frame.ts'
+import { Help } from '../../parts/help.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { Shape, toneOf } from '../../parts/status.ts'
+import { Tabs } from '../../parts/tabs.ts'
+import { Ago } from '../../parts/time.ts'
+import { routingTexts } from '../../texts/routing.ts'
+import { texts } from '../../texts.ts'
+import { ruleAddress } from './addresses.ts'
+import { Deliveries } from './deliveries.ts'
+import { DestinationSettings } from './destination-settings.ts'
+import { describeDestination } from './destination-state.ts'
+import { PauseDestination } from './pause-button.ts'
+import { TestButton, TestOutcome } from './test-message.ts'
+
+async function loadDestination(id: string, signal: AbortSignal) {
+  const [destination, rules] = await Promise.all([
+    api.get('/api/v1/sdk/alerts/destinations/{id}', { path: { id }, signal }),
+    api.get('/api/v1/sdk/alerts/rules', { query: { limit: 100 }, signal }),
+  ])
+  return { destination: destination.data, rules: rules.data }
+}
+type DestinationPageContent = Awaited<ReturnType<typeof loadDestination>>
+
+/** Whether a destination takes messages, what it was sent, and its settings. */
+export function DestinationPage({ id }: { id: string }) {
+  const [query] = useQuery()
+  const [test, setTest] = useState<DestinationTest>()
+  const asked = useData(`destination ${id}`, signal => loadDestination(id, signal))
+  useTitle(asked.data?.destination.name ?? routingTexts.destination)
+  if (isMissing(asked.error))
+    return html`<div class="page">
+      <${Empty} title=${routingTexts.noSuchDestination} isScreen=${true}>
+        <p>${routingTexts.noSuchDestinationText}</p>
+        <p><a class="button" href="/routing">${routingTexts.destinations}</a></p>
+      <//>
+    </div>`
+  const isSettings = query.get('tab') === 'settings' && canWrite()
+  const tabs = [
+    { id: 'messages', name: routingTexts.messages },
+    ...(canWrite() ? [{ id: 'settings', name: routingTexts.settings }] : []),
+  ]
+  return html`<div class="page">
+    <p class="path"><a href="/routing">${routingTexts.title}</a> /</p>
+    <${Loaded} of=${asked} what=${routingTexts.destination.toLowerCase()} rows=${5}>
+      ${({ destination, rules }: DestinationPageContent) =>
+        html`<${Header} destination=${destination} />
+          <${Facts} destination=${destination} rules=${rules.data} hasMore=${rules.pagination.has_more} />
+          <${Actions} destination=${destination} reload=${asked.reload} tested=${setTest} />
+          ${test && html`<${TestOutcome} test=${test} />`}
+          <${Tabs} label=${destination.name} current=${isSettings ? 'settings' : 'messages'} tabs=${tabs} />
+          ${
+            isSettings
+              ? html`<${DestinationSettings}
+                  destination=${destination}
+                  rules=${rules.data}
+                  reload=${asked.reload}
+                />`
+              : html`<${Deliveries} id=${id} round=${test?.delivery_id ?? ''} reload=${asked.reload} />`
+          }`}
+    <//>
+  </div>`
+}
+
+/** The answer in words, and why. */
+function Header({ destination }: { destination: Destination }) {
+  const { status, sentence } = describeDestination(destination)
+  const { disabled_reason: reason, failing_since: since } = destination
+  return html`<header>
+    <h1>
+      <${Shape} tone=${toneOf(status)} /><bdi>${sentence}</bdi>
+      <${Help} page="destinations#when-it-does-not-arrive" about=${routingTexts.destination} />
+    </h1>
+    ${
+      reason !== null
+        ? html`<p class="bad">${reason}.</p>`
+        : since !== null && html`<p class="bad">${routingTexts.failingSince} <${Ago} at=${since} />.</p>`
+    }
+  </header>`
+}
+
+function Facts({
+  destination,
+  rules,
+  hasMore,
+}: {
+  destination: Destination
+  rules: readonly AlertRule[]
+  hasMore: boolean
+}) {
+  const own = rules.filter(({ destination_ids: ids }) => ids.includes(destination.id))
+  return html`<dl class="facts">
+    <div>
+      <dt>${texts.type}</dt>
+      <dd>${destination.destination_type}</dd>
+    </div>
+    <div>
+      <dt>${routingTexts.receivesBy}</dt>
+      <dd>
+        ${
+          own.length > 0
+            ? own.map(
+                ({ id, name, is_active: isActive }) =>
+                  html`<a key=${id} class="chip" href=${ruleAddress(id)}
+                      ><bdi>${name}</bdi>${!isActive && ` (${routingTexts.paused})`}</a
+                    >${' '}`,
+              )
+            : rules.length === 0
+              ? routingTexts.receivesByDefault
+              : // A company with more rules than were asked for may have one that sends to it.
+                hasMore
+                ? '–'
+                : routingTexts.receivesNothing
+        }
+      </dd>
+    </div>
+    <div>
+      <dt>${routingTexts.created}</dt>
+      <dd><${Ago} at=${destination.created_at} /></dd>
+    </div>
+  </dl>`
+}
+
+function Actions({
+  destination,
+  reload,
+  tested,
+}: {
+  destination: Destination
+  reload: () => void
+  tested: (test: DestinationTest) => void
+}) {
+  if (!canWrite()) return null
+  const { state } = describeDestination(destination)
+  return html`<p class="actions above">
+    <${TestButton}
+      id=${destination.id}
+      className=${state === 'untested' || state === 'failing' ? 'primary' : ''}
+      tested=${(test: DestinationTest) => {
+        tested(test)
+        reload()
+      }}
+    />
+    <${PauseDestination}
+      key=${destination.is_active}
+      destination=${destination}
+      className=${destination.is_active ? '' : 'primary'}
+      reload=${reload}
+    />
+  </p>`
+}

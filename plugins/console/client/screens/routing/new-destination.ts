@@ -1,0 +1,115 @@
+import { useState } from 'preact/hooks'
+import type { DestinationType, NewDestination as CreatedDestination } from 'tidemark/client'
+import { Fields, Form } from '../../forms/fields.ts'
+import { useForm } from '../../forms/form.ts'
+import { readSchema, type FieldSpec, type SettingsSchema } from '../../forms/schema.ts'
+import { SecretDialog } from '../../forms/secret.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { navigate, withQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { useTitle } from '../../parts/frame.ts'
+import { Help } from '../../parts/help.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { routingTexts } from '../../texts/routing.ts'
+import { texts } from '../../texts.ts'
+import { destinationAddress } from './addresses.ts'
+
+/** The types of destinations; they do not change while a screen is open. */
+export const useDestinationTypes = () =>
+  useData('destination types', async signal => {
+    return (await api.get('/api/v1/sdk/alerts/destination-types', { signal })).data.items
+  })
+
+/** The fields of a destination of a type; of its name only where the type is not known any more. */
+export function destinationFields(type: DestinationType | undefined): FieldSpec[] {
+  const name: FieldSpec = {
+    name: 'name',
+    label: texts.name,
+    kind: 'text',
+    isRequired: true,
+    maxLength: 200,
+    hint: routingTexts.destinationHint,
+  }
+  return [name, ...(type ? readSchema(type.settings as SettingsSchema, 'config') : [])]
+}
+
+/** Adds a destination: first its type, which stands in the address, then its form. */
+export function NewDestination({ typeName }: { typeName: string | null }) {
+  const types = useDestinationTypes()
+  useTitle(routingTexts.addDestination)
+  if (!canWrite()) return html`<div class="page"><${Empty} title=${texts.notFound} isScreen=${true} /></div>`
+  const type = types.data?.find(each => each.destination_type === typeName && each.unavailable === null)
+  return html`<div class="page narrow">
+    <p class="path"><a href="/routing">${routingTexts.title}</a> /</p>
+    <h1>
+      ${type ? routingTexts.newOf(type.label) : routingTexts.chooseType}
+      <${Help} page="destinations" about=${routingTexts.addDestination} />
+    </h1>
+    <${Loaded} of=${types} what=${texts.type.toLowerCase()} rows=${6}>
+      ${(found: readonly DestinationType[]) =>
+        type ? html`<${DestinationForm} type=${type} />` : html`<${TypeList} types=${found} />`}
+    <//>
+  </div>`
+}
+
+function TypeList({ types }: { types: readonly DestinationType[] }) {
+  return html`<ul class="list types">
+    ${types.map(
+      ({ destination_type: name, label, unavailable }) =>
+        html`<li key=${name}>
+          ${
+            unavailable === null
+              ? html`<a href=${withQuery('/routing/new', { type: name })}><strong>${label}</strong></a>`
+              : html`<p>
+                  <strong class="quiet">${label}</strong> <span class="quiet">${unavailable}.</span>
+                </p>`
+          }
+        </li>`,
+    )}
+  </ul>`
+}
+
+function DestinationForm({ type }: { type: DestinationType }) {
+  const specs = destinationFields(type)
+  const form = useForm(`destination new ${type.destination_type}`, specs)
+  const [created, setCreated] = useState<CreatedDestination>()
+  const submit = () =>
+    form.send(specs, async body => {
+      const { data } = await api.post('/api/v1/sdk/alerts/destinations', {
+        // A type without a required setting has none in the form's body.
+        body: { config: {}, ...body, destination_type: type.destination_type } as never,
+      })
+      setCreated(data)
+    })
+  return html`<${Form}
+      form=${form}
+      submit=${submit}
+      label=${routingTexts.create}
+      busyLabel=${routingTexts.creating}
+      more=${html`<a class="button" href="/routing/new">${routingTexts.otherType}</a>`}
+    >
+      <${Fields} form=${form} of=${specs} />
+    <//>
+    ${
+      created &&
+      html`<${SigningSecret}
+        secret=${created.signing_secret}
+        text=${routingTexts.secretText}
+        close=${() => navigate(destinationAddress(created.id), { replace: true })}
+      />`
+    }`
+}
+
+/** A signing secret, which the server shows once, with how a receiver uses it. */
+export function SigningSecret({ secret, text, close }: { secret: string; text: string; close: () => void }) {
+  return html`<${SecretDialog} title=${routingTexts.secretTitle} text=${text} secret=${secret} close=${close}>
+    <p class="quiet">
+      ${routingTexts.verifyText}${' '}
+      <a href="/api/public/docs/webhooks.md#verify-the-signature" target="_blank"
+        >${routingTexts.howToVerify}</a
+      >
+    </p>
+  <//>`
+}

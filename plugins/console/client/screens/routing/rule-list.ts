@@ -1,0 +1,163 @@
+import type { AlertRule, Destination } from 'tidemark/client'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { formatSpan } from '../../lib/format.ts'
+import { html } from '../../lib/html.ts'
+import { useQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { useSession, useTitle } from '../../parts/frame.ts'
+import { Help } from '../../parts/help.ts'
+import { notify } from '../../parts/notices.ts'
+import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { KIND_NAMES, routingTexts } from '../../texts/routing.ts'
+import { texts } from '../../texts.ts'
+import { destinationAddress, ruleAddress } from './addresses.ts'
+import { PauseButton } from './pause-button.ts'
+import { RoutingTabs } from './routing-tabs.ts'
+
+async function loadRules(limit: number, offset: number, signal: AbortSignal) {
+  const [rules, destinations] = await Promise.all([
+    api.get('/api/v1/sdk/alerts/rules', { query: { limit, offset }, signal }),
+    api.get('/api/v1/sdk/alerts/destinations', { query: { limit: 100 }, signal }),
+  ])
+  return {
+    rules: rules.data.data,
+    page: rules.data.pagination,
+    destinations: destinations.data.destinations,
+  }
+}
+type RuleListContent = Awaited<ReturnType<typeof loadRules>>
+
+/** All rules: what each matches, and where it sends it. */
+export function RuleList() {
+  const [query] = useQuery()
+  const offset = readOffset(query)
+  const limit = pageSizeOf(useSession().preferences)
+  const asked = useData(`rules ${limit} ${offset}`, signal => loadRules(limit, offset, signal))
+  useTitle(`${routingTexts.title}: ${routingTexts.rules}`)
+  const total = asked.data?.page.total ?? 0
+  return html`<div class="page">
+    <div class="headline">
+      <h1>
+        ${total > 0 ? routingTexts.rulesTitle(total) : routingTexts.title}
+        <${Help} page="alerts#who-hears-of-what" about=${routingTexts.rules} />
+      </h1>
+      ${total > 0 && canWrite() && html`<${AddButton} />`}
+    </div>
+    <${RoutingTabs} current="rules" />
+    <${Loaded} of=${asked} what=${routingTexts.rules.toLowerCase()} rows=${6}>
+      ${({ rules, destinations, page }: RuleListContent) =>
+        page.total === 0
+          ? html`<${Empty} title=${routingTexts.noRules}>
+              <p>${routingTexts.noRulesText}</p>
+              ${canWrite() && html`<p><${AddButton} /></p>`}
+            <//>`
+          : html`<${RuleTable} rules=${rules} destinations=${destinations} reload=${asked.reload} />
+              <${Paging} pagination=${page} />`}
+    <//>
+  </div>`
+}
+
+const AddButton = () => html`<a class="button primary" href=${ruleAddress('new')}>${routingTexts.addRule}</a>`
+
+interface TableProps {
+  rules: readonly AlertRule[]
+  destinations: readonly Destination[]
+  reload: () => void
+}
+
+function RuleTable({ rules, destinations, reload }: TableProps) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${routingTexts.rules}>
+    <table class="rules">
+      <thead>
+        <tr>
+          <th scope="col">${routingTexts.rule}</th>
+          <th scope="col">${texts.status}</th>
+          <th scope="col">${routingTexts.matches}</th>
+          <th scope="col">${routingTexts.sendsTo}</th>
+          <th scope="col">${routingTexts.cooldown}</th>
+          ${canWrite() && html`<th scope="col"><span class="hidden">${routingTexts.pause}</span></th>`}
+        </tr>
+      </thead>
+      <tbody>
+        ${rules.map(
+          rule =>
+            html`<tr key=${rule.id}>
+              <th scope="row">
+                <a href=${ruleAddress(rule.id)}><bdi>${rule.name}</bdi></a>
+              </th>
+              <td><${RuleStatus} rule=${rule} /></td>
+              <td class="wraps">${describeMatches(rule)}</td>
+              <td class="wraps"><${Recipients} rule=${rule} destinations=${destinations} /></td>
+              <td>${describeCooldown(rule)}</td>
+              ${canWrite() && html`<td><${PauseRule} rule=${rule} reload=${reload} /></td>`}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+export function RuleStatus({ rule: { is_active: isActive } }: { rule: AlertRule }) {
+  const word = isActive ? routingTexts.active : routingTexts.paused
+  return html`<${Status} status=${isActive ? 'ready' : 'unknown'} word=${word} />`
+}
+
+/** What a rule selects, in words: `critical, warning: stale table, tagged money`. */
+export function describeMatches(rule: AlertRule): string {
+  const { event_types: kinds, severities, tag_filter_tags: tags, asset_ids: assets } = rule
+  const parts = [
+    severities?.join(', '),
+    kinds?.map(kind => (KIND_NAMES as Record<string, string>)[kind] ?? kind).join(', '),
+    tags?.length ? routingTexts.tagged(tags, rule.tag_filter_mode) : undefined,
+    assets && routingTexts.inAssets(assets.length),
+  ].filter(Boolean)
+  return parts.length > 0 ? parts.join('; ') : routingTexts.allAlerts
+}
+
+export const describeCooldown = ({ cooldown_minutes: minutes }: AlertRule): string =>
+  minutes === 0 ? routingTexts.noCooldown : formatSpan(minutes * 60)
+
+/** Links to where a rule sends; those that are not in the list are counted. */
+export function Recipients({
+  rule: { destination_ids: ids },
+  destinations,
+}: {
+  rule: AlertRule
+  destinations: readonly Destination[]
+}) {
+  const known = destinations.filter(({ id }) => ids.includes(id))
+  const rest = ids.length - known.length
+  if (ids.length === 0) return html`<span class="bad">${routingTexts.noDestination}</span>`
+  return html`${known.map(
+    ({ id, name, is_active: isActive }) =>
+      html`<a key=${id} class="chip" href=${destinationAddress(id)}
+          ><bdi>${name}</bdi>${!isActive && ` (${routingTexts.paused})`}</a
+        >${' '}`,
+  )}
+  ${rest > 0 && routingTexts.otherDestinations(rest)}`
+}
+
+/** Pauses or resumes a rule; one without a destination cannot be resumed. */
+export function PauseRule({
+  rule: { id, is_active: isActive, destination_ids: ids },
+  reload,
+}: {
+  rule: AlertRule
+  reload: () => void
+}) {
+  if (!isActive && ids.length === 0)
+    return html`<a href=${ruleAddress(id)}>${routingTexts.chooseDestination}</a>`
+  return html`<${PauseButton}
+    isActive=${isActive}
+    className="small"
+    send=${(next: boolean) =>
+      api.patch('/api/v1/sdk/alerts/rules/{id}', { path: { id }, body: { is_active: next } })}
+    done=${(next: boolean) => {
+      notify(next ? routingTexts.ruleResumed : routingTexts.rulePaused)
+      reload()
+    }}
+  />`
+}

@@ -1,0 +1,172 @@
+import { useState } from 'preact/hooks'
+import type { AlertRule, CreateAlertRuleRequest, Destination } from 'tidemark/client'
+import { Checkboxes, Field, Form } from '../../forms/fields.ts'
+import { useForm } from '../../forms/form.ts'
+import { readValues } from '../../forms/schema.ts'
+import { api, isMissing } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { navigate } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { ConfirmDialog } from '../../parts/confirm.ts'
+import { useTitle } from '../../parts/frame.ts'
+import { Help } from '../../parts/help.ts'
+import { notify } from '../../parts/notices.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { formTexts } from '../../texts/forms.ts'
+import { routingTexts } from '../../texts/routing.ts'
+import { texts } from '../../texts.ts'
+import { RULES_ADDRESS } from './addresses.ts'
+import { RuleAssets } from './rule-assets.ts'
+import { dropModeWithoutTags, previewBody, ruleFields } from './rule-fields.ts'
+import { describeCooldown, describeMatches, PauseRule, Recipients, RuleStatus } from './rule-list.ts'
+import { RulePreview } from './rule-preview.ts'
+
+async function loadRule(id: string, signal: AbortSignal) {
+  const [rule, destinations] = await Promise.all([
+    id === 'new' ? undefined : api.get('/api/v1/sdk/alerts/rules/{id}', { path: { id }, signal }),
+    api.get('/api/v1/sdk/alerts/destinations', { query: { limit: 100 }, signal }),
+  ])
+  return { rule: rule?.data, destinations: destinations.data.destinations }
+}
+type RulePageContent = Awaited<ReturnType<typeof loadRule>>
+
+/** A rule beside what it would have sent. @param props.id of a rule, or `new` */
+export function RulePage({ id }: { id: string }) {
+  const asked = useData(`rule ${id}`, signal => loadRule(id, signal))
+  const title = asked.data?.rule?.name ?? (id === 'new' ? routingTexts.newRule : routingTexts.rule)
+  useTitle(title)
+  if (isMissing(asked.error) || (id === 'new' && !canWrite()))
+    return html`<div class="page">
+      <${Empty} title=${routingTexts.noSuchRule} isScreen=${true}>
+        <p><a class="button" href=${RULES_ADDRESS}>${routingTexts.backToRules}</a></p>
+      <//>
+    </div>`
+  return html`<div class="page">
+    <p class="path"><a href=${RULES_ADDRESS}>${routingTexts.backToRules}</a> /</p>
+    <h1><bdi>${title}</bdi><${Help} page="alerts#who-hears-of-what" about=${routingTexts.rules} /></h1>
+    <${Loaded} of=${asked} what=${routingTexts.rule.toLowerCase()} rows=${9}>
+      ${({ rule, destinations }: RulePageContent) =>
+        !canWrite() && rule
+          ? html`<${RuleView} rule=${rule} destinations=${destinations} />`
+          : destinations.length === 0
+            ? html`<${Empty} title=${routingTexts.needsDestination}>
+                <p><a class="button primary" href="/routing/new">${routingTexts.addDestination}</a></p>
+              <//>`
+            : html`${rule && html`<${RuleActions} rule=${rule} reload=${asked.reload} />`}
+                <${RuleForm} rule=${rule} destinations=${destinations} reload=${asked.reload} />`}
+    <//>
+  </div>`
+}
+
+interface RuleProps {
+  rule: AlertRule | undefined
+  destinations: readonly Destination[]
+}
+
+function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => void }) {
+  const fields = ruleFields(destinations, rule)
+  const specs = Object.values(fields)
+  const form = useForm(`rule ${rule?.id ?? 'new'}`, specs, rule)
+  const isOrphaned = rule?.asset_ids?.length === 0
+  const submit = () =>
+    form.send(specs, async given => {
+      const body = {
+        // What is saved is what the form shows: all sources and tables.
+        ...(isOrphaned && { asset_ids: null }),
+        ...dropModeWithoutTags(given, form.values),
+      }
+      if (rule) {
+        if (Object.keys(body).length > 0)
+          await api.patch('/api/v1/sdk/alerts/rules/{id}', { path: { id: rule.id }, body })
+        notify(routingTexts.ruleSaved)
+        reload()
+      } else {
+        await api.post('/api/v1/sdk/alerts/rules', { body: body as unknown as CreateAlertRuleRequest })
+        notify(routingTexts.ruleCreated)
+        navigate(RULES_ADDRESS, { replace: true })
+      }
+    })
+  const hasTags = String(form.values[fields.tags.name]).trim() !== ''
+  return html`<div class="with-side">
+    <${Form}
+      form=${form}
+      submit=${submit}
+      label=${rule ? formTexts.save : routingTexts.createRule}
+      more=${form.isChanged && html`<button type="button" onClick=${form.reset}>${formTexts.discard}</button>`}
+    >
+      <${Field} form=${form} spec=${fields.name} />
+      <${Checkboxes} form=${form} spec=${fields.destinations} />
+      <${Checkboxes} form=${form} spec=${fields.severities} />
+      <${Checkboxes} form=${form} spec=${fields.kinds} />
+      ${isOrphaned && html`<p class="bad">${routingTexts.assetsGone}</p>`}
+      <${RuleAssets} form=${form} spec=${fields.assets} />
+      <${Field} form=${form} spec=${fields.tags} />
+      ${hasTags && html`<${Field} form=${form} spec=${fields.tagMode} />`}
+      <${Field} form=${form} spec=${fields.cooldown} />
+      <${Field} form=${form} spec=${fields.description} />
+    <//>
+    <${RulePreview} body=${previewBody(fields, form.values)} />
+  </div>`
+}
+
+/** What those see who may not change it. */
+function RuleView({ rule, destinations }: { rule: AlertRule; destinations: readonly Destination[] }) {
+  const fields = ruleFields(destinations, rule)
+  const specs = Object.values(fields)
+  return html`<div class="with-side">
+    <dl class="facts">
+      <div>
+        <dt>${texts.status}</dt>
+        <dd><${RuleStatus} rule=${rule} /></dd>
+      </div>
+      <div>
+        <dt>${routingTexts.matches}</dt>
+        <dd>${describeMatches(rule)}</dd>
+      </div>
+      <div>
+        <dt>${routingTexts.sendsTo}</dt>
+        <dd><${Recipients} rule=${rule} destinations=${destinations} /></dd>
+      </div>
+      <div>
+        <dt>${routingTexts.cooldown}</dt>
+        <dd>${describeCooldown(rule)}</dd>
+      </div>
+      ${
+        rule.description &&
+        html`<div>
+          <dt>${routingTexts.description}</dt>
+          <dd><bdi>${rule.description}</bdi></dd>
+        </div>`
+      }
+    </dl>
+    <${RulePreview} body=${previewBody(fields, readValues(specs, rule))} />
+  </div>`
+}
+
+function RuleActions({ rule, reload }: { rule: AlertRule; reload: () => void }) {
+  const [isAsking, setAsking] = useState(false)
+  const remove = async () => {
+    await api.delete('/api/v1/sdk/alerts/rules/{id}', { path: { id: rule.id } })
+    notify(routingTexts.ruleDeleted)
+    navigate(RULES_ADDRESS, { replace: true })
+  }
+  return html`<p class="facts">
+      <${RuleStatus} rule=${rule} />
+      <span class="actions">
+        <${PauseRule} rule=${rule} reload=${reload} />
+        <button class="destructive small" onClick=${() => setAsking(true)}>${routingTexts.deleteRule}</button>
+      </span>
+    </p>
+    ${
+      isAsking &&
+      html`<${ConfirmDialog}
+        title=${routingTexts.deleteTitle(rule.name)}
+        action=${routingTexts.deleteRule}
+        work=${remove}
+        close=${() => setAsking(false)}
+      >
+        <p>${routingTexts.deleteRuleText}</p>
+      <//>`
+    }`
+}
