@@ -27,7 +27,7 @@ export async function createForColumns(
   // An unknown asset is an error of the request, not of each column.
   await server.db.company(companyId, trx => server.plugins.catalog.findAsset(trx, assetId))
   const results: ColumnResults['results'] = []
-  let shared: unknown
+  let shared: Error | undefined
   for (const column of columns) {
     try {
       results.push({ column_name: column, status: 'created', id: await create(column), error: null })
