@@ -121,6 +121,29 @@ export function judgePoint(state: DetectorState, point: SeriesPoint, sensitivity
   return { ...said, isAnomaly: isAnomalous(said.zScore, sensitivity, direction), learning }
 }
 
+/** The sensitivities that a dry run compares. */
+export const SENSITIVITIES = [1, 2, 3, 4] as const
+
+/** The range in which a value is no anomaly at a sensitivity. */
+export interface SensitivityBand {
+  sensitivity: number
+  low: number
+  high: number
+}
+
+/**
+ * The band around a point at each of the sensitivities that are compared, and at one more; none while nothing is
+ * expected. A band is no multiple of a narrower one: its edges follow the tails of the series.
+ */
+export function listBands(state: DetectorState, point: SeriesPoint, chosen: number): SensitivityBand[] {
+  return [...new Set([...SENSITIVITIES, chosen])]
+    .sort((a, b) => a - b)
+    .flatMap(sensitivity => {
+      const { low, high } = judgePoint(state, point, sensitivity)
+      return low === null || high === null ? [] : { sensitivity, low, high }
+    })
+}
+
 /** Judges a point by the history before it, oldest first. */
 export function judgeByHistory(
   history: readonly SeriesPoint[],

@@ -116,7 +116,7 @@ function renderPage({ config }: Server, frame?: { viewer: Viewer; path: string }
         <title>Tidemark</title>
         <link rel="icon" href="/favicon.svg" />
         <script src="${fileAddress('assets/theme.js')}"></script>
-        ${['tokens', 'console', 'screens', 'forms', 'routing', 'uplot'].map(
+        ${['tokens', 'console', 'screens', 'forms', 'checks', 'routing', 'uplot'].map(
           name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`,
         )}
         ${new Markup(`<script type="importmap">${importMap}</script>`)}

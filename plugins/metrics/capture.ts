@@ -1,6 +1,12 @@
 import type { GroupValue, CheckOutcome } from '../../checks/check.ts'
-import { learnPoint, startDetector, judgePoint } from '../../checks/detector.ts'
-import type { Basis, DetectorState, SeriesPoint, SeriesVerdict } from '../../checks/detector.ts'
+import { judgePoint, learnPoint, listBands, startDetector } from '../../checks/detector.ts'
+import type {
+  Basis,
+  DetectorState,
+  SensitivityBand,
+  SeriesPoint,
+  SeriesVerdict,
+} from '../../checks/detector.ts'
 import type { Metric } from './models.ts'
 
 /** The column values of a group, by column name; {} of a metric without groups. */
@@ -33,6 +39,8 @@ export interface MetricDetection {
 export interface JudgedValue {
   captured: CapturedValue
   detection: MetricDetection | null
+  /** At each sensitivity, where they were asked for. */
+  bands?: SensitivityBand[]
 }
 
 const UNJUDGED = {
@@ -73,6 +81,7 @@ export function failedCapture(outcome: CheckOutcome): JudgedValue {
 /**
  * Judges one group's value against what its history led one to expect: an anomaly when |z| exceeds the
  * metric's sensitivity. A value that does not exist (the mean of no rows) is stored, passes, and is not learned.
+ * @param options.hasBands whether the bands of other sensitivities are wanted, for a chart
  * @returns the judgement, and the state that has learned the value
  */
 export function judgeValue(
@@ -80,6 +89,7 @@ export function judgeValue(
   measured: GroupValue,
   at: Date,
   state: DetectorState,
+  { hasBands = false } = {},
 ): JudgedValue & { state: DetectorState } {
   const { group: groupValues, value, total: totalRows } = measured
   const taken = { groupValues, value, totalRows, errorMessage: null }
@@ -97,7 +107,9 @@ export function judgeValue(
     expectedRangeHigh: said.high,
     basis: said.basis,
   }
-  return { captured, detection: { point, verdict: said }, state: learnPoint(state, point) }
+  // Learning changes the state in place.
+  const bands = hasBands ? listBands(state, point, metric.sensitivity) : []
+  return { captured, detection: { point, verdict: said }, bands, state: learnPoint(state, point) }
 }
 
 /** Epoch seconds. */

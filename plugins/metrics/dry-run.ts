@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import type { DetectorState } from '../../checks/detector.ts'
+import { SENSITIVITIES, type DetectorState } from '../../checks/detector.ts'
+import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { DryRunMeasurement } from '../scans/api.ts'
 import {
   failedCapture,
@@ -44,7 +45,11 @@ export async function dryRunMetric(server: Server, companyId: string, body: Metr
   const configured = await configureMetric(server, companyId, assetId, metricBody as NewMetric)
   const interval = body.capture_interval
   const since = new Date(Date.now() - days * DAY_MS)
-  const stored = await replayStoredPast(server, companyId, configured, { interval, since })
+  const stored = await replayStoredPast(server, companyId, configured, {
+    interval,
+    since,
+    sensitivity: body.sensitivity,
+  })
   // Only a past that is not stored has to be asked of the source.
   const tried = await server.plugins.scans.dryRun(configured, stored ? null : { days, interval })
   const { statements, outcome, at } = tried
@@ -84,7 +89,7 @@ function computedPast(
 ): MetricPast {
   const nothing = () => startState({ metricType, checkInterval: body.capture_interval })
   const judge = (state: () => DetectorState) =>
-    groupValuesOf(outcome).map(group => judgeValue(body, group, at, state()))
+    groupValuesOf(outcome).map(group => judgeValue(body, group, at, state(), { hasBands: true }))
   if (!past || 'message' in past) {
     const summary = { source: null, timestamp_column: null }
     return {
@@ -99,7 +104,7 @@ function computedPast(
       value === null ? [] : { at: secondsOf(point.at), value, total },
     ),
   )
-  const { state, replayed } = replayPoints(nothing(), points)
+  const { state, replayed } = replayPoints(nothing(), points, { chosen: body.sensitivity })
   return {
     replayed,
     judged: judge(outcome.status === 'grouped' ? nothing : () => state),
@@ -123,6 +128,7 @@ function presentNow(body: MetricDryRun, { outcome }: DryRunMeasurement, judged: 
     expected_value: only?.expectedValue ?? null,
     expected_range_low: only?.expectedRangeLow ?? null,
     expected_range_high: only?.expectedRangeHigh ?? null,
+    bands: isGrouped ? [] : (judged[0]?.bands ?? []),
     learning: all.every(({ captured }) => captured.isLearning),
     error_message: only?.errorMessage ?? null,
   }
@@ -142,9 +148,6 @@ function presentGroup({ captured }: JudgedValue): object {
   }
 }
 
-/** Sensitivities that a dry run counts for, beside the one that was chosen. */
-const SENSITIVITIES = [1, 2, 3, 4]
-
 const SOURCES = { snapshots: 'stored', timestamps: 'computed' }
 
 function presentPast(body: MetricDryRun, { replayed, summary, unknownReason: unknown }: MetricPast): object {
@@ -156,8 +159,21 @@ function presentPast(body: MetricDryRun, { replayed, summary, unknownReason: unk
     anomalies,
     alerts,
     by_sensitivity: SENSITIVITIES.map(each => countAnomalies(replayed, each)),
+    // The groups of a metric are series of their own.
+    series: body.group_by_columns.length > 0 ? [] : replayed.slice(-MAX_PAST_POINTS).map(presentPastPoint),
     message: summary.source
       ? `Of ${replayed.length} ${interval} values in the last ${days} days, ${SOURCES[summary.source]}, ${counts}`
       : `Its past is not known: ${unknown}`,
+  }
+}
+
+function presentPastPoint({ at, value, expected, zScore, isLearning, bands }: ReplayedPoint): object {
+  return {
+    at: new Date(at * 1_000),
+    value,
+    expected_value: expected,
+    z_score: zScore,
+    learning: isLearning,
+    bands,
   }
 }

@@ -1,6 +1,6 @@
 import { percentOf } from '../../server/percent.ts'
 import type { NewMetric } from './fields.ts'
-import { countAnomalies, isAlertingAt, type ReplayedPoint } from './replay.ts'
+import { countAnomalies, isAlertingAt, type ScoredPoint } from './replay.ts'
 
 /** Values that a dry run shows of those that would have alerted. */
 const MAX_SAMPLES = 10
@@ -16,7 +16,7 @@ interface ReplayedPast {
   /** The id of the metric whose snapshots were replayed, if they were. */
   metricId?: string
   /** Oldest first within a group. */
-  replayed: readonly ReplayedPoint[]
+  replayed: readonly ScoredPoint[]
   /** Why there is none. */
   unknownReason?: string
 }
@@ -61,7 +61,7 @@ export function summarizePast(
 
 function recommend(
   { sensitivity, lookback_days: days }: NewMetric & { lookback_days: number },
-  replayed: readonly ReplayedPoint[],
+  replayed: readonly ScoredPoint[],
   unknownReason: string | undefined,
 ): string {
   if (unknownReason !== undefined) return `Its past is not known: ${unknownReason}`

@@ -1,14 +1,23 @@
 /** Replays what a metric gave in the past, and counts what it would have alerted of at a sensitivity. */
-import { learnPoint, judgePoint, type DetectorState, type SeriesPoint } from '../../checks/detector.ts'
+import { learnPoint, judgePoint, listBands } from '../../checks/detector.ts'
+import type { DetectorState, SensitivityBand, SeriesPoint } from '../../checks/detector.ts'
+import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 
-/** What would have been said of one value of one group. */
-export interface ReplayedPoint {
+/** How far one value of one group was from what was expected. */
+export interface ScoredPoint {
   /** Epoch seconds; equal for the groups of one capture. */
   at: number
   value: number
   /** It does not depend on the sensitivity. */
   zScore: number
   isLearning: boolean
+}
+
+/** What would have been said of one value of one group. */
+export interface ReplayedPoint extends ScoredPoint {
+  expected: number | null
+  /** At each sensitivity; empty while nothing is expected, and where no chart shows them. */
+  bands: SensitivityBand[]
 }
 
 /** What a sensitivity would have made of the past. */
@@ -25,16 +34,23 @@ const ANY_SENSITIVITY = 1
 
 /**
  * Judges the points of one group, oldest first, each by the state that has learned those before it.
- * @param from epoch seconds; earlier points are only learned
+ * @param options.from epoch seconds; earlier points are only learned
+ * @param options.chosen a sensitivity, if the newest points come with their bands
  * @returns the state that has learned all of them
  */
-export function replayPoints(start: DetectorState, points: readonly SeriesPoint[], from = -Infinity) {
+export function replayPoints(
+  start: DetectorState,
+  points: readonly SeriesPoint[],
+  { from = -Infinity, chosen }: { from?: number; chosen?: number | undefined } = {},
+) {
   let state = start
   const replayed: ReplayedPoint[] = []
-  for (const point of points) {
+  for (const [index, point] of points.entries()) {
     if (point.at >= from) {
-      const { zScore, learning } = judgePoint(state, point, ANY_SENSITIVITY)
-      replayed.push({ at: point.at, value: point.value, zScore, isLearning: learning })
+      const { zScore, learning, expected } = judgePoint(state, point, ANY_SENSITIVITY)
+      const hasBands = chosen !== undefined && index >= points.length - MAX_PAST_POINTS
+      const bands = hasBands ? listBands(state, point, chosen) : []
+      replayed.push({ at: point.at, value: point.value, expected, bands, zScore, isLearning: learning })
     }
     state = learnPoint(state, point)
   }
@@ -42,12 +58,12 @@ export function replayPoints(start: DetectorState, points: readonly SeriesPoint[
 }
 
 /** Whether a value is beyond a sensitivity and enough is known to say so: it opens an alert, or counts on one. */
-export function isAlertingAt({ zScore, isLearning }: ReplayedPoint, sensitivity: number): boolean {
+export function isAlertingAt({ zScore, isLearning }: ScoredPoint, sensitivity: number): boolean {
   return Math.abs(zScore) > sensitivity && !isLearning
 }
 
 /** Counts anomalies, |z| > sensitivity, and the alerts that the groups of a metric share. */
-export function countAnomalies(replayed: readonly ReplayedPoint[], sensitivity: number): SensitivityCounts {
+export function countAnomalies(replayed: readonly ScoredPoint[], sensitivity: number): SensitivityCounts {
   let anomalies = 0
   let alerts = 0
   let isOpen = false

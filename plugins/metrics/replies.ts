@@ -1,5 +1,12 @@
 import Joi from 'joi'
-import { backfillReply, operatingHoursReply, statementsReply } from '../../server/http/check-schemas.ts'
+import {
+  backfillReply,
+  bandsReply,
+  columnResultsReply,
+  operatingHoursReply,
+  pastSeriesReply,
+  statementsReply,
+} from '../../server/http/check-schemas.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
 import {
@@ -125,6 +132,7 @@ const dryRun = exampleRecord(
       )
       .optional()
       .description('Where it has groups.'),
+    bands: bandsReply.example([{ sensitivity: 3, low: 18_140, high: 18_333 }]),
     total_rows: count.allow(null).example(18_250),
     error_message: text.allow(null).example(null),
     history: record({
@@ -139,6 +147,9 @@ const dryRun = exampleRecord(
       anomalies: count,
       alerts: count.description('Anomalies in a row are one.'),
       by_sensitivity: Joi.array().items(record({ sensitivity: number, anomalies: count, alerts: count })),
+      series: pastSeriesReply.description(
+        'The last 750 points, the oldest first, for a chart; empty for a metric by groups.',
+      ),
       message: Joi.string(),
     }),
     metric_id: Joi.string()
@@ -192,6 +203,16 @@ const dryRun = exampleRecord(
         { sensitivity: 3, anomalies: 1, alerts: 1 },
         { sensitivity: 4, anomalies: 0, alerts: 0 },
       ],
+      series: [
+        {
+          at: '2026-03-09T08:12:05.000Z',
+          value: 18_250,
+          expected_value: 18_236.5,
+          z_score: 0.42,
+          learning: false,
+          bands: [{ sensitivity: 3, low: 18_140, high: 18_333 }],
+        },
+      ],
       message:
         'Of 30 daily values in the last 30 days, computed, 1 would have been anomalies at sensitivity 3, in 1 alert',
     },
@@ -203,6 +224,7 @@ export const replies = {
   summary: reply(inData(summary)),
   list: reply(inItems(metric)),
   created: reply(inData(made).description('The metric, as stored, with the past that was computed'), 201),
+  createdMany: reply(inData(columnResultsReply(METRIC_ID)).description('What became of each column')),
   dryRun: reply(inData(dryRun).description('The value now, the past with its bands, and what would alert')),
   get: reply(inData(withSnapshots).description('The metric, with its newest snapshots')),
   patched: reply(inData(metric)),

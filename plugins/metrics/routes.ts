@@ -44,6 +44,7 @@ export function metricResource(
       get: schemas.metricQuery,
       patch: schemas.metricPatch,
     },
+    bulk: { body: schemas.newMetrics, reply: replies.createdMany },
     replies,
     identify: ({ id, metricType }) => ({
       id: `m_${id}`,

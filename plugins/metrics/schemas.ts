@@ -1,7 +1,14 @@
 import Joi from 'joi'
 import { createKeys, patchKeys } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
-import { columnName, dryRunKeys, pastDays, tablePath, typeFilter } from '../../server/http/check-schemas.ts'
+import {
+  columnName,
+  columnNames,
+  dryRunKeys,
+  pastDays,
+  tablePath,
+  typeFilter,
+} from '../../server/http/check-schemas.ts'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 
 export const metricId = Joi.string().max(100).required()
@@ -25,6 +32,14 @@ export const newMetric = Joi.object({
   .unknown()
   .required()
   .example({ metric_type: 'row_count', table_path: 'public.orders', sensitivity: 3 })
+
+/** The body of a new metric for each of several columns. */
+export const newMetrics = newMetric
+  .keys({ column_name: Joi.forbidden(), column_names: columnNames })
+  .example(
+    { metric_type: 'null_percent', table_path: 'public.customers', column_names: ['email', 'phone'] },
+    { override: true },
+  )
 
 /** The body of a new metric, and how far back to look. */
 export const dryRun = newMetric

@@ -28,7 +28,7 @@ export async function replayStoredPast(
   server: Server,
   companyId: string,
   configured: ConfiguredCheck,
-  { interval, since }: { interval: Metric['checkInterval']; since: Date },
+  { interval, since, sensitivity }: { interval: Metric['checkInterval']; since: Date; sensitivity: number },
 ): Promise<StoredPast | null> {
   const found = await server.db.company(companyId, async trx => {
     const metric = await findEqualMetric(trx, configured, interval, since)
@@ -37,6 +37,9 @@ export async function replayStoredPast(
   if (!found) return null
   const { metric, groups } = found
   const replayed: ReplayedPoint[] = []
+  // Charts show one series, not those of groups.
+  const chosen = metric.groupByColumns.length > 0 ? undefined : sensitivity
+  const from = since.getTime() / 1_000
   let count = 0
   let learned = 0
   for (const chunk of inChunks(groups)) {
@@ -45,7 +48,7 @@ export async function replayStoredPast(
     const series = chunk.map(({ groupValues: group }) => ({ metric, group }))
     const pasts = await server.db.company(companyId, trx => loadPoints(trx, series, most))
     for (const past of pasts) {
-      replayed.push(...replayPoints(startState(metric), past, since.getTime() / 1_000).replayed)
+      replayed.push(...replayPoints(startState(metric), past, { from, chosen }).replayed)
       learned += past.length
       // Others wait for this process.
       await setImmediate()
@@ -67,7 +70,9 @@ export async function judgeByMetric(
     const series = chunk.map(({ group }) => ({ metric, group }))
     const known = await server.db.company(companyId, trx => loadStates(trx, series))
     for (const [place, value] of chunk.entries())
-      judged.push(judgeValue({ sensitivity }, value, at, known[place]!.state))
+      judged.push(
+        judgeValue({ sensitivity }, value, at, known[place]!.state, { hasBands: values.length === 1 }),
+      )
   }
   return judged
 }

@@ -18,18 +18,16 @@ interface ColumnPair {
 }
 
 /**
- * Makes a check; it is due at once. Both tables belong to the asset's source, the child to the asset itself where
- * that is a table. No transaction is open while the engine is asked whether it can compare the columns. `audit` is called in the same
- * transaction.
+ * Finds the body of a check good for its tables. Both tables belong to the asset's source, the child to the asset itself where
+ * that is a table. No transaction is open while the engine is asked whether it can compare the columns.
  * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
  */
-export async function createCheck(
+export async function configureCheck(
   server: Server,
   companyId: string,
   assetId: string,
   body: NewCheck,
-  audit: (trx: Transaction, check: NamedCheck) => Promise<unknown>,
-): Promise<NamedCheck> {
+): Promise<ColumnPair> {
   assertLimits(body)
   const { catalog } = server.plugins
   const pair = await server.db.company(companyId, async (trx): Promise<ColumnPair> => {
@@ -46,17 +44,29 @@ export async function createCheck(
   const parentColumn = catalog.findColumn(pair.parent, body.parent_column_name, 'parent_column_name')
   const refusal = incomparable(childColumn, parentColumn) ?? (await askEngine(catalog, pair, body))
   if (refusal) throw invalidInput([{ field: 'parent_column_name', error: refusal }])
-  const { source, child, parent } = pair
-  const usualName = `${child.name}.${childColumn.name} in ${parent.name}.${parentColumn.name}`
+  return pair
+}
+
+/** Makes a check; it is due at once. `audit` is called in the same transaction. */
+export async function createCheck(
+  server: Server,
+  companyId: string,
+  assetId: string,
+  body: NewCheck,
+  audit: (trx: Transaction, check: NamedCheck) => Promise<unknown>,
+): Promise<NamedCheck> {
+  const { source, child, parent } = await configureCheck(server, companyId, assetId, body)
+  const { child_column_name: childColumnName, parent_column_name: parentColumnName } = body
+  const usualName = `${child.name}.${childColumnName} in ${parent.name}.${parentColumnName}`
   return server.db.company(companyId, async trx => {
     const { id } = await ReferentialCheck.query(trx)
       .insert({
         id: v4(),
         sourceId: source.id,
         tableId: child.id,
-        childColumnName: childColumn.name,
+        childColumnName,
         parentTableId: parent.id,
-        parentColumnName: parentColumn.name,
+        parentColumnName,
         name: usualName.slice(0, 200),
         ...columnsOf<ReferentialCheck>(checkFields, body),
       })

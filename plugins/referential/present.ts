@@ -2,7 +2,7 @@ import { formatName } from '../../connectors/catalog.ts'
 import type { RowSample } from '../../checks/check.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { checkFields, limitFields } from './fields.ts'
-import { limitsOf } from './judge.ts'
+import { limitsOf, type JudgedOrphans } from './judge.ts'
 import type { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
 
 /** `catalog.schema.table` of the child. */
@@ -35,6 +35,17 @@ export function presentCheck(check: NamedCheck): object {
   }
 }
 
+/** The counts of a judged check. One that failed has none: its status says so, and they are shown as 0. */
+export function presentOrphans(result: Omit<JudgedOrphans, 'status' | 'errorMessage'>) {
+  return {
+    orphan_count: Number(result.orphanCount ?? 0),
+    orphan_percent: result.orphanPercent ?? 0,
+    total_child_rows: Number(result.totalChildRows ?? 0),
+    parents_below_min: number(result.parentsBelowMin),
+    parents_above_max: number(result.parentsAboveMax),
+  }
+}
+
 /** A result of a check; its orphans stand only in the reply of the execution that found them. */
 export function presentResult(
   { id, internalId }: Pick<ReferentialCheck, 'id' | 'internalId'>,
@@ -47,13 +58,8 @@ export function presentResult(
     referential_check_id: Number(internalId),
     check_id: id,
     status: result.status,
-    // A check that failed has no counts: its status says so, and they are shown as 0.
-    orphan_count: Number(result.orphanCount ?? 0),
-    orphan_percent: result.orphanPercent ?? 0,
-    total_child_rows: Number(result.totalChildRows ?? 0),
+    ...presentOrphans(result),
     orphan_sample: sample,
-    parents_below_min: number(result.parentsBelowMin),
-    parents_above_max: number(result.parentsAboveMax),
     query_duration_ms: result.queryDurationMs,
     checked_at: result.checkedAt,
     error_message: result.errorMessage,

@@ -19,7 +19,11 @@ export async function loadCheckSpecs(server: Server, checks: readonly Referentia
   return checks.map(check => checkSpecOf(server, check, parents.get(check.parentTableId)))
 }
 
-function checkSpecOf(server: Server, check: ReferentialCheck, parent: TableContext | undefined) {
+type MeasuredCheck = Parameters<typeof limitsOf>[0] &
+  Pick<ReferentialCheck, 'childColumnName' | 'parentColumnName'>
+
+/** What a check wants measured, which need not be stored. */
+export function checkSpecOf(server: Server, check: MeasuredCheck, parent: TableContext | undefined) {
   const { catalog } = server.plugins
   if (!parent?.table.isActive) {
     const name = parent?.table.qualifiedName ?? 'of the parent'

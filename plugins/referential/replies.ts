@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { operatingHoursReply, sampleReply } from '../../server/http/check-schemas.ts'
+import { operatingHoursReply, sampleReply, statementsReply } from '../../server/http/check-schemas.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { checkFields, generalFields } from './fields.ts'
 import { exampleRecord, held, inData, inItems, removal, reply } from '../../server/http/envelopes.ts'
@@ -28,16 +28,20 @@ const check = exampleRecord({
 
 const sample = sampleReply('The value that no parent has; null of personal data.')
 
-const resultFields = {
-  id: integer.example(311),
-  referential_check_id: integer.description('The `internal_id` of its check.').example(2),
-  check_id: checkId.description('The `id` of its check.'),
-  status: status.example('fail'),
+const orphanFields = {
   orphan_count: count.description('0 when status is error.').example(2),
   orphan_percent: number.min(0).max(100).description('0 when status is error.').example(0.011),
   total_child_rows: count.description('0 when status is error.').example(18_250),
   parents_below_min: count.allow(null).description('Null unless min_child_count is set.').example(null),
   parents_above_max: count.allow(null).description('Null unless max_child_count is set.').example(null),
+}
+
+const resultFields = {
+  id: integer.example(311),
+  referential_check_id: integer.description('The `internal_id` of its check.').example(2),
+  check_id: checkId.description('The `id` of its check.'),
+  status: status.example('fail'),
+  ...orphanFields,
   query_duration_ms: count.example(18),
   checked_at: time.example('2026-03-09T08:15:04.000Z'),
   error_message: text.allow(null).description('Why it could not run.').example(null),
@@ -57,6 +61,13 @@ const result = exampleRecord({
   orphan_sample: Joi.valid(null).description('Orphans are not kept.').example(null),
 }).label('ReferentialResult')
 
+const dryRun = exampleRecord({
+  sql: statementsReply.example([{ text: 'select count(*) from "public"."orders"', values: [] }]),
+  status: status.example('fail'),
+  ...orphanFields,
+  error_message: text.allow(null).description('Why it could not run.').example(null),
+}).label('ReferentialDryRun')
+
 const summary = exampleRecord({
   total_checks: count.example(2),
   active_checks: count.example(2),
@@ -71,6 +82,7 @@ export const replies = {
   summary: reply(inData(summary)),
   list: reply(inItems(check)),
   created: reply(inData(check), 201),
+  dryRun: reply(inData(dryRun).description('The outcome now')),
   get: reply(inData(check)),
   patched: reply(inData(check)),
   removed: reply(removal('Referential check Orders have customers was removed')),

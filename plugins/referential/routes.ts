@@ -4,6 +4,7 @@ import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { findCheck, listChecks, patchCheck, removeCheck, summarize, type CheckFilter } from './checks.ts'
 import { createCheck } from './create.ts'
+import { dryRunCheck, type ReferentialDryRun } from './dry-run.ts'
 import type { NewCheck } from './fields.ts'
 import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'
 import { presentCheck, presentResult } from './present.ts'
@@ -64,5 +65,10 @@ export function referentialResource(
     presentChart: async (trx, { tableId }) => ({
       operating_hours: await server.plugins.operatingSchedules.loadHoursOfTable(trx, tableId),
     }),
+    dryRun: {
+      body: schemas.dryRun,
+      reply: replies.dryRun,
+      measure: (companyId, body) => dryRunCheck(server, companyId, body as ReferentialDryRun),
+    },
   }
 }

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { columnName, tablePath } from '../../server/http/check-schemas.ts'
+import { columnName, dryRunKeys, tablePath } from '../../server/http/check-schemas.ts'
 import { createKeys, patchKeys } from '../../server/http/fields.ts'
 import { checkFields } from './fields.ts'
 import { pageQuery, queryBoolean } from '../../server/http/page.ts'
@@ -22,6 +22,18 @@ export const newCheck = Joi.object({
     parent_column_name: 'id',
     name: 'Orders have customers',
   })
+
+/** The body of a new check, and the asset that has it. */
+export const dryRun = newCheck.keys({ asset_id: dryRunKeys.asset_id }).example(
+  {
+    asset_id: 'shop',
+    child_table_path: 'public.orders',
+    child_column_name: 'customer_id',
+    parent_table_path: 'public.customers',
+    parent_column_name: 'id',
+  },
+  { override: true },
+)
 
 export const checkPatch = Joi.object(patchKeys(checkFields)).required().example({ max_orphan_percent: 0.5 })
 

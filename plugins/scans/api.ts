@@ -222,6 +222,8 @@ export interface CheckResource<Row, Result extends Model> {
     errors?: ErrorCode[]
   }
   schemas: Record<'id' | 'list' | 'create' | 'patch', Joi.Schema> & { get?: Joi.Schema; run?: Joi.Schema }
+  /** What makes one for each of several columns. */
+  bulk?: { body: Joi.Schema; reply: RouteOptionsResponse }
   replies: Record<
     'summary' | 'list' | 'created' | 'get' | 'patched' | 'removed' | 'run' | 'results',
     RouteOptionsResponse

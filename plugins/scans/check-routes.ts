@@ -10,6 +10,7 @@ import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { pageOf, pageQuery, pagination, type Page } from '../../server/http/page.ts'
 import { pascalCase } from '../../server/openapi/components.ts'
 import type { CheckResource } from './api.ts'
+import { createForColumns } from './create-many.ts'
 
 const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
 const resultQuery = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))
@@ -83,6 +84,36 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
         return h.response({ data }).code(201)
       },
     }),
+    ...(resource.bulk
+      ? [
+          route('POST', `${base}/bulk`, access.write, {
+            id: `create${name}s`,
+            description: `Create a ${one} for each of several columns`,
+            notes:
+              'Takes the fields of one, with `column_names`. A column that is refused fails alone; the reply has the outcome of each.',
+            validate: { params: assetParams, payload: resource.bulk.body },
+            response: resource.bulk.reply,
+            handler: async (request: Request) => {
+              const { companyId } = caller(request)
+              const { column_names: columns, ...body } = bodyOf<{ column_names: string[] }>(request)
+              const create = async (column: string) => {
+                let id = ''
+                await resource.create(
+                  companyId,
+                  assetIdOf(request),
+                  { ...body, column_name: column },
+                  (trx, row, details) => {
+                    id = identify(row).id
+                    return audit(request, trx, 'created', row, { ...identify(row).details, ...details })
+                  },
+                )
+                return id
+              }
+              return { data: await createForColumns(server, companyId, assetIdOf(request), columns, create) }
+            },
+          }),
+        ]
+      : []),
     route('GET', item, access.read, {
       id: `get${name}`,
       description: `Get a ${one}`,

@@ -1,8 +1,11 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, routesOf } from '../../server/http/access.ts'
+import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
+import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
+import { queryOf } from '../../server/http/input.ts'
 import { describeConfig } from '../../server/openapi/choices.ts'
+import type { Asset } from '../catalog/api.ts'
 
 const words = Joi.array().items(Joi.string())
 
@@ -18,6 +21,13 @@ const checkType = exampleRecord({
     .description('The kinds of column that it takes; null for all.')
     .example(['integer', 'decimal', 'float']),
   needs: words.description('The capabilities that the engine must have.').example([]),
+  columns: words
+    .allow(null)
+    .description('The columns of the table that it takes; null without `asset_id`, and of a source.')
+    .example(['total']),
+  ignores_null_policy: held.flag
+    .description('It counts NULL in its own way: `treat_null_as_valid` changes nothing.')
+    .example(false),
   settings: Joi.object()
     .unknown()
     .description('The JSON Schema of `rule_config` of a rule, of the further fields of a metric.')
@@ -28,22 +38,49 @@ const checkType = exampleRecord({
 export const typeRoute: ServerRoute = routesOf('checks')('GET', '/api/v1/sdk/check-types', access.read, {
   id: 'listCheckTypes',
   description: 'List the types of rules and metrics with their settings',
-  notes: 'Also those of extensions. For a form that adds a rule or a metric.',
+  notes:
+    'Also those of extensions. For a form that adds a rule or a metric; with `asset_id` only those that the engine of the asset can measure, with the columns of the table that each takes.',
+  validate: {
+    query: Joi.object({
+      asset_id: Joi.string().max(1_000).description('The id or qualified name of a source or a table.'),
+    }),
+  },
   response: reply(
     inData(record({ items: Joi.array().items(checkType) })).description('The types, each with its settings'),
   ),
   handler: listCheckTypes,
 })
 
-function listCheckTypes({ server }: Request) {
-  const items = server.checks.all().map(type => ({
+async function listCheckTypes(request: Request) {
+  const { server } = request
+  const { asset_id: assetId } = queryOf<{ asset_id?: string }>(request)
+  const asset =
+    assetId === undefined
+      ? undefined
+      : await inCompany(request, trx => server.plugins.catalog.findAsset(trx, assetId))
+  const connector = asset && server.plugins.catalog.connectorOf(asset.source)
+  const types = server.checks.all().filter(type => !connector || !describeMissingCapability(type, connector))
+  const items = types.map(type => ({
     type: type.name,
     family: type.family,
     description: type.description,
     column: type.column,
     column_kinds: type.kinds ?? null,
     needs: type.needs ?? [],
+    columns: asset ? columnsFor(server, type, asset) : null,
+    ignores_null_policy: type.ignoresNullPolicy ?? false,
     settings: describeConfig(type.config),
   }))
   return { data: { items } }
+}
+
+/** The columns of a table that a type takes: those of its kinds, and none whose values it would reveal. */
+function columnsFor(server: Server, type: CheckType, { source, table }: Asset): string[] | null {
+  if (!table) return null
+  const { catalog } = server.plugins
+  const personal = type.revealsValue === 'always' ? catalog.personalColumns({ source, table }) : new Set()
+  return catalog
+    .tableInfo(table)
+    .columns.filter(({ name, kind }) => !personal.has(name) && (type.kinds?.includes(kind) ?? true))
+    .map(({ name }) => name)
 }

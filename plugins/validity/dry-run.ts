@@ -10,6 +10,7 @@ import {
   replayResults,
   loadStoredPast,
   type PastOutcome,
+  type ReplayedResult,
   type ReplayedResults,
   type RuleSettings,
 } from './replay.ts'
@@ -40,7 +41,8 @@ export async function dryRunRule(server: Server, companyId: string, body: RuleDr
   const settings = columnsOf<ValidityRule>(ruleFields, body) as RuleSettings
   const known = knownPast(stored, past)
   const replayed = replayResults(settings, known.points, schedule)
-  const { judged } = judgeRule(settings, outcome, { at, wasActive: activeAt(schedule, at) }, replayed.state)
+  const moment = { at, wasActive: activeAt(schedule, at), hasBands: true }
+  const { judged, detection } = judgeRule(settings, outcome, moment, replayed.state)
   return {
     sql: statements,
     status: judged.status,
@@ -48,6 +50,7 @@ export async function dryRunRule(server: Server, companyId: string, body: RuleDr
     expected_value: judged.expectedValue,
     expected_range_low: judged.expectedRangeLow,
     expected_range_high: judged.expectedRangeHigh,
+    bands: detection?.bands ?? [],
     learning: judged.isLearning,
     error_message: judged.errorMessage,
     ...presentWarnings(configured.warnings),
@@ -74,7 +77,7 @@ function knownPast(stored: readonly PastOutcome[], past: DryRunMeasurement['hist
 function presentHistory(
   { lookback_days: days, check_interval: interval }: RuleDryRun,
   { source, column, message }: KnownPast,
-  { points, failing, alerts, bySensitivity }: ReplayedResults,
+  { points, failing, alerts, bySensitivity, series }: ReplayedResults,
 ): object {
   return {
     lookback_days: days,
@@ -84,9 +87,21 @@ function presentHistory(
     failing,
     alerts,
     ...(bySensitivity && { by_sensitivity: bySensitivity }),
+    series: series.map(presentPastResult),
     message:
       message === undefined
         ? `Of ${points} ${interval} checks in the last ${days} days, ${failing} would have failed and raised ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
         : `Its past is not known: ${message}`,
+  }
+}
+
+function presentPastResult({ at, judged, bands }: ReplayedResult): object {
+  return {
+    at,
+    value: judged.invalidPercent,
+    expected_value: judged.expectedValue,
+    z_score: judged.zScore,
+    learning: judged.isLearning,
+    bands,
   }
 }

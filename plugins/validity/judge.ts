@@ -1,6 +1,12 @@
 import type { CheckOutcome } from '../../checks/check.ts'
-import { learnPoint, isActive, startDetector, judgePoint } from '../../checks/detector.ts'
-import type { DetectorState, SeriesPoint, Schedule, SeriesVerdict } from '../../checks/detector.ts'
+import { learnPoint, listBands, isActive, startDetector, judgePoint } from '../../checks/detector.ts'
+import type {
+  DetectorState,
+  SeriesPoint,
+  Schedule,
+  SensitivityBand,
+  SeriesVerdict,
+} from '../../checks/detector.ts'
 import type { ValidityRule } from './models.ts'
 
 /** What a rule's values are called among the series of the detector. */
@@ -28,6 +34,8 @@ export interface CheckMoment {
   wasActive: boolean | null
   /** A user dismissed it as expected. */
   isConfirmed?: boolean
+  /** Whether the bands of other sensitivities are wanted, for a chart. */
+  hasBands?: boolean
 }
 
 /** An outcome of a rule, judged. */
@@ -36,7 +44,7 @@ export interface Judgement {
   /** With the point learned; null in manual mode. */
   state: DetectorState | null
   /** What the detector said, of which point; null in manual mode and of an error. */
-  detection: { point: SeriesPoint; verdict: SeriesVerdict } | null
+  detection: { point: SeriesPoint; verdict: SeriesVerdict; bands: SensitivityBand[] } | null
 }
 
 const NO_BAND = {
@@ -77,7 +85,7 @@ export function startState(
 export function judgeRule(
   rule: Pick<ValidityRule, 'alertThresholdPercent' | 'sensitivity'>,
   outcome: CheckOutcome,
-  { at, wasActive, isConfirmed = false }: CheckMoment,
+  { at, wasActive, isConfirmed = false, hasBands = false }: CheckMoment,
   state: DetectorState | null,
 ): Judgement {
   if (outcome.status !== 'counted') {
@@ -117,5 +125,7 @@ export function judgeRule(
     zScore: said.zScore,
     isLearning: said.learning,
   }
-  return { judged, state: learnPoint(state, point), detection: { point, verdict: said } }
+  // Learning changes the state in place.
+  const bands = hasBands ? listBands(state, point, rule.sensitivity) : []
+  return { judged, state: learnPoint(state, point), detection: { point, verdict: said, bands } }
 }

@@ -1,10 +1,12 @@
 import type { CheckOutcome } from '../../checks/check.ts'
-import type { DetectorState, Schedule } from '../../checks/detector.ts'
+import { SENSITIVITIES } from '../../checks/detector.ts'
+import type { DetectorState, Schedule, SensitivityBand } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { ConfiguredCheck } from '../scans/api.ts'
 import { MAX_BASELINE_RESULTS } from './baseline.ts'
 import type { NewRule } from './fields.ts'
-import { activeAt, judgeRule, startState } from './judge.ts'
+import { activeAt, judgeRule, startState, type JudgedResult } from './judge.ts'
 
 /** What was found of a rule at a moment of the past. */
 export interface PastOutcome {
@@ -16,19 +18,26 @@ export interface PastOutcome {
   isBefore?: boolean
 }
 
-/** The sensitivities that a rule may have. */
-const SENSITIVITIES = [1, 2, 3, 4] as const
-
 /** What would have come of a past: checks that fail, and alerts, of which failures in a row are one. */
 interface FailureCounts {
   failing: number
   alerts: number
 }
 
+/** An outcome of the past with its verdict. */
+export interface ReplayedResult {
+  at: Date
+  judged: JudgedResult
+  /** At each sensitivity; empty in manual mode, while nothing is expected, and for all but the newest. */
+  bands: SensitivityBand[]
+}
+
 /** A past that was judged from its beginning. */
 export interface ReplayedResults extends FailureCounts {
   /** Outcomes that were judged. */
   points: number
+  /** Those that a chart shows, oldest first. */
+  series: ReplayedResult[]
   /** Of auto mode: the same at each sensitivity. */
   bySensitivity: ({ sensitivity: number } & FailureCounts)[] | null
   /** With all of the past learned; null in manual mode. */
@@ -50,15 +59,19 @@ export function replayResults(
   schedule: Schedule | undefined,
 ): ReplayedResults {
   let state = startState(settings)
-  const judged = past.flatMap(({ at, outcome, isConfirmed = false, isBefore = false }) => {
-    const said = judgeRule(settings, outcome, { at, wasActive: activeAt(schedule, at), isConfirmed }, state)
+  const replayed = past.flatMap(({ at, outcome, isConfirmed = false, isBefore = false }, index) => {
+    const hasBands = !isBefore && index >= past.length - MAX_PAST_POINTS
+    const moment = { at, wasActive: activeAt(schedule, at), isConfirmed, hasBands }
+    const said = judgeRule(settings, outcome, moment, state)
     state = said.state
-    return isBefore ? [] : [said.judged]
+    return isBefore ? [] : [{ at, judged: said.judged, bands: said.detection?.bands ?? [] }]
   })
+  const judged = replayed.map(result => result.judged)
   const at = (sensitivity: number) =>
     countFailures(judged.map(({ isLearning, zScore }) => !isLearning && (zScore ?? 0) > sensitivity))
   return {
     points: judged.length,
+    series: replayed.slice(-MAX_PAST_POINTS),
     ...countFailures(judged.map(({ status }) => status === 'fail')),
     bySensitivity: state && SENSITIVITIES.map(sensitivity => ({ sensitivity, ...at(sensitivity) })),
     state,

@@ -1,6 +1,9 @@
 import Joi from 'joi'
 import {
   backfillReply,
+  bandsReply,
+  columnResultsReply,
+  pastSeriesReply,
   operatingHoursReply,
   sampleReply,
   statementsReply,
@@ -115,6 +118,7 @@ const dryRun = exampleRecord(
     sql: statementsReply.example([{ text: QUERY, values: ['new', 'paid'] }]),
     ...judgedFields,
     ...expectedFields,
+    bands: bandsReply.example([]),
     error_message: text.allow(null).example(null),
     warnings,
     history: record({
@@ -130,6 +134,7 @@ const dryRun = exampleRecord(
         .items(record({ sensitivity: integer, failing: count, alerts: count }))
         .optional()
         .description('Of auto mode.'),
+      series: pastSeriesReply,
       message: Joi.string(),
     }),
   },
@@ -141,6 +146,16 @@ const dryRun = exampleRecord(
       points: 30,
       failing: 1,
       alerts: 1,
+      series: [
+        {
+          at: '2026-03-09T08:12:05.000Z',
+          value: 0.0274,
+          expected_value: null,
+          z_score: null,
+          learning: false,
+          bands: [],
+        },
+      ],
       message: 'Of 30 daily checks in the last 30 days, 1 would have failed and raised 1 alert',
     },
   },
@@ -158,6 +173,11 @@ export const replies = {
   summary: reply(inData(summary)),
   list: reply(inItems(rule)),
   created: reply(inData(made).description('The rule, as stored, with the past that was computed'), 201),
+  createdMany: reply(
+    inData(columnResultsReply('v_5b2f9a0e-3c4d-4e5f-8a6b-7c8d9e0f1a2b')).description(
+      'What became of each column',
+    ),
+  ),
   dryRun: reply(inData(dryRun).description('The outcome now, samples, and what would alert')),
   get: reply(inData(detail).description('The rule, with its configuration')),
   patched: reply(inData(detail).description('The rule, as stored')),

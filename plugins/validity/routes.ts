@@ -36,6 +36,7 @@ export function ruleResource(
       patch: schemas.rulePatch,
       run: schemas.checkBody,
     },
+    bulk: { body: schemas.newRules, reply: replies.createdMany },
     replies,
     identify: ({ uuid, name }) => ({ id: `v_${uuid}`, title: `Rule ${name}`, details: { name } }),
     summarize,

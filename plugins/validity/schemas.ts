@@ -1,6 +1,13 @@
 import Joi from 'joi'
 import { createKeys, patchKeys } from '../../server/http/fields.ts'
-import { columnName, dryRunKeys, pastDays, tablePath, typeFilter } from '../../server/http/check-schemas.ts'
+import {
+  columnName,
+  columnNames,
+  dryRunKeys,
+  pastDays,
+  tablePath,
+  typeFilter,
+} from '../../server/http/check-schemas.ts'
 import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 import { ruleFields } from './fields.ts'
 
@@ -32,6 +39,14 @@ export const newRule = Joi.object({
     name: 'Known statuses',
     severity: 'critical',
   })
+
+/** The body of a new rule for each of several columns, which are named after them. */
+export const newRules = newRule
+  .keys({ column_name: Joi.forbidden(), name: Joi.forbidden(), column_names: columnNames })
+  .example(
+    { rule_type: 'NOT_NULL', table_path: 'public.customers', column_names: ['email', 'phone'] },
+    { override: true },
+  )
 
 /** The body of a new rule, and how far back to look. */
 export const dryRun = newRule.keys(dryRunKeys).example(

@@ -1,6 +1,6 @@
 /** What rules, metrics and referential checks have in common in bodies and replies. */
 import Joi from 'joi'
-import { held, record, withoutExamples } from './envelopes.ts'
+import { exampleRecord, held, record, withoutExamples } from './envelopes.ts'
 
 /** Fields of checks, less their examples; see `Fields`. */
 export const shared = {
@@ -34,6 +34,36 @@ export const columnName = Joi.string().min(1).max(300)
 
 /** Days of the past, which are computed from the timestamps of a table. */
 export const pastDays = Joi.number().strict().integer().min(1).max(90)
+
+const MAX_COLUMNS = 50
+
+/** The key of a body that makes one check for each of several columns. */
+export const columnNames = Joi.array()
+  .items(columnName)
+  .min(1)
+  .max(MAX_COLUMNS)
+  .unique()
+  .required()
+  .description('The columns; each gets a check of its own.')
+
+/** What became of each column of such a body, in the reply. @param id an example of the id of a check */
+export const columnResultsReply = (id: string) =>
+  exampleRecord({
+    results: Joi.array()
+      .items(
+        record({
+          column_name: held.text,
+          status: Joi.valid('created', 'failed'),
+          id: Joi.string().allow(null).description('The new check.'),
+          error: held.text.allow(null).description('Why it failed.'),
+        }),
+      )
+      .description('In the order of `column_names`.')
+      .example([{ column_name: 'email', status: 'created', id, error: null }]),
+    created: held.count.example(1),
+    failed: held.count.example(0),
+    total: held.count.example(1),
+  })
 
 /** The keys of a dry run beside those of a new check. */
 export const dryRunKeys = {
@@ -71,6 +101,31 @@ export const sampleReply = (value: string) =>
       .optional()
       .description('Present when the row has a value that is personal data and not shown.'),
   })
+
+/** Points of the past that the reply to a dry run shows: those of a month of hourly checks. */
+export const MAX_PAST_POINTS = 750
+
+/** The bands around a value, in the reply to a dry run. */
+export const bandsReply = Joi.array()
+  .items(record({ sensitivity: held.number, low: held.number, high: held.number }))
+  .description('At sensitivities 1 to 4 and the chosen one; empty where nothing is expected.')
+
+/** The newest points of the past that a dry run judged, with the band at each sensitivity. */
+export const pastSeriesReply = Joi.array()
+  .items(
+    record({
+      at: held.time,
+      value: held.number.allow(null),
+      expected_value: held.number.allow(null),
+      z_score: held.number
+        .allow(null)
+        .description('Beyond a sensitivity it is an anomaly. Null where nothing is learned.'),
+      learning: held.flag.description('Too little was known to alert.'),
+      bands: bandsReply,
+    }),
+  )
+  .max(MAX_PAST_POINTS)
+  .description(`The last ${MAX_PAST_POINTS} points, the oldest first, for a chart.`)
 
 /** The statements of a dry run. */
 export const statementsReply = Joi.array()

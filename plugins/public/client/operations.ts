@@ -554,7 +554,12 @@ export interface Operations {
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: BadgeData }
     '/api/v1/sdk/badges/{id}/status': { options: { path: { id: string | number } }; reply: BadgeStateData }
     '/api/v1/sdk/check-types': {
-      options: object
+      options: {
+        query?: {
+          /** The id or qualified name of a source or a table. */
+          asset_id?: string
+        }
+      }
       reply: {
         data: {
           items: CheckType[]
@@ -1210,9 +1215,32 @@ export interface Operations {
       options: { path: { asset_id: string | number }; body: CreateMetricRequest; idempotencyKey?: string }
       reply: CreatedMetricData
     }
+    '/api/v1/sdk/metrics/{asset_id}/bulk': {
+      options: { path: { asset_id: string | number }; body: CreateMetricsRequest }
+      reply: {
+        data: {
+          /** In the order of `column_names`. */
+          results: {
+            column_name: string
+            status: 'created' | 'failed'
+            /** The new check. */
+            id: string | null
+            /** Why it failed. */
+            error: string | null
+          }[]
+          created: number
+          failed: number
+          total: number
+        }
+      }
+    }
     '/api/v1/sdk/metrics/{asset_id}/{metric_id}/capture': {
       options: { path: { asset_id: string | number; metric_id: string | number } }
       reply: MetricCaptureData
+    }
+    '/api/v1/sdk/referential/dry-run': {
+      options: { body: DryRunReferentialCheckRequest }
+      reply: ReferentialDryRunData
     }
     '/api/v1/sdk/referential/{asset_id}': {
       options: {
@@ -1254,6 +1282,25 @@ export interface Operations {
     '/api/v1/sdk/validity/{asset_id}': {
       options: { path: { asset_id: string | number }; body: CreateRuleRequest; idempotencyKey?: string }
       reply: CreatedValidityRuleData
+    }
+    '/api/v1/sdk/validity/{asset_id}/bulk': {
+      options: { path: { asset_id: string | number }; body: CreateRulesRequest }
+      reply: {
+        data: {
+          /** In the order of `column_names`. */
+          results: {
+            column_name: string
+            status: 'created' | 'failed'
+            /** The new check. */
+            id: string | null
+            /** Why it failed. */
+            error: string | null
+          }[]
+          created: number
+          failed: number
+          total: number
+        }
+      }
     }
     '/api/v1/sdk/validity/{asset_id}/{rule_id}/check': {
       options: {
@@ -2180,6 +2227,10 @@ export interface CheckType {
   column_kinds: string[] | null
   /** The capabilities that the engine must have. */
   needs: string[]
+  /** The columns of the table that it takes; null without `asset_id`, and of a source. */
+  columns: string[] | null
+  /** It counts NULL in its own way: `treat_null_as_valid` changes nothing. */
+  ignores_null_policy: boolean
   /** The JSON Schema of `rule_config` of a rule, of the further fields of a metric. */
   settings: Record<string, unknown>
 }
@@ -2508,6 +2559,34 @@ export interface CreateMetricRequest {
   backfill_days?: number
 }
 
+export interface CreateMetricsRequest {
+  /** row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, or one of an extension. */
+  metric_type:
+    | 'distinct_count'
+    | 'duplicate_count'
+    | 'max_value'
+    | 'mean'
+    | 'mean_length'
+    | 'min_value'
+    | 'null_percent'
+    | 'percentile'
+    | 'row_count'
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Measures each group of these columns separately. */
+  group_by_columns?: string[]
+  capture_interval?: 'hourly' | 'daily' | 'weekly'
+  /** The |z_score| beyond which a value is an anomaly. */
+  sensitivity?: number
+  /** Of percentile: from 0 to 100. */
+  percentile_value?: number
+  /** Learns this many days of the past at once, computed from the timestamps of the table. */
+  backfill_days?: number
+  column_name?: unknown
+  /** The columns; each gets a check of its own. */
+  column_names: string[]
+}
+
 export interface CreateOperatingScheduleRequest {
   name: string
   timezone: string
@@ -2576,6 +2655,45 @@ export interface CreateRuleRequest {
   error_message?: string | null
   /** Auto mode: learns this many days of the past at once, computed from the timestamps of the table. */
   backfill_days?: number
+}
+
+export interface CreateRulesRequest {
+  /** NOT_NULL, UNIQUE, REGEX, RANGE, ENUM, DATE_FORMAT, CUSTOM_SQL, or one of an extension. */
+  rule_type: 'CUSTOM_SQL' | 'DATE_FORMAT' | 'ENUM' | 'NOT_NULL' | 'RANGE' | 'REGEX' | 'UNIQUE'
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** What `rule_type` asks for. Integers beyond 2^53 are given as text. */
+  rule_config?:
+    | NotNullRuleConfig
+    | UniqueRuleConfig
+    | RegexRuleConfig
+    | RangeRuleConfig
+    | EnumRuleConfig
+    | DateFormatRuleConfig
+    | CustomSqlRuleConfig
+    | null
+  severity?: 'info' | 'warning' | 'critical'
+  check_interval?: 'hourly' | 'daily' | 'weekly'
+  description?: string | null
+  /** Manual mode: the rule fails above this percentage of invalid rows; defaults to 0. */
+  alert_threshold_percent?: number
+  /** Ignores rows with NULL, except for NOT_NULL. */
+  treat_null_as_valid?: boolean
+  /** manual: fails above the threshold; auto: fails outside a learned range. */
+  detection_mode?: 'manual' | 'auto'
+  /** Auto mode: width of the range in standard deviations; 1 alerts most often. */
+  sensitivity?: number
+  /** Learns active and quiet hours apart: by an operating schedule, or detected. */
+  operating_period_mode?: 'off' | 'schedule' | 'auto'
+  operating_schedule_id?: string
+  /** The title of alerts, in place of the default. */
+  error_message?: string | null
+  /** Auto mode: learns this many days of the past at once, computed from the timestamps of the table. */
+  backfill_days?: number
+  column_name?: unknown
+  name?: unknown
+  /** The columns; each gets a check of its own. */
+  column_names: string[]
 }
 
 export interface CreateSchemaBaselineRequest {
@@ -2932,6 +3050,27 @@ export interface DryRunMetricRequest {
   /** Days of the past that are looked at. */
   lookback_days?: number
   backfill_days?: unknown
+}
+
+export interface DryRunReferentialCheckRequest {
+  child_table_path: string
+  child_column_name: string
+  parent_table_path: string
+  parent_column_name: string
+  name?: string
+  description?: string | null
+  severity?: 'info' | 'warning' | 'critical'
+  is_active?: boolean
+  capture_interval?: 'hourly' | 'daily' | 'weekly'
+  /** Orphans that are allowed; 0 when no limit is given */
+  max_orphan_count?: number | null
+  /** Of the children that are not NULL */
+  max_orphan_percent?: number | null
+  /** Children that every parent must have */
+  min_child_count?: number | null
+  /** Children that a parent may have */
+  max_child_count?: number | null
+  asset_id: string
 }
 
 export interface DryRunRuleRequest {
@@ -3605,6 +3744,12 @@ export interface MetricDryRun {
     learning: boolean
     total_rows: number | null
   }[]
+  /** At sensitivities 1 to 4 and the chosen one; empty where nothing is expected. */
+  bands: {
+    sensitivity: number
+    low: number
+    high: number
+  }[]
   total_rows: number | null
   error_message: string | null
   history: {
@@ -3623,6 +3768,22 @@ export interface MetricDryRun {
       sensitivity: number
       anomalies: number
       alerts: number
+    }[]
+    /** The last 750 points, the oldest first, for a chart; empty for a metric by groups. */
+    series: {
+      at: string
+      value: number | null
+      expected_value: number | null
+      /** Beyond a sensitivity it is an anomaly. Null where nothing is learned. */
+      z_score: number | null
+      /** Too little was known to alert. */
+      learning: boolean
+      /** At sensitivities 1 to 4 and the chosen one; empty where nothing is expected. */
+      bands: {
+        sensitivity: number
+        low: number
+        high: number
+      }[]
     }[]
     message: string
   }
@@ -4031,6 +4192,31 @@ export interface ReferentialCheckItems {
     items: ReferentialCheck[]
   }
   pagination: Pagination
+}
+
+export interface ReferentialDryRun {
+  /** What the source is sent. */
+  sql: {
+    text: string
+    values: unknown[]
+  }[]
+  status: 'pass' | 'fail' | 'error'
+  /** 0 when status is error. */
+  orphan_count: number
+  /** 0 when status is error. */
+  orphan_percent: number
+  /** 0 when status is error. */
+  total_child_rows: number
+  /** Null unless min_child_count is set. */
+  parents_below_min: number | null
+  /** Null unless max_child_count is set. */
+  parents_above_max: number | null
+  /** Why it could not run. */
+  error_message: string | null
+}
+
+export interface ReferentialDryRunData {
+  data: ReferentialDryRun
 }
 
 export interface ReferentialExecution {
@@ -5099,6 +5285,12 @@ export interface ValidityDryRun {
   expected_range_high: number | null
   /** Auto mode knows too little yet to judge. */
   learning: boolean
+  /** At sensitivities 1 to 4 and the chosen one; empty where nothing is expected. */
+  bands: {
+    sensitivity: number
+    low: number
+    high: number
+  }[]
   error_message: string | null
   /** Present when the rule is measured otherwise than it reads, such as a pattern by another collation. */
   warnings?: string[]
@@ -5116,6 +5308,22 @@ export interface ValidityDryRun {
       sensitivity: number
       failing: number
       alerts: number
+    }[]
+    /** The last 750 points, the oldest first, for a chart. */
+    series: {
+      at: string
+      value: number | null
+      expected_value: number | null
+      /** Beyond a sensitivity it is an anomaly. Null where nothing is learned. */
+      z_score: number | null
+      /** Too little was known to alert. */
+      learning: boolean
+      /** At sensitivities 1 to 4 and the chosen one; empty where nothing is expected. */
+      bands: {
+        sensitivity: number
+        low: number
+        high: number
+      }[]
     }[]
     message: string
   }

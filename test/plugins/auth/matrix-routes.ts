@@ -84,6 +84,12 @@ const noToken = () => ({ email: 'reader@example.com', token: 'not-one' })
 const onTable = (id: Id) => ({ asset_id: id('table') })
 const rule = { rule_type: 'UNIQUE', table_path: 'public.orders', column_name: 'id' }
 const metric = { metric_type: 'null_percent', table_path: 'public.orders', column_name: 'id' }
+const reference = {
+  child_table_path: 'public.orders',
+  child_column_name: 'id',
+  parent_table_path: 'public.customers',
+  parent_column_name: 'id',
+}
 const hours = {
   name: 'night',
   timezone: 'UTC',
@@ -362,6 +368,10 @@ export const ROUTES: Record<string, Classified> = {
     access: 'write',
     body: id => ({ ...rule, operating_period_mode: 'schedule', operating_schedule_id: id('hours') }),
   },
+  'POST /api/v1/sdk/validity/{asset_id}/bulk': {
+    access: 'write',
+    body: () => ({ rule_type: 'UNIQUE', table_path: rule.table_path, column_names: ['id'] }),
+  },
   'GET /api/v1/sdk/validity/{asset_id}/summary': { access: 'read' },
   'GET /api/v1/sdk/validity/{asset_id}/{rule_id}': { access: 'read' },
   'PATCH /api/v1/sdk/validity/{asset_id}/{rule_id}': {
@@ -376,6 +386,10 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/v1/sdk/metrics/dry-run': { access: 'read', body: id => ({ ...metric, ...onTable(id) }) },
   'GET /api/v1/sdk/metrics/{asset_id}': { access: 'read' },
   'POST /api/v1/sdk/metrics/{asset_id}': { access: 'write', body: () => metric },
+  'POST /api/v1/sdk/metrics/{asset_id}/bulk': {
+    access: 'write',
+    body: () => ({ metric_type: 'null_percent', table_path: metric.table_path, column_names: ['id'] }),
+  },
   'GET /api/v1/sdk/metrics/{asset_id}/summary': { access: 'read' },
   'GET /api/v1/sdk/metrics/{asset_id}/{metric_id}': { access: 'read' },
   'PATCH /api/v1/sdk/metrics/{asset_id}/{metric_id}': { access: 'write', body: () => ({ sensitivity: 2 }) },
@@ -387,15 +401,14 @@ export const ROUTES: Record<string, Classified> = {
   },
 
   // Referential checks and operating schedules.
+  'POST /api/v1/sdk/referential/dry-run': {
+    access: 'read',
+    body: id => ({ ...reference, asset_id: id('source') }),
+  },
   'GET /api/v1/sdk/referential/{asset_id}': { access: 'read' },
   'POST /api/v1/sdk/referential/{asset_id}': {
     access: 'write',
-    body: () => ({
-      child_table_path: 'public.orders',
-      child_column_name: 'id',
-      parent_table_path: 'public.customers',
-      parent_column_name: 'id',
-    }),
+    body: () => reference,
   },
   'GET /api/v1/sdk/referential/{asset_id}/summary': { access: 'read' },
   'GET /api/v1/sdk/referential/{asset_id}/{check_id}': { access: 'read' },

@@ -26,7 +26,7 @@ t.test(
     const { payload, headers } = await get('/tables/some.table', cookie)
     t.match(payload, 'aria-label="Account: &quot;&gt;&lt;img src=x onerror=alert(1)&gt; &amp; &#39;Ada&#39;"')
     t.notMatch(payload, '<img src=x')
-    t.match(payload, '<a href="/catalog" aria-current="page">', 'a table belongs to the catalog')
+    t.match(payload, /<a href="\/catalog"[^>]* aria-current="page">/, 'a table belongs to the catalog')
     t.match(payload, '<noscript>')
     t.notMatch(payload, /style=|<script>/)
     t.equal(headers['cache-control'], 'no-store')

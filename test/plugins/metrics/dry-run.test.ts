@@ -87,6 +87,35 @@ t.test('a dry run replays the snapshots of a metric of the same definition', asy
   t.same(await world.app.query('select count(*)::int as count from metric_snapshots'), [{ count: 20 }])
 })
 
+t.test('the past comes with the band at each sensitivity, for a chart', async t => {
+  const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })
+  await captured(world)
+  const { history } = await dryRun(world, { sensitivity: 2.5 })
+  const series = history.series as PastPoint[]
+  t.strictSame(
+    series.map(({ value }) => value),
+    COUNTS,
+    'oldest first',
+  )
+  const last = series.at(-1)!
+  t.strictSame(
+    last.bands.map(({ sensitivity }) => sensitivity),
+    [1, 2, 2.5, 3, 4],
+  )
+  for (const { value, z_score: z, bands } of series)
+    for (const { sensitivity, low, high } of bands)
+      t.equal(value < low || value > high, Math.abs(z) > sensitivity, 'outside exactly when it is an anomaly')
+  for (const { sensitivity, anomalies } of history.by_sensitivity)
+    t.equal(series.filter(({ z_score: z }) => Math.abs(z) > sensitivity).length, anomalies)
+  t.same((await dryRun(world, { group_by_columns: ['region'] })).history.series, [])
+})
+
+interface PastPoint {
+  value: number
+  z_score: number
+  bands: { sensitivity: number; low: number; high: number }[]
+}
+
 t.test('the past of another definition is derived from the timestamps', async t => {
   const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })
   await captured(world)

@@ -579,3 +579,31 @@ t.test('checks are read with read scope, changed with write scope, and never see
   t.equal((await tenant.ask('GET', `${base}/${id}`)).status, 200)
   t.match((await tenant.ask('GET', `/api/v1/sdk/referential/${asset.name}/${id}`)).body.data, { id })
 })
+
+t.test('a dry run measures a check by its limits, and stores nothing', async t => {
+  const { tenant, asset, app } = await shop(t)
+  const dryRun = (body: object) =>
+    tenant.ask('POST', '/api/v1/sdk/referential/dry-run', { asset_id: asset.id, ...COLUMNS, ...body })
+  const strict = await dryRun({})
+  t.equal(strict.status, 200)
+  t.match(strict.body.data, {
+    status: 'fail',
+    orphan_count: 2,
+    orphan_percent: 40,
+    total_child_rows: 6,
+    parents_below_min: null,
+    error_message: null,
+  })
+  t.match(strict.body.data.sql[0].text, /customer_id/)
+  t.match((await dryRun({ max_orphan_percent: 50 })).body.data, { status: 'pass', orphan_count: 2 })
+  t.match((await dryRun({ min_child_count: 1 })).body.data, { status: 'fail', parents_below_min: 1 })
+  t.match(await dryRun({ parent_column_name: 'email' }), {
+    status: 400,
+    body: { error: { details: { field: 'parent_column_name' } } },
+  })
+  t.match(await dryRun({ min_child_count: 3, max_child_count: 1 }), {
+    status: 400,
+    body: { error: { details: { field: 'min_child_count' } } },
+  })
+  t.same(await app.query('select from referential_checks'), [])
+})

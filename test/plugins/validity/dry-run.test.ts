@@ -63,6 +63,26 @@ t.test('a dry run judges the results of a rule that measures the same', async t 
   t.match(manual, { points: 7, failing: 1, alerts: 1 })
 })
 
+t.test('the past comes with its values, and with the band at each sensitivity in auto mode', async t => {
+  const { make, remember, dryRun } = await trying(t)
+  const rule = await make({})
+  await remember(rule, past(30, { 20: 300, 25: 70 }))
+  const { history } = await dryRun(AUTO)
+  t.equal(history.series.length, 30)
+  t.match(history.series[20], { value: 30, learning: false })
+  for (const { value, z_score: z, bands } of history.series)
+    for (const { sensitivity, high } of bands) t.equal(value > high, z > sensitivity)
+  for (const { sensitivity, failing } of history.by_sensitivity)
+    t.equal(
+      history.series.filter(
+        ({ z_score: z, learning }: { z_score: number; learning: boolean }) => !learning && z > sensitivity,
+      ).length,
+      failing,
+    )
+  const manual = (await dryRun({ alert_threshold_percent: 20 })).history
+  t.match(manual.series[20], { value: 30, expected_value: null, z_score: null, bands: [] })
+})
+
 t.test('a dry run asks the engine about CUSTOM_SQL once', async t => {
   const { dryRun, source } = await trying(t)
   const log = await logPostgresql(source)

@@ -89,7 +89,11 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^GET \/api\/v1\/sdk\/(source|check)-types$/,
     'what a source or a check can be made of, for forms that know no engine',
   ],
-  [/^POST \/api\/v1\/sdk\/(validity|metrics)\/dry-run$/, 'to try before storing: decisions 5'],
+  [/^POST \/api\/v1\/sdk\/(validity|metrics|referential)\/dry-run$/, 'to try before storing: decisions 5'],
+  [
+    /^POST \/api\/v1\/sdk\/(validity|metrics)\/\{asset_id\}\/bulk$/,
+    'one check for each of several columns, for a form of the console',
+  ],
   [
     /^\w+ \/api\/v1\/sdk\/(validity|metrics)\/\{asset_id\}\/.+\/feedback$/,
     'whether a finding was one: detection',

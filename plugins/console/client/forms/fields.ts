@@ -83,14 +83,21 @@ function control(spec: FieldSpec, own: Own, form: FormState, isNew: boolean) {
       onInput=${onInput}
     ></textarea>`
   return html`<input
-    ...${own}
-    type=${kind === 'secret' ? 'password' : 'text'}
-    inputmode=${kind === 'number' || kind === 'integer' ? 'decimal' : undefined}
-    autocomplete=${spec.autoComplete ?? (kind === 'secret' ? 'new-password' : 'off')}
-    placeholder=${kind === 'secret' && !isNew ? formTexts.unchangedSecret : undefined}
-    value=${value}
-    onInput=${onInput}
-  />`
+      ...${own}
+      type=${kind === 'secret' ? 'password' : 'text'}
+      inputmode=${kind === 'number' || kind === 'integer' ? 'decimal' : undefined}
+      autocomplete=${spec.autoComplete ?? (kind === 'secret' ? 'new-password' : 'off')}
+      placeholder=${kind === 'secret' && !isNew ? formTexts.unchangedSecret : undefined}
+      value=${value}
+      list=${spec.suggestions && `${name}-suggestions`}
+      onInput=${onInput}
+    />
+    ${
+      spec.suggestions &&
+      html`<datalist id=${`${name}-suggestions`}>
+        ${spec.suggestions.map(suggestion => html`<option key=${suggestion} value=${suggestion}></option>`)}
+      </datalist>`
+    }`
 }
 
 /** A field with several of a few values; it is of the kind `lines`. Values that are not among the choices are kept. */

@@ -18,6 +18,11 @@ export interface FormState {
   check(spec: FieldSpec): void
   /** Puts back what the form began with. */
   reset(): void
+  /** Uses what is written unless a field is wrong, and keeps the form as it is. @returns whether that went well */
+  attempt(
+    specs: readonly FieldSpec[],
+    work: (body: Record<string, unknown>) => Promise<unknown>,
+  ): Promise<boolean>
   /** Sends the form unless a field is wrong. The first wrong field gets the focus. @returns whether it was sent */
   send(
     specs: readonly FieldSpec[],
@@ -54,6 +59,29 @@ export function useForm(id: string, specs: readonly FieldSpec[], record?: object
     setProblems({})
     setFailure('')
   }
+  const attempt: FormState['attempt'] = async (sentSpecs, work) => {
+    const found = sentSpecs.flatMap(spec => {
+      const problem = findProblem(spec, values[spec.name] ?? '')
+      return problem ? [[spec.name, problem] as const] : []
+    })
+    setProblems(Object.fromEntries(found))
+    setFailure(found.length > 0 ? formTexts.mendFields(found.length) : '')
+    if (found.length > 0) {
+      focusField(found[0]![0])
+      return false
+    }
+    try {
+      await work(buildBody(sentSpecs, values, record && initial))
+      return true
+    } catch (error) {
+      const { fields, rest } = sortErrors(error, sentSpecs)
+      setProblems(fields)
+      setFailure(rest || formTexts.mendFields(Object.keys(fields).length))
+      const [first] = Object.keys(fields)
+      if (first) focusField(first)
+      return false
+    }
+  }
   return {
     values,
     problems,
@@ -72,34 +100,17 @@ export function useForm(id: string, specs: readonly FieldSpec[], record?: object
         setProblems(last => ({ ...last, [spec.name]: problem }))
     },
     reset,
+    attempt,
     async send(sentSpecs, work) {
-      const found = sentSpecs.flatMap(spec => {
-        const problem = findProblem(spec, values[spec.name] ?? '')
-        return problem ? [[spec.name, problem] as const] : []
-      })
-      setProblems(Object.fromEntries(found))
-      setFailure(found.length > 0 ? formTexts.mendFields(found.length) : '')
-      if (found.length > 0) {
-        focusField(found[0]![0])
-        return false
-      }
       setBusy(true)
-      try {
-        await work(buildBody(sentSpecs, values, record && initial))
+      const isDone = await attempt(sentSpecs, work)
+      if (isDone) {
         drafts.delete(id)
         isSent.current = true
         setWritten({})
-        return true
-      } catch (error) {
-        const { fields, rest } = sortErrors(error, sentSpecs)
-        setProblems(fields)
-        setFailure(rest || formTexts.mendFields(Object.keys(fields).length))
-        const [first] = Object.keys(fields)
-        if (first) focusField(first)
-        return false
-      } finally {
-        setBusy(false)
       }
+      setBusy(false)
+      return isDone
     },
   }
 }

@@ -45,8 +45,12 @@ export interface FieldSpec {
   min?: number
   max?: number
   maxLength?: number
-  /** The kind of each line. */
+  /** The kind of each line, and of each choice. */
   isNumeric?: boolean
+  /** Whether it holds a number or a text: what reads as a number is sent as one. */
+  isNumberOrText?: boolean
+  /** What a person may choose from, of a text that may also be another one. */
+  suggestions?: readonly string[]
   autoComplete?: string
 }
 
@@ -99,10 +103,13 @@ function readProperty(property: SettingsSchema): Pick<FieldSpec, 'kind'> & Parti
   const more = { hint, min, max, maxLength, initial }
   if (kind === 'choice') {
     const choices = (property.enum ?? []).filter(value => value !== null)
-    return { ...more, kind, choices: choices.map(value => [asText(value), asText(value)]) }
+    const isNumeric = choices.length > 0 && choices.every(value => typeof value === 'number')
+    return { ...more, kind, isNumeric, choices: choices.map(value => [asText(value), asText(value)]) }
   }
   if (kind === 'lines') return { ...more, kind, isNumeric: isNumeric(property.items) }
-  return { ...more, kind }
+  const types = typesOf(property)
+  const isNumberOrText = kind === 'text' && types.some(type => type === 'number' || type === 'integer')
+  return { ...more, kind, ...(isNumberOrText && { isNumberOrText }) }
 }
 
 const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
@@ -216,6 +223,14 @@ function sentValue(spec: FieldSpec, value: FieldValue): unknown {
   if (text === '') return undefined
   if (spec.kind === 'number' || spec.kind === 'integer') return Number(text)
   if (spec.kind === 'pairs') return readPairs(text)
+  if (spec.kind === 'choice' && spec.isNumeric) return Number(text)
+  // Larger integers keep all their digits as text only.
+  if (
+    spec.isNumberOrText &&
+    /^-?\d+(\.\d+)?$/.test(text) &&
+    Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER
+  )
+    return Number(text)
   if (spec.kind === 'lines') return linesOf(text).map(line => (spec.isNumeric ? Number(line) : line))
   return spec.kind === 'json' ? parseJson(text) : text
 }

@@ -9,7 +9,7 @@ import { prependPage, type PageRequest, type Series } from './series.ts'
 import { describeError, Loaded } from './states.ts'
 
 /** The chart and its library are loaded with the first series. */
-const LazyChart = lazy(async () => (await import('./chart/chart.ts')).Chart)
+export const LazyChart = lazy(async () => (await import('./chart/chart.ts')).Chart)
 
 /** Values that one chart shows at most: more than a year of an hourly check. */
 const MAX_POINTS = 10_000

@@ -9,6 +9,7 @@ import type { ChartMark } from '../parts/chart/points.ts'
 import { CheckCells, CheckStatus, type Check } from '../parts/check-cells.ts'
 import { Help } from '../parts/help.ts'
 import { InvalidRows } from '../parts/invalid-rows.ts'
+import { lazy } from '../parts/lazy.ts'
 import { notifyOfJob } from '../parts/notices.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
 import { loadMetricSeries, loadReferentialSeries, loadRuleSeries, type PageRequest } from '../parts/series.ts'
@@ -32,8 +33,22 @@ async function loadChecks(table: string, signal: AbortSignal) {
   return [...data.items].sort((a, b) => rank(a) - rank(b))
 }
 
-/** The checks of a table with their last values; one is opened with its chart. */
+const AddCheck = lazy(async () => (await import('../checks/add-check.ts')).AddCheck)
+const EditCheck = lazy(async () => (await import('../checks/edit-check.ts')).EditCheck)
+const CheckActions = lazy(async () => (await import('../checks/check-actions.ts')).CheckActions)
+
+/** The checks of a table, or the form that adds or changes one, as the address says. */
 export function HealthTab({ table, reload }: TabProps) {
+  const [query] = useQuery()
+  const edited = query.get('edit')
+  // A viewer may follow a link to a form, and sees the list.
+  if (canWrite() && query.has('add')) return html`<${AddCheck} table=${table} done=${reload} />`
+  if (canWrite() && edited) return html`<${EditCheck} table=${table} id=${edited} done=${reload} />`
+  return html`<${CheckTable} table=${table} reload=${reload} />`
+}
+
+/** The checks of a table with their last values; one is opened with its chart. */
+function CheckTable({ table, reload }: TabProps) {
   const [query] = useQuery()
   const checks = useData<Check[]>(`checks ${table.id}`, signal => loadChecks(table.id, signal))
   const drift = useData<ChartMark[]>(`marks ${table.id}`, async signal => {
@@ -54,9 +69,13 @@ export function HealthTab({ table, reload }: TabProps) {
           ? html`<${Empty} title=${texts.noChecks}>
               <p>${texts.noChecksText}</p>
               <p>
-                <a class="button primary" href="/api/public/docs/validity.md#make-a-rule"
-                  >${texts.howToAddChecks}</a
-                >
+                ${
+                  canWrite()
+                    ? html`<${AddLink} />`
+                    : html`<a class="button primary" href="/api/public/docs/validity.md#make-a-rule"
+                        >${texts.howToAddChecks}</a
+                      >`
+                }
               </p>
             <//>`
           : html`<${CheckNow} table=${table} checks=${checks} reload=${reload} />
@@ -83,6 +102,17 @@ export function HealthTab({ table, reload }: TabProps) {
                       check.id === openId &&
                         html`<tr key=${`${check.id} chart`}>
                           <td colspan="6">
+                            ${
+                              canWrite() &&
+                              html`<${CheckActions}
+                                table=${table.id}
+                                check=${check}
+                                changed=${() => {
+                                  checks.reload()
+                                  reload()
+                                }}
+                              />`
+                            }
                             <${CheckChart} table=${table.id} check=${check} marks=${drift.data} />
                           </td>
                         </tr>`,
@@ -127,6 +157,10 @@ function CheckChart({ table, check, marks }: { table: string; check: Check; mark
   </div>`
 }
 
+function AddLink() {
+  return html`<a class="button primary" href=${`${location.pathname}?add`}>${texts.addCheck}</a>`
+}
+
 function CheckNow({
   table,
   checks,
@@ -148,5 +182,6 @@ function CheckNow({
   if (!canWrite()) return null
   return html`<p class="actions above">
     <button onClick=${run} disabled=${isBusy}>${isBusy ? texts.checking : texts.checkNow}</button>
+    <${AddLink} />
   </p>`
 }

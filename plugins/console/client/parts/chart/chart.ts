@@ -8,6 +8,7 @@ import { usePanning } from './panning.ts'
 import { clampView, panView, zoomView, type View } from './view.ts'
 import type { OperatingHours } from './operating-hours.ts'
 import type { ChartMark, ChartPoint } from './points.ts'
+import { ThresholdHandle, type ChartHandle } from './threshold-handle.ts'
 
 interface ChartProps {
   title: string
@@ -23,6 +24,8 @@ interface ChartProps {
   isLoading?: boolean
   /** Loads values back to a moment, in milliseconds. */
   loadOlder?: (from: number) => void
+  /** A value that a person may move, such as the threshold. */
+  handle?: ChartHandle | undefined
 }
 
 /** The same list each time: another one would build the chart anew. */
@@ -51,9 +54,11 @@ export function Chart({
   hasOlder = false,
   isLoading = false,
   loadOlder,
+  handle,
 }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
+  const placeHandle = useRef<(u: uPlot) => void>(undefined)
   /** What is shown, which outlives the plot; null shows all. */
   const view = useRef<View | null>(null)
   const [shownView, setShownView] = useState<View | null>(null)
@@ -86,6 +91,7 @@ export function Chart({
       const kept = view.current
       plot.current?.destroy()
       const options = buildOptions(current, { points, threshold, hours, marks, setShown, onView })
+      options.hooks?.draw?.push(u => placeHandle.current?.(u))
       plot.current = new uPlot(options, data, current)
       // Nothing is drawn before this function ends.
       if (kept) plot.current.setScale('x', kept)
@@ -175,14 +181,17 @@ export function Chart({
         <span class="quiet" role="status">${isLoading && texts.loadingOlder}</span>
       </span>
     </figcaption>
-    <div
-      ref=${holder}
-      class="plot"
-      tabindex="0"
-      role="img"
-      aria-label=${`${title}. ${texts.chartKeys}`}
-      onKeyDown=${onKeyDown}
-    ></div>
+    <div class="plot-box">
+      <div
+        ref=${holder}
+        class="plot"
+        tabindex="0"
+        role="img"
+        aria-label=${`${title}. ${texts.chartKeys}`}
+        onKeyDown=${onKeyDown}
+      ></div>
+      ${handle && html`<${ThresholdHandle} plot=${plot} place=${placeHandle} handle=${handle} />`}
+    </div>
     <p class="readout" aria-live="polite">${describePoint(points[place], unit, marks)}</p>
   </figure>`
 }

@@ -1,0 +1,178 @@
+import { useState } from 'preact/hooks'
+import type { CheckType, Table } from 'tidemark/client'
+import { Form } from '../forms/fields.ts'
+import { useForm } from '../forms/form.ts'
+import { api } from '../lib/api.ts'
+import { useData } from '../lib/data.ts'
+import { html } from '../lib/html.ts'
+import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
+import { notify } from '../parts/notices.ts'
+import { Loaded } from '../parts/states.ts'
+import { Status } from '../parts/status.ts'
+import { tuningTexts } from '../texts/tuning.ts'
+import { texts } from '../texts.ts'
+import { CheckFields } from './check-fields.ts'
+import { previewOf } from './preview-input.ts'
+import { Preview } from './preview.ts'
+import { createCheck, createChecks, type CheckKind, type ColumnResult } from './requests.ts'
+import { COLUMNS, readColumns, specsOf, withoutHidden } from './specs.ts'
+
+/** What stands for the referential check among the types, which it is none of. */
+const REFERENTIAL = 'referential'
+
+/** An empty name is kept in the address: it shows the list of types. */
+const addressOf = (type: string) =>
+  type === '' ? `${location.pathname}?add` : withQuery(location.pathname, { add: type })
+
+/** Adds a check to a table: first what is checked, then how, with a dry run beside it. */
+export function AddCheck({ table, done }: { table: Table; done: () => void }) {
+  const [query] = useQuery()
+  const types = useData(`check types ${table.id}`, async signal => {
+    const { data } = await api.get('/api/v1/sdk/check-types', { query: { asset_id: table.id }, signal })
+    return data.items.filter(({ column, columns }) => column !== 'required' || columns?.length !== 0)
+  })
+  const chosen = query.get('add') ?? ''
+  return html`<section>
+    <p><a href=${location.pathname}>${tuningTexts.back}</a></p>
+    <h2>${tuningTexts.addTitle(table.name)}</h2>
+    <${Loaded} of=${types} what=${texts.checks.toLowerCase()} rows=${8}>
+      ${(items: readonly CheckType[]) => {
+        const type = items.find(item => item.type === chosen)
+        if (!type && chosen !== REFERENTIAL) return html`<${TypeList} types=${items} />`
+        return html`<${NewCheck} key=${chosen} table=${table} type=${type} done=${done} />`
+      }}
+    <//>
+  </section>`
+}
+
+function TypeList({ types }: { types: readonly CheckType[] }) {
+  const groups = (['rule', 'metric'] as const).map(
+    family =>
+      [
+        tuningTexts.groups[family],
+        types
+          .filter(type => type.family === family)
+          .map(({ type, description }) => ({ id: type, title: type, description })),
+      ] as const,
+  )
+  const reference = {
+    id: REFERENTIAL,
+    title: tuningTexts.referential,
+    description: tuningTexts.referentialText,
+  }
+  return html`<p>${tuningTexts.chooseType}</p>
+    ${[...groups, [tuningTexts.referentialGroup, [reference]] as const].map(
+      ([title, items]) =>
+        html`<h3 key=${title}>${title}</h3>
+          <ul class="types">
+            ${items.map(
+              ({ id, title: name, description }) =>
+                html`<li key=${id}>
+                  <a href=${addressOf(id)}
+                    ><strong>${name}</strong><span class="quiet">${description}</span></a
+                  >
+                </li>`,
+            )}
+          </ul>`,
+    )}`
+}
+
+/** The form of one type. @param props.type absent for a referential check */
+function NewCheck({ table, type, done }: { table: Table; type: CheckType | undefined; done: () => void }) {
+  const kind: CheckKind = !type ? 'referential' : type.family === 'rule' ? 'validity' : 'metric'
+  const [query] = useQuery()
+  const specs = specsOf(kind, type, true)
+  const names = type && type.column !== 'ignored' ? (type.columns ?? []) : []
+  const inAddress = query.getAll('column').filter(column => names.includes(column))
+  const columnSpec = {
+    ...COLUMNS,
+    isRequired: type?.column === 'required',
+    ...(inAddress.length > 0 && { initial: JSON.stringify(inAddress) }),
+  }
+  const hasColumns = type !== undefined && type.column !== 'ignored'
+  const all = [...(hasColumns ? [columnSpec] : []), ...specs.measured, ...specs.main, ...specs.more]
+  const form = useForm(`new check ${table.id} ${type?.type ?? REFERENTIAL}`, all)
+  const [results, setResults] = useState<readonly ColumnResult[]>([])
+  const columns = hasColumns ? readColumns(form.values[COLUMNS.name]) : []
+  // Several checks of one name could not be told apart.
+  const shown = withoutHidden(all, form.values).filter(({ name }) => name !== 'name' || columns.length < 2)
+  const fixed =
+    kind === 'referential' ? {} : { [kind === 'validity' ? 'rule_type' : 'metric_type']: type!.type }
+
+  const save = async () => {
+    let failed: ColumnResult[] = []
+    let outcomes: ColumnResult[] = []
+    setResults([])
+    const isDone = await form.send(shown, async ({ column_names: _columns, ...body }) => {
+      const path =
+        kind === 'referential' ? { child_table_path: table.table_path } : { table_path: table.table_path }
+      const sent = { ...fixed, ...body, ...path }
+      if (kind === 'referential' || columns.length < 2) {
+        await createCheck(kind, table.id, {
+          ...sent,
+          ...(columns[0] !== undefined && { column_name: columns[0] }),
+        })
+        return
+      }
+      outcomes = await createChecks(kind, table.id, { ...sent, column_names: columns })
+      failed = outcomes.filter(({ status }) => status === 'failed')
+    })
+    if (!isDone) return
+    done()
+    if (failed.length === 0) {
+      notify(tuningTexts.created(Math.max(1, columns.length)))
+      changeQuery({ add: null, column: null }, { replace: false })
+      return
+    }
+    // What was written is needed again for those that failed.
+    for (const { name } of shown) form.set(name, form.values[name]!)
+    form.set(COLUMNS.name, JSON.stringify(failed.map(({ column_name: column }) => column)))
+    setResults(outcomes)
+  }
+  return html`<p>
+      <strong>${type?.type ?? tuningTexts.referential}</strong>${' '}<span class="quiet"
+        >${type?.description ?? tuningTexts.referentialText}</span
+      >
+    </p>
+    <p class="actions above"><a class="button small" href=${addressOf('')}>${tuningTexts.otherType}</a></p>
+    <div class="with-side">
+      <div>
+        <${Form}
+          form=${form}
+          submit=${save}
+          label=${tuningTexts.create(columns.length)}
+          busyLabel=${tuningTexts.creating}
+        >
+          <${CheckFields}
+            form=${form}
+            specs=${{ ...specs, more: specs.more.filter(spec => shown.some(({ name }) => name === spec.name)) }}
+            table=${table}
+            columns=${hasColumns ? { spec: columnSpec, names } : undefined}
+          />
+        <//>
+        ${results.length > 0 && html`<${Outcomes} results=${results} />`}
+      </div>
+      <${Preview} input=${previewOf({ kind, table, form, specs: shown, fixed, columns })} />
+    </div>`
+}
+
+/** What became of each column. */
+function Outcomes({ results }: { results: readonly ColumnResult[] }) {
+  const created = results.filter(({ status }) => status === 'created').length
+  return html`<section class="outcomes" role="status">
+    <h3>${tuningTexts.outcomes(created, results.length)}</h3>
+    <ul>
+      ${results.map(
+        ({ column_name: column, error }) =>
+          html`<li key=${column}>
+            <code><bdi>${column}</bdi></code
+            >${' '}<${Status}
+              status=${error === null ? 'ok' : 'failed'}
+              word=${error ?? tuningTexts.wasCreated}
+            />
+          </li>`,
+      )}
+    </ul>
+    <p class="quiet">${tuningTexts.failedColumns}</p>
+  </section>`
+}

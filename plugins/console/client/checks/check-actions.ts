@@ -1,0 +1,95 @@
+import { useEffect, useState } from 'preact/hooks'
+import { useAction } from '../lib/action.ts'
+import { html } from '../lib/html.ts'
+import { changeQuery, withQuery } from '../lib/router.ts'
+import { Dialog } from '../parts/dialog.ts'
+import { notify } from '../parts/notices.ts'
+import { tuningTexts } from '../texts/tuning.ts'
+import { texts } from '../texts.ts'
+import { deleteCheck, runCheck, updateCheck } from './requests.ts'
+
+/** What a person may do with a check: run it now, edit, pause, delete. */
+export function CheckActions({
+  table,
+  check,
+  changed,
+}: {
+  table: string
+  check: { id: string; name: string; is_active: boolean }
+  /** The check has changed, so that lists must be loaded again. */
+  changed: () => void
+}) {
+  const { id, name, is_active: isActive } = check
+  const [isAsking, setAsking] = useState(false)
+  const [isRunning, run] = useAction(tuningTexts.runNow, async () => {
+    const { status, message } = await runCheck(table, id)
+    const ran = status === 'pass' ? 'passed' : status === 'fail' ? 'failed' : 'error'
+    notify([tuningTexts.ran[ran], message].filter(Boolean).join(' '), { isError: ran === 'error' })
+    changed()
+  })
+  const [isChanging, toggle] = useAction(isActive ? tuningTexts.pause : tuningTexts.resume, async () => {
+    await updateCheck(table, id, { is_active: !isActive })
+    notify(isActive ? tuningTexts.paused : tuningTexts.resumed)
+    changed()
+  })
+  const isBusy = isRunning || isChanging
+  return html`<p class="actions above check-actions">
+      <button disabled=${isBusy} onClick=${run}>
+        ${isRunning ? html`<${Seconds} />` : tuningTexts.runNow}
+      </button>
+      <a class="button" href=${withQuery(location.pathname, { edit: id })}>${tuningTexts.edit}</a>
+      <button disabled=${isBusy} onClick=${toggle}>
+        ${isActive ? tuningTexts.pause : tuningTexts.resume}
+      </button>
+      <button disabled=${isBusy} onClick=${() => setAsking(true)}>${tuningTexts.remove}</button>
+    </p>
+    ${
+      isAsking &&
+      html`<${RemoveDialog}
+        table=${table}
+        id=${id}
+        name=${name}
+        changed=${changed}
+        close=${() => setAsking(false)}
+      />`
+    } `
+}
+
+/** How long a run takes: a source says nothing of how far a statement is. */
+function Seconds() {
+  const [seconds, setSeconds] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds(count => count + 1), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return html`${tuningTexts.running(seconds)}`
+}
+
+function RemoveDialog({
+  table,
+  id,
+  name,
+  changed,
+  close,
+}: {
+  table: string
+  id: string
+  name: string
+  changed: () => void
+  close: () => void
+}) {
+  const [isBusy, remove] = useAction(tuningTexts.remove, async () => {
+    await deleteCheck(table, id)
+    notify(tuningTexts.removed(name))
+    close()
+    changeQuery({ check: null })
+    changed()
+  })
+  return html`<${Dialog} title=${tuningTexts.confirmRemove(name)} close=${close}>
+    <p>${tuningTexts.removeText}</p>
+    <p class="actions">
+      <button autofocus onClick=${close}>${texts.cancel}</button>
+      <button class="primary danger" disabled=${isBusy} onClick=${remove}>${tuningTexts.remove}</button>
+    </p>
+  <//>`
+}

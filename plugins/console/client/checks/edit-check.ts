@@ -1,0 +1,116 @@
+import type { Metric, Table, ValidityRuleDetail } from 'tidemark/client'
+import { Form } from '../forms/fields.ts'
+import { useForm } from '../forms/form.ts'
+import { useData } from '../lib/data.ts'
+import { html } from '../lib/html.ts'
+import { changeQuery, withQuery } from '../lib/router.ts'
+import { notify } from '../parts/notices.ts'
+import { Loaded } from '../parts/states.ts'
+import { tuningTexts } from '../texts/tuning.ts'
+import { formTexts } from '../texts/forms.ts'
+import { texts } from '../texts.ts'
+import { CheckFields } from './check-fields.ts'
+import { previewOf } from './preview-input.ts'
+import { Preview } from './preview.ts'
+import { kindOf, loadCheck, updateCheck } from './requests.ts'
+import { specsOf, withoutHidden } from './specs.ts'
+
+type Check = Awaited<ReturnType<typeof loadCheck>>
+
+/** Changes how a check judges and when it runs, with a dry run beside it. */
+export function EditCheck({ table, id, done }: { table: Table; id: string; done: () => void }) {
+  const check = useData(`check ${id}`, signal => loadCheck(table.id, id, signal))
+  return html`<section>
+    <p><a href=${withQuery(location.pathname, { check: id })}>${tuningTexts.back}</a></p>
+    <${Loaded} of=${check} what=${texts.check.toLowerCase()} rows=${8}>
+      ${(record: Check) => html`<${ChangeForm} table=${table} id=${id} record=${record} done=${done} />`}
+    <//>
+  </section>`
+}
+
+function ChangeForm({
+  table,
+  id,
+  record,
+  done,
+}: {
+  table: Table
+  id: string
+  record: Check
+  done: () => void
+}) {
+  const kind = kindOf(id)
+  const specs = specsOf(kind)
+  const all = [...specs.main, ...specs.more]
+  const form = useForm(`check ${id}`, all, record)
+  const shown = withoutHidden(all, form.values)
+  const save = async () => {
+    const isDone = await form.send(shown, async body => {
+      if (Object.keys(body).length > 0) await updateCheck(table.id, id, body)
+    })
+    if (!isDone) return
+    notify(texts.saved)
+    done()
+    changeQuery({ edit: null, check: id }, { replace: false })
+  }
+  const fixed = fixedOf(record)
+  const { column_name: column } = fixed as { column_name?: string }
+  return html`<h2>${tuningTexts.editTitle('name' in record ? record.name : titleOf(record))}</h2>
+    <p class="quiet">${tuningTexts.fixed}</p>
+    <dl class="facts">
+      ${Object.entries(fixed).map(
+        ([name, value]) =>
+          html`<div key=${name}>
+            <dt>${name}</dt>
+            <dd><code>${typeof value === 'string' ? value : JSON.stringify(value)}</code></dd>
+          </div>`,
+      )}
+    </dl>
+    <div class="with-side">
+      <${Form}
+        form=${form}
+        submit=${save}
+        more=${form.isChanged && html`<button type="button" onClick=${form.reset}>${formTexts.discard}</button>`}
+      >
+        <${CheckFields} form=${form} specs=${specs} table=${table} />
+      <//>
+      <${Preview}
+        input=${previewOf({ kind, table, form, specs: shown, fixed, columns: column === undefined ? [] : [column] })}
+      />
+    </div>`
+}
+
+/** What a check measures, as the body of a new one has it. */
+function fixedOf(record: Check): Record<string, unknown> {
+  if ('rule_type' in record) {
+    const { rule_type, column_name, rule_config } = record satisfies ValidityRuleDetail
+    return { rule_type, ...(column_name !== null && { column_name }), ...(rule_config && { rule_config }) }
+  }
+  if ('metric_type' in record) {
+    const { metric_type, column_name, group_by_columns, ...rest } = record
+    return {
+      metric_type,
+      ...(column_name !== null && { column_name }),
+      ...(group_by_columns.length > 0 && { group_by_columns }),
+      ...ownFields(rest),
+    }
+  }
+  const { child_column_name, parent_table_path, parent_column_name } = record
+  return { child_column_name, parent_table_path, parent_column_name }
+}
+
+const COMMON_FIELDS = new Set(
+  'id internal_id asset_id asset_public_id table_path capture_interval sensitivity is_active last_status created_at snapshots'.split(
+    ' ',
+  ),
+)
+
+/** The fields of the type of a metric, such as the percentile. */
+function ownFields(rest: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(rest).filter(([name, value]) => !COMMON_FIELDS.has(name) && value !== null),
+  )
+}
+
+const titleOf = ({ metric_type: type, column_name: column }: Metric) =>
+  column === null ? type : `${type} of ${column}`

@@ -1,0 +1,146 @@
+import { useMemo } from 'preact/hooks'
+import { formatNumber } from '../lib/format.ts'
+import { html } from '../lib/html.ts'
+import { LazyChart } from '../parts/series-chart.ts'
+import type { ChartHandle } from '../parts/chart/threshold-handle.ts'
+import { tuningTexts } from '../texts/tuning.ts'
+import {
+  chartPast,
+  countAlerts,
+  isRule,
+  nearestSensitivity,
+  upperEdge,
+  type Limit,
+  type RunWithPast,
+} from './past.ts'
+
+/** The percentage that an arrow key moves a threshold by. */
+const THRESHOLD_STEP = 1
+
+/** What the past would have said: a chart, and the alerts of each sensitivity. A change asks the source for nothing. */
+export function PastPanel({
+  run,
+  at,
+  limit,
+  setLimit,
+}: {
+  run: RunWithPast
+  /** When it was measured. */
+  at: number
+  limit: Limit
+  setLimit(limit: Limit): void
+}) {
+  const { history } = run
+  const limitKey = JSON.stringify(limit)
+  const points = useMemo(() => chartPast(run, limit, at), [run, at, limitKey])
+  const isUnknown = 'sensitivity' in limit && run.bands.length > 0 && upperEdge(run, limit) === undefined
+  const handle = handleOf(run, limit, setLimit)
+  return html`<h3>${tuningTexts.past}</h3>
+    <p class="quiet">
+      ${
+        history.source === null
+          ? history.message
+          : tuningTexts.pastFrom(
+              history.points,
+              history.lookback_days,
+              history.source === 'timestamps'
+                ? tuningTexts.computed(history.timestamp_column)
+                : tuningTexts.stored,
+            )
+      }
+    </p>
+    ${
+      points.length > 1 &&
+      html`<div class="chart-box">
+        <${LazyChart}
+          title=${tuningTexts.past}
+          unit=${isRule(run) ? '%' : ''}
+          points=${points}
+          threshold=${'threshold' in limit ? limit.threshold : undefined}
+          handle=${handle}
+        />
+      </div>`
+    }
+    ${points.length > 1 && handle && html`<p class="quiet">${tuningTexts.dragHint}</p>`}
+    ${isUnknown && html`<p class="stale">${tuningTexts.noBand(limit.sensitivity)}</p>`}
+    ${
+      'threshold' in limit
+        ? html`<p>
+            ${tuningTexts.atThreshold(limit.threshold)}:${' '}<strong
+              >${tuningTexts.alertsAt(countAlerts(run, limit.threshold), history.lookback_days)}</strong
+            >
+          </p>`
+        : html`<${SensitivityTable} run=${run} chosen=${limit.sensitivity} setLimit=${setLimit} />`
+    }`
+}
+
+function handleOf(run: RunWithPast, limit: Limit, setLimit: (limit: Limit) => void): ChartHandle | undefined {
+  if ('threshold' in limit) {
+    const set = (value: number) =>
+      setLimit({ threshold: Number(Math.min(100, Math.max(0, value)).toPrecision(3)) })
+    return {
+      value: limit.threshold,
+      label: tuningTexts.thresholdHandle,
+      text: `${formatNumber(limit.threshold)} %`,
+      drag: set,
+      step: direction => set(limit.threshold + direction * THRESHOLD_STEP),
+    }
+  }
+  const edge = upperEdge(run, limit)
+  if (edge === undefined) return undefined
+  const { sensitivity } = limit
+  return {
+    value: edge,
+    label: tuningTexts.sensitivityHandle,
+    text: `${tuningTexts.sensitivity} ${sensitivity}`,
+    drag(value) {
+      const nearest = nearestSensitivity(run, value)
+      if (nearest !== undefined && nearest !== sensitivity) setLimit({ sensitivity: nearest })
+    },
+    step: direction =>
+      setLimit({ sensitivity: Math.min(4, Math.max(1, Math.round(sensitivity) + direction)) }),
+  }
+}
+
+function SensitivityTable({
+  run,
+  chosen,
+  setLimit,
+}: {
+  run: RunWithPast
+  chosen: number
+  setLimit(limit: Limit): void
+}) {
+  const rows = run.history.by_sensitivity ?? []
+  if (rows.length === 0 || run.history.points === 0) return null
+  return html`<table class="by-sensitivity">
+    <thead>
+      <tr>
+        <th scope="col">${tuningTexts.sensitivity}</th>
+        <th scope="col" class="right">${tuningTexts.alertsIn(run.history.lookback_days)}</th>
+        <th scope="col" class="right">${tuningTexts.unusual}</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(row => {
+        const isChosen = row.sensitivity === chosen
+        return html`<tr key=${row.sensitivity} class=${isChosen ? 'chosen' : ''}>
+          <th scope="row">
+            <button
+              type="button"
+              class="link"
+              aria-label=${tuningTexts.use(row.sensitivity)}
+              aria-pressed=${isChosen ? 'true' : 'false'}
+              onClick=${() => setLimit({ sensitivity: row.sensitivity })}
+            >
+              ${row.sensitivity}
+            </button>
+            ${isChosen && html` <span class="chip">${tuningTexts.chosen}</span>`}
+          </th>
+          <td class="right">${row.alerts}</td>
+          <td class="right">${'failing' in row ? row.failing : row.anomalies}</td>
+        </tr>`
+      })}
+    </tbody>
+  </table>`
+}

@@ -1,0 +1,77 @@
+import type { Table } from 'tidemark/client'
+import type { FormState } from '../forms/form.ts'
+import { buildBody, type FieldSpec, type Values } from '../forms/schema.ts'
+import type { Limit } from './past.ts'
+import type { PreviewInput } from './preview.ts'
+import { dryRunCheck, type CheckKind, type DryRun } from './requests.ts'
+
+/** Fields that change neither what is measured nor what is learned of it. */
+const JUDGED_LATER = new Set([
+  'name',
+  'severity',
+  'description',
+  'error_message',
+  'alert_threshold_percent',
+  'sensitivity',
+  'backfill_days',
+  'column_names',
+])
+
+/** The dry run of what a form holds. */
+export function previewOf({
+  kind,
+  table,
+  form,
+  specs,
+  fixed,
+  columns,
+}: {
+  kind: CheckKind
+  table: Table
+  form: FormState
+  /** The fields that apply. */
+  specs: readonly FieldSpec[]
+  /** What a dry run needs besides: the type, and what a form that changes a check does not show. */
+  fixed: Record<string, unknown>
+  columns: readonly string[]
+}): PreviewInput {
+  const { values } = form
+  const measured = specs.filter(({ name }) => !JUDGED_LATER.has(name)).map(({ name }) => [name, values[name]])
+  return {
+    key: JSON.stringify([fixed, measured]),
+    limit: limitOf(kind, values),
+    columns,
+    setLimit: limit =>
+      'threshold' in limit
+        ? form.set('alert_threshold_percent', String(limit.threshold))
+        : form.set('sensitivity', String(limit.sensitivity)),
+    async measure(days, column) {
+      let found: DryRun | undefined
+      await form.attempt(specs, async () => {
+        const { column_names: _columns, backfill_days: _days, ...body } = buildBody(specs, values)
+        found = await dryRunCheck(kind, {
+          ...fixed,
+          ...body,
+          asset_id: table.id,
+          ...(column !== undefined && { column_name: column }),
+          ...(kind === 'referential'
+            ? { child_table_path: table.table_path }
+            : { table_path: table.table_path, lookback_days: days }),
+        })
+      })
+      return found
+    },
+  }
+}
+
+/** What the form judges by at the moment; null of a check that has no past. A field that is wrong counts as its default. */
+function limitOf(kind: CheckKind, values: Values): Limit | null {
+  if (kind === 'referential') return null
+  const number = (name: string, fallback: number) => {
+    const text = String(values[name] ?? '').trim()
+    return text === '' || !Number.isFinite(Number(text)) ? fallback : Number(text)
+  }
+  if (kind === 'validity' && values.detection_mode !== 'auto')
+    return { threshold: number('alert_threshold_percent', 0) }
+  return { sensitivity: number('sensitivity', 2) }
+}

@@ -1,0 +1,159 @@
+import { useRef, useState } from 'preact/hooks'
+import { CopyButton } from '../forms/secret.ts'
+import { formatNumber } from '../lib/format.ts'
+import { html } from '../lib/html.ts'
+import { Status } from '../parts/status.ts'
+import { tuningTexts } from '../texts/tuning.ts'
+import { isBeyondNow, isRule, type Limit, type RunWithPast } from './past.ts'
+import { PastPanel } from './past-panel.ts'
+import type { DryRun } from './requests.ts'
+
+const LOOKBACKS = [7, 30, 90]
+
+/** What a form gives to a dry run. */
+export interface PreviewInput {
+  /** What is measured; another one makes a result out of date. */
+  key: string
+  /** What the result is judged by, which needs no further measurement. */
+  limit: Limit | null
+  /** Columns to choose from, where the form makes several checks. */
+  columns: readonly string[]
+  /** Measures what the form holds. @returns undefined if a field is wrong, which the form then shows */
+  measure(lookbackDays: number, column: string | undefined): Promise<DryRun | undefined>
+  setLimit(limit: Limit): void
+}
+
+interface Result {
+  key: string
+  run: DryRun
+  at: number
+}
+
+/** The dry run beside a form. It asks the source when a person asks for it, never as they type. */
+export function Preview({ input }: { input: PreviewInput }) {
+  const [days, setDays] = useState(30)
+  const [column, setColumn] = useState('')
+  const [result, setResult] = useState<Result>()
+  const [isBusy, setBusy] = useState(false)
+  const round = useRef(0)
+  const chosen = input.columns.includes(column) ? column : input.columns[0]
+  const key = JSON.stringify([input.key, days, chosen])
+  const run = async () => {
+    const mine = ++round.current
+    setBusy(true)
+    const found = await input.measure(days, chosen)
+    // A person may have left this form for that of another type.
+    if (mine !== round.current) return
+    setBusy(false)
+    if (found) setResult({ key, run: found, at: Date.now() })
+  }
+  return html`<section class="side preview" aria-label=${tuningTexts.dryRun}>
+    <h2>${tuningTexts.dryRun}</h2>
+    <p class="quiet">${tuningTexts.dryRunText}</p>
+    <div class="preview-controls">
+      ${
+        input.columns.length > 1 &&
+        html`<label
+          >${tuningTexts.tryWith}
+          <select
+            value=${chosen}
+            onChange=${(event: Event) => setColumn((event.target as HTMLSelectElement).value)}
+          >
+            ${input.columns.map(name => html`<option key=${name} value=${name}>${name}</option>`)}
+          </select></label
+        >`
+      }
+      ${
+        input.limit &&
+        html`<label
+          >${tuningTexts.lookback}
+          <select
+            value=${String(days)}
+            onChange=${(event: Event) => setDays(Number((event.target as HTMLSelectElement).value))}
+          >
+            ${LOOKBACKS.map(count => html`<option key=${count} value=${count}>${tuningTexts.days(count)}</option>`)}
+          </select></label
+        >`
+      }
+      <button type="button" disabled=${isBusy} onClick=${() => void run()}>
+        ${isBusy ? tuningTexts.trying : result ? tuningTexts.tryAgain : tuningTexts.tryIt}
+      </button>
+    </div>
+    <div aria-live="polite">
+      ${result && result.key !== key && html`<p class="stale">${tuningTexts.isStale}</p>`}
+      ${result && html`<${Outcome} result=${result} input=${input} />`}
+    </div>
+  </section>`
+}
+
+function Outcome({ result: { run, at }, input }: { result: Result; input: PreviewInput }) {
+  const { limit } = input
+  const warnings = 'warnings' in run ? (run.warnings ?? []) : []
+  return html`<dl class="now">
+      <dt>${tuningTexts.now}</dt>
+      <dd>${describeNow(run)} <${Verdict} run=${run} limit=${limit} /></dd>
+    </dl>
+    ${run.error_message && html`<p class="bad">${run.error_message}</p>`}
+    ${warnings.map(warning => html`<p key=${warning} class="warning">${warning}</p>`)}
+    ${
+      limit &&
+      'history' in run &&
+      html`<${PastPanel} run=${run} at=${at} limit=${limit} setLimit=${input.setLimit} />`
+    }
+    <${Statements} run=${run} />`
+}
+
+function describeNow(run: DryRun): string {
+  if (run.status === 'error' || run.status === 'ERROR') return ''
+  if ('orphan_count' in run)
+    return [
+      tuningTexts.orphansNow(run.orphan_count, run.total_child_rows),
+      run.parents_below_min ? tuningTexts.parentsBelow(run.parents_below_min) : '',
+      run.parents_above_max ? tuningTexts.parentsAbove(run.parents_above_max) : '',
+    ]
+      .filter(Boolean)
+      .join(', ')
+  if (isRule(run)) return tuningTexts.invalidNow(run.invalid_percent, run.invalid_count, run.total_rows)
+  if (run.groups)
+    return tuningTexts.groupsNow(run.groups.length, run.groups.filter(group => group.is_anomaly).length)
+  return tuningTexts.valueNow(run.value)
+}
+
+/** How the value of now would be judged by the limit that the form has now. */
+function Verdict({ run, limit }: { run: DryRun; limit: Limit | null }) {
+  if (run.status === 'error' || run.status === 'ERROR') return html`<${Status} status="error" />`
+  if ('orphan_count' in run || !limit || ('groups' in run && run.groups))
+    return html`<${Word} isFailing=${/fail/i.test(run.status)} />`
+  const ofPast = run as RunWithPast
+  if ('sensitivity' in limit && ofPast.learning)
+    return html`<${Status} status="learning" word=${tuningTexts.isLearning} />`
+  const isFailing = isBeyondNow(ofPast, limit)
+  return isFailing === undefined ? null : html`<${Word} isFailing=${isFailing} />`
+}
+
+function Word({ isFailing }: { isFailing: boolean }) {
+  return html`<${Status}
+    status=${isFailing ? 'fail' : 'pass'}
+    word=${isFailing ? tuningTexts.wouldFail : tuningTexts.wouldPass}
+  />`
+}
+
+function Statements({ run }: { run: DryRun }) {
+  const text = run.sql.map(statement => statement.text).join(';\n\n')
+  const values = run.sql.flatMap(statement => statement.values as unknown[])
+  return html`<details class="sql" open>
+    <summary>${tuningTexts.sql}</summary>
+    <pre tabindex="0" role="region" aria-label=${tuningTexts.sql}><code>${text}</code></pre>
+    ${
+      values.length > 0 &&
+      html`<p class="quiet">
+        ${tuningTexts.values}:${' '}<code
+          >${values
+            .map(value => (typeof value === 'number' ? formatNumber(value) : JSON.stringify(value)))
+            .join(', ')}</code
+        >
+      </p>`
+    }
+    <${CopyButton} text=${text} label=${tuningTexts.copySql} />
+  </details>`
+}

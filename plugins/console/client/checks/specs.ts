@@ -1,0 +1,227 @@
+import type { CheckType } from 'tidemark/client'
+import { readSchema, type FieldSpec, type Values } from '../forms/schema.ts'
+import { tuningTexts } from '../texts/tuning.ts'
+import type { CheckKind } from './requests.ts'
+
+/** The fields of a form, in its order; a person may leave those of `more` as they are. */
+export interface CheckSpecs {
+  /** What is measured; it cannot be changed later. */
+  measured: FieldSpec[]
+  main: FieldSpec[]
+  more: FieldSpec[]
+}
+
+const choicesOf = (words: Readonly<Record<string, string>>) => Object.entries(words)
+
+const severity: FieldSpec = {
+  name: 'severity',
+  label: tuningTexts.severity,
+  kind: 'choice',
+  initial: 'warning',
+  choices: choicesOf(tuningTexts.severities),
+  isRequired: true,
+}
+const name: FieldSpec = {
+  name: 'name',
+  label: tuningTexts.name,
+  kind: 'text',
+  maxLength: 200,
+  hint: tuningTexts.nameHint,
+}
+const description: FieldSpec = {
+  name: 'description',
+  label: tuningTexts.description,
+  kind: 'long',
+  maxLength: 2_000,
+}
+const backfill: FieldSpec = {
+  name: 'backfill_days',
+  label: tuningTexts.backfill,
+  hint: tuningTexts.backfillHint,
+  kind: 'integer',
+  min: 1,
+  max: 90,
+}
+const intervalNamed = (field: string): FieldSpec => ({
+  name: field,
+  label: tuningTexts.interval,
+  kind: 'choice',
+  initial: 'daily',
+  choices: choicesOf(tuningTexts.intervals),
+  isRequired: true,
+})
+
+/** The columns that a check is made for, as a list in JSON: a name may hold whatever a text does. */
+export const COLUMNS: FieldSpec = {
+  name: 'column_names',
+  label: tuningTexts.columns,
+  hint: tuningTexts.columnsHint,
+  kind: 'json',
+  isRequired: true,
+}
+
+const groupBy: FieldSpec = {
+  name: 'group_by_columns',
+  label: tuningTexts.groupBy,
+  hint: tuningTexts.groupByHint,
+  kind: 'json',
+}
+
+const manual: FieldSpec = {
+  name: 'alert_threshold_percent',
+  label: tuningTexts.threshold,
+  hint: tuningTexts.thresholdHint,
+  kind: 'number',
+  initial: '0',
+  min: 0,
+  max: 100,
+}
+const auto: FieldSpec = {
+  name: 'sensitivity',
+  label: tuningTexts.sensitivity,
+  hint: tuningTexts.sensitivityHint,
+  kind: 'choice',
+  initial: '2',
+  choices: choicesOf(tuningTexts.sensitivities),
+  isNumeric: true,
+  isRequired: true,
+}
+const hours: FieldSpec = {
+  name: 'operating_period_mode',
+  label: tuningTexts.hours,
+  hint: tuningTexts.hoursHint,
+  kind: 'choice',
+  initial: 'off',
+  choices: choicesOf(tuningTexts.hourModes),
+  isRequired: true,
+}
+
+/** All fields of a rule, among them those that its mode hides. @param type absent for one that exists */
+function ruleSpecs(type: CheckType | undefined): CheckSpecs {
+  const nullPolicy: FieldSpec = { name: 'treat_null_as_valid', label: tuningTexts.nullIsValid, kind: 'flag' }
+  return {
+    measured: type ? readSchema(type.settings, 'rule_config') : [],
+    main: [
+      severity,
+      {
+        name: 'detection_mode',
+        label: tuningTexts.mode,
+        kind: 'choice',
+        initial: 'manual',
+        choices: choicesOf(tuningTexts.modes),
+        isRequired: true,
+      },
+      manual,
+      auto,
+      intervalNamed('check_interval'),
+      ...(type?.ignores_null_policy ? [] : [nullPolicy]),
+    ],
+    more: [
+      name,
+      description,
+      {
+        name: 'error_message',
+        label: tuningTexts.title,
+        hint: tuningTexts.titleHint,
+        kind: 'text',
+        maxLength: 1_000,
+      },
+      hours,
+      {
+        name: 'operating_schedule_id',
+        label: tuningTexts.schedule,
+        kind: 'choice',
+        isRequired: true,
+        choices: [],
+      },
+      ...(type ? [backfill] : []),
+    ],
+  }
+}
+
+function metricSpecs(type: CheckType | undefined): CheckSpecs {
+  return {
+    measured: type ? readSchema(type.settings) : [],
+    main: [
+      {
+        name: 'sensitivity',
+        label: tuningTexts.sensitivity,
+        hint: tuningTexts.metricSensitivityHint,
+        kind: 'number',
+        initial: '2',
+        min: 0.1,
+        max: 10,
+        isRequired: true,
+      },
+      intervalNamed('capture_interval'),
+    ],
+    more: type ? [groupBy, backfill] : [],
+  }
+}
+
+function referentialSpecs(isNew: boolean): CheckSpecs {
+  const limit = (field: string, label: string): FieldSpec => ({ name: field, label, kind: 'integer', min: 0 })
+  return {
+    measured: isNew
+      ? [
+          {
+            name: 'child_column_name',
+            label: tuningTexts.column,
+            kind: 'choice',
+            isRequired: true,
+            choices: [],
+          },
+          {
+            name: 'parent_table_path',
+            label: tuningTexts.parentTable,
+            hint: tuningTexts.parentTableHint,
+            kind: 'text',
+            isRequired: true,
+          },
+          { name: 'parent_column_name', label: tuningTexts.parentColumn, kind: 'text', isRequired: true },
+        ]
+      : [],
+    main: [
+      severity,
+      { ...limit('max_orphan_count', tuningTexts.maxOrphans), hint: tuningTexts.maxOrphansHint },
+      { name: 'max_orphan_percent', label: tuningTexts.maxOrphanPercent, kind: 'number', min: 0, max: 100 },
+      intervalNamed('capture_interval'),
+    ],
+    more: [
+      name,
+      description,
+      limit('min_child_count', tuningTexts.minChildren),
+      limit('max_child_count', tuningTexts.maxChildren),
+    ],
+  }
+}
+
+/** The fields of a check. @param type of a new rule or metric */
+export function specsOf(kind: CheckKind, type?: CheckType, isNew = type !== undefined): CheckSpecs {
+  if (kind === 'validity') return ruleSpecs(type)
+  return kind === 'metric' ? metricSpecs(type) : referentialSpecs(isNew)
+}
+
+/** The fields that apply to what is chosen in others: the threshold of manual mode, the hours of auto mode. */
+export function withoutHidden(specs: readonly FieldSpec[], values: Values): FieldSpec[] {
+  const mode = values.detection_mode
+  if (mode === undefined) return [...specs]
+  const isAuto = mode === 'auto'
+  const hidden = new Set([
+    ...(isAuto
+      ? ['alert_threshold_percent']
+      : ['sensitivity', 'operating_period_mode', 'operating_schedule_id', 'backfill_days']),
+    ...(values.operating_period_mode === 'schedule' ? [] : ['operating_schedule_id']),
+  ])
+  return specs.filter(spec => !hidden.has(spec.name))
+}
+
+/** The chosen columns. */
+export function readColumns(value: unknown): string[] {
+  try {
+    const found: unknown = JSON.parse(String(value))
+    return Array.isArray(found) ? found.map(String) : []
+  } catch {
+    return []
+  }
+}

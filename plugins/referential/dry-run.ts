@@ -1,0 +1,41 @@
+import type { Server } from '@hapi/hapi'
+import { columnsOf } from '../../server/http/fields.ts'
+import { configureCheck } from './create.ts'
+import { checkFields, type NewCheck } from './fields.ts'
+import { judgeOutcome } from './judge.ts'
+import type { ReferentialCheck } from './models.ts'
+import { presentOrphans } from './present.ts'
+import { checkSpecOf } from './record.ts'
+
+/** The body of a dry run, validated. */
+export type ReferentialDryRun = NewCheck & { asset_id: string }
+
+/** Measures what a check of this body would, judges it as that check would, and stores nothing. It has no computed past. */
+export async function dryRunCheck(
+  server: Server,
+  companyId: string,
+  body: ReferentialDryRun,
+): Promise<object> {
+  const { source, child, parent } = await configureCheck(server, companyId, body.asset_id, body)
+  const check = {
+    ...NO_LIMITS,
+    ...columnsOf<ReferentialCheck>(checkFields, body),
+    childColumnName: body.child_column_name,
+    parentColumnName: body.parent_column_name,
+  }
+  const spec = checkSpecOf(server, check, { source, table: parent })
+  if ('kind' in spec) throw new Error(spec.message)
+  const { statements, outcome } = await server.plugins.scans.dryRun(
+    { source, table: child, check: spec, warnings: [], isEngineValidated: false },
+    null,
+  )
+  const judged = judgeOutcome(check, outcome)
+  return {
+    sql: statements,
+    status: judged.status,
+    ...presentOrphans(judged),
+    error_message: judged.errorMessage,
+  }
+}
+
+const NO_LIMITS = { maxOrphanCount: null, maxOrphanPercent: null, minChildCount: null, maxChildCount: null }

@@ -1,0 +1,220 @@
+/** Checks are added, tried, changed, paused and deleted in Chromium. */
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { startStage, type Stage } from './stage.ts'
+
+const stage = await startStage(t)
+if (stage) await tryTuning(stage)
+
+async function tryTuning({ app, world, origin, openAs, ready, violationsOf }: Stage) {
+  const table = `/tables/${encodeURIComponent(world.table)}`
+  const open = async (query: string, options = {}) => {
+    const opened = await openAs(world.tenant, table + query, options)
+    await ready(opened.page)
+    return opened
+  }
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+  const count = async (path: string) =>
+    (await world.tenant.ask('GET', `/api/v1/sdk/${path}/${encodeURIComponent(world.table)}`)).body.pagination
+      .total as number
+
+  t.test(
+    'a rule is tried before it is made, and the past follows the threshold without a statement',
+    async t => {
+      const { page, faults } = await open('?add')
+      const dryRuns: string[] = []
+      page.on('request', request => {
+        if (request.url().endsWith('/dry-run')) dryRuns.push(request.url())
+      })
+      await page.getByRole('link', { name: /^RANGE/ }).click()
+      await button(page, 'Try it').click()
+      await page.getByText('Columns is needed.').waitFor()
+      t.equal(dryRuns.length, 0, 'what is wrong with the form asks for nothing')
+
+      await page.getByLabel('total').check()
+      await page.getByLabel('Max').fill('400')
+      await button(page, 'Try it').click()
+      await page.getByText('20 % invalid (100 of 500 rows)').waitFor()
+      t.match(await page.locator('.preview .now').innerText(), /would fail/)
+      t.match(await page.locator('.sql code').first().innerText(), /select .* from "public"\."orders"/s)
+      const threshold = page.getByLabel('Threshold (% of invalid rows)')
+      await threshold.fill('50')
+      await page.locator('.preview .now').getByText('would pass').waitFor()
+      const handle = page.getByRole('slider')
+      await handle.press('ArrowUp')
+      t.equal(await threshold.inputValue(), '51')
+      const box = (await handle.boundingBox())!
+      await page.mouse.move(box.x + 12, box.y + 12)
+      await page.mouse.down()
+      await page.mouse.move(box.x + 12, box.y + 62, { steps: 3 })
+      await page.mouse.up()
+      t.ok(Number(await threshold.inputValue()) < 51, 'the pointer moves it too')
+      t.equal(dryRuns.length, 1, 'one statement serves all thresholds')
+      await page.getByLabel('Max').fill('450')
+      await page.getByText('The form has changed since').waitFor()
+
+      await page.reload()
+      await ready(page)
+      t.strictSame(faults, { errors: [], elsewhere: [] })
+      await page.context().close()
+    },
+  )
+
+  t.test('what is written stays on Back, and what the server refuses stands beside its field', async t => {
+    const { page } = await open('?add=REGEX&column=email')
+    await page.getByLabel('Pattern').fill('([a-z')
+    await page.getByRole('link', { name: 'Another type' }).click()
+    await page.locator('.types').first().waitFor()
+    await page.goBack()
+    t.equal(await page.getByLabel('Pattern').inputValue(), '([a-z')
+    t.ok(await page.getByLabel('email').isChecked(), 'the address names the column')
+    const before = await count('validity')
+    await button(page, 'Create check').click()
+    await page.locator('[name="rule_config.pattern"][aria-invalid=true]').waitFor()
+    t.equal(await page.getByLabel('Pattern').inputValue(), '([a-z')
+    await page.getByLabel('Pattern').fill('@')
+    await button(page, 'Create check').click()
+    await page.getByText('1 check was created.').waitFor()
+    t.equal(await count('validity'), before + 1)
+    await page.context().close()
+  })
+
+  t.test('several columns make a check each, and the outcome of each is shown', async t => {
+    const { page } = await open('?add=NOT_NULL')
+    const before = await count('validity')
+    for (const column of ['id', 'total']) await page.getByLabel(column, { exact: true }).check()
+    await button(page, 'Create 2 checks').click()
+    await page.getByText('2 checks were created.').waitFor()
+    t.equal(await count('validity'), before + 2)
+
+    await page.goto(`${origin}${table}?add=NOT_NULL`)
+    await ready(page)
+    for (const column of ['status', 'created_at']) await page.getByLabel(column, { exact: true }).check()
+    await page.route('**/bulk', route =>
+      route.fulfill({
+        json: {
+          data: {
+            results: [
+              { column_name: 'status', status: 'created', id: 'v_1', error: null },
+              { column_name: 'created_at', status: 'failed', id: null, error: 'There is no such column' },
+            ],
+            created: 1,
+            failed: 1,
+            total: 2,
+          },
+        },
+      }),
+    )
+    await button(page, 'Create 2 checks').click()
+    await page.getByText('1 of 2 checks were created').waitFor()
+    await page.getByText('There is no such column').waitFor()
+    t.notOk(await page.getByLabel('status', { exact: true }).isChecked())
+    t.ok(await page.getByLabel('created_at', { exact: true }).isChecked(), 'what failed is still chosen')
+    await page.context().close()
+  })
+
+  t.test(
+    'a metric shows its alerts at each sensitivity, and the choice asks the source for nothing',
+    async t => {
+      const { page } = await open('?add=row_count')
+      await button(page, 'Try it').click()
+      await page.locator('.by-sensitivity').waitFor()
+      t.equal(await page.locator('.by-sensitivity tbody tr').count(), 4)
+      let asked = 0
+      page.on('request', request => void (request.url().endsWith('/dry-run') && asked++))
+      await button(page, 'Use sensitivity 4').click()
+      t.equal(await page.locator('[name=sensitivity]').inputValue(), '4')
+      await page.getByRole('slider').press('ArrowDown')
+      t.equal(await page.locator('[name=sensitivity]').inputValue(), '3')
+      await page.locator('[name=sensitivity]').fill('20')
+      await button(page, 'Create check').click()
+      await page.getByText('Sensitivity must be at most 10.').waitFor()
+      t.equal(asked, 0)
+      await page.context().close()
+    },
+  )
+
+  t.test('a referential check is tried and made', async t => {
+    const { page } = await open('?add=referential')
+    await page.locator('[name=child_column_name]').selectOption('id')
+    await page.locator('[name=parent_table_path]').fill('public.customers')
+    await page.locator('[name=parent_column_name]').fill('nothing')
+    await button(page, 'Try it').click()
+    await page.locator('[name=parent_column_name][aria-invalid=true]').waitFor()
+    await page.locator('[name=parent_column_name]').fill('id')
+    await button(page, 'Try it').click()
+    await page.getByText('500 rows of 500 without a parent').waitFor()
+    await button(page, 'Create check').click()
+    await page.getByText('1 check was created.').waitFor()
+    t.equal(await count('referential'), 1)
+    await page.context().close()
+  })
+
+  t.test('a check is run, paused, resumed, changed and deleted', async t => {
+    const { page } = await open(`?check=${world.metricId}`)
+    await button(page, 'Run now').click()
+    await page.getByText(/It (passed|failed)\./).waitFor()
+    await button(page, 'Pause').click()
+    await page.getByText('The check is paused.').waitFor()
+    await button(page, 'Resume').click()
+    await page.getByText('The check runs again.').waitFor()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.locator('[name=sensitivity]').fill('0')
+    await button(page, 'Save').click()
+    await page.getByText('Sensitivity must be at least 0.1.').waitFor()
+    await page.locator('[name=sensitivity]').fill('3.5')
+    await button(page, 'Save').click()
+    await page.getByText('Saved.').waitFor()
+    const path = `/api/v1/sdk/metrics/${encodeURIComponent(world.table)}/${world.metricId}`
+    t.match((await world.tenant.ask('GET', path)).body.data, { sensitivity: 3.5, capture_interval: 'daily' })
+    await button(page, 'Delete').click()
+    await page.getByRole('dialog').getByText('Its results').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    t.equal((await world.tenant.ask('GET', path)).status, 200)
+    await button(page, 'Delete').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText(/was deleted/).waitFor()
+    t.equal((await world.tenant.ask('GET', path)).status, 404)
+    await page.context().close()
+  })
+
+  for (const width of [360, 1280])
+    for (const colorScheme of ['light', 'dark'] as const)
+      t.test(`forms fit ${width} px in ${colorScheme} and are accessible`, async t => {
+        const { page, faults } = await open('', { viewport: { width, height: 800 }, colorScheme })
+        const { items } = (
+          await world.tenant.ask('GET', `/api/v1/sdk/validity/${encodeURIComponent(world.table)}`)
+        ).body.data
+        for (const query of [
+          '?add',
+          '?add=RANGE&column=total',
+          '?add=referential',
+          `?edit=${items[0].uuid}`,
+        ]) {
+          await page.goto(origin + table + query)
+          await ready(page)
+          if (/RANGE|edit/.test(query)) {
+            if (/RANGE/.test(query)) await page.getByLabel('Max').fill('400')
+            await button(page, 'Try it').click()
+            await page.locator('.preview .now').waitFor()
+            await page.locator('.chart').waitFor()
+          }
+          t.strictSame(await violationsOf(page), [], `${query}: axe`)
+          const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+          t.ok(overflow <= 0, `${query}: no scrolling sideways`)
+        }
+        t.strictSame(faults, { errors: [], elsewhere: [] })
+        await page.context().close()
+      })
+
+  t.test('a viewer sees no form and no buttons', async t => {
+    const { page } = await open('?add')
+    await page.context().close()
+    await app.query(`update users set role = 'viewer' where email = $1`, [world.tenant.email])
+    const seen = await open('?add=RANGE')
+    await seen.page.locator('.checks').waitFor()
+    t.equal(await seen.page.getByText('Add a check').count(), 0)
+    t.equal(await seen.page.locator('.preview').count(), 0)
+    await seen.page.context().close()
+  })
+}
