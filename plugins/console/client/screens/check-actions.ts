@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../lib/api.ts'
+import { deleteCheck, runCheck, updateCheck } from '../checks/requests.ts'
 import { workOnEach } from '../lib/bulk.ts'
 import { html } from '../lib/html.ts'
 import { canWrite } from '../lib/session.ts'
@@ -19,44 +19,11 @@ const ACTIONS: readonly { action: Action; name: string; applies(check: Check): b
   { action: 'remove', name: checkTexts.remove, applies: () => true },
 ]
 
-/** The requests of each kind of check. */
-const KINDS = {
-  validity: {
-    run: (path: CheckPath) =>
-      api.post('/api/v1/sdk/validity/{asset_id}/{rule_id}/check', { path: ruleOf(path) }),
-    change: (path: CheckPath, body: { is_active: boolean }) =>
-      api.patch('/api/v1/sdk/validity/{asset_id}/{rule_id}', { path: ruleOf(path), body }),
-    remove: (path: CheckPath) =>
-      api.delete('/api/v1/sdk/validity/{asset_id}/{rule_id}', { path: ruleOf(path) }),
-  },
-  metric: {
-    run: (path: CheckPath) =>
-      api.post('/api/v1/sdk/metrics/{asset_id}/{metric_id}/capture', { path: metricOf(path) }),
-    change: (path: CheckPath, body: { is_active: boolean }) =>
-      api.patch('/api/v1/sdk/metrics/{asset_id}/{metric_id}', { path: metricOf(path), body }),
-    remove: (path: CheckPath) =>
-      api.delete('/api/v1/sdk/metrics/{asset_id}/{metric_id}', { path: metricOf(path) }),
-  },
-  referential: {
-    run: (path: CheckPath) =>
-      api.post('/api/v1/sdk/referential/{asset_id}/{check_id}/execute', { path: referenceOf(path) }),
-    change: (path: CheckPath, body: { is_active: boolean }) =>
-      api.patch('/api/v1/sdk/referential/{asset_id}/{check_id}', { path: referenceOf(path), body }),
-    remove: (path: CheckPath) =>
-      api.delete('/api/v1/sdk/referential/{asset_id}/{check_id}', { path: referenceOf(path) }),
-  },
-}
-
-type CheckPath = Pick<Check, 'asset_id' | 'id'>
-const ruleOf = ({ asset_id, id }: CheckPath) => ({ asset_id, rule_id: id })
-const metricOf = ({ asset_id, id }: CheckPath) => ({ asset_id, metric_id: id })
-const referenceOf = ({ asset_id, id }: CheckPath) => ({ asset_id, check_id: id })
-
 async function act(action: Action, check: Check): Promise<Check> {
-  const requests = KINDS[check.kind as keyof typeof KINDS]
-  if (action === 'run') await requests.run(check)
-  else if (action === 'remove') await requests.remove(check)
-  else await requests.change(check, { is_active: action === 'resume' })
+  const { asset_id: table, id } = check
+  if (action === 'run') await runCheck(table, id)
+  else if (action === 'remove') await deleteCheck(table, id)
+  else await updateCheck(table, id, { is_active: action === 'resume' })
   return check
 }
 

@@ -40,7 +40,7 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     health: table,
     check: `${table}?check=${world.metricId}`,
     addCheck: `${table}?add`,
-    newRule: `${table}?add=RANGE`,
+    addRange: `${table}?add=RANGE`,
     editCheck: `${table}?edit=${world.metricId}`,
     columns: `${table}?tab=columns`,
     changes: `${table}?tab=changes`,
