@@ -106,6 +106,8 @@ export interface AlertHealth {
     active_alerts: number
     /** Tables with such an alert. */
     affected_tables: number
+    /** Destinations that are active. */
+    active_destinations: number
   }
   /** Alerts that were opened, and resolved or dismissed, since the time that was given; routine kinds do not count. */
   since: { alerts_opened: number; alerts_ended: number }

@@ -56,6 +56,7 @@ export const summary = reply(
         }),
         active_alerts: count.description('Triggered or acknowledged.').example(0),
         affected_tables: count.description('Tables with such an alert.').example(0),
+        active_destinations: count.description('Destinations that are not switched off.').example(1),
       }),
       freshness: freshness.optional(),
       schema_drift: exampleRecord({

@@ -48,7 +48,7 @@ export async function countAlerts(
   // One row without counts if there is no alert.
   const counts = found.filter(row => row.status !== null)
   const open = counts.filter(isOpen)
-  const totals: Omit<AlertHealth['summary'], 'active_alerts' | 'affected_tables'> = {
+  const totals: Omit<AlertHealth['summary'], 'active_alerts' | 'affected_tables' | 'active_destinations'> = {
     total_rules: found[0]?.rules ?? 0,
     active_rules: found[0]?.activeRules ?? 0,
     recent_alerts: counts.reduce((total, { recent }) => total + recent, 0),
@@ -80,14 +80,16 @@ export async function readAlertHealth(
 ): Promise<AlertHealth> {
   const routineKinds = kinds.flatMap(({ name, isRoutine }) => (isRoutine ? name : []))
   const { counts, open, totals } = await countAlerts(trx, { since: since ?? null, routineKinds })
-  const attention = await rows<NeedyAlert & { tables: number }>(
+  const attention = await rows<NeedyAlert & { tables: number; destinations: number }>(
     trx,
     `with needing as (
        select id, severity, title, asset_id, created_at, event #>> '{asset,qualified_name}' as asset_name,
          event #>> '{asset,asset_type}' not in ('source', 'destination') as is_table
        from alerts where company_id = :companyId and ${IS_OPEN} and status <> 'snoozed')
-     select counted.tables, listed.*
-     from (select (count(distinct asset_id) filter (where is_table))::int as tables from needing) counted
+     select counted.*, listed.*
+     from (select (count(distinct asset_id) filter (where is_table))::int as tables,
+         (select count(*)::int from destinations where company_id = :companyId and is_active) as destinations
+       from needing) counted
      left join (select id, severity, title, asset_id, asset_name from needing where severity in ('critical', 'warning')
        order by severity = 'critical' desc, created_at desc, id desc limit :limit) listed on true`,
     { companyId: companyOf(trx), limit: MAX_LISTED },
@@ -97,6 +99,7 @@ export async function readAlertHealth(
       ...totals,
       active_alerts: sumCounts(open.filter(({ status }) => status !== 'snoozed')),
       affected_tables: attention[0]?.tables ?? 0,
+      active_destinations: attention[0]?.destinations ?? 0,
     },
     since: {
       alerts_opened: counts.reduce((total, { openedSince }) => total + openedSince, 0),

@@ -9,6 +9,7 @@ import { useSignal } from './lib/signal.ts'
 import { applyTheme } from './lib/theme.ts'
 import { Boundary } from './parts/boundary.ts'
 import { Frame } from './parts/frame.ts'
+import { notify } from './parts/notices.ts'
 import { Failure } from './parts/states.ts'
 import { preloadScreen, Screen } from './screens/screens.ts'
 import { Expired, Invitation, SignIn, signInNotice } from './screens/sign-in.ts'
@@ -54,6 +55,7 @@ async function start(): Promise<void> {
   await resumeSession().catch((error: unknown) => {
     if (!isSignedOut(error)) throw error
   })
+  if (refusal !== null && session.value?.user) notify(texts.linkFailed, { isError: true })
   if (ticket === null || session.value?.user) return
   await signIn({ ticket }).catch((error: unknown) => {
     if (!(error instanceof SignInError) || error.status !== 401) throw error

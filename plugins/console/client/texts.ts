@@ -29,8 +29,12 @@ export const texts = {
   none: 'None',
 
   // Frame
+  people: 'People',
+  apiKeys: 'API keys',
+  auditLog: 'Audit log',
   keysTitle: 'Keyboard',
   providerFailed: 'The sign-in through the provider failed. Try again, or sign in with your password.',
+  linkFailed: 'The provider was not linked. Try again.',
   expiredTitle: 'Your session has ended',
   expiredText: 'Sign in again to go on where you were.',
 
@@ -264,12 +268,12 @@ export const texts = {
   hidden: 'hidden: personal data',
 
   // Settings
+  preferences: 'Preferences',
   theme: 'Theme',
   themes: { system: 'System', light: 'Light', dark: 'Dark' },
   timezone: 'Time zone',
   pageSize: 'Rows of a list',
   noSettings: 'The demo has no preferences. Sign in to change the theme.',
-  you: 'You',
   role: 'Role',
   company: 'Company',
 

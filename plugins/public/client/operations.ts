@@ -3365,6 +3365,8 @@ export interface HealthSummary {
     active_alerts: number
     /** Tables with such an alert. */
     affected_tables: number
+    /** Destinations that are not switched off. */
+    active_destinations: number
   }
   freshness?: {
     total_tables: number

@@ -114,7 +114,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /catalog': { access: 'open' },
   'GET /checks': { access: 'open' },
   'GET /changes': { access: 'open' },
-  'GET /settings': { access: 'open' },
+  'GET /settings/{id?}': { access: 'open', at: { id: '=people' } },
   'GET /console/files/{version}/{path*}': {
     access: 'open',
     at: { version: '=none', path: '=none' },

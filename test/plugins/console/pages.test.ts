@@ -16,7 +16,16 @@ const APIS = {
   '/sources': '/api/v1/assets',
   '/routing': '/api/v1/sdk/alerts/destinations',
 }
-const SCREENS = ['/', ...Object.keys(APIS), '/catalog', '/checks', '/changes', '/settings', '/invitation']
+const SCREENS = [
+  '/',
+  ...Object.keys(APIS),
+  '/catalog',
+  '/checks',
+  '/changes',
+  '/settings',
+  '/settings/people',
+  '/invitation',
+]
 /** Of JavaScript, compressed. */
 const MAX_FIRST_SCREEN_BYTES = 90_000
 /** With the largest of the parts that are loaded when they are opened: a chart, or a form. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { explicit, startWorlds } from '../freshness/worlds.ts'
 
-const { tenant, stranger, world, discover, query } = await startWorlds(t)
+const { server, tenant, stranger, world, discover, query } = await startWorlds(t)
 
 const summary = async (who = tenant, search = '') =>
   (await who.ask('GET', `/api/v1/sdk/health/summary${search}`)).body.data
@@ -9,7 +9,7 @@ const summary = async (who = tenant, search = '') =>
 t.test('a company without sources is healthy', async t => {
   t.match(await summary(stranger), {
     overall_status: 'healthy',
-    alerts: { total_rules: Number, recent_alerts: 0, unresolved_alerts: 0 },
+    alerts: { total_rules: Number, recent_alerts: 0, unresolved_alerts: 0, active_destinations: 0 },
     freshness: { total_assets: 0, freshness_rate: 0 },
     schema_drift: { total_changes: 0, last_check: null },
     checks: { passing: 0, failing: 0, error: 0 },
@@ -27,6 +27,14 @@ t.test('the worst state of any feature is the health of the company', async t =>
   )
   const name = `${source.name}.${database.name}.public.orders`
   t.equal((await summary()).overall_status, 'healthy')
+  const destinations = async () => (await summary()).alerts.active_destinations
+  const before = await destinations()
+  const { db, plugins } = server
+  await db.company(tenant.companyId, trx => plugins.alerts.demo.createDestination(trx, 'chat'))
+  t.equal(await destinations(), before + 1)
+  await query('update destinations set is_active = false')
+  t.equal(await destinations(), 0, 'one that is switched off does not count')
+  await query('delete from destinations')
   const rule = { rule_type: 'NOT_NULL', table_path: 'orders', column_name: 'email' }
   const made = await tenant.ask('POST', `/api/v1/sdk/validity/${source.id}`, rule)
   await tenant.ask('POST', `/api/v1/sdk/validity/${source.id}/${made.body.data.uuid}/check`, {})

@@ -144,11 +144,15 @@ interface Detail {
   msg: string
 }
 
-/** The wrong fields of a request, of both forms in which the API names them. */
+/** The wrong fields of a request, of all forms in which the API names them. */
 function fieldErrorsOf(error: unknown): { field: string; message: string }[] {
   if (!(error instanceof ApiError)) return []
   const { detail } = (error.body ?? {}) as { detail?: Detail[] }
-  return Array.isArray(detail)
-    ? detail.map(({ loc, msg }) => ({ field: loc.slice(1).join('.'), message: msg }))
+  if (Array.isArray(detail))
+    return detail.map(({ loc, msg }) => ({ field: loc.slice(1).join('.'), message: msg }))
+  const { field } = error.details
+  // A conflict, or a wrong password, names one field and has its sentence as the message.
+  return error.fields.length === 0 && typeof field === 'string'
+    ? [{ field, message: error.message }]
     : error.fields
 }

@@ -1,11 +1,14 @@
 import { ApiError, createClient } from 'tidemark/client'
 import { dropToken, getToken, session, SignInError } from './session.ts'
 
-/** Retries once with a new token: the server refuses one whose session was ended elsewhere, or after a restart. */
+/**
+ * Retries once with a new token: the server refuses one whose session was ended elsewhere, or after a restart. It names
+ * the credential that it wants then; a wrong password in the body is a 401 too, and would be tried twice.
+ */
 const fetchWithSession: typeof fetch = async (input, init) => {
   await awaitTurn(init?.signal)
   const response = await fetch(input, init)
-  if (response.status !== 401) return response
+  if (response.status !== 401 || !response.headers.has('www-authenticate')) return response
   const headers = new Headers(init?.headers)
   dropToken(headers.get('authorization'))
   headers.set('authorization', `Bearer ${await getToken()}`)

@@ -39,6 +39,26 @@ export function formatMonth(at: string | number | Date): string {
   return formatIn('month', { month: 'short', year: 'numeric' }).format(new Date(at))
 }
 
+/** The moment at which a day begins in the user's time zone. @param day such as `2026-11-25` @param later further days */
+export function startOfDay(day: string, later = 0): Date {
+  const midnight = Date.parse(`${day}T00:00:00Z`) + later * 86_400_000
+  // The offset of the zone depends on the moment, which is not known yet: the second time it is near enough.
+  let moment = midnight
+  for (let round = 0; round < 2; round++) moment = midnight - offsetOf(moment)
+  return new Date(moment)
+}
+
+/** How many milliseconds the clocks of the zone are ahead of UTC. */
+function offsetOf(moment: number): number {
+  const parts = formatIn('clock', {
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+  }).formatToParts(moment)
+  const part = (name: string) => parts.find(({ type }) => type === name)!.value
+  const clock = `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}Z`
+  return Date.parse(clock) - Math.floor(moment / 1_000) * 1_000
+}
+
 const STEPS: [limit: number, size: number, unit: string][] = [
   [60, 1, 's'],
   [3_600, 60, 'min'],

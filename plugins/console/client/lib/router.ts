@@ -10,7 +10,8 @@ const readPlace = (): Place => ({ path: location.pathname, query: new URLSearchP
 export const place = createSignal(readPlace())
 
 /** The screen of a place, and its page of a list. */
-const screenOf = ({ path, query }: Place) => `${path.split('/')[1]} ${query.get('offset')}`
+const screenOf = ({ path, query }: Place) =>
+  `${path.split('/')[1]} ${query.get('offset')} ${query.get('before')}`
 
 /** Goes to an address of the console. @param replace whether the Back button skips the present one */
 export function navigate(address: string, { replace = false } = {}): void {

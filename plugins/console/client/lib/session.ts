@@ -14,6 +14,10 @@ export interface Preferences {
   theme: 'system' | 'light' | 'dark'
   timezone: string
   table_page_size: number
+  /** The tour that the API knows, of other clients too. */
+  onboarding: { completed: boolean }
+  /** What clients keep for the user. */
+  custom: Record<string, unknown>
 }
 
 /** Who looks at the console; `user` is null in the demo, which reads only. */
@@ -92,6 +96,16 @@ export async function signOut(): Promise<void> {
 
 export function updatePreferences(preferences: Preferences): void {
   if (session.value) session.set({ ...session.value, preferences })
+}
+
+export function updateUser(user: User): void {
+  if (session.value) session.set({ ...session.value, user })
+}
+
+/** Whether the user may manage people and keys, and read the audit log. */
+export function canAdminister(): boolean {
+  const role = session.value?.user?.role
+  return role === 'admin' || role === 'owner'
 }
 
 /** Whether the user may change data: acknowledge, accept, discover. */

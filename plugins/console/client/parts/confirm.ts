@@ -1,9 +1,10 @@
-import { useAction } from '../lib/action.ts'
+import { useState } from 'preact/hooks'
 import { html, type Children } from '../lib/html.ts'
 import { texts } from '../texts.ts'
 import { Dialog } from './dialog.ts'
+import { describeError } from './states.ts'
 
-/** Asks before something that cannot be undone, does it, and closes. What failed can be tried again. */
+/** Asks before something that cannot be undone, does it, and closes. What failed is shown, and can be tried again. */
 export function ConfirmDialog({
   title,
   action,
@@ -19,15 +20,23 @@ export function ConfirmDialog({
   /** What will happen. */
   children: Children
 }) {
-  const [isBusy, run] = useAction(action, async () => {
-    await work()
-    close()
-  })
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState('')
+  const run = async () => {
+    setBusy(true)
+    try {
+      await work()
+      close()
+    } catch (error) {
+      setProblem(describeError(error))
+      setBusy(false)
+    }
+  }
   return html`<${Dialog} title=${title} close=${close}>
-    ${children}
+    ${children} ${problem && html`<p class="bad" role="alert">${problem}</p>`}
     <p class="actions">
       <button autofocus onClick=${close}>${texts.cancel}</button>
-      <button class="destructive" disabled=${isBusy} onClick=${run}>${action}</button>
+      <button class="destructive" disabled=${isBusy} onClick=${() => void run()}>${action}</button>
     </p>
   <//>`
 }

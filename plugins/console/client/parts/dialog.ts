@@ -24,7 +24,8 @@ export function Dialog({
     current?.showModal()
     // Else the button that closes it would have the focus.
     const first =
-      current?.querySelector<HTMLElement>('[autofocus]') ?? current?.querySelector('input, .primary')
+      current?.querySelector<HTMLElement>('[autofocus]') ??
+      current?.querySelector('input, select, textarea, .primary')
     ;(first as HTMLElement | null | undefined)?.focus()
     return () => {
       current?.close()

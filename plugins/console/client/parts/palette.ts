@@ -3,6 +3,7 @@ import { api } from '../lib/api.ts'
 import { useData, useDebounced } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { navigate, sourceAddress, tableAddress } from '../lib/router.ts'
+import { canAdminister } from '../lib/session.ts'
 import { texts } from '../texts.ts'
 import { Dialog } from './dialog.ts'
 import type { IconName } from './icon-paths.ts'
@@ -20,6 +21,12 @@ interface Result {
 const OTHERS: readonly Result[] = [
   { address: '/settings', name: texts.settings, detail: '', icon: 'settings' },
   { address: '/api/public/docs/index.md', name: texts.guide, detail: '', icon: 'guide' },
+]
+/** What only admins may see. */
+const FOR_ADMINS: readonly Result[] = [
+  { address: '/settings/people', name: texts.people, detail: '', icon: 'user' },
+  { address: '/settings/keys', name: texts.apiKeys, detail: '', icon: 'key' },
+  { address: '/settings/audit', name: texts.auditLog, detail: '', icon: 'clock' },
 ]
 
 async function search(text: string, signal: AbortSignal): Promise<Result[]> {
@@ -55,7 +62,8 @@ export function Palette({ close }: { close: () => void }) {
   // Results of a former term must not be opened by an Enter that comes soon after the last letter.
   const isPending = text.trim() !== term || found.isLoading
   const screens = useMemo(() => {
-    const all = [...SCREENS.map(screen => ({ ...screen, detail: `g ${screen.key}` })), ...OTHERS]
+    const first = SCREENS.map(screen => ({ ...screen, detail: `g ${screen.key}` }))
+    const all = [...first, ...OTHERS, ...(canAdminister() ? FOR_ADMINS : [])]
     return all.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))
   }, [text])
   const results: readonly Result[] = [...(text.trim() === term ? (found.data ?? []) : []), ...screens]

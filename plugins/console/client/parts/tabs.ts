@@ -6,16 +6,18 @@ export interface Tab {
   name: string
   /** A number beside the name, if there is something to see. */
   count?: number
+  /** Where it is, if not in the query of the page. */
+  href?: string
 }
 
 /** Links to the parts of a page; the first is shown without a query. */
 export function Tabs({ tabs, current, label }: { tabs: readonly Tab[]; current: string; label: string }) {
   return html`<nav class="tabs" aria-label=${label}>
     ${tabs.map(
-      ({ id, name, count }, n) =>
+      ({ id, name, count, href }, n) =>
         html`<a
           key=${id}
-          href=${withQuery(location.pathname, { tab: n === 0 ? null : id })}
+          href=${href ?? withQuery(location.pathname, { tab: n === 0 ? null : id })}
           aria-current=${id === current ? 'page' : undefined}
           >${name}${count ? html` <span class="count">${count}</span>` : null}</a
         >`,

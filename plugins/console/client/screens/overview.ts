@@ -8,10 +8,14 @@ import { canWrite } from '../lib/session.ts'
 import { lastVisitOf } from '../lib/visits.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
+import { lazy } from '../parts/lazy.ts'
 import { SourceTable, useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Shape, toneOf, type Tone } from '../parts/status.ts'
 import { texts } from '../texts.ts'
+import { isLedThroughSetup, listSetupSteps } from './setup/setup-steps.ts'
+
+const Checklist = lazy(async () => (await import('./setup/checklist.ts')).Checklist)
 
 const POLL_MS = 60_000
 const MAX_ITEMS = 8
@@ -23,7 +27,7 @@ type Summary = Awaited<ReturnType<typeof loadSummary>>
 
 /** Whether the data is all right, and what to look at first. */
 export function Overview() {
-  const { user } = useSession()
+  const { user, preferences } = useSession()
   const since = useMemo(() => (user ? lastVisitOf(user.id) : null), [user?.id])
   const summary = useData(
     `summary ${since?.toISOString()}`,
@@ -36,13 +40,17 @@ export function Overview() {
     return (await api.get('/api/v1/sdk/alerts/trends', { query, signal })).data
   })
   useTitle(texts.overview)
-  if (sources.data?.length === 0) return html`<${FirstSource} />`
+  const isLed = isLedThroughSetup(preferences) && summary.data && sources.data
+  const steps = isLed ? listSetupSteps(summary.data!, sources.data!) : []
+  const checklist = steps.some(({ isDone }) => !isDone) && html`<${Checklist} steps=${steps} />`
+  if (sources.data?.length === 0) return html`<${FirstSource}>${checklist}<//>`
   return html`<div class="page">
     <${Loaded} of=${summary} what=${texts.overview.toLowerCase()} skeleton=${html`<${SummarySkeleton} />`}>
       ${(data: Summary) =>
         html`<${Headline} summary=${data} /><${Numbers} summary=${data} />
           <${SinceLastVisit} summary=${data} />`}
     <//>
+    ${checklist}
     <div class="columns">
       <section>
         <h2>${texts.attentionList}</h2>
@@ -67,7 +75,7 @@ export function Overview() {
 }
 
 /** A new company is led to its first source. */
-function FirstSource() {
+function FirstSource({ children }: { children: Children }) {
   return html`<div class="page">
     <${Empty} title=${texts.noSources} isScreen=${true}>
       <p>${texts.addSource}</p>
@@ -81,6 +89,7 @@ function FirstSource() {
         }
       </p>
     <//>
+    ${children}
   </div>`
 }
 

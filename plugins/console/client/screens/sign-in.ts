@@ -1,23 +1,18 @@
 import { useState } from 'preact/hooks'
 import { createClient } from 'tidemark/client'
 import { html, type Children } from '../lib/html.ts'
+import { pageSettings } from '../lib/page-settings.ts'
 import { navigate } from '../lib/router.ts'
 import { hasExpired, session, SignInError, signIn, type Credentials } from '../lib/session.ts'
 import { createSignal, useSignal } from '../lib/signal.ts'
 import { Dialog } from '../parts/dialog.ts'
 import { useTitle } from '../parts/frame.ts'
+import { nameProvider } from '../lib/providers.ts'
 import { describeError } from '../parts/states.ts'
 import { texts } from '../texts.ts'
 
-/** The server's settings that the page contains. */
-const settings = JSON.parse(
-  document.querySelector<HTMLMetaElement>('meta[name=tidemark]')?.content ?? '{}',
-) as { providers?: string[]; hasDemo?: boolean }
-
 /** A sentence above the form: why the person has to sign in. */
 export const signInNotice = createSignal('')
-
-const PROVIDERS: Record<string, string> = { google: 'Google', github: 'GitHub', slack: 'Slack' }
 
 function Card({ title, text, children }: { title: string; text: string; children: Children }) {
   useTitle(title)
@@ -125,14 +120,14 @@ function PasswordForm() {
       <${PasswordField} autoComplete="current-password" error=${problems.password} />
       <button class="primary" disabled=${isBusy}>${texts.signIn}</button>
     </form>
-    ${(settings.providers ?? []).map(
+    ${(pageSettings.providers ?? []).map(
       provider =>
         html`<a key=${provider} class="button" href=${authorizeAddress(provider)}
-          >${texts.signInWith(PROVIDERS[provider] ?? provider)}</a
+          >${texts.signInWith(nameProvider(provider))}</a
         >`,
     )}
     ${
-      settings.hasDemo &&
+      pageSettings.hasDemo &&
       html`<p class="or">${texts.or}</p>
         <button disabled=${isBusy} onClick=${() => void enter({ demo: true })}>${texts.lookAtDemo}</button>`
     }`

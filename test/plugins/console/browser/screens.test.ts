@@ -64,6 +64,9 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     newDestination: '/routing/new',
     webhook: '/routing/new?type=webhook',
     settings: '/settings',
+    people: '/settings/people',
+    keys: '/settings/keys',
+    audit: '/settings/audit',
     missing: '/nothing-here/at-all',
   }
   for (const [width, colorScheme] of SIZES)

@@ -1,0 +1,53 @@
+import { html, type Children } from '../lib/html.ts'
+import { Dialog } from '../parts/dialog.ts'
+import { texts } from '../texts.ts'
+import { Fields, Form } from './fields.ts'
+import { useForm } from './form.ts'
+import type { FieldSpec } from './schema.ts'
+
+/** A form of a few fields in a dialog, which closes when it was sent. */
+export function FormDialog({
+  title,
+  id,
+  specs,
+  record,
+  label,
+  send,
+  close,
+  children,
+}: {
+  title: string
+  /** Names the draft, see `useForm`. */
+  id: string
+  specs: readonly FieldSpec[]
+  /** As the API returns it, for a form that changes one: only what was changed is sent. */
+  record?: object
+  /** The name of the button. */
+  label?: string
+  send: (body: Record<string, unknown>) => Promise<unknown>
+  close: () => void
+  /** What is to be known before it is sent. */
+  children?: Children
+}) {
+  const form = useForm(id, specs, record)
+  const leave = () => {
+    // A record may be another one when it is changed again.
+    if (record) form.reset()
+    close()
+  }
+  const submit = async () => {
+    if (record && !form.isChanged) leave()
+    else if (await form.send(specs, send)) close()
+  }
+  return html`<${Dialog} title=${title} close=${leave}>
+    ${children && html`<p>${children}</p>`}
+    <${Form}
+      form=${form}
+      submit=${submit}
+      label=${label}
+      more=${html`<button type="button" onClick=${leave}>${texts.cancel}</button>`}
+    >
+      <${Fields} form=${form} of=${specs} />
+    <//>
+  <//>`
+}

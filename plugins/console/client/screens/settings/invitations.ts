@@ -1,0 +1,179 @@
+import { useState } from 'preact/hooks'
+import type { Invitation, InviteResponse } from 'tidemark/client'
+import { FormDialog } from '../../forms/form-dialog.ts'
+import type { FieldSpec } from '../../forms/schema.ts'
+import { SecretDialog } from '../../forms/secret.ts'
+import { api } from '../../lib/api.ts'
+import { useData, type Data } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { ConfirmDialog } from '../../parts/confirm.ts'
+import type { PageOfList } from '../../parts/paging.ts'
+import { Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { Ago } from '../../parts/time.ts'
+import { peopleTexts } from '../../texts/people.ts'
+import { texts } from '../../texts.ts'
+
+/** The longest page that the API gives. */
+const MAX_INVITATIONS = 100
+
+export interface InvitationPage {
+  data: Invitation[]
+  pagination: PageOfList
+}
+
+/** The newest invitations of the company. */
+export const useInvitations = (): Data<InvitationPage> =>
+  useData<InvitationPage>('invitations', signal =>
+    api.get('/api/v1/invitations', { query: { limit: MAX_INVITATIONS }, signal }),
+  )
+
+export const roleField: FieldSpec = {
+  ...{ name: 'role', label: peopleTexts.role, kind: 'choice', isRequired: true },
+  ...{ initial: 'member', choices: Object.entries(peopleTexts.roles) },
+}
+const inviteFields: FieldSpec[] = [
+  { name: 'email', label: peopleTexts.email, kind: 'text', isRequired: true, maxLength: 254 },
+  roleField,
+]
+
+/** Opens the form of an invitation, and shows its link. @param again an invitation that has expired */
+export function InviteButton({
+  label,
+  isPrimary = false,
+  again,
+  reload,
+}: {
+  label: string
+  isPrimary?: boolean
+  again?: Invitation
+  reload: () => void
+}) {
+  const [isOpen, setOpen] = useState(false)
+  const [made, setMade] = useState<InviteResponse>()
+  const invite = async (body: Record<string, unknown>) => {
+    setMade(await api.post('/api/v1/invitations', { body: body as never }))
+  }
+  // The row of an invitation may be gone with the new one, and its dialog with it.
+  const keep = () => {
+    setMade(undefined)
+    reload()
+  }
+  const specs = again
+    ? inviteFields.map(spec => ({ ...spec, initial: spec.name === 'email' ? again.email : again.role }))
+    : inviteFields
+  return html`<button class=${isPrimary ? 'primary' : 'small'} onClick=${() => setOpen(true)}>
+      ${label}${again && html`<span class="hidden">: ${again.email}</span>`}
+    </button>
+    ${
+      isOpen &&
+      html`<${FormDialog}
+        title=${label}
+        id=${`invite ${again?.id ?? ''}`}
+        specs=${specs}
+        label=${peopleTexts.send}
+        send=${invite}
+        close=${() => setOpen(false)}
+        >${peopleTexts.inviteText}<//
+      >`
+    }
+    ${
+      made &&
+      html`<${SecretDialog}
+        title=${peopleTexts.inviteLink(made.email)}
+        text=${peopleTexts.inviteLinkText}
+        secret=${made.url}
+        close=${keep}
+      />`
+    }`
+}
+
+/** Invitations that can be accepted, and those that have expired without. */
+export function Invitations({ of: invitations }: { of: Data<InvitationPage> }) {
+  return html`<${Loaded} of=${invitations} what=${peopleTexts.invitations.toLowerCase()} rows=${2}>
+    ${({ data, pagination }: InvitationPage) => {
+      const shown = data.filter(({ status }) => status === 'open' || status === 'expired')
+      return html`${
+        shown.length === 0
+          ? html`<p class="quiet">${peopleTexts.noInvitations}</p>`
+          : html`<${InvitationTable} invitations=${shown} reload=${invitations.reload} />`
+      }
+      ${pagination.has_more && html`<p class="quiet">${peopleTexts.moreInvitations(MAX_INVITATIONS)}</p>`}`
+    }}
+  <//>`
+}
+
+function InvitationTable({
+  invitations,
+  reload,
+}: {
+  invitations: readonly Invitation[]
+  reload: () => void
+}) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${peopleTexts.invitations}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${texts.email}</th>
+          <th scope="col">${texts.role}</th>
+          <th scope="col">${peopleTexts.created}</th>
+          <th scope="col">${peopleTexts.expires}</th>
+          <th scope="col"><span class="hidden">${peopleTexts.actions}</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${invitations.map(
+          invitation =>
+            html`<tr key=${invitation.id}>
+              <th scope="row"><bdi>${invitation.email}</bdi></th>
+              <td>${invitation.role}</td>
+              <td><${Ago} at=${invitation.created_at} /></td>
+              <td>
+                ${
+                  invitation.status === 'open'
+                    ? html`<${Ago} at=${invitation.expires_at} />`
+                    : html`<${Status} status="unknown" word=${peopleTexts.hasExpired} />`
+                }
+              </td>
+              <td>
+                ${
+                  invitation.status === 'open'
+                    ? html`<${RevokeButton} invitation=${invitation} reload=${reload} />`
+                    : html`<${InviteButton}
+                        label=${peopleTexts.inviteAgain}
+                        again=${invitation}
+                        reload=${reload}
+                      />`
+                }
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function RevokeButton({ invitation, reload }: { invitation: Invitation; reload: () => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const revoke = async () => {
+    await api.delete('/api/v1/invitations/{invitation_id}', { path: { invitation_id: invitation.id } })
+    reload()
+  }
+  return html`<button
+      class="small"
+      aria-label=${peopleTexts.revokeOf(invitation.email)}
+      onClick=${() => setOpen(true)}
+    >
+      ${peopleTexts.revoke}
+    </button>
+    ${
+      isOpen &&
+      html`<${ConfirmDialog}
+        title=${peopleTexts.revokeInvitation}
+        action=${peopleTexts.revoke}
+        work=${revoke}
+        close=${() => setOpen(false)}
+        ><p>${peopleTexts.revokeInvitationText(invitation.email)}</p><//
+      >`
+    }`
+}

@@ -1,0 +1,210 @@
+import { useState } from 'preact/hooks'
+import type { ApiKey, ApiKeyUsage, NewApiKey } from 'tidemark/client'
+import { FormDialog } from '../../forms/form-dialog.ts'
+import type { FieldSpec } from '../../forms/schema.ts'
+import { CopyButton, SecretDialog } from '../../forms/secret.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { changeQuery, useQuery } from '../../lib/router.ts'
+import { ConfirmDialog } from '../../parts/confirm.ts'
+import { useSession } from '../../parts/frame.ts'
+import { notify } from '../../parts/notices.ts'
+import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/paging.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { Ago } from '../../parts/time.ts'
+import { peopleTexts } from '../../texts/people.ts'
+import { texts } from '../../texts.ts'
+
+interface KeyPage {
+  keys: ApiKey[]
+  pagination: PageOfList
+}
+
+const DAY_MS = 86_400_000
+
+/** The API keys of the company, and how many more there may be. */
+export function Keys() {
+  const [query] = useQuery()
+  const { preferences } = useSession()
+  const isAll = query.get('tab') === 'all'
+  const page = { limit: pageSizeOf(preferences), offset: readOffset(query), include_revoked: isAll }
+  const list = useData<KeyPage>(
+    `keys ${JSON.stringify(page)}`,
+    async signal => (await api.get('/api/v1/api-keys', { query: page, signal })).data,
+  )
+  const usage = useData(
+    'key usage',
+    async signal => (await api.get('/api/v1/api-keys/usage', { signal })).data,
+  )
+  const reload = () => {
+    list.reload()
+    usage.reload()
+  }
+  return html`<${Loaded} of=${usage} what=${texts.apiKeys.toLowerCase()} rows=${1}>
+      ${(found: ApiKeyUsage) =>
+        html`<div class="headline">
+            <h2>${peopleTexts.keysUsed(found.current_count, found.max_keys)}</h2>
+            ${
+              found.can_create
+                ? html`<${CreateButton} reload=${reload} />`
+                : html`<span class="quiet">${peopleTexts.keysFull}</span>`
+            }
+          </div>
+          <p class="quiet">${peopleTexts.keyLimits(found.rate_limit_per_min, found.burst_limit)}</p>`}
+    <//>
+    <p>
+      <label class="check"
+        ><input
+          type="checkbox"
+          checked=${isAll}
+          onChange=${() => changeQuery({ tab: isAll ? null : 'all', offset: null })}
+        />
+        ${peopleTexts.withRevoked}</label
+      >
+    </p>
+    <${Loaded} of=${list} what=${texts.apiKeys.toLowerCase()} rows=${4}>
+      ${({ keys, pagination }: KeyPage) =>
+        keys.length === 0
+          ? html`<${Empty} title=${peopleTexts.noKeys}><p>${peopleTexts.noKeysText}</p><//>`
+          : html`<${KeyTable} keys=${keys} reload=${reload} /><${Paging} pagination=${pagination} />`}
+    <//>`
+}
+
+function KeyTable({ keys, reload }: { keys: readonly ApiKey[]; reload: () => void }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.apiKeys}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${peopleTexts.name}</th>
+          <th scope="col">${peopleTexts.key}</th>
+          <th scope="col">${peopleTexts.scope}</th>
+          <th scope="col">${texts.status}</th>
+          <th scope="col">${peopleTexts.lastUsed}</th>
+          <th scope="col">${peopleTexts.expires}</th>
+          <th scope="col">${peopleTexts.created}</th>
+          <th scope="col"><span class="hidden">${peopleTexts.actions}</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${keys.map(
+          key =>
+            html`<tr key=${key.id}>
+              <th scope="row"><bdi>${key.name}</bdi></th>
+              <td><code>${key.display_key}</code></td>
+              <td>${key.scope}</td>
+              <td><${KeyStatus} of=${key} /></td>
+              <td>
+                ${
+                  key.last_used_at === null
+                    ? html`<span class="quiet">${peopleTexts.never}</span>`
+                    : html`<${Ago} at=${key.last_used_at} />`
+                }
+              </td>
+              <td>
+                ${
+                  key.expires_at === null
+                    ? html`<span class="quiet">${peopleTexts.never}</span>`
+                    : html`<${Ago} at=${key.expires_at} />`
+                }
+              </td>
+              <td><${Ago} at=${key.created_at} /></td>
+              <td>${key.revoked_at === null && html`<${RevokeButton} of=${key} reload=${reload} />`}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function KeyStatus({ of: { revoked_at: revokedAt, is_active: isActive } }: { of: ApiKey }) {
+  if (revokedAt !== null) return html`<${Status} status="unknown" word=${peopleTexts.revoked} />`
+  return isActive
+    ? html`<${Status} status="ok" word=${peopleTexts.active} />`
+    : html`<${Status} status="warning" word=${peopleTexts.hasExpired} />`
+}
+
+function RevokeButton({ of: key, reload }: { of: ApiKey; reload: () => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const revoke = async () => {
+    await api.delete('/api/v1/api-keys/{key_id}', { path: { key_id: key.id } })
+    notify(peopleTexts.keyRevoked(key.name))
+    reload()
+  }
+  return html`<button
+      class="small"
+      aria-label=${peopleTexts.revokeOf(key.name)}
+      onClick=${() => setOpen(true)}
+    >
+      ${peopleTexts.revoke}
+    </button>
+    ${
+      isOpen &&
+      html`<${ConfirmDialog}
+        title=${peopleTexts.revokeOf(key.name)}
+        action=${peopleTexts.revoke}
+        work=${revoke}
+        close=${() => setOpen(false)}
+        ><p>${peopleTexts.revokeKeyText}</p><//
+      >`
+    }`
+}
+
+const keyFields: FieldSpec[] = [
+  {
+    ...{ name: 'name', label: peopleTexts.name, kind: 'text', isRequired: true },
+    ...{ maxLength: 200, hint: peopleTexts.nameHint },
+  },
+  {
+    ...{ name: 'scope', label: peopleTexts.scope, kind: 'choice', isRequired: true, initial: 'read-only' },
+    ...{ hint: peopleTexts.scopeHint, choices: Object.entries(peopleTexts.scopes) },
+  },
+  {
+    ...{ name: 'expires_at', label: peopleTexts.lifetime, kind: 'choice', isRequired: true, initial: '90' },
+    choices: Object.entries(peopleTexts.lifetimes),
+  },
+]
+
+function CreateButton({ reload }: { reload: () => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const [made, setMade] = useState<NewApiKey>()
+  const create = async ({ expires_at: days, ...body }: Record<string, unknown>) => {
+    const expiresAt = days === 'never' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString()
+    const { data } = await api.post('/api/v1/api-keys', {
+      body: { ...body, expires_at: expiresAt } as never,
+    })
+    setMade(data)
+  }
+  const keep = () => {
+    setMade(undefined)
+    reload()
+  }
+  return html`<button class="primary" onClick=${() => setOpen(true)}>${peopleTexts.createKey}</button> ${
+      isOpen &&
+      html`<${FormDialog}
+        title=${peopleTexts.createKey}
+        id="new key"
+        specs=${keyFields}
+        label=${peopleTexts.create}
+        send=${create}
+        close=${() => setOpen(false)}
+      />`
+    }
+    ${made && html`<${NewKey} of=${made} close=${keep} />`}`
+}
+
+function NewKey({ of: { name, key }, close }: { of: NewApiKey; close: () => void }) {
+  const example = `curl -s '${location.origin}/api/v1/assets?limit=5' -H 'Authorization: Bearer ${key}'`
+  return html`<${SecretDialog}
+    title=${peopleTexts.newKey(name)}
+    text=${peopleTexts.newKeyText}
+    secret=${key}
+    close=${close}
+  >
+    <p>${peopleTexts.example}</p>
+    <div class="secret-once">
+      <code>${example}</code><${CopyButton} text=${example} label=${peopleTexts.copyExample} />
+    </div>
+  <//>`
+}

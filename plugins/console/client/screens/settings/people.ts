@@ -1,0 +1,145 @@
+import { useState } from 'preact/hooks'
+import type { User } from 'tidemark/client'
+import { FormDialog } from '../../forms/form-dialog.ts'
+import type { FieldSpec } from '../../forms/schema.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { useQuery } from '../../lib/router.ts'
+import { ConfirmDialog } from '../../parts/confirm.ts'
+import { useSession } from '../../parts/frame.ts'
+import { notify } from '../../parts/notices.ts'
+import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/paging.ts'
+import { Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { Ago } from '../../parts/time.ts'
+import { peopleTexts } from '../../texts/people.ts'
+import { texts } from '../../texts.ts'
+import { Invitations, InviteButton, roleField, useInvitations } from './invitations.ts'
+
+interface UserPage {
+  data: User[]
+  pagination: PageOfList
+}
+
+/** The users of the company, and who is invited. */
+export function People() {
+  const [query] = useQuery()
+  const { preferences } = useSession()
+  const page = { limit: pageSizeOf(preferences), offset: readOffset(query) }
+  const users = useData<UserPage>(`users ${JSON.stringify(page)}`, signal =>
+    api.get('/api/v1/users', { query: page, signal }),
+  )
+  const invitations = useInvitations()
+  return html`<div class="headline">
+      <h2>${users.data ? peopleTexts.count(users.data.pagination.total) : texts.people}</h2>
+      <${InviteButton} label=${peopleTexts.invite} isPrimary=${true} reload=${invitations.reload} />
+    </div>
+    <${Loaded} of=${users} what=${texts.people.toLowerCase()} rows=${5}>
+      ${({ data, pagination }: UserPage) =>
+        html`<${UserTable} users=${data} reload=${users.reload} /><${Paging} pagination=${pagination} />`}
+    <//>
+    <section>
+      <h2>${peopleTexts.invitations}</h2>
+      <${Invitations} of=${invitations} />
+    </section>`
+}
+
+function UserTable({ users, reload }: { users: readonly User[]; reload: () => void }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.people}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${texts.name}</th>
+          <th scope="col">${texts.email}</th>
+          <th scope="col">${texts.role}</th>
+          <th scope="col">${texts.status}</th>
+          <th scope="col">${peopleTexts.lastSignIn}</th>
+          <th scope="col">${peopleTexts.joined}</th>
+          <th scope="col"><span class="hidden">${peopleTexts.actions}</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${users.map(user => html`<${UserRow} key=${user.id} user=${user} reload=${reload} />`)}
+      </tbody>
+    </table>
+  </div>`
+}
+
+/** The API changes neither the owner nor the caller's own user. */
+function UserRow({ user, reload }: { user: User; reload: () => void }) {
+  const { user: self } = useSession()
+  const isSelf = user.id === self?.id
+  const name = user.full_name ?? user.email
+  return html`<tr>
+    <th scope="row">
+      <bdi>${name}</bdi>${isSelf && html` <span class="quiet">(${peopleTexts.isYou})</span>`}
+    </th>
+    <td><bdi>${user.email}</bdi></td>
+    <td>${user.role}</td>
+    <td>
+      <${Status}
+        status=${user.is_active ? 'ok' : 'unknown'}
+        word=${user.is_active ? peopleTexts.active : peopleTexts.disabled}
+      />
+    </td>
+    <td><${Ago} at=${user.last_login_at} /></td>
+    <td><${Ago} at=${user.created_at} /></td>
+    <td>
+      ${!isSelf && user.role !== 'owner' && html`<${UserActions} user=${user} name=${name} reload=${reload} />`}
+    </td>
+  </tr>`
+}
+
+const userFields: FieldSpec[] = [
+  roleField,
+  {
+    ...{ name: 'is_active', label: peopleTexts.mayEnter, kind: 'flag' },
+    hint: peopleTexts.mayEnterHint,
+  },
+]
+
+function UserActions({ user, name, reload }: { user: User; name: string; reload: () => void }) {
+  const [open, setOpen] = useState<'change' | 'remove' | null>(null)
+  const close = () => setOpen(null)
+  const path = { user_id: user.id }
+  const change = async (body: Record<string, unknown>) => {
+    await api.patch('/api/v1/users/{user_id}', { path, body })
+    notify(peopleTexts.changed(name))
+    reload()
+  }
+  const remove = async () => {
+    await api.delete('/api/v1/users/{user_id}', { path })
+    notify(peopleTexts.removed(name))
+    reload()
+  }
+  return html`<span class="actions">
+      <button class="small" aria-label=${peopleTexts.editOf(name)} onClick=${() => setOpen('change')}>
+        ${peopleTexts.edit}
+      </button>
+      <button class="small" aria-label=${peopleTexts.removeOf(name)} onClick=${() => setOpen('remove')}>
+        ${peopleTexts.remove}
+      </button>
+    </span>
+    ${
+      open === 'change' &&
+      html`<${FormDialog}
+        title=${peopleTexts.editOf(name)}
+        id=${`user ${user.id}`}
+        specs=${userFields}
+        record=${user}
+        send=${change}
+        close=${close}
+      />`
+    }
+    ${
+      open === 'remove' &&
+      html`<${ConfirmDialog}
+        title=${peopleTexts.removeOf(name)}
+        action=${peopleTexts.remove}
+        work=${remove}
+        close=${close}
+        ><p>${peopleTexts.removeText(user.email)}</p><//
+      >`
+    }`
+}

@@ -1,0 +1,54 @@
+import { useAction } from '../../lib/action.ts'
+import { api } from '../../lib/api.ts'
+import { html } from '../../lib/html.ts'
+import { pageSettings } from '../../lib/page-settings.ts'
+import { navigate, sourceAddress } from '../../lib/router.ts'
+import { Icon } from '../../parts/icons.ts'
+import { checklistTexts } from '../../texts/checklist.ts'
+import { hideChecklist, type SetupStep } from './setup-steps.ts'
+
+/** Leads a new company through its setup; each step is a link to the screen on which it is done. */
+export function Checklist({ steps }: { steps: readonly SetupStep[] }) {
+  const [isHiding, hide] = useAction(checklistTexts.dismiss, () => hideChecklist(true))
+  const done = steps.filter(({ isDone }) => isDone).length
+  const isNew = steps.some(({ id, isDone }) => id === 'connect' && !isDone)
+  return html`<section class="checklist" aria-labelledby="checklist-title">
+    <header>
+      <h2 id="checklist-title">${checklistTexts.title(done, steps.length)}</h2>
+      <button class="plain" disabled=${isHiding} onClick=${hide}>${checklistTexts.dismiss}</button>
+    </header>
+    <p class="quiet">${checklistTexts.text}</p>
+    <ol>
+      ${steps.map(step => html`<${Step} key=${step.id} step=${step} />`)}
+    </ol>
+    ${isNew && pageSettings.hasDemo && html`<${DemoButton} />`}
+  </section>`
+}
+
+function Step({ step: { id, isDone, address } }: { step: SetupStep }) {
+  const [name, text] = checklistTexts.steps[id]
+  return html`<li class=${isDone ? 'done' : ''}>
+    <span class="tick">${isDone && html`<${Icon} name="check" />`}</span>
+    <span>
+      <a href=${address}>${name}</a
+      ><span class="hidden"> (${isDone ? checklistTexts.done : checklistTexts.open})</span>
+      ${!isDone && html`<span class="quiet">${text}</span>`}
+    </span>
+  </li>`
+}
+
+/** A source with a real database, for who has none at hand. */
+function DemoButton() {
+  const [isBusy, start] = useAction(checklistTexts.tryDemo, async () => {
+    const { data, message } = await api.post('/api/v1/auth/preferences/onboarding/demo-asset', { body: {} })
+    if (data === null) throw new Error(message)
+    // Waits for the discovery, which finds the tables that the lineage connects.
+    await api.post('/api/v1/auth/preferences/onboarding/demo-lineage', { body: {} })
+    navigate(sourceAddress(data.name))
+  })
+  return html`<p>
+    <button disabled=${isBusy} onClick=${start}>
+      ${isBusy ? checklistTexts.tryingDemo : checklistTexts.tryDemo}
+    </button>
+  </p>`
+}
