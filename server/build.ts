@@ -11,6 +11,7 @@ import type { Config } from './settings/config.ts'
 import { isAway, migrate, openDatabase, type Database } from './database/database.ts'
 import { installDrain } from './process/drain.ts'
 import { parseDatabaseUrl, sourceEgress, type EgressPolicy, type SourcePolicy } from './security/egress.ts'
+import { installEntityTags } from './http/entity-tags.ts'
 import { installHealth } from './http/health.ts'
 import { loadExtensions } from './extensions.ts'
 import { installJsonIndent } from './http/json-indent.ts'
@@ -128,6 +129,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   readAtScrapes(server)
   shapeReplies(server)
   installJsonIndent(server)
+  installEntityTags(server)
   await server.register({ plugin: hapiPino, options: requestLog(log) })
   installLimits(server)
   installAdmission(server)

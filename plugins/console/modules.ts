@@ -4,6 +4,7 @@ import * as nodeModule from 'node:module'
 import { createRequire } from 'node:module'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, routesOf } from '../../server/http/access.ts'
@@ -99,6 +100,14 @@ export function preloadAddresses(name: string): string[] {
 }
 
 const contents = new Map<string, string>()
+const compressed = new Map<string, Buffer>()
+
+/** A file compressed once: a first visit asks for some forty, which hapi would compress each time. */
+function compress(path: string): Buffer {
+  const known = compressed.get(path) ?? gzipSync(readContent(path), { level: 9 })
+  compressed.set(path, known)
+  return known
+}
 
 /** A file as it is sent to the browser: TypeScript without its types. */
 function readContent(path: string): string {
@@ -150,10 +159,13 @@ export function moduleRoute(): ServerRoute {
       // Modules of two versions must not meet in one page.
       if (asked !== version || !files.has(path))
         throw apiError('NOT_FOUND', 'The console has no such file in this version: reload the page')
-      return h
-        .response(readContent(path))
+      const isCompressed = request.info.acceptEncoding === 'gzip'
+      const response = h
+        .response(isCompressed ? compress(path) : readContent(path))
         .type(TYPES[extname(path)] ?? 'text/javascript')
         .header('Cache-Control', 'public, max-age=31536000, immutable')
+        .vary('Accept-Encoding')
+      return isCompressed ? response.header('Content-Encoding', 'gzip') : response
     },
   })
 }

@@ -37,7 +37,10 @@ export const freshnessExtension: AssetExtension = {
     },
   ],
   coverage: () => [
-    { kind: 'freshness', text: `select company_id, table_id from freshness_schedules where is_active` },
+    {
+      kind: 'freshness',
+      text: `select company_id, source_id, table_id from freshness_schedules where is_active`,
+    },
   ],
   health: readFreshnessHealth,
   tableFilters: { freshness_status: freshnessCondition },

@@ -35,11 +35,16 @@ export async function summarizeHealth(
   }
 }
 
-/** The tables of active sources, and those with an active check of their own. Discovery on schedule is none. */
+/**
+ * The tables of active sources, and those with an active check of their own. Discovery on schedule is none. Tables that
+ * are gone have an index and are few; looking up those that are there would read the whole catalog.
+ */
 async function countCoverage(server: Server, trx: Transaction): Promise<object> {
   const queries = server.plugins.catalog.coverageQueries().filter(({ kind }) => kind !== 'schema_drift')
   const watched = queries.map(
-    ({ text }) => `select c.table_id from (${text}) c where c.company_id = :companyId`,
+    ({ text }) => `select c.table_id from (${text}) c
+      join sources s on s.company_id = :companyId and s.id = c.source_id and s.is_active
+      where c.company_id = :companyId`,
   )
   const [counts] = await rows<{ watched: number; total: number }>(
     trx,
@@ -51,8 +56,8 @@ async function countCoverage(server: Server, trx: Transaction): Promise<object> 
            ? '0'
            : `(select cast(count(*) as int)
          from (${watched.join(' union ')}) c
-         join tables t on t.company_id = :companyId and t.id = c.table_id and t.is_active
-         join sources s on s.company_id = :companyId and s.id = t.source_id and s.is_active)`
+         where not exists (select from tables t
+           where t.company_id = :companyId and t.id = c.table_id and not t.is_active))`
        } as watched`,
     { companyId: companyOf(trx) },
   )

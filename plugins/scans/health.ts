@@ -1,13 +1,16 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { AttentionItem } from '../alerts/api.ts'
 import type { HealthPart } from '../catalog/api.ts'
-import type { CheckFeature, StatusCounts } from './api.ts'
+import type { CheckFeature } from './api.ts'
 
 const MAX_LISTED = 20
 
-interface TableOutcomes extends StatusCounts {
-  tableId: string
+/** A table with checks that fail or could not run; its fields are null in the row that stands for none. */
+interface FailingTable {
+  tableId: string | null
   qualifiedName: string
+  failing: number
+  error: number
 }
 
 /** Counts of active checks by their last outcome, and the tables with failed ones. One statement. */
@@ -16,38 +19,47 @@ export async function readCheckHealth(
   trx: Transaction,
 ): Promise<HealthPart> {
   const found = features.length === 0 ? [] : await readOutcomes(features, trx)
-  const sum = (field: keyof StatusCounts) => found.reduce((total, table) => total + table[field], 0)
-  const wrong = found
-    .filter(({ failing, error }) => failing + error > 0)
-    .sort((a, b) => b.failing - a.failing || b.error - a.error)
+  const [totals] = found
   return {
     name: 'checks',
-    summary: { passing: sum('passing'), failing: sum('failing'), error: sum('error') },
-    attention: wrong.slice(0, MAX_LISTED).map(presentTable),
+    summary: {
+      passing: totals?.allPassing ?? 0,
+      failing: totals?.allFailing ?? 0,
+      error: totals?.allError ?? 0,
+    },
+    attention: found.flatMap(table => (table.tableId === null ? [] : presentTable(table))),
   }
 }
 
-/** Outcomes by table, of active sources. */
-function readOutcomes(features: readonly CheckFeature[], trx: Transaction): Promise<TableOutcomes[]> {
+/** Outcomes of active sources, and the tables with most failures: thousands of tables may have checks. */
+function readOutcomes(features: readonly CheckFeature[], trx: Transaction) {
   const checks = features.map(
     ({ model, lastStatus }) => `select source_id, table_id, lower(${lastStatus}) as outcome
       from ${model.tableName} where company_id = :companyId and is_active and ${lastStatus} is not null`,
   )
-  return rows<TableOutcomes>(
+  return rows<FailingTable & { allPassing: number; allFailing: number; allError: number }>(
     trx,
-    `select t.id as table_id, t.qualified_name,
-       cast(count(*) filter (where outcome in ('pass', 'warning')) as int) as passing,
-       cast(count(*) filter (where outcome = 'fail') as int) as failing,
-       cast(count(*) filter (where outcome = 'error') as int) as error
-     from (${checks.join(' union all ')}) c
-     join tables t on t.company_id = :companyId and t.id = c.table_id
-     join sources s on s.company_id = :companyId and s.id = c.source_id and s.is_active
-     group by 1, 2`,
-    { companyId: companyOf(trx) },
+    `with counted as (
+       select c.table_id,
+         cast(count(*) filter (where outcome in ('pass', 'warning')) as int) as passing,
+         cast(count(*) filter (where outcome = 'fail') as int) as failing,
+         cast(count(*) filter (where outcome = 'error') as int) as error
+       from (${checks.join(' union all ')}) c
+       join sources s on s.company_id = :companyId and s.id = c.source_id and s.is_active
+       group by 1)
+     select totals.*, listed.*
+     from (select cast(sum(passing) as int) as all_passing, cast(sum(failing) as int) as all_failing,
+         cast(sum(error) as int) as all_error from counted) totals
+     left join (select o.table_id, t.qualified_name, o.failing, o.error
+       from (select table_id, failing, error from counted where failing + error > 0
+         order by failing desc, error desc, table_id limit :limit) o
+       join tables t on t.company_id = :companyId and t.id = o.table_id
+       order by o.failing desc, o.error desc, o.table_id) listed on true`,
+    { companyId: companyOf(trx), limit: MAX_LISTED },
   )
 }
 
-function presentTable({ tableId, qualifiedName, failing, error }: TableOutcomes): AttentionItem {
+function presentTable({ tableId, qualifiedName, failing, error }: FailingTable): AttentionItem {
   return {
     type: 'checks',
     severity: 'warning',

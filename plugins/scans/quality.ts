@@ -21,7 +21,7 @@ export function qualityExtension(features: readonly CheckFeature[]): AssetExtens
     coverage: () =>
       features.map(({ name, model }) => ({
         kind: name,
-        text: `select company_id, table_id from ${model.tableName} where is_active`,
+        text: `select company_id, source_id, table_id from ${model.tableName} where is_active`,
       })),
     health: trx => readCheckHealth(features, trx),
     tableFilters: { quality_status: statuses => qualityCondition(features, statuses) },

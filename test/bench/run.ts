@@ -29,6 +29,7 @@ const BENCHES: Record<string, { full: string[]; quick: string[] }> = {
   },
   lists: { full: ['100000', '30'], quick: ['500', '2'] },
   search: { full: ['100000', '30'], quick: ['500', '2'] },
+  console: { full: [], quick: ['--tables=1000', '--rounds=1', '--minutes=0'] },
   history: { full: ['10000000', '30'], quick: ['100000', '2'] },
   footprint: { full: [], quick: ['--quick'] },
 }

@@ -14,6 +14,8 @@ import { alertSchemas, idParams } from './schemas.ts'
 import { showTrends } from './trends.ts'
 
 const route = routesOf('alerts')
+const POLLING =
+  'To poll, send the `ETag` of the last reply as `If-None-Match`: an unchanged reply is 304 without a body.'
 
 export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
   const schemas = alertSchemas(kinds.all())
@@ -21,9 +23,13 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
   return [
     route('GET', '/api/v1/sdk/alerts', access.read, {
       description: 'List alerts',
-      notes: 'All alerts, newest first, also those that are over. Use `inbox` for those that need attention.',
+      notes: [
+        'All alerts, newest first, also those that are over. Use `inbox` for those that need attention.',
+        POLLING,
+      ],
       validate: { query: schemas.alerts },
       response: replies.alerts,
+      app: { isPolled: true },
       async handler(request) {
         const { items, page } = await listAlerts(request)
         return { data: { data: items, pagination: page } }
@@ -32,10 +38,13 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
     route('GET', '/api/v1/sdk/alerts/inbox', access.read, {
       id: 'listOpenAlerts',
       description: 'List alerts that need attention: triggered and acknowledged ones',
-      notes:
+      notes: [
         'Newest first, with the names of asset and destinations. Use `GET /api/v1/sdk/alerts` for all of them.',
+        POLLING,
+      ],
       validate: { query: schemas.inbox },
       response: replies.inbox,
+      app: { isPolled: true },
       async handler(request) {
         const { items, page } = await listInbox(request)
         return { data: { alerts: items, pagination: page } }
@@ -43,9 +52,10 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
     }),
     route('GET', '/api/v1/sdk/alerts/summary', access.read, {
       description: 'Count alerts by status and severity',
-      notes: 'Use it for an overview; `trends` has the numbers by day.',
+      notes: ['Use it for an overview; `trends` has the numbers by day.', POLLING],
       validate: { query: schemas.none },
       response: replies.summary,
+      app: { isPolled: true },
       handler: summarizeAlerts,
     }),
     route('GET', '/api/v1/sdk/alerts/trends', access.read, {

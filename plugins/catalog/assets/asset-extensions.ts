@@ -59,7 +59,7 @@ export interface OutcomeQuery {
 export interface CoverageQuery {
   /** As replies name it: `freshness`, `validity`. */
   kind: string
-  /** A SELECT of `company_id` and `table_id`, without bindings; the statement around it names the company. */
+  /** A SELECT of `company_id`, `source_id` and `table_id`, without bindings; the statement around it names the company. */
   text: string
 }
 

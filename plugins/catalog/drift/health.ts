@@ -10,7 +10,7 @@ const MAX_LISTED = 20
 /** Tables whose source is discovered on schedule. */
 export const driftCoverage: CoverageQuery = {
   kind: 'schema_drift',
-  text: `select t.company_id, t.id as table_id from tables t
+  text: `select t.company_id, t.source_id, t.id as table_id from tables t
     join sources s on s.company_id = t.company_id and s.id = t.source_id
     where t.is_active and s.is_active and s.discovery_interval <> 'off'`,
 }

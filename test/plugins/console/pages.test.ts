@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { startServer } from '../../helpers/server.ts'
 
@@ -106,7 +106,8 @@ t.test('a page names all modules of its first screen, and they are small', async
   const { imports } = JSON.parse(json) as { imports: Record<string, string> }
   const modules = await preloadsOf(payload)
   t.ok(modules.size > 20)
-  const sizeOf = (texts: Iterable<string>) => [...texts].reduce((sum, text) => sum + gzipSync(text).length, 0)
+  const sizeOf = (texts: Iterable<string>) =>
+    [...texts].reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0)
   for (const [at, text] of modules)
     for (const imported of importsOf(at, text, imports, STATIC))
       t.ok(modules.has(imported), `${at}: ${imported}`)
@@ -150,6 +151,12 @@ t.test(
       t.match(headers['cache-control'], 'immutable')
       t.match(headers['content-type'], at.endsWith('.css') ? /^text\/css/ : /^text\/javascript/)
       t.notMatch(payload, /^(import|export) type\b|^interface /m, 'no TypeScript')
+    }
+    for (const at of addresses) {
+      const plain = await server.inject(at)
+      const { rawPayload, headers } = await server.inject({ url: at, headers: { 'accept-encoding': 'gzip' } })
+      t.match(headers, { 'content-encoding': 'gzip', vary: /accept-encoding/i }, at)
+      t.equal(gunzipSync(rawPayload).toString(), plain.payload, at)
     }
     const [main = ''] = addresses.filter(at => /main\.[tj]s$/.test(at))
     for (const at of [

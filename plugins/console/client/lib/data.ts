@@ -27,12 +27,11 @@ interface State<T> {
  * Asks for data when a screen is shown, and again when the key changes; the request is aborted when the screen is left.
  * @param key what is asked for; null asks for nothing
  * @param pollMs asks again after so long, while the page is visible
- * @param isDelayed whether the first request waits as long, too
  */
 export function useData<T>(
   key: string | null,
   load: (signal: AbortSignal) => Promise<T>,
-  { pollMs = 0, isDelayed = false } = {},
+  { pollMs = 0 } = {},
 ): Data<T> {
   const [state, setState] = useState<State<T>>({ key, isLoading: key !== null })
   const [round, setRound] = useState(0)
@@ -58,8 +57,7 @@ export function useData<T>(
     }
     // Data stays while it is asked for again; an error without data gives way to the skeleton.
     setState(last => ({ ...(last.key === key && last.data !== undefined ? last : { key }), isLoading: true }))
-    if (isDelayed) timer = setTimeout(poll, pollMs)
-    else void ask()
+    void ask()
     return () => {
       clearTimeout(timer)
       abort.abort()

@@ -15,9 +15,18 @@ import { Palette } from './palette.ts'
 import { Notices, notify } from './notices.ts'
 
 const POLL_MS = 30_000
+/** Alerts with these need attention. */
+export const OPEN_STATUSES = ['triggered', 'acknowledged'] as const
 
-/** Alerts that are triggered or acknowledged, as last counted. */
-export const openAlerts = createSignal<number | null>(null)
+/** What is known of the alerts that need attention. */
+interface OpenAlerts {
+  count: number
+  /** When the newest one was opened; null if there is none. */
+  newestAt: string | null
+}
+
+/** Alerts that are triggered or acknowledged, as the last poll found them: the one poll of all screens. */
+export const openAlerts = createSignal<OpenAlerts | null>(null)
 
 /** The bar, the screens and what is shown above them. The server writes the same for the first paint: `shell.ts`. */
 export function Frame({ who, children }: { who: Session; children: Children }) {
@@ -79,17 +88,26 @@ export function Frame({ who, children }: { who: Session; children: Children }) {
     ${layer === 'keys' && html`<${KeyHelp} close=${close} />`}`
 }
 
-/** @param isPolled not in the demo, whose requests are few */
-function useOpenAlerts(isPolled: boolean): number | null {
+/**
+ * Polls the newest alert and the count. A page of one is the cheapest request that has both, and the browser sends the
+ * tag of its last reply by itself.
+ * @param isPolled not in the demo, whose requests are few
+ */
+function useOpenAlerts(isPolled: boolean): number | undefined {
   const { data } = useData(
     'open alerts',
-    async signal => (await api.get('/api/v1/sdk/alerts/summary', { signal })).data,
+    async signal => {
+      const query = { status: [...OPEN_STATUSES], limit: 1 }
+      const { data } = await api.get('/api/v1/sdk/alerts', { query, signal })
+      return { count: data.pagination.total, newestAt: data.data[0]?.created_at ?? null }
+    },
     { pollMs: isPolled ? POLL_MS : 0 },
   )
   useEffect(() => {
-    if (data) openAlerts.set(data.by_status.triggered + data.by_status.acknowledged)
+    const { value: last } = openAlerts
+    if (data && (data.count !== last?.count || data.newestAt !== last.newestAt)) openAlerts.set(data)
   }, [data])
-  return useSignal(openAlerts)
+  return useSignal(openAlerts)?.count
 }
 
 /** A sign-out that failed leaves the session open, which the person must know. */

@@ -5,7 +5,8 @@ import { useData, type Data } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { useKeys } from '../lib/keys.ts'
 import { assetAddress, navigate, useQuery, withQuery } from '../lib/router.ts'
-import { openAlerts, useSession, useTitle } from '../parts/frame.ts'
+import { useSignal } from '../lib/signal.ts'
+import { OPEN_STATUSES, openAlerts, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
@@ -76,7 +77,8 @@ export function Alerts({ name: chosenId }: ScreenProps) {
     }))
     asked.update(alert => next.get(alert.id) ?? alert)
     setSelected(new Set([...selected].filter(id => !next.has(id))))
-    if (openAlerts.value !== null) openAlerts.set(Math.max(0, openAlerts.value - ended))
+    const { value: known } = openAlerts
+    if (known && ended > 0) openAlerts.set({ ...known, count: Math.max(0, known.count - ended) })
   }
   const begin = (move: Move, alerts: readonly Alert[] = targets) =>
     beginMove(move, alerts, { ask: setPending, moved })
@@ -180,9 +182,7 @@ function Chosen({
   return html`<${Loaded} of=${asked} what=${texts.alerts.toLowerCase()} rows=${9}>${() => null}<//>`
 }
 
-const POLL_MS = 30_000
-
-/** New alerts are announced instead of moving what a person reads. */
+/** New alerts are announced instead of moving what a person reads. They are counted once the frame's poll has found one. */
 function NewAlerts({
   list,
   reload,
@@ -192,19 +192,16 @@ function NewAlerts({
   reload: () => void
   isShown: boolean
 }) {
-  const { user } = useSession()
+  const newestAt = useSignal(openAlerts)?.newestAt
   const since = list && newestOf(list.alerts)
   // Those of the same moment are in the list already.
   const known = list?.alerts.filter(({ created_at: at }) => at === since).length ?? 0
-  const count = useData(
-    isShown && since && user ? `alerts since ${since}` : null,
-    async signal => {
-      const query = { status: ['triggered' as const, 'acknowledged' as const], since, limit: 1 }
-      return (await api.get('/api/v1/sdk/alerts', { query, signal })).data.pagination.total
-    },
-    { pollMs: POLL_MS, isDelayed: true },
-  )
-  const more = (count.data ?? known) - known
+  const hasMore = isShown && since !== undefined && newestAt != null && newestAt > since
+  const count = useData(hasMore ? `alerts since ${since} to ${newestAt}` : null, async signal => {
+    const query = { status: [...OPEN_STATUSES], since, limit: 1 }
+    return (await api.get('/api/v1/sdk/alerts', { query, signal })).data.pagination.total
+  })
+  const more = hasMore ? (count.data ?? known) - known : 0
   if (more <= 0) return null
   return html`<p role="status">
     <button class="primary new" onClick=${reload}>${texts.newAlerts(more)}</button>

@@ -1,12 +1,13 @@
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
-import { formatAgo, formatHour, inWords } from '../lib/format.ts'
+import { formatAgo, formatHour, formatNumber, inWords } from '../lib/format.ts'
 import { html, type Children } from '../lib/html.ts'
 import { tableAddress, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
+import { useSignal } from '../lib/signal.ts'
 import { lastVisitOf } from '../lib/visits.ts'
-import { useSession, useTitle } from '../parts/frame.ts'
+import { openAlerts, useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { lazy } from '../parts/lazy.ts'
 import { SourceTable, useSources } from '../parts/source-table.ts'
@@ -17,7 +18,8 @@ import { isLedThroughSetup, listSetupSteps } from './setup/setup-steps.ts'
 
 const Checklist = lazy(async () => (await import('./setup/checklist.ts')).Checklist)
 
-const POLL_MS = 60_000
+/** What is counted beside alerts changes slowly, and counting it takes the most of all polls. */
+const POLL_MS = 5 * 60_000
 const MAX_ITEMS = 8
 const MAX_NUMBERS = 5
 
@@ -34,6 +36,7 @@ export function Overview() {
     signal => loadSummary(since?.toISOString(), signal),
     { pollMs: user ? POLL_MS : 0 },
   )
+  useReloadWithAlerts(summary.reload)
   const sources = useSources()
   const trend = useData('trend', async signal => {
     const query = { period: '24h' } as const
@@ -72,6 +75,18 @@ export function Overview() {
       <//>
     </section>
   </div>`
+}
+
+/** Reloads when the poll of the frame finds other alerts than before, so that new ones are seen as soon as it does. */
+function useReloadWithAlerts(reload: () => void): void {
+  const alerts = useSignal(openAlerts)
+  const last = useRef(alerts)
+  useEffect(() => {
+    const isFirst = last.current === null
+    if (alerts === last.current) return
+    last.current = alerts
+    if (!isFirst) reload()
+  }, [alerts])
 }
 
 /** A new company is led to its first source. */
@@ -138,7 +153,9 @@ function NumberTile({
 }) {
   return html`<li>
     <span class="name">${name}<${Help} page=${help} about=${name} /></span>
-    <a class="number" href=${href}><${Shape} tone=${tone} />${value}</a>
+    <a class="number" href=${href}
+      ><${Shape} tone=${tone} />${typeof value === 'number' ? formatNumber(value) : value}</a
+    >
     <span class="quiet">${children}</span>
   </li>`
 }
@@ -203,7 +220,7 @@ function Numbers({
       href="/catalog"
       tone=${share >= 50 ? 'ok' : 'info'}
       help="coverage#coverage"
-      >${coverage.watched_tables} ${texts.ofTables(coverage.total_tables)}<//
+      >${formatNumber(coverage.watched_tables)} ${texts.ofTables(coverage.total_tables)}<//
     >
   </ul>`
 }

@@ -116,9 +116,10 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     const { page } = await openAs(world.tenant)
     const asked: string[] = []
     page.on('request', request => {
-      const { pathname } = new URL(request.url())
-      // The count of open alerts belongs to the frame.
-      if (pathname.startsWith('/api/') && !pathname.endsWith('/alerts/summary')) asked.push(pathname)
+      const { pathname, searchParams } = new URL(request.url())
+      // The poll of open alerts belongs to the frame.
+      const isPoll = pathname.endsWith('/alerts') && searchParams.get('limit') === '1'
+      if (pathname.startsWith('/api/') && !isPoll) asked.push(pathname)
     })
     for (const [name, path] of Object.entries(screens)) {
       if (name === 'missing') continue

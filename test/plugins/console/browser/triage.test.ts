@@ -1,4 +1,6 @@
 /** Alerts and schema changes of the console in Chromium. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Request } from '@hapi/hapi'
 import t from 'tap'
 import { startStage, type Stage } from './stage.ts'
 
@@ -77,6 +79,40 @@ async function tryConsole({ app, world, origin, openAs, ready, untilCount, viola
     await untilCount(page, '.group li', count => count > before)
     await page.context().close()
   })
+
+  t.test(
+    'an open page polls with one request, which is 304 without news, and a hidden page does not',
+    async t => {
+      const { page } = await openAs(world.tenant, '/alerts')
+      await page.clock.install()
+      await page.reload()
+      await ready(page)
+      const statuses: number[] = []
+      const note = ({ path, response }: Request) => {
+        if (path.startsWith('/api/') && 'statusCode' in response) statuses.push(response.statusCode)
+      }
+      app.server.events.on('response', note)
+      const isPolled = async (count: number) => {
+        for (let n = 0; n < 200 && statuses.length < count; n++) await wait(25)
+        return statuses
+      }
+      await page.clock.fastForward(31_000)
+      t.strictSame(await isPolled(1), [304])
+      const show = (state: string) =>
+        page.evaluate(
+          `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+         document.dispatchEvent(new Event('visibilitychange'))`,
+        )
+      await show('hidden')
+      await page.clock.fastForward(300_000)
+      await wait(300)
+      t.strictSame(statuses, [304], 'hidden')
+      await show('visible')
+      t.strictSame(await isPolled(2), [304, 304], 'at once when it is seen again')
+      app.server.events.removeListener('response', note)
+      await page.context().close()
+    },
+  )
 
   t.test('the palette finds a table by its name, a column, and a screen', async t => {
     const { page } = await openAs(world.tenant)
