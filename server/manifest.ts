@@ -34,6 +34,7 @@ import * as checkLeases from '../migrations/0023_check_leases.ts'
 import * as frequentReads from '../migrations/0024_frequent_reads.ts'
 import * as snapshotBasis from '../migrations/0025_snapshot_basis.ts'
 import * as checkLists from '../migrations/0026_check_lists.ts'
+import * as scanCosts from '../migrations/0027_scan_costs.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -109,6 +110,7 @@ export const manifest = {
     migration('0024_frequent_reads', frequentReads),
     migration('0025_snapshot_basis', snapshotBasis),
     migration('0026_check_lists', checkLists),
+    migration('0027_scan_costs', scanCosts),
   ],
 }
 

@@ -5,7 +5,9 @@ import { checkJob, checkRoute } from './check-job.ts'
 import { checkListRoutes } from './check-list.ts'
 import { checkRoutes } from './check-routes.ts'
 import { configure } from './configure.ts'
-import { dispatch, dispatchJob, scanJob } from './jobs.ts'
+import { costExtension } from './costs.ts'
+import { costRoute } from './cost-routes.ts'
+import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
 import { backfill, dryRun } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
@@ -28,8 +30,9 @@ export const scans: Plugin<undefined> = {
     } satisfies Record<string, ApiTag>)
     const features: CheckFeature[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
-    server.jobs.add(scanJob, dispatchJob, checkJob)
-    server.route([checkRoute, ...checkListRoutes(server, features), typeRoute])
+    server.plugins.catalog.extendAssets(costExtension)
+    server.jobs.add(scanJob, dispatchJob, checkJob, pruneJob)
+    server.route([checkRoute, ...checkListRoutes(server, features), typeRoute, costRoute(features)])
     server.expose({
       contribute(feature) {
         features.push(feature as unknown as CheckFeature)

@@ -968,6 +968,23 @@ export interface Operations {
         }
       }
       reply: ValidityRuleItems
+    '/api/v1/sdk/usage/tables': {
+      options: {
+        query?: {
+          /** The id or qualified name of a source or a table; defaults to all sources. */
+          asset_id?: string
+          /** The number of days until today, UTC; defaults to 30. */
+          days?: number
+          /** What the tables are ordered by, the most first; defaults to seconds. */
+          order_by?: 'seconds' | 'statements' | 'rows' | 'bytes'
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: TableCostItems
+    }
     }
     '/api/v1/sdk/validity/{asset_id}/summary': {
       options: { path: { asset_id: string | number } }
@@ -3563,6 +3580,20 @@ export interface LineageNodePage {
 
 export interface LineageNodePageData {
   data: LineageNodePage
+export interface LastScan {
+  at: string
+  /** Checks that it ran. */
+  checks: number
+  /** Statements sent to the source, those of settings included. */
+  statements: number
+  /** Rows received. */
+  rows: number
+  /** Bytes received; 0 where the engine does not report them. */
+  bytes: number
+  /** From when each statement was sent until it had ended, added up. */
+  duration_ms: number
+}
+
 }
 
 export interface LinkProviderRequest {
@@ -4994,6 +5025,8 @@ export interface TagList {
   pagination: Pagination
 }
 
+  /** The last scan for checks in the last 90 days, and what it cost the source. Left out of lists. */
+  last_scan?: LastScan | null
 export interface TagListData {
   data: TagList
 }
@@ -5002,6 +5035,33 @@ export interface TeamsConfig {
   /** The address of a workflow that starts when a Teams webhook request is received. */
   webhook_url: string
 }
+export interface TableCost {
+  /** The table. */
+  asset_id: string
+  qualified_name: string
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Checks of it that are active now: rules, metrics and referential checks. */
+  active_checks: number
+  scans: number
+  /** Statements sent, those of settings included. */
+  statements: number
+  /** Rows received. */
+  rows: number
+  /** Bytes received; 0 where the engine does not report them. */
+  bytes: number
+  /** From when each statement was sent until it had ended, added up. */
+  seconds: number
+  last_scan_at: string
+}
+
+export interface TableCostItems {
+  data: {
+    items: TableCost[]
+  }
+  pagination: Pagination
+}
+
 
 export interface TrackEventRequest {
   /** The name of the event. */

@@ -319,6 +319,7 @@ export const ROUTES: Record<string, Classified> = {
   'DELETE /api/v1/sdk/tags/{id}': { access: 'write', ...is('tag') },
 
   // Badges.
+  'GET /api/v1/sdk/usage/tables': { access: 'read', query: onTable },
   'GET /api/v1/sdk/badges': { access: 'read', query: onTable },
   'POST /api/v1/sdk/badges': { access: 'write', body: onTable },
   'GET /api/v1/sdk/badges/{id}': { access: 'read', ...is('badge') },

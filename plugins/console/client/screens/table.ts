@@ -10,6 +10,7 @@ import { Empty, Loaded } from '../parts/states.ts'
 import { Shape, Status } from '../parts/status.ts'
 import { Tabs } from '../parts/tabs.ts'
 import { Ago } from '../parts/time.ts'
+import { costTexts } from '../texts/cost.ts'
 import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
 import { ChangesTab } from './table-changes.ts'
@@ -139,6 +140,13 @@ function Header({ table }: { table: Table }) {
         <dt>${texts.rows}</dt>
         <dd>${formatNumber(table.estimated_rows)}</dd>
       </div>
+      ${
+        table.last_scan &&
+        html`<div>
+          <dt>${costTexts.lastScan}</dt>
+          <dd><${Ago} at=${table.last_scan.at} />, ${costTexts.usedBy(table.last_scan)}</dd>
+        </div>`
+      }
       ${
         tags.length > 0 &&
         html`<div>
