@@ -11,6 +11,7 @@ import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
 import { backfill, dryRun } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
+import { readSeries } from './series.ts'
 import { typeRoute } from './type-routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -44,6 +45,7 @@ export const scans: Plugin<undefined> = {
       resolveTarget: (trx, companyId, assetId, tablePath) =>
         resolveTarget(server, features, trx, { companyId, assetId, tablePath }),
       checkAsset: (target, options) => checkAsset(server, features, target, options),
+      readSeries: (trx, check) => readSeries(server, features, trx, check),
       dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
       backfill: (configured, choice) => backfill(server, configured, choice),

@@ -4,12 +4,12 @@ import { useData } from '../../lib/data.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
-import { DayChart } from '../../parts/day-chart.ts'
 import { Choice } from '../../parts/filters.ts'
 import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { costTexts as texts } from '../../texts/cost.ts'
 import { CostlyTables, loadCosts, type TableCost } from './costly-tables.ts'
+import { DayChart } from './day-chart.ts'
 
 const PERIODS = [7, 90] as const
 const DEFAULT_DAYS = 30

@@ -1,6 +1,6 @@
-import { html } from '../lib/html.ts'
-import { formatNumber } from '../lib/format.ts'
-import { costTexts } from '../texts/cost.ts'
+import { html } from '../../lib/html.ts'
+import { formatNumber } from '../../lib/format.ts'
+import { costTexts } from '../../texts/cost.ts'
 
 const HEIGHT = 120
 /** Of each day, of which a bar takes four fifths. */
