@@ -34,10 +34,13 @@ import * as checkLeases from '../migrations/0023_check_leases.ts'
 import * as frequentReads from '../migrations/0024_frequent_reads.ts'
 import * as snapshotBasis from '../migrations/0025_snapshot_basis.ts'
 import * as checkLists from '../migrations/0026_check_lists.ts'
+import * as scanCosts from '../migrations/0027_scan_costs.ts'
+import * as chartLinkTables from '../migrations/0028_chart_links.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
+import { chartLinks } from '../plugins/chart-links/index.ts'
 import { consolePages } from '../plugins/console/index.ts'
 import { contracts } from '../plugins/contracts/index.ts'
 import { coverage } from '../plugins/coverage/index.ts'
@@ -74,6 +77,7 @@ export const manifest = {
     preferences,
     demo,
     badges,
+    chartLinks,
     contracts,
     publicPages,
     consolePages,
@@ -109,6 +113,8 @@ export const manifest = {
     migration('0024_frequent_reads', frequentReads),
     migration('0025_snapshot_basis', snapshotBasis),
     migration('0026_check_lists', checkLists),
+    migration('0027_scan_costs', scanCosts),
+    migration('0028_chart_links', chartLinkTables),
   ],
 }
 

@@ -12,6 +12,7 @@ import type { AssetExtension, CoverageQuery, HealthPart, OutcomeQuery } from './
 export type { Asset } from './assets/assets.ts'
 export type { AssetExtension, CoverageQuery, HealthPart } from './assets/asset-extensions.ts'
 export type { Source, Table } from './models.ts'
+export type { SessionUse } from './sources/usage.ts'
 
 /** A table of the catalog and its source. */
 export interface TableContext {

@@ -261,6 +261,21 @@ export interface CheckResource<Row, Result extends Model> {
   }
 }
 
+/** The results of one check of a table, oldest first. */
+export interface CheckSeries {
+  /** As the list of all checks has it: `metric`. */
+  kind: string
+  name: string
+  /** The name of its table. */
+  table: string
+  /** False of a check by groups, which has no points here. */
+  hasSeries: boolean
+  /** Whether its values would show what a column of personal data holds. */
+  isHidden: boolean
+  /** Times are milliseconds since 1970; the status is pass, warning, fail or error. */
+  points: { at: number; value: number | null; status: string; low: number | null; high: number | null }[]
+}
+
 /** What other features may ask of scans, as `server.plugins.scans`. */
 export interface ScansApi {
   /**
@@ -299,6 +314,11 @@ export interface ScansApi {
     target: CheckTarget,
     options: { signal: AbortSignal; onProgress?(percent: number): Promise<boolean> },
   ): Promise<AssetCheckResult | null>
+  /** The results of a check in the last days; undefined when the table has no such check. */
+  readSeries(
+    trx: Transaction,
+    check: { tableId: string; checkId: string; days: number },
+  ): Promise<CheckSeries | undefined>
   /** Claims what is due now and sends one job a table; the sweep does so every minute. */
   dispatch(): Promise<{ tables: number }>
   /**

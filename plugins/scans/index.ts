@@ -5,10 +5,13 @@ import { checkJob, checkRoute } from './check-job.ts'
 import { checkListRoutes } from './check-list.ts'
 import { checkRoutes } from './check-routes.ts'
 import { configure } from './configure.ts'
-import { dispatch, dispatchJob, scanJob } from './jobs.ts'
+import { costExtension } from './costs.ts'
+import { costRoute } from './cost-routes.ts'
+import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
 import { backfill, dryRun } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
+import { readSeries } from './series.ts'
 import { typeRoute } from './type-routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -28,8 +31,9 @@ export const scans: Plugin<undefined> = {
     } satisfies Record<string, ApiTag>)
     const features: CheckFeature[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
-    server.jobs.add(scanJob, dispatchJob, checkJob)
-    server.route([checkRoute, ...checkListRoutes(server, features), typeRoute])
+    server.plugins.catalog.extendAssets(costExtension)
+    server.jobs.add(scanJob, dispatchJob, checkJob, pruneJob)
+    server.route([checkRoute, ...checkListRoutes(server, features), typeRoute, costRoute(features)])
     server.expose({
       contribute(feature) {
         features.push(feature as unknown as CheckFeature)
@@ -41,6 +45,7 @@ export const scans: Plugin<undefined> = {
       resolveTarget: (trx, companyId, assetId, tablePath) =>
         resolveTarget(server, features, trx, { companyId, assetId, tablePath }),
       checkAsset: (target, options) => checkAsset(server, features, target, options),
+      readSeries: (trx, check) => readSeries(server, features, trx, check),
       dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
       backfill: (configured, choice) => backfill(server, configured, choice),

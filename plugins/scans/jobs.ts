@@ -6,6 +6,7 @@ import { lockName } from '../../server/database/locks.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { Job, Turns } from '../../server/jobs/jobs.ts'
 import type { CheckFeature } from './api.ts'
+import { pruneCosts } from './costs.ts'
 import { IS_LEASED } from './leases.ts'
 
 interface TableJob {
@@ -47,6 +48,15 @@ export const dispatchJob: Job = {
   data: Joi.object({}),
   every: '* * * * *',
   work: (_data, { server }) => server.plugins.scans.dispatch(),
+}
+
+/** Deletes the costs of days that are too old, of all companies, once a day. */
+export const pruneJob: Job = {
+  name: 'scans.prune',
+  data: Joi.object({}),
+  every: '20 3 * * *',
+  concurrency: { local: 1 },
+  work: async (_data, { server, signal }) => ({ costs: await pruneCosts(server, { signal }) }),
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { Check, CheckOutcome } from '../../checks/check.ts'
 import { scan, type ScanOptions } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
-import type { TableContext } from '../catalog/api.ts'
+import type { SessionUse, TableContext } from '../catalog/api.ts'
 import type { ScanRunOptions, MeasureRefusal } from './api.ts'
 
 /** What a scan found, before anything is judged. */
@@ -13,6 +13,8 @@ export interface Measurement {
   /** Whether the source was dialled and answered. */
   reached: boolean
   unreachable: ConnectorError | null
+  /** What the session used of the source; null without one. */
+  use: SessionUse | null
 }
 
 /** How a scan is asked for. */
@@ -53,7 +55,8 @@ export async function measure(
   })
   const refused = new Set(refusals.map(({ id }) => id))
   const asked = checks.filter(({ id }) => !refused.has(id))
-  if (asked.length === 0) return { outcomes: refusals, statements: 0, reached: false, unreachable: null }
+  if (asked.length === 0)
+    return { outcomes: refusals, statements: 0, reached: false, unreachable: null, use: null }
   const limit = source.queryAccessLevel === 'full' ? sampleLimit : 0
   const hideSelectRows = limit > 0 && (await catalog.hasPersonalData(source))
   const timeoutMs = catalog.statementTimeoutMs(source)
@@ -65,22 +68,24 @@ export async function measure(
     signal,
     isValidated: isEngineValidated,
   } satisfies ScanOptions
+  let use: SessionUse | null = null
+  const onUse = (used: SessionUse) => void (use = used)
   try {
     const scanned = await catalog.withConnection(
       source,
       connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options),
-      { purpose, isScheduled, timeoutMs, isLowPriority, signal },
+      { purpose, isScheduled, timeoutMs, isLowPriority, signal, onUse },
     )
     server.telemetry.scan(source.sourceType, 'measured')
     const outcomes = scanned.outcomes.map(outcome => withoutLoneValue(outcome, asked, masked))
-    return { ...scanned, outcomes: [...refusals, ...outcomes], reached: true, unreachable: null }
+    return { ...scanned, outcomes: [...refusals, ...outcomes], reached: true, unreachable: null, use }
   } catch (error) {
     // One that was called off has no news of its source.
     signal?.throwIfAborted()
     if (!(error instanceof ConnectorError)) throw error
     server.telemetry.scan(source.sourceType, 'unreachable')
     const outcomes = [...refusals, ...asked.map(errorOutcome(error.kind, error.message))]
-    return { outcomes, statements: 0, reached: false, unreachable: error }
+    return { outcomes, statements: 0, reached: false, unreachable: error, use }
   }
 }
 

@@ -8,6 +8,7 @@ import type { CheckFeature, ScanRunOptions, ScheduledCheck, MeasureRefusal, Chec
 import { isTableLeased } from './leases.ts'
 import { measure, type Measurement } from './measure.ts'
 import { lockChecks } from './locks.ts'
+import { saveScanCost } from './costs.ts'
 
 /** Rows of a feature that one scan takes. */
 export interface Selection {
@@ -160,7 +161,11 @@ interface ScanToRecord {
 
 async function recordOutcomes(trx: Transaction, { table, asked, which, at, measured }: ScanToRecord) {
   const outcomes = new Map(measured.outcomes.map(outcome => [outcome.id, outcome]))
-  const takenAt = at ?? (await databaseTime(trx))
+  // Sent together: each would wait for a round trip.
+  const [takenAt] = await Promise.all([
+    at ?? databaseTime(trx),
+    saveScanCost(trx, table, asked.length, measured.use),
+  ])
   const results: ScanRun['results'] = []
   for (const [feature, own] of byFeature(asked)) {
     const before = new Map(own.map(item => [String(item.row.$id()), item]))

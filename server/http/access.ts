@@ -51,6 +51,7 @@ export interface Guard {
     | 'events'
     | 'beta'
     | 'contracts'
+    | 'charts'
     | null
 }
 
@@ -80,6 +81,7 @@ export const access = {
   events: { auth: false, plugins: { access: { limit: 'events' } } } as RouteOptions,
   beta: { auth: false, plugins: { access: { limit: 'beta' } } } as RouteOptions,
   contracts: { auth: false, plugins: { access: { limit: 'contracts' } } } as RouteOptions,
+  charts: { auth: false, plugins: { access: { limit: 'charts' } } } as RouteOptions,
   read: guarded({ scope: 'read-only', limit: 'asset' }),
   write: guarded({ scope: 'read-write', limit: 'asset' }),
   admin: guarded({ scope: 'admin', limit: 'asset' }),

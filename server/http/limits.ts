@@ -27,6 +27,7 @@ const LIMITS_BY_ADDRESS = new Map<unknown, number>([
   ['events', 120],
   ['beta', 60],
   ['contracts', 30],
+  ['charts', 60],
 ])
 
 /** An attempt at a password or a token counts even when its body cannot be read, or its sender is refused. */

@@ -21,6 +21,8 @@ export interface AssetExtension {
    * `a`, for some statuses of which any will do. It may name `:companyId`, and has no other bindings.
    */
   tableFilters?: Partial<Record<TableFilterName, (statuses: readonly string[]) => string>>
+  /** Fields of representation B that lists leave out. */
+  singleTableFields?(companyId: string, tableId: string): TableFields
   /** Asked after all features are registered. */
   outcomes?(): readonly OutcomeQuery[]
   /**

@@ -169,6 +169,28 @@ export const tableRecord = exampleRecord({
     error: count.description('Checks that could not run.'),
   }).example({ status: 'passing', passing: 5, failing: 0, error: 0 }),
   schema_change_status: impact.example('medium'),
+  last_scan: record({
+    at: time,
+    checks: count.description('Checks that it ran.'),
+    statements: count.description('Statements sent to the source, those of settings included.'),
+    rows: count.description('Rows received.'),
+    bytes: count.description('Bytes received; 0 where the engine does not report them.'),
+    duration_ms: count.description('From when each statement was sent until it had ended, added up.'),
+  })
+    .label('LastScan')
+    .allow(null)
+    .optional()
+    .description(
+      'The last scan for checks in the last 90 days, and what it cost the source. Left out of lists.',
+    )
+    .example({
+      at: '2026-03-09T08:05:00.000Z',
+      checks: 5,
+      statements: 3,
+      rows: 1,
+      bytes: 96,
+      duration_ms: 41,
+    }),
   columns: Joi.array()
     .items(column)
     .optional()

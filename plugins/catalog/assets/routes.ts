@@ -27,7 +27,7 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
     return inCompany(request, async trx => {
       const { source, table } = await findAsset(trx, assetId)
       if (!table) return presentSource(request.server, trx, source, extensions)
-      const fields = await readExtensionFields(trx, extensions, [table.id])
+      const fields = await readExtensionFields(trx, extensions, [table.id], { isSingle: true })
       return presentTable(source, table, fields.get(table.id) ?? {}, withColumns)
     })
   }

@@ -43,14 +43,18 @@ const SHOWN_TABLE_QUERY = `
   from tables t join sources s on s.company_id = t.company_id and s.id = t.source_id
   where t.company_id = :company_id and t.id = :id`
 
-/** The fields of some tables that are not in their rows: open changes, and what the extensions add. */
+/**
+ * The fields of some tables that are not in their rows: open changes, and what the extensions add.
+ * @param options.isSingle whether the record of one table is shown, which has more fields than those of lists
+ */
 export async function readExtensionFields(
   trx: Transaction,
   extensions: readonly AssetExtension[],
   tableIds: readonly string[],
+  { isSingle = false } = {},
 ): Promise<Map<string, object>> {
   if (tableIds.length === 0) return new Map()
-  const { readings, merge } = extensionReadings(companyOf(trx), extensions, tableIds)
+  const { readings, merge } = extensionReadings(companyOf(trx), extensions, tableIds, isSingle)
   return merge(await Promise.all(readings.map(({ text, bindings }) => rows(trx, text, bindings))))
 }
 
@@ -68,7 +72,7 @@ export function tableRecordReadings(
   extensions: readonly AssetExtension[],
 ): { readings: Readings<object[]>; recordOf(found: Found<object[]>): TableRecord | undefined } {
   const id = assetId.toLowerCase()
-  const { readings, merge } = extensionReadings(companyId, extensions, [id])
+  const { readings, merge } = extensionReadings(companyId, extensions, [id], true)
   const shown: Reading<Pojo> = {
     name: 'table',
     text: SHOWN_TABLE_QUERY,
@@ -91,10 +95,14 @@ function extensionReadings(
   companyId: string,
   extensions: readonly AssetExtension[],
   tableIds: readonly string[],
+  isSingle: boolean,
 ) {
   const all = [
     openChangesOfTables(companyId, tableIds),
     ...extensions.flatMap(extension => extension.tableFields?.(companyId, tableIds) ?? []),
+    ...(isSingle
+      ? extensions.flatMap(extension => extension.singleTableFields?.(companyId, tableIds[0]!) ?? [])
+      : []),
   ]
   return {
     readings: all.map(({ reading }) => reading),

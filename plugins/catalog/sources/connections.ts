@@ -11,7 +11,7 @@ import { connectorConfig } from './config.ts'
 import type { Source } from '../models.ts'
 import { withSlot } from './session-slots.ts'
 import { openSession } from './session.ts'
-import { makeMeter, type UseMeter, type SessionPurpose } from './usage.ts'
+import { makeMeter, type UseMeter, type SessionPurpose, type SessionUse } from './usage.ts'
 
 /** The `error_code` of the API for each kind of failure. */
 const ERROR_CODES: Record<ConnectorErrorKind, string> = {
@@ -56,6 +56,8 @@ export interface SessionOptions {
   isLowPriority?: boolean
   /** Gives up the dialling, and closes the session with whatever runs in it. */
   signal?: AbortSignal
+  /** Is called with what the session used when it has ended, also after a failure. */
+  onUse?(use: SessionUse): void
 }
 
 /** Opens a session when one may be open, gives it to `work`, and closes it in any case. */
@@ -63,7 +65,7 @@ export function withConnection<T>(
   server: Server,
   source: Source,
   work: (connection: Connection) => Promise<T>,
-  { purpose, isScheduled = false, timeoutMs, isLowPriority = false, signal }: SessionOptions,
+  { purpose, isScheduled = false, timeoutMs, isLowPriority = false, signal, onUse }: SessionOptions,
 ): Promise<T> {
   const connector = server.connectors.get(source.sourceType)
   const meter = openMeter(server, source, purpose)
@@ -86,11 +88,13 @@ export function withConnection<T>(
     }
   }
   const watched = () =>
-    session().catch((error: unknown) => {
-      if (!progress.isOpen) meter.fails()
-      progress.outcome = signal?.aborted ? undefined : outcomeOfError(error, progress.isOpen)
-      throw error
-    })
+    session()
+      .catch((error: unknown) => {
+        if (!progress.isOpen) meter.fails()
+        progress.outcome = signal?.aborted ? undefined : outcomeOfError(error, progress.isOpen)
+        throw error
+      })
+      .finally(() => onUse?.(meter.total()))
   const place = {
     waitMs: SLOT_WAIT_MS,
     reservedSlots: isLowPriority ? 1 : 0,

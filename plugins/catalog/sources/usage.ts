@@ -40,6 +40,8 @@ export interface UseMeter {
   fails(): void
   /** What was used since this was asked last; null for nothing. */
   take(): SessionUse | null
+  /** What was used in all. */
+  total(): SessionUse
 }
 
 /** Starts to count a session. @param report is called for each statement, or for each call if the connector reports none */
@@ -47,6 +49,8 @@ export function makeMeter(report: (taken: StatementUsage) => void): UseMeter {
   let hasStatements = false
   let use = { ...noUse(), sessions: 1 }
   let calls = noUse()
+  let before = noUse()
+  const current = () => (hasStatements ? use : sum(use, calls))
   return {
     onStatement(reported) {
       const taken = clampCounts(reported)
@@ -61,11 +65,13 @@ export function makeMeter(report: (taken: StatementUsage) => void): UseMeter {
     },
     fails: () => void (use.failures += 1),
     take() {
-      const taken = hasStatements ? use : sum(use, calls)
+      const taken = current()
+      before = sum(before, taken)
       use = noUse()
       calls = noUse()
       return Object.values(taken).some(count => count > 0) ? taken : null
     },
+    total: () => sum(before, current()),
   }
 }
 

@@ -553,6 +553,21 @@ export interface Operations {
     }
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: BadgeData }
     '/api/v1/sdk/badges/{id}/status': { options: { path: { id: string | number } }; reply: BadgeStateData }
+    '/api/v1/sdk/chart-links': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** A table, by its id or qualified name. */
+          asset_id?: string
+          /** The id of a rule, a metric or a referential check, as `GET /api/v1/sdk/checks/{asset_id}` has it. */
+          check_id?: string
+        }
+      }
+      reply: ChartLinkListData
+    }
     '/api/v1/sdk/check-types': {
       options: {
         query?: {
@@ -953,6 +968,23 @@ export interface Operations {
       }
       reply: TagListData
     }
+    '/api/v1/sdk/usage/tables': {
+      options: {
+        query?: {
+          /** The id or qualified name of a source or a table; defaults to all sources. */
+          asset_id?: string
+          /** The number of days until today, UTC; defaults to 30. */
+          days?: number
+          /** What the tables are ordered by, the most first; defaults to seconds. */
+          order_by?: 'seconds' | 'statements' | 'rows' | 'bytes'
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: TableCostItems
+    }
     '/api/v1/sdk/validity/{asset_id}': {
       options: {
         path: { asset_id: string | number }
@@ -1154,6 +1186,10 @@ export interface Operations {
       reply: ConnectionTestData
     }
     '/api/v1/sdk/badges': { options: { body: CreateBadgeRequest; idempotencyKey?: string }; reply: BadgeData }
+    '/api/v1/sdk/chart-links': {
+      options: { body: CreateChartLinkRequest; idempotencyKey?: string }
+      reply: CreatedChartLinkData
+    }
     '/api/v1/sdk/freshness/dry-run': {
       options: { body: DryRunFreshnessRequest }
       reply: {
@@ -1418,6 +1454,7 @@ export interface Operations {
     }
     '/api/v1/sdk/assets/{asset_id}': { options: { path: { asset_id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/chart-links/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/freshness/schedules/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/metrics/{asset_id}/{metric_id}': {
       options: { path: { asset_id: string | number; metric_id: string | number } }
@@ -1443,7 +1480,7 @@ export interface Operations {
 
 /** The POSTs that make nothing twice when they are repeated with the same `Idempotency-Key`; without `/api/v1/`. */
 export const IDEMPOTENT_POSTS: readonly string[] =
-  'api-keys invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/discover sdk/badges sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
+  'api-keys invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/discover sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
     ' ',
   )
 
@@ -2179,6 +2216,25 @@ export interface ChangedTable {
   columns: number
 }
 
+export interface ChartLink {
+  id: string
+  /** The table. */
+  asset_id: string
+  check_id: string
+  days: number
+  created_at: string
+  expires_at: string
+}
+
+export interface ChartLinkList {
+  links: ChartLink[]
+  pagination: Pagination
+}
+
+export interface ChartLinkListData {
+  data: ChartLinkList
+}
+
 export interface CheckAssetRequest {
   /** Only this table of the source, `catalog.schema.table`. */
   table_path?: string
@@ -2455,6 +2511,17 @@ export interface CreateBadgeRequest {
   include_upstream?: boolean
   /** Whether it has a picture. */
   is_active?: boolean
+}
+
+export interface CreateChartLinkRequest {
+  /** A table, by its id or qualified name. */
+  asset_id: string
+  /** The id of a rule, a metric or a referential check, as `GET /api/v1/sdk/checks/{asset_id}` has it. */
+  check_id: string
+  /** How many days the chart goes back. */
+  days?: number
+  /** After how many days the link shows nothing. */
+  expires_in_days?: number
 }
 
 export interface CreateDestinationRequest {
@@ -2746,6 +2813,10 @@ export interface CreateTagRequest {
   object_type?: 'table' | 'column'
   category?: 'business' | 'technical' | 'governance'
   description?: string | null
+}
+
+export interface CreatedChartLinkData {
+  data: CreatedChartLink
 }
 
 export interface CreatedFreshnessSchedules {
@@ -3509,6 +3580,20 @@ export interface LastDelivery {
   status: 'pending' | 'delivered' | 'failed' | 'stopped'
   created_at: string
   completed_at: string | null
+}
+
+export interface LastScan {
+  at: string
+  /** Checks that it ran. */
+  checks: number
+  /** Statements sent to the source, those of settings included. */
+  statements: number
+  /** Rows received. */
+  rows: number
+  /** Bytes received; 0 where the engine does not report them. */
+  bytes: number
+  /** From when each statement was sent until it had ended, added up. */
+  duration_ms: number
 }
 
 export interface LineageEdge {
@@ -4942,11 +5027,40 @@ export interface Table {
   }
   /** The worst of the changes that are open. */
   schema_change_status: 'none' | 'low' | 'medium' | 'high'
+  /** The last scan for checks in the last 90 days, and what it cost the source. Left out of lists. */
+  last_scan?: LastScan | null
   /** Left out of lists and with include_columns=false. */
   columns?: Column[]
   tags: string[]
   created_at: string
   updated_at: string
+}
+
+export interface TableCost {
+  /** The table. */
+  asset_id: string
+  qualified_name: string
+  /** `catalog.schema.table`. */
+  table_path: string
+  /** Checks of it that are active now: rules, metrics and referential checks. */
+  active_checks: number
+  scans: number
+  /** Statements sent, those of settings included. */
+  statements: number
+  /** Rows received. */
+  rows: number
+  /** Bytes received; 0 where the engine does not report them. */
+  bytes: number
+  /** From when each statement was sent until it had ended, added up. */
+  seconds: number
+  last_scan_at: string
+}
+
+export interface TableCostItems {
+  data: {
+    items: TableCost[]
+  }
+  pagination: Pagination
 }
 
 export interface TablePreview {
@@ -5486,6 +5600,11 @@ export type ChangedFreshnessSchedule = FreshnessSchedule & {
 }
 
 export type ChangedValue = null | ChangedColumn | ChangedTable | ChangedConstraint | ChangedPartition
+
+export type CreatedChartLink = ChartLink & {
+  /** The link, shown only now: its token is not stored. */
+  url: string
+}
 
 export type CreatedMetric = Metric & {
   /** With backfill_days. */

@@ -13,6 +13,7 @@ export type Access =
   | 'events'
   | 'beta'
   | 'contracts'
+  | 'charts'
   | 'read'
   | 'write'
   | 'admin'
@@ -45,6 +46,7 @@ export type Kind =
   | 'user'
   | 'invitation'
   | 'badge'
+  | 'chartLink'
 
 /** Gives the id of a thing: that of the caller's company, another company's, or one made up. */
 export type Id = (kind: Kind) => string
@@ -145,6 +147,7 @@ export const ROUTES: Record<string, Classified> = {
     at: { public_id: '=4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f' },
     answers: 404,
   },
+  'GET /charts/{token}': { access: 'charts', at: { token: `=${'a'.repeat(43)}` }, answers: 404 },
   'GET /api/public/magic-login': { access: 'open', answers: 403 },
   // What the test sends calls itself no browser.
   'POST /api/public/magic-login': { access: 'magic', body: () => ({ token: 'made-up' }), answers: 403 },
@@ -319,12 +322,19 @@ export const ROUTES: Record<string, Classified> = {
   'DELETE /api/v1/sdk/tags/{id}': { access: 'write', ...is('tag') },
 
   // Badges.
+  'GET /api/v1/sdk/usage/tables': { access: 'read', query: onTable },
   'GET /api/v1/sdk/badges': { access: 'read', query: onTable },
   'POST /api/v1/sdk/badges': { access: 'write', body: onTable },
   'GET /api/v1/sdk/badges/{id}': { access: 'read', ...is('badge') },
   'GET /api/v1/sdk/badges/{id}/status': { access: 'read', ...is('badge') },
   'PUT /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge'), body: onTable },
   'DELETE /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge') },
+  'GET /api/v1/sdk/chart-links': { access: 'read', query: onTable },
+  'POST /api/v1/sdk/chart-links': {
+    access: 'write',
+    body: id => ({ asset_id: id('table'), check_id: id('metric') }),
+  },
+  'DELETE /api/v1/sdk/chart-links/{id}': { access: 'write', ...is('chartLink') },
 
   // Freshness.
   'GET /api/v1/freshness': { access: 'read', query: id => ({ asset: id('table') }) },

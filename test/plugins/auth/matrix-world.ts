@@ -206,6 +206,10 @@ async function fillChecks(app: TestServer, holding: Holding): Promise<void> {
     freshness_column: 'placed_at',
   })
   ids.badge = await made(app, holding, '/api/v1/sdk/badges', { asset_id: ids.table })
+  ids.chartLink = await made(app, holding, '/api/v1/sdk/chart-links', {
+    asset_id: ids.table,
+    check_id: ids.metric,
+  })
   ids.tag = await made(app, holding, '/api/v1/sdk/tags', { asset_id: ids.table, name: 'money' })
   const look = (path: string) => app.ask('GET', path, undefined, holding.credentials.owner)
   ids.ruleNumber = String((await look(`${on('validity')}/${ids.rule}`)).body.data.id)

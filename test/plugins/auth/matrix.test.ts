@@ -29,6 +29,7 @@ const OPEN: Access[] = [
   'events',
   'beta',
   'contracts',
+  'charts',
 ]
 const LIMITED: Access[] = [
   ...OPEN.slice(1),

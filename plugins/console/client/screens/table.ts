@@ -1,15 +1,19 @@
 import type { Table } from 'tidemark/client'
+import { useState } from 'preact/hooks'
 import { api, isMissing } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { formatNumber, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { navigate, sourceAddress, useQuery, withQuery } from '../lib/router.ts'
+import { canWrite } from '../lib/session.ts'
 import { useTitle } from '../parts/frame.ts'
 import { lazy } from '../parts/lazy.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Shape, Status } from '../parts/status.ts'
 import { Tabs } from '../parts/tabs.ts'
 import { Ago } from '../parts/time.ts'
+import { costTexts } from '../texts/cost.ts'
+import { shareTexts } from '../texts/share.ts'
 import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
 import { ChangesTab } from './table-changes.ts'
@@ -65,6 +69,17 @@ export function TablePage({ name }: ScreenProps) {
     />
     ${table && html`<${TABS[current].part} table=${table} reload=${asked.reload} />`}
   </div>`
+}
+
+const ShareDialog = lazy(async () => (await import('./table-share.ts')).ShareDialog)
+
+function ShareButton({ table }: { table: Table }) {
+  const [isOpen, setOpen] = useState(false)
+  if (!canWrite()) return null
+  return html`<p class="actions">
+    <button onClick=${() => setOpen(true)}>${shareTexts.share}</button>
+    ${isOpen && html`<${ShareDialog} table=${table} close=${() => setOpen(false)} />`}
+  </p>`
 }
 
 /** The answer in words, then what it rests on. */
@@ -140,6 +155,13 @@ function Header({ table }: { table: Table }) {
         <dd>${formatNumber(table.estimated_rows)}</dd>
       </div>
       ${
+        table.last_scan &&
+        html`<div>
+          <dt>${costTexts.lastScan}</dt>
+          <dd><${Ago} at=${table.last_scan.at} />, ${costTexts.usedBy(table.last_scan)}</dd>
+        </div>`
+      }
+      ${
         tags.length > 0 &&
         html`<div>
           <dt>${texts.tags}</dt>
@@ -149,5 +171,6 @@ function Header({ table }: { table: Table }) {
         </div>`
       }
     </dl>
+    <${ShareButton} table=${table} />
   </header>`
 }

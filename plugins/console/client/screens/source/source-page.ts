@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
+import { costTexts } from '../../texts/cost.ts'
 import { sourceTexts } from '../../texts/sources.ts'
 import { texts } from '../../texts.ts'
 
@@ -33,6 +34,10 @@ const TABS = {
   tables: {
     name: sourceTexts.tabTables,
     part: lazy(async () => (await import('./tables-tab.ts')).TablesTab),
+  },
+  cost: {
+    name: costTexts.tab,
+    part: lazy(async () => (await import('./cost-tab.ts')).CostTab),
   },
 }
 

@@ -1,0 +1,21 @@
+import type { Plugin } from '@hapi/hapi'
+import type { ApiTag } from '../../server/openapi/tags.ts'
+import { routes } from './routes.ts'
+
+/** Links that show the chart of one check without signing in, until they expire. */
+export const chartLinks: Plugin<undefined> = {
+  name: 'chart-links',
+  dependencies: ['auth', 'scans'],
+  register(server) {
+    Object.assign(server.apiParts.tags, {
+      'chart-links': {
+        title: 'Links to charts',
+        group: 'Notifications',
+        order: 245,
+        description: 'Read-only links to the chart of a check, which expire.',
+        page: '/api/public/docs/badges.md',
+      },
+    } satisfies Record<string, ApiTag>)
+    server.route(routes(server))
+  },
+}

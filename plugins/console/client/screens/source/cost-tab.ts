@@ -1,0 +1,125 @@
+import type { Source } from 'tidemark/client'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { formatNumber } from '../../lib/format.ts'
+import { html } from '../../lib/html.ts'
+import { useQuery } from '../../lib/router.ts'
+import { Choice } from '../../parts/filters.ts'
+import { Help } from '../../parts/help.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { costTexts as texts } from '../../texts/cost.ts'
+import { CostlyTables, loadCosts, type TableCost } from './costly-tables.ts'
+import { DayChart } from './day-chart.ts'
+
+const PERIODS = [7, 90] as const
+const DEFAULT_DAYS = 30
+const MEASURES = ['statements', 'seconds', 'rows', 'bytes'] as const
+type Measure = (typeof MEASURES)[number]
+const PURPOSES = ['scan', 'freshness', 'discovery', 'test', 'dry_run'] as const
+
+const loadUsage = async (id: string, days: number, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/assets/{asset_id}/usage', { path: { asset_id: id }, query: { days }, signal }))
+    .data
+type Usage = Awaited<ReturnType<typeof loadUsage>>
+
+/** What a source was asked for, by day and by purpose, and the tables that cost it most. */
+export function CostTab({ source }: { source: Source }) {
+  const [query] = useQuery()
+  const days = PERIODS.find(period => String(period) === query.get('days')) ?? DEFAULT_DAYS
+  const measure = MEASURES.find(name => name === query.get('measure')) ?? 'statements'
+  const usage = useData(`usage ${source.id} ${days}`, signal => loadUsage(source.id, days, signal))
+  const tables = useData(`costs ${source.id} ${days} ${measure}`, signal =>
+    loadCosts({ asset_id: source.id, days, order_by: measure }, signal),
+  )
+  return html`<section class="costs">
+    <div class="filters">
+      <${Choice}
+        name="days"
+        label=${texts.days}
+        none=${texts.lastDays(DEFAULT_DAYS)}
+        options=${PERIODS.map(period => [String(period), texts.lastDays(period)] as const)}
+      />
+      <${Choice}
+        name="measure"
+        label=${texts.measure}
+        none=${texts.measures.statements}
+        options=${MEASURES.slice(1).map(name => [name, texts.measures[name]] as const)}
+      />
+      <${Help} page="checks" about=${texts.tab} />
+    </div>
+    <${Loaded} of=${usage} what=${texts.tab.toLowerCase()} rows=${8}>
+      ${(used: Usage) => html`<${Use} usage=${used} measure=${measure} />`}
+    <//>
+    <h2>${texts.tables}</h2>
+    <p class="quiet">${texts.tablesHint}</p>
+    <${Loaded} of=${tables} what=${texts.tables.toLowerCase()} rows=${4}>
+      ${(found: readonly TableCost[]) =>
+        found.length === 0
+          ? html`<p>${texts.noTables}</p>`
+          : html`<${CostlyTables} tables=${found} reload=${tables.reload} />`}
+    <//>
+  </section>`
+}
+
+function Use({ usage, measure }: { usage: Usage; measure: Measure }) {
+  const { days, total, by_purpose: byPurpose } = usage
+  if (total.sessions === 0) return html`<${Empty} title=${texts.unused} />`
+  const used = PURPOSES.filter(purpose => byPurpose[purpose].sessions > 0)
+  return html`<h2>${texts.total(total.statements, days.length)}</h2>
+    <${DayChart}
+      title=${texts.perDay(texts.measures[measure])}
+      days=${days.map(day => ({ day: day.day, value: day[measure] }))}
+    />
+    <${Numbers}
+      label=${texts.byPurpose}
+      first=${texts.purpose}
+      lines=${[
+        ...used.map(purpose => ({ name: texts.purposes[purpose], ...byPurpose[purpose] })),
+        { name: texts.all, ...total },
+      ]}
+    />
+    <details>
+      <summary>${texts.numbers}</summary>
+      <${Numbers}
+        label=${texts.numbers}
+        first=${texts.day}
+        lines=${days
+          .filter(({ sessions }) => sessions > 0)
+          .map(day => ({ name: day.day, ...day }))
+          .reverse()}
+      />
+    </details>`
+}
+
+const COLUMNS = ['sessions', ...MEASURES, 'failures'] as const
+const titles = { ...texts.measures, sessions: texts.sessions, failures: texts.failures }
+
+function Numbers({
+  label,
+  first,
+  lines,
+}: {
+  label: string
+  first: string
+  lines: readonly ({ name: string } & Record<(typeof COLUMNS)[number], number>)[]
+}) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${first}</th>
+          ${COLUMNS.map(name => html`<th key=${name} scope="col" class="right">${titles[name]}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${lines.map(
+          line =>
+            html`<tr key=${line.name}>
+              <th scope="row">${line.name}</th>
+              ${COLUMNS.map(name => html`<td key=${name} class="right">${formatNumber(line[name])}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}

@@ -1,0 +1,192 @@
+import type { Table } from 'tidemark/client'
+import { useRef, useState } from 'preact/hooks'
+import { CopyButton } from '../forms/secret.ts'
+import { useAction } from '../lib/action.ts'
+import { api } from '../lib/api.ts'
+import { useData } from '../lib/data.ts'
+import { html } from '../lib/html.ts'
+import { Dialog } from '../parts/dialog.ts'
+import { notify } from '../parts/notices.ts'
+import { Loaded } from '../parts/states.ts'
+import { shareTexts as texts } from '../texts/share.ts'
+
+interface Props {
+  table: Table
+}
+
+const LIFETIMES_DAYS = [1, 7, 30] as const
+const DEFAULT_LIFETIME_DAYS = 7
+
+/** What of a table is shown to people without an account: badges, and links to charts that expire. */
+export function ShareDialog({ table, close }: Props & { close: () => void }) {
+  return html`<${Dialog} title=${texts.share} close=${close} className="wide">
+    <${Badges} table=${table} />
+    <${Links} table=${table} />
+  <//>`
+}
+
+/** What a person has filled in. */
+const readForm = (form: HTMLFormElement | null) => new FormData(form ?? undefined)
+
+const loadBadges = async (id: string, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/badges', { query: { asset_id: id, active_only: true, limit: 20 }, signal }))
+    .data.badges
+type Badge = Awaited<ReturnType<typeof loadBadges>>[number]
+
+function Badges({ table }: Props) {
+  const form = useRef<HTMLFormElement>(null)
+  const badges = useData(`badges ${table.id}`, signal => loadBadges(table.id, signal))
+  const [isBusy, create] = useAction(texts.makeBadge, async () => {
+    const given = readForm(form.current)
+    await api.post('/api/v1/sdk/badges', {
+      body: {
+        asset_id: table.id,
+        label: String(given.get('label')).trim() || null,
+        freshness_enabled: given.has('freshness'),
+        schema_drift_enabled: given.has('drift'),
+      },
+    })
+    badges.reload()
+  })
+  return html`<section>
+    <h3>${texts.badge}</h3>
+    <p class="quiet">${texts.badgeText}</p>
+    <${Loaded} of=${badges} what=${texts.badge.toLowerCase()} rows=${2}>
+      ${(found: readonly Badge[]) =>
+        found.map(badge => html`<${BadgeRow} key=${badge.id} badge=${badge} reload=${badges.reload} />`)}
+    <//>
+    <form
+      ref=${form}
+      class="share"
+      onSubmit=${(event: Event) => {
+        event.preventDefault()
+        create()
+      }}
+    >
+      <label>${texts.label}${' '}<input name="label" maxlength="60" defaultValue=${table.name} /></label>
+      <label><input type="checkbox" name="freshness" />${' '}${texts.withFreshness}</label>
+      <label><input type="checkbox" name="drift" />${' '}${texts.withDrift}</label>
+      <button disabled=${isBusy}>${texts.makeBadge}</button>
+    </form>
+  </section>`
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+function BadgeRow({ badge, reload }: { badge: Badge; reload: () => void }) {
+  const label = badge.label ?? texts.badge
+  const path = { id: badge.id }
+  const [isBusy, revoke] = useAction(texts.revoke, async () => {
+    await api.delete('/api/v1/sdk/badges/{id}', { path })
+    notify(texts.badgeRevoked)
+    reload()
+  })
+  const alt = label.replaceAll(/[&<>"]/g, character => ESCAPES[character]!)
+  // Of this host, whatever address the service gives to others.
+  const picture = new URL(badge.badge_url).pathname
+  return html`<div class="shared">
+    <img src=${picture} alt=${`${label}: ${badge.status}`} />
+    <code>${badge.markdown}</code>
+    <p class="actions">
+      <${CopyButton} text=${badge.markdown} label=${texts.copyMarkdown} />
+      <${CopyButton} text=${`<img src="${badge.badge_url}" alt="${alt}">`} label=${texts.copyHtml} />
+      <button class="small" aria-label=${texts.revokeOf(label)} disabled=${isBusy} onClick=${revoke}>
+        ${texts.revoke}
+      </button>
+    </p>
+  </div>`
+}
+
+const loadLinks = async (id: string, signal: AbortSignal) => {
+  const [checks, links] = await Promise.all([
+    api.get('/api/v1/sdk/checks/{asset_id}', {
+      path: { asset_id: id },
+      query: { points: 1, limit: 100 },
+      signal,
+    }),
+    api.get('/api/v1/sdk/chart-links', { query: { asset_id: id, limit: 50 }, signal }),
+  ])
+  // A check without points has no chart yet, or one for each group.
+  return { checks: checks.data.items.filter(({ points }) => points.length > 0), links: links.data.links }
+}
+type Shared = Awaited<ReturnType<typeof loadLinks>>
+
+function Links({ table }: Props) {
+  const form = useRef<HTMLFormElement>(null)
+  const [url, setUrl] = useState<string>()
+  const shared = useData(`links ${table.id}`, signal => loadLinks(table.id, signal))
+  const [isBusy, create] = useAction(texts.makeLink, async () => {
+    const given = readForm(form.current)
+    const { data } = await api.post('/api/v1/sdk/chart-links', {
+      body: {
+        asset_id: table.id,
+        check_id: String(given.get('check')),
+        expires_in_days: Number(given.get('expires')),
+      },
+    })
+    setUrl(data.url)
+    shared.reload()
+  })
+  return html`<section>
+    <h3>${texts.chart}</h3>
+    <p class="quiet">${texts.chartText}</p>
+    <${Loaded} of=${shared} what=${texts.chart.toLowerCase()} rows=${2}>
+      ${({ checks, links }: Shared) => html`
+        ${links.map(link => html`<${LinkRow} key=${link.id} link=${link} checks=${checks} reload=${shared.reload} />`)}
+        ${url && html`<p class="shared"><code>${url}</code> <${CopyButton} text=${url} label=${texts.copyLink} /> <span class="quiet">${texts.once}</span></p>`}
+        ${
+          checks.length === 0
+            ? html`<p>${texts.noChecks}</p>`
+            : html`<form
+                ref=${form}
+                class="share"
+                onSubmit=${(event: Event) => {
+                  event.preventDefault()
+                  create()
+                }}
+              >
+                <label
+                  >${texts.check}${' '}<select name="check">
+                    ${checks.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}
+                  </select></label
+                >
+                <label
+                  >${texts.expires}${' '}<select name="expires">
+                    ${LIFETIMES_DAYS.map(
+                      days =>
+                        html`<option key=${days} value=${days} selected=${days === DEFAULT_LIFETIME_DAYS}>
+                          ${texts.days(days)}
+                        </option>`,
+                    )}
+                  </select></label
+                >
+                <button disabled=${isBusy}>${texts.makeLink}</button>
+              </form>`
+        }
+      `}
+    <//>
+  </section>`
+}
+
+function LinkRow({
+  link,
+  checks,
+  reload,
+}: {
+  link: Shared['links'][number]
+  checks: Shared['checks']
+  reload: () => void
+}) {
+  const name = checks.find(({ id }) => id === link.check_id)?.name ?? link.check_id
+  const [isBusy, revoke] = useAction(texts.revoke, async () => {
+    await api.delete('/api/v1/sdk/chart-links/{id}', { path: { id: link.id } })
+    notify(texts.linkRevoked)
+    reload()
+  })
+  return html`<p class="shared">
+    <bdi>${texts.linkOf(name, link.expires_at)}</bdi>${' '}
+    <button class="small" aria-label=${texts.revokeOf(name)} disabled=${isBusy} onClick=${revoke}>
+      ${texts.revoke}
+    </button>
+  </p>`
+}
