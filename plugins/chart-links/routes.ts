@@ -47,7 +47,7 @@ export const routes = (server: Server): ServerRoute[] => [
     },
   }),
   route('DELETE', `${base}/{id}`, access.write, {
-    id: 'revokeChartLink',
+    id: 'deleteChartLink',
     description: 'Revoke a link to a chart',
     notes: 'It shows nothing from now on.',
     validate: { params: linkParams },
