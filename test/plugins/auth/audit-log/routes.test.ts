@@ -11,6 +11,8 @@ const UNAUDITED: Record<string, string> = {
   'POST /api/v1/sdk/freshness/dry-run': 'stores nothing',
   'POST /api/v1/sdk/validity/dry-run': 'stores nothing',
   'POST /api/v1/sdk/metrics/dry-run': 'stores nothing',
+  'POST /api/v1/sdk/referential/dry-run': 'stores nothing',
+  'POST /api/v1/sdk/assets/{asset_id}/preview-tables': 'stores nothing',
   'POST /api/v1/sdk/validity/{asset_id}/{rule_id}/check': 'what it found is among the results of the rule',
   'POST /api/v1/sdk/metrics/{asset_id}/{metric_id}/capture':
     'what it found is among the snapshots of the metric',
