@@ -16,7 +16,12 @@ function shown(write: (log: pino.Logger) => void): string {
 }
 
 t.test('a request is one short line', async t => {
-  const request = { info: { id: 'r1' }, method: 'get', path: '/api/v1/assets?search=x' }
+  const request = {
+    info: { id: 'r1' },
+    method: 'get',
+    path: '/api/v1/assets?search=x',
+    route: { path: '/api/v1/assets' },
+  }
   const line = shown(log =>
     log.info(
       {

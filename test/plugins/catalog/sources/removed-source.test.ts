@@ -75,7 +75,12 @@ async function fill(sourceId: string, keptId: string) {
     table_path: 'customers',
     column_name: 'email',
   })
-  await send('POST', `/sdk/metrics/${sourceId}`, { metric_type: 'row_count', table_path: 'orders' })
+  const metric = await send('POST', `/sdk/metrics/${sourceId}`, {
+    metric_type: 'row_count',
+    table_path: 'orders',
+  })
+  await send('POST', '/sdk/chart-links', { asset_id: orders, check_id: metric.data.id })
+  await server.plugins.scans.runTable(tenant.companyId, String(orders), 'active', {})
   await send('POST', `/sdk/referential/${sourceId}`, {
     child_table_path: 'orders',
     child_column_name: 'customer_id',
