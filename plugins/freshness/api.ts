@@ -1,4 +1,8 @@
 import type { ConnectorError } from '../../connectors/errors.ts'
+import type { Transaction } from '../../server/database/database.ts'
+import type { BulkScheduleRequest, BulkScheduleResult } from './schedules/bulk.ts'
+
+export type { BulkScheduleResult } from './schedules/bulk.ts'
 
 /** Which schedules of a source to check, and when. */
 export interface SourceCheckRequest {
@@ -33,6 +37,11 @@ export interface FreshnessApi {
    * @throws 409 `CONFLICT` if the source is paused, 503 `UNAVAILABLE` while all its sessions are in use
    */
   checkSource(request: SourceCheckRequest): Promise<SourceCheckResult>
+  /**
+   * Creates the missing schedules of the tables of a source that match.
+   * @throws 400 for an invalid pattern, or a source that was not discovered yet
+   */
+  createSchedules(trx: Transaction, request: BulkScheduleRequest): Promise<BulkScheduleResult>
 }
 
 declare module '@hapi/hapi' {

@@ -5,7 +5,8 @@ import type { Check, CheckType, CheckOutcome } from '../../checks/check.ts'
 import type { CompanyRow, Readings, Transaction } from '../../server/database/database.ts'
 import type { ErrorCode } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
-import type { Asset, TableContext } from '../catalog/api.ts'
+import type { ColumnInfo } from '../../connectors/catalog.ts'
+import type { Asset, Source, TableContext } from '../catalog/api.ts'
 import type { ListedChecks } from './listed-checks.ts'
 
 export type { ListedChecks } from './listed-checks.ts'
@@ -261,6 +262,37 @@ export interface CheckResource<Row, Result extends Model> {
   }
 }
 
+/** A table, or a column of it, that is to have a check. */
+export interface MissingCheckTarget {
+  table: { id: string; name: string }
+  column?: Pick<ColumnInfo, 'name' | 'type' | 'kind'>
+}
+
+/** Checks of one type to create where there are none. The caller has locked the source, so that none is created twice. */
+export interface MissingCheckRequest {
+  source: Source
+  /** A type whose config may be empty. */
+  type: string
+  interval: 'hourly' | 'daily' | 'weekly'
+  targets: readonly MissingCheckTarget[]
+  /** Creates nothing, and returns what would be created. */
+  isDryRun: boolean
+}
+
+export interface MissingCheckResult {
+  created: MissingCheckTarget[]
+  /** Targets that had a check of the type, active or not. */
+  existing: number
+  /** Targets that a check of the type is refused for. */
+  unsuited: MissingCheckTarget[]
+}
+
+/** How a feature finds and stores checks of the type of a request. */
+export interface MissingCheckStore {
+  find(tableIds: readonly string[]): PromiseLike<{ tableId: string; columnName: string | null }[]>
+  insert(targets: readonly MissingCheckTarget[]): Promise<unknown>
+}
+
 /** What other features may ask of scans, as `server.plugins.scans`. */
 export interface ScansApi {
   /**
@@ -299,6 +331,8 @@ export interface ScansApi {
     target: CheckTarget,
     options: { signal: AbortSignal; onProgress?(percent: number): Promise<boolean> },
   ): Promise<AssetCheckResult | null>
+  /** Creates the checks of one type that tables or columns lack, where a single one would not be refused. */
+  createMissing(request: MissingCheckRequest, store: MissingCheckStore): Promise<MissingCheckResult>
   /** Claims what is due now and sends one job a table; the sweep does so every minute. */
   dispatch(): Promise<{ tables: number }>
   /**

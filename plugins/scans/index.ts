@@ -6,6 +6,7 @@ import { checkListRoutes } from './check-list.ts'
 import { checkRoutes } from './check-routes.ts'
 import { configure } from './configure.ts'
 import { dispatch, dispatchJob, scanJob } from './jobs.ts'
+import { createMissingChecks } from './missing.ts'
 import { backfill, dryRun } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
@@ -41,6 +42,7 @@ export const scans: Plugin<undefined> = {
       resolveTarget: (trx, companyId, assetId, tablePath) =>
         resolveTarget(server, features, trx, { companyId, assetId, tablePath }),
       checkAsset: (target, options) => checkAsset(server, features, target, options),
+      createMissing: (request, store) => createMissingChecks(server, request, store),
       dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
       backfill: (configured, choice) => backfill(server, configured, choice),

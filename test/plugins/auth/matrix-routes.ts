@@ -288,6 +288,11 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/v1/sdk/assets/{asset_id}/check': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/discover': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/test-connection': { access: 'write', at: sources },
+  'POST /api/v1/sdk/assets/{asset_id}/watch': {
+    access: 'write',
+    at: sources,
+    body: () => ({ row_count: true, freshness: true, keys: true }),
+  },
   'GET /api/v1/sdk/assets/{asset_id}/usage': { access: 'read', at: sources },
   'GET /api/v1/sdk/jobs/{job_id}': { access: 'read' },
   'POST /api/v1/sdk/jobs/{job_id}/cancel': { access: 'write' },
@@ -419,6 +424,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/operating-schedules': { access: 'read' },
   'POST /api/v1/operating-schedules': { access: 'write', body: () => hours },
   'GET /api/v1/operating-schedules/{schedule_id}': { access: 'read' },
+  'GET /api/v1/operating-schedules/{schedule_id}/uses': { access: 'read' },
   'PATCH /api/v1/operating-schedules/{schedule_id}': { access: 'write', body: () => ({ name: 'day' }) },
   'DELETE /api/v1/operating-schedules/{schedule_id}': { access: 'write' },
 
