@@ -131,6 +131,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /alerts/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /tables/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /sources/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
+  'GET /schedules/{id?}': { access: 'open', at: { id: '=1' } },
   'GET /routing/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /invitation': { access: 'open' },
   'GET /api/public/docs/{path*}': { access: 'open', at: { path: '=drift.md' } },

@@ -34,6 +34,10 @@ const TABS = {
     name: sourceTexts.tabTables,
     part: lazy(async () => (await import('./tables-tab.ts')).TablesTab),
   },
+  watch: {
+    name: sourceTexts.tabWatch,
+    part: lazy(async () => (await import('./watch-tab.ts')).WatchTab),
+  },
 }
 
 /** A source: its state, and how it is set up. */
