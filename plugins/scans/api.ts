@@ -5,11 +5,13 @@ import type { Check, CheckType, CheckOutcome } from '../../checks/check.ts'
 import type { CompanyRow, Readings, Transaction } from '../../server/database/database.ts'
 import type { ErrorCode } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
-import type { ColumnInfo } from '../../connectors/catalog.ts'
-import type { Asset, Source, TableContext } from '../catalog/api.ts'
+import type { Asset, TableContext } from '../catalog/api.ts'
 import type { ListedChecks } from './listed-checks.ts'
 
+import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
+
 export type { ListedChecks } from './listed-checks.ts'
+export type { MissingCheckRequest, MissingCheckResult, MissingCheckTarget } from './missing-checks.ts'
 
 /** A row that stands for a check of one table, with the columns that `server/database/due.ts` asks for. */
 export interface ScheduledCheck extends CompanyRow {
@@ -260,37 +262,6 @@ export interface CheckResource<Row, Result extends Model> {
     reply: RouteOptionsResponse
     measure(companyId: string, body: object): Promise<object>
   }
-}
-
-/** A table, or a column of it, that is to have a check. */
-export interface MissingCheckTarget {
-  table: { id: string; name: string }
-  column?: Pick<ColumnInfo, 'name' | 'type' | 'kind'>
-}
-
-/** Checks of one type to create where there are none. The caller has locked the source, so that none is created twice. */
-export interface MissingCheckRequest {
-  source: Source
-  /** A type whose config may be empty. */
-  type: string
-  interval: 'hourly' | 'daily' | 'weekly'
-  targets: readonly MissingCheckTarget[]
-  /** Creates nothing, and returns what would be created. */
-  isDryRun: boolean
-}
-
-export interface MissingCheckResult {
-  created: MissingCheckTarget[]
-  /** Targets that had a check of the type, active or not. */
-  existing: number
-  /** Targets that a check of the type is refused for. */
-  unsuited: MissingCheckTarget[]
-}
-
-/** How a feature finds and stores checks of the type of a request. */
-export interface MissingCheckStore {
-  find(tableIds: readonly string[]): PromiseLike<{ tableId: string; columnName: string | null }[]>
-  insert(targets: readonly MissingCheckTarget[]): Promise<unknown>
 }
 
 /** What other features may ask of scans, as `server.plugins.scans`. */

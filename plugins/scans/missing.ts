@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Source } from '../catalog/api.ts'
-import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './api.ts'
+import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
 
 /** Why a type does not suit a source or a column: which of the two to blame, and a sentence. */
 interface SuitabilityRefusal {

@@ -9,7 +9,7 @@ import { parseDuration } from '../../../server/settings/durations.ts'
 import type { Source } from '../../catalog/api.ts'
 import { countStatements } from '../measure.ts'
 import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
-import type { FreshnessSignal } from '../models.ts'
+import type { BulkScheduleResult, DetectedSignal } from '../api.ts'
 import { resolveTerms, type ScheduleFields } from './schedules.ts'
 import { hasModificationTime } from './signals.ts'
 
@@ -22,27 +22,6 @@ export interface BulkScheduleRequest extends ScheduleFields {
   dry_run: boolean
   is_active: boolean
 }
-
-/** Created schedules, or in a dry run the ones to create. `matched` = `created` + `existing` + skipped tables. */
-export interface BulkScheduleResult {
-  created: number
-  /** Tables that had a schedule before. */
-  existing: number
-  /** Tables without a signal; skipped unless `only_with_signal` is false. */
-  without_signal: number
-  /** Active tables that match the patterns. */
-  matched: number
-  /** The first tables without a signal, by path. */
-  tables_without_signal: string[]
-  /** Signals of the created schedules. */
-  signals: Record<DetectedSignal, number>
-  /** Statements a day that the created schedules add at the source, if each check of a table reads it. */
-  statements_per_day: number
-  dry_run: boolean
-}
-
-/** Signals that are chosen automatically. */
-type DetectedSignal = Exclude<FreshnessSignal, 'expression'>
 
 const DAY_SECONDS = 86_400
 const TABLES_PER_STATEMENT = 4_000

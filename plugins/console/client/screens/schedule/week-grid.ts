@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../lib/html.ts'
-import { hourName } from '../../parts/week-clock.ts'
+import { hourName } from './week-clock.ts'
 import { scheduleTexts } from '../../texts/schedules.ts'
 import { watchTexts } from '../../texts/watching.ts'
 import { cellState, type WeekMinutes } from './week-hours.ts'

@@ -12,7 +12,6 @@ import { canWrite } from '../../lib/session.ts'
 import { Help } from '../../parts/help.ts'
 import { Loaded } from '../../parts/states.ts'
 import { watchTexts } from '../../texts/watching.ts'
-import type { SourceTabProps } from './source-page.ts'
 import { BulkFreshness } from './bulk-freshness.ts'
 import { PAUSE_MS, patternFields } from './watch-fields.ts'
 
@@ -31,7 +30,7 @@ const request = async (id: string, body: object, signal?: AbortSignal) =>
 type Watched = Awaited<ReturnType<typeof request>>
 
 /** What is watched of the tables of a source: checks for many tables at once. */
-export function WatchTab({ source }: SourceTabProps) {
+export function WatchTab({ source }: { source: Source }) {
   const [query] = useQuery()
   if (!canWrite()) return html`<p class="quiet">${watchTexts.cannotEdit}</p>`
   if (!source.last_refresh_at) return html`<p class="quiet">${watchTexts.notDiscovered}</p>`

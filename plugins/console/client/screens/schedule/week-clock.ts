@@ -1,6 +1,6 @@
-import { html } from '../lib/html.ts'
-import { formatTime } from '../lib/format.ts'
-import { watchTexts } from '../texts/watching.ts'
+import { html } from '../../lib/html.ts'
+import { formatTime } from '../../lib/format.ts'
+import { watchTexts } from '../../texts/watching.ts'
 
 export interface WeekClockData {
   timezone: string
@@ -30,26 +30,33 @@ export function WeekClock({ clock }: { clock: WeekClockData }) {
       ${watchTexts.clockSentence(clock.updates, inWords)}${' '}
       <span class="quiet">${formatTime(clock.from)} – ${formatTime(clock.until)}</span>
     </p>
-    <svg class="week-clock" viewBox="0 0 640 198" role="img" aria-label=${watchTexts.clockOf(clock.timezone)}>
-      ${watchTexts.shortDays.map(
-        (name, day) => html`<text key=${name} x="0" y=${day * 25 + 38}>${name}</text>`,
-      )}
-      ${[0, 6, 12, 18].map(hour => html`<text key=${hour} x=${40 + hour * 25} y="14">${hourName(hour)}</text>`)}
-      ${cells.map(({ day, hour, count }) => {
-        const size = count === 0 ? 3 : 7 + 4 * Math.ceil((LEVELS * count) / most - 1)
-        return html`<rect
-          key=${`${day} ${hour}`}
-          class=${count > 0 ? 'has' : ''}
-          x=${52 + hour * 25 - size / 2}
-          y=${34 + day * 25 - size / 2}
-          width=${size}
-          height=${size}
-          rx="2"
-        >
-          <title>${watchTexts.updatesIn(count, watchTexts.days[day]!, hourName(hour))}</title>
-        </rect>`
-      })}
-    </svg>
+    <div class="scroll" tabindex="0" role="region" aria-label=${watchTexts.clock}>
+      <svg
+        class="week-clock"
+        viewBox="0 0 640 198"
+        role="img"
+        aria-label=${watchTexts.clockOf(clock.timezone)}
+      >
+        ${watchTexts.shortDays.map(
+          (name, day) => html`<text key=${name} x="0" y=${day * 25 + 38}>${name}</text>`,
+        )}
+        ${[0, 6, 12, 18].map(hour => html`<text key=${hour} x=${40 + hour * 25} y="14">${hourName(hour)}</text>`)}
+        ${cells.map(({ day, hour, count }) => {
+          const size = count === 0 ? 3 : 7 + 4 * Math.ceil((LEVELS * count) / most - 1)
+          return html`<rect
+            key=${`${day} ${hour}`}
+            class=${count > 0 ? 'has' : ''}
+            x=${52 + hour * 25 - size / 2}
+            y=${34 + day * 25 - size / 2}
+            width=${size}
+            height=${size}
+            rx="2"
+          >
+            <title>${watchTexts.updatesIn(count, watchTexts.days[day]!, hourName(hour))}</title>
+          </rect>`
+        })}
+      </svg>
+    </div>
     <details>
       <summary>${watchTexts.asList}</summary>
       <table>
