@@ -8,7 +8,7 @@ import { keysCommand } from '../plugins/auth/commands/key-commands.ts'
 import { badgeCommand } from '../plugins/badges/badge-command.ts'
 import { contractsCommand } from '../plugins/contracts/validate-command.ts'
 import { freshnessCommand } from '../plugins/freshness/command/freshness-command.ts'
-import { detectCommand } from '../plugins/metrics/detect-command.ts'
+import { detectCommand } from '../plugins/metrics/detect/detect-command.ts'
 import { checkCommand } from '../plugins/scans/check-command.ts'
 import type { CommandContribution } from './cli/command.ts'
 

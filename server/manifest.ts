@@ -55,6 +55,7 @@ import { publicPages } from '../plugins/public/index.ts'
 import { referential } from '../plugins/referential/index.ts'
 import { scans } from '../plugins/scans/index.ts'
 import { validity } from '../plugins/validity/index.ts'
+import { watch } from '../plugins/watch/index.ts'
 import type { Migration } from './database/database.ts'
 
 const migration = (name: string, steps: Pick<Migration, 'up' | 'down'>): Migration => ({ name, ...steps })
@@ -71,6 +72,7 @@ export const manifest = {
     metrics,
     referential,
     freshness,
+    watch,
     lineage,
     health,
     coverage,

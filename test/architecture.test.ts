@@ -63,6 +63,7 @@ const below: Record<string, string[]> = {
   referential: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
   metrics: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
   freshness: ['auth', 'alerts', 'catalog', 'operatingSchedules'],
+  watch: ['auth', 'alerts', 'catalog', 'scans', 'validity', 'metrics', 'freshness'],
   badges: ['auth', 'catalog'],
   preferences: ['auth', 'alerts', 'catalog'],
   lineage: ['auth', 'alerts', 'catalog'],

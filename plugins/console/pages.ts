@@ -33,6 +33,7 @@ const SCREENS: readonly Screen[] = [
     description: 'Where alerts are sent, and what became of them',
     api: '/api/v1/sdk/alerts/destinations',
   },
+  { path: '/schedules/{id?}', description: 'Operating schedules, and one of them' },
   { path: '/settings/{id?}', description: 'The own user, and who may do what in the company' },
   { path: INVITATION, description: 'Join a company with an invitation' },
 ]
@@ -116,7 +117,7 @@ function renderPage({ config }: Server, frame?: { viewer: Viewer; path: string }
         <title>Tidemark</title>
         <link rel="icon" href="/favicon.svg" />
         <script src="${fileAddress('assets/theme.js')}"></script>
-        ${['tokens', 'console', 'screens', 'forms', 'checks', 'routing', 'people', 'uplot'].map(
+        ${['tokens', 'console', 'screens', 'forms', 'checks', 'routing', 'people', 'watching', 'uplot'].map(
           name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`,
         )}
         ${new Markup(`<script type="importmap">${importMap}</script>`)}

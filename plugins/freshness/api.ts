@@ -1,4 +1,6 @@
 import type { ConnectorError } from '../../connectors/errors.ts'
+import type { Transaction } from '../../server/database/database.ts'
+import type { FreshnessSignal } from './models.ts'
 
 /** Which schedules of a source to check, and when. */
 export interface SourceCheckRequest {
@@ -25,6 +27,37 @@ export interface SourceCheckResult {
   statements: number
 }
 
+/** The tables of a source that get schedules with the defaults of the source. */
+export interface MissingSchedulesRequest {
+  asset_id: string
+  include_patterns: string[]
+  exclude_patterns: string[]
+  only_with_signal: boolean
+  dry_run: boolean
+  is_active: boolean
+}
+
+/** Created schedules, or in a dry run the ones to create. `matched` = `created` + `existing` + skipped tables. */
+export interface BulkScheduleResult {
+  created: number
+  /** Tables that had a schedule before. */
+  existing: number
+  /** Tables without a signal; skipped unless `only_with_signal` is false. */
+  without_signal: number
+  /** Active tables that match the patterns. */
+  matched: number
+  /** The first tables without a signal, by path. */
+  tables_without_signal: string[]
+  /** Signals of the created schedules. */
+  signals: Record<DetectedSignal, number>
+  /** Statements a day that the created schedules add at the source, if each check of a table reads it. */
+  statements_per_day: number
+  dry_run: boolean
+}
+
+/** Signals that are chosen automatically. */
+export type DetectedSignal = Exclude<FreshnessSignal, 'expression'>
+
 /** What freshness offers other features, as `server.plugins.freshness`. */
 export interface FreshnessApi {
   /**
@@ -33,6 +66,11 @@ export interface FreshnessApi {
    * @throws 409 `CONFLICT` if the source is paused, 503 `UNAVAILABLE` while all its sessions are in use
    */
   checkSource(request: SourceCheckRequest): Promise<SourceCheckResult>
+  /**
+   * Creates the missing schedules of the tables of a source that match.
+   * @throws 400 for an invalid pattern, or a source that was not discovered yet
+   */
+  createSchedules(trx: Transaction, request: MissingSchedulesRequest): Promise<BulkScheduleResult>
 }
 
 declare module '@hapi/hapi' {

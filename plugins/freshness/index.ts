@@ -5,6 +5,7 @@ import { checkSource } from './check.ts'
 import { freshnessExtension } from './asset-extension.ts'
 import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
 import { routes } from './routes.ts'
+import { createSchedules } from './schedules/bulk.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -31,6 +32,9 @@ export const freshness: Plugin<undefined> = {
     server.jobs.add(checkJob, dispatchChecks, refreshJob)
     server.route([...routes, ...scheduleRoutes])
     server.plugins.catalog.extendAssets(freshnessExtension)
-    server.expose({ checkSource: request => checkSource(server, request) } satisfies FreshnessApi)
+    server.expose({
+      checkSource: request => checkSource(server, request),
+      createSchedules: (trx, request) => createSchedules(server, trx, request),
+    } satisfies FreshnessApi)
   },
 }

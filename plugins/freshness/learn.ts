@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { rows } from '../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { learnThreshold, type Threshold } from './judge.ts'
 
 const MAX_UPDATES = 500
@@ -28,7 +28,7 @@ export async function learnThresholds(
   for (let from = 0; from < learners.length; from += SCHEDULES_PER_STATEMENT) {
     const some = learners.slice(from, from + SCHEDULES_PER_STATEMENT)
     const ids = some.map(({ id }) => id)
-    const updatesOf = await knownUpdates(server, companyId, ids)
+    const updatesOf = await server.db.company(companyId, trx => readUpdates(trx, ids))
     for (const { id, newUpdate } of some) {
       if (learned.size % TABLES_BETWEEN_PAUSES === 0) await setImmediate()
       learned.set(id, learnThreshold([...(updatesOf.get(id) ?? []), ...(newUpdate ? [newUpdate] : [])]))
@@ -41,20 +41,18 @@ export async function learnThresholds(
  * Stored update times of schedules, oldest first. JSON of milliseconds is parsed ten times as fast as an array of
  * timestamps.
  */
-async function knownUpdates(server: Server, companyId: string, ids: readonly string[]) {
-  const known = await server.db.company(companyId, trx =>
-    rows<{ id: string; updates: number[] }>(
-      trx,
-      `select f.id, u.updates from freshness_schedules f cross join lateral (
-         select json_agg(cast(date_part('epoch', seen) * 1000 as bigint)) as updates from (
-           select least(c.last_updated, c.checked_at) as seen from freshness_checks c
-           where c.company_id = f.company_id and c.schedule_id = f.id and c.is_update
-           order by c.checked_at desc, c.id desc limit ${MAX_UPDATES}) newest) u
-       where f.company_id = :companyId and f.id = any(cast(:ids as uuid[])) and u.updates is not null`,
-      { companyId, ids },
-    ),
+export async function readUpdates(trx: Transaction, ids: readonly string[]): Promise<Map<string, Date[]>> {
+  const stored = await rows<{ id: string; updates: number[] }>(
+    trx,
+    `select f.id, u.updates from freshness_schedules f cross join lateral (
+       select json_agg(cast(date_part('epoch', seen) * 1000 as bigint)) as updates from (
+         select least(c.last_updated, c.checked_at) as seen from freshness_checks c
+         where c.company_id = f.company_id and c.schedule_id = f.id and c.is_update
+         order by c.checked_at desc, c.id desc limit ${MAX_UPDATES}) newest) u
+     where f.company_id = :companyId and f.id = any(cast(:ids as uuid[])) and u.updates is not null`,
+    { companyId: companyOf(trx), ids },
   )
   return new Map(
-    known.map(({ id, updates }) => [id, updates.sort((a, b) => a - b).map(time => new Date(time))]),
+    stored.map(({ id, updates }) => [id, updates.sort((a, b) => a - b).map(time => new Date(time))]),
   )
 }

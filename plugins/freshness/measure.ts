@@ -60,6 +60,13 @@ const NO_TIME_MESSAGE =
 /** A table that takes this share of the statement timeout is read alone from then on. */
 const SLOW_SHARE = 0.1
 
+const tablesPerStatement = ({ limits }: Dialect) => Math.min(limits.columns, MAX_TABLES_PER_STATEMENT)
+
+/** The number of statements that read a column of each of some tables, if none fails or is slow. */
+export function countStatements(tables: number, dialect: Dialect): number {
+  return Math.ceil(tables / tablesPerStatement(dialect))
+}
+
 /**
  * Reads the newest timestamps of many tables in as few statements as the dialect's limits allow. If the engine has
  * modification times, they are read first, and unchanged tables are skipped. A statement that fails because of a table is
@@ -82,7 +89,7 @@ export async function readNewest(
     keep(modified.readings)
     const left = targets.filter(({ id }) => !readings.has(id))
     const quick = left.filter(({ isSlow }) => !isSlow)
-    let most = Math.min(dialect.limits.columns, MAX_TABLES_PER_STATEMENT)
+    let most = tablesPerStatement(dialect)
     for (let from = 0; from < quick.length;) {
       const part = quick.slice(from, from + most)
       from += part.length

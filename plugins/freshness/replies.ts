@@ -122,9 +122,27 @@ const monitored = exampleRecord({
   ...metaFields,
 }).label('MonitoredTable')
 
+const updateClock = record({
+  timezone: Joi.string().description('The time zone of the hours.'),
+  updates: count.description(
+    'The newest updates that were seen, 500 at most: those that schedules learn from.',
+  ),
+  from: time.allow(null).description('The first of them; null without any.'),
+  until: time.allow(null).description('The last of them.'),
+  hours: Joi.array()
+    .items(Joi.array().items(count).length(24))
+    .length(7)
+    .description('Updates by weekday, Monday first, and by hour of the day.'),
+})
+  .label('UpdateClock')
+  .optional()
+  .description('With clock_timezone.')
+
+const monitoredDetail = monitored.keys({ update_clock: updateClock }).label('MonitoredTableDetail')
+
 const detail = Joi.alternatives()
   .try(
-    monitored,
+    monitoredDetail,
     ofSource(monitored, {
       ...withoutExamples(commonFields),
       asset_id: id.description('The source.'),
@@ -214,6 +232,11 @@ const bulk = exampleRecord({
   signals: record({ column: count, last_modified: count })
     .description('Signals of the created schedules.')
     .example({ column: 22, last_modified: 0 }),
+  statements_per_day: count
+    .description(
+      'Statements a day that the created schedules add at the source: the most, for tables that are read together.',
+    )
+    .example(24),
   dry_run: flag.example(false),
 }).label('CreatedFreshnessSchedules')
 

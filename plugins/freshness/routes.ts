@@ -16,6 +16,7 @@ import { presentFreshness, presentMeta, presentMonitored, presentRollup } from '
 import { judgedTables, type JudgedTable } from './readiness.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
+import { readUpdateClock } from './update-clock.ts'
 
 const route = routesOf('freshness')
 
@@ -97,15 +98,21 @@ export const routes: ServerRoute[] = [
     response: replies.detail,
     handler: request =>
       inCompany(request, async trx => {
-        const query = queryOf<FreshnessFilters & Page>(request)
+        const { clock_timezone: zone, ...query } = queryOf<
+          FreshnessFilters & Page & { clock_timezone?: string }
+        >(request)
         const asset = await findConfigured(request, trx, assetOfPath(request))
         if (!asset.table) {
+          if (zone !== undefined)
+            throw invalidField('clock_timezone', 'is for tables, but the asset is a source')
           const { states, ...tables } = await readSourceTables(trx, asset, query, presentMonitored)
           return { data: { ...tables, ...presentRollup(asset, rollUp(states)) } }
         }
         const [filter] = filtersIn(query)
         if (filter) throw invalidField(filter, ONLY_FOR_SOURCES)
-        return { data: presentMonitored(asset.table) }
+        if (zone === undefined) return { data: presentMonitored(asset.table) }
+        const clock = await readUpdateClock(trx, asset.table.id, zone)
+        return { data: { ...presentMonitored(asset.table), update_clock: clock } }
       }),
   }),
   route('GET', '/api/v1/sdk/freshness/{asset_id}/history', access.read, {

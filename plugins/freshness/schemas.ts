@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
+import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { SIGNALS } from './models.ts'
 import { STATUS_FILTERS } from './readiness.ts'
 
@@ -65,7 +66,13 @@ export const assetParams = Joi.object({ asset_id: assetId.required() })
 export const freshnessQuery = Joi.object({ ...freshnessFilters, ...pageQuery() })
 export const namedAssetQuery = Joi.object({ asset: assetId.required(), ...freshnessFilters, ...pageQuery() })
 export const monitoredQuery = Joi.object({ asset_id: assetId, ...freshnessFilters, ...pageQuery() })
-export const detailQuery = Joi.object({ ...freshnessFilters, ...pageQuery({ fallback: 100 }) })
+export const detailQuery = Joi.object({
+  ...freshnessFilters,
+  clock_timezone: TIMEZONE.description(
+    'Adds `update_clock`, the hours of the week in which updates of a table arrived, in this time zone.',
+  ),
+  ...pageQuery({ fallback: 100 }),
+})
 export const historyQuery = Joi.object({
   days_back: queryInteger(1, 365),
   ...pageQuery({ max: 1_000, fallback: 100 }),

@@ -1,9 +1,10 @@
 import type { Server } from '@hapi/hapi'
+import Joi from 'joi'
 import { v4 } from 'uuid'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { fieldNamesOf } from '../../server/http/validation-messages.ts'
-import type { Backfill, ConfiguredCheck } from '../scans/api.ts'
+import type { Backfill, ConfiguredCheck, MissingCheckRequest, MissingCheckResult } from '../scans/api.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { groupValuesOf, judgeValue, startState } from './capture.ts'
 import { metricsWithNames } from './metrics.ts'
@@ -53,16 +54,44 @@ export async function createMetric(
   })
 }
 
+/** The columns of a new metric that do not depend on its table and type. */
+const ownColumns = (body: NewMetric) => ({ id: v4(), ...columnsOf<Metric>(metricFields, body) })
+
+/** Creates metrics of a type that takes no column where tables have none of it, with the defaults of a new metric. */
+export function createMissingMetrics(
+  server: Server,
+  trx: Transaction,
+  request: MissingCheckRequest,
+): Promise<MissingCheckResult> {
+  const { source, type, interval } = request
+  return server.plugins.scans.createMissing(request, {
+    find: ids =>
+      Metric.query(trx)
+        .where({ metricType: type, sourceId: source.id })
+        .whereRaw("group_by_columns = '{}' and table_id = any(cast(? as uuid[]))", [ids])
+        .select('tableId', 'columnName'),
+    async insert(targets) {
+      const given = { metric_type: type, table_path: 'any', capture_interval: interval }
+      const body = Joi.attempt(given, newMetric) as NewMetric
+      const config = Joi.attempt({}, server.checks.get(type).config) as Metric['config']
+      const created = targets.map(({ table }) => ({
+        ...{ sourceId: source.id, tableId: table.id, columnName: null, metricType: type, config },
+        ...ownColumns(body),
+      }))
+      await insertAll(created, chunk => Metric.query(trx).insert(chunk))
+    },
+  })
+}
+
 async function insertMetric(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewMetric) {
   const { internalId } = await Metric.query(trx)
     .insert({
-      id: v4(),
       sourceId: source.id,
       tableId: table.id,
       columnName: check.column ?? null,
       metricType: check.type.name,
       config: check.config,
-      ...columnsOf<Metric>(metricFields, body),
+      ...ownColumns(body),
     })
     .returning('internalId')
   return metricsWithNames(trx).findById(internalId).throwIfNotFound()

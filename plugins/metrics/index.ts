@@ -1,5 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import { metricAnomaly } from './alert-kind.ts'
+import type { MetricsApi } from './api.ts'
+import { createMissingMetrics } from './create.ts'
 import { checkSpecOf, listedMetrics } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
 import { describeSnapshots } from './present.ts'
@@ -39,5 +41,8 @@ export const metrics: Plugin<undefined> = {
     })
     server.plugins.alerts.addKind(metricAnomaly)
     server.route(server.plugins.scans.routesOf(metricResource(server, captureNow)))
+    server.expose({
+      createMissing: (trx, request) => createMissingMetrics(server, trx, request),
+    } satisfies MetricsApi)
   },
 }

@@ -1,5 +1,6 @@
+import Joi from 'joi'
 import { hoursFields } from '../../server/http/check-schemas.ts'
-import { exampleRecord, held, inPage, removal, reply } from '../../server/http/envelopes.ts'
+import { exampleRecord, held, inData, inPage, record, removal, reply } from '../../server/http/envelopes.ts'
 
 const { id, text, time } = held
 
@@ -11,7 +12,34 @@ const schedule = exampleRecord({
   updated_at: time.example('2026-03-09T08:20:00.000Z'),
 }).label('OperatingSchedule')
 
+const uses = exampleRecord({
+  uses: Joi.array()
+    .items(
+      record({
+        kind: Joi.string().description('rules, or a kind that an extension adds.'),
+        count: held.count,
+        items: Joi.array()
+          .items(record({ id: Joi.string(), name: text, asset: Joi.string() }))
+          .max(100)
+          .description('The first 100 by the names of their tables.'),
+      }),
+    )
+    .example([
+      {
+        ...{ kind: 'rules', count: 1 },
+        items: [
+          {
+            id: 'v_0196f2e3-9a40-7c61-b2d3-e4f50617283a',
+            name: 'Orders by day',
+            asset: 'shop.shop.public.orders',
+          },
+        ],
+      },
+    ]),
+}).label('OperatingScheduleUses')
+
 export const replies = {
+  uses: reply(inData(uses).description('What uses the schedule, by kind')),
   schedules: reply(inPage(schedule)),
   made: reply(schedule, 201),
   schedule: reply(schedule),

@@ -11,6 +11,7 @@ import {
   deleteSchedule,
   findSchedule,
   listSchedules,
+  listUses,
   patchSchedule,
   type NewSchedule,
 } from './schedules.ts'
@@ -56,6 +57,17 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         inCompany(request, async trx =>
           presentSchedule(await findSchedule(trx, param(request, 'schedule_id'))),
         ),
+    }),
+    route('GET', `${base}/{schedule_id}/uses`, access.read, {
+      id: 'listOperatingScheduleUses',
+      description: 'List what uses an operating schedule',
+      notes: 'The records that refer to it, by kind: they are judged by its hours.',
+      validate: { params },
+      response: replies.uses,
+      handler: request =>
+        inCompany(request, async trx => ({
+          data: { uses: await listUses(trx, param(request, 'schedule_id'), users) },
+        })),
     }),
     route('PATCH', `${base}/{schedule_id}`, access.write, {
       description: 'Change an operating schedule',

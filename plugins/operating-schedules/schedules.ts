@@ -4,7 +4,7 @@ import type { Schedule } from '../../checks/detector.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { newestFirst, type Page, pageOf } from '../../server/http/page.ts'
-import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
+import type { OperatingSchedulesApi, ScheduleUse, ScheduleUser } from './api.ts'
 import { OperatingSchedule } from './models.ts'
 import { lockOperatingSchedule, type SchedulePurpose } from './locks.ts'
 
@@ -86,6 +86,25 @@ export async function patchSchedule(
 }
 
 const hoursOf = ({ timezone, rules }: OperatingSchedule): Schedule => ({ timezone, rules })
+
+const MAX_LISTED_USES = 100
+
+/** What uses a schedule, by feature: how many of its records do, and the first 100. @throws 404 `SCHEDULE_NOT_FOUND` */
+export async function listUses(
+  trx: Transaction,
+  id: string,
+  users: readonly ScheduleUser[],
+): Promise<{ kind: string; count: number; items: ScheduleUse[] }[]> {
+  const schedule = await findSchedule(trx, id)
+  const uses = []
+  for (const user of users)
+    uses.push({
+      kind: user.name,
+      count: await user.count(trx, schedule.id),
+      items: await user.list(trx, schedule.id, MAX_LISTED_USES),
+    })
+  return uses
+}
 
 /**
  * Deletes a schedule that nothing uses. The lock keeps records that name it from being made meanwhile.

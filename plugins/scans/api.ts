@@ -8,7 +8,10 @@ import type { Page } from '../../server/http/page.ts'
 import type { Asset, TableContext } from '../catalog/api.ts'
 import type { ListedChecks } from './listed-checks.ts'
 
+import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
+
 export type { ListedChecks } from './listed-checks.ts'
+export type { MissingCheckRequest, MissingCheckResult, MissingCheckTarget } from './missing-checks.ts'
 
 /** A row that stands for a check of one table, with the columns that `server/database/due.ts` asks for. */
 export interface ScheduledCheck extends CompanyRow {
@@ -319,6 +322,8 @@ export interface ScansApi {
     trx: Transaction,
     check: { tableId: string; checkId: string; days: number },
   ): Promise<CheckSeries | undefined>
+  /** Creates the checks of one type that tables or columns lack, where a single one would not be refused. */
+  createMissing(request: MissingCheckRequest, store: MissingCheckStore): Promise<MissingCheckResult>
   /** Claims what is due now and sends one job a table; the sweep does so every minute. */
   dispatch(): Promise<{ tables: number }>
   /**

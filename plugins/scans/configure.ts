@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
+import type { CheckType } from '../../checks/check.ts'
 import { buildCheckContext } from '../../checks/plan.ts'
 import { validateOnEngine } from '../../checks/engine-validation.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
@@ -10,6 +10,7 @@ import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../server/http/v
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckRequest, ConfiguredCheck } from './api.ts'
 import { personalDataRefusal } from './measure.ts'
+import { findSuitabilityRefusal } from './missing.ts'
 
 /** Checks what a user asks for against the check type, the table's catalog entry and the engine. */
 export async function configure(
@@ -168,10 +169,8 @@ function assertSuited(
   column: ColumnInfo | undefined,
   { typeField }: CheckRequest,
 ): void {
-  const missing = describeMissingCapability(type, server.plugins.catalog.connectorOf(source))
-  if (missing) throw invalidInput([{ field: typeField, error: missing }])
-  if (column && type.kinds && !type.kinds.includes(column.kind)) {
-    const error = `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`
-    throw invalidInput([{ field: 'column_name', error }])
-  }
+  const refusal = findSuitabilityRefusal(server, type, source, column)
+  if (!refusal) return
+  const field = refusal.blamed === 'type' ? typeField : 'column_name'
+  throw invalidInput([{ field, error: refusal.error }])
 }

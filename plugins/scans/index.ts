@@ -8,6 +8,7 @@ import { configure } from './configure.ts'
 import { costExtension } from './costs.ts'
 import { costRoute } from './cost-routes.ts'
 import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
+import { createMissingChecks } from './missing.ts'
 import { backfill, dryRun } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
@@ -46,6 +47,7 @@ export const scans: Plugin<undefined> = {
         resolveTarget(server, features, trx, { companyId, assetId, tablePath }),
       checkAsset: (target, options) => checkAsset(server, features, target, options),
       readSeries: (trx, check) => readSeries(server, features, trx, check),
+      createMissing: (request, store) => createMissingChecks(server, request, store),
       dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
       backfill: (configured, choice) => backfill(server, configured, choice),

@@ -1,14 +1,16 @@
 import type { Server } from '@hapi/hapi'
+import Joi from 'joi'
 import { v4 } from 'uuid'
 import type { Schedule } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
-import type { Backfill, ConfiguredCheck } from '../scans/api.ts'
+import type { Backfill, ConfiguredCheck, MissingCheckRequest, MissingCheckResult } from '../scans/api.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
 import { ValidityResult, ValidityRule, ValidityState, type NamedRule } from './models.ts'
 import { periodsOf, rulesWithNames, scheduleOf } from './rules.ts'
+import { newRule } from './schemas.ts'
 
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
 export function configureRule(server: Server, companyId: string, assetId: string, body: NewRule) {
@@ -49,19 +51,55 @@ export async function createRule(
   })
 }
 
+/** The columns of a new rule but those of its source and its config. */
+const ownColumns = (
+  type: string,
+  table: { id: string; name: string },
+  column: string | null,
+  body: NewRule,
+) => ({
+  uuid: v4(),
+  tableId: table.id,
+  columnName: column,
+  ruleType: type,
+  name: `${type} ${[table.name, column].filter(Boolean).join('.')}`,
+  ...columnsOf<ValidityRule>(ruleFields, body),
+  errorMessage: body.error_message || null,
+})
+
+/** Creates rules of a type without a config where columns have none of it, with the defaults of a new rule. */
+export function createMissingRules(
+  server: Server,
+  trx: Transaction,
+  request: MissingCheckRequest,
+): Promise<MissingCheckResult> {
+  const { source, type, interval } = request
+  return server.plugins.scans.createMissing(request, {
+    find: ids =>
+      ValidityRule.query(trx)
+        .where({ ruleType: type, sourceId: source.id })
+        .whereRaw('table_id = any(cast(? as uuid[]))', [ids])
+        .select('tableId', 'columnName'),
+    async insert(targets) {
+      const body = Joi.attempt(
+        { rule_type: type, table_path: 'any', check_interval: interval },
+        newRule,
+      ) as NewRule
+      const created = targets.map(({ table, column }) => ({
+        ...{ sourceId: source.id, ruleConfig: null },
+        ...ownColumns(type, table, column?.name ?? null, body),
+      }))
+      await insertAll(created, chunk => ValidityRule.query(trx).insert(chunk))
+    },
+  })
+}
+
 async function insertRule(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewRule) {
-  const column = check.column ?? null
   const { id } = await ValidityRule.query(trx)
     .insert({
-      uuid: v4(),
       sourceId: source.id,
-      tableId: table.id,
-      columnName: column,
-      ruleType: check.type.name,
       ruleConfig: Object.keys(check.config).length === 0 ? null : check.config,
-      name: `${check.type.name} ${[table.name, column].filter(Boolean).join('.')}`,
-      ...columnsOf<ValidityRule>(ruleFields, body),
-      errorMessage: body.error_message || null,
+      ...ownColumns(check.type.name, table, check.column ?? null, body),
     })
     .returning('id')
   return rulesWithNames(trx).findById(id).throwIfNotFound()

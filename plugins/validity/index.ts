@@ -1,5 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import { validityFailure } from './alert-kind.ts'
+import type { ValidityApi } from './api.ts'
+import { createMissingRules } from './create.ts'
 import { ValidityRule, type ValidityResult } from './models.ts'
 import { describeResult } from './present.ts'
 import { recordResults } from './record.ts'
@@ -44,5 +46,8 @@ export const validity: Plugin<undefined> = {
     server.plugins.alerts.addKind(validityFailure)
     server.plugins.operatingSchedules.addUser(scheduleUser)
     server.route(server.plugins.scans.routesOf(ruleResource(server, checkNow)))
+    server.expose({
+      createMissing: (trx, request) => createMissingRules(server, trx, request),
+    } satisfies ValidityApi)
   },
 }

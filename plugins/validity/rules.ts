@@ -8,6 +8,7 @@ import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
+import type { ScheduleUse } from '../operating-schedules/api.ts'
 import type { ListedChecks } from '../scans/api.ts'
 import { relearn } from './baseline.ts'
 import { ruleFields, type NewRule, type RulePatch } from './fields.ts'
@@ -208,6 +209,15 @@ export const scheduleUser = {
       .whereNotNull('operatingScheduleId')
       .distinct('operatingScheduleId')
     return found.map(({ operatingScheduleId: id }) => id!)
+  },
+  async list(trx: Transaction, id: string, limit: number): Promise<ScheduleUse[]> {
+    const rules = await rulesWithNames(trx)
+      .where('operatingScheduleId', id)
+      .select('tables.qualifiedName as asset')
+      .orderBy(['tables.qualifiedName', 'validityRules.id'])
+      .limit(limit)
+      .castTo<(NamedRule & { asset: string })[]>()
+    return rules.map(({ uuid, name, asset }) => ({ id: `v_${uuid}`, name, asset }))
   },
   async onHoursChanged(trx: Transaction, id: string): Promise<void> {
     await relearn(trx, await lockRulesOfSchedule(trx, id))

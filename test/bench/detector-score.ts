@@ -3,7 +3,7 @@
  * false alarm, and an event is hit when one of its values is flagged. F1 is taken a family and then averaged, so
  * that no family outweighs another.
  */
-import { answerRequest } from '../../plugins/metrics/detect-requests.ts'
+import { answerRequest } from '../../plugins/metrics/detect/detect-requests.ts'
 import type { Row, Series } from './detector-series.ts'
 
 /** The sensitivity that the detectors are asked with. */

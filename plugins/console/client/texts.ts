@@ -260,6 +260,7 @@ export const texts = {
   paused: 'paused',
   active: 'active',
   changesToReview: 'schema changes to review',
+  schedules: 'Operating schedules',
   invalidOf: (invalid: number, rows: number) =>
     `${invalid.toLocaleString('en-GB')} of ${countOf(rows, 'row')} invalid`,
   reviewChanges: 'Review the changes of the table',

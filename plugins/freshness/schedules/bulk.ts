@@ -1,12 +1,15 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
+import { filterWithPauses } from '../../../server/filter-with-pauses.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
+import type { Connector } from '../../../connectors/connector.ts'
+import { parseDuration } from '../../../server/settings/durations.ts'
 import type { Source } from '../../catalog/api.ts'
+import { countStatements } from '../measure.ts'
 import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
-import type { FreshnessSignal } from '../models.ts'
+import type { BulkScheduleResult, DetectedSignal } from '../api.ts'
 import { resolveTerms, type ScheduleFields } from './schedules.ts'
 import { hasModificationTime } from './signals.ts'
 
@@ -20,27 +23,8 @@ export interface BulkScheduleRequest extends ScheduleFields {
   is_active: boolean
 }
 
-/** Created schedules, or in a dry run the ones to create. `matched` = `created` + `existing` + skipped tables. */
-export interface BulkScheduleResult {
-  created: number
-  /** Tables that had a schedule before. */
-  existing: number
-  /** Tables without a signal; skipped unless `only_with_signal` is false. */
-  without_signal: number
-  /** Active tables that match the patterns. */
-  matched: number
-  /** The first tables without a signal, by path. */
-  tables_without_signal: string[]
-  /** Signals of the created schedules. */
-  signals: Record<DetectedSignal, number>
-  dry_run: boolean
-}
-
-/** Signals that are chosen automatically. */
-type DetectedSignal = Exclude<FreshnessSignal, 'expression'>
-
+const DAY_SECONDS = 86_400
 const TABLES_PER_STATEMENT = 4_000
-const TABLES_BETWEEN_PAUSES = 50
 const MAX_NAMED_TABLES = 100
 
 /**
@@ -59,6 +43,7 @@ export async function createSchedules(
   const reply: BulkScheduleResult = {
     ...{ created: 0, existing: 0, without_signal: 0, matched: 0, tables_without_signal: [] },
     signals: { column: 0, last_modified: 0 },
+    statements_per_day: 0,
     dry_run: body.dry_run,
   }
   const tables = await activeTables(trx, source)
@@ -79,19 +64,23 @@ export async function createSchedules(
     for (const { signal } of created) if (signal) reply.signals[signal]++
     reply.tables_without_signal.push(...withoutSignal.map(({ path }) => path))
   }
+  const { connectorOf } = server.plugins.catalog
+  const statements = statementsPerCheck(connectorOf(source), reply.signals)
+  reply.statements_per_day = Math.ceil(
+    (statements * DAY_SECONDS) / (parseDuration(terms.checkInterval) ?? DAY_SECONDS),
+  )
   // Tables are read in descending order of names.
   reply.tables_without_signal = reply.tables_without_signal.reverse().slice(0, MAX_NAMED_TABLES)
   return reply
 }
 
-/** Pauses between tables: matching hundreds of long patterns blocks the event loop for milliseconds per table. */
-async function filterWithPauses<Item>(items: readonly Item[], isWanted: (item: Item) => boolean) {
-  const wanted: Item[] = []
-  for (const [index, item] of items.entries()) {
-    if (index % TABLES_BETWEEN_PAUSES === 0) await setImmediate()
-    if (isWanted(item)) wanted.push(item)
-  }
-  return wanted
+/** Statements of one check of tables that are due together: those for columns, and one for modification times. */
+function statementsPerCheck(
+  { dialect, capabilities }: Connector,
+  { column, last_modified: modified }: BulkScheduleResult['signals'],
+): number {
+  const hasTimes = capabilities.lastModified === true && column + modified > 0
+  return countStatements(column, dialect) + (hasTimes ? 1 : 0)
 }
 
 async function sourceOf(server: Server, trx: Transaction, assetId: string): Promise<Source> {

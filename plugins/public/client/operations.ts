@@ -267,6 +267,10 @@ export interface Operations {
       options: { path: { schedule_id: string | number } }
       reply: OperatingSchedule
     }
+    '/api/v1/operating-schedules/{schedule_id}/uses': {
+      options: { path: { schedule_id: string | number } }
+      reply: OperatingScheduleUsesData
+    }
     '/api/v1/sdk/alerts': {
       options: {
         query?: {
@@ -706,6 +710,8 @@ export interface Operations {
           tag?: string[]
           /** Part of the table name, ignoring case; no wildcards. */
           search?: string
+          /** Adds `update_clock`, the hours of the week in which updates of a table arrived, in this time zone. */
+          clock_timezone?: string
           /** How many to show at most. */
           limit?: number
           /** How many to leave out from the beginning. */
@@ -715,7 +721,7 @@ export interface Operations {
       reply: {
         /** The record of a table; of a source, counts and its tables. */
         data:
-          | MonitoredTable
+          | MonitoredTableDetail
           | {
               qualified_name: string
               /** Whether the status is stale. */
@@ -1184,6 +1190,10 @@ export interface Operations {
     '/api/v1/sdk/assets/{asset_id}/test-connection': {
       options: { path: { asset_id: string | number } }
       reply: ConnectionTestData
+    }
+    '/api/v1/sdk/assets/{asset_id}/watch': {
+      options: { path: { asset_id: string | number }; body: CreateWatchRequest }
+      reply: WatchedTablesData
     }
     '/api/v1/sdk/badges': { options: { body: CreateBadgeRequest; idempotencyKey?: string }; reply: BadgeData }
     '/api/v1/sdk/chart-links': {
@@ -2815,6 +2825,21 @@ export interface CreateTagRequest {
   description?: string | null
 }
 
+export interface CreateWatchRequest {
+  /** Tables to watch, default all: table, schema.table or catalog.schema.table, with * for any characters. */
+  include_patterns?: string[]
+  /** Tables to leave out, even if included: table, schema.table or catalog.schema.table, with * for any characters. */
+  exclude_patterns?: string[]
+  /** A row_count metric for each table. */
+  row_count?: boolean
+  /** A freshness schedule for each table that shows when it was updated. */
+  freshness?: boolean
+  /** A NOT_NULL rule for each column of a primary key, and a UNIQUE rule for a primary key of one column. */
+  keys?: boolean
+  /** Creates nothing, and returns what would be created. */
+  dry_run?: boolean
+}
+
 export interface CreatedChartLinkData {
   data: CreatedChartLink
 }
@@ -2835,6 +2860,8 @@ export interface CreatedFreshnessSchedules {
     column: number
     last_modified: number
   }
+  /** Statements a day that the created schedules add at the source: the most, for tables that are read together. */
+  statements_per_day: number
   dry_run: boolean
 }
 
@@ -4063,6 +4090,24 @@ export interface OperatingSchedulePage {
   pagination: Pagination
 }
 
+export interface OperatingScheduleUses {
+  uses: {
+    /** rules, or a kind that an extension adds. */
+    kind: string
+    count: number
+    /** The first 100 by the names of their tables. */
+    items: {
+      id: string
+      name: string
+      asset: string
+    }[]
+  }[]
+}
+
+export interface OperatingScheduleUsesData {
+  data: OperatingScheduleUses
+}
+
 export interface PagerdutyConfig {
   /** Another address for EU accounts, or for a service with the same API. */
   url?: string
@@ -5235,6 +5280,19 @@ export interface UpdateChapterRequest {
   completed: boolean
 }
 
+export interface UpdateClock {
+  /** The time zone of the hours. */
+  timezone: string
+  /** The newest updates that were seen, 500 at most: those that schedules learn from. */
+  updates: number
+  /** The first of them; null without any. */
+  from: string | null
+  /** The last of them. */
+  until: string | null
+  /** Updates by weekday, Monday first, and by hour of the day. */
+  hours: number[][]
+}
+
 export interface UpdateDestinationRequest {
   name?: string
   is_active?: boolean
@@ -5560,6 +5618,41 @@ export interface ValiditySummaryData {
   data: ValiditySummary
 }
 
+export interface WatchedKind {
+  /** In a dry run, the ones to create. */
+  created: number
+  /** Those that there were before, active or not. */
+  existing: number
+  skipped: {
+    /** no_primary_key, composite_key (UNIQUE covers one column), no_signal (nothing shows when the table was updated), unsupported (the engine or the type of the column does not allow the check), not_readable (the source has query_access_level schema_only). */
+    reason: 'no_primary_key' | 'composite_key' | 'no_signal' | 'unsupported' | 'not_readable'
+    /** Tables; of unsupported, columns. */
+    count: number
+    /** The first 20, by path. */
+    tables: string[]
+  }[]
+}
+
+export interface WatchedTables {
+  asset_id: string
+  /** Active tables that match the patterns. */
+  matched: number
+  row_count: WatchedKind
+  freshness: WatchedKind
+  not_null: WatchedKind
+  unique: WatchedKind
+  /** Statements a day that this adds at the source: one daily scan of each table with new checks, and the freshness checks of tables that are read together. Rules that fail send more, to find invalid rows. */
+  statements_per_day: {
+    checks: number
+    freshness: number
+  }
+  dry_run: boolean
+}
+
+export interface WatchedTablesData {
+  data: WatchedTables
+}
+
 export interface WebhookConfig {
   /** An HTTPS address that takes POST requests. */
   url: string
@@ -5728,6 +5821,11 @@ export type MonitoredTable = FreshnessMeta & {
   monitoring_mode: 'explicit' | 'auto_learn'
   /** Whether its schedule is active. */
   is_active: boolean
+}
+
+export type MonitoredTableDetail = MonitoredTable & {
+  /** With clock_timezone. */
+  update_clock?: UpdateClock
 }
 
 export type NewApiKey = ApiKey & {

@@ -133,6 +133,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /alerts/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /tables/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /sources/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
+  'GET /schedules/{id?}': { access: 'open', at: { id: '=1' } },
   'GET /routing/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /invitation': { access: 'open' },
   'GET /api/public/docs/{path*}': { access: 'open', at: { path: '=drift.md' } },
@@ -291,6 +292,11 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/v1/sdk/assets/{asset_id}/check': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/discover': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/test-connection': { access: 'write', at: sources },
+  'POST /api/v1/sdk/assets/{asset_id}/watch': {
+    access: 'write',
+    at: sources,
+    body: () => ({ row_count: true, freshness: true, keys: true }),
+  },
   'GET /api/v1/sdk/assets/{asset_id}/usage': { access: 'read', at: sources },
   'GET /api/v1/sdk/jobs/{job_id}': { access: 'read' },
   'POST /api/v1/sdk/jobs/{job_id}/cancel': { access: 'write' },
@@ -429,6 +435,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/operating-schedules': { access: 'read' },
   'POST /api/v1/operating-schedules': { access: 'write', body: () => hours },
   'GET /api/v1/operating-schedules/{schedule_id}': { access: 'read' },
+  'GET /api/v1/operating-schedules/{schedule_id}/uses': { access: 'read' },
   'PATCH /api/v1/operating-schedules/{schedule_id}': { access: 'write', body: () => ({ name: 'day' }) },
   'DELETE /api/v1/operating-schedules/{schedule_id}': { access: 'write' },
 

@@ -6,9 +6,9 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { replaySeries } from '../../../checks/detector.ts'
 import type { DetectorOptions } from '../../../checks/detector.ts'
-import { answerRequest } from '../../../plugins/metrics/detect-requests.ts'
+import { answerRequest } from '../../../plugins/metrics/detect/detect-requests.ts'
 import { runCommand } from '../../../server/cli/cli.ts'
-import { detectAnomalies, type DetectOptions } from '../../../plugins/metrics/detect-command.ts'
+import { detectAnomalies, type DetectOptions } from '../../../plugins/metrics/detect/detect-command.ts'
 
 const main = new URL('../../../server/main.ts', import.meta.url).pathname
 const DAY = 86_400

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { answerRequest, answerRequestLine } from '../../../plugins/metrics/detect-requests.ts'
+import { answerRequest, answerRequestLine } from '../../../plugins/metrics/detect/detect-requests.ts'
 
 const DAY = 86_400
 /** Monday, 2023-11-20, 00:00 UTC. */

@@ -185,6 +185,7 @@ t.test('a schedule notifies its users of changed hours, and cannot be removed wh
     name: 'reports',
     count: async () => reports,
     listOfTable: async () => [],
+    list: async () => [],
     onHoursChanged: async (trx, scheduleId) => void notified.push(scheduleId),
   })
   await tenant.ask('PATCH', `${BASE}/${id}`, {
@@ -237,6 +238,7 @@ t.test('a change that its user refuses is not made', async t => {
     name: 'reports',
     count: async () => 0,
     listOfTable: async () => [],
+    list: async () => [],
     onHoursChanged: async () => Promise.reject(new Error('no')),
   })
   t.equal((await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })).status, 500)

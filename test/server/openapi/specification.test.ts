@@ -126,7 +126,10 @@ const OURS: [pattern: RegExp, reason: string][] = [
   [/^POST \/api\/v1\/demo\/session$/, 'a look without signing up: decisions 7'],
   [/^GET \/(docs|redoc)\/.+/, 'files of the references'],
   [/^GET \/(assets\/.+|favicon\.\w+|robots\.txt)?$/, 'the start page and what it is made of'],
-  [/^GET \/(alerts|tables|sources|routing)\/\{id\}$|^GET \/invitation$/, 'what links in messages open'],
+  [
+    /^GET \/(alerts|tables|sources|routing|schedules)\/\{id\}$|^GET \/invitation$/,
+    'what links in messages open',
+  ],
 ]
 
 const { server, ask } = await startServer(t)

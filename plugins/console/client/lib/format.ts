@@ -1,6 +1,8 @@
 import { session } from './session.ts'
 
-const zone = () => session.value?.preferences?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+/** The time zone in which the user reads times. */
+export const zone = () =>
+  session.value?.preferences?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function formatIn(style: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {

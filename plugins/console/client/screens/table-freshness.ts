@@ -1,37 +1,82 @@
-import { api, isMissing } from '../lib/api.ts'
+import { useState } from 'preact/hooks'
+import { ApiError } from 'tidemark/client'
+import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
-import { formatSpan, formatTime } from '../lib/format.ts'
+import { formatSpan, formatTime, zone } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
+import { canWrite } from '../lib/session.ts'
 import { Help } from '../parts/help.ts'
+import { lazy } from '../parts/lazy.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
 import { loadFreshnessSeries, readHours, type PageRequest } from '../parts/series.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
+import { WeekClock } from './schedule/week-clock.ts'
 import { texts } from '../texts.ts'
+import { watchTexts } from '../texts/watching.ts'
 import type { TabProps } from './props.ts'
 
 const load = async (table: string, signal: AbortSignal) =>
-  (await api.get('/api/v1/sdk/freshness/{asset_id}', { path: { asset_id: table }, signal })).data
+  (
+    await api.get('/api/v1/sdk/freshness/{asset_id}', {
+      path: { asset_id: table },
+      query: { clock_timezone: zone() },
+      signal,
+    })
+  ).data
 type Reply = Awaited<ReturnType<typeof load>>
 /** The reply of a source lists its tables. */
 type Freshness = Extract<Reply, { sla_threshold: unknown }>
 
-export function FreshnessTab({ table }: TabProps) {
+const NewSchedule = lazy(async () => (await import('./freshness-form.ts')).NewSchedule)
+const EditSchedule = lazy(async () => (await import('./freshness-form.ts')).EditSchedule)
+const ScheduleActions = lazy(async () => (await import('./freshness-form.ts')).ScheduleActions)
+
+/** Whether a table has no schedule. */
+const isUnwatched = (error: unknown) => error instanceof ApiError && error.status === 422
+
+/** How old the newest data of a table is, and the schedule that watches it. */
+export function FreshnessTab({ table, reload }: TabProps) {
+  const [isEditing, setEditing] = useState(false)
   const asked = useData(
-    `freshness of ${table.id}`,
+    `freshness of ${table.id} ${zone()}`,
     async signal => (await load(table.id, signal)) as Freshness,
   )
-  if (isMissing(asked.error) || (asked.data && !asked.data.schedule_id))
+  const changed = () => {
+    asked.reload()
+    reload()
+  }
+  const saved = () => {
+    setEditing(false)
+    changed()
+  }
+  if (isUnwatched(asked.error))
     return html`<${Empty} title=${texts.noSchedule}>
-      <p>
-        <a class="button primary" href="/api/public/docs/freshness.md#watch-a-table"
-          >${texts.howToAddFreshness}</a
-        >
-      </p>
-    <//>`
+        ${
+          !canWrite() &&
+          html`<p>
+            <a class="button primary" href="/api/public/docs/freshness.md#watch-a-table"
+              >${texts.howToAddFreshness}</a
+            >
+          </p>`
+        }
+      <//>
+      ${canWrite() && html`<${NewSchedule} table=${table} saved=${saved} />`}`
+  if (isEditing)
+    return html`<${EditSchedule} table=${table} saved=${saved} close=${() => setEditing(false)} />`
   return html`<${Loaded} of=${asked} what=${texts.freshness.toLowerCase()} rows=${8}>
     ${(found: Freshness) =>
-      html`<dl class="facts">
+      html`${
+          canWrite() &&
+          html`<${ScheduleActions}
+            id=${found.schedule_id}
+            isActive=${found.is_active}
+            saved=${changed}
+            edit=${() => setEditing(true)}
+          />`
+        }
+        ${!found.is_active && html`<p class="quiet">${watchTexts.paused}</p>`}
+        <dl class="facts">
           <div>
             <dt>${texts.status}</dt>
             <dd><${Status} status=${found.status} /></dd>
@@ -67,6 +112,15 @@ export function FreshnessTab({ table }: TabProps) {
           unit="h"
           threshold=${readHours(found.sla_threshold)}
           load=${(page: PageRequest) => loadFreshnessSeries(table.id, page)}
-        />`}
+        />
+        ${
+          found.update_clock &&
+          html`<section>
+            <h2>
+              ${watchTexts.clock}<${Help} page="freshness#when-updates-arrive" about=${watchTexts.clock} />
+            </h2>
+            <${WeekClock} clock=${found.update_clock} />
+          </section>`
+        }`}
   <//>`
 }

@@ -16,6 +16,8 @@ export const sourceTexts = {
   tabOverview: 'Overview',
   tabConnection: 'Connection',
   tabTables: 'Tables',
+  tabWatch: 'What to watch',
+  nextWatch: 'Next: what to watch',
   connection: 'Connection',
   test: 'Test the connection',
   testing: 'Testing…',

@@ -41,12 +41,24 @@ t.test('one request schedules all tables of a source, and names those without a 
   const tried = await bulk({ asset_id: source.id, dry_run: true, ...explicit('1d') })
   t.match(tried, {
     status: 200,
-    body: { data: { ...counts, created: 5, dry_run: true, signals: { column: 5, last_modified: 0 } } },
+    body: {
+      data: {
+        ...counts,
+        created: 5,
+        dry_run: true,
+        statements_per_day: 24,
+        signals: { column: 5, last_modified: 0 },
+      },
+    },
   })
   t.same(await stored(source.id), [], 'a dry run creates nothing')
 
   const { body } = await bulk({ asset_id: source.name, ...explicit('1d'), check_interval: '15m' })
-  t.same(body.data, { ...tried.body.data, dry_run: false }, 'and returns what would be created')
+  t.same(
+    body.data,
+    { ...tried.body.data, dry_run: false, statements_per_day: 96 },
+    'and returns what would be created',
+  )
   const terms = { modified: false, mode: 'explicit', threshold: '1d', every: '15m', is_active: true }
   t.same(await stored(source.id), [
     { name: 'latest', column: 'updated_at', ...terms },

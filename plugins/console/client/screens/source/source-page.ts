@@ -35,6 +35,10 @@ const TABS = {
     name: sourceTexts.tabTables,
     part: lazy(async () => (await import('./tables-tab.ts')).TablesTab),
   },
+  watch: {
+    name: sourceTexts.tabWatch,
+    part: lazy(async () => (await import('./watch-tab.ts')).WatchTab),
+  },
   cost: {
     name: costTexts.tab,
     part: lazy(async () => (await import('./cost-tab.ts')).CostTab),

@@ -126,9 +126,10 @@ function Discovery({ id, source, reload }: Props & { id: string }) {
           </ul>`
       }
       <p class="actions">
-        <a class="button primary" href=${withQuery('/catalog', { source: source.name })}
-          >${sourceTexts.toCatalog}</a
+        <a class="button primary" href=${withQuery(location.pathname, { tab: 'watch' })}
+          >${sourceTexts.nextWatch}</a
         >
+        <a class="button" href=${withQuery('/catalog', { source: source.name })}>${sourceTexts.toCatalog}</a>
       </p>
     </div>`
   return html`<p class="actions" role="status">

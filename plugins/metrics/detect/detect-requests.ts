@@ -4,15 +4,15 @@
  * both give the same verdicts.
  */
 import Joi from 'joi'
-import { learnCadence } from '../../checks/cadence.ts'
-import { isActive, judgeByHistory, replaySeries } from '../../checks/detector.ts'
+import { learnCadence } from '../../../checks/cadence.ts'
+import { isActive, judgeByHistory, replaySeries } from '../../../checks/detector.ts'
 import type {
   DetectorOptions,
   Operating,
   SeriesPoint,
   Schedule,
   SeriesVerdict,
-} from '../../checks/detector.ts'
+} from '../../../checks/detector.ts'
 
 /** Epoch seconds, value, and the rows behind a percentage. */
 type RequestPoint = [at: number, value: number, total?: number | null]

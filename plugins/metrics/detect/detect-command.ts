@@ -4,13 +4,13 @@
  */
 import { Option } from 'commander'
 import Joi from 'joi'
-import { judgePoint, learnPoint, startDetector } from '../../checks/detector.ts'
-import type { DetectorOptions, DetectorState, SeriesVerdict } from '../../checks/detector.ts'
-import { parseMoment } from '../../checks/moments.ts'
+import { judgePoint, learnPoint, startDetector } from '../../../checks/detector.ts'
+import type { DetectorOptions, DetectorState, SeriesVerdict } from '../../../checks/detector.ts'
+import { parseMoment } from '../../../checks/moments.ts'
 import { answerRequestLine } from './detect-requests.ts'
-import { withJsonOption, type CommandContribution } from '../../server/cli/command.ts'
-import { answerLines, LineError, type LineStreams } from '../../server/cli/line-filter.ts'
-import { integerBetween, numberBetween } from '../../server/cli/option-values.ts'
+import { withJsonOption, type CommandContribution } from '../../../server/cli/command.ts'
+import { answerLines, LineError, type LineStreams } from '../../../server/cli/line-filter.ts'
+import { integerBetween, numberBetween } from '../../../server/cli/option-values.ts'
 
 const DETECT_INTERVALS = ['hourly', 'daily', 'weekly'] as const
 /** Choices of `--metric`. */

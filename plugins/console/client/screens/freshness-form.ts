@@ -1,0 +1,189 @@
+import { useState } from 'preact/hooks'
+import type { Table } from 'tidemark/client'
+import { Fields, Form } from '../forms/fields.ts'
+import { useForm } from '../forms/form.ts'
+import { allTermFields, termFields } from '../forms/freshness-fields.ts'
+import type { FieldSpec, Values } from '../forms/schema.ts'
+import { useAction } from '../lib/action.ts'
+import { api } from '../lib/api.ts'
+import { useData, useDebounced } from '../lib/data.ts'
+import { html } from '../lib/html.ts'
+import { Dialog } from '../parts/dialog.ts'
+import { notify } from '../parts/notices.ts'
+import { readHours } from '../parts/series.ts'
+import { Loaded } from '../parts/states.ts'
+import { texts } from '../texts.ts'
+import { watchTexts } from '../texts/watching.ts'
+
+const PAUSE_MS = 400
+const LOOKBACK_DAYS = 30
+
+interface Props {
+  table: Table
+  /** Called when something was stored. */
+  saved: () => void
+  close?: () => void
+}
+
+const loadSchedule = async (table: string, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/freshness/schedules', { query: { asset_id: table, limit: 1 }, signal })).data
+    .data[0]
+type Schedule = NonNullable<Awaited<ReturnType<typeof loadSchedule>>>
+
+/** A form that makes the freshness schedule of a table, with a try of its threshold beside it. */
+export function NewSchedule({ table, saved, close }: Props) {
+  return html`<${ScheduleForm} table=${table} saved=${saved} close=${close} />`
+}
+
+/** The same form for the schedule that a table has. */
+export function EditSchedule({ table, saved, close }: Props) {
+  const asked = useData(`schedule of ${table.id}`, async signal => [await loadSchedule(table.id, signal)])
+  return html`<${Loaded} of=${asked} what=${watchTexts.editSchedule.toLowerCase()} rows=${6}>
+    ${([schedule]: [Schedule | undefined]) =>
+      html`<${ScheduleForm} table=${table} schedule=${schedule} saved=${saved} close=${close} />`}
+  <//>`
+}
+
+function ScheduleForm({ table, schedule, saved, close }: Props & { schedule?: Schedule }) {
+  // A learned threshold is none that somebody chose.
+  const record = schedule && {
+    ...schedule,
+    sla_threshold: schedule.monitoring_mode === 'explicit' ? schedule.sla_threshold : null,
+  }
+  const all = [...allSignalFields(table, record), ...allTermFields(schedule?.check_interval)]
+  const form = useForm(`freshness ${table.id}`, all, record)
+  const fields = [
+    ...signalFields(table, form.values, record),
+    ...termFields(form.values, schedule?.check_interval),
+  ]
+  const submit = () =>
+    form.send(fields, async sent => {
+      const body = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null))
+      if (!schedule)
+        await api.post('/api/v1/sdk/freshness/schedules', { body: { asset_id: table.id, ...body } as never })
+      else if (Object.keys(body).length > 0)
+        await api.patch('/api/v1/sdk/freshness/schedules/{id}', {
+          path: { id: schedule.id },
+          body: body as never,
+        })
+      saved()
+    })
+  const isExplicit = form.values.monitoring_mode === 'explicit'
+  const hours = isExplicit ? readHours(String(form.values.sla_threshold).trim()) : null
+  return html`<div class="with-side">
+    <${Form}
+      form=${form}
+      submit=${submit}
+      label=${schedule ? undefined : watchTexts.createSchedule}
+      more=${close && html`<button type="button" onClick=${close}>${texts.cancel}</button>`}
+    >
+      <${Fields} form=${form} of=${fields} />
+    <//>
+    <section class="side" aria-label=${watchTexts.dryRun}>
+      <h2>${watchTexts.dryRun}</h2>
+      ${
+        hours
+          ? html`<${DryRun} table=${table} hours=${hours} />`
+          : html`<p class="quiet">${isExplicit ? watchTexts.thresholdHint : watchTexts.dryRunLearned}</p>`
+      }
+    </section>
+  </div>`
+}
+
+function allSignalFields(table: Table, record?: object): FieldSpec[] {
+  const columns = (table.columns ?? []).map(({ name }) => [name, name] as const)
+  const { '': detected, ...signals } = watchTexts.signals
+  return [
+    {
+      ...{ name: 'freshness_signal', label: watchTexts.signal, kind: 'choice' },
+      choices: record ? Object.entries(signals) : [['', detected], ...Object.entries(signals)],
+      ...(!record && { initial: '' }),
+    },
+    {
+      ...{ name: 'freshness_column', label: watchTexts.column, kind: 'choice', isRequired: true },
+      ...{ hint: watchTexts.columnHint, choices: columns },
+    },
+    {
+      ...{ name: 'freshness_expression', label: watchTexts.expression, kind: 'text', isRequired: true },
+      ...{ hint: watchTexts.expressionHint, maxLength: 1_000 },
+    },
+  ]
+}
+
+/** The fields of the signal that was chosen. */
+function signalFields(table: Table, values: Values, record?: object): FieldSpec[] {
+  const [signal, column, expression] = allSignalFields(table, record)
+  const chosen = { column, expression }[String(values.freshness_signal)]
+  return [signal!, ...(chosen ? [chosen] : [])]
+}
+
+const tryThreshold = async (table: string, hours: number, signal: AbortSignal) =>
+  (
+    await api.post('/api/v1/sdk/freshness/dry-run', {
+      body: { asset_id: table, expected_interval_hours: hours, lookback_days: LOOKBACK_DAYS },
+      signal,
+    })
+  ).data
+type Trial = Awaited<ReturnType<typeof tryThreshold>>
+
+function DryRun({ table, hours }: { table: Table; hours: number }) {
+  const settled = useDebounced(hours, PAUSE_MS)
+  const tried = useData(`dry run ${table.id} ${settled}`, signal => tryThreshold(table.id, settled, signal))
+  return html`<${Loaded} of=${tried} what=${watchTexts.dryRun.toLowerCase()} rows=${3}>
+    ${(trial: Trial) =>
+      html`<div role="status">
+        <p>
+          <strong
+            >${
+              trial.total_checks === 0
+                ? watchTexts.noChecks
+                : watchTexts.dryRunOf(trial.would_alert_count, trial.total_checks, trial.would_open_alerts)
+            }</strong
+          >
+        </p>
+        <p>${trial.recommendation}.</p>
+      </div>`}
+  <//>`
+}
+
+/** Buttons that change, pause and delete the schedule of a table. */
+export function ScheduleActions({
+  id,
+  isActive,
+  saved,
+  edit,
+}: {
+  id: string
+  isActive: boolean
+  saved: () => void
+  edit: () => void
+}) {
+  const [isAsking, setAsking] = useState(false)
+  const path = { id }
+  const name = isActive ? watchTexts.pause : watchTexts.resume
+  const [isBusy, toggle] = useAction(name, async () => {
+    await api.patch('/api/v1/sdk/freshness/schedules/{id}', { path, body: { is_active: !isActive } })
+    saved()
+  })
+  const [isRemoving, remove] = useAction(watchTexts.remove, async () => {
+    await api.delete('/api/v1/sdk/freshness/schedules/{id}', { path })
+    setAsking(false)
+    notify(watchTexts.removed)
+    saved()
+  })
+  return html`<p class="actions above">
+      <button onClick=${edit}>${watchTexts.editSchedule}</button>
+      <button disabled=${isBusy} onClick=${toggle}>${name}</button>
+      <button class="bad" onClick=${() => setAsking(true)}>${watchTexts.remove}</button>
+    </p>
+    ${
+      isAsking &&
+      html`<${Dialog} title=${watchTexts.remove} close=${() => setAsking(false)}>
+        <p>${watchTexts.removeText}</p>
+        <p class="actions">
+          <button class="primary" disabled=${isRemoving} onClick=${remove}>${watchTexts.remove}</button>
+          <button onClick=${() => setAsking(false)}>${texts.cancel}</button>
+        </p>
+      <//>`
+    }`
+}

@@ -1,0 +1,194 @@
+import { useState } from 'preact/hooks'
+import type { OperatingSchedule } from 'tidemark/client'
+import { useAction } from '../lib/action.ts'
+import { api, isMissing } from '../lib/api.ts'
+import { useData } from '../lib/data.ts'
+import { formatNumber } from '../lib/format.ts'
+import { html } from '../lib/html.ts'
+import { navigate, tableAddress, useQuery } from '../lib/router.ts'
+import { canWrite } from '../lib/session.ts'
+import { Dialog } from '../parts/dialog.ts'
+import { useTitle } from '../parts/frame.ts'
+import { Help } from '../parts/help.ts'
+import { notify } from '../parts/notices.ts'
+import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
+import { Empty, Loaded } from '../parts/states.ts'
+import { scheduleTexts } from '../texts/schedules.ts'
+import { texts } from '../texts.ts'
+import type { ScreenProps } from './props.ts'
+import { ScheduleForm, type ScheduleBody } from './schedule/schedule-form.ts'
+import { WeekGrid } from './schedule/week-grid.ts'
+import { countHours, minutesOfPeriods } from './schedule/week-hours.ts'
+
+const LIST_LIMIT = 50
+const BASE = '/schedules'
+
+/** When tables are meant to be active: all operating schedules, or one of them. */
+export function Schedules({ name: id }: ScreenProps) {
+  const [query] = useQuery()
+  useTitle(scheduleTexts.title)
+  if (id) return html`<${SchedulePage} key=${id} id=${id} />`
+  return query.has('add') && canWrite() ? html`<${NewSchedule} />` : html`<${ScheduleList} />`
+}
+
+function ScheduleList() {
+  const [query] = useQuery()
+  const offset = readOffset(query)
+  const asked = useData(`operating schedules ${offset}`, signal =>
+    api.get('/api/v1/operating-schedules', { query: { limit: LIST_LIMIT, offset }, signal }),
+  )
+  const add =
+    canWrite() &&
+    html`<p class="actions above"><a class="button primary" href="${BASE}?add=1">${scheduleTexts.add}</a></p>`
+  return html`<div class="page">
+    <${Loaded} of=${asked} what=${scheduleTexts.title.toLowerCase()} rows=${6}>
+      ${({ data, pagination }: { data: OperatingSchedule[]; pagination: PageOfList }) =>
+        pagination.total === 0
+          ? html`<${Empty} title=${scheduleTexts.none} isScreen=${true}
+              ><p>${scheduleTexts.about}</p>
+              ${add}<//
+            >`
+          : html`<h1>
+                ${scheduleTexts.summary(pagination.total)}<${Help}
+                  page="checks#operating-schedules"
+                  about=${scheduleTexts.title}
+                />
+              </h1>
+              <p class="quiet">${scheduleTexts.about}</p>
+              ${add}
+              <div class="scroll" tabindex="0" role="region" aria-label=${scheduleTexts.title}>
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">${scheduleTexts.name}</th>
+                      <th scope="col">${scheduleTexts.zone}</th>
+                      <th scope="col" class="right">${scheduleTexts.hours}</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    ${data.map(
+                      schedule =>
+                        html`<tr key=${schedule.id}>
+                          <th scope="row">
+                            <a href=${`${BASE}/${schedule.id}`}><bdi>${schedule.name}</bdi></a>
+                          </th>
+                          <td>${schedule.timezone}</td>
+                          <td class="right">${formatNumber(countHours(minutesOfPeriods(schedule.rules)))}</td>
+                        </tr>`,
+                    )}
+                  </tbody>
+                </table>
+              </div>
+              <${Paging} pagination=${pagination} />`}
+    <//>
+  </div>`
+}
+
+const Path = () => html`<p class="path"><a href=${BASE}>${scheduleTexts.title}</a> /</p>`
+
+function NewSchedule() {
+  const save = async (body: ScheduleBody) => {
+    await api.post('/api/v1/operating-schedules', { body })
+    notify(scheduleTexts.saved)
+    navigate(BASE)
+  }
+  return html`<div class="page">
+    <${Path} />
+    <h1>${scheduleTexts.add}</h1>
+    <${ScheduleForm} id="new" save=${save} />
+  </div>`
+}
+
+const loadUses = async (id: string, signal: AbortSignal) =>
+  (await api.get('/api/v1/operating-schedules/{schedule_id}/uses', { path: { schedule_id: id }, signal }))
+    .data.uses
+type Uses = Awaited<ReturnType<typeof loadUses>>
+
+function SchedulePage({ id }: { id: string }) {
+  const path = { schedule_id: id }
+  const asked = useData(`operating schedule ${id}`, signal =>
+    api.get('/api/v1/operating-schedules/{schedule_id}', { path, signal }),
+  )
+  const uses = useData(`uses of ${id}`, signal => loadUses(id, signal))
+  if (isMissing(asked.error))
+    return html`<div class="page">
+      <${Empty} title=${scheduleTexts.missing} isScreen=${true}
+        ><p><a class="button" href=${BASE}>${scheduleTexts.all}</a></p><//
+      >
+    </div>`
+  const save = async (body: ScheduleBody) => {
+    await api.patch('/api/v1/operating-schedules/{schedule_id}', { path, body })
+    notify(scheduleTexts.saved)
+    asked.reload()
+  }
+  return html`<div class="page">
+    <${Path} />
+    <${Loaded} of=${asked} what=${scheduleTexts.title.toLowerCase()} rows=${8}>
+      ${(schedule: OperatingSchedule) =>
+        html`<h1><bdi>${schedule.name}</bdi></h1>
+          <div class="with-side">
+            ${
+              canWrite()
+                ? html`<${ScheduleForm}
+                    key=${schedule.updated_at}
+                    id=${id}
+                    record=${schedule}
+                    save=${save}
+                  />`
+                : html`<div>
+                    <p class="quiet">${scheduleTexts.cannotEdit}</p>
+                    <p>${scheduleTexts.zone}: ${schedule.timezone}</p>
+                    <${WeekGrid} minutes=${minutesOfPeriods(schedule.rules)} />
+                  </div>`
+            }
+            <section class="side" aria-label=${scheduleTexts.uses}>
+              <h2>${scheduleTexts.uses}</h2>
+              <${Loaded} of=${uses} what=${scheduleTexts.uses.toLowerCase()} rows=${2}>
+                ${(found: Uses) => html`<${UseList} uses=${found} />`}
+              <//>
+            </section>
+          </div>
+          ${canWrite() && html`<${Removal} schedule=${schedule} />`}`}
+    <//>
+  </div>`
+}
+
+function UseList({ uses }: { uses: Uses }) {
+  const used = uses.filter(({ count }) => count > 0)
+  if (used.length === 0) return html`<p class="quiet">${scheduleTexts.notUsed}</p>`
+  return used.map(
+    ({ kind, count, items }) =>
+      html`<p key=${kind}><strong>${scheduleTexts.usesOf(count, kind)}</strong></p>
+        <ul class="names">
+          ${items.map(
+            ({ id, name, asset }) =>
+              html`<li key=${id}>
+                <bdi>${name}</bdi> <a href=${tableAddress(asset)}><code>${asset}</code></a>
+              </li>`,
+          )}
+        </ul>`,
+  )
+}
+
+function Removal({ schedule }: { schedule: OperatingSchedule }) {
+  const [isOpen, setOpen] = useState(false)
+  const [isBusy, remove] = useAction(scheduleTexts.remove, async () => {
+    setOpen(false)
+    await api.delete('/api/v1/operating-schedules/{schedule_id}', { path: { schedule_id: schedule.id } })
+    notify(scheduleTexts.removed(schedule.name))
+    navigate(BASE)
+  })
+  return html`<p class="danger">
+      <button class="bad" disabled=${isBusy} onClick=${() => setOpen(true)}>${scheduleTexts.remove}</button>
+    </p>
+    ${
+      isOpen &&
+      html`<${Dialog} title=${scheduleTexts.remove} close=${() => setOpen(false)}>
+        <p>${scheduleTexts.removeText(schedule.name)}</p>
+        <p class="actions">
+          <button class="primary" onClick=${remove}>${scheduleTexts.remove}</button>
+          <button onClick=${() => setOpen(false)}>${texts.cancel}</button>
+        </p>
+      <//>`
+    }`
+}

@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks'
+import type { Source } from 'tidemark/client'
+import { Fields, Form } from '../../forms/fields.ts'
+import { useForm } from '../../forms/form.ts'
+import { allTermFields, termFields } from '../../forms/freshness-fields.ts'
+import { buildBody } from '../../forms/schema.ts'
+import { api } from '../../lib/api.ts'
+import { useData, useDebounced } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { Help } from '../../parts/help.ts'
+import { notify } from '../../parts/notices.ts'
+import { readHours } from '../../parts/series.ts'
+import { Loaded } from '../../parts/states.ts'
+import { watchTexts } from '../../texts/watching.ts'
+import { PAUSE_MS, patternFields } from './watch-fields.ts'
+
+const request = async (source: Source, body: object, signal?: AbortSignal) => {
+  const { data } = await api.post('/api/v1/sdk/freshness/schedules/bulk', {
+    body: { asset_id: source.id, ...body } as never,
+    signal,
+  })
+  return data as Extract<typeof data, { existing: number }>
+}
+type Created = Awaited<ReturnType<typeof request>>
+
+/** Freshness schedules for the tables that match, with terms of their own. */
+export function BulkFreshness({ source }: { source: Source }) {
+  const [round, setRound] = useState(0)
+  const form = useForm(`bulk freshness ${source.id}`, [...allTermFields(), ...patternFields])
+  const fields = [...termFields(form.values), ...patternFields]
+  const submit = () =>
+    form.send(fields, async body => {
+      const { created } = await request(source, body)
+      notify(watchTexts.bulkDone(created))
+      setRound(round + 1)
+    })
+  const isExplicit = form.values.monitoring_mode === 'explicit'
+  const isReady = !isExplicit || readHours(String(form.values.sla_threshold).trim()) !== null
+  return html`<section>
+    <h2>${watchTexts.bulk}<${Help} page="freshness#watch-a-table" about=${watchTexts.bulk} /></h2>
+    <p class="quiet">${watchTexts.bulkHint}</p>
+    <div class="with-side">
+      <${Form} form=${form} submit=${submit} label=${watchTexts.createSchedules}>
+        <${Fields} form=${form} of=${fields} />
+      <//>
+      <section class="side" aria-label=${watchTexts.bulk}>
+        ${
+          isReady
+            ? html`<${Preview} source=${source} body=${buildBody(fields, form.values)} round=${round} />`
+            : html`<p class="quiet">${watchTexts.thresholdHint}</p>`
+        }
+      </section>
+    </div>
+  </section>`
+}
+
+/** @param props.round changes when schedules were created */
+function Preview({ source, body, round }: { source: Source; body: object; round: number }) {
+  const key = useDebounced(JSON.stringify(body), PAUSE_MS)
+  const tried = useData(`bulk freshness ${source.id} ${key} ${round}`, signal =>
+    request(source, { ...(JSON.parse(key) as object), dry_run: true }, signal),
+  )
+  return html`<${Loaded} of=${tried} what=${watchTexts.preview.toLowerCase()} rows=${3}>
+    ${(found: Created) =>
+      html`<p role="status">
+          <strong>${watchTexts.matched(found.matched)}</strong>
+          ${watchTexts.bulkPreview(found.created, found.existing)}
+        </p>
+        ${found.without_signal > 0 && html`<p>${watchTexts.withoutSignal(found.without_signal)}</p>`}
+        ${found.created > 0 && html`<p>${watchTexts.bulkCost(found.statements_per_day)}</p>`}`}
+  <//>`
+}

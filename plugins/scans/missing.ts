@@ -1,0 +1,46 @@
+import type { Server } from '@hapi/hapi'
+import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
+import type { ColumnInfo } from '../../connectors/catalog.ts'
+import type { Source } from '../catalog/api.ts'
+import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
+
+/** Why a type does not suit a source or a column: which of the two to blame, and a sentence. */
+interface SuitabilityRefusal {
+  blamed: 'type' | 'column'
+  error: string
+}
+
+/** What a check of a type and a column is refused for, whatever its config. */
+export function findSuitabilityRefusal(
+  server: Server,
+  type: CheckType,
+  source: Source,
+  column: Pick<ColumnInfo, 'name' | 'type' | 'kind'> | undefined,
+): SuitabilityRefusal | null {
+  const missing = describeMissingCapability(type, server.plugins.catalog.connectorOf(source))
+  if (missing) return { blamed: 'type', error: missing }
+  if (!column || !type.kinds || type.kinds.includes(column.kind)) return null
+  const error = `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`
+  return { blamed: 'column', error }
+}
+
+const keyOf = (tableId: string, column: string | null) => JSON.stringify([tableId, column])
+
+/** Creates the checks of a type that tables or columns lack, as requests for single ones would create them. */
+export async function createMissingChecks(
+  server: Server,
+  { source, type: name, targets, isDryRun }: MissingCheckRequest,
+  store: MissingCheckStore,
+): Promise<MissingCheckResult> {
+  const type = server.checks.get(name)
+  const { suited = [], unsuited = [] } = Object.groupBy(targets, ({ column }) =>
+    findSuitabilityRefusal(server, type, source, column) ? 'unsuited' : 'suited',
+  )
+  const ids = [...new Set(suited.map(({ table }) => table.id))]
+  const existing = new Set(
+    (await store.find(ids)).map(({ tableId, columnName }) => keyOf(tableId, columnName)),
+  )
+  const created = suited.filter(({ table, column }) => !existing.has(keyOf(table.id, column?.name ?? null)))
+  if (!isDryRun && created.length > 0) await store.insert(created)
+  return { created, existing: suited.length - created.length, unsuited }
+}

@@ -1,0 +1,76 @@
+import Joi from 'joi'
+import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
+import { SKIP_REASONS } from './watch.ts'
+
+const { id, count, flag, texts } = held
+
+export const watchParams = Joi.object({
+  asset_id: Joi.string().max(1_000).required().description('The id or name of a source.'),
+})
+
+/** Patterns; the catalog validates their form. */
+const patterns = (description: string) =>
+  Joi.array()
+    .items(Joi.string().max(400))
+    .max(200)
+    .default([])
+    .description(`${description}: table, schema.table or catalog.schema.table, with * for any characters.`)
+
+const kind = (description: string) => Joi.boolean().strict().default(false).description(description)
+
+export const watchBody = Joi.object({
+  include_patterns: patterns('Tables to watch, default all'),
+  exclude_patterns: patterns('Tables to leave out, even if included'),
+  row_count: kind('A row_count metric for each table.'),
+  freshness: kind('A freshness schedule for each table that shows when it was updated.'),
+  keys: kind(
+    'A NOT_NULL rule for each column of a primary key, and a UNIQUE rule for a primary key of one column.',
+  ),
+  dry_run: kind('Creates nothing, and returns what would be created.'),
+})
+  .custom((body: Record<string, unknown>, helpers) =>
+    ['row_count', 'freshness', 'keys'].some(name => body[name] === true)
+      ? body
+      : helpers.error('watch.nothing'),
+  )
+  .messages({ 'watch.nothing': 'row_count, freshness or keys must be true' })
+  .required()
+  .example({ include_patterns: ['public.*'], row_count: true, freshness: true, keys: true })
+
+const skipped = record({
+  reason: Joi.valid(...SKIP_REASONS).description(
+    'no_primary_key, composite_key (UNIQUE covers one column), no_signal (nothing shows when the table was updated), unsupported (the engine or the type of the column does not allow the check), not_readable (the source has query_access_level schema_only).',
+  ),
+  count: count.description('Tables; of unsupported, columns.'),
+  tables: texts.description('The first 20, by path.'),
+})
+
+const created = record({
+  created: count.description('In a dry run, the ones to create.'),
+  existing: count.description('Those that there were before, active or not.'),
+  skipped: Joi.array().items(skipped),
+}).label('WatchedKind')
+
+const none = { created: 0, existing: 0, skipped: [] }
+
+const watched = exampleRecord({
+  asset_id: id.example('0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'),
+  matched: count.description('Active tables that match the patterns.').example(24),
+  row_count: created.example({ ...none, created: 24 }),
+  freshness: created.example({
+    ...{ created: 22, existing: 1 },
+    skipped: [{ reason: 'no_signal', count: 1, tables: ['shop.public.countries'] }],
+  }),
+  not_null: created.example({ ...none, created: 24 }),
+  unique: created.example({ ...none, created: 24 }),
+  statements_per_day: record({ checks: count, freshness: count })
+    .description(
+      'Statements a day that this adds at the source: one daily scan of each table with new checks, and the freshness checks of tables that are read together. Rules that fail send more, to find invalid rows.',
+    )
+    .example({ checks: 24, freshness: 24 }),
+  dry_run: flag.example(false),
+}).label('WatchedTables')
+
+export const replies = {
+  watched: reply(inData(watched).description('What was created, what there was, and what was skipped')),
+}

@@ -1,0 +1,190 @@
+import type { Server } from '@hapi/hapi'
+import { tablePath, type ColumnInfo, type TableRef } from '../../connectors/catalog.ts'
+import { filterWithPauses } from '../../server/filter-with-pauses.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { INTERVAL_SECONDS } from '../../server/database/due.ts'
+import { invalidField } from '../../server/http/errors.ts'
+import type { Source } from '../catalog/api.ts'
+import type { BulkScheduleResult } from '../freshness/api.ts'
+import type { MissingCheckResult, MissingCheckTarget } from '../scans/api.ts'
+
+/** The body of `POST /sdk/assets/{asset_id}/watch`, validated. */
+export interface WatchRequest {
+  include_patterns: string[]
+  exclude_patterns: string[]
+  row_count: boolean
+  freshness: boolean
+  keys: boolean
+  dry_run: boolean
+}
+
+export const SKIP_REASONS = [
+  'no_primary_key',
+  'composite_key',
+  'no_signal',
+  'unsupported',
+  'not_readable',
+] as const
+type SkipReason = (typeof SKIP_REASONS)[number]
+
+/** What became of one kind of check. */
+interface WatchedKind {
+  created: number
+  existing: number
+  skipped: { reason: SkipReason; count: number; tables: string[] }[]
+}
+
+export interface WatchResult {
+  asset_id: string
+  /** Active tables that match the patterns. */
+  matched: number
+  row_count: WatchedKind
+  freshness: WatchedKind
+  not_null: WatchedKind
+  unique: WatchedKind
+  statements_per_day: { checks: number; freshness: number }
+  dry_run: boolean
+}
+
+/** All checks that are created here run together, so that a table is scanned once for them. */
+const CHECK_INTERVAL = 'daily'
+const RUNS_PER_DAY = INTERVAL_SECONDS['1d'] / INTERVAL_SECONDS[CHECK_INTERVAL]
+const TABLES_PER_STATEMENT = 4_000
+const MAX_NAMED_TABLES = 20
+
+/**
+ * Creates what is missing to watch the active tables of a source that match: row counts, freshness schedules, rules for
+ * primary keys. Idempotent: the lock of the source makes concurrent requests wait for each other.
+ */
+export async function watchTables(
+  server: Server,
+  trx: Transaction,
+  assetId: string,
+  request: WatchRequest,
+): Promise<{ source: Source; result: WatchResult }> {
+  const source = await sourceOf(server, trx, assetId)
+  if (!request.dry_run) await server.plugins.catalog.lockSource(trx, source.id)
+  const { metrics, validity, freshness } = server.plugins
+  const tables = await matchingTables(server, trx, source, request)
+  const paths = new Map(tables.map(table => [table.id, tablePath(table)]))
+  const isReadable = source.queryAccessLevel !== 'schema_only'
+  const common = { source, interval: CHECK_INTERVAL, isDryRun: request.dry_run } as const
+
+  const counted = request.row_count && isReadable ? tables.map(table => ({ table })) : []
+  const rowCounts = await metrics.createMissing(trx, { ...common, type: 'row_count', targets: counted })
+  const keyed = request.keys && isReadable ? await readKeys(trx, tables) : []
+  const columns = keyed.flatMap(({ table, key }) => key.map(column => ({ table, column })))
+  const notNull = await validity.createMissing(trx, { ...common, type: 'NOT_NULL', targets: columns })
+  const single = keyed.flatMap(({ table, key }) => (key.length === 1 ? [{ table, column: key[0]! }] : []))
+  const unique = await validity.createMissing(trx, { ...common, type: 'UNIQUE', targets: single })
+  const scheduled = request.freshness
+    ? await freshness.createSchedules(trx, {
+        asset_id: source.id,
+        include_patterns: request.include_patterns,
+        exclude_patterns: request.exclude_patterns,
+        ...{ only_with_signal: true, dry_run: request.dry_run, is_active: true },
+      })
+    : undefined
+
+  const pathsOf = (targets: readonly MissingCheckTarget[]) => targets.map(({ table }) => paths.get(table.id)!)
+  const keyless = pathsOf(keyed.filter(({ key }) => key.length === 0))
+  const composite = pathsOf(keyed.filter(({ key }) => key.length > 1))
+  const unread = (isWanted: boolean) =>
+    skip('not_readable', isWanted && !isReadable ? [...paths.values()] : [])
+  const present = (made: MissingCheckResult, ...skipped: WatchedKind['skipped'][]): WatchedKind => ({
+    created: made.created.length,
+    existing: made.existing,
+    skipped: [...skipped.flat(), ...skip('unsupported', pathsOf(made.unsuited))],
+  })
+  const scanned = new Set(
+    [rowCounts, notNull, unique].flatMap(made => made.created.map(({ table }) => table.id)),
+  )
+  return {
+    source,
+    result: {
+      asset_id: source.id,
+      matched: tables.length,
+      row_count: present(rowCounts, unread(request.row_count)),
+      freshness: presentSchedules(scheduled),
+      not_null: present(notNull, unread(request.keys), skip('no_primary_key', keyless)),
+      unique: present(
+        unique,
+        unread(request.keys),
+        skip('no_primary_key', keyless),
+        skip('composite_key', composite),
+      ),
+      statements_per_day: {
+        checks: scanned.size * RUNS_PER_DAY,
+        freshness: scheduled?.statements_per_day ?? 0,
+      },
+      dry_run: request.dry_run,
+    },
+  }
+}
+
+function skip(reason: SkipReason, paths: readonly string[]): WatchedKind['skipped'] {
+  return paths.length === 0 ? [] : [{ reason, count: paths.length, tables: paths.slice(0, MAX_NAMED_TABLES) }]
+}
+
+function presentSchedules(scheduled: BulkScheduleResult | undefined): WatchedKind {
+  if (!scheduled) return { created: 0, existing: 0, skipped: [] }
+  const { created, existing, without_signal: count, tables_without_signal: named } = scheduled
+  const tables = named.slice(0, MAX_NAMED_TABLES)
+  return { created, existing, skipped: count === 0 ? [] : [{ reason: 'no_signal', count, tables }] }
+}
+
+async function sourceOf(server: Server, trx: Transaction, assetId: string): Promise<Source> {
+  const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+  if (table)
+    throw invalidField('asset_id', 'is a table, but must be a source: exclude the other tables by patterns')
+  if (source.lastDiscoveryAt) return source
+  throw invalidField(
+    'asset_id',
+    `is a source that was not discovered yet: POST /api/v1/sdk/assets/${source.id}/discover`,
+  )
+}
+
+interface WatchedTable extends TableRef {
+  id: string
+}
+
+async function matchingTables(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  request: WatchRequest,
+): Promise<WatchedTable[]> {
+  const isMatch = server.plugins.catalog.patternMatcher(request)
+  const tables = await rows<WatchedTable>(
+    trx,
+    `select id, catalog_name as catalog, schema_name as schema, name from tables
+     where company_id = ? and source_id = ? and is_active order by qualified_name, id`,
+    [companyOf(trx), source.id],
+  )
+  return filterWithPauses(tables, isMatch)
+}
+
+type KeyColumn = Pick<ColumnInfo, 'name' | 'type' | 'kind'>
+
+/** The columns of the primary keys of tables; none for a table without one. */
+async function readKeys(
+  trx: Transaction,
+  tables: readonly WatchedTable[],
+): Promise<{ table: WatchedTable; key: KeyColumn[] }[]> {
+  const keys = new Map<string, KeyColumn[]>()
+  for (let from = 0; from < tables.length; from += TABLES_PER_STATEMENT) {
+    const ids = tables.slice(from, from + TABLES_PER_STATEMENT).map(({ id }) => id)
+    const found = await rows<{ id: string; key: KeyColumn[] }>(
+      trx,
+      `select t.id, jsonb_agg(c order by position) as key from tables t
+       cross join lateral jsonb_array_elements(t.constraints) k
+       cross join lateral jsonb_array_elements_text(k -> 'columns') with ordinality as named (name, position)
+       join lateral jsonb_array_elements(t.columns) c on c ->> 'name' = named.name
+       where t.company_id = :companyId and t.id = any(cast(:ids as uuid[])) and k ->> 'type' = 'primary_key'
+       group by t.id`,
+      { companyId: companyOf(trx), ids },
+    )
+    for (const { id, key } of found) keys.set(id, key)
+  }
+  return tables.map(table => ({ table, key: keys.get(table.id) ?? [] }))
+}
