@@ -53,7 +53,6 @@ export function Overview() {
         html`<${Headline} summary=${data} /><${Numbers} summary=${data} />
           <${SinceLastVisit} summary=${data} />`}
     <//>
-    ${checklist}
     <div class="columns">
       <section>
         <h2>${texts.attentionList}</h2>
@@ -74,6 +73,7 @@ export function Overview() {
         ${(data: readonly object[]) => html`<${SourceTable} sources=${data} />`}
       <//>
     </section>
+    ${/* Last, since it comes with the data and must move nothing. */ checklist}
   </div>`
 }
 
