@@ -94,13 +94,15 @@ export function ScheduleForm({
 
 /** The hours as times, to the minute. */
 function Periods({ periods, change }: { periods: Period[]; change: (periods: Period[]) => void }) {
+  /** The period whose times are being written: it is not wrong yet. */
+  const [typed, setTyped] = useState<number>()
   const set = (n: number, fields: Partial<Period>) =>
     change(periods.map((period, index) => (index === n ? { ...period, ...fields } : period)))
   return html`<fieldset class="periods">
     <legend>${scheduleTexts.periods}</legend>
     <p class="note">${scheduleTexts.periodsHint}</p>
     ${periods.map((period, n) => {
-      const problem = findPeriodProblem(period)
+      const problem = n === typed ? undefined : findPeriodProblem(period)
       const described = problem ? `period-${n}-problem` : undefined
       const time = (name: 'start' | 'end') =>
         html`<label
@@ -111,7 +113,11 @@ function Periods({ periods, change }: { periods: Period[]; change: (periods: Per
             autocomplete="off"
             aria-describedby=${described}
             aria-invalid=${problem === (name === 'start' ? 'badStart' : 'badEnd') ? 'true' : undefined}
-            onChange=${(event: Event) => set(n, { [name]: (event.target as HTMLInputElement).value.trim() })}
+            onInput=${(event: Event) => {
+              setTyped(n)
+              set(n, { [name]: (event.target as HTMLInputElement).value.trim() })
+            }}
+            onBlur=${() => setTyped(undefined)}
         /></label>`
       return html`<div
         key=${n}
