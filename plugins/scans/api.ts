@@ -6,11 +6,13 @@ import type { CompanyRow, Readings, Transaction } from '../../server/database/da
 import type { ErrorCode } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset, TableContext } from '../catalog/api.ts'
-import type { ListedChecks } from './listed-checks.ts'
+import type { CheckSeries } from './check-series.ts'
+import type { ListedChecks } from './list/listed-checks.ts'
 
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
 
-export type { ListedChecks } from './listed-checks.ts'
+export type { CheckSeries } from './check-series.ts'
+export type { ListedChecks } from './list/listed-checks.ts'
 export type { MissingCheckRequest, MissingCheckResult, MissingCheckTarget } from './missing-checks.ts'
 
 /** A row that stands for a check of one table, with the columns that `server/database/due.ts` asks for. */
@@ -262,21 +264,6 @@ export interface CheckResource<Row, Result extends Model> {
     reply: RouteOptionsResponse
     measure(companyId: string, body: object): Promise<object>
   }
-}
-
-/** The results of one check of a table, oldest first. */
-export interface CheckSeries {
-  /** As the list of all checks has it: `metric`. */
-  kind: string
-  name: string
-  /** The name of its table. */
-  table: string
-  /** False of a check by groups, which has no points here. */
-  hasSeries: boolean
-  /** Whether its values would show what a column of personal data holds. */
-  isHidden: boolean
-  /** Times are milliseconds since 1970; the status is pass, warning, fail or error. */
-  points: { at: number; value: number | null; status: string; low: number | null; high: number | null }[]
 }
 
 /** What other features may ask of scans, as `server.plugins.scans`. */

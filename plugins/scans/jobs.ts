@@ -6,7 +6,7 @@ import { lockName } from '../../server/database/locks.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { Job, Turns } from '../../server/jobs/jobs.ts'
 import type { CheckFeature } from './api.ts'
-import { pruneCosts } from './costs.ts'
+import { pruneCosts } from './costs/costs.ts'
 import { IS_LEASED } from './leases.ts'
 
 interface TableJob {

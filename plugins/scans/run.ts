@@ -8,7 +8,7 @@ import type { CheckFeature, ScanRunOptions, ScheduledCheck, MeasureRefusal, Chec
 import { isTableLeased } from './leases.ts'
 import { measure, type Measurement } from './measure.ts'
 import { lockChecks } from './locks.ts'
-import { saveScanCost } from './costs.ts'
+import { saveScanCost } from './costs/costs.ts'
 
 /** Rows of a feature that one scan takes. */
 export interface Selection {

@@ -157,7 +157,7 @@ async function tryPages() {
     await page.keyboard.press('Enter')
     await page.waitForURL('**/api/public/docs/webhooks.md#verify-the-signature')
     await page.keyboard.press('/')
-    await page.keyboard.type('no such thing as xyzzy')
+    await page.keyboard.type('verify the signature xyzzy')
     await page.locator('#results a').first().waitFor()
     await page.getByRole('searchbox').fill('xyzzy')
     await page.getByText('No results').first().waitFor()

@@ -21,15 +21,11 @@ import {
   useSourceTypes,
   type SourceType,
 } from './fields.ts'
+import type { SourceTabProps } from './props.ts'
 import { Stages, type ConnectionTest } from './stages.ts'
 
-interface Props {
-  source: Source
-  reload: () => void
-}
-
 /** How a source is reached: its settings, and a test of them. */
-export function ConnectionTab({ source, reload }: Props) {
+export function ConnectionTab({ source, reload }: SourceTabProps) {
   const types = useSourceTypes()
   const [test, setTest] = useState<ConnectionTest>()
   const [query] = useQuery()
@@ -72,7 +68,12 @@ export function ConnectionTab({ source, reload }: Props) {
     <${Removal} source=${source} />`
 }
 
-function Settings({ source, type, reload, test }: Props & { type: SourceType; test: () => Promise<void> }) {
+function Settings({
+  source,
+  type,
+  reload,
+  test,
+}: SourceTabProps & { type: SourceType; test: () => Promise<void> }) {
   const { common, rare } = readConnectionFields(type)
   const specs = [...nameFields, ...common, ...rare, ...behaviourFields]
   const form = useForm(`source ${source.id}`, specs, asRequest(source))

@@ -16,14 +16,9 @@ import { Ago } from '../../parts/time.ts'
 import { costTexts } from '../../texts/cost.ts'
 import { sourceTexts } from '../../texts/sources.ts'
 import { texts } from '../../texts.ts'
+import type { SourceTabProps } from './props.ts'
 
 const WAIT_SECONDS = 15
-
-export interface SourceTabProps {
-  source: Source
-  /** Asks for the source again, after something has changed it. */
-  reload: () => void
-}
 
 const TABS = {
   overview: { name: sourceTexts.tabOverview, part: OverviewTab },

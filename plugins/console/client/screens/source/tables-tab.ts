@@ -11,6 +11,7 @@ import { withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Loaded } from '../../parts/states.ts'
 import { sourceTexts } from '../../texts/sources.ts'
+import type { SourceTabProps } from './props.ts'
 import { patternFields } from './fields.ts'
 
 /** Milliseconds between two looks at a discovery that runs. */
@@ -18,14 +19,10 @@ const LOOK_MS = 1_000
 /** How long a person pauses before patterns are tried. */
 const PAUSE_MS = 400
 
-interface Props {
-  source: Source
-  reload: () => void
-}
 type Job = JobData['data']
 
 /** Which tables of a source are read, tried as a person types, and the discovery that reads them. */
-export function TablesTab({ source, reload }: Props) {
+export function TablesTab({ source, reload }: SourceTabProps) {
   const [jobId, setJobId] = useState<string>()
   const form = useForm(`patterns ${source.id}`, patternFields, source)
   const start = async () => {
@@ -92,7 +89,7 @@ function Preview({ source, lists }: { source: Source; lists: object }) {
 const isOver = ({ status }: Job) => status !== 'pending' && status !== 'running'
 
 /** A discovery as it runs, with a button that ends it, and what it found. */
-function Discovery({ id, source, reload }: Props & { id: string }) {
+function Discovery({ id, source, reload }: SourceTabProps & { id: string }) {
   const [ended, setEnded] = useState<Job>()
   const job = useData(
     ended ? null : `job ${id}`,

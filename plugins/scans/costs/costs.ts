@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
-import type { AssetExtension, SessionUse, TableContext } from '../catalog/api.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
+import type { AssetExtension, SessionUse, TableContext } from '../../catalog/api.ts'
 
 /** How long the costs of a day are kept, in days. */
 export const COST_RETENTION_DAYS = 90

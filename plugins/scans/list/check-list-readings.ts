@@ -1,6 +1,6 @@
 /** The statements that read the list of the checks of all features. */
-import type { Readings } from '../../server/database/database.ts'
-import type { Page } from '../../server/http/page.ts'
+import type { Readings } from '../../../server/database/database.ts'
+import type { Page } from '../../../server/http/page.ts'
 import type { CheckOrder, CheckSort, ListStatus } from './check-list-schemas.ts'
 import type { ListedChecks } from './listed-checks.ts'
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { pruneJob } from '../../../plugins/scans/jobs.ts'
-import { pruneCosts } from '../../../plugins/scans/costs.ts'
-import { logPostgresql } from '../../helpers/statement-log.ts'
-import { discover, makeStage, makeWorldOn, type World } from '../../helpers/world.ts'
+import { pruneJob } from '../../../../plugins/scans/jobs.ts'
+import { pruneCosts } from '../../../../plugins/scans/costs/costs.ts'
+import { logPostgresql } from '../../../helpers/statement-log.ts'
+import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/world.ts'
 
 const stage = await makeStage(t)
 

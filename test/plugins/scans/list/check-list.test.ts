@@ -1,5 +1,5 @@
 import t from 'tap'
-import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
+import { discover, makeStage, makeWorldOn } from '../../../helpers/world.ts'
 
 const stage = await makeStage(t)
 const { app, tenant } = stage

@@ -1,6 +1,6 @@
 import Joi from 'joi'
-import { exampleRecord, held, inItems, record, reply } from '../../server/http/envelopes.ts'
-import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../server/http/page.ts'
+import { exampleRecord, held, inItems, record, reply } from '../../../server/http/envelopes.ts'
+import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
 
 const { id, text, time, number, flag } = held
 
