@@ -33,7 +33,7 @@ const RULES_AS_JSON = `
 const ASSET = `
   select t.id, t.qualified_name, t.kind, s.name as source, t.catalog_name, t.schema_name, t.name, t.description, t.comment,
     t.is_active, t.absence, t.read_error, t.column_count, t.estimated_rows, t.constraints, t.columns, t.column_tags, t.tags,
-    t.created_at, t.updated_at, q.*, f.*, c.worst
+    t.created_at, t.updated_at, q.*, f.*, c.worst, l.*
   from tables t join sources s on s.id = t.source_id
   cross join lateral (
     select count(*) filter (where status in ('pass', 'warning')) as passing,
@@ -54,6 +54,10 @@ const ASSET = `
     select max(case impact when 'high' then 3 when 'medium' then 2 else 1 end) as worst
     from schema_changes where company_id = $1 and source_id = t.source_id and table_id = t.id and not is_acknowledged
   ) c
+  left join lateral (
+    select last_at, last_checks, last_statements, last_rows, last_bytes, last_milliseconds
+    from scan_costs where company_id = $1 and table_id = t.id order by day desc limit 1
+  ) l on true
   where t.company_id = $1 and t.id = $2`
 
 interface RuleRow {
@@ -173,6 +177,17 @@ function assetOf(row: AssetRow): object {
     },
     quality: { status, passing, failing, error },
     schema_change_status: [null, 'low', 'medium', 'high'][row.worst ?? 0] ?? 'none',
+    last_scan:
+      row.last_at === null
+        ? null
+        : {
+            at: row.last_at,
+            checks: row.last_checks,
+            statements: Number(row.last_statements),
+            rows: Number(row.last_rows),
+            bytes: Number(row.last_bytes),
+            duration_ms: Number(row.last_milliseconds),
+          },
     columns: row.columns.map(({ name, type, nullable, comment }) => ({
       name,
       data_type: type,
