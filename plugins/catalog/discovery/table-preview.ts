@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { formatName, type TableRef } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
+import { filterWithPauses } from '../../../server/filter-with-pauses.ts'
 import type { Source } from '../models.ts'
 import { failureOf, statementTimeoutMs, withConnection } from '../sources/connections.ts'
 import { patternMatcher } from './patterns.ts'
@@ -53,22 +54,18 @@ export async function previewTables(
     return { ...nothing, error_code: code, error_message: message }
   }
   const schemas = new Map<string, { schema: string; total: number; matched: number }>()
-  const names: string[] = []
-  let matched = 0
-  for (const table of tables) {
-    const counts = schemas.get(table.schema) ?? { schema: table.schema, total: 0, matched: 0 }
-    schemas.set(table.schema, counts)
+  for (const { schema } of tables) {
+    const counts = schemas.get(schema) ?? { schema, total: 0, matched: 0 }
+    schemas.set(schema, counts)
     counts.total++
-    if (!isMatch(table)) continue
-    counts.matched++
-    matched++
-    if (names.length < MAX_NAMES) names.push(formatName([table.schema, table.name]))
   }
+  const matching = await filterWithPauses(tables, isMatch)
+  for (const { schema } of matching) schemas.get(schema)!.matched++
   return {
     total: tables.length,
-    matched,
+    matched: matching.length,
     schemas: [...schemas.values()].slice(0, MAX_SCHEMAS),
-    tables: names,
+    tables: matching.slice(0, MAX_NAMES).map(({ schema, name }) => formatName([schema, name])),
     error_code: null,
     error_message: null,
   }
