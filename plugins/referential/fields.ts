@@ -26,7 +26,12 @@ export const limitFields = {
   },
   max_orphan_percent: {
     column: 'maxOrphanPercent',
-    body: Joi.number().strict().min(0).max(100).allow(null).description('Of the children that are not NULL'),
+    body: Joi.number()
+      .strict()
+      .min(0)
+      .max(100)
+      .allow(null)
+      .description('Percent of the children that are not NULL.'),
     patch: true,
     example: null,
   },

@@ -16,7 +16,7 @@ export type JudgedOrphans = Pick<
 /** The limits of a check, null where there is none; beyond them it fails. */
 export interface ReferentialLimits {
   maxOrphanCount: number | null
-  /** Of the children that are not NULL. */
+  /** The share of the children that are not NULL. */
   maxOrphanPercent: number | null
   /** Children of one parent. */
   minChildCount: number | null

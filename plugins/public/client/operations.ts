@@ -2688,7 +2688,7 @@ export interface CreateReferentialCheckRequest {
   capture_interval?: 'hourly' | 'daily' | 'weekly'
   /** Orphans that are allowed; 0 when no limit is given */
   max_orphan_count?: number | null
-  /** Of the children that are not NULL */
+  /** Percent of the children that are not NULL. */
   max_orphan_percent?: number | null
   /** Children that every parent must have */
   min_child_count?: number | null
@@ -3162,7 +3162,7 @@ export interface DryRunReferentialCheckRequest {
   capture_interval?: 'hourly' | 'daily' | 'weekly'
   /** Orphans that are allowed; 0 when no limit is given */
   max_orphan_count?: number | null
-  /** Of the children that are not NULL */
+  /** Percent of the children that are not NULL. */
   max_orphan_percent?: number | null
   /** Children that every parent must have */
   min_child_count?: number | null
@@ -4300,7 +4300,7 @@ export interface ReferentialCheck {
   capture_interval: 'hourly' | 'daily' | 'weekly'
   /** Orphans that are allowed; 0 when no limit is given. */
   max_orphan_count: number | null
-  /** Of the children that are not NULL */
+  /** Percent of the children that are not NULL. */
   max_orphan_percent: number | null
   /** Children that every parent must have. */
   min_child_count: number | null
@@ -5349,7 +5349,7 @@ export interface UpdateReferentialCheckRequest {
   capture_interval?: 'hourly' | 'daily' | 'weekly'
   /** Orphans that are allowed; 0 when no limit is given */
   max_orphan_count?: number | null
-  /** Of the children that are not NULL */
+  /** Percent of the children that are not NULL. */
   max_orphan_percent?: number | null
   /** Children that every parent must have */
   min_child_count?: number | null

@@ -2,10 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { useAction } from '../lib/action.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, withQuery } from '../lib/router.ts'
-import { Dialog } from '../parts/dialog.ts'
+import { ConfirmDialog } from '../parts/confirm.ts'
 import { notify } from '../parts/notices.ts'
 import { tuningTexts } from '../texts/tuning.ts'
-import { texts } from '../texts.ts'
 import { deleteCheck, runCheck, updateCheck } from './requests.ts'
 
 /** What a person may do with a check: run it now, edit, pause, delete. */
@@ -32,6 +31,12 @@ export function CheckActions({
     notify(isActive ? tuningTexts.paused : tuningTexts.resumed)
     changed()
   })
+  const remove = async () => {
+    await deleteCheck(table, id)
+    notify(tuningTexts.removed(name))
+    changeQuery({ check: null })
+    changed()
+  }
   const isBusy = isRunning || isChanging
   return html`<p class="actions above check-actions">
       <button disabled=${isBusy} onClick=${run}>
@@ -45,13 +50,14 @@ export function CheckActions({
     </p>
     ${
       isAsking &&
-      html`<${RemoveDialog}
-        table=${table}
-        id=${id}
-        name=${name}
-        changed=${changed}
+      html`<${ConfirmDialog}
+        title=${tuningTexts.confirmRemove(name)}
+        action=${tuningTexts.remove}
+        work=${remove}
         close=${() => setAsking(false)}
-      />`
+      >
+        <p>${tuningTexts.removeText}</p>
+      <//>`
     } `
 }
 
@@ -63,33 +69,4 @@ function Seconds() {
     return () => clearInterval(timer)
   }, [])
   return html`${tuningTexts.running(seconds)}`
-}
-
-function RemoveDialog({
-  table,
-  id,
-  name,
-  changed,
-  close,
-}: {
-  table: string
-  id: string
-  name: string
-  changed: () => void
-  close: () => void
-}) {
-  const [isBusy, remove] = useAction(tuningTexts.remove, async () => {
-    await deleteCheck(table, id)
-    notify(tuningTexts.removed(name))
-    close()
-    changeQuery({ check: null })
-    changed()
-  })
-  return html`<${Dialog} title=${tuningTexts.confirmRemove(name)} close=${close}>
-    <p>${tuningTexts.removeText}</p>
-    <p class="actions">
-      <button autofocus onClick=${close}>${texts.cancel}</button>
-      <button class="primary danger" disabled=${isBusy} onClick=${remove}>${tuningTexts.remove}</button>
-    </p>
-  <//>`
 }

@@ -18,7 +18,7 @@ export interface SettingsSchema {
   format?: string
   writeOnly?: boolean
   deprecated?: boolean
-  /** Of an object with names of a person's own. */
+  /** The schema of the values of an object whose names a person chooses. */
   patternProperties?: Record<string, SettingsSchema>
 }
 

@@ -8,7 +8,7 @@ import { useAction } from '../lib/action.ts'
 import { api } from '../lib/api.ts'
 import { useData, useDebounced } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
-import { Dialog } from '../parts/dialog.ts'
+import { ConfirmDialog } from '../parts/confirm.ts'
 import { notify } from '../parts/notices.ts'
 import { readHours } from '../parts/series.ts'
 import { Loaded } from '../parts/states.ts'
@@ -165,12 +165,11 @@ export function ScheduleActions({
     await api.patch('/api/v1/sdk/freshness/schedules/{id}', { path, body: { is_active: !isActive } })
     saved()
   })
-  const [isRemoving, remove] = useAction(watchTexts.remove, async () => {
+  const remove = async () => {
     await api.delete('/api/v1/sdk/freshness/schedules/{id}', { path })
-    setAsking(false)
     notify(watchTexts.removed)
     saved()
-  })
+  }
   return html`<p class="actions above">
       <button onClick=${edit}>${watchTexts.editSchedule}</button>
       <button disabled=${isBusy} onClick=${toggle}>${name}</button>
@@ -178,12 +177,13 @@ export function ScheduleActions({
     </p>
     ${
       isAsking &&
-      html`<${Dialog} title=${watchTexts.remove} close=${() => setAsking(false)}>
+      html`<${ConfirmDialog}
+        title=${watchTexts.remove}
+        action=${watchTexts.remove}
+        work=${remove}
+        close=${() => setAsking(false)}
+      >
         <p>${watchTexts.removeText}</p>
-        <p class="actions">
-          <button class="primary" disabled=${isRemoving} onClick=${remove}>${watchTexts.remove}</button>
-          <button onClick=${() => setAsking(false)}>${texts.cancel}</button>
-        </p>
       <//>`
     }`
 }

@@ -1,20 +1,18 @@
 import { useState } from 'preact/hooks'
 import type { OperatingSchedule } from 'tidemark/client'
-import { useAction } from '../lib/action.ts'
 import { api, isMissing } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { navigate, tableAddress, useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
-import { Dialog } from '../parts/dialog.ts'
+import { ConfirmDialog } from '../parts/confirm.ts'
 import { useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { notify } from '../parts/notices.ts'
 import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { scheduleTexts } from '../texts/schedules.ts'
-import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
 import { ScheduleForm, type ScheduleBody } from './schedule/schedule-form.ts'
 import { WeekGrid } from './schedule/week-grid.ts'
@@ -172,23 +170,23 @@ function UseList({ uses }: { uses: Uses }) {
 
 function Removal({ schedule }: { schedule: OperatingSchedule }) {
   const [isOpen, setOpen] = useState(false)
-  const [isBusy, remove] = useAction(scheduleTexts.remove, async () => {
-    setOpen(false)
+  const remove = async () => {
     await api.delete('/api/v1/operating-schedules/{schedule_id}', { path: { schedule_id: schedule.id } })
     notify(scheduleTexts.removed(schedule.name))
     navigate(BASE)
-  })
+  }
   return html`<p class="danger">
-      <button class="bad" disabled=${isBusy} onClick=${() => setOpen(true)}>${scheduleTexts.remove}</button>
+      <button class="bad" onClick=${() => setOpen(true)}>${scheduleTexts.remove}</button>
     </p>
     ${
       isOpen &&
-      html`<${Dialog} title=${scheduleTexts.remove} close=${() => setOpen(false)}>
+      html`<${ConfirmDialog}
+        title=${scheduleTexts.remove}
+        action=${scheduleTexts.remove}
+        work=${remove}
+        close=${() => setOpen(false)}
+      >
         <p>${scheduleTexts.removeText(schedule.name)}</p>
-        <p class="actions">
-          <button class="primary" onClick=${remove}>${scheduleTexts.remove}</button>
-          <button onClick=${() => setOpen(false)}>${texts.cancel}</button>
-        </p>
       <//>`
     }`
 }

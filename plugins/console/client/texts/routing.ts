@@ -150,7 +150,7 @@ export const routingTexts = {
   severities: 'Severities',
   severitiesHint: 'None ticked: all severities.',
   tags: 'Tags',
-  tagsHint: 'Of the table, one on each line. Empty: any.',
+  tagsHint: 'Tags of the table, one on each line. Empty: any.',
   tagMode: 'A table needs',
   tagModes: [
     ['any', 'any of the tags'],

@@ -11,42 +11,28 @@ export interface DestinationState {
   sentence: string
 }
 
-export function describeDestination(
-  destination: Pick<Destination, 'name' | 'is_active' | 'is_verified' | 'disabled_reason' | 'failing_since'>,
-): DestinationState {
-  const { name } = destination
-  if (destination.disabled_reason !== null)
-    return {
-      state: 'disabled',
-      status: 'failed',
-      word: routingTexts.disabled,
-      sentence: routingTexts.isDisabled(name),
-    }
-  if (!destination.is_active)
-    return {
-      state: 'paused',
-      status: 'unknown',
-      word: routingTexts.paused,
-      sentence: routingTexts.isPaused(name),
-    }
-  if (destination.failing_since !== null)
-    return {
-      state: 'failing',
-      status: 'failing',
-      word: routingTexts.failing,
-      sentence: routingTexts.isFailing(name),
-    }
-  if (!destination.is_verified)
-    return {
-      state: 'untested',
-      status: 'info',
-      word: routingTexts.untested,
-      sentence: routingTexts.isUntested(name),
-    }
-  return {
-    state: 'active',
-    status: 'ready',
-    word: routingTexts.active,
-    sentence: routingTexts.takesMessages(name),
-  }
+type State = DestinationState['state']
+
+const STATES: Record<State, { status: string; word: string; describe(name: string): string }> = {
+  disabled: { status: 'failed', word: routingTexts.disabled, describe: routingTexts.isDisabled },
+  paused: { status: 'unknown', word: routingTexts.paused, describe: routingTexts.isPaused },
+  failing: { status: 'failing', word: routingTexts.failing, describe: routingTexts.isFailing },
+  untested: { status: 'info', word: routingTexts.untested, describe: routingTexts.isUntested },
+  active: { status: 'ready', word: routingTexts.active, describe: routingTexts.takesMessages },
+}
+
+type Described = Pick<Destination, 'name' | 'is_active' | 'is_verified' | 'disabled_reason' | 'failing_since'>
+
+/** How a destination fares; what stops its messages comes first. */
+export function describeDestination(destination: Described): DestinationState {
+  const state = stateOf(destination)
+  const { status, word, describe } = STATES[state]
+  return { state, status, word, sentence: describe(destination.name) }
+}
+
+function stateOf(destination: Described): State {
+  if (destination.disabled_reason !== null) return 'disabled'
+  if (!destination.is_active) return 'paused'
+  if (destination.failing_since !== null) return 'failing'
+  return destination.is_verified ? 'active' : 'untested'
 }

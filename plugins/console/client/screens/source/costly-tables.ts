@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { updateCheck } from '../../checks/requests.ts'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { formatNumber } from '../../lib/format.ts'
@@ -52,15 +53,9 @@ export function CostlyTables({ tables, reload }: { tables: readonly TableCost[];
   </div>`
 }
 
-/** A check as its kind's endpoints name it. */
-interface CheckKey {
-  kind: string
-  id: string
-}
-
 /** Pauses the active checks of a table; what was paused here can be resumed here. */
 function PauseButton({ table, reload }: { table: TableCost; reload: () => void }) {
-  const [paused, setPaused] = useState<readonly CheckKey[]>([])
+  const [paused, setPaused] = useState<readonly string[]>([])
   const name = table.table_path
   const [isPausing, pause] = useAction(texts.pause, async () => {
     const done = await pauseChecks(table.asset_id)
@@ -69,7 +64,7 @@ function PauseButton({ table, reload }: { table: TableCost; reload: () => void }
     reload()
   })
   const [isResuming, resume] = useAction(texts.resume, async () => {
-    for (const check of paused) await setActive(table.asset_id, check, true)
+    for (const check of paused) await updateCheck(table.asset_id, check, { is_active: true })
     setPaused([])
     notify(texts.resumed(paused.length, name))
     reload()
@@ -92,41 +87,19 @@ function PauseButton({ table, reload }: { table: TableCost; reload: () => void }
 /** As many as the list of checks gives in one reply. */
 const PAGE = 100
 
-/** Pauses all active checks of a table, and returns which. */
-async function pauseChecks(tableId: string): Promise<CheckKey[]> {
-  const paused: CheckKey[] = []
+/** Pauses all active checks of a table. @returns their ids */
+async function pauseChecks(tableId: string): Promise<string[]> {
+  const paused: string[] = []
   for (;;) {
     const { data } = await api.get('/api/v1/sdk/checks/{asset_id}', {
       path: { asset_id: tableId },
       query: { is_active: true, points: 0, limit: PAGE },
     })
-    const known = data.items.filter(({ kind }) => kind in SWITCHES)
-    for (const { kind, id } of known) {
-      await setActive(tableId, { kind, id }, false)
-      paused.push({ kind, id })
+    for (const { id } of data.items) {
+      await updateCheck(tableId, id, { is_active: false })
+      paused.push(id)
     }
     // Paused ones leave the list, so the next page begins where this one did.
-    if (known.length === 0 || data.items.length < PAGE) return paused
+    if (data.items.length < PAGE) return paused
   }
 }
-
-const SWITCHES = {
-  validity: (table: string, id: string, isActive: boolean) =>
-    api.patch('/api/v1/sdk/validity/{asset_id}/{rule_id}', {
-      path: { asset_id: table, rule_id: id },
-      body: { is_active: isActive },
-    }),
-  metric: (table: string, id: string, isActive: boolean) =>
-    api.patch('/api/v1/sdk/metrics/{asset_id}/{metric_id}', {
-      path: { asset_id: table, metric_id: id },
-      body: { is_active: isActive },
-    }),
-  referential: (table: string, id: string, isActive: boolean) =>
-    api.patch('/api/v1/sdk/referential/{asset_id}/{check_id}', {
-      path: { asset_id: table, check_id: id },
-      body: { is_active: isActive },
-    }),
-}
-
-const setActive = (table: string, { kind, id }: CheckKey, isActive: boolean) =>
-  SWITCHES[kind as keyof typeof SWITCHES](table, id, isActive)
