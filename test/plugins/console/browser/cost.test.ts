@@ -21,7 +21,7 @@ async function showCosts({ app, world, openAs, ready, violationsOf }: Stage) {
     await ready(page)
     t.match(await page.locator('.costs > h2').first().innerText(), /^\d+ statements in 30 days$/)
     t.equal(await page.locator('.day-chart g').count(), 30)
-    t.ok(await page.getByRole('rowheader', { name: 'Discovery' }).isVisible())
+    await page.getByRole('rowheader', { name: 'Discovery' }).waitFor()
     await page.getByText('The numbers by day').click()
     t.equal(await page.getByRole('region', { name: 'The numbers by day' }).locator('tbody tr').count(), 1)
     t.strictSame(await violationsOf(page), [])

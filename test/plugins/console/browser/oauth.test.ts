@@ -49,8 +49,8 @@ async function tryConsole({ app, origin, open, ready }: Stage) {
     await page.getByRole('link', { name: /cancel/i }).click()
     await page.getByText('The sign-in through the provider failed.').waitFor()
     t.equal(page.url(), `${origin}/alerts`, 'the error has left the address')
-    t.ok(await page.getByLabel('Email').isVisible(), 'another way to sign in')
-    t.ok(await page.getByRole('link', { name: 'Sign in with local' }).isVisible())
+    await page.getByLabel('Email').waitFor()
+    await page.getByRole('link', { name: 'Sign in with local' }).waitFor()
     await page.context().close()
   })
 

@@ -16,22 +16,22 @@ if (stage) {
 const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) })
 
-function managePeople({ app, world, openAs, ready, violationsOf }: Stage) {
+function managePeople({ app, world, openAs, ready, untilValue, violationsOf }: Stage) {
   const email = 'grace@example.com'
 
   t.test('someone is invited by a link that is shown once, joins, is changed and removed', async t => {
     const { page, faults } = await openAs(world.tenant, '/settings/people')
     await ready(page)
-    t.ok(await page.getByText('No invitation is open.').isVisible())
+    await page.getByText('No invitation is open.').waitFor()
     await page.getByRole('button', { name: 'Invite someone' }).click()
     const dialog = page.locator('dialog[open]')
     await dialog.getByRole('button', { name: 'Create the link' }).click()
-    t.ok(await dialog.getByText('Email is needed.').isVisible())
+    await dialog.getByText('Email is needed.').waitFor()
     await dialog.getByLabel('Email').fill('grace at example')
     await dialog.getByLabel('Role').selectOption('viewer')
     await dialog.getByRole('button', { name: 'Create the link' }).click()
     await dialog.locator('.field .bad').getByText('must be an email address').waitFor()
-    t.equal(await dialog.getByLabel('Role').inputValue(), 'viewer', 'nothing is lost')
+    await untilValue(dialog.getByLabel('Role'), 'viewer')
     t.strictSame(await violationsOf(page), [])
     await dialog.getByLabel('Email').fill(world.tenant.email)
     await dialog.getByRole('button', { name: 'Create the link' }).click()
@@ -53,7 +53,7 @@ function managePeople({ app, world, openAs, ready, violationsOf }: Stage) {
 
     await page.reload()
     await page.getByText('2 users').waitFor()
-    t.ok(await page.getByText('No invitation is open.').isVisible(), 'an accepted one is none')
+    await page.getByText('No invitation is open.').waitFor()
     await page.getByRole('button', { name: `Change ${email}` }).click()
     await dialog.getByLabel('Role').selectOption('member')
     await dialog.getByLabel('May sign in').uncheck()
@@ -95,7 +95,7 @@ function managePeople({ app, world, openAs, ready, violationsOf }: Stage) {
     )
     await page.reload()
     await page.getByRole('button', { name: 'Invite again' }).click()
-    t.equal(await dialog.getByLabel('Email').inputValue(), email)
+    await untilValue(dialog.getByLabel('Email'), email)
     await dialog.getByRole('button', { name: 'Create the link' }).click()
     await dialog.getByRole('button', { name: 'I have kept it' }).click()
     await page.getByRole('button', { name: `Revoke ${email}` }).click()
@@ -114,12 +114,12 @@ function manageKeys({ app, world, openAs, ready, violationsOf }: Stage) {
     await app.query(`update companies set plan = 'growth' where company_id = $1`, [world.tenant.companyId])
     const { page, faults } = await openAs(world.tenant, '/settings/keys')
     await ready(page)
-    t.ok(await page.getByText('1 of 10 API keys in use').isVisible())
+    await page.getByText('1 of 10 API keys in use').waitFor()
     await page.getByRole('button', { name: 'Create a key' }).click()
     const dialog = page.locator('dialog[open]')
     const create = dialog.getByRole('button', { name: 'Create', exact: true })
     await create.click()
-    t.ok(await dialog.getByText('Name is needed.').isVisible())
+    await dialog.getByText('Name is needed.').waitFor()
     await dialog.getByLabel('Name').fill('Air\u0007flow')
     await create.click()
     await dialog.locator('.field .bad').getByText('control characters').waitFor()
@@ -172,7 +172,7 @@ function readAuditLog({ app, world, openAs, ready, violationsOf }: Stage) {
     await page.getByText('revoked the API key Airflow').waitFor()
     t.equal(new URL(page.url()).search, '?action=api_key.revoked')
     await page.getByText(/^Entry \d+$/).click()
-    t.ok(await page.locator('dd').getByText('read-only').isVisible())
+    await page.locator('dd').getByText('read-only').waitFor()
     t.strictSame(await violationsOf(page), [])
     await page.getByRole('link', { name: 'All about the same' }).click()
     await page.getByText('created the API key Airflow').waitFor()
@@ -202,7 +202,7 @@ function readAuditLog({ app, world, openAs, ready, violationsOf }: Stage) {
   })
 }
 
-function changeOwnUser({ app, world, openAs, ready, violationsOf }: Stage) {
+function changeOwnUser({ app, world, openAs, ready, untilValue, violationsOf }: Stage) {
   t.test('a user changes their name and password, and stays signed in', async t => {
     const { page, faults } = await openAs(world.tenant, '/settings')
     await ready(page)
@@ -220,7 +220,7 @@ function changeOwnUser({ app, world, openAs, ready, violationsOf }: Stage) {
     const problem = dialog.locator('.field .bad')
     await problem.getByText('The old password is wrong').waitFor()
     t.strictSame(await violationsOf(page), [])
-    t.equal(await dialog.getByLabel('New password').inputValue(), 'short', 'nothing is lost')
+    await untilValue(dialog.getByLabel('New password'), 'short')
     await dialog.getByLabel('Your password now').fill(world.tenant.password)
     await change.click()
     await problem.getByText('12').waitFor()
@@ -230,7 +230,7 @@ function changeOwnUser({ app, world, openAs, ready, violationsOf }: Stage) {
     await page.getByText('Your password was changed.').waitFor()
     await page.goto(new URL('/settings', page.url()).href)
     await ready(page)
-    t.equal(await page.getByLabel('Full name').inputValue(), 'Ada Lovelace', 'still signed in')
+    await untilValue(page.getByLabel('Full name'), 'Ada Lovelace')
     const login = { email: world.tenant.email, password: 'a longer walk at dusk' }
     t.equal((await app.ask('POST', '/api/v1/auth/login', login)).status, 200)
     t.strictSame(faults, { errors: [], elsewhere: [] })
@@ -241,7 +241,7 @@ function changeOwnUser({ app, world, openAs, ready, violationsOf }: Stage) {
     const tenant = await app.signUp()
     const { page, faults } = await openAs(tenant)
     await page.getByText('Get started: 0 of 5 done').waitFor()
-    t.ok(await page.getByRole('button', { name: 'Try it with a demo shop' }).isVisible())
+    await page.getByRole('button', { name: 'Try it with a demo shop' }).waitFor()
     t.strictSame(await violationsOf(page), [])
     await page.getByRole('link', { name: 'Connect a source' }).click()
     await page.waitForURL(/\/sources\?add=/)

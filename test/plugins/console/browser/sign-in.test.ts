@@ -11,7 +11,7 @@ async function tryConsole({ app, world, origin, open, openAs, ready, violationsO
     await page.goto(`${origin}/catalog`)
     await page.getByRole('button', { name: 'Sign in' }).click()
     t.equal(await page.evaluate('document.activeElement.name'), 'email', 'the first field that is missing')
-    t.ok(await page.getByText('Enter your password.').isVisible())
+    await page.getByText('Enter your password.').waitFor()
     await page.getByLabel('Email').fill(world.tenant.email)
     await page.getByLabel('Password').fill('wrong wrong wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -100,7 +100,7 @@ async function tryConsole({ app, world, origin, open, openAs, ready, violationsO
     await ready(page)
     await page.reload()
     await ready(page)
-    t.ok(await page.getByText('This is the demo').isVisible())
+    await page.getByText('This is the demo').waitFor()
     await page.context().close()
   })
 }

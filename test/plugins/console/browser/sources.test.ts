@@ -6,7 +6,7 @@ import { startStage, type Stage } from './stage.ts'
 const stage = await startStage(t)
 if (stage) await setUpSources(stage)
 
-async function setUpSources({ app, world, origin, openAs, ready, violationsOf }: Stage) {
+async function setUpSources({ app, world, origin, openAs, ready, untilValue, violationsOf }: Stage) {
   t.test('a source is connected, its tables are chosen, and it is discovered', async t => {
     const source = await startSource(t)
     for (const statement of ['create table orders (id int)', 'create table tmp_orders (id int)'])
@@ -18,7 +18,7 @@ async function setUpSources({ app, world, origin, openAs, ready, violationsOf }:
     t.strictSame(await violationsOf(page), [])
     await page.getByRole('link', { name: 'PostgreSQL' }).click()
     await page.getByRole('button', { name: 'Add and test' }).click()
-    t.ok(await page.getByText('Name is needed.', { exact: true }).isVisible())
+    await page.getByText('Name is needed.', { exact: true }).waitFor()
     t.equal(await page.evaluate('document.activeElement.name'), 'name', 'the first field that is wrong')
     t.strictSame(await violationsOf(page), [])
     const { host, port, database, username, password } = source.config
@@ -26,10 +26,10 @@ async function setUpSources({ app, world, origin, openAs, ready, violationsOf }:
     for (const [label, value] of Object.entries(fields))
       await page.getByLabel(label, { exact: true }).fill(String(value))
     await page.getByRole('button', { name: 'Add and test' }).click()
-    t.ok(await page.getByText('Port must be a number.').isVisible())
+    await page.getByText('Port must be a number.').waitFor()
     await page.goBack()
     await page.getByRole('link', { name: 'PostgreSQL' }).click()
-    t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'warehouse', 'nothing is lost')
+    await untilValue(page.getByLabel('Name', { exact: true }), 'warehouse')
     await page.getByLabel('Port').fill(String(port))
     await page.getByLabel('Password').fill('not the password')
     await page.getByRole('button', { name: 'Add and test' }).click()
@@ -47,7 +47,7 @@ async function setUpSources({ app, world, origin, openAs, ready, violationsOf }:
     await page.getByText('2 of 2 tables').waitFor()
     await page.getByLabel('Tables to leave out').fill('a.b.c.d')
     await page.getByRole('button', { name: 'Save and discover' }).click()
-    t.ok(await page.locator('.field .bad').getByText('must be table, schema.table').isVisible())
+    await page.locator('.field .bad').getByText('must be table, schema.table').waitFor()
     await page.getByLabel('Tables to leave out').fill('tmp_*')
     await page.getByText('1 of 2 tables').waitFor()
     t.strictSame(await violationsOf(page), [])
@@ -75,7 +75,7 @@ async function setUpSources({ app, world, origin, openAs, ready, violationsOf }:
     const dialog = page.locator('dialog')
     await dialog.getByLabel('Type the name').fill('the shop')
     await dialog.getByRole('button', { name: 'Remove this source' }).click()
-    t.ok(await dialog.getByText('That is not its name.').isVisible())
+    await dialog.getByText('That is not its name.').waitFor()
     t.strictSame(await violationsOf(page), [])
     await dialog.getByLabel('Type the name').fill('a file')
     await dialog.getByRole('button', { name: 'Remove this source' }).click()

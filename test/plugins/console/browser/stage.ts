@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
-import { chromium, type BrowserContextOptions, type Page } from 'playwright-core'
+import { chromium, type BrowserContextOptions, type Locator, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { startServer, type Tenant, type TestServer } from '../../../helpers/server.ts'
 import { makeConsoleWorld, type ConsoleWorld } from './world.ts'
@@ -37,6 +37,8 @@ export interface Stage {
   ready(page: Page): Promise<void>
   /** Waits for a number of elements. */
   untilCount(page: Page, selector: string, isReached: (count: number) => boolean): Promise<void>
+  /** Waits until a field has a value. */
+  untilValue(field: Locator, value: string): Promise<void>
   /** Violations of WCAG 2.2 AA that axe finds, each with the element. */
   violationsOf(page: Page): Promise<string[]>
 }
@@ -99,6 +101,7 @@ export async function startStage(
       await untilCount(page, '.skeleton', count => count === 0)
     },
     untilCount,
+    untilValue,
     violationsOf,
   }
 }
@@ -127,6 +130,14 @@ async function untilCount(
   const until = Date.now() + TIMEOUT_MS
   while (!isReached(await page.locator(selector).count())) {
     if (Date.now() > until) throw new Error(`${selector}: there are ${await page.locator(selector).count()}`)
+    await wait(25)
+  }
+}
+
+async function untilValue(field: Locator, value: string): Promise<void> {
+  const until = Date.now() + TIMEOUT_MS
+  while ((await field.inputValue()) !== value) {
+    if (Date.now() > until) throw new Error(`the field has ${await field.inputValue()} instead of ${value}`)
     await wait(25)
   }
 }

@@ -129,7 +129,7 @@ async function tryConsole({ app, world, origin, openAs, ready, untilCount, viola
     await page.keyboard.press('Enter')
     await page.waitForURL(`${origin}/settings`)
     await page.keyboard.press('?')
-    t.ok(await page.getByRole('dialog').getByText('Search or go to').first().isVisible())
+    await page.getByRole('dialog').getByText('Search or go to').first().waitFor()
     await page.context().close()
   })
 

@@ -27,7 +27,7 @@ async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: S
   t.test('someone new is led to the first source', async t => {
     const { page } = await openAs(await app.signUp('Newcomers'))
     await page.getByText('No source is connected yet').waitFor()
-    t.ok(await page.getByRole('link', { name: 'Add a source' }).isVisible())
+    await page.getByRole('link', { name: 'Add a source' }).waitFor()
     t.strictSame(await violationsOf(page), [])
     for (const path of ['/alerts', '/catalog', '/checks', '/sources', '/changes', '/routing']) {
       await page.goto(origin + path)

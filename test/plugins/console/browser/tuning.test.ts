@@ -6,7 +6,7 @@ import { startStage, type Stage } from './stage.ts'
 const stage = await startStage(t)
 if (stage) await tryTuning(stage)
 
-async function tryTuning({ app, world, origin, openAs, ready, violationsOf }: Stage) {
+async function tryTuning({ app, world, origin, openAs, ready, untilValue, violationsOf }: Stage) {
   const table = `/tables/${encodeURIComponent(world.table)}`
   const open = async (query: string, options = {}) => {
     const opened = await openAs(world.tenant, table + query, options)
@@ -42,7 +42,7 @@ async function tryTuning({ app, world, origin, openAs, ready, violationsOf }: St
       await page.locator('.preview .now').getByText('would pass').waitFor()
       const handle = page.getByRole('slider')
       await handle.press('ArrowUp')
-      t.equal(await threshold.inputValue(), '51')
+      await untilValue(threshold, '51')
       const box = (await handle.boundingBox())!
       await page.mouse.move(box.x + 12, box.y + 12)
       await page.mouse.down()
@@ -66,12 +66,12 @@ async function tryTuning({ app, world, origin, openAs, ready, violationsOf }: St
     await page.getByRole('link', { name: 'Another type' }).click()
     await page.locator('.types').first().waitFor()
     await page.goBack()
-    t.equal(await page.getByLabel('Pattern').inputValue(), '([a-z')
+    await untilValue(page.getByLabel('Pattern'), '([a-z')
     t.ok(await page.getByLabel('email').isChecked(), 'the address names the column')
     const before = await count('validity')
     await button(page, 'Create check').click()
     await page.locator('[name="rule_config.pattern"][aria-invalid=true]').waitFor()
-    t.equal(await page.getByLabel('Pattern').inputValue(), '([a-z')
+    await untilValue(page.getByLabel('Pattern'), '([a-z')
     await page.getByLabel('Pattern').fill('@')
     await button(page, 'Create check').click()
     await page.getByText('1 check was created.').waitFor()
@@ -123,9 +123,9 @@ async function tryTuning({ app, world, origin, openAs, ready, violationsOf }: St
       let asked = 0
       page.on('request', request => void (request.url().endsWith('/dry-run') && asked++))
       await button(page, 'Use sensitivity 4').click()
-      t.equal(await page.locator('[name=sensitivity]').inputValue(), '4')
+      await untilValue(page.locator('[name=sensitivity]'), '4')
       await page.getByRole('slider').press('ArrowDown')
-      t.equal(await page.locator('[name=sensitivity]').inputValue(), '3')
+      await untilValue(page.locator('[name=sensitivity]'), '3')
       await page.locator('[name=sensitivity]').fill('20')
       await button(page, 'Create check').click()
       await page.getByText('Sensitivity must be at most 10.').waitFor()

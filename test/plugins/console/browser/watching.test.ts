@@ -3,7 +3,7 @@ import { startStage } from './stage.ts'
 
 const stage = await startStage(t)
 if (stage) {
-  const { app, world, openAs, ready, violationsOf } = stage
+  const { app, world, openAs, ready, untilValue, violationsOf } = stage
   const { tenant } = world
   const wide = { viewport: { width: 1280, height: 900 } }
   const narrow = { viewport: { width: 360, height: 780 } }
@@ -24,7 +24,7 @@ if (stage) {
     await page.getByLabel('Tables to watch').first().fill('a.b.c.d')
     await page.getByRole('button', { name: 'Watch these tables' }).click()
     await page.locator('.field .bad').getByText('must be table, schema.table').waitFor()
-    t.equal(await page.getByLabel('Tables to watch').first().inputValue(), 'a.b.c.d', 'nothing is lost')
+    await untilValue(page.getByLabel('Tables to watch').first(), 'a.b.c.d')
     await page.getByLabel('Tables to watch').first().fill('*.customers')
     await side.getByText('1 table match').waitFor()
     await side.getByText(/1 scan of tables/).waitFor()
@@ -72,7 +72,7 @@ if (stage) {
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByRole('button', { name: 'Change the schedule' }).click()
-    t.equal(await page.getByLabel('Greatest age').inputValue(), '24h')
+    await untilValue(page.getByLabel('Greatest age'), '24h')
     await page.getByLabel('Greatest age').fill('48h')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('48h').first().waitFor()
@@ -88,8 +88,8 @@ if (stage) {
     for (const size of [narrow, wide]) {
       const { page } = await openAs(tenant, tablePath(world.table), size)
       await page.getByRole('heading', { name: 'Clock of the week' }).waitFor()
-      t.ok(await page.getByRole('img', { name: /Updates by hour of the week/ }).isVisible())
-      t.ok(await page.getByText(/update \w+day|updates, most often \w+day \d\d:00\./).isVisible())
+      await page.getByRole('img', { name: /Updates by hour of the week/ }).waitFor()
+      await page.getByText(/update \w+day|updates, most often \w+day \d\d:00\./).waitFor()
       await page.getByText('As a list').click()
       t.strictSame(await violationsOf(page), [])
       await page.context().close()
