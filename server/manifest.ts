@@ -50,6 +50,7 @@ import { health } from '../plugins/health/index.ts'
 import { lineage } from '../plugins/lineage/index.ts'
 import { metrics } from '../plugins/metrics/index.ts'
 import { operatingSchedules } from '../plugins/operating-schedules/index.ts'
+import { operations } from '../plugins/operations/index.ts'
 import { preferences } from '../plugins/preferences/index.ts'
 import { publicPages } from '../plugins/public/index.ts'
 import { referential } from '../plugins/referential/index.ts'
@@ -77,6 +78,7 @@ export const manifest = {
     health,
     coverage,
     preferences,
+    operations,
     demo,
     badges,
     chartLinks,

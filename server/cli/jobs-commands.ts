@@ -44,7 +44,7 @@ function addListQueues(command: Command, terminal: Terminal): void {
     .description('the queues and how many jobs wait in them')
     .action((options: CommandOptions) =>
       withServer(terminal, async server => {
-        const queues = await listQueues(server)
+        const queues = await listQueues(server.jobs, server)
         printResult(terminal, options, queues, QUEUE_HEADER, ...queues.map(formatQueue))
       }),
     )
@@ -58,7 +58,7 @@ function addListDead(command: Command, terminal: Terminal): void {
     )
     .action((options: DeadOptions) =>
       withServer(terminal, async server => {
-        const result = await listDead(server, options, options.limit)
+        const result = await listDead(server, filterOf(options), options)
         const { dead, total } = result
         const more = total > dead.length ? [`… and ${total - dead.length} more: raise --limit`] : []
         const lines = total === 0 ? ['There are no dead jobs'] : [...dead.map(formatDeadJob), ...more]
@@ -122,8 +122,13 @@ function withJobFilter(command: Command): Command {
 function requireFilter({ queue, id, all }: DeadOptions): DeadFilter {
   if (queue === undefined && id === undefined && !all)
     throw new CommandError('Say which: --id, --queue or --all', EXIT.usage)
-  return { queue, id }
+  return filterOf({ queue, id })
 }
+
+const filterOf = ({ queue, id }: Pick<DeadOptions, 'queue' | 'id'>): DeadFilter => ({
+  ...(queue !== undefined && { queue }),
+  ...(id !== undefined && { ids: [id] }),
+})
 
 function assertFound({ id }: DeadOptions, count: number): void {
   if (id !== undefined && count === 0) throw new CommandError(`There is no dead job ${id}`, EXIT.notFound)

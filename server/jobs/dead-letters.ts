@@ -1,6 +1,6 @@
-/** Queue statistics for operators, and their commands on dead jobs. */
-import type { PgBoss } from 'pg-boss'
-import type { Server } from '@hapi/hapi'
+/** Queue statistics for operators and for the admins of a company, and their commands on dead jobs. */
+import { fromKnex, type PgBoss } from 'pg-boss'
+import { rows, type Database, type Transaction } from '../database/database.ts'
 import { toApiNames } from '../http/fields.ts'
 
 /** The dead-letter queue of all kinds of jobs; each dead job holds the name of its own queue. */
@@ -35,17 +35,27 @@ export interface DeadRecord {
 /** Selects dead jobs; defaults to all. */
 export interface DeadFilter {
   queue?: string
-  id?: string
+  ids?: readonly string[]
 }
 
+/** The jobs of one company, in a transaction of it. */
+export interface CompanyJobs {
+  trx: Transaction
+  companyId: string
+}
+
+/** Whose jobs are meant: those of all companies, or those of one. */
+export type JobScope = { db: Database } | CompanyJobs
+
 /** The queues of this version, and of others that still hold jobs, sorted by name. */
-export function listQueues({ db, jobs }: Server): Promise<QueueRecord[]> {
-  return db
-    .statement<{ lagSeconds: number }>(
-      `with held as (
+export function listQueues(jobs: { names(): string[] }, scope: JobScope): Promise<QueueRecord[]> {
+  return read<{ lagSeconds: number }>(
+    scope,
+    `with held as (
        select case name when :dead then source_name else name end as queue, name = :dead as is_dead,
               state, start_after
-         from pgboss.job where state not in ('completed', 'cancelled', 'failed') and name not like '\\_\\_pgboss\\_\\_%'),
+         from pgboss.job where state not in ('completed', 'cancelled', 'failed')
+          and name not like '\\_\\_pgboss\\_\\_%' and ${IN_SCOPE}),
      known as (select unnest(cast(:names as text[])) as queue union select queue from held where queue is not null),
      counted as (
        select k.queue,
@@ -59,31 +69,39 @@ export function listQueues({ db, jobs }: Server): Promise<QueueRecord[]> {
             cast(dead as int) as dead, oldest as oldest_waiting_at,
             cast(coalesce(extract(epoch from now() - oldest), 0) as float8) as lag_seconds
        from counted order by queue`,
-      { names: jobs.names(), dead: DEAD_LETTERS },
-    )
-    .then(found =>
-      found.map(({ lagSeconds, ...queue }) => {
-        const lag_seconds = Math.round(lagSeconds * 10) / 10
-        return { ...(toApiNames(queue) as Omit<QueueRecord, 'lag_seconds'>), lag_seconds }
-      }),
-    )
+    { names: jobs.names(), dead: DEAD_LETTERS },
+  ).then(found =>
+    found.map(({ lagSeconds, ...queue }) => {
+      const lag_seconds = Math.round(lagSeconds * 10) / 10
+      return { ...(toApiNames(queue) as Omit<QueueRecord, 'lag_seconds'>), lag_seconds }
+    }),
+  )
 }
 
-export async function listDead({ db }: Server, filter: DeadFilter, limit: number) {
-  const found = await db.statement<{ total: number }>(
-    `select id, source_name as queue, created_on as died_at, source_retry_count + 1 as attempts,
-            left(coalesce(source_output ->> 'message', source_output #>> '{value,message}'), 500) as reason, data,
-            cast(count(*) over () as int) as total
-       from pgboss.job where ${DEAD_JOB_FILTER} order by created_on desc, id limit :limit`,
-    { ...chosen(filter), limit },
+/** @returns dead jobs, the latest first, and how many there are */
+export async function listDead(
+  scope: JobScope,
+  filter: DeadFilter,
+  { limit, offset = 0 }: { limit: number; offset?: number },
+): Promise<{ dead: DeadRecord[]; total: number }> {
+  const [found] = await read<{ total: number; dead: object[] }>(
+    scope,
+    `with dead as (select * from pgboss.job where ${DEAD_JOB_FILTER})
+     select (select cast(count(*) as int) from dead) as total,
+       coalesce((select jsonb_agg(to_jsonb(page) order by died_at desc, id) from (
+         select id, source_name as queue, created_on as died_at, source_retry_count + 1 as attempts,
+           left(coalesce(source_output ->> 'message', source_output #>> '{value,message}'), 500) as reason, data
+         from dead order by created_on desc, id limit :limit offset :offset) page), '[]') as dead`,
+    { ...chosen(filter), limit, offset },
   )
-  const dead = found.map(({ total: _total, ...job }) => toApiNames(job) as DeadRecord)
-  return { dead, total: found[0]?.total ?? 0 }
+  const dead = (found?.dead ?? []) as DeadRecord[]
+  return { dead: dead.map(job => ({ ...job, died_at: new Date(job.died_at) })), total: found?.total ?? 0 }
 }
 
 /** Deletes dead jobs. @returns how many */
-export async function discardDead({ db }: Server, filter: DeadFilter): Promise<number> {
-  const [gone] = await db.statement<{ count: number }>(
+export async function discardDead(scope: JobScope, filter: DeadFilter): Promise<number> {
+  const [gone] = await read<{ count: number }>(
+    scope,
     `with gone as (delete from pgboss.job where ${DEAD_JOB_FILTER} returning id)
      select cast(count(*) as int) as count from gone`,
     chosen(filter),
@@ -94,9 +112,17 @@ export async function discardDead({ db }: Server, filter: DeadFilter): Promise<n
 /** Jobs per statement. */
 const BATCH_JOBS = 1_000
 
-/** Sends dead jobs to their queues again. @returns how many */
-export async function redriveDead(boss: PgBoss, { queue, id }: DeadFilter): Promise<number> {
-  const filter = { ...(queue !== undefined && { sourceName: queue }), ...(id !== undefined && { ids: [id] }) }
+/** Sends dead jobs to their queues again. @param within defaults to all companies @returns how many */
+export async function redriveDead(
+  boss: PgBoss,
+  { queue, ids }: DeadFilter,
+  within?: CompanyJobs,
+): Promise<number> {
+  const filter = {
+    ...(queue !== undefined && { sourceName: queue }),
+    ...(ids && { ids: [...ids] }),
+    ...(within && { data: { company_id: within.companyId }, db: fromKnex(within.trx) }),
+  }
   let sum = 0
   for (let moved = BATCH_JOBS; moved === BATCH_JOBS; sum += moved) {
     moved = await boss.redrive(DEAD_LETTERS, { ...filter, limit: BATCH_JOBS })
@@ -104,8 +130,31 @@ export async function redriveDead(boss: PgBoss, { queue, id }: DeadFilter): Prom
   return sum
 }
 
-/** Dead jobs that were neither redriven nor discarded. */
-const DEAD_JOB_FILTER = `name = :dead and state < 'active'
-  and (cast(:queue as text) is null or source_name = :queue) and (cast(:id as uuid) is null or id = :id)`
+/**
+ * Jobs of the company, if there is one. The jobs' table belongs to the engine and has no row-level security, so the
+ * company of the transaction is compared too.
+ */
+const IN_SCOPE = `(cast(:companyId as text) is null or data ->> 'company_id' = :companyId)
+  and (coalesce(current_setting('app.company', true), '') = ''
+    or data ->> 'company_id' = current_setting('app.company', true))`
 
-const chosen = ({ queue, id }: DeadFilter) => ({ dead: DEAD_LETTERS, queue: queue ?? null, id: id ?? null })
+/** Dead jobs that were neither redriven nor discarded. */
+const DEAD_JOB_FILTER = `name = :dead and state < 'active' and ${IN_SCOPE}
+  and (cast(:queue as text) is null or source_name = :queue)
+  and (cast(:ids as uuid[]) is null or id = any(cast(:ids as uuid[])))`
+
+const chosen = ({ queue, ids }: DeadFilter) => ({
+  dead: DEAD_LETTERS,
+  queue: queue ?? null,
+  ids: ids ?? null,
+})
+
+function read<Row extends object>(
+  scope: JobScope,
+  text: string,
+  bindings: Record<string, unknown>,
+): Promise<Row[]> {
+  return 'trx' in scope
+    ? rows<Row>(scope.trx, text, { ...bindings, companyId: scope.companyId })
+    : scope.db.statement<Row>(text, { ...bindings, companyId: null })
+}

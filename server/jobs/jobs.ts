@@ -7,7 +7,7 @@ import { checked, isShared, type Item, type Job, type SendOptions } from './job.
 import { withCause } from './origin.ts'
 import { countCrashes } from './crashes.ts'
 import { countRunning, type Patience } from './drain.ts'
-import { DEAD_DAYS, DEAD_LETTERS, redriveDead, type DeadFilter } from './dead-letters.ts'
+import { DEAD_DAYS, DEAD_LETTERS, redriveDead, type CompanyJobs, type DeadFilter } from './dead-letters.ts'
 import { watchFetches } from './watch.ts'
 import { countTurns, readTurns, type TurnCounter, type Turns } from './fair-queueing.ts'
 import { wakeForDueJobs, wakeForSentJobs } from './wake.ts'
@@ -58,8 +58,8 @@ export interface Jobs {
   start(server: Server, role: 'all' | 'web' | 'worker'): Promise<void>
   /** The turns of companies with waiting jobs of a kind. For sweeps, since it reads all of those jobs. */
   turns(job: Pick<Job, 'name'>, trx: Transaction): Promise<Turns>
-  /** Sends dead jobs to their queues again. @returns how many */
-  redrive(filter: DeadFilter): Promise<number>
+  /** Sends dead jobs to their queues again. @param within defaults to those of all companies @returns how many */
+  redrive(filter: DeadFilter, within?: CompanyJobs): Promise<number>
   /** Starts the callbacks of a watchdog, once the process has started. */
   watch(watch: Watch): void
   /** Stops taking up jobs and waits for running ones; aborts and hands back those that take too long. */
@@ -217,7 +217,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       endLooks = wakeForDueJobs(boss, wakes)
     },
     turns: (job, trx) => readTurns(trx, job),
-    redrive: filter => redriveDead(boss, filter),
+    redrive: (filter, within) => redriveDead(boss, filter, within),
     watch(given) {
       watch = given
       // While the database is read-only or full, no job can be taken up, but the process still serves reads.

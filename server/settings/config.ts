@@ -37,6 +37,8 @@ export interface Config {
   smtpFrom: MailAddress
   /** What the dashboard command is signed in to with; absent: made anew each time. */
   dashboardPassword?: string
+  /** Where the operators have published the dashboard; absent: nowhere. */
+  dashboardUrl?: string
   /** Seconds after which a statement at a source is cancelled there. */
   statementTimeout: number
   timezone: string
@@ -180,6 +182,11 @@ const SETTINGS = {
     schema: Joi.string().min(12),
     secret: true,
     about: 'Password of the dashboard command, 12 characters or more; generated and printed by default.',
+  },
+  DASHBOARD_URL: {
+    group: 'Operation',
+    schema: Joi.string().uri({ scheme: ['http', 'https'] }),
+    about: 'Address of the job dashboard, if you publish it: admins see a link to it in the console.',
   },
   STATEMENT_TIMEOUT: {
     group: 'Sources',

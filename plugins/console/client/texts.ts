@@ -32,6 +32,7 @@ export const texts = {
   people: 'People',
   apiKeys: 'API keys',
   auditLog: 'Audit log',
+  operations: 'Operations',
   keysTitle: 'Keyboard',
   providerFailed: 'The sign-in through the provider failed. Try again, or sign in with your password.',
   linkFailed: 'The provider was not linked. Try again.',

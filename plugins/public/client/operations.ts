@@ -857,6 +857,20 @@ export interface Operations {
       }
       reply: MetricSnapshotItems
     }
+    '/api/v1/sdk/operations': { options: object; reply: OperationsData }
+    '/api/v1/sdk/operations/dead-jobs': {
+      options: {
+        query?: {
+          /** The name of a queue, such as `scans.run`. */
+          queue?: string
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: DeadJobPage
+    }
     '/api/v1/sdk/referential/{asset_id}': {
       options: {
         path: { asset_id: string | number }
@@ -1284,6 +1298,8 @@ export interface Operations {
       options: { path: { asset_id: string | number; metric_id: string | number } }
       reply: MetricCaptureData
     }
+    '/api/v1/sdk/operations/dead-jobs/discard': { options: { body: WhichDeadJobs }; reply: DiscardedJobsData }
+    '/api/v1/sdk/operations/dead-jobs/redrive': { options: { body: WhichDeadJobs }; reply: RedrivenJobsData }
     '/api/v1/sdk/referential/dry-run': {
       options: { body: DryRunReferentialCheckRequest }
       reply: ReferentialDryRunData
@@ -2894,6 +2910,27 @@ export interface DateFormatRuleConfig {
   format: string
 }
 
+export interface DeadJob {
+  id: string
+  queue: string
+  died_at: string
+  attempts: number
+  /** Why its last try failed. */
+  reason: string | null
+  /** The table or source it is about. */
+  asset_id: string | null
+  asset_type: 'table' | 'source' | null
+  /** Null also when it was removed. */
+  asset_name: string | null
+  /** The ids that the job takes. */
+  data: Record<string, unknown>
+}
+
+export interface DeadJobPage {
+  data: DeadJob[]
+  pagination: Pagination
+}
+
 export interface DeliveryAttempt {
   n: number
   trigger: 'automatic' | 'manual' | 'test'
@@ -3066,6 +3103,15 @@ export interface DestinationType {
   unavailable: string | null
   /** The JSON Schema of its `config`; secrets are `writeOnly`. */
   settings: Record<string, unknown>
+}
+
+export interface DiscardedJobs {
+  /** How many jobs. */
+  discarded: number
+}
+
+export interface DiscardedJobsData {
+  data: DiscardedJobs
 }
 
 export interface DiscoveryCompleteDetails {
@@ -3601,6 +3647,21 @@ export interface JobData {
   data: Job
 }
 
+export interface JobQueue {
+  queue: string
+  /** Jobs that may start now. */
+  waiting: number
+  /** Jobs that start later, such as further tries. */
+  later: number
+  running: number
+  /** Jobs that failed for good. */
+  dead: number
+  /** When the job that waits longest could have started. */
+  oldest_waiting_at: string | null
+  /** Seconds since then. */
+  lag_seconds: number
+}
+
 export interface LastDelivery {
   id: string
   event_type: 'alert.triggered' | 'alert.resolved' | 'alert.test'
@@ -4108,6 +4169,25 @@ export interface OperatingScheduleUsesData {
   data: OperatingScheduleUses
 }
 
+export interface Operations {
+  status: 'ok' | 'degraded' | 'draining'
+  /** late: jobs have waited for five minutes, and no worker takes them up. */
+  jobs: 'up' | 'late' | 'down'
+  /** Those of the process that answers: none when it only serves requests. */
+  workers: 'up' | 'stuck' | 'none'
+  versions: Versions
+  /** Since the process that answers has started. */
+  uptime_seconds: number
+  /** The job dashboard of the installation, where its operators have published one. */
+  dashboard_url: string | null
+  /** The company's jobs by queue, in the order of names. */
+  queues: JobQueue[]
+}
+
+export interface OperationsData {
+  data: Operations
+}
+
 export interface PagerdutyConfig {
   /** Another address for EU accounts, or for a service with the same API. */
   url?: string
@@ -4262,6 +4342,15 @@ export interface QueuedDeliveryData {
 export interface RangeRuleConfig {
   min?: string | number
   max?: string | number
+}
+
+export interface RedrivenJobs {
+  /** How many jobs. */
+  redriven: number
+}
+
+export interface RedrivenJobsData {
+  data: RedrivenJobs
 }
 
 export interface RedshiftConnection {
@@ -5618,6 +5707,12 @@ export interface ValiditySummaryData {
   data: ValiditySummary
 }
 
+export interface Versions {
+  tidemark: string
+  node: string
+  postgresql: string
+}
+
 export interface WatchedKind {
   /** In a dry run, the ones to create. */
   created: number
@@ -5663,6 +5758,15 @@ export interface WebhookConfig {
   }
   /** Headers of your own, sent with each message. */
   headers?: Record<string, string>
+}
+
+export interface WhichDeadJobs {
+  /** The ids of the jobs. Those that are not there any more are left out of the count. */
+  ids?: string[]
+  /** The name of a queue, such as `scans.run`. */
+  queue?: string
+  /** All that failed for good. */
+  all?: true
 }
 
 export type AlertEvent =

@@ -335,6 +335,10 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/badges/{id}/status': { access: 'read', ...is('badge') },
   'PUT /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge'), body: onTable },
   'DELETE /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge') },
+  'GET /api/v1/sdk/operations': { access: 'admin' },
+  'GET /api/v1/sdk/operations/dead-jobs': { access: 'admin' },
+  'POST /api/v1/sdk/operations/dead-jobs/redrive': { access: 'admin', body: () => ({ all: true }) },
+  'POST /api/v1/sdk/operations/dead-jobs/discard': { access: 'admin', body: () => ({ all: true }) },
   'GET /api/v1/sdk/chart-links': { access: 'read', query: onTable },
   'POST /api/v1/sdk/chart-links': {
     access: 'write',

@@ -39,7 +39,7 @@ t.test('a job whose process was lost is tried again, and parked after the third 
   await lapsed(third, 2)
   t.match(await ended(third), [{ state: 'failed', output: { name: 'Crashed', message: /3 processes/ } }])
   t.equal(tries.get(third), undefined, 'it is not tried')
-  const { dead } = await listDead(server, { queue: echo.name }, 10)
+  const { dead } = await listDead(server, { queue: echo.name }, { limit: 10 })
   t.match(dead, [{ queue: echo.name, reason: /It took down 3 processes/ }])
 })
 
@@ -50,21 +50,21 @@ t.test('dead jobs are listed by their queue, sent again or discarded', async t =
     // The last to die is listed first; two at once may die in any order.
     await ended(id)
   }
-  const { dead, total } = await listDead(server, { queue: hopeless.name }, 2)
+  const { dead, total } = await listDead(server, { queue: hopeless.name }, { limit: 2 })
   t.equal(total, 3)
   t.match(dead, [
     { queue: hopeless.name, reason: `${ids[2]} cannot be done`, attempts: 1, data: { id: ids[2] } },
     { reason: `${ids[1]} cannot be done` },
   ])
   t.match(
-    (await listQueues(server)).find(({ queue }) => queue === hopeless.name),
+    (await listQueues(jobs, server)).find(({ queue }) => queue === hopeless.name),
     { dead: 3, waiting: 0 },
   )
-  t.equal(await jobs.redrive({ id: dead[0]!.id }), 1)
+  t.equal(await jobs.redrive({ ids: [dead[0]!.id] }), 1)
   while ((tries.get(ids[2]!) ?? []).length < 2) await wait(20)
   t.strictSame(tries.get(ids[2]!), [1, 1], 'it starts anew')
-  t.equal(await discardDead(server, { id: dead[1]!.id }), 1)
-  t.equal(await jobs.redrive({ id: dead[1]!.id }), 0, 'it is gone for good')
+  t.equal(await discardDead(server, { ids: [dead[1]!.id] }), 1)
+  t.equal(await jobs.redrive({ ids: [dead[1]!.id] }), 0, 'it is gone for good')
   t.equal(await jobs.redrive({ queue: flaky.name }), 0, 'of another queue')
 })
 

@@ -80,6 +80,7 @@ const OURS: [pattern: RegExp, reason: string][] = [
   [/^\w+ \/api\/v1\/sdk\/schema\//, 'baselines, schedules and all changes: decisions 3'],
   [/^\w+ \/api\/v1\/sdk\/freshness(\/|$)/, 'schedules, refreshes and lists: decisions 4'],
   [/^GET \/api\/v1\/sdk\/coverage\//, 'which tables are watched, for the published client: decisions 16'],
+  [/^\w+ \/api\/v1\/sdk\/operations(\/|$)/, 'the jobs of a company, for its admins'],
   [/^GET \/api\/v1\/sdk\/usage\/tables$/, 'which tables cost most, for the console'],
   [
     /^\w+ \/api\/v1\/sdk\/chart-links(\/|$)|^GET \/charts\/\{token\}$/,

@@ -28,6 +28,7 @@ const FOR_ADMINS: readonly Result[] = [
   { address: '/settings/people', name: texts.people, detail: '', icon: 'user' },
   { address: '/settings/keys', name: texts.apiKeys, detail: '', icon: 'key' },
   { address: '/settings/audit', name: texts.auditLog, detail: '', icon: 'clock' },
+  { address: '/settings/operations', name: texts.operations, detail: '', icon: 'settings' },
 ]
 
 async function search(text: string, signal: AbortSignal): Promise<Result[]> {

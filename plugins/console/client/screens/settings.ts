@@ -43,6 +43,12 @@ const PARTS: Record<string, Part> = {
     help: 'access#the-log',
     isForAdmins: true,
   },
+  operations: {
+    name: texts.operations,
+    part: lazy(async () => (await import('./settings/operations.ts')).Operations),
+    help: 'operations#jobs-of-a-company',
+    isForAdmins: true,
+  },
 }
 
 /** Your own user, and for admins who may do what in the company. */

@@ -72,6 +72,7 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     people: '/settings/people',
     keys: '/settings/keys',
     audit: '/settings/audit',
+    operations: '/settings/operations',
     missing: '/nothing-here/at-all',
   }
   for (const [width, colorScheme] of SIZES)

@@ -1,0 +1,230 @@
+import { useState } from 'preact/hooks'
+import type { DeadJob, JobQueue, Operations as Found } from 'tidemark/client'
+import { useAction } from '../../lib/action.ts'
+import { api } from '../../lib/api.ts'
+import { formatNumber } from '../../lib/format.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { tableAddress, useQuery } from '../../lib/router.ts'
+import { ConfirmDialog } from '../../parts/confirm.ts'
+import { useSession } from '../../parts/frame.ts'
+import { notify } from '../../parts/notices.ts'
+import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/paging.ts'
+import { Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { Ago } from '../../parts/time.ts'
+import { texts as shared } from '../../texts.ts'
+import { operationsTexts as texts } from '../../texts/operations.ts'
+
+const POLL_MS = 15_000
+
+interface DeadPage {
+  data: DeadJob[]
+  pagination: PageOfList
+}
+
+/** Which dead jobs a change is about. */
+type Which = { ids: string[] } | { all: true }
+
+/** The state of the service, the jobs of the company, and what to do about those that failed for good. */
+export function Operations() {
+  const [query] = useQuery()
+  const { preferences } = useSession()
+  const page = { limit: pageSizeOf(preferences), offset: readOffset(query) }
+  const state = useData(
+    'operations',
+    async signal => (await api.get('/api/v1/sdk/operations', { signal })).data,
+    { pollMs: POLL_MS },
+  )
+  const dead = useData<DeadPage>(`dead jobs ${JSON.stringify(page)}`, signal =>
+    api.get('/api/v1/sdk/operations/dead-jobs', { query: page, signal }),
+  )
+  const reload = () => {
+    state.reload()
+    dead.reload()
+  }
+  return html`<section>
+      <${Loaded} of=${state} what=${shared.operations.toLowerCase()} rows=${6}>
+        ${(found: Found) => html`<${Summary} of=${found} />`}
+      <//>
+    </section>
+    <section>
+      <h2>${texts.deadJobs}</h2>
+      <${Loaded} of=${dead} what=${texts.deadJobs.toLowerCase()} rows=${2}>
+        ${({ data: jobs, pagination }: DeadPage) =>
+          pagination.total === 0
+            ? html`<p class="quiet">${texts.noDead}</p>`
+            : html`<div class="headline">
+                  <p class="quiet">${texts.deadJobsText}</p>
+                  <span class="actions"><${DeadActions} which=${{ all: true }} reload=${reload} /></span>
+                </div>
+                <${DeadTable} jobs=${jobs} reload=${reload} />
+                <${Paging} pagination=${pagination} />`}
+      <//>
+    </section>`
+}
+
+function Summary({ of: { queues, ...service } }: { of: Found }) {
+  const sum = (count: (queue: JobQueue) => number) => queues.reduce((total, queue) => total + count(queue), 0)
+  const isLate = service.jobs === 'late'
+  const headline = texts.headline(
+    sum(({ waiting, later }) => waiting + later),
+    sum(({ running }) => running),
+    sum(({ dead }) => dead),
+    isLate,
+  )
+  return html`<h2>${headline}</h2>
+    ${isLate && html`<p>${texts.lateText}</p>`}
+    <dl class="facts">
+      <div>
+        <dt>${texts.service}</dt>
+        <dd><${Status} status=${service.status} word=${texts.statuses[service.status]} /></dd>
+      </div>
+      <div>
+        <dt>${texts.jobs}</dt>
+        <dd>
+          <${Status}
+            status=${service.jobs === 'up' ? 'ok' : 'failed'}
+            word=${texts.jobStates[service.jobs]}
+          />
+        </dd>
+      </div>
+      <div>
+        <dt>${texts.workers}</dt>
+        <dd>
+          <${Status} status=${WORKER_TONES[service.workers]} word=${texts.workerStates[service.workers]} />
+        </dd>
+      </div>
+      <div>
+        <dt>${texts.versions}</dt>
+        <dd>${texts.versionsOf(service.versions)}</dd>
+      </div>
+      <div>
+        <dt>${texts.runningFor}</dt>
+        <dd>${texts.uptime(service.uptime_seconds)}</dd>
+      </div>
+      <div>
+        <dt>${texts.dashboard}</dt>
+        <dd><${Dashboard} url=${service.dashboard_url} /></dd>
+      </div>
+    </dl>
+    <h2 class="section">${texts.queues}</h2>
+    <${QueueTable} queues=${queues} />`
+}
+
+const WORKER_TONES = { up: 'ok', stuck: 'failed', none: 'unknown' } as const
+
+function Dashboard({ url }: { url: string | null }) {
+  return url === null
+    ? html`${texts.dashboardCommand} <code>tidemark dashboard</code>`
+    : html`<a href=${url} rel="noreferrer">${texts.openDashboard}</a>`
+}
+
+/** Queues that hold a job of the company. */
+function QueueTable({ queues }: { queues: readonly JobQueue[] }) {
+  const used = queues.filter(({ waiting, later, running, dead }) => waiting + later + running + dead > 0)
+  if (used.length === 0) return html`<p class="quiet">${texts.noQueues}</p>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.queues}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${texts.queue}</th>
+          <th scope="col">${texts.work}</th>
+          ${COUNTS.map(name => html`<th key=${name} scope="col" class="right">${texts[name]}</th>`)}
+          <th scope="col">${texts.oldest}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${used.map(
+          queue =>
+            html`<tr key=${queue.queue}>
+              <th scope="row"><code>${queue.queue}</code></th>
+              <td>${texts.works[queue.queue] ?? ''}</td>
+              ${COUNTS.map(name => html`<td key=${name} class="right">${formatNumber(queue[name])}</td>`)}
+              <td>${queue.oldest_waiting_at && html`<${Ago} at=${queue.oldest_waiting_at} />`}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+const COUNTS = ['waiting', 'later', 'running', 'dead'] as const
+
+function DeadTable({ jobs, reload }: { jobs: readonly DeadJob[]; reload: () => void }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.deadJobs}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${texts.about}</th>
+          <th scope="col">${texts.work}</th>
+          <th scope="col">${texts.reason}</th>
+          <th scope="col" class="right">${texts.tries}</th>
+          <th scope="col">${texts.died}</th>
+          <th scope="col">${texts.action}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${jobs.map(
+          job =>
+            html`<tr key=${job.id}>
+              <th scope="row"><${Asset} of=${job} /></th>
+              <td>${texts.works[job.queue] ?? html`<code>${job.queue}</code>`}</td>
+              <td class="wraps"><bdi>${job.reason}</bdi></td>
+              <td class="right">${formatNumber(job.attempts)}</td>
+              <td><${Ago} at=${job.died_at} /></td>
+              <td>
+                <${DeadActions} which=${{ ids: [job.id] }} job=${job} reload=${reload} />
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function Asset({ of: { asset_id: id, asset_type: type, asset_name: name } }: { of: DeadJob }) {
+  if (id === null) return html`<span class="quiet">${texts.nothing}</span>`
+  if (name === null) return html`<span class="quiet">${texts.removed}</span>`
+  return html`<a href=${type === 'table' ? tableAddress(name) : `/sources/${encodeURIComponent(name)}`}
+    ><bdi>${name}</bdi></a
+  >`
+}
+
+/** Buttons that send dead jobs again, or discard them after a question. @param props.job absent: all */
+function DeadActions({ which, job, reload }: { which: Which; job?: DeadJob; reload: () => void }) {
+  const [isAsking, setAsking] = useState(false)
+  const [isBusy, redrive] = useAction(texts.redrive, async () => {
+    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/redrive', { body: which as never })
+    notify(texts.redriven(data.redriven))
+    reload()
+  })
+  const discard = async () => {
+    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/discard', { body: which as never })
+    notify(texts.discarded(data.discarded))
+    reload()
+  }
+  const name = job && (job.asset_name ?? job.queue)
+  return html`<button
+      class="small"
+      disabled=${isBusy}
+      aria-label=${name && texts.redriveOf(name)}
+      onClick=${redrive}
+    >
+      ${name ? texts.redrive : texts.redriveAll}
+    </button>
+    ${' '}
+    <button class="small" aria-label=${name && texts.discardOf(name)} onClick=${() => setAsking(true)}>
+      ${name ? texts.discard : texts.discardAll}
+    </button>
+    ${
+      isAsking &&
+      html`<${ConfirmDialog}
+        title=${name ? texts.discardOf(name) : texts.discardAll}
+        action=${texts.discard}
+        work=${discard}
+        close=${() => setAsking(false)}
+        ><p>${name ? texts.discardText : texts.discardAllText}</p><//
+      >`
+    }`
+}
