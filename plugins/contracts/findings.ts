@@ -1,3 +1,5 @@
+import { truncateMessage } from '../../server/yaml.ts'
+
 /** Something in a contract that is wrong or needs attention. */
 export interface ContractFinding {
   /** A JSON Pointer to the part of the contract. */
@@ -41,9 +43,4 @@ export function limitFindings(findings: readonly ContractFinding[]): ContractFin
     .map(finding => ({ ...finding, message: truncateMessage(finding.message, MAX_MESSAGE_CHARACTERS) }))
     .filter(({ path, message }) => (length += path.length + message.length) <= MAX_TOTAL_CHARACTERS)
     .toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))
-}
-
-/** Cuts a message that quotes the text of a contract. */
-export function truncateMessage(message: string, maxCharacters: number): string {
-  return message.length > maxCharacters ? `${message.slice(0, maxCharacters).toWellFormed()}…` : message
 }

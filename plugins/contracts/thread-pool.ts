@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { withTimeout } from '../../server/with-timeout.ts'
 import type { ContractVerdict } from './findings.ts'
-import type { ParseFailure } from './yaml.ts'
+import type { ParseFailure } from '../../server/yaml.ts'
 
 /** A contract as YAML text, or as a JSON value. */
 export type ContractInput = { text: string } | { value: unknown }
@@ -163,7 +163,12 @@ class ValidationThread {
     await this.end()
     return {
       unreadable: [
-        { type: 'yaml.too_much', message: `${why}: send a smaller or simpler contract`, line: null },
+        {
+          type: 'yaml.too_much',
+          message: `${why}: send a smaller or simpler contract`,
+          line: null,
+          column: null,
+        },
       ],
     }
   }

@@ -1,7 +1,7 @@
 /** A worker thread that validates contracts, so that a harmful text cannot stop the service. */
 import { parentPort } from 'node:worker_threads'
 import { validateContract, compileNewestSchema } from './validation.ts'
-import { parseContract, TOO_DEEP, ContractParseError, type ParsedContract } from './yaml.ts'
+import { parseYaml, TOO_DEEP, YamlParseError, type ParsedYaml } from '../../server/yaml.ts'
 import type { ContractInput, ContractResult } from './thread-pool.ts'
 
 parentPort?.on('message', (input: ContractInput) => parentPort?.postMessage(validate(input)))
@@ -11,16 +11,18 @@ parentPort?.postMessage({ ready: true })
 function validate(input: ContractInput): ContractResult {
   try {
     return {
-      verdict: validateContract('text' in input ? parseContract(input.text) : withoutText(input.value)),
+      verdict: validateContract(
+        'text' in input ? parseYaml(input.text, { what: 'contract' }) : withoutText(input.value),
+      ),
     }
   } catch (error) {
-    if (error instanceof ContractParseError) return { unreadable: [...error.failures] }
+    if (error instanceof YamlParseError) return { unreadable: [...error.failures] }
     // Nesting that overflows the stack.
-    if (error instanceof RangeError) return { unreadable: [{ ...TOO_DEEP, line: null }] }
+    if (error instanceof RangeError) return { unreadable: [{ ...TOO_DEEP, line: null, column: null }] }
     throw error
   }
 }
 
-function withoutText(value: unknown): ParsedContract {
-  return { value, lineOf: () => null, doubts: [] }
+function withoutText(value: unknown): ParsedYaml {
+  return { value, positionOf: () => null, doubts: [] }
 }

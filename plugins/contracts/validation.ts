@@ -9,7 +9,7 @@ import {
   type Violation,
 } from './findings.ts'
 import { describeFailure, failurePath } from './messages.ts'
-import type { ParsedContract } from './yaml.ts'
+import type { ParsedYaml } from '../../server/yaml.ts'
 import { MINORS, type Minor } from './schema/editions.ts'
 import { v2 } from './schema/v2.ts'
 import { v3 } from './schema/v3.ts'
@@ -22,10 +22,10 @@ const NEWEST_VERSION: Minor = 'v3.1.0'
  * Validates a contract against the schema of its own version. If only a newer 3.x accepts it, the contract is valid with
  * warnings. Unknown fields and contradictions are warnings too.
  */
-export function validateContract({ value, lineOf, doubts }: ParsedContract): ContractVerdict {
+export function validateContract({ value, positionOf, doubts }: ParsedYaml): ContractVerdict {
   const locate = ({ path, ...violation }: Violation): ContractFinding => ({
     path: path.map(step => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
-    line: lineOf(path),
+    line: positionOf(path)?.line ?? null,
     ...violation,
   })
   const locateFirst = (violations: readonly Violation[]) => violations.slice(0, MAX_FINDINGS).map(locate)

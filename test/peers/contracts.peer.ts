@@ -47,7 +47,7 @@ const official = found as Record<Version, ValidateFunction>
 
 function compare(version: Version, contract: Contract): string | null {
   const expected = Boolean(official[version](contract) || official['v3.1.0'](contract))
-  const { valid, errors } = validateContract({ value: contract, lineOf: () => null, doubts: [] })
+  const { valid, errors } = validateContract({ value: contract, positionOf: () => null, doubts: [] })
   return valid === expected
     ? null
     : `the standard says ${expected}, and ours ${valid}: ${JSON.stringify(errors)}`

@@ -1,11 +1,13 @@
 import t from 'tap'
 import { validateContract } from '../../../plugins/contracts/validation.ts'
-import { parseContract } from '../../../plugins/contracts/yaml.ts'
+import { parseYaml } from '../../../server/yaml.ts'
 import { BROKEN, DOUBTFUL } from './cases.ts'
 import { full, minimal, VERSIONS } from './corpus.ts'
 
-const ofValue = (value: unknown) => validateContract({ value, lineOf: () => null, doubts: [] })
-const ofText = (text: string) => validateContract(parseContract(text))
+const parse = (text: string) => parseYaml(text, { what: 'contract' })
+
+const ofValue = (value: unknown) => validateContract({ value, positionOf: () => null, doubts: [] })
+const ofText = (text: string) => validateContract(parse(text))
 const head = 'apiVersion: v3.1.0\nkind: DataContract\nid: orders\nversion: 1.0.0\nstatus: active\n'
 
 t.test('contracts of every version are valid, with the least and with all that the version knows', t => {

@@ -1,29 +1,31 @@
 import t from 'tap'
-import { parseContract, ContractParseError, type ParseFailure } from '../../../plugins/contracts/yaml.ts'
+import { parseYaml, YamlParseError, type ParseFailure } from '../../../server/yaml.ts'
 import { PoolBusyError, createThreadPool } from '../../../plugins/contracts/thread-pool.ts'
 import { createValidator, MAX_BYTES } from '../../../plugins/contracts/validator.ts'
 import { share } from '../../helpers/share.ts'
 
+const parse = (text: string) => parseYaml(text, { what: 'contract' })
+
 function failuresOf(text: string): readonly ParseFailure[] {
   try {
-    parseContract(text)
+    parse(text)
     return []
   } catch (error) {
-    if (error instanceof ContractParseError) return error.failures
+    if (error instanceof YamlParseError) return error.failures
     throw error
   }
 }
 
 t.test('YAML is read by the core schema of 1.2, whatever the text says of itself', t => {
   const text = '%YAML 1.1\n---\nday: 2024-02-29\nyes: no\noctal: 0o17\n<<: { a: 1 }\n'
-  t.strictSame(parseContract(text).value, { day: '2024-02-29', yes: 'no', octal: 15, '<<': { a: 1 } })
-  t.strictSame(parseContract('{"a": [1, null, "b"]}').value, { a: [1, null, 'b'] }, 'JSON is YAML')
-  t.strictSame(parseContract('a: &x [1]\nb: *x\n').value, { a: [1], b: [1] }, 'aliases are followed')
+  t.strictSame(parse(text).value, { day: '2024-02-29', yes: 'no', octal: 15, '<<': { a: 1 } })
+  t.strictSame(parse('{"a": [1, null, "b"]}').value, { a: [1, null, 'b'] }, 'JSON is YAML')
+  t.strictSame(parse('a: &x [1]\nb: *x\n').value, { a: [1], b: [1] }, 'aliases are followed')
   t.end()
 })
 
 t.test('a name of JavaScript is a key as any other', t => {
-  const { value } = parseContract('__proto__: { admin: true }\nconstructor: 1\n')
+  const { value } = parse('__proto__: { admin: true }\nconstructor: 1\n')
   t.strictSame(Object.keys(value as object), ['__proto__', 'constructor'])
   t.equal(({} as { admin?: boolean }).admin, undefined)
   t.end()
@@ -195,13 +197,13 @@ t.test('so many are judged at once, so many wait, and no more', async t => {
 })
 
 t.test('an anchor may be given anew inside of what had it before', t => {
-  const { value } = parseContract('a: &x\n  b: &x [1]\n  c: *x\n')
+  const { value } = parse('a: &x\n  b: &x [1]\n  c: *x\n')
   t.strictSame(value, { a: { b: [1], c: [1] } })
   t.end()
 })
 
 t.test('a merge key gets a warning with its line', t => {
-  const { value, doubts } = parseContract('a: &x {b: 1}\nc:\n  <<: *x\n')
+  const { value, doubts } = parse('a: &x {b: 1}\nc:\n  <<: *x\n')
   t.strictSame(value, { a: { b: 1 }, c: { '<<': { b: 1 } } })
   t.match(doubts, [{ type: 'yaml.merge', line: 3, message: /write out/ }])
   t.notMatch(doubts[0]?.message, /line/, 'the line stands beside it')

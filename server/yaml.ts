@@ -9,12 +9,17 @@ import {
   parseDocument,
   type Document,
 } from 'yaml'
-import { truncateMessage } from './findings.ts'
 
-export interface ParsedContract {
+/** A place in a text; both numbers start at 1. */
+export interface TextPosition {
+  line: number
+  column: number
+}
+
+export interface ParsedYaml {
   value: unknown
-  /** The line of a path, from 1; null for a contract without text. */
-  lineOf(path: readonly string[]): number | null
+  /** Where the key or item at a path starts, or its nearest existing owner; null for a value without text. */
+  positionOf(path: readonly string[]): TextPosition | null
   /** Parts that may mean something else than their author thinks. */
   doubts: ParseFailure[]
 }
@@ -24,10 +29,11 @@ export interface ParseFailure {
   type: string
   message: string
   line: number | null
+  column: number | null
 }
 
-export class ContractParseError extends Error {
-  override readonly name = 'ContractParseError'
+export class YamlParseError extends Error {
+  override readonly name = 'YamlParseError'
   readonly failures: readonly ParseFailure[]
 
   constructor(failures: readonly ParseFailure[]) {
@@ -38,10 +44,15 @@ export class ContractParseError extends Error {
   }
 }
 
-/** Includes aliases within the values of aliases. */
-const MAX_ALIASES = 100
 /** The same as for all request bodies. */
 export const MAX_DEPTH = 32
+interface ParseOptions {
+  /** What the text holds, as in "send one contract at a time". */
+  what: string
+  /** Includes aliases within the values of aliases. Defaults to 100. */
+  maxAliases?: number
+}
+
 export const TOO_DEEP = {
   type: 'yaml.depth',
   message: `nested deeper than ${MAX_DEPTH} levels: flatten it`,
@@ -50,9 +61,9 @@ const MAX_FAILURES = 100
 
 /**
  * Parses YAML 1.2 with its core schema: dates are texts, `<<` is an ordinary key. JSON is YAML.
- * @throws ContractParseError unless the text is a single YAML document
+ * @throws YamlParseError unless the text is a single YAML document
  */
-export function parseContract(text: string): ParsedContract {
+export function parseYaml(text: string, { what, maxAliases = 100 }: ParseOptions): ParsedYaml {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     version: '1.2',
@@ -77,27 +88,25 @@ export function parseContract(text: string): ParsedContract {
     message: string
     pos: [number, number]
   }): ParseFailure => {
-    const { line } = lines.linePos(pos[0])
+    const { line, col: column } = lines.linePos(pos[0])
     const isSeveral = code === 'MULTIPLE_DOCS'
     return {
       type: isSeveral ? 'yaml.documents' : 'yaml.syntax',
       message: isSeveral
-        ? 'a second document starts here: send one contract at a time'
+        ? `a second document starts here: send one ${what} at a time`
         : truncateMessage(message.split('\n', 1)[0] ?? message, MAX_MESSAGE_CHARACTERS),
-      line,
+      ...{ line, column },
     }
   }
   // The library catches a stack overflow and passes on the message of the engine.
   const overflow = document.errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
-  if (overflow) throw new ContractParseError([withLine({ ...describe(overflow), ...TOO_DEEP })])
+  if (overflow) throw new YamlParseError([withLine({ ...describe(overflow), ...TOO_DEEP })])
   if (document.errors.length > 0)
-    throw new ContractParseError(
-      document.errors.slice(0, MAX_FAILURES).map(error => withLine(describe(error))),
-    )
-  const merges = inspectNodes(document, lines)
+    throw new YamlParseError(document.errors.slice(0, MAX_FAILURES).map(error => withLine(describe(error))))
+  const merges = inspectNodes(document, lines, maxAliases)
   return {
-    value: toValue(document),
-    lineOf: path => findLine(document, lines, path),
+    value: toValue(document, maxAliases),
+    positionOf: path => findPosition(document, lines, path),
     doubts: [...document.warnings.map(describe), ...merges],
   }
 }
@@ -110,37 +119,41 @@ function withLine({ message, line, ...failure }: ParseFailure): ParseFailure {
   return { ...failure, message: line === null ? message : `line ${line}: ${message}`, line }
 }
 
-function toValue(document: Document): unknown {
+function toValue(document: Document, maxAliases: number): unknown {
   try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES })
+    return document.toJS({ maxAliasCount: maxAliases })
   } catch (error) {
-    throw new ContractParseError([
-      { type: 'yaml.alias', message: describeAliasError(error as Error), line: null },
+    throw new YamlParseError([
+      {
+        type: 'yaml.alias',
+        message: describeAliasError(error as Error, maxAliases),
+        ...{ line: null, column: null },
+      },
     ])
   }
 }
 
-function describeAliasError({ message }: Error): string {
+function describeAliasError({ message }: Error, maxAliases: number): string {
   return /excessive alias/i.test(message)
-    ? `aliases stand for more than ${MAX_ALIASES} parts: write them out`
+    ? `aliases stand for more than ${maxAliases} parts: write them out`
     : 'an alias cannot be followed: write out what it stands for'
 }
 
 /** Visits each node once for faults that the library does not report, or not in linear time. @returns warnings */
-function inspectNodes(document: Document, lines: LineCounter): ParseFailure[] {
+function inspectNodes(document: Document, lines: LineCounter, maxAliases: number): ParseFailure[] {
   const failures: ParseFailure[] = []
   const merges: ParseFailure[] = []
   // An anchor may be defined again: the last definition counts.
   const anchors = new Map<string, unknown>()
   let aliases = 0
-  const at = (node: unknown) => lines.linePos(startOffset(node) ?? 0).line
+  const at = (node: unknown) => toPosition(lines, startOffset(node) ?? 0)
   const fail = (type: string, node: unknown, message: string) => {
-    if (failures.length < MAX_FAILURES) failures.push(withLine({ type, message, line: at(node) }))
+    if (failures.length < MAX_FAILURES) failures.push(withLine({ type, message, ...at(node) }))
   }
   const visit = (node: unknown, depth: number, around: ReadonlySet<unknown>): void => {
     if (isAlias(node)) {
-      if (++aliases === MAX_ALIASES + 1)
-        fail('yaml.alias', node, `more than ${MAX_ALIASES} aliases: write them out`)
+      if (++aliases === maxAliases + 1)
+        fail('yaml.alias', node, `more than ${maxAliases} aliases: write them out`)
       if (!anchors.has(node.source))
         fail('yaml.alias', node, `*${node.source} stands for nothing: no &${node.source} comes before it`)
       if (around.has(anchors.get(node.source)))
@@ -165,13 +178,13 @@ function inspectNodes(document: Document, lines: LineCounter): ParseFailure[] {
         fail('yaml.duplicate_key', item.key, `the key ${JSON.stringify(key)} stands here a second time`)
       else seen.set(key, item)
       if (key === '<<' && merges.length < MAX_FAILURES)
-        merges.push({ type: 'yaml.merge', message: MERGE_WARNING, line: at(item.key) })
+        merges.push({ type: 'yaml.merge', message: MERGE_WARNING, ...at(item.key) })
       if (key === null) visit(item.key, depth + 1, inside)
       visit(item.value, depth + 1, inside)
     }
   }
   visit(document.contents, 1, new Set())
-  if (failures.length > 0) throw new ContractParseError(failures)
+  if (failures.length > 0) throw new YamlParseError(failures)
   return merges
 }
 
@@ -187,8 +200,13 @@ function startOffset(node: unknown): number | undefined {
   return (node as { range?: [number, number, number] | null } | null)?.range?.[0]
 }
 
-/** The line of the key or item at a path, or of its nearest existing owner. */
-function findLine(document: Document, lines: LineCounter, path: readonly string[]): number {
+function toPosition(lines: LineCounter, offset: number): TextPosition {
+  const { line, col: column } = lines.linePos(offset)
+  return { line, column }
+}
+
+/** Where the key or item at a path starts, or its nearest existing owner. */
+function findPosition(document: Document, lines: LineCounter, path: readonly string[]): TextPosition {
   let node: unknown = document.contents
   let start = startOffset(node) ?? 0
   for (const step of path) {
@@ -203,5 +221,10 @@ function findLine(document: Document, lines: LineCounter, path: readonly string[
       start = startOffset(node) ?? start
     } else break
   }
-  return lines.linePos(start).line
+  return toPosition(lines, start)
+}
+
+/** Cuts a message that quotes a text of others. */
+export function truncateMessage(message: string, maxCharacters: number): string {
+  return message.length > maxCharacters ? `${message.slice(0, maxCharacters).toWellFormed()}…` : message
 }
