@@ -62,7 +62,7 @@ const below: Record<string, string[]> = {
   validity: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
   referential: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
   metrics: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
-  freshness: ['auth', 'alerts', 'catalog', 'operatingSchedules'],
+  freshness: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
   watch: ['auth', 'alerts', 'catalog', 'scans', 'validity', 'metrics', 'freshness'],
   badges: ['auth', 'catalog'],
   preferences: ['auth', 'alerts', 'catalog'],

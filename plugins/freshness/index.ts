@@ -6,13 +6,14 @@ import { freshnessExtension } from './asset-extension.ts'
 import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
 import { routes } from './routes.ts'
 import { createSchedules } from './schedules/bulk.ts'
+import { scheduleDeclaration } from './schedules/declaration.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Freshness: the age of the newest data of tables, and its SLA. */
 export const freshness: Plugin<undefined> = {
   name: 'freshness',
-  dependencies: ['alerts', 'catalog', 'operatingSchedules'],
+  dependencies: ['alerts', 'catalog', 'operatingSchedules', 'scans'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       freshness: {
@@ -32,6 +33,7 @@ export const freshness: Plugin<undefined> = {
     server.jobs.add(checkJob, dispatchChecks, refreshJob)
     server.route([...routes, ...scheduleRoutes])
     server.plugins.catalog.extendAssets(freshnessExtension)
+    server.plugins.scans.declare(scheduleDeclaration(server))
     server.expose({
       checkSource: request => checkSource(server, request),
       createSchedules: (trx, request) => createSchedules(server, trx, request),

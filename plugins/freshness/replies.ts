@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { checkRemoval, managedBy } from '../../server/http/check-owner.ts'
 import {
   exampleIn,
   exampleRecord,
@@ -9,7 +10,6 @@ import {
   inPage,
   pageFields,
   record,
-  removal,
   reply,
   unusable,
   withoutExamples,
@@ -213,11 +213,12 @@ const scheduleFields = {
   updated_at: time.example('2026-03-09T08:04:59.000Z'),
 }
 
-const schedule = exampleRecord(scheduleFields).label('FreshnessSchedule')
+const schedule = exampleRecord({ ...scheduleFields, managed_by: managedBy }).label('FreshnessSchedule')
 
 /** A created or changed schedule. */
 const changedSchedule = exampleRecord({
   ...scheduleFields,
+  managed_by: managedBy,
   warnings: held.texts.description('Warnings, such as a table without a signal.').example([]),
 }).label('ChangedFreshnessSchedule')
 
@@ -323,5 +324,5 @@ export const replies = {
   schedule: reply(inData(changedSchedule).description('The freshness schedule, as stored')),
   bulk: reply(inData(bulkResult).description('What was created for each table, and errors for the rest')),
   dryRun: reply(inData(dryRun).description('When the table would have been late')),
-  scheduleRemoved: reply(removal('The freshness schedule of shop.shop.public.orders was removed')),
+  scheduleRemoved: reply(checkRemoval('The freshness schedule of shop.shop.public.orders was removed')),
 }

@@ -126,6 +126,15 @@ export const newSchedule = Joi.object({
   .required()
   .example({ asset_id: 'shop.shop.public.orders', sla_threshold: '24h', check_interval: '1h' })
 
+/** A schedule of a declaration: the body of a new one without its table. */
+export const declaredSchedule = Joi.object({
+  ...scheduleFields,
+  is_active: scheduleFields.is_active.default(true),
+})
+  .oxor('sla_threshold', 'expected_interval_hours')
+  .oxor('freshness_column', 'freshness_expression')
+  .required()
+
 export const schedulePatch = Joi.object(scheduleFields)
   .min(1)
   .oxor('sla_threshold', 'expected_interval_hours')

@@ -4,7 +4,14 @@ import { v4 } from 'uuid'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { fieldNamesOf } from '../../server/http/validation-messages.ts'
-import type { Backfill, ConfiguredCheck, MissingCheckRequest, MissingCheckResult } from '../scans/api.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type {
+  Backfill,
+  CheckRequest,
+  ConfiguredCheck,
+  MissingCheckRequest,
+  MissingCheckResult,
+} from '../scans/api.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { groupValuesOf, judgeValue, startState } from './capture.ts'
 import { metricsWithNames } from './metrics.ts'
@@ -16,12 +23,29 @@ export function configureMetric(
   server: Server,
   companyId: string,
   assetId: string,
-  { metric_type, table_path, column_name, group_by_columns, ...rest }: NewMetric,
+  body: NewMetric,
 ): Promise<ConfiguredCheck> {
-  const { capture_interval: _interval, sensitivity: _sensitivity, backfill_days: _days, ...config } = rest
-  return server.plugins.scans.configure(companyId, assetId, {
+  const tablePath = body.table_path
+  return server.plugins.scans.configure(companyId, assetId, { tablePath, ...requestOf(body) })
+}
+
+/** What a body asks for, wherever its table came from. */
+export function requestOf({
+  metric_type,
+  column_name,
+  group_by_columns,
+  ...rest
+}: NewMetric): Omit<CheckRequest, 'tablePath'> {
+  const {
+    capture_interval: _interval,
+    sensitivity: _sensitivity,
+    table_path: _path,
+    is_active: _isActive,
+    backfill_days: _days,
+    ...config
+  } = rest
+  return {
     family: 'metric',
-    tablePath: table_path,
     type: metric_type,
     typeField: 'metric_type',
     column: column_name,
@@ -29,7 +53,7 @@ export function configureMetric(
     configField: undefined,
     otherFields: fieldNamesOf(newMetric),
     groupBy: group_by_columns,
-  })
+  }
 }
 
 /**
@@ -47,7 +71,7 @@ export async function createMetric(
   const configured = await configureMetric(server, companyId, assetId, body)
   const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
   return server.db.company(companyId, async trx => {
-    const metric = await insertMetric(trx, configured, body)
+    const metric = await insertConfigured(trx, configured, body)
     if (past) await learnPast(trx, metric, past)
     await audit(trx, metric)
     return { metric, ...(past && { backfill: past.summary }) }
@@ -55,7 +79,7 @@ export async function createMetric(
 }
 
 /** The columns of a new metric that do not depend on its table and type. */
-const ownColumns = (body: NewMetric) => ({ id: v4(), ...columnsOf<Metric>(metricFields, body) })
+const ownColumns = (body: object) => ({ id: v4(), ...columnsOf<Metric>(metricFields, body) })
 
 /** Creates metrics of a type that takes no column where tables have none of it, with the defaults of a new metric. */
 export function createMissingMetrics(
@@ -83,16 +107,20 @@ export function createMissingMetrics(
   })
 }
 
-async function insertMetric(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewMetric) {
+function insertConfigured(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewMetric) {
+  const { type, column: columnName = null, config } = check
+  return insertMetric(trx, { source, table }, { metricType: type.name, columnName, config }, body)
+}
+
+/** Stores a metric. @param body its other fields, validated */
+export async function insertMetric(
+  trx: Transaction,
+  { source, table }: TableContext,
+  measured: Pick<Metric, 'metricType' | 'columnName' | 'config'>,
+  body: object,
+): Promise<NamedMetric> {
   const { internalId } = await Metric.query(trx)
-    .insert({
-      sourceId: source.id,
-      tableId: table.id,
-      columnName: check.column ?? null,
-      metricType: check.type.name,
-      config: check.config,
-      ...ownColumns(body),
-    })
+    .insert({ sourceId: source.id, tableId: table.id, ...measured, ...ownColumns(body) })
     .returning('internalId')
   return metricsWithNames(trx).findById(internalId).throwIfNotFound()
 }

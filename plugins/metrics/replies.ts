@@ -7,6 +7,7 @@ import {
   pastSeriesReply,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
+import { checkRemoval, managedBy, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
 import {
@@ -16,7 +17,6 @@ import {
   inData,
   inItems,
   record,
-  removal,
   reply,
   withoutExamples,
 } from '../../server/http/envelopes.ts'
@@ -50,7 +50,9 @@ const metricKeys = {
 }
 
 /** Types of extensions have fields of their own. */
-const metric = exampleRecord(metricKeys).unknown().label('Metric')
+const metric = exampleRecord({ ...metricKeys, ...managedFields })
+  .unknown()
+  .label('Metric')
 
 const made = exampleRecord(
   { ...metricKeys, backfill: backfillReply('Values that were computed of the past.') },
@@ -101,6 +103,7 @@ const withSnapshots = exampleRecord({
   snapshots: snapshots
     .optional()
     .description('The last ones, newest first; left out with include_snapshots=false.'),
+  managed_by: managedBy,
 })
   .label('MetricDetail')
   .unknown()
@@ -228,7 +231,7 @@ export const replies = {
   dryRun: reply(inData(dryRun).description('The value now, the past with its bands, and what would alert')),
   get: reply(inData(withSnapshots).description('The metric, with its newest snapshots')),
   patched: reply(inData(metric)),
-  removed: reply(removal(`Metric ${METRIC_ID} was removed`)),
+  removed: reply(checkRemoval(`Metric ${METRIC_ID} was removed`)),
   run: reply(inData(captured).description('The snapshots that were captured')),
   results: reply(inItems(snapshot, { operating_hours: operatingHoursReply })),
 }

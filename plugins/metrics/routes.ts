@@ -4,6 +4,7 @@ import { inCompany } from '../../server/http/access.ts'
 import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { createMetric } from './create.ts'
+import { metricDeclaration } from './declaration.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
 import type { NewMetric } from './fields.ts'
 import {
@@ -88,6 +89,7 @@ export function metricResource(
     presentChart: async (trx, { tableId }) => ({
       operating_hours: await server.plugins.operatingSchedules.loadHoursOfTable(trx, tableId),
     }),
+    declaration: metricDeclaration(server),
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,

@@ -33,6 +33,13 @@ export const newMetric = Joi.object({
   .required()
   .example({ metric_type: 'row_count', table_path: 'public.orders', sensitivity: 3 })
 
+/** A metric of a declaration: the body of a new one without its table and its past, and whether it is active. */
+export const declaredMetric = newMetric.keys({
+  table_path: Joi.forbidden(),
+  backfill_days: Joi.forbidden(),
+  is_active: metricFields.is_active.body.default(true),
+})
+
 /** The body of a new metric for each of several columns. */
 export const newMetrics = newMetric
   .keys({ column_name: Joi.forbidden(), column_names: columnNames })

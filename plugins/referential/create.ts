@@ -11,7 +11,7 @@ import { checkFields, type NewCheck } from './fields.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
 
 /** Two columns of one source. */
-interface ColumnPair {
+export interface ColumnPair {
   source: Asset['source']
   child: Table
   parent: Table
@@ -28,23 +28,42 @@ export async function configureCheck(
   assetId: string,
   body: NewCheck,
 ): Promise<ColumnPair> {
-  assertLimits(body)
   const { catalog } = server.plugins
   const pair = await server.db.company(companyId, async (trx): Promise<ColumnPair> => {
     const asset = await catalog.findAsset(trx, assetId)
     const { source } = asset
-    const find = (of: Asset, path: string) => catalog.findTable(trx, of, path)
     return {
       source,
-      child: await byField('child_table_path', find(asset, body.child_table_path)),
-      parent: await byField('parent_table_path', find({ source }, body.parent_table_path)),
+      child: await byField('child_table_path', catalog.findTable(trx, asset, body.child_table_path)),
+      parent: await findParent(server, trx, source, body.parent_table_path),
     }
   })
+  await assertComparable(server, pair, body, true)
+  return pair
+}
+
+/**
+ * Finds the columns and limits of a check good, wherever its tables came from.
+ * @param asksEngine whether the engine is asked to compare the columns
+ */
+export async function assertComparable(
+  server: Server,
+  pair: ColumnPair,
+  body: Omit<NewCheck, 'child_table_path'>,
+  asksEngine: boolean,
+): Promise<void> {
+  assertLimits(body)
+  const { catalog } = server.plugins
   const childColumn = catalog.findColumn(pair.child, body.child_column_name, 'child_column_name')
   const parentColumn = catalog.findColumn(pair.parent, body.parent_column_name, 'parent_column_name')
-  const refusal = incomparable(childColumn, parentColumn) ?? (await askEngine(catalog, pair, body))
+  const refusal =
+    incomparable(childColumn, parentColumn) ?? (asksEngine ? await askEngine(catalog, pair, body) : null)
   if (refusal) throw invalidInput([{ field: 'parent_column_name', error: refusal }])
-  return pair
+}
+
+/** The parent table of a source by the path that a body names. */
+export function findParent(server: Server, trx: Transaction, source: Asset['source'], path: string) {
+  return byField('parent_table_path', server.plugins.catalog.findTable(trx, { source }, path))
 }
 
 /** Makes a check; it is due at once. `audit` is called in the same transaction. */
@@ -55,26 +74,42 @@ export async function createCheck(
   body: NewCheck,
   audit: (trx: Transaction, check: NamedCheck) => Promise<unknown>,
 ): Promise<NamedCheck> {
-  const { source, child, parent } = await configureCheck(server, companyId, assetId, body)
-  const { child_column_name: childColumnName, parent_column_name: parentColumnName } = body
-  const usualName = `${child.name}.${childColumnName} in ${parent.name}.${parentColumnName}`
+  const pair = await configureCheck(server, companyId, assetId, body)
   return server.db.company(companyId, async trx => {
-    const { id } = await ReferentialCheck.query(trx)
-      .insert({
-        id: v4(),
-        sourceId: source.id,
-        tableId: child.id,
-        childColumnName,
-        parentTableId: parent.id,
-        parentColumnName,
-        name: usualName.slice(0, 200),
-        ...columnsOf<ReferentialCheck>(checkFields, body),
-      })
-      .returning('id')
-    const check = await checksWithNames(trx).findById(id).throwIfNotFound()
+    const check = await insertCheck(trx, pair, body)
     await audit(trx, check)
     return check
   })
+}
+
+/** Stores a check. @param body its columns and other fields, validated */
+export async function insertCheck(
+  trx: Transaction,
+  { source, child, parent }: ColumnPair,
+  body: Pick<NewCheck, 'child_column_name' | 'parent_column_name'>,
+): Promise<NamedCheck> {
+  const { id } = await ReferentialCheck.query(trx)
+    .insert({
+      id: v4(),
+      sourceId: source.id,
+      tableId: child.id,
+      childColumnName: body.child_column_name,
+      parentTableId: parent.id,
+      parentColumnName: body.parent_column_name,
+      name: usualName(child, parent, body),
+      ...columnsOf<ReferentialCheck>(checkFields, body),
+    })
+    .returning('id')
+  return checksWithNames(trx).findById(id).throwIfNotFound()
+}
+
+/** The name of a check that is given none. */
+export function usualName(
+  child: { name: string },
+  parent: { name: string },
+  body: Pick<NewCheck, 'child_column_name' | 'parent_column_name'>,
+): string {
+  return `${child.name}.${body.child_column_name} in ${parent.name}.${body.parent_column_name}`.slice(0, 200)
 }
 
 /** The catalog names the field as most bodies do. */
@@ -98,7 +133,11 @@ async function byField(field: string, finding: Promise<Table>): Promise<Table> {
 }
 
 /** Whether the engine compares the columns, such as uuid with text; without a session the first check shows it. */
-async function askEngine(catalog: CatalogApi, { source, child, parent }: ColumnPair, body: NewCheck) {
+async function askEngine(
+  catalog: CatalogApi,
+  { source, child, parent }: ColumnPair,
+  body: Pick<NewCheck, 'child_column_name' | 'parent_column_name'>,
+) {
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return null
   const { dialect, label } = catalog.connectorOf(source)
   const question = comparison(

@@ -1,8 +1,9 @@
 import Joi from 'joi'
 import { operatingHoursReply, sampleReply, statementsReply } from '../../server/http/check-schemas.ts'
+import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { checkFields, generalFields } from './fields.ts'
-import { exampleRecord, held, inData, inItems, removal, reply } from '../../server/http/envelopes.ts'
+import { exampleRecord, held, inData, inItems, reply } from '../../server/http/envelopes.ts'
 
 const { id, text, time, count, integer, number } = held
 
@@ -24,6 +25,7 @@ const check = exampleRecord({
   last_checked_at: time.allow(null).description('Equal to last_check_at.').example(null),
   created_at: time.example('2026-03-09T08:15:00.000Z'),
   updated_at: time.example('2026-03-09T08:15:00.000Z'),
+  ...managedFields,
 }).label('ReferentialCheck')
 
 const sample = sampleReply('The value that no parent has; null of personal data.')
@@ -85,7 +87,7 @@ export const replies = {
   dryRun: reply(inData(dryRun).description('The outcome now')),
   get: reply(inData(check)),
   patched: reply(inData(check)),
-  removed: reply(removal('Referential check Orders have customers was removed')),
+  removed: reply(checkRemoval('Referential check Orders have customers was removed')),
   run: reply(inData(executed).description('The result, with samples of rows without a parent')),
   results: reply(inItems(result, { operating_hours: operatingHoursReply })),
 }

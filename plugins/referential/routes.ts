@@ -4,6 +4,7 @@ import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { findCheck, listChecks, patchCheck, removeCheck, summarize, type CheckFilter } from './checks.ts'
 import { createCheck } from './create.ts'
+import { checkDeclaration } from './declaration.ts'
 import { dryRunCheck, type ReferentialDryRun } from './dry-run.ts'
 import type { NewCheck } from './fields.ts'
 import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'
@@ -65,6 +66,7 @@ export function referentialResource(
     presentChart: async (trx, { tableId }) => ({
       operating_hours: await server.plugins.operatingSchedules.loadHoursOfTable(trx, tableId),
     }),
+    declaration: checkDeclaration(server),
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,

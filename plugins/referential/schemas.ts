@@ -23,6 +23,9 @@ export const newCheck = Joi.object({
     name: 'Orders have customers',
   })
 
+/** A check of a declaration: the body of a new one without the child's table. */
+export const declaredCheck = newCheck.keys({ child_table_path: Joi.forbidden() })
+
 /** The body of a new check, and the asset that has it. */
 export const dryRun = newCheck.keys({ asset_id: dryRunKeys.asset_id }).example(
   {

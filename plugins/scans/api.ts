@@ -1,17 +1,25 @@
-import type { Request, RouteOptionsResponse, ServerRoute } from '@hapi/hapi'
-import type Joi from 'joi'
-import type { Model, ModelClass, QueryBuilder } from 'objection'
+import type { ServerRoute } from '@hapi/hapi'
+import type { Model, ModelClass } from 'objection'
 import type { Check, CheckType, CheckOutcome } from '../../checks/check.ts'
-import type { CompanyRow, Readings, Transaction } from '../../server/database/database.ts'
-import type { ErrorCode } from '../../server/http/errors.ts'
-import type { Page } from '../../server/http/page.ts'
-import type { Asset, TableContext } from '../catalog/api.ts'
+import type { CompanyRow, Transaction } from '../../server/database/database.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { CheckResource } from './check-resource.ts'
 import type { CheckSeries } from './check-series.ts'
+import type { DeclaredChecks, FindOwners } from './declared/declared-checks.ts'
 import type { ListedChecks } from './list/listed-checks.ts'
 
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
 
+export type { CheckResource, PresentedPage } from './check-resource.ts'
 export type { CheckSeries } from './check-series.ts'
+export type {
+  CheckFields,
+  CheckKind,
+  CheckRef,
+  DeclaredCheck,
+  DeclaredChecks,
+  RecordEvent,
+} from './declared/declared-checks.ts'
 export type { ListedChecks } from './list/listed-checks.ts'
 export type { MissingCheckRequest, MissingCheckResult, MissingCheckTarget } from './missing-checks.ts'
 
@@ -201,71 +209,6 @@ export interface ScanRunOptions {
   respectsBreaker?: boolean
 }
 
-/** A page of a list, as its reply shows it, and how many items there are in all. */
-export interface PresentedPage {
-  items: object[]
-  total: number
-}
-
-/** A kind of check as the API offers it: what its endpoints need to know of it, and do with it. */
-export interface CheckResource<Row, Result extends Model> {
-  names: {
-    /** The path segment below `/api/v1/sdk`, and the tag. */
-    path: string
-    /** As sentences name it: `rule`, `rules`. */
-    one: string
-    many: string
-    /** The path parameter that holds its id. */
-    id: string
-    /** The last path segments of what runs one and of what that stores. */
-    run: string
-    results: string
-    /** The type of its entries in the audit log. */
-    audit: string
-    notFound: ErrorCode
-    /** The error codes of the endpoints of one, where they do not follow from the parameter's name. */
-    errors?: ErrorCode[]
-  }
-  schemas: Record<'id' | 'list' | 'create' | 'patch', Joi.Schema> & { get?: Joi.Schema; run?: Joi.Schema }
-  /** What makes one for each of several columns. */
-  bulk?: { body: Joi.Schema; reply: RouteOptionsResponse }
-  replies: Record<
-    'summary' | 'list' | 'created' | 'get' | 'patched' | 'removed' | 'run' | 'results',
-    RouteOptionsResponse
-  >
-  /** Its public id, its name at the start of a sentence, and what the audit log holds of it. */
-  identify(row: Row): { id: string; title: string; details: object }
-  summarize(trx: Transaction, asset: Asset): Promise<object>
-  list(request: Request, assetId: string, query: Page): Promise<PresentedPage>
-  /** The statements that `list` gives to `readForCaller`, for an asset by UUID. */
-  listReadings?(companyId: string, assetId: string, query: Page): Readings<object[]>
-  /** @param audit is called in the transaction that stores the row, with more details of it */
-  create(
-    companyId: string,
-    assetId: string,
-    body: object,
-    audit: (trx: Transaction, row: Row, details?: object) => Promise<unknown>,
-  ): Promise<object>
-  find(trx: Transaction, asset: Asset, id: string): Promise<Row | undefined>
-  present(trx: Transaction, row: Row, query: object): object | Promise<object>
-  /** @returns undefined when the row is gone */
-  patch(trx: Transaction, row: Row, patch: object): Promise<Row | undefined>
-  remove(trx: Transaction, row: Row): Promise<void>
-  /** @returns undefined when the row is gone */
-  run(row: Row, body: object | null): Promise<object | undefined>
-  /** What is stored of a row, newest first. */
-  results(trx: Transaction, row: Row): QueryBuilder<Result, Result[]>
-  presentResult(result: Result, row: Row): object
-  /** What a chart of the results needs besides them: fields beside `items`. */
-  presentChart?(trx: Transaction, row: Row): Promise<object>
-  /** Measures a check that is not stored. */
-  dryRun?: {
-    body: Joi.Schema
-    reply: RouteOptionsResponse
-    measure(companyId: string, body: object): Promise<object>
-  }
-}
-
 /** What other features may ask of scans, as `server.plugins.scans`. */
 export interface ScansApi {
   /**
@@ -273,8 +216,16 @@ export interface ScansApi {
    * @returns what scans one row's table now for this row alone, by the same path as the sweep's jobs
    */
   contribute<Row extends ScheduledCheck, Result>(feature: CheckFeature<Row, Result>): CheckNow<Row, Result>
-  /** The endpoints of one kind of check. */
+  /** The endpoints of one kind of check, which can be declared by files then, too. */
   routesOf<Row, Result extends Model>(resource: CheckResource<Row, Result>): ServerRoute[]
+  /** Adds a kind of check without such endpoints to those that can be declared. */
+  declare(checks: DeclaredChecks): void
+  /** The kinds of checks that can be declared, in the order in which their rows are locked. */
+  declaredKinds(): readonly DeclaredChecks[]
+  /** Adds a feature that manages checks, for `managed_by` of their records. */
+  addOwners(find: FindOwners): void
+  /** What manages each of some checks; nothing for checks made by hand. */
+  findOwners: FindOwners
   /** Scans a table once for every feature's checks: those the sweep claimed, or all active ones. */
   runTable(
     companyId: string,
@@ -320,6 +271,12 @@ export interface ScansApi {
    * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
    */
   configure(companyId: string, assetId: string, request: CheckRequest): Promise<ConfiguredCheck>
+  /** The same for a table that is loaded. @param asksEngine whether the engine is asked about what only it knows */
+  configureTable(
+    table: TableContext,
+    request: Omit<CheckRequest, 'tablePath'>,
+    asksEngine: boolean,
+  ): Promise<ConfiguredCheck>
   /**
    * What a new check would have said in the past, by one statement. A source that cannot be reached
    * is reported in the summary and does not prevent the check.

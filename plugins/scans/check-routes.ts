@@ -3,14 +3,16 @@ import Joi from 'joi'
 import type { Model } from 'objection'
 import { validate as isUuid } from 'uuid'
 import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
-import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
+import { auditRequest } from '../../server/http/audit.ts'
+import { warnOfChange, warnOfRemoval } from '../../server/http/check-owner.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { pageOf, pageQuery, pagination, type Page } from '../../server/http/page.ts'
 import { pascalCase } from '../../server/openapi/components.ts'
-import type { CheckResource } from './api.ts'
+import type { CheckResource, RecordEvent } from './api.ts'
 import { createForColumns } from './create-many.ts'
+import { auditEventOf, changeCheck, removeCheck } from './declared/checks-of-resource.ts'
 
 const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
 const resultQuery = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))
@@ -26,7 +28,16 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
   const route = routesOf(names.path)
   const app = names.errors && { errors: names.errors }
 
-  const audit = auditorOf(names.audit, (row: Row) => identify(row).id)
+  const recorder =
+    (request: Request, trx: Transaction): RecordEvent =>
+    event =>
+      auditRequest(request, trx, event)
+  const auditCreated = (request: Request, trx: Transaction, row: Row) =>
+    auditRequest(request, trx, auditEventOf(resource, 'created', row))
+  const ownerOf = async (trx: Transaction, row: Row) => {
+    const { id } = identify(row)
+    return (await server.plugins.scans.findOwners(trx, resource.declaration.kind, [id])).get(id)
+  }
   const assetIdOf = (request: Request) => param(request, 'asset_id')
   const assetOf = (trx: Transaction, request: Request) =>
     server.plugins.catalog.findAsset(trx, assetIdOf(request))
@@ -78,8 +89,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
           caller(request).companyId,
           assetIdOf(request),
           bodyOf(request),
-          (trx, row, details) =>
-            audit(request, trx, 'created', row, { ...identify(row).details, ...details }),
+          (trx, row) => auditCreated(request, trx, row),
         )
         return h.response({ data }).code(201)
       },
@@ -102,9 +112,9 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
                   companyId,
                   assetIdOf(request),
                   { ...body, column_name: column },
-                  (trx, row, details) => {
+                  (trx, row) => {
                     id = identify(row).id
-                    return audit(request, trx, 'created', row, { ...identify(row).details, ...details })
+                    return auditCreated(request, trx, row)
                   },
                 )
                 return id
@@ -122,9 +132,16 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
       response: replies.get,
       app,
       handler: request =>
-        inCompany(request, async trx => ({
-          data: await resource.present(trx, await rowOf(trx, request), queryOf(request)),
-        })),
+        inCompany(request, async trx => {
+          const row = await rowOf(trx, request)
+          const owner = await ownerOf(trx, row)
+          return {
+            data: {
+              ...(await resource.present(trx, row, queryOf(request))),
+              ...(owner && { managed_by: owner }),
+            },
+          }
+        }),
     }),
     route('PATCH', item, access.write, {
       id: `update${name}`,
@@ -135,10 +152,11 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
       app,
       handler: request =>
         inCompany(request, async trx => {
-          const patch = bodyOf<object>(request)
-          const row = present(request, await resource.patch(trx, await rowOf(trx, request), patch))
-          await audit(request, trx, 'updated', row, { fields: fieldsOf(patch) })
-          return { data: await resource.present(trx, row, {}) }
+          const found = await rowOf(trx, request)
+          const owner = await ownerOf(trx, found)
+          const change = { row: found, patch: bodyOf<object>(request) }
+          const row = present(request, await changeCheck(resource, trx, change, recorder(request, trx)))
+          return { data: { ...(await resource.present(trx, row, {})), ...warnOfChange(owner) } }
         }),
     }),
     route('DELETE', item, access.write, {
@@ -151,10 +169,11 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
       handler: request =>
         inCompany(request, async trx => {
           const row = await rowOf(trx, request)
-          await resource.remove(trx, row)
-          const { title, details } = identify(row)
-          await audit(request, trx, 'removed', row, details)
-          return { data: { success: true, message: `${title} was removed` } }
+          const owner = await ownerOf(trx, row)
+          await removeCheck(resource, trx, row, recorder(request, trx))
+          return {
+            data: { success: true, message: `${identify(row).title} was removed`, ...warnOfRemoval(owner) },
+          }
         }),
     }),
     route('POST', `${item}/${names.run}`, access.write, {

@@ -24,6 +24,20 @@ export async function configure(
     const asset = await catalog.findAsset(trx, assetId)
     return { source: asset.source, table: await catalog.findTable(trx, asset, request.tablePath) }
   })
+  return configureTable(server, loaded, request, true)
+}
+
+/**
+ * Checks what a user asks for of a table that is loaded, wherever its path came from.
+ * @param asksEngine whether the engine is asked the type's questions
+ */
+export async function configureTable(
+  server: Server,
+  loaded: TableContext,
+  request: Omit<CheckRequest, 'tablePath'>,
+  asksEngine: boolean,
+): Promise<ConfiguredCheck> {
+  const { catalog } = server.plugins
   const type = typeOf(server, request)
   const column = columnOf(server, type, loaded, request)
   const config = validConfig(type, request, column)
@@ -43,7 +57,7 @@ export async function configure(
   const table = catalog.tableInfo(loaded.table)
   const { dialect } = catalog.connectorOf(loaded.source)
   const refusal = await typeRefusal(type, config, column, { dialect, table })
-  const answer = refusal === null ? await askEngine(server, loaded, check) : refusal
+  const answer = refusal ?? (asksEngine ? await askEngine(server, loaded, check) : undefined)
   if (typeof answer === 'string')
     throw invalidInput([{ field: fieldOf(request, Object.keys(config)[0]), error: answer }])
   return {
@@ -103,7 +117,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['invalid-query', 'missing-object'
 /** Milliseconds that the engine may take for a question. */
 const ENGINE_TIMEOUT_MS = 5_000
 
-function typeOf(server: Server, { family, type, typeField }: CheckRequest): CheckType {
+function typeOf(server: Server, { family, type, typeField }: Omit<CheckRequest, 'tablePath'>): CheckType {
   const findColumn = server.checks.all().filter(check => check.family === family)
   const found = findColumn.find(check => check.name === type)
   if (found) return found
@@ -118,7 +132,7 @@ function columnOf(
   server: Server,
   type: CheckType,
   { table }: TableContext,
-  request: CheckRequest,
+  request: Pick<CheckRequest, 'column' | 'typeField' | 'type'>,
 ): ColumnInfo | undefined {
   if (type.column === 'ignored') return undefined
   if (request.column !== undefined)
@@ -127,7 +141,11 @@ function columnOf(
   throw invalidField('column_name', `is required for ${type.name}`, { [request.typeField]: type.name })
 }
 
-function validConfig(type: CheckType, request: CheckRequest, column: ColumnInfo | undefined) {
+function validConfig(
+  type: CheckType,
+  request: Omit<CheckRequest, 'tablePath'>,
+  column: ColumnInfo | undefined,
+) {
   const { value, error } = type.config.validate(request.config, {
     ...EXTENSION_VALIDATION_OPTIONS,
     convert: false,
@@ -158,7 +176,10 @@ function inexactIntegers(value: unknown, path: (string | number)[] = []): (strin
     : Object.entries(value).flatMap(([name, item]) => inexactIntegers(item, [...path, name]))
 }
 
-function fieldOf({ configField, typeField }: CheckRequest, name: string | undefined): string {
+function fieldOf(
+  { configField, typeField }: Pick<CheckRequest, 'configField' | 'typeField'>,
+  name: string | undefined,
+): string {
   return [configField, name].filter(part => part !== undefined).join('.') || typeField
 }
 
@@ -167,7 +188,7 @@ function assertSuited(
   type: CheckType,
   { source }: TableContext,
   column: ColumnInfo | undefined,
-  { typeField }: CheckRequest,
+  { typeField }: Pick<CheckRequest, 'typeField'>,
 ): void {
   const refusal = findSuitabilityRefusal(server, type, source, column)
   if (!refusal) return

@@ -1,12 +1,14 @@
 import type { Plugin } from '@hapi/hapi'
-import type { CheckFeature, ScansApi } from './api.ts'
+import type { CheckFeature, DeclaredChecks, ScansApi } from './api.ts'
 import { checkAsset, resolveTarget } from './check.ts'
 import { checkJob, checkRoute } from './check-job.ts'
 import { checkListRoutes } from './list/check-list.ts'
 import { checkRoutes } from './check-routes.ts'
-import { configure } from './configure.ts'
+import { configure, configureTable } from './configure.ts'
 import { costExtension } from './costs/costs.ts'
 import { costRoute } from './costs/cost-routes.ts'
+import { checksOfResource } from './declared/checks-of-resource.ts'
+import { CHECK_KINDS, type FindOwners } from './declared/declared-checks.ts'
 import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
 import { createMissingChecks } from './missing.ts'
 import { backfill, dryRun } from './past.ts'
@@ -31,6 +33,8 @@ export const scans: Plugin<undefined> = {
       },
     } satisfies Record<string, ApiTag>)
     const features: CheckFeature[] = []
+    const declared: DeclaredChecks[] = []
+    const owners: FindOwners[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
     server.plugins.catalog.extendAssets(costExtension)
     server.jobs.add(scanJob, dispatchJob, checkJob, pruneJob)
@@ -40,7 +44,18 @@ export const scans: Plugin<undefined> = {
         features.push(feature as unknown as CheckFeature)
         return (row, choice) => runRow(server, feature, row, choice)
       },
-      routesOf: resource => checkRoutes(server, resource),
+      routesOf(resource) {
+        declared.push(checksOfResource(resource))
+        return checkRoutes(server, resource)
+      },
+      declare: checks => void declared.push(checks),
+      declaredKinds: () =>
+        declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind)),
+      addOwners: find => void owners.push(find),
+      async findOwners(trx, kind, checkIds) {
+        const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
+        return new Map(found.flatMap(each => [...each]))
+      },
       runTable: (companyId, tableId, which, choice) =>
         runTable(server, features, { companyId, tableId, which }, choice),
       resolveTarget: (trx, companyId, assetId, tablePath) =>
@@ -50,6 +65,7 @@ export const scans: Plugin<undefined> = {
       createMissing: (request, store) => createMissingChecks(server, request, store),
       dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
+      configureTable: (table, request, asksEngine) => configureTable(server, table, request, asksEngine),
       backfill: (configured, choice) => backfill(server, configured, choice),
       dryRun: (configured, choice) => dryRun(server, configured, choice),
     } satisfies ScansApi)

@@ -5,7 +5,14 @@ import type { Schedule } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
-import type { Backfill, ConfiguredCheck, MissingCheckRequest, MissingCheckResult } from '../scans/api.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type {
+  Backfill,
+  CheckRequest,
+  ConfiguredCheck,
+  MissingCheckRequest,
+  MissingCheckResult,
+} from '../scans/api.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
 import { ValidityResult, ValidityRule, ValidityState, type NamedRule } from './models.ts'
@@ -15,15 +22,22 @@ import { newRule } from './schemas.ts'
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
 export function configureRule(server: Server, companyId: string, assetId: string, body: NewRule) {
   return server.plugins.scans.configure(companyId, assetId, {
-    family: 'rule',
     tablePath: body.table_path,
+    ...requestOf(body),
+  })
+}
+
+/** What a body asks for, wherever its table came from. */
+export function requestOf(body: Omit<NewRule, 'table_path'>): Omit<CheckRequest, 'tablePath'> {
+  return {
+    family: 'rule',
     type: body.rule_type,
     typeField: 'rule_type',
-    column: body.column_name,
+    column: body.column_name ?? undefined,
     config: body.rule_config ?? {},
     configField: 'rule_config',
     nullIsValid: body.treat_null_as_valid,
-  })
+  }
 }
 
 /**
@@ -44,11 +58,16 @@ export async function createRule(
   const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
   return server.db.company(companyId, async trx => {
     const schedule = await scheduleOf(server, trx, periodsOf(body))
-    const rule = await insertRule(trx, configured, body)
+    const rule = await insertConfigured(trx, configured, body)
     if (past) await learnPast(trx, rule, past, schedule)
     await audit(trx, rule)
     return { rule, ...(past && { backfill: past.summary }), warnings: configured.warnings }
   })
+}
+
+/** The name of a rule that is given none. */
+export function usualName(type: string, table: { name: string }, column: string | null): string {
+  return `${type} ${[table.name, column].filter(Boolean).join('.')}`
 }
 
 /** The columns of a new rule but those of its source and its config. */
@@ -56,13 +75,13 @@ const ownColumns = (
   type: string,
   table: { id: string; name: string },
   column: string | null,
-  body: NewRule,
+  body: object & { error_message?: string | null },
 ) => ({
   uuid: v4(),
   tableId: table.id,
   columnName: column,
   ruleType: type,
-  name: `${type} ${[table.name, column].filter(Boolean).join('.')}`,
+  name: usualName(type, table, column),
   ...columnsOf<ValidityRule>(ruleFields, body),
   errorMessage: body.error_message || null,
 })
@@ -94,13 +113,25 @@ export function createMissingRules(
   })
 }
 
-async function insertRule(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewRule) {
+function insertConfigured(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewRule) {
+  const { type, column = null, config } = check
+  return insertRule(trx, { source, table }, { type: type.name, column, config: storedConfig(config) }, body)
+}
+
+/** A config as it is stored: null of a type that takes none. */
+export function storedConfig(config: Record<string, unknown>): ValidityRule['ruleConfig'] {
+  return Object.keys(config).length === 0 ? null : config
+}
+
+/** Stores a rule. @param body its other fields, validated */
+export async function insertRule(
+  trx: Transaction,
+  { source, table }: TableContext,
+  { type, column, config }: { type: string; column: string | null; config: ValidityRule['ruleConfig'] },
+  body: object,
+): Promise<NamedRule> {
   const { id } = await ValidityRule.query(trx)
-    .insert({
-      sourceId: source.id,
-      ruleConfig: Object.keys(check.config).length === 0 ? null : check.config,
-      ...ownColumns(check.type.name, table, check.column ?? null, body),
-    })
+    .insert({ sourceId: source.id, ruleConfig: config, ...ownColumns(type, table, column, body) })
     .returning('id')
   return rulesWithNames(trx).findById(id).throwIfNotFound()
 }

@@ -8,9 +8,10 @@ import {
   sampleReply,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
+import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { detailFields, listedFields } from './fields.ts'
-import { exampleRecord, held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
+import { exampleRecord, held, inData, inItems, record, reply } from '../../server/http/envelopes.ts'
 
 const { text, time, count, integer, number, flag } = held
 
@@ -55,7 +56,7 @@ const detailItem = {
   ...replyKeys(detailFields),
 }
 
-const detail = exampleRecord(detailItem).label('ValidityRuleDetail')
+const detail = exampleRecord({ ...detailItem, ...managedFields }).label('ValidityRuleDetail')
 
 const made = exampleRecord({
   ...detailItem,
@@ -181,7 +182,7 @@ export const replies = {
   dryRun: reply(inData(dryRun).description('The outcome now, samples, and what would alert')),
   get: reply(inData(detail).description('The rule, with its configuration')),
   patched: reply(inData(detail).description('The rule, as stored')),
-  removed: reply(removal('Rule Known statuses was removed')),
+  removed: reply(checkRemoval('Rule Known statuses was removed')),
   run: reply(inData(checked).description('The result, with samples of invalid rows')),
   results: reply(
     inItems(result, {

@@ -5,6 +5,7 @@ import { newestFirst } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { createRule } from './create.ts'
 import { dryRunRule, type RuleDryRun } from './dry-run.ts'
+import { ruleDeclaration } from './declaration.ts'
 import type { NewRule } from './fields.ts'
 import { ValidityResult, type NamedRule, type ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail, presentWarnings } from './present.ts'
@@ -39,6 +40,7 @@ export function ruleResource(
     bulk: { body: schemas.newRules, reply: replies.createdMany },
     replies,
     identify: ({ uuid, name }) => ({ id: `v_${uuid}`, title: `Rule ${name}`, details: { name } }),
+    createdDetails: ({ ruleType }) => ({ rule_type: ruleType }),
     summarize,
     async list(request, assetId, query) {
       const { companyId } = caller(request)
@@ -55,7 +57,7 @@ export function ruleResource(
         companyId,
         assetId,
         body as NewRule,
-        (trx, created) => audit(trx, created, { rule_type: created.ruleType }),
+        audit,
       )
       return { ...presentRuleDetail(rule), ...(backfill && { backfill }), ...presentWarnings(warnings) }
     },
@@ -80,6 +82,7 @@ export function ruleResource(
       threshold: rule.detectionMode === 'manual' ? (rule.alertThresholdPercent ?? 0) : null,
       operating_hours: await loadHoursOf(server, trx, rule),
     }),
+    declaration: ruleDeclaration(server),
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,

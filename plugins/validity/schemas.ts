@@ -40,6 +40,13 @@ export const newRule = Joi.object({
     severity: 'critical',
   })
 
+/** A rule of a declaration: the body of a new one without its table and its past, and whether it is active. */
+export const declaredRule = newRule.keys({
+  table_path: Joi.forbidden(),
+  backfill_days: Joi.forbidden(),
+  is_active: ruleFields.is_active.body.default(true),
+})
+
 /** The body of a new rule for each of several columns, which are named after them. */
 export const newRules = newRule
   .keys({ column_name: Joi.forbidden(), name: Joi.forbidden(), column_names: columnNames })

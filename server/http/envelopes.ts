@@ -132,7 +132,12 @@ export function inEnvelope(schema: Joi.Schema, meta: Joi.Schema = envelopeFields
 
 /** `{data: {success, message}}`, for removals. */
 export function removal(message: string): Joi.Schema {
-  return inData(record({ success: Joi.valid(true), message: Joi.string().example(message) }).label('Removal'))
+  return inData(record(removalFields(message)).label('Removal'))
+}
+
+/** The fields of such a reply. */
+export function removalFields(message: string): Record<string, Joi.Schema> {
+  return { success: Joi.valid(true), message: Joi.string().example(message) }
 }
 
 /** What is wrong with each field, in the details of every error of input. */

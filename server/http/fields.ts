@@ -1,4 +1,5 @@
 /** One description of a resource's fields, which its bodies, rows and replies follow from. */
+import { isDeepStrictEqual } from 'node:util'
 import type Joi from 'joi'
 import { snakeCaseMappers } from 'objection'
 
@@ -73,4 +74,18 @@ export function presentFields<Row>(fields: Fields<Row>, row: Partial<Row>): Reco
   const shown: Record<string, unknown> = {}
   for (const name in fields) shown[name] = row[fields[name]!.column]
   return shown
+}
+
+/** What is stored of the fields that a body leaves out: their defaults, else null. */
+export function defaultsOf<Row>(fields: Fields<Row>): Record<string, unknown> {
+  return mapFields(fields, ({ default: fallback = null }) => fallback)
+}
+
+/** Leaves out the values that a body need not have: those that equal the defaults, and null where there is none. */
+export function withoutDefaults(
+  values: Record<string, unknown>,
+  defaults: Record<string, unknown>,
+): Record<string, unknown> {
+  const differs = ([name, value]: [string, unknown]) => !isDeepStrictEqual(value, defaults[name] ?? null)
+  return Object.fromEntries(Object.entries(values).filter(differs))
 }

@@ -1,6 +1,7 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { auditRequest, auditorOf, fieldsOf } from '../../../server/http/audit.ts'
+import { auditRequest, fieldsOf } from '../../../server/http/audit.ts'
+import { warnOfChange, warnOfRemoval, type CheckOwner } from '../../../server/http/check-owner.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
@@ -18,6 +19,7 @@ import {
   createSchedule,
   deleteSchedule,
   patchSchedule,
+  scheduleEvent,
   type ScheduleRequest,
   type ScheduleFields,
 } from './schedules.ts'
@@ -46,7 +48,8 @@ export const scheduleRoutes: ServerRoute[] = [
       await assertRunnable(request.server, caller(request).companyId, body, body)
       const made = await inCompany(request, async trx => {
         const schedule = await createSchedule(request.server, trx, body)
-        await audit(request, trx, 'created', schedule, { table: schedule.qualifiedName })
+        const event = scheduleEvent('created', schedule, { table: schedule.qualifiedName })
+        await auditRequest(request, trx, event)
         return { schedule, warnings: await warningsOf(request.server, trx, schedule) }
       })
       return h.response({ data: await checkedSchedule(request, made) }).code(201)
@@ -89,8 +92,14 @@ export const scheduleRoutes: ServerRoute[] = [
       await assertRunnable(request.server, caller(request).companyId, { id }, patch)
       const changed = await inCompany(request, async trx => {
         const schedule = await patchSchedule(request.server, trx, id, patch)
-        await audit(request, trx, 'updated', schedule, { fields: fieldsOf(patch) })
-        return { schedule, warnings: await warningsOf(request.server, trx, schedule) }
+        const owner = await ownerOf(request, trx, id)
+        const event = scheduleEvent('updated', schedule, { fields: fieldsOf(patch) })
+        await auditRequest(request, trx, event)
+        return {
+          schedule,
+          ...(owner && { owner }),
+          warnings: await warningsOf(request.server, trx, schedule),
+        }
       })
       return { data: await checkedSchedule(request, changed) }
     },
@@ -102,22 +111,36 @@ export const scheduleRoutes: ServerRoute[] = [
     response: replies.scheduleRemoved,
     handler: request =>
       inCompany(request, async trx => {
-        const schedule = await deleteSchedule(request.server, trx, param(request, 'id'))
+        const id = param(request, 'id')
+        const owner = await ownerOf(request, trx, id)
+        const schedule = await deleteSchedule(request.server, trx, id)
         const { qualifiedName } = schedule
-        await audit(request, trx, 'removed', schedule, { table: qualifiedName })
+        await auditRequest(request, trx, scheduleEvent('removed', schedule, { table: qualifiedName }))
         return {
-          data: { success: true, message: `The freshness schedule of ${qualifiedName} was removed` },
+          data: {
+            ...{ success: true, message: `The freshness schedule of ${qualifiedName} was removed` },
+            ...warnOfRemoval(owner),
+          },
         }
       }),
   }),
 ]
 
+async function ownerOf({ server }: Request, trx: Transaction, id: string): Promise<CheckOwner | undefined> {
+  return (await server.plugins.scans.findOwners(trx, 'freshness', [id])).get(id)
+}
+
 /** A new or changed schedule after its first check, with warnings. */
 async function checkedSchedule(
   { server }: Request,
-  { schedule, warnings }: { schedule: MonitoredTable; warnings: string[] },
+  { schedule, warnings, owner }: { schedule: MonitoredTable; warnings: string[]; owner?: CheckOwner },
 ): Promise<object> {
-  return { ...presentSchedule(await checkNow(server, schedule)), warnings }
+  const { warnings: more = [], ...managed } = warnOfChange(owner)
+  return {
+    ...presentSchedule(await checkNow(server, schedule)),
+    ...managed,
+    warnings: [...warnings, ...more],
+  }
 }
 
 async function list(request: Request, trx: Transaction): Promise<object> {
@@ -132,7 +155,14 @@ async function list(request: Request, trx: Transaction): Promise<object> {
   const isActive = isActiveOnly || state
   const scope = await scopeOf(request.server, trx, asset)
   const { tables, pagination } = await listSchedules(trx, scope, { ...page, isActive })
-  return { data: { data: tables.map(presentSchedule), pagination } }
+  const owners = await request.server.plugins.scans.findOwners(
+    trx,
+    'freshness',
+    tables.map(({ id }) => id),
+  )
+  const items = tables.map(table => {
+    const owner = owners.get(table.id)
+    return { ...presentSchedule(table), ...(owner && { managed_by: owner }) }
+  })
+  return { data: { data: items, pagination } }
 }
-
-const audit = auditorOf('schedule', ({ id }: { id: string }) => id)

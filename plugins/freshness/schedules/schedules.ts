@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { AuditEvent } from '../../../server/http/audit.ts'
 import { databaseNow, timeOf } from '../../../server/database/now.ts'
 import { apiError, hasCode, invalidField } from '../../../server/http/errors.ts'
 import type { Source, TableContext } from '../../catalog/api.ts'
@@ -41,7 +42,16 @@ export const NEXT_ON_GRID = `next_run_at + make_interval(secs =>
 
 /** Creates the schedule of a table, due at once. @throws 409 if the table has one */
 export async function createSchedule(server: Server, trx: Transaction, body: ScheduleRequest) {
-  const { source, table } = await tableOf(server, trx, body)
+  return insertSchedule(server, trx, await tableOf(server, trx, body), body)
+}
+
+/** Stores the schedule of a table, due at once. @throws 409 if the table has one */
+export async function insertSchedule(
+  server: Server,
+  trx: Transaction,
+  { source, table }: TableContext,
+  body: ScheduleFields & { is_active: boolean },
+): Promise<MonitoredTable> {
   const { mode, slaThreshold, checkInterval } = resolveTerms(source, body)
   const signal = chooseSignal(server, source, table, body)
   const id = v7()
@@ -140,6 +150,15 @@ export async function deleteSchedule(server: Server, trx: Transaction, id: strin
   await Schedule.query(trx).deleteById(schedule.id)
   await resolveOrphanedAlert(server, trx, schedule)
   return schedule
+}
+
+/** The entry of the audit log for what happened to a schedule. */
+export function scheduleEvent(
+  happened: 'created' | 'updated' | 'removed',
+  { id }: Pick<MonitoredTable, 'id'>,
+  details: Record<string, unknown>,
+): AuditEvent {
+  return { action: `schedule.${happened}`, target: { type: 'schedule', id }, details }
 }
 
 async function resolveOrphanedAlert(server: Server, trx: Transaction, { id }: MonitoredTable): Promise<void> {

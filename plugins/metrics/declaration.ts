@@ -1,0 +1,72 @@
+import type { Server } from '@hapi/hapi'
+import { formatName } from '../../connectors/catalog.ts'
+import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
+import { validateBody } from '../../server/http/validate-body.ts'
+import type { CheckResource } from '../scans/api.ts'
+import { insertMetric, requestOf } from './create.ts'
+import { metricFields, type NewMetric } from './fields.ts'
+import { metricsWithNames } from './metrics.ts'
+import type { Metric, NamedMetric, Snapshot } from './models.ts'
+import { declaredMetric } from './schemas.ts'
+
+/** The fields that a change may set; all others, those of the type among them, say what is measured. */
+const CHANGEABLE_FIELDS: ReadonlySet<string> = new Set(['capture_interval', 'sensitivity', 'is_active'])
+
+const DEFAULTS = { ...defaultsOf(metricFields), is_active: true }
+
+/** Metrics as declarations of many checks list and create them. */
+export function metricDeclaration(server: Server): CheckResource<NamedMetric, Snapshot>['declaration'] {
+  return {
+    kind: 'metric',
+    body: declaredMetric,
+    fixedFields: fields => Object.keys(fields).filter(name => !CHANGEABLE_FIELDS.has(name)),
+    async list(trx, source) {
+      const metrics = await metricsWithNames(trx)
+        .where('metrics.sourceId', source.id)
+        .select('tables.isActive as isTableActive')
+        .orderBy('metrics.internalId')
+        .castTo<(NamedMetric & { isTableActive: boolean })[]>()
+      return metrics.map(metric => ({
+        id: `m_${metric.id}`,
+        tableId: metric.tableId,
+        tablePath: formatName([metric.catalogName, metric.schemaName, metric.ofTable]),
+        isTableActive: metric.isTableActive,
+        fields: fieldsOf(metric),
+        body: withoutDefaults(fieldsOf(metric), DEFAULTS),
+      }))
+    },
+    async read(table, body, asksEngine) {
+      const metric = validateBody<NewMetric & { is_active: boolean }>(declaredMetric, body)
+      const { check } = await server.plugins.scans.configureTable(table, requestOf(metric), asksEngine)
+      return {
+        metric_type: check.type.name,
+        column_name: check.column ?? null,
+        ...check.config,
+        group_by_columns: metric.group_by_columns,
+        capture_interval: metric.capture_interval,
+        sensitivity: metric.sensitivity,
+        is_active: metric.is_active,
+      }
+    },
+    insert(trx, table, fields) {
+      const { metric_type: metricType, column_name: columnName, ...rest } = fields
+      const own = new Set(Object.keys(metricFields))
+      const config = Object.fromEntries(Object.entries(rest).filter(([name]) => !own.has(name)))
+      return insertMetric(
+        trx,
+        table,
+        { metricType: metricType as string, columnName: columnName as string | null, config },
+        fields,
+      )
+    },
+  }
+}
+
+function fieldsOf(metric: Metric) {
+  return {
+    metric_type: metric.metricType,
+    column_name: metric.columnName,
+    ...metric.config,
+    ...presentFields(metricFields, metric),
+  }
+}

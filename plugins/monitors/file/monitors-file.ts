@@ -1,0 +1,207 @@
+/** The monitors file: a YAML text that lists the checks of the tables of a source. */
+import { Document, isCollection, isScalar, isSeq, visit } from 'yaml'
+import { didYouMean, nearest, quoteName } from '../../../server/http/nearest.ts'
+import { parseYaml, YamlParseError, type TextPosition } from '../../../server/yaml.ts'
+import { ENTRY_FIELDS, KEY_PATTERN } from './json-schema.ts'
+
+export const MONITOR_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
+export type MonitorKind = (typeof MONITOR_KINDS)[number]
+
+/** A check: its key, and the fields that its POST takes, without the table. */
+export type MonitorEntry = { key: string } & Record<string, unknown>
+
+export type TableMonitors = Partial<Record<MonitorKind, MonitorEntry[]>>
+
+/** What a file holds. */
+export interface MonitorsDocument {
+  version: 1
+  /** The name of the source. */
+  source: string
+  /** By `catalog.schema.table`, or less where that is clear. */
+  tables: Record<string, { checks: TableMonitors }>
+}
+
+/** A mistake in a file; without a position in a document that came as JSON. */
+export interface FileFault {
+  file: string
+  line: number | null
+  column: number | null
+  /** Where in the document, with dots. */
+  field: string
+  message: string
+  candidates?: string[]
+}
+
+export interface MonitorsFile {
+  name: string
+  document: MonitorsDocument
+  /** Where the key or item at a path starts, or its nearest existing owner. */
+  positionOf(path: readonly string[]): TextPosition | null
+}
+
+export class MonitorsFileError extends Error {
+  override readonly name = 'MonitorsFileError'
+  readonly faults: readonly FileFault[]
+
+  constructor(faults: readonly FileFault[]) {
+    super(faults.map(formatFault).join('\n'))
+    this.faults = faults
+  }
+}
+
+/** `monitors/shop.yaml:12:9: …`. */
+export function formatFault({ file, line, column, field, message }: FileFault): string {
+  const place = line === null ? `${file}: ${field}` : `${file}:${line}:${column}`
+  return `${place}: ${message}`
+}
+
+const MAX_FAULTS = 100
+/** Anchors are good for what many checks have in common. */
+const MAX_ALIASES = 10_000
+
+/**
+ * Reads a monitors file. What its checks say is not judged: that takes their tables.
+ * @param name of the file, for messages
+ * @throws MonitorsFileError with all mistakes
+ */
+export function readMonitors(text: string, name: string): MonitorsFile {
+  try {
+    const { value, positionOf, doubts } = parseYaml(text, { what: 'monitors file', maxAliases: MAX_ALIASES })
+    const faults = doubts.map(({ message, line, column }) => ({
+      ...{ file: name, line, column, field: '' },
+      message: message.replace(LINE_PREFIX, ''),
+    }))
+    if (faults.length > 0) throw new MonitorsFileError(faults)
+    return readDocument(value, name, positionOf)
+  } catch (error) {
+    if (!(error instanceof YamlParseError)) throw error
+    throw new MonitorsFileError(
+      error.failures.map(({ message, line, column }) => ({
+        ...{ file: name, line, column, field: '' },
+        message: message.replace(LINE_PREFIX, ''),
+      })),
+    )
+  }
+}
+
+/** The messages of the parser begin with the line. */
+const LINE_PREFIX = /^line \d+: /
+
+/** The same of a document that is no text any more. @throws MonitorsFileError with all mistakes */
+export function readDocument(
+  value: unknown,
+  name: string,
+  positionOf: MonitorsFile['positionOf'] = () => null,
+): MonitorsFile {
+  const faults: FileFault[] = []
+  const blame: Blame = (path, message, candidates) => {
+    if (faults.length >= MAX_FAULTS) return
+    const { line, column } = positionOf(path) ?? { line: null, column: null }
+    const more = candidates && candidates.length > 0 ? { candidates } : {}
+    faults.push({ file: name, line, column, field: path.join('.'), message, ...more })
+  }
+  judgeDocument(value, blame)
+  if (faults.length > 0) throw new MonitorsFileError(faults)
+  return { name, document: value as MonitorsDocument, positionOf }
+}
+
+type Blame = (path: readonly string[], message: string, candidates?: string[]) => void
+
+function judgeDocument(value: unknown, blame: Blame): void {
+  if (!isObject(value)) return blame([], 'a monitors file is an object with version, source and tables')
+  blameUnknown(value, ['version', 'source', 'tables'], [], blame)
+  if (value.version !== 1)
+    blame(['version'], 'version' in value ? 'version must be 1' : 'version is missing: write version: 1')
+  if (typeof value.source !== 'string' || value.source === '')
+    blame(['source'], 'source must be the name of a source')
+  if (!isObject(value.tables)) return blame(['tables'], 'tables must be an object of tables by their paths')
+  const keys = new Map<string, string>()
+  for (const [path, table] of Object.entries(value.tables)) judgeTable(table, ['tables', path], keys, blame)
+}
+
+function judgeTable(table: unknown, at: string[], keys: Map<string, string>, blame: Blame): void {
+  if (!isObject(table)) return blame(at, 'a table is an object with checks')
+  blameUnknown(table, ['checks'], at, blame)
+  const checks = table.checks ?? {}
+  if (!isObject(checks))
+    return blame([...at, 'checks'], `checks must be an object of ${MONITOR_KINDS.join(', ')}`)
+  blameUnknown(checks, MONITOR_KINDS, [...at, 'checks'], blame)
+  for (const kind of MONITOR_KINDS) {
+    const entries = checks[kind] ?? []
+    const place = [...at, 'checks', kind]
+    if (!Array.isArray(entries)) {
+      blame(place, `${kind} must be a list: begin each check with a dash`)
+      continue
+    }
+    for (const [index, entry] of entries.entries())
+      judgeEntry(entry, kind, [...place, String(index)], keys, blame)
+    if (kind === 'freshness' && entries.length > 1)
+      blame([...place, '1'], 'a table has one freshness schedule: leave one here')
+  }
+}
+
+function judgeEntry(
+  entry: unknown,
+  kind: MonitorKind,
+  at: string[],
+  keys: Map<string, string>,
+  blame: Blame,
+): void {
+  if (!isObject(entry)) return blame(at, 'a check is an object with a key')
+  const { fields, required, hasMore } = ENTRY_FIELDS[kind]
+  if (!hasMore) blameUnknown(entry, fields, at, blame)
+  for (const field of required)
+    if (entry[field] === undefined || entry[field] === null) blame([...at, field], `${field} is missing`)
+  const { key } = entry
+  if (typeof key !== 'string' || !new RegExp(KEY_PATTERN).test(key))
+    return blame(
+      [...at, 'key'],
+      key === undefined
+        ? 'key is missing: give each check a name that stays, such as orders.status'
+        : 'key must be 1 to 200 letters, digits and . _ : / -, the first a letter or digit',
+    )
+  const other = keys.get(key)
+  if (other !== undefined) blame([...at, 'key'], `the key ${quoteName(key)} is used by ${other} already`)
+  else keys.set(key, `${at[1]} (${kind})`)
+}
+
+function blameUnknown(
+  value: Record<string, unknown>,
+  known: readonly string[],
+  at: readonly string[],
+  blame: Blame,
+): void {
+  for (const name of Object.keys(value)) {
+    if (known.includes(name)) continue
+    const candidates = nearest(name, known)
+    const hint = candidates.length > 0 ? didYouMean(candidates) : `; allowed are ${known.join(', ')}`
+    blame([...at, name], `unknown field ${quoteName(name)}${hint}`, candidates)
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Lists of plain values up to this length stand on one line. */
+const MAX_FLOW_CHARACTERS = 80
+
+/**
+ * Writes a monitors file.
+ * @param schemaUrl the address of the JSON Schema, with which editors complete and check the file
+ */
+export function writeMonitors(document: MonitorsDocument, schemaUrl?: string): string {
+  const yaml = new Document(document, { version: '1.2', aliasDuplicateObjects: false })
+  visit(yaml, {
+    Seq(_key, node) {
+      const isPlain = node.items.every(item => isScalar(item) && !String(item.value).includes('\n'))
+      if (isPlain && JSON.stringify(node).length <= MAX_FLOW_CHARACTERS) node.flow = true
+    },
+    Pair(_key, { key, value }) {
+      if (isScalar(key) && isCollection(value) && value.items.length === 0) value.flow = true
+    },
+  })
+  if (isSeq(yaml.contents)) throw new TypeError('A monitors file is an object')
+  const head = schemaUrl === undefined ? '' : `# yaml-language-server: $schema=${schemaUrl}\n`
+  return head + yaml.toString({ lineWidth: 0, flowCollectionPadding: false })
+}
