@@ -36,6 +36,7 @@ import * as snapshotBasis from '../migrations/0025_snapshot_basis.ts'
 import * as checkLists from '../migrations/0026_check_lists.ts'
 import * as scanCosts from '../migrations/0027_scan_costs.ts'
 import * as chartLinkTables from '../migrations/0028_chart_links.ts'
+import * as checkListIndexes from '../migrations/0033_check_list_indexes.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -119,6 +120,7 @@ export const manifest = {
     migration('0026_check_lists', checkLists),
     migration('0027_scan_costs', scanCosts),
     migration('0028_chart_links', chartLinkTables),
+    migration('0033_check_list_indexes', checkListIndexes),
   ],
 }
 

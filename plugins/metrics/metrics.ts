@@ -114,7 +114,7 @@ export const listedMetrics: ListedChecks = {
   alertKind: 'metric_anomaly',
   checks: `select company_id, source_id, table_id, created_at, internal_id as number, 'm_' || id as id,
       cast(null as text) as name, column_name, metric_type as type, cast(null as text) as severity, is_active, check_interval,
-      last_status, is_learning, search_text, group_by_columns = '{}' as has_series
+      last_status, is_learning, status_rank, search_text, table_path, group_by_columns = '{}' as has_series
     from metrics`,
   results: `select r.id, r.captured_at as at, r.value, r.status, r.expected_range_low as low, r.expected_range_high as high,
       r.is_learning and (c.has_series or not exists (

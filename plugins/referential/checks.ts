@@ -106,7 +106,7 @@ export const listedReferences: ListedChecks = {
   alertKind: 'referential_failure',
   checks: `select company_id, source_id, table_id, created_at, internal_id as number, cast(id as text) as id, name,
       child_column_name as column_name, 'referential' as type, severity, is_active, check_interval,
-      latest_status as last_status, false as is_learning, search_text, true as has_series
+      latest_status as last_status, false as is_learning, status_rank, search_text, table_path, true as has_series
     from referential_checks`,
   results: `select r.id, r.checked_at as at, cast(r.orphan_count as float8) as value, r.status, cast(null as float8) as low,
       cast(null as float8) as high, false as is_learning

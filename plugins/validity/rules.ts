@@ -229,8 +229,8 @@ export const listedRules: ListedChecks = {
   kind: 'validity',
   alertKind: 'validity_failure',
   checks: `select company_id, source_id, table_id, created_at, id as number, 'v_' || uuid as id, name, column_name,
-      rule_type as type, severity, is_active, check_interval, latest_status as last_status, is_learning, search_text,
-      true as has_series
+      rule_type as type, severity, is_active, check_interval, latest_status as last_status, is_learning, status_rank,
+      search_text, table_path, true as has_series
     from validity_rules`,
   results: `select r.id, r.checked_at as at, r.invalid_percent as value, r.status, r.expected_range_low as low,
       r.expected_range_high as high, r.is_learning

@@ -2,12 +2,12 @@ import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import { validate as isUuid } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { access, caller, routesOf } from '../../../server/http/access.ts'
-import type { Found } from '../../../server/database/database.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination } from '../../../server/http/page.ts'
 import { readForCaller } from '../../../server/http/read-ahead.ts'
 import type { CheckFeature } from '../api.ts'
-import { checkListReadings, type CheckListQuery, type CheckRow } from './check-list-readings.ts'
+import type { CheckListQuery } from './check-list-page.ts'
+import { checkListReading, type CheckPageRow, type CheckRow } from './check-list-reading.ts'
 import { checkListParams, checkListQuery, checkListReply } from './check-list-schemas.ts'
 
 /** The routes that list the checks of all features: those of the company, and those of an asset. */
@@ -26,14 +26,15 @@ export function checkListRoutes(server: Server, features: readonly CheckFeature[
       app: {
         readings: ({ query }, companyId) =>
           parts().length > 0
-            ? checkListReadings(parts(), companyId, undefined, query as CheckListQuery)
+            ? [checkListReading(parts(), companyId, undefined, query as CheckListQuery)]
             : undefined,
       },
       handler: async request => {
         const query = queryOf<CheckListQuery>(request)
-        if (parts().length === 0) return presentList([[], []], query)
-        const readings = checkListReadings(parts(), caller(request).companyId, undefined, query)
-        return presentList(await readForCaller(request, readings), query)
+        if (parts().length === 0) return presentList([], query)
+        const reading = checkListReading(parts(), caller(request).companyId, undefined, query)
+        const [found] = await readForCaller<[CheckPageRow]>(request, [reading])
+        return presentList(found, query)
       },
     }),
     route('GET', '/api/v1/sdk/checks/{asset_id}', access.read, {
@@ -46,14 +47,16 @@ export function checkListRoutes(server: Server, features: readonly CheckFeature[
       app: {
         readings: ({ params: { asset_id: id = '' }, query }, companyId) =>
           isUuid(id) && parts().length > 0
-            ? checkListReadings(parts(), companyId, id.toLowerCase(), query as CheckListQuery)
+            ? [checkListReading(parts(), companyId, id.toLowerCase(), query as CheckListQuery)]
             : undefined,
       },
       handler: async (request: Request) => {
         const query = queryOf<CheckListQuery>(request)
-        if (parts().length === 0) return presentList([[], []], query)
-        const found = await server.plugins.catalog.readByAsset(request, param(request, 'asset_id'), id =>
-          checkListReadings(parts(), caller(request).companyId, id, query),
+        if (parts().length === 0) return presentList([], query)
+        const [found] = await server.plugins.catalog.readByAsset<[CheckPageRow]>(
+          request,
+          param(request, 'asset_id'),
+          id => [checkListReading(parts(), caller(request).companyId, id, query)],
         )
         return presentList(found, query)
       },
@@ -61,9 +64,9 @@ export function checkListRoutes(server: Server, features: readonly CheckFeature[
   ]
 }
 
-function presentList([found, [counted]]: Found<[CheckRow, { total: number }]>, query: CheckListQuery) {
-  const items = found.map(row => presentCheck(row, query.points))
-  return { data: { items }, pagination: pagination(counted?.total ?? 0, query) }
+function presentList(found: readonly CheckPageRow[], query: CheckListQuery) {
+  const items = found.filter(row => row.id !== null).map(row => presentCheck(row, query.points))
+  return { data: { items }, pagination: pagination(found[0]?.total ?? 0, query) }
 }
 
 function presentCheck(row: CheckRow, points: number): object {

@@ -174,6 +174,71 @@ t.test('filters and pages are those of the whole list', async t => {
   t.match((await list(asset.id, '?limit=3')).body.pagination, { total: 4, has_more: true })
 })
 
+t.test('pages are parts of the whole list, also where times and numbers are equal', async t => {
+  const { asset, run } = await shopWorld(t)
+  await run()
+  for (const [table, number, id, status] of [
+    ['validity_rules', 'id', 'uuid', 'latest_status'],
+    ['metrics', 'internal_id', 'id', 'last_status'],
+    ['referential_checks', 'internal_id', 'id', 'latest_status'],
+  ]) {
+    const [stored] = await app.query(
+      `select string_agg(column_name, ', ') as columns from information_schema.columns
+       where table_name = $1 and is_generated = 'NEVER'`,
+      [table],
+    )
+    await app.query(
+      `insert into ${table} (${stored?.columns}) overriding system value
+       select ${stored?.columns} from (select (jsonb_populate_record(c, jsonb_build_object('${number}', 1000000 + n,
+         '${id}', gen_random_uuid(), '${status}', (array['pass', 'fail', 'error', 'warning', null])[1 + n % 5],
+         'created_at', timestamptz '2026-01-01' + make_interval(days => n / 2)))).*
+       from ${table} c, generate_series(1, 7) n
+       where c.${number} = (select min(${number}) from ${table} where source_id = $1)) copied`,
+      [asset.id],
+    )
+  }
+  const page = async (query: string) => (await list(asset.id, `?points=0&${query}`)).body
+  for (const sort of ['sort=created_at', 'sort=status'])
+    for (const order of ['order=desc', 'order=asc'])
+      for (const filter of [
+        '',
+        'status=failing',
+        'status=failing,pending,error',
+        'search=orders',
+        'search=Public.orders',
+        'kind=metric',
+      ]) {
+        const query = [sort, order, filter].join('&')
+        const whole = await page(`${query}&limit=100`)
+        const ids = itemsOf(whole).map(({ id }) => id)
+        t.equal(ids.length, whole.pagination.total, query)
+        const pages = await Promise.all(ids.map((_, offset) => page(`${query}&limit=3&offset=${offset}`)))
+        t.strictSame(
+          pages.map(itemsOf).map(items => items.map(({ id }) => id)),
+          ids.map((_, offset) => ids.slice(offset, offset + 3)),
+        )
+        t.ok(
+          pages.every(({ pagination }) => pagination.total === ids.length),
+          'with the total',
+        )
+        t.match(await page(`${query}&offset=100`), {
+          data: { items: { length: 0 } },
+          pagination: { total: ids.length },
+        })
+      }
+})
+
+t.test('a search finds checks by the name that their table has now', async t => {
+  const { asset, orders } = await shopWorld(t)
+  const totalOf = async (search: string) => (await list(asset.id, `?search=${search}`)).body.pagination.total
+  t.strictSame([await totalOf('orders'), await totalOf('public.orders')], [4, 4])
+  await app.query(`update tables set name = 'Parcels', schema_name = 'Post' where id = $1`, [orders.id])
+  t.strictSame(
+    [await totalOf('parcels'), await totalOf('st.parcel'), await totalOf('public.orders')],
+    [4, 4, 0],
+  )
+})
+
 t.test('another company has no such asset, and bad input is refused', async t => {
   const { asset, orders } = await shopWorld(t)
   const stranger = await app.signUp('Stranger')

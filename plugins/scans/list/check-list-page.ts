@@ -1,0 +1,214 @@
+/** Which checks a page of the list of all checks has, and how many there are: found in indexes alone. */
+import type { Page } from '../../../server/http/page.ts'
+import type { CheckOrder, CheckSort, ListStatus } from './check-list-schemas.ts'
+import type { ListedChecks } from './listed-checks.ts'
+
+export interface CheckListQuery extends Page {
+  points: number
+  kind?: string
+  status?: ListStatus[]
+  is_active?: boolean
+  search?: string
+  sort: CheckSort
+  order: CheckOrder
+}
+
+/** The head of a statement, and what it needs. */
+export interface CheckPage {
+  /** Unique for each text. */
+  name: string
+  /**
+   * WITH `counted`, whose `total` is that of all pages, and `page`, with the `kind` and `number` of its checks and the columns
+   * of `order`.
+   */
+  text: string
+  order: string[]
+  bindings: Record<string, unknown>
+}
+
+/** What the statement is made of. */
+interface PageParts {
+  arms: readonly ListArm[]
+  query: CheckListQuery
+  order: string[]
+}
+
+/** The checks of one kind that are listed. */
+interface ListArm {
+  kind: string
+  /** FROM and WHERE; the check is `c`. */
+  matching: string
+}
+
+/** @param assetId undefined for the company */
+export function findCheckPage(
+  shown: readonly ListedChecks[],
+  companyId: string,
+  assetId: string | undefined,
+  query: CheckListQuery,
+): CheckPage {
+  const words = query.search?.split('.') ?? []
+  const filters = conditionsOf(query, words)
+  // An asset is a table or a source, and of the other there is nothing.
+  const levels = assetId === undefined ? [''] : [' and c.table_id = :asset', ' and c.source_id = :asset']
+  const arms = shown.flatMap(({ kind, checks }) =>
+    levels.map(level => ({
+      kind,
+      matching: `from (${checks}) c where c.company_id = :company_id${level}${filters.text}`,
+    })),
+  )
+  const { sort, order } = query
+  const page = { arms, query, order: orderOf(query) }
+  const text =
+    words.length === 0 ? pageInOrder(page) : sort === 'status' ? rankedSearch(page) : searchByAge(page)
+  const scope = assetId === undefined ? 'company' : 'asset'
+  return {
+    // PostgreSQL takes 63 characters.
+    name: [SORT_NAMES[sort], order, scope, query.kind ?? 'all', ...filters.names].join(' '),
+    text: (words.length === 0 ? 'with ' : `with ${NAMED_SOURCES}, `) + text,
+    order: page.order,
+    bindings: {
+      ...{ company_id: companyId, asset: assetId, is_active: query.is_active },
+      ...{ search: query.search, end: words.slice(-2).join('.') },
+      ...{ ranks: query.status?.map(status => STATUS_RANKS[status]) },
+      ...{ limit: query.limit, offset: query.offset },
+    },
+  }
+}
+
+const SORT_NAMES: Record<CheckSort, string> = { created_at: 'aged', status: 'ranked' }
+
+/** Where the statuses are equal, the newest come first. */
+function orderOf({ sort, order }: CheckListQuery): string[] {
+  if (sort === 'created_at') return ageOrder(order)
+  return [`rank ${REVERSED[order]}`, ...ageOrder('desc')]
+}
+
+const ageOrder = (order: CheckOrder) => [`created_at ${order}`, `number ${order}`, 'kind']
+const REVERSED = { asc: 'desc', desc: 'asc' } as const
+
+/** The numbers of the statuses in `status_rank`: the order in which they need attention. */
+const STATUS_RANKS: Record<ListStatus, number> = {
+  failing: 1,
+  error: 2,
+  warning: 3,
+  learning: 4,
+  pending: 5,
+  passing: 6,
+}
+
+const LIMIT = 'cast(:limit as bigint)'
+const OFFSET = 'cast(:offset as bigint)'
+
+/**
+ * What an index has in the order of the list. Within each status an index has the checks by age, so that statuses are counted
+ * and read one by one where they are sorted or chosen. A page is reached from the nearer end of what it is in.
+ */
+function pageInOrder({ arms, query, order }: PageParts): string {
+  const { sort, status } = query
+  const isRanked = sort === 'status' || status !== undefined
+  const counts = arms.map(({ matching }) =>
+    isRanked
+      ? `select c.status_rank as rank, count(*) as n ${matching} group by c.status_rank`
+      : `select 0 as rank, count(*) as n ${matching}`,
+  )
+  // Sorted by age, several statuses mix: each may have all of the page.
+  const isMixed = sort === 'created_at' && (status?.length ?? 0) > 1
+  const direction = sort === 'status' ? 'desc' : query.order
+  /** What a page has of a part, read from one end of it: `last` entries at most, without the `first`. */
+  const entries = (towards: CheckOrder, first: string, last: string) => {
+    const [byTime, byNumber] = ageOrder(towards)
+    const ofKinds = arms.map(
+      ({ kind, matching }) => `(select '${kind}' as kind, c.created_at, c.number, r.rank ${matching}
+        ${isRanked ? 'and c.status_rank = r.rank' : ''} order by ${byTime}, ${byNumber} limit ${last})`,
+    )
+    return `select * from (${ofKinds.join(' union all ')}) c
+      order by ${byTime}, ${byNumber}, kind ${towards === direction ? 'asc' : 'desc'} limit r.last - r.first offset ${first}`
+  }
+  return `counted as materialized (
+      select rank, n, cast(sum(n) over () as int) as total,
+        cast(sum(n) over (order by rank ${sort === 'status' ? REVERSED[query.order] : 'asc'}) - n as bigint) as before
+      from (select rank, cast(sum(n) as bigint) as n from (${counts.join(' union all ')}) c group by rank) c),
+    part as materialized (
+      select rank, n, ${isMixed ? '0' : `greatest(${OFFSET} - before, 0)`} as first,
+        least(n, ${LIMIT} + ${OFFSET} ${isMixed ? '' : '- before'}) as last
+      from counted where total > ${OFFSET}),
+    page as (
+      select * from (
+        select p.* from part r cross join lateral (${entries(direction, 'r.first', 'r.last')}) p
+        where r.first < r.last and r.first <= r.n / 2
+        union all
+        select p.* from part r cross join lateral (${entries(REVERSED[direction], 'r.n - r.last', 'r.n - r.first')}) p
+        where r.first < r.last and r.first > r.n / 2) p
+      order by ${order.join(', ')} limit ${LIMIT} ${isMixed ? `offset ${OFFSET}` : ''})`
+}
+
+/** Looks at each check once: the page reads as far as its last check, and the count goes on from there. */
+function searchByAge({ arms, query, order }: PageParts): string {
+  const inOrder = order.slice(0, 2).join(', ')
+  const entries = arms.map(
+    ({ kind, matching }) => `(select '${kind}' as kind, c.created_at, c.number ${matching}
+      order by ${inOrder} limit ${LIMIT} + ${OFFSET})`,
+  )
+  const count = (rest = '') => arms.map(({ matching }) => `(select count(*) ${matching} ${rest})`).join(' + ')
+  const beyond = `and (c.created_at, c.number) ${query.order === 'desc' ? '<' : '>'}
+    (select created_at, number from last_entry)`
+  // Numbers of different kinds may be equal, and times too.
+  const besides = arms.map(
+    ({
+      kind,
+      matching,
+    }) => `(select count(*) ${matching} and c.created_at = (select created_at from last_entry)
+      and c.number = (select number from last_entry) and '${kind}' > (select kind from last_entry))`,
+  )
+  return `page as materialized (
+      select *, 0 as rank from (${entries.join(' union all ')}) c order by ${order.join(', ')} limit ${LIMIT} offset ${OFFSET}),
+    last_entry as materialized (
+      select created_at, number, kind from page order by created_at ${REVERSED[query.order]},
+        number ${REVERSED[query.order]}, kind desc limit 1),
+    -- A page that is not full ends the list, and an empty one does not show where.
+    counted as materialized (
+      select cast(case when n = 0 and ${OFFSET} > 0 then ${count()}
+        else case when n > 0 then ${OFFSET} + n else 0 end
+          + case when n = ${LIMIT} then ${[count(beyond), ...besides].join(' + ')} else 0 end end as int) as total
+      from (select count(*) as n from page) listed)`
+}
+
+/** All that is found is sorted: no index has what is looked at in the order of its status. */
+function rankedSearch({ arms, order }: PageParts): string {
+  const found = arms.map(
+    ({ kind, matching }) =>
+      `select '${kind}' as kind, c.created_at, c.number, c.status_rank as rank ${matching}`,
+  )
+  return `found as materialized (${found.join(' union all ')}),
+    counted as materialized (select cast(count(*) as int) as total from found),
+    page as (select * from found order by ${order.join(', ')} limit ${LIMIT} offset ${OFFSET})`
+}
+
+/** The conditions that a query asks for, and their names. */
+function conditionsOf(query: CheckListQuery, words: readonly string[]): { names: string[]; text: string } {
+  const conditions = {
+    ...(query.is_active !== undefined && { active: 'c.is_active = :is_active' }),
+    ...(query.status && {
+      [query.status.length === 1 ? 'rank' : 'ranks']: 'c.status_rank = any(cast(:ranks as smallint[]))',
+    }),
+    ...(words.length > 0 && { [`search ${Math.min(words.length, 3)}`]: searchCondition(words) }),
+  }
+  const text = Object.values(conditions).map(condition => ` and ${condition}`)
+  return { names: Object.keys(conditions), text: text.join('') }
+}
+
+const TERM = '(select lower(cast(:search as text)))'
+
+const NAMED_SOURCES = `named_sources as materialized (
+  select s.id from sources s where s.company_id = :company_id and strpos(lower(s.name), ${TERM}) > 0)`
+
+/** A term is in the name, type, column or table, or it names the source; with dots it is in the path of the table. */
+function searchCondition(words: readonly string[]): string {
+  const byPath = `strpos(c.table_path, (select lower(cast(:end as text)))) > 0`
+  // Paths end with the schema and the table; what comes before is looked up.
+  const byName = `${byPath} and (select strpos(lower(t.qualified_name), ${TERM}) > 0 from tables t
+    where t.company_id = :company_id and t.id = c.table_id)`
+  return `(strpos(c.search_text, ${TERM}) > 0 ${['', `or ${byPath}`, `or ${byName}`][Math.min(words.length, 3) - 1]}
+    or c.source_id in (select id from named_sources))`
+}

@@ -1,0 +1,95 @@
+/** The statement that reads the list of the checks of all features. */
+import type { Reading } from '../../../server/database/database.ts'
+import { findCheckPage, type CheckListQuery } from './check-list-page.ts'
+import type { ListStatus } from './check-list-schemas.ts'
+import type { ListedChecks } from './listed-checks.ts'
+
+/** The last results of a check, as the statement gives each: milliseconds, value, status, low, high. */
+type PointRow = [
+  at: number,
+  value: number | null,
+  status: ListStatus,
+  low: number | null,
+  high: number | null,
+]
+
+/** The list on all its pages; beside it the columns of a check, all null where the page has none. */
+export type CheckPageRow = { total: number } & (CheckRow | { [K in keyof CheckRow]: null })
+
+export interface CheckRow {
+  kind: string
+  id: string
+  tableId: string
+  qualifiedName: string
+  catalogName: string
+  schemaName: string
+  ofTable: string
+  name: string
+  columnName: string | null
+  type: string
+  severity: string | null
+  isActive: boolean
+  checkInterval: string
+  status: ListStatus
+  hasSeries: boolean
+  openAlertId: string | null
+  /** The oldest first; the last one also where no points are asked for. */
+  results: PointRow[] | null
+}
+
+/**
+ * The statement that reads one page of the checks of an asset, or of the company, and counts them.
+ * @param assetId undefined for the company
+ */
+export function checkListReading(
+  parts: readonly ListedChecks[],
+  companyId: string,
+  assetId: string | undefined,
+  query: CheckListQuery,
+): Reading<CheckPageRow> {
+  const shown = parts.filter(({ kind }) => query.kind === undefined || kind === query.kind)
+  const { name, text, order, bindings } = findCheckPage(shown, companyId, assetId, query)
+  return {
+    name: `checks ${name}`,
+    text: `${text} ${rowsText(shown, order)}`,
+    bindings: { ...bindings, points: query.points },
+  }
+}
+
+/** Reads the rows of `page` in their order. Past the last page one row has the total; where nothing is found there is none. */
+function rowsText(shown: readonly ListedChecks[], order: readonly string[]): string {
+  const rows = shown.map(
+    ({
+      kind,
+      alertKind,
+      checks,
+    }) => `select c.*, '${kind}' as kind, '${alertKind}' as alert_kind, ${statusOf('c.last_status', 'c.is_learning')} as status
+      from (${checks}) c where p.kind = '${kind}' and c.company_id = :company_id and c.number = p.number`,
+  )
+  const results = shown.map(
+    part => `when '${part.kind}' then (
+      select json_agg(json_build_array(floor(extract(epoch from r.at) * 1000), r.value, ${statusOf('r.status', 'r.is_learning')},
+          r.low, r.high) order by r.at, r.id)
+      from (${part.results} limit case when c.has_series then greatest(cast(:points as int), 1) else 1 end) r)`,
+  )
+  // One by one, however many rows a plan for any page reckons with: no page needs all checks, tables, alerts and results.
+  return `select whole.total, c.kind, c.id, c.table_id, t.qualified_name, t.catalog_name, t.schema_name, t.name as of_table,
+      coalesce(c.name, concat_ws(' of ', c.type, c.column_name) || ' on ' || t.name) as name,
+      c.column_name, c.type, c.severity, c.is_active, c.check_interval, c.status, c.has_series,
+      (select a.id from alerts a where a.company_id = c.company_id and a.kind = c.alert_kind and a.cause = c.id
+         and a.status in ('triggered', 'acknowledged', 'snoozed') limit 1) as open_alert_id,
+      case c.kind ${results.join(' ')} end as results
+    from (select max(total) as total from counted having max(total) > 0) whole
+    left join page p on true
+    left join lateral (select * from (${rows.join(' union all ')}) c limit 1) c on true
+    left join lateral (select qualified_name, catalog_name, schema_name, name from tables
+      where company_id = c.company_id and id = c.table_id limit 1) t on true
+    order by ${order.map(column => `p.${column}`).join(', ')}`
+}
+
+/** The status of the API in SQL. @param isLearning is evaluated for what passes only */
+function statusOf(stored: string, isLearning: string): string {
+  return `case when ${stored} in ('pass', 'PASS') then case when ${isLearning} then 'learning' else 'passing' end
+    when ${stored} in ('warning', 'WARNING') then 'warning' when ${stored} in ('fail', 'FAIL') then 'failing'
+    when ${stored} in ('error', 'ERROR') then 'error' else 'pending' end`
+}
