@@ -49,9 +49,9 @@ export async function up(knex: Knex): Promise<void> {
           when ${status} in ('warning', 'WARNING') then 3
           when ${status} in ('pass', 'PASS') then case when ${isLearning} then 4 else 6 end else 5 end) stored;
       create index ${table}_company on ${table} (company_id, created_at desc, ${number} desc)
-        include (table_id, source_id, is_active, status_rank, search_text, table_path);
+        include (table_id, source_id, is_active, ${status}, status_rank, search_text, table_path);
       create index ${table}_status on ${table} (company_id, status_rank, created_at desc, ${number} desc)
-        include (source_id, is_active);
+        include (table_id, source_id, is_active);
       create trigger ${table}_table before insert or update of table_id on ${table}
         for each row execute function name_table_of_check();
     `)

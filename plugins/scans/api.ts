@@ -55,7 +55,7 @@ export interface MeasuredRow<Row extends ScheduledCheck> {
 /** A feature whose rows stand for checks, on schedule and on demand. */
 export interface CheckFeature<Row extends ScheduledCheck = ScheduledCheck, Result = unknown> {
   name: string
-  /** Its rows; the interval is the column `check_interval`. */
+  /** Its rows; the interval is the column `check_interval`, and `status_rank` is that of `ListedChecks`. */
   model: ModelClass<Row>
   /** What rows of a table want measured of it, in their order. */
   checks(

@@ -38,31 +38,34 @@ export function qualityExtension(features: readonly CheckFeature[]): AssetExtens
   }
 }
 
-const STORED: Record<keyof StatusCounts, string> = {
-  failing: `('fail', 'FAIL')`,
-  error: `('error', 'ERROR')`,
-  passing: `('pass', 'PASS', 'warning', 'WARNING')`,
-}
+/** The statuses of tables, the worst first, with the `status_rank` of the checks that make them so. */
+const RANKS: [keyof StatusCounts, ranks: string][] = [
+  ['failing', '1'],
+  ['error', '2'],
+  ['passing', '3, 4, 6'],
+]
 
 /** The condition in SQL on tables called `a` that their quality is one of some statuses, the worst of which counts. */
 function qualityCondition(features: readonly CheckFeature[], statuses: readonly string[]): string {
-  const among = (condition: string) => {
-    const ids = features.map(
-      ({ model, lastStatus }) =>
-        `select table_id from ${model.tableName} where company_id = :companyId and is_active and ${lastStatus} ${condition}`,
+  if (features.length === 0) return String(statuses.includes('none'))
+  const among = (from: number, to: number) => {
+    const ranks = RANKS.slice(from, to).map(([, numbers]) => numbers)
+    const checks = features.map(
+      ({ model }) => `select table_id from ${model.tableName}
+        where company_id = :companyId and is_active and status_rank in (${ranks.join(', ')})`,
     )
-    return `(${ids.join(' union all ')})`
+    return `in (${checks.join(' union all ')})`
   }
-  const having = (status: keyof StatusCounts) => `a.id in ${among(`in ${STORED[status]}`)}`
-  const conditions: Record<string, string> = {
-    failing: having('failing'),
-    error: `(${having('error')} and not ${having('failing')})`,
-    passing: `(${having('passing')} and not ${having('failing')} and not ${having('error')})`,
-    none: `a.id not in ${among('is not null')}`,
-  }
-  return features.length === 0
-    ? String(statuses.includes('none'))
-    : `(${statuses.map(status => conditions[status]).join(' or ')})`
+  const isAsked = (at: number) => RANKS[at] !== undefined && statuses.includes(RANKS[at][0])
+  // Neighbours are looked up together: some check is among them, and none is worse.
+  const conditions = RANKS.flatMap((_, from) => {
+    if (!isAsked(from) || isAsked(from - 1)) return []
+    const to = RANKS.findIndex((_rank, at) => at > from && !isAsked(at))
+    const isAmong = `a.id ${among(from, to === -1 ? RANKS.length : to)}`
+    return from === 0 ? isAmong : `(${isAmong} and a.id not ${among(0, from)})`
+  })
+  if (statuses.includes('none')) conditions.push(`a.id not ${among(0, RANKS.length)}`)
+  return `(${conditions.join(' or ')})`
 }
 
 function sourceFields(tally: StatusCounts): object {

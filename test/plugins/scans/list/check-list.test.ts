@@ -311,6 +311,8 @@ t.test('assets are listed by the status of their checks, their freshness and the
   await run()
   t.strictSame(await namesOf('quality_status=failing'), ['orders'])
   t.strictSame(await namesOf('quality_status=none'), ['customers'])
+  t.strictSame(await namesOf('quality_status=failing,passing'), ['orders'])
+  t.same((await namesOf('quality_status=none,failing,error')).sort(), ['customers', 'orders'])
   t.strictSame(await namesOf('quality_status=passing,error'), [])
   t.strictSame(await namesOf('has_open_alerts=true'), ['orders'])
   t.strictSame(await namesOf('has_open_alerts=false'), ['customers'])
