@@ -9,6 +9,12 @@ import { badgeCommand } from '../plugins/badges/badge-command.ts'
 import { contractsCommand } from '../plugins/contracts/validate-command.ts'
 import { freshnessCommand } from '../plugins/freshness/command/freshness-command.ts'
 import { detectCommand } from '../plugins/metrics/detect/detect-command.ts'
+import {
+  applyCommand,
+  exportCommand,
+  monitorsCommand,
+  planCommand,
+} from '../plugins/monitors/command/monitors-commands.ts'
 import { checkCommand } from '../plugins/scans/check-command.ts'
 import type { CommandContribution } from './cli/command.ts'
 
@@ -27,4 +33,8 @@ export const featureCommands: CommandContribution[] = [
   freshnessCommand,
   contractsCommand,
   detectCommand,
+  exportCommand,
+  planCommand,
+  applyCommand,
+  monitorsCommand,
 ]

@@ -36,6 +36,7 @@ import * as snapshotBasis from '../migrations/0025_snapshot_basis.ts'
 import * as checkLists from '../migrations/0026_check_lists.ts'
 import * as scanCosts from '../migrations/0027_scan_costs.ts'
 import * as chartLinkTables from '../migrations/0028_chart_links.ts'
+import * as monitorTables from '../migrations/0031_monitors.ts'
 import * as checkListIndexes from '../migrations/0033_check_list_indexes.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
@@ -50,6 +51,7 @@ import { freshness } from '../plugins/freshness/index.ts'
 import { health } from '../plugins/health/index.ts'
 import { lineage } from '../plugins/lineage/index.ts'
 import { metrics } from '../plugins/metrics/index.ts'
+import { monitors } from '../plugins/monitors/index.ts'
 import { operatingSchedules } from '../plugins/operating-schedules/index.ts'
 import { operations } from '../plugins/operations/index.ts'
 import { preferences } from '../plugins/preferences/index.ts'
@@ -75,6 +77,7 @@ export const manifest = {
     referential,
     freshness,
     watch,
+    monitors,
     lineage,
     health,
     coverage,
@@ -120,6 +123,7 @@ export const manifest = {
     migration('0026_check_lists', checkLists),
     migration('0027_scan_costs', scanCosts),
     migration('0028_chart_links', chartLinkTables),
+    migration('0031_monitors', monitorTables),
     migration('0033_check_list_indexes', checkListIndexes),
   ],
 }

@@ -20,6 +20,7 @@ export function metricDeclaration(server: Server): CheckResource<NamedMetric, Sn
     kind: 'metric',
     body: declaredMetric,
     fixedFields: fields => Object.keys(fields).filter(name => !CHANGEABLE_FIELDS.has(name)),
+    engineFields: [],
     async list(trx, source) {
       const metrics = await metricsWithNames(trx)
         .where('metrics.sourceId', source.id)

@@ -23,6 +23,7 @@ export function checkDeclaration(
     kind: 'referential',
     body: declaredCheck,
     fixedFields: () => FIXED_FIELDS,
+    engineFields: [],
     async list(trx, source) {
       const checks = await checksWithNames(trx)
         .where('referentialChecks.sourceId', source.id)

@@ -20,6 +20,7 @@ export function ruleDeclaration(server: Server): CheckResource<NamedRule, Validi
     kind: 'validity',
     body: declaredRule,
     fixedFields: () => FIXED_FIELDS,
+    engineFields: [],
     async list(trx, source) {
       const rules = await rulesWithNames(trx)
         .where('validityRules.sourceId', source.id)

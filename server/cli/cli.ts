@@ -37,7 +37,8 @@ export async function runCommand(words: readonly string[], terminal: Terminal): 
     await program.parseAsync(words, { from: 'user' })
     return outcome.exitCode
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.success : EXIT.usage
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? EXIT.success : (outcome.usageExitCode ?? EXIT.usage)
     const { message, stack } = error as Error
     const status = (error as { output?: { statusCode?: number } }).output?.statusCode
     const isOurs = OPERATOR_ERRORS.includes((error as Error).name) || (status !== undefined && status < 500)

@@ -90,7 +90,11 @@ export function localClient(server: Server, companyId: string): ServiceClient {
       const { statusCode, payload } = await unlessAborted(injected, signal)
       const body = parseJson(payload)
       if (statusCode >= 300)
-        throw serviceError(statusCode, errorMessageIn(body) ?? `The service failed (${statusCode})`)
+        throw serviceError(
+          statusCode,
+          errorMessageIn(body) ?? `The service failed (${statusCode})`,
+          fieldErrorsIn(body),
+        )
       return { body: body as Body, serverTime: new Date() }
     },
   }
@@ -241,6 +245,14 @@ function errorMessageIn(body: unknown): string | undefined {
   )
 }
 
+/** What an error reply says of each field, if it does. */
+function fieldErrorsIn(body: unknown): string[] {
+  const { error } = (body ?? {}) as { error?: { details?: { errors?: { error?: unknown }[] } } }
+  return (error?.details?.errors ?? []).flatMap(each =>
+    typeof each.error === 'string' ? [oneLine(each.error)] : [],
+  )
+}
+
 /** Other statuses are failures of the service (`EXIT.error`). */
 const EXIT_CODE_BY_STATUS: Record<number, number> = {
   400: EXIT.usage,
@@ -252,18 +264,29 @@ const EXIT_CODE_BY_STATUS: Record<number, number> = {
   422: EXIT.usage,
 }
 
-function serviceError(status: number, message: string): CommandError {
+function serviceError(status: number, message: string, fieldErrors: string[] = []): CommandError {
   const isTransient = status >= 500 || status === 429
-  return new ServiceError(status, message, EXIT_CODE_BY_STATUS[status] ?? EXIT.error, { isTransient })
+  return new ServiceError(status, message, EXIT_CODE_BY_STATUS[status] ?? EXIT.error, {
+    isTransient,
+    fieldErrors,
+  })
 }
 
 /** A reply of the service that is not a success. */
 export class ServiceError extends CommandError {
   readonly status: number
+  /** What is wrong with each field of the request; the message has all of it. */
+  readonly fieldErrors: readonly string[]
 
-  constructor(status: number, message: string, exit: number, more: { isTransient: boolean }) {
+  constructor(
+    status: number,
+    message: string,
+    exit: number,
+    { fieldErrors = [], ...more }: { isTransient: boolean; fieldErrors?: readonly string[] },
+  ) {
     super(message, exit, more)
     this.status = status
+    this.fieldErrors = fieldErrors
   }
 }
 
@@ -271,7 +294,7 @@ export class ServiceError extends CommandError {
 function errorReply(base: string, status: number, body: unknown): CommandError {
   const message = errorMessageIn(body)
   const isNoPath = (body as { error?: { code?: string } } | undefined)?.error?.code === 'NOT_FOUND'
-  if (message !== undefined && !isNoPath) return serviceError(status, message)
+  if (message !== undefined && !isNoPath) return serviceError(status, message, fieldErrorsIn(body))
   return status >= 500 || status === 429
     ? serviceError(status, `${base} is unavailable (${status}): try again later`)
     : notTidemarkError(base)

@@ -30,6 +30,8 @@ export class CommandError extends Error {
 export interface CommandOutcome {
   exitCode: number
   unexpectedExitCode: number
+  /** For wrong options and arguments; defaults to 2. */
+  usageExitCode?: number
 }
 
 /** Where a command writes and what stops it. */

@@ -25,6 +25,7 @@ export function scheduleDeclaration(server: Server): DeclaredChecks {
     kind: 'freshness',
     body: declaredSchedule,
     fixedFields: () => [],
+    engineFields: ['freshness_expression'],
     async list(trx, source) {
       const schedules = await monitoredTables(trx)
         .where('freshness_schedules.sourceId', source.id)

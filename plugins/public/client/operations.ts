@@ -7,6 +7,7 @@ export interface Operations {
   get: {
     '/api/public/beta/status': { options: object; reply: BetaStatus }
     '/api/public/docs/{path}.md': { options: { path: { path: string | number } }; reply: string }
+    '/api/public/schemas/monitors.json': { options: object; reply: Record<string, unknown> }
     '/api/v1/api-keys': {
       options: {
         query?: {
@@ -857,6 +858,10 @@ export interface Operations {
       }
       reply: MetricSnapshotItems
     }
+    '/api/v1/sdk/monitors/{asset_id}': {
+      options: { path: { asset_id: string | number } }
+      reply: MonitorsDocumentData
+    }
     '/api/v1/sdk/operations': { options: object; reply: OperationsData }
     '/api/v1/sdk/operations/dead-jobs': {
       options: {
@@ -1298,6 +1303,14 @@ export interface Operations {
       options: { path: { asset_id: string | number; metric_id: string | number } }
       reply: MetricCaptureData
     }
+    '/api/v1/sdk/monitors/{asset_id}/apply': {
+      options: { path: { asset_id: string | number }; body: ApplyMonitorsRequest }
+      reply: MonitorsPlanData
+    }
+    '/api/v1/sdk/monitors/{asset_id}/plan': {
+      options: { path: { asset_id: string | number }; body: ApplyMonitorsRequest }
+      reply: MonitorsPlanData
+    }
     '/api/v1/sdk/operations/dead-jobs/discard': { options: { body: WhichDeadJobs }; reply: DiscardedJobsData }
     '/api/v1/sdk/operations/dead-jobs/redrive': { options: { body: WhichDeadJobs }; reply: RedrivenJobsData }
     '/api/v1/sdk/referential/dry-run': {
@@ -1481,14 +1494,17 @@ export interface Operations {
     '/api/v1/sdk/assets/{asset_id}': { options: { path: { asset_id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/chart-links/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
-    '/api/v1/sdk/freshness/schedules/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/freshness/schedules/{id}': {
+      options: { path: { id: string | number } }
+      reply: CheckRemovalData
+    }
     '/api/v1/sdk/metrics/{asset_id}/{metric_id}': {
       options: { path: { asset_id: string | number; metric_id: string | number } }
-      reply: RemovalData
+      reply: CheckRemovalData
     }
     '/api/v1/sdk/referential/{asset_id}/{check_id}': {
       options: { path: { asset_id: string | number; check_id: string | number } }
-      reply: RemovalData
+      reply: CheckRemovalData
     }
     '/api/v1/sdk/schema/{asset_id}/monitoring': {
       options: { path: { asset_id: string | number } }
@@ -1497,7 +1513,7 @@ export interface Operations {
     '/api/v1/sdk/tags/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/validity/{asset_id}/{rule_id}': {
       options: { path: { asset_id: string | number; rule_id: string | number } }
-      reply: RemovalData
+      reply: CheckRemovalData
     }
     '/api/v1/users/{user_id}': { options: { path: { user_id: string | number } }; reply: undefined }
     '/console/session': { options: object; reply: undefined }
@@ -1979,6 +1995,18 @@ export interface AppliedTagsData {
   data: AppliedTags
 }
 
+export interface ApplyMonitorsRequest {
+  /** All monitors files of the source. */
+  files: {
+    /** Its path, for messages and records. */
+    name: string
+    /** The text of the file, YAML or JSON; or the document itself. */
+    content: string | Record<string, unknown>
+  }[]
+  /** Removes checks that a file managed and no file has any more. Others are never removed. */
+  prune?: boolean
+}
+
 export interface ApplyTagsRequest {
   asset_id: string
   tag_names: string[]
@@ -2291,6 +2319,19 @@ export interface CheckOutcome {
     severity: 'info' | 'warning' | 'critical'
     message: string
   }[]
+}
+
+export interface CheckRemoval {
+  success: true
+  message: string
+  /** Present when a monitors file manages the check. */
+  managed_by?: ManagedBy
+  /** Present when a monitors file will undo this. */
+  warnings?: string[]
+}
+
+export interface CheckRemovalData {
+  data: CheckRemoval
 }
 
 export interface CheckRuleRequest {
@@ -2881,6 +2922,39 @@ export interface CreatedFreshnessSchedules {
   dry_run: boolean
 }
 
+export interface CreatedMetric {
+  /** The `metric_id` of paths. */
+  id: string
+  internal_id: number
+  /** The number of its source. */
+  asset_id: number
+  /** The id of its source, as paths take it. */
+  asset_public_id: string
+  /** `catalog.schema.table`. */
+  table_path: string
+  column_name: string | null
+  /** row_count, null_percent, distinct_count, …, or one of an extension. */
+  metric_type: string
+  /** Of percentile. */
+  percentile_value?: number
+  group_by_columns: string[]
+  capture_interval: 'hourly' | 'daily' | 'weekly'
+  /** The |z_score| beyond which a value is an anomaly. */
+  sensitivity: number
+  is_active: boolean
+  /** How it did last; null before its first capture. */
+  last_status: 'PASS' | 'WARNING' | 'FAIL' | 'ERROR' | null
+  created_at: string
+  /** With backfill_days. */
+  backfill?: {
+    /** Values that were computed of the past. */
+    points: number
+    /** The column with the time at which rows were added. */
+    timestamp_column: string | null
+    message: string
+  }
+}
+
 export interface CreatedMetricData {
   data: CreatedMetric
 }
@@ -3297,6 +3371,12 @@ export interface ExchangeTicketRequest {
   ticket: string
 }
 
+export interface FieldChange {
+  field: string
+  old: unknown
+  new: unknown
+}
+
 export interface FinishedRun {
   job_id: string
   status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
@@ -3410,6 +3490,8 @@ export interface FreshnessSchedule {
   next_check: string | null
   created_at: string
   updated_at: string
+  /** Present when a monitors file manages the check. */
+  managed_by?: ManagedBy
 }
 
 export interface FreshnessSchedulePage {
@@ -3684,6 +3766,17 @@ export interface LastScan {
   duration_ms: number
 }
 
+export interface LeftMonitor {
+  /** The kind of check. */
+  kind: 'validity' | 'metric' | 'referential' | 'freshness'
+  /** Its key in the file. */
+  key: string
+  file: string
+  table_path: string
+  /** As the endpoints of its kind take it. */
+  check_id: string
+}
+
 export interface LineageEdge {
   /** The table that is read. */
   upstream_id: string
@@ -3815,6 +3908,13 @@ export interface MagicLoginResponse {
   redirect_url: string
 }
 
+export interface ManagedBy {
+  /** The file, as it was applied. */
+  file: string
+  /** Its key in the file. */
+  key: string
+}
+
 export interface Metric {
   /** The `metric_id` of paths. */
   id: string
@@ -3838,6 +3938,10 @@ export interface Metric {
   /** How it did last; null before its first capture. */
   last_status: 'PASS' | 'WARNING' | 'FAIL' | 'ERROR' | null
   created_at: string
+  /** Present when a monitors file manages the check. */
+  managed_by?: ManagedBy
+  /** Present when a monitors file will undo this. */
+  warnings?: string[]
 }
 
 export interface MetricAnomalyDetails {
@@ -3880,6 +3984,35 @@ export interface MetricCaptureData {
 
 export interface MetricData {
   data: Metric
+}
+
+export interface MetricDetail {
+  /** The `metric_id` of paths. */
+  id: string
+  internal_id: number
+  /** The number of its source. */
+  asset_id: number
+  /** The id of its source, as paths take it. */
+  asset_public_id: string
+  /** `catalog.schema.table`. */
+  table_path: string
+  column_name: string | null
+  /** row_count, null_percent, distinct_count, …, or one of an extension. */
+  metric_type: string
+  /** Of percentile. */
+  percentile_value?: number
+  group_by_columns: string[]
+  capture_interval: 'hourly' | 'daily' | 'weekly'
+  /** The |z_score| beyond which a value is an anomaly. */
+  sensitivity: number
+  is_active: boolean
+  /** How it did last; null before its first capture. */
+  last_status: 'PASS' | 'WARNING' | 'FAIL' | 'ERROR' | null
+  created_at: string
+  /** The last ones, newest first; left out with include_snapshots=false. */
+  snapshots?: MetricSnapshot[]
+  /** Present when a monitors file manages the check. */
+  managed_by?: ManagedBy
 }
 
 export interface MetricDetailData {
@@ -4057,6 +4190,37 @@ export interface MetricSummaryData {
   data: MetricSummary
 }
 
+export interface MonitorChange {
+  /** replace removes the check with its history and creates another, where something else is measured; adopt records the key of an equal check that no file managed. */
+  action: 'create' | 'change' | 'replace' | 'adopt' | 'delete'
+  /** The kind of check. */
+  kind: 'validity' | 'metric' | 'referential' | 'freshness'
+  /** Its key in the file. */
+  key: string
+  table_path: string
+  /** As the endpoints of its kind take it. */
+  check_id: string | null
+  file: string
+  /** Of the check in its file; null of a document. */
+  line: number | null
+  /** What differs; of a new check, what the file gives. */
+  fields: FieldChange[]
+}
+
+export interface MonitorDrift {
+  /** The kind of check. */
+  kind: 'validity' | 'metric' | 'referential' | 'freshness'
+  /** Its key in the file. */
+  key: string
+  file: string
+  /** As the endpoints of its kind take it. */
+  check_id: string
+  /** The check was removed by hand. */
+  is_removed: boolean
+  /** As the file was applied (old), and as they are now (new). */
+  fields: FieldChange[]
+}
+
 export interface MonitoredTablePage {
   data: MonitoredTable[]
   pagination: Pagination
@@ -4064,6 +4228,38 @@ export interface MonitoredTablePage {
 
 export interface MonitoredTablePageData {
   data: MonitoredTablePage
+}
+
+export interface MonitorsDocument {
+  version: 1
+  source: string
+  tables: Record<string, unknown>
+}
+
+export interface MonitorsDocumentData {
+  /** The checks of the source, by the paths of their tables. */
+  data: MonitorsDocument
+}
+
+export interface MonitorsPlan {
+  asset_id: string
+  source: string
+  create: number
+  change: number
+  replace: number
+  /** Only with prune. */
+  delete: number
+  adopt: number
+  unchanged: number
+  changes: MonitorChange[]
+  /** What was changed on the server since the files were applied last. */
+  drift: MonitorDrift[]
+  /** Managed checks that no file has; prune removes them. */
+  left: LeftMonitor[]
+}
+
+export interface MonitorsPlanData {
+  data: MonitorsPlan
 }
 
 export interface MysqlConnection {
@@ -4402,6 +4598,10 @@ export interface ReferentialCheck {
   last_checked_at: string | null
   created_at: string
   updated_at: string
+  /** Present when a monitors file manages the check. */
+  managed_by?: ManagedBy
+  /** Present when a monitors file will undo this. */
+  warnings?: string[]
 }
 
 export interface ReferentialCheckData {
@@ -5803,18 +6003,30 @@ export type CreatedChartLink = ChartLink & {
   url: string
 }
 
-export type CreatedMetric = Metric & {
-  /** With backfill_days. */
-  backfill?: {
-    /** Values that were computed of the past. */
-    points: number
-    /** The column with the time at which rows were added. */
-    timestamp_column: string | null
-    message: string
-  }
-}
-
-export type CreatedValidityRule = ValidityRuleDetail & {
+export type CreatedValidityRule = ValidityRule & {
+  /** What its type asks for. */
+  rule_config:
+    | NotNullRuleConfig
+    | UniqueRuleConfig
+    | RegexRuleConfig
+    | RangeRuleConfig
+    | EnumRuleConfig
+    | DateFormatRuleConfig
+    | CustomSqlRuleConfig
+    | null
+  description: string | null
+  /** Manual mode: the rule fails above this percentage of invalid rows; defaults to 0. */
+  alert_threshold_percent: number | null
+  /** Ignores rows with NULL, except for NOT_NULL. */
+  treat_null_as_valid: boolean
+  /** manual: fails above the threshold; auto: fails outside a learned range. */
+  detection_mode: 'manual' | 'auto'
+  /** Auto mode: width of the range in standard deviations; 1 alerts most often. */
+  sensitivity: number
+  /** Learns active and quiet hours apart: by an operating schedule, or detected. */
+  operating_period_mode: 'off' | 'schedule' | 'auto'
+  operating_schedule_id: string | null
+  error_message: string | null
   /** With backfill_days. */
   backfill?: {
     /** Results that were computed of the past. */
@@ -5883,11 +6095,6 @@ export type ListedFreshness = Freshness & {
 
 export type LoginResponse = RefreshTokenResponse & {
   user: User
-}
-
-export type MetricDetail = Metric & {
-  /** The last ones, newest first; left out with include_snapshots=false. */
-  snapshots?: MetricSnapshot[]
 }
 
 export type MonitoredTable = FreshnessMeta & {
@@ -6022,4 +6229,8 @@ export type ValidityRuleDetail = ValidityRule & {
   operating_period_mode: 'off' | 'schedule' | 'auto'
   operating_schedule_id: string | null
   error_message: string | null
+  /** Present when a monitors file manages the check. */
+  managed_by?: ManagedBy
+  /** Present when a monitors file will undo this. */
+  warnings?: string[]
 }

@@ -41,6 +41,8 @@ export interface DeclaredChecks {
   body: Joi.ObjectSchema
   /** Fields that no change can set: with another value, it is another check. */
   fixedFields(fields: CheckFields): readonly string[]
+  /** Fields that a change can set and only the engine can judge, such as an expression. */
+  engineFields: readonly string[]
   /** All checks of a source, in the order of their creation. */
   list(trx: Transaction, source: Source): Promise<DeclaredCheck[]>
   /**
@@ -69,7 +71,7 @@ export interface DeclaredChecks {
 /** What a kind of check with the usual endpoints adds to them to become declarable. */
 export interface Declaration<Row> extends Pick<
   DeclaredChecks,
-  'kind' | 'body' | 'fixedFields' | 'list' | 'read'
+  'kind' | 'body' | 'fixedFields' | 'engineFields' | 'list' | 'read'
 > {
   /** Stores a new check and nothing else. */
   insert(trx: Transaction, table: TableContext, fields: CheckFields): Promise<Row>

@@ -86,6 +86,11 @@ const noToken = () => ({ email: 'reader@example.com', token: 'not-one' })
 const onTable = (id: Id) => ({ asset_id: id('table') })
 const rule = { rule_type: 'UNIQUE', table_path: 'public.orders', column_name: 'id' }
 const metric = { metric_type: 'null_percent', table_path: 'public.orders', column_name: 'id' }
+const monitorsFiles = () => {
+  const checks = { metric: [{ key: 'rows', metric_type: 'row_count' }] }
+  const content = { version: 1, source: 'Ours shop', tables: { 'public.orders': { checks } } }
+  return { files: [{ name: 'shop.yaml', content }] }
+}
 const reference = {
   child_table_path: 'public.orders',
   child_column_name: 'id',
@@ -335,6 +340,10 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/badges/{id}/status': { access: 'read', ...is('badge') },
   'PUT /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge'), body: onTable },
   'DELETE /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge') },
+  'GET /api/v1/sdk/monitors/{asset_id}': { access: 'read', at: sources },
+  'POST /api/v1/sdk/monitors/{asset_id}/plan': { access: 'read', at: sources, body: monitorsFiles },
+  'POST /api/v1/sdk/monitors/{asset_id}/apply': { access: 'write', at: sources, body: monitorsFiles },
+  'GET /api/public/schemas/monitors.json': { access: 'open' },
   'GET /api/v1/sdk/operations': { access: 'admin' },
   'GET /api/v1/sdk/operations/dead-jobs': { access: 'admin' },
   'POST /api/v1/sdk/operations/dead-jobs/redrive': { access: 'admin', body: () => ({ all: true }) },

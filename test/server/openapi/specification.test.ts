@@ -79,6 +79,10 @@ const OURS: [pattern: RegExp, reason: string][] = [
   [/^\w+ \/api\/v1\/sdk\/jobs\//, 'what became of a discovery or a refresh: decisions 2'],
   [/^\w+ \/api\/v1\/sdk\/schema\//, 'baselines, schedules and all changes: decisions 3'],
   [/^\w+ \/api\/v1\/sdk\/freshness(\/|$)/, 'schedules, refreshes and lists: decisions 4'],
+  [
+    /^\w+ \/api\/v1\/sdk\/monitors\/|^GET \/api\/public\/schemas\/monitors\.json$/,
+    'checks that stand in files, and their schema for editors',
+  ],
   [/^GET \/api\/v1\/sdk\/coverage\//, 'which tables are watched, for the published client: decisions 16'],
   [/^\w+ \/api\/v1\/sdk\/operations(\/|$)/, 'the jobs of a company, for its admins'],
   [/^GET \/api\/v1\/sdk\/usage\/tables$/, 'which tables cost most, for the console'],

@@ -57,6 +57,7 @@ function ChangeForm({
   const { column_name: column } = fixed as { column_name?: string }
   return html`<h2>${tuningTexts.editTitle('name' in record ? record.name : titleOf(record))}</h2>
     <p class="quiet">${tuningTexts.fixed}</p>
+    ${record.managed_by && html`<p>${tuningTexts.managedBy(record.managed_by.file, record.managed_by.key)}</p>`}
     <dl class="facts">
       ${Object.entries(fixed).map(
         ([name, value]) =>
@@ -100,7 +101,7 @@ function fixedOf(record: Check): Record<string, unknown> {
 }
 
 const COMMON_FIELDS = new Set(
-  'id internal_id asset_id asset_public_id table_path capture_interval sensitivity is_active last_status created_at snapshots'.split(
+  'id internal_id asset_id asset_public_id table_path capture_interval sensitivity is_active last_status created_at snapshots managed_by warnings'.split(
     ' ',
   ),
 )

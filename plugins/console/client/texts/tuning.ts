@@ -59,6 +59,8 @@ export const tuningTexts = {
   minChildren: 'Rows that every parent must have',
   maxChildren: 'Rows that a parent may have',
   fixed: 'What it measures cannot be changed. Add another check instead.',
+  managedBy: (file: string, key: string) =>
+    `Managed by ${file} (key ${key}). The next apply undoes changes that the file does not have.`,
 
   // Sending
   create: (count: number) => (count > 1 ? `Create ${count} checks` : 'Create check'),

@@ -19,6 +19,7 @@ const UNAUDITED: Record<string, string> = {
   'POST /api/v1/sdk/referential/{asset_id}/{check_id}/execute':
     'what it found is among the results of the check',
   'POST /api/v1/sdk/alerts/preview': 'stores nothing',
+  'POST /api/v1/sdk/monitors/{asset_id}/plan': 'stores nothing',
   'POST /api/v1/oauth/{provider_type}/link': 'is audited by the callback, which links',
   'POST /api/v1/auth/preferences/onboarding/events': 'notes of a tour',
   'POST /api/v1/auth/preferences/onboarding/reset': 'notes of a tour',

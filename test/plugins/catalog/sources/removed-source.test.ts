@@ -88,6 +88,8 @@ async function fill(sourceId: string, keptId: string) {
     parent_column_name: 'id',
   })
   await send('POST', '/sdk/freshness/schedules', { asset_id: sourceId, table_path: 'orders' })
+  const { data: file } = await send('GET', `/sdk/monitors/${sourceId}`)
+  await send('POST', `/sdk/monitors/${sourceId}/apply`, { files: [{ name: 'shop.yaml', content: file }] })
   await server.db.company(tenant.companyId, trx =>
     server.plugins.lineage.connect(trx, sourceId, [['public.customers', 'public.orders']]),
   )

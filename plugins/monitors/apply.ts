@@ -1,0 +1,182 @@
+/** Plans and applies the files of a source. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Server } from '@hapi/hapi'
+import type { Transaction } from '../../server/database/database.ts'
+import type { AuditEvent } from '../../server/http/audit.ts'
+import { apiError, invalidField } from '../../server/http/errors.ts'
+import type { Source } from '../catalog/api.ts'
+import type { MonitorsFile } from './file/monitors-file.ts'
+import { makeKeys, refOf, type StoredCheck } from './keys.ts'
+import { changingSteps, makePlan, type Plan, type Step, type StoredState } from './plan.ts'
+import { forgetManaged, readManaged, saveManaged, type ManagedCheck } from './store.ts'
+import { assertRunnable, kindsOf, listWanted, readWanted, type ReadCheck } from './wanted.ts'
+
+/** What to make of a source. */
+export interface MonitorsRequest {
+  files: readonly MonitorsFile[]
+  /** Removes managed checks that no file has. */
+  prune: boolean
+}
+
+export interface PlannedMonitors {
+  source: Source
+  plan: Plan
+}
+
+/** The source of a request. @throws 400 for a table, 404 */
+export async function findMonitored(server: Server, trx: Transaction, assetId: string): Promise<Source> {
+  const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+  if (table) throw invalidField('asset_id', 'is a table, but must be a source: files name tables themselves')
+  return source
+}
+
+/** All that a source has, in the caller's transaction. */
+export async function readState(server: Server, trx: Transaction, source: Source): Promise<StoredState> {
+  const kinds = server.plugins.scans.declaredKinds()
+  const checks: StoredCheck[] = []
+  for (const { kind, list } of kinds)
+    checks.push(...(await list(trx, source)).map(check => ({ ...check, kind })))
+  const managed = await readManaged(trx, source.id)
+  const refs = new Set(managed.map(({ kind, checkId }) => refOf(kind, checkId)))
+  const unmanaged = checks.filter(({ kind, id }) => !refs.has(refOf(kind, id)))
+  const fixed = kindsOf(server)
+  return {
+    checks,
+    managed,
+    exportKeys: makeKeys(
+      unmanaged,
+      managed.map(({ key }) => key),
+    ),
+    fixedFields: (kind, fields) => fixed[kind].fixedFields(fields),
+  }
+}
+
+/** Plans files against a source, and asks the source about what would be created or changed. Writes nothing. */
+export async function planMonitors(
+  server: Server,
+  companyId: string,
+  assetId: string,
+  { files }: MonitorsRequest,
+): Promise<PlannedMonitors & { wanted: ReadCheck[] }> {
+  const { source, state } = await server.db.company(companyId, async trx => {
+    const found = await findMonitored(server, trx, assetId)
+    return { source: found, state: await readState(server, trx, found) }
+  })
+  const retired = findRetired(server, state)
+  const wanted = await readWanted(server, source, listWanted(source, files), retired)
+  const plan = makePlan(state, wanted)
+  const kinds = kindsOf(server)
+  const isNew = ({ action, wanted: { kind }, changes }: Step) =>
+    action !== 'change' || changes.some(({ field }) => kinds[kind].engineFields.includes(field))
+  await assertRunnable(
+    server,
+    changingSteps(plan)
+      .filter(isNew)
+      .map(step => step.wanted),
+  )
+  return { source, plan, wanted }
+}
+
+/** A managed check keeps its table while its database lacks it, so that one dropped table does not stop all others. */
+function findRetired(server: Server, { checks, managed }: StoredState): Parameters<typeof readWanted>[3] {
+  const byRef = new Map(checks.map(check => [refOf(check.kind, check.id), check]))
+  const byKey = new Map(managed.map(each => [each.key, byRef.get(refOf(each.kind, each.checkId))]))
+  return async (trx, { key }) => {
+    const stored = byKey.get(key)
+    if (!stored || stored.isTableActive) return undefined
+    return server.plugins.catalog.loadTable(trx, stored.tableId)
+  }
+}
+
+/**
+ * Makes the checks of a source those of the files, in one transaction under the lock of the source.
+ * @param audit stores entries of the audit log, in the same transaction
+ * @throws 409 `CONFLICT` when checks were changed between planning and applying
+ */
+export async function applyMonitors(
+  server: Server,
+  companyId: string,
+  assetId: string,
+  request: MonitorsRequest,
+  audit: (trx: Transaction, event: AuditEvent) => Promise<unknown>,
+): Promise<PlannedMonitors> {
+  const { source, wanted, plan: first } = await planMonitors(server, companyId, assetId, request)
+  const asked = new Set(changingSteps(first).map(step => step.wanted.key))
+  return server.db.company(companyId, async trx => {
+    await server.plugins.catalog.lockSource(trx, source.id)
+    const plan = makePlan(await readState(server, trx, source), wanted)
+    // The engine was asked about the first plan only.
+    if (changingSteps(plan).some(step => !asked.has(step.wanted.key))) throw changedMeanwhile()
+    const events: AuditEvent[] = []
+    await applyPlan(server, trx, { source, plan, prune: request.prune }, events)
+    // The entries lock the company's log, so they come last.
+    for (const event of events) await audit(trx, event)
+    return { source, plan }
+  })
+}
+
+const changedMeanwhile = () =>
+  apiError('CONFLICT', 'Checks of the source were changed while this was planned: apply again')
+
+async function applyPlan(
+  server: Server,
+  trx: Transaction,
+  { source, plan, prune }: PlannedMonitors & { prune: boolean },
+  events: AuditEvent[],
+): Promise<void> {
+  const kinds = kindsOf(server)
+  const record = async (event: AuditEvent) => void events.push(event)
+  const remove = async ({ kind, id }: StoredCheck) => {
+    if (!(await kinds[kind].remove(trx, { source, id }, record))) throw changedMeanwhile()
+  }
+  const removed = prune ? plan.left : []
+  const managed: ManagedCheck[] = []
+  const manage = ({ key, kind, file, fields }: ReadCheck, checkId: string) =>
+    managed.push({ key, kind, checkId, file: file.name, applied: fields })
+
+  // Changes that name an operating schedule lock it, which has to precede the locks of other checks.
+  const steps = plan.steps.toSorted((one, other) => rank(one) - rank(other))
+  for (const step of steps) {
+    const { wanted, stored, changes } = step
+    if (step.action !== 'change' || !stored) continue
+    const values = Object.fromEntries(changes.map(change => [change.field, change.new]))
+    if (!(await kinds[stored.kind].update(trx, { source, id: stored.id }, values, record)))
+      throw changedMeanwhile()
+    manage(wanted, stored.id)
+  }
+  for (const { stored } of removed) await remove(stored)
+  for (const { action, wanted, stored } of steps) {
+    if (action === 'replace' && stored) await remove(stored)
+    if (action === 'create' || action === 'replace')
+      manage(wanted, await kinds[wanted.kind].create(trx, wanted.table, wanted.fields, record))
+  }
+  for (const step of steps) if (step.stored && isRecordedAnew(step)) manage(step.wanted, step.stored.id)
+
+  const forgotten = [...plan.stale, ...removed.map(({ managed: { key } }) => key)]
+  await forgetManaged(trx, source.id, forgotten)
+  await saveManaged(trx, source.id, managed)
+  if (managed.length + forgotten.length > 0) events.push(summaryEvent(source, plan, removed.length))
+}
+
+const rank = ({ changes }: Step) => (changes.some(({ field }) => field === 'operating_schedule_id') ? 0 : 1)
+
+/** Whether an unchanged check gets another key or file, or what was changed on the server now stands in the file, too. */
+function isRecordedAnew({ action, managed, wanted }: Step): boolean {
+  if (action !== 'keep') return action === 'adopt'
+  return managed?.file !== wanted.file.name || !isDeepStrictEqual(managed.applied, wanted.fields)
+}
+
+function summaryEvent(source: Source, plan: Plan, removed: number): AuditEvent {
+  const count = (action: Step['action']) => plan.steps.filter(step => step.action === action).length
+  return {
+    action: 'monitors.applied',
+    target: { type: 'source', id: source.id },
+    details: {
+      created: count('create'),
+      changed: count('change'),
+      replaced: count('replace'),
+      removed,
+      adopted: count('adopt'),
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import type { Source } from '../catalog/api.ts'
+import {
+  MONITOR_KINDS,
+  type MonitorEntry,
+  type MonitorsDocument,
+  type TableMonitors,
+} from './file/monitors-file.ts'
+import { refOf, type StoredCheck } from './keys.ts'
+import type { StoredState } from './plan.ts'
+
+/** The checks of a source as a file, sorted. Those of tables that the last discovery did not find are left out. */
+export function exportMonitors({ name }: Pick<Source, 'name'>, state: StoredState): MonitorsDocument {
+  const keys = new Map(state.exportKeys)
+  for (const { kind, checkId, key } of state.managed) keys.set(refOf(kind, checkId), key)
+  const shown = state.checks.filter(({ isTableActive }) => isTableActive)
+  const byTable = Map.groupBy(shown, ({ tablePath }) => tablePath)
+  const tables = [...byTable]
+    .toSorted(([one], [other]) => compareTexts(one, other))
+    .map(([path, checks]) => [path, { checks: toEntries(checks, keys) }] as const)
+  return { version: 1, source: name, tables: Object.fromEntries(tables) }
+}
+
+function toEntries(checks: readonly StoredCheck[], keys: ReadonlyMap<string, string>): TableMonitors {
+  const byKind = Map.groupBy(checks, ({ kind }) => kind)
+  const entries = MONITOR_KINDS.flatMap(kind => {
+    const found = (byKind.get(kind) ?? []).map((check): MonitorEntry => {
+      return { key: keys.get(refOf(kind, check.id))!, ...check.body }
+    })
+    return found.length === 0 ? [] : [[kind, found.toSorted((a, b) => compareTexts(a.key, b.key))] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+const compareTexts = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)

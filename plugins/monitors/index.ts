@@ -1,0 +1,23 @@
+import type { Plugin } from '@hapi/hapi'
+import type { ApiTag } from '../../server/openapi/tags.ts'
+import { routes } from './routes.ts'
+import { findOwners } from './store.ts'
+
+/** Checks that stand in files: exported, planned and applied. */
+export const monitors: Plugin<undefined> = {
+  name: 'monitors',
+  dependencies: ['catalog', 'scans', 'validity', 'metrics', 'referential', 'freshness'],
+  register(server) {
+    Object.assign(server.apiParts.tags, {
+      monitors: {
+        title: 'Monitors as code',
+        group: 'Monitoring',
+        order: 118,
+        description: 'Checks that stand in files, planned and applied.',
+        page: '/api/public/docs/monitors.md',
+      },
+    } satisfies Record<string, ApiTag>)
+    server.plugins.scans.addOwners(findOwners)
+    server.route(routes)
+  },
+}

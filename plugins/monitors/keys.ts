@@ -1,0 +1,61 @@
+import type { CheckFields, CheckKind, DeclaredCheck } from '../scans/api.ts'
+
+/** A stored check of one kind. */
+export interface StoredCheck extends DeclaredCheck {
+  kind: CheckKind
+}
+
+export const refOf = (kind: CheckKind, checkId: string): string => `${kind} ${checkId}`
+
+const MAX_KEY_CHARACTERS = 150
+
+/**
+ * Keys for checks that have none, made of the table, the column and the type: `orders.status.enum`. The same checks get the
+ * same keys, so that a file may be changed between its export and its first apply.
+ * @param taken keys that other checks have
+ * @returns by `refOf`
+ */
+export function makeKeys(checks: readonly StoredCheck[], taken: Iterable<string>): Map<string, string> {
+  const used = new Set(taken)
+  const keys = new Map<string, string>()
+  for (const check of checks) {
+    const [table = '', schema = ''] = check.tablePath.split('.').toReversed()
+    const parts = [table, ...describe(check.kind, check.fields)]
+    const candidates = [parts, [schema, ...parts]].map(toKey)
+    const free = candidates.find(key => !used.has(key)) ?? numbered(candidates[0]!, used)
+    used.add(free)
+    keys.set(refOf(check.kind, check.id), free)
+  }
+  return keys
+}
+
+/** What a check is about, beside its table. */
+function describe(kind: CheckKind, fields: CheckFields): string[] {
+  const said: Record<CheckKind, unknown[]> = {
+    validity: [fields.column_name, fields.rule_type],
+    metric: [
+      fields.column_name,
+      fields.metric_type,
+      ...(Array.isArray(fields.group_by_columns) ? (fields.group_by_columns as unknown[]) : []),
+    ],
+    referential: [fields.child_column_name, 'references'],
+    freshness: ['freshness'],
+  }
+  return said[kind].filter(part => typeof part === 'string')
+}
+
+function toKey(parts: readonly string[]): string {
+  const key = parts
+    .join('.')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_.-]+/g, '_')
+    .replace(/^[^a-z0-9]+/, '')
+    .slice(0, MAX_KEY_CHARACTERS)
+  return key === '' ? 'check' : key
+}
+
+function numbered(key: string, used: ReadonlySet<string>): string {
+  let number = 2
+  while (used.has(`${key}-${number}`)) number += 1
+  return `${key}-${number}`
+}

@@ -1,0 +1,152 @@
+/** Compares what files want of a source with what is stored. */
+import { isDeepStrictEqual } from 'node:util'
+import type { CheckFields, CheckKind } from '../scans/api.ts'
+import { refOf, type StoredCheck } from './keys.ts'
+import type { ManagedCheck } from './store.ts'
+import type { ReadCheck } from './wanted.ts'
+
+/** A field whose value differs. */
+export interface FieldChange {
+  field: string
+  old: unknown
+  new: unknown
+}
+
+/** What becomes of a check of a file. */
+export interface Step {
+  /** `adopt` records the key of an equal check that no file manages yet. */
+  action: 'create' | 'change' | 'replace' | 'adopt' | 'keep'
+  wanted: ReadCheck
+  /** What there is; undefined of one to create. */
+  stored?: StoredCheck
+  /** What there was when its file was applied last. */
+  managed?: ManagedCheck
+  changes: FieldChange[]
+}
+
+/** What was changed on the server since a file was applied: fields, or all of it, when the check was removed. */
+export interface Drift {
+  managed: ManagedCheck
+  stored?: StoredCheck
+  changes: FieldChange[]
+}
+
+export interface Plan {
+  steps: Step[]
+  /** Managed checks that no file has; removed only when asked to. */
+  left: { managed: ManagedCheck; stored: StoredCheck }[]
+  /** Keys of managed checks that are gone and in no file. */
+  stale: string[]
+  drift: Drift[]
+}
+
+/** What a source has. */
+export interface StoredState {
+  checks: readonly StoredCheck[]
+  managed: readonly ManagedCheck[]
+  /** The keys that an export gives to checks without one, by `refOf`. */
+  exportKeys: ReadonlyMap<string, string>
+  fixedFields(kind: CheckKind, fields: CheckFields): readonly string[]
+}
+
+/** Plans what makes the stored checks of a source those of the files. */
+export function makePlan(state: StoredState, wanted: readonly ReadCheck[]): Plan {
+  const checks = new Map(state.checks.map(check => [refOf(check.kind, check.id), check]))
+  const storedOf = ({ kind, checkId }: ManagedCheck) => checks.get(refOf(kind, checkId))
+  const byKey = new Map(state.managed.map(managed => [managed.key, managed]))
+  const keys = new Set(wanted.map(({ key }) => key))
+  const abandoned = state.managed.filter(({ key }) => !keys.has(key))
+  const adoptable = findAdoptable(state, abandoned, checks)
+
+  const steps = wanted.map((check): Step => {
+    const managed = byKey.get(check.key)
+    const known = managed && storedOf(managed)
+    if (known) return { ...compare(state, check, known), managed: managed! }
+    const adopted = adoptable.take(check)
+    if (!adopted) return { action: 'create', wanted: check, changes: [], ...(managed && { managed }) }
+    const step = compare(state, check, adopted)
+    return { ...step, action: step.action === 'keep' ? 'adopt' : step.action }
+  })
+  const used = new Set(steps.flatMap(({ stored }) => (stored ? [refOf(stored.kind, stored.id)] : [])))
+  return {
+    steps,
+    left: abandoned.flatMap(managed => {
+      const stored = storedOf(managed)
+      return stored && !used.has(refOf(stored.kind, stored.id)) ? [{ managed, stored }] : []
+    }),
+    stale: abandoned.filter(managed => !storedOf(managed)).map(({ key }) => key),
+    drift: state.managed.flatMap((managed): Drift[] => {
+      const stored = storedOf(managed)
+      if (!stored) return keys.has(managed.key) ? [{ managed, changes: [] }] : []
+      const changes = differences(managed.applied, stored.fields)
+      return changes.length === 0 ? [] : [{ managed, stored, changes }]
+    }),
+  }
+}
+
+/** A check of another kind or table, or one that measures something else, has to be another check. */
+function compare({ fixedFields }: StoredState, wanted: ReadCheck, stored: StoredCheck): Step {
+  if (stored.kind !== wanted.kind || stored.tableId !== wanted.table.table.id)
+    return {
+      action: 'replace',
+      wanted,
+      stored,
+      changes: [{ field: 'table_path', old: stored.tablePath, new: wanted.tablePath }],
+    }
+  const changes = differences(stored.fields, wanted.fields)
+  const fixed = new Set([
+    ...fixedFields(stored.kind, stored.fields),
+    ...fixedFields(wanted.kind, wanted.fields),
+  ])
+  const action =
+    changes.length === 0 ? 'keep' : changes.some(({ field }) => fixed.has(field)) ? 'replace' : 'change'
+  return { action, wanted, stored, changes }
+}
+
+function differences(old: CheckFields, wanted: CheckFields): FieldChange[] {
+  const names = [...new Set([...Object.keys(old), ...Object.keys(wanted)])]
+  return names.flatMap(field => {
+    const change = { field, old: old[field] ?? null, new: wanted[field] ?? null }
+    return isDeepStrictEqual(change.old, change.new) ? [] : [change]
+  })
+}
+
+/**
+ * Checks that a file may adopt: those that no key of the files manages. One with the same fields is taken first, then the one whose
+ * export has the key, then the freshness schedule of the table, which has no other.
+ */
+function findAdoptable(
+  state: StoredState,
+  abandoned: readonly ManagedCheck[],
+  checks: ReadonlyMap<string, StoredCheck>,
+): { take(wanted: ReadCheck): StoredCheck | undefined } {
+  const abandonedRefs = new Set(abandoned.map(({ kind, checkId }) => refOf(kind, checkId)))
+  const managed = new Set(state.managed.map(({ kind, checkId }) => refOf(kind, checkId)))
+  const free = new Map([...checks].filter(([ref]) => !managed.has(ref) || abandonedRefs.has(ref)))
+  const placeOf = (kind: string, tableId: string) => `${kind} ${tableId}`
+  const byPlace = Map.groupBy(free.values(), ({ kind, tableId }) => placeOf(kind, tableId))
+  const byExportKey = new Map(
+    [...state.exportKeys].flatMap(([ref, key]) => (free.has(ref) ? [[key, free.get(ref)!] as const] : [])),
+  )
+  return {
+    take(wanted) {
+      const here = (byPlace.get(placeOf(wanted.kind, wanted.table.table.id)) ?? []).filter(({ kind, id }) =>
+        free.has(refOf(kind, id)),
+      )
+      const named = byExportKey.get(wanted.key)
+      const isEqual = (check: StoredCheck) => isDeepStrictEqual(check.fields, wanted.fields)
+      const found =
+        (named && here.includes(named) && isEqual(named) ? named : undefined) ??
+        here.find(isEqual) ??
+        (named && here.includes(named) ? named : undefined) ??
+        (wanted.kind === 'freshness' ? here[0] : undefined)
+      if (found) free.delete(refOf(found.kind, found.id))
+      return found
+    },
+  }
+}
+
+/** The steps that change a check, or make one. */
+export function changingSteps({ steps }: Plan): Step[] {
+  return steps.filter(({ action }) => action === 'create' || action === 'change' || action === 'replace')
+}

@@ -1,0 +1,107 @@
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import { auditRequest } from '../../server/http/audit.ts'
+import { bodyOf, param } from '../../server/http/input.ts'
+import { applyMonitors, findMonitored, planMonitors, readState, type MonitorsRequest } from './apply.ts'
+import { exportMonitors } from './export.ts'
+import { MONITORS_SCHEMA } from './file/json-schema.ts'
+import {
+  MonitorsFileError,
+  readDocument,
+  readMonitors,
+  writeMonitors,
+  type MonitorsFile,
+} from './file/monitors-file.ts'
+import { presentPlan } from './present.ts'
+import { MAX_BYTES, monitorsBody, monitorsParams, replies } from './schemas.ts'
+import { faultsError } from './wanted.ts'
+
+export const SCHEMA_PATH = '/api/public/schemas/monitors.json'
+
+const route = routesOf('monitors')
+const base = '/api/v1/sdk/monitors/{asset_id}'
+
+export const routes: ServerRoute[] = [
+  route('GET', base, access.read, {
+    id: 'exportMonitors',
+    description: 'Export the checks of a source as a monitors file',
+    notes:
+      'Rules, metrics, referential checks and freshness schedules, without defaults; as YAML where Accept names it. Checks that no file manages yet get keys made of their tables, columns and types.',
+    validate: { params: monitorsParams },
+    response: replies.exported,
+    handler: async (request, h) => {
+      const { server } = request
+      const document = await inCompany(request, async trx => {
+        const source = await findMonitored(server, trx, param(request, 'asset_id'))
+        return exportMonitors(source, await readState(server, trx, source))
+      })
+      if (!acceptsYaml(request)) return { data: document }
+      return h
+        .response(writeMonitors(document, `${server.config.baseUrl}${SCHEMA_PATH}`))
+        .type('application/yaml')
+    },
+  }),
+  route('POST', `${base}/plan`, access.read, {
+    id: 'planMonitors',
+    description: 'Compare monitors files with the checks of a source',
+    notes:
+      'Says field by field what an apply would create, change and remove, and what was changed on the server since the last one. Writes nothing. Faulty files are refused as a whole; each error names file, line and column.',
+    payload: { maxBytes: MAX_BYTES },
+    validate: { params: monitorsParams, payload: monitorsBody },
+    response: replies.planned,
+    handler: async request => {
+      const wanted = readRequest(request)
+      const { companyId } = caller(request)
+      const planned = await planMonitors(request.server, companyId, param(request, 'asset_id'), wanted)
+      return { data: presentPlan(planned, wanted.prune) }
+    },
+  }),
+  route('POST', `${base}/apply`, access.write, {
+    id: 'applyMonitors',
+    description: 'Make the checks of a source those of monitors files',
+    notes:
+      'Creates and changes checks by their keys, in one transaction; applying the same files again does nothing. A check that was made by hand is never removed; an equal one is adopted. With `prune`, checks that a file managed and no file has any more are removed.',
+    payload: { maxBytes: MAX_BYTES },
+    validate: { params: monitorsParams, payload: monitorsBody },
+    response: replies.applied,
+    handler: async request => {
+      const wanted = readRequest(request)
+      const { companyId } = caller(request)
+      const assetId = param(request, 'asset_id')
+      const applied = await applyMonitors(request.server, companyId, assetId, wanted, (trx, event) =>
+        auditRequest(request, trx, event),
+      )
+      return { data: presentPlan(applied, wanted.prune) }
+    },
+  }),
+  route('GET', SCHEMA_PATH, access.open, {
+    id: 'getMonitorsSchema',
+    description: 'Get the JSON Schema of monitors files, for editors',
+    notes: 'Name its address in the first line of a file: `# yaml-language-server: $schema=…`.',
+    response: replies.schema,
+    handler: () => MONITORS_SCHEMA,
+  }),
+]
+
+function acceptsYaml({ headers }: Request): boolean {
+  return /\byaml\b/i.test(String(headers.accept ?? ''))
+}
+
+/** @throws 400 with the faults of all files */
+function readRequest(request: Request): MonitorsRequest {
+  const { files, prune } = bodyOf<{ files: { name: string; content: string | object }[]; prune: boolean }>(
+    request,
+  )
+  const faults: MonitorsFileError['faults'][number][] = []
+  const read = files.flatMap(({ name, content }): MonitorsFile[] => {
+    try {
+      return [typeof content === 'string' ? readMonitors(content, name) : readDocument(content, name)]
+    } catch (error) {
+      if (!(error instanceof MonitorsFileError)) throw error
+      faults.push(...error.faults)
+      return []
+    }
+  })
+  if (faults.length > 0) throw faultsError(faults)
+  return { files: read, prune }
+}
