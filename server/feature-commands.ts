@@ -15,6 +15,7 @@ import {
   monitorsCommand,
   planCommand,
 } from '../plugins/monitors/command/monitors-commands.ts'
+import { importCommand } from '../plugins/monitors/import/import-command.ts'
 import { checkCommand } from '../plugins/scans/check-command.ts'
 import type { CommandContribution } from './cli/command.ts'
 
@@ -37,4 +38,5 @@ export const featureCommands: CommandContribution[] = [
   planCommand,
   applyCommand,
   monitorsCommand,
+  importCommand,
 ]

@@ -17,7 +17,7 @@ export interface JudgedResult {
   status: 'pass' | 'fail' | 'error'
   totalRows: number | null
   invalidCount: number | null
-  /** 100 × invalid / total, 0 of an empty table. */
+  /** 100 × invalid / total, at most 100; 0 where nothing is invalid, as in an empty table. */
   invalidPercent: number | null
   expectedValue: number | null
   expectedRangeLow: number | null
@@ -102,7 +102,8 @@ export function judgeRule(
   }
   const { total, invalid } = outcome
   // A SELECT of invalid rows may give more rows than the table has.
-  const invalidPercent = total === 0 ? 0 : Math.min(100, (100 * invalid) / total)
+  // A SELECT may find invalid rows though its table has none: that is not the empty table that passes.
+  const invalidPercent = invalid === 0 ? 0 : Math.min(100, (100 * invalid) / total)
   const counts = { totalRows: total, invalidCount: invalid, invalidPercent, errorMessage: null }
   if (!state) {
     const status = invalidPercent > (rule.alertThresholdPercent ?? 0) ? 'fail' : 'pass'

@@ -30,13 +30,13 @@ def run(request):
     # It leaves its transaction open, and with it a lock on the table.
     for source in scan._data_source_manager.data_sources.values():
         source.connection.close()
-    values = {
-        check["name"]: check["diagnostics"].get("value")
-        for check in scan.get_scan_results()["checks"]
-    }
+    checks = scan.get_scan_results()["checks"]
+    values = {check["name"]: check["diagnostics"].get("value") for check in checks}
+    outcomes = {check["name"]: check["outcome"] for check in checks}
     return {
         "milliseconds": seconds * 1000,
         "values": values,
+        "outcomes": outcomes,
         "errors": scan.get_error_logs_text() or "",
     }
 

@@ -18,6 +18,8 @@ export interface SodaScan {
   milliseconds: number
   /** Values by the names of the checks. */
   values: Record<string, number | null>
+  /** pass, warn or fail, by the names of the checks; null of one without a value. */
+  outcomes: Record<string, string | null>
 }
 
 /** Runs checks, a file of them as text. Throws when Soda reports an error. */

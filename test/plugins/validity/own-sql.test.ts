@@ -1,7 +1,7 @@
 import t from 'tap'
 import { mariadbAbsent, startShop } from '../../helpers/mariadb.ts'
 import { startServer } from '../../helpers/server.ts'
-import { discover } from '../../helpers/world.ts'
+import { discover, makeWorld } from '../../helpers/world.ts'
 
 t.test('rules and freshness of a MariaDB take its own SQL', { skip: mariadbAbsent }, async t => {
   const shop = await startShop(t)
@@ -59,4 +59,24 @@ t.test('rules and freshness of a MariaDB take its own SQL', { skip: mariadbAbsen
   t.match(await schedule("date_sub(`on`, interval 1 day) || 'x'"), { status: 400 })
   const watched = await schedule('date_sub(`on`, interval 1 day)')
   t.equal(watched.status, 201, JSON.stringify(watched.body))
+})
+
+t.test('a SELECT that finds invalid rows fails on an empty table, and other rules pass there', async t => {
+  const { tenant, asset, ...world } = await makeWorld(t, ['create table orders (id int primary key)'])
+  await discover({ tenant, asset, ...world })
+  const rules = `/api/v1/sdk/validity/${asset.id}`
+  for (const [sql_expression, expected] of [
+    [
+      'select 1 from (select count(*) as n from orders) counted where n = 0',
+      { status: 'fail', invalid_percent: 100 },
+    ],
+    ['select id from orders', { status: 'pass', invalid_percent: 0 }],
+    ['id > 0', { status: 'pass', invalid_percent: 0 }],
+  ] as const) {
+    const made = await tenant.ask('POST', rules, {
+      ...{ rule_type: 'CUSTOM_SQL', table_path: 'orders', rule_config: { sql_expression } },
+    })
+    const checked = await tenant.ask('POST', `${rules}/${made.body.data.uuid}/check`, {})
+    t.match(checked.body.data, { total_rows: 0, ...expected }, sql_expression)
+  }
 })

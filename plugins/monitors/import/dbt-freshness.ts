@@ -1,0 +1,71 @@
+/** dbt's source freshness as a schedule. */
+import { Inconvertible, type DraftCheck } from './import-draft.ts'
+import { isRecord, type Fields } from './values.ts'
+
+const PERIODS: Record<string, { unit: 'm' | 'h' | 'd'; minutes: number }> = {
+  minute: { unit: 'm', minutes: 1 },
+  hour: { unit: 'h', minutes: 60 },
+  day: { unit: 'd', minutes: 1_440 },
+}
+
+interface Age {
+  text: string
+  minutes: number
+}
+
+/** @returns the schedule of a table, made when it is asked for, and what of the construct it does not have */
+export function freshnessOf(
+  table: string,
+  freshness: Fields,
+  loadedAt: unknown,
+): { checks: () => DraftCheck[]; left: string[] } {
+  const isBoth = isRecord(freshness.error_after) && isRecord(freshness.warn_after)
+  const left = isBoth ? ['a table has one threshold: warn_after is left out, error_after is kept'] : []
+  return {
+    left,
+    checks() {
+      const age = ageOf(isRecord(freshness.error_after) ? freshness.error_after : freshness.warn_after)
+      return [
+        {
+          kind: 'freshness',
+          table,
+          key: ['freshness'],
+          body: {
+            monitoring_mode: 'explicit',
+            sla_threshold: age.text,
+            ...signalOf(loadedAt, freshness.filter),
+            check_interval: checkIntervalFor(age.minutes),
+          },
+        },
+      ]
+    },
+  }
+}
+
+function ageOf(after: unknown): Age {
+  if (!isRecord(after)) throw new Inconvertible('it has neither error_after nor warn_after')
+  const period = PERIODS[String(after.period)]
+  const { count } = after
+  if (typeof count !== 'number' || !Number.isInteger(count) || count < 1 || !period)
+    throw new Inconvertible('a threshold has a whole count and the period minute, hour or day')
+  return { text: `${count}${period.unit}`, minutes: count * period.minutes }
+}
+
+function signalOf(loadedAt: unknown, filter: unknown): Fields {
+  if (typeof filter === 'string' && /\{[{%]/.test(filter))
+    throw new Inconvertible('its filter is a Jinja expression: render it first')
+  if (loadedAt === undefined || loadedAt === null) {
+    if (typeof filter === 'string') throw new Inconvertible('its filter needs a loaded_at_field')
+    return { freshness_signal: 'last_modified' }
+  }
+  const text = String(loadedAt)
+  if (/\{[{%]/.test(text)) throw new Inconvertible('loaded_at_field is a Jinja expression: render it first')
+  if (typeof filter === 'string') return { freshness_expression: `case when ${filter} then ${text} end` }
+  return /^\w+$/.test(text) ? { freshness_column: text } : { freshness_expression: text }
+}
+
+/** How often to look, so that a table that is too old is noticed within a quarter of its threshold. */
+export function checkIntervalFor(minutes: number): string {
+  if (minutes >= 240) return '1h'
+  return minutes >= 60 ? '15m' : '5m'
+}

@@ -1,0 +1,168 @@
+/**
+ * dbt's tests and source freshness as monitors. The semantics are those of dbt-core's own tests and of dbt_utils:
+ * https://docs.getdbt.com/reference/resource-properties/data-tests
+ */
+import { parseYaml, type TextPosition } from '../../../server/yaml.ts'
+import { convertDbtTest, type DbtNode } from './dbt-tests.ts'
+import { freshnessOf } from './dbt-freshness.ts'
+import type { Construct, ImportDraft } from './import-draft.ts'
+import type { SqlEngine } from './sql-text.ts'
+import { isRecord, itemsOf, type Fields } from './values.ts'
+
+export interface DbtOptions {
+  engine: SqlEngine
+  /** The schema of the models, which their files do not say. */
+  schema?: string | undefined
+}
+
+/** A properties file of a dbt project: `schema.yml`. */
+export interface ImportFile {
+  name: string
+  text: string
+}
+
+type PositionOf = (path: readonly string[]) => TextPosition | null
+
+/** Parts of a file whose nodes are tables, and the fields that are no checks. */
+const MODEL_PARTS = ['models', 'seeds', 'snapshots'] as const
+
+/**
+ * Reads all files first, since tests refer to sources of other files.
+ * @throws YamlParseError
+ */
+export function importDbt(files: readonly ImportFile[], draft: ImportDraft, options: DbtOptions): void {
+  const read = files.map(({ name, text }) => ({ name, ...parseYaml(text, { what: 'dbt properties file' }) }))
+  const sources = new Map<string, string>()
+  for (const { value } of read)
+    for (const { node, source } of sourceTables(value))
+      sources.set(`${String(source.name)}.${String(node.name)}`, sourcePath(source, node))
+  for (const { name: file, value, positionOf } of read) {
+    if (!isRecord(value)) continue
+    for (const part of MODEL_PARTS)
+      for (const [index, node] of itemsOf(value[part]).entries()) {
+        const alias = textOr(
+          node.alias,
+          textOr(isRecord(node.config) ? node.config.alias : undefined, String(node.name)),
+        )
+        const table = options.schema === undefined ? alias : `${options.schema}.${alias}`
+        importNode({ node, table, at: [part, String(index)], file, positionOf }, draft, {
+          ...options,
+          sources,
+        })
+      }
+    for (const { node, source, at } of sourceTables(value)) {
+      const place = { node, table: sourcePath(source, node), at, file, positionOf }
+      importNode(place, draft, { ...options, sources })
+      importFreshness(place, source, draft)
+    }
+    for (const part of Object.keys(value)) {
+      if (
+        [
+          'version',
+          'sources',
+          'macros',
+          'exposures',
+          'groups',
+          'metrics',
+          'semantic_models',
+          'analyses',
+          'saved_queries',
+          ...MODEL_PARTS,
+        ].includes(part)
+      )
+        continue
+      const construct = { file, line: positionOf([part])?.line ?? null, name: part }
+      draft.leave(
+        construct,
+        part === 'unit_tests'
+          ? 'unit tests check code with made-up data, not tables'
+          : 'is no part of dbt that has tests of tables',
+      )
+    }
+  }
+}
+
+/** A table of a file. */
+interface Place {
+  node: Fields
+  table: string
+  at: string[]
+  file: string
+  positionOf: PositionOf
+}
+
+function sourceTables(value: unknown): { node: Fields; source: Fields; at: string[] }[] {
+  if (!isRecord(value)) return []
+  return itemsOf(value.sources).flatMap((source, index) =>
+    itemsOf(source.tables).map((node, position) => ({
+      node,
+      source,
+      at: ['sources', String(index), 'tables', String(position)],
+    })),
+  )
+}
+
+function sourcePath(source: Fields, node: Fields): string {
+  const parts = [source.database, source.schema ?? source.name, node.identifier ?? node.name]
+  return parts.filter(part => typeof part === 'string').join('.')
+}
+
+const textOr = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback)
+
+/** The tests of a table and its columns, under both of their names. */
+function importNode(place: Place, draft: ImportDraft, options: DbtOptions & Pick<DbtNode, 'sources'>): void {
+  const { node, at } = place
+  importTests(place, { owner: node, at }, draft, options)
+  for (const [index, column] of itemsOf(node.columns).entries())
+    importTests(place, { owner: column, at: [...at, 'columns', String(index)], column }, draft, options)
+}
+
+function importTests(
+  { table, file, positionOf }: Place,
+  { owner, at, column }: { owner: Fields; at: string[]; column?: Fields },
+  draft: ImportDraft,
+  options: DbtOptions & Pick<DbtNode, 'sources'>,
+): void {
+  for (const part of ['tests', 'data_tests']) {
+    const tests = Array.isArray(owner[part]) ? (owner[part] as unknown[]) : []
+    for (const [index, test] of tests.entries()) {
+      const line = positionOf([...at, part, String(index)])?.line ?? null
+      const target = column === undefined ? table : `${table}.${String(column.name)}`
+      const construct: Construct = { file, line, name: `${testName(test)} of ${target}` }
+      const where = {
+        table,
+        ...options,
+        ...(column && { column: String(column.name), isQuoted: column.quote === true }),
+      }
+      if (/\{[{%]/.test(table))
+        draft.leave(construct, 'the name of the table is a Jinja expression: render it first')
+      else draft.convert(construct, () => convertDbtTest(test, where))
+    }
+  }
+}
+
+function testName(test: unknown): string {
+  if (!isRecord(test)) return String(test)
+  return textOr(test.test_name, Object.keys(test).find(name => name !== 'config') ?? 'test')
+}
+
+function importFreshness(
+  { node, table, at, file, positionOf }: Place,
+  source: Fields,
+  draft: ImportDraft,
+): void {
+  const own = { ...configOf(source), ...source, ...configOf(node), ...node }
+  if (!isRecord(own.freshness)) return
+  const line = positionOf([...at, 'freshness'])?.line ?? positionOf(at)?.line ?? null
+  const construct = { file, line, name: `freshness of ${table}` }
+  const { checks, left } = freshnessOf(table, own.freshness, own.loaded_at_field)
+  if (own.loaded_at_query !== undefined)
+    return draft.leave(
+      construct,
+      'loaded_at_query is a SELECT of its own; freshness takes a column or an expression',
+    )
+  draft.convert(construct, checks)
+  for (const reason of left) draft.leave(construct, reason)
+}
+
+const configOf = (owner: Fields): Fields => (isRecord(owner.config) ? owner.config : {})

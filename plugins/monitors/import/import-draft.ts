@@ -1,0 +1,119 @@
+/** What an import makes of the files of another tool: checks, and what could not become one, with the reason. */
+import { MONITOR_KINDS, type MonitorKind, type MonitorsDocument } from '../file/monitors-file.ts'
+
+/** A construct of another tool, and where it stands. */
+export interface Construct {
+  file: string
+  /** Null where the file has no lines of its own, such as JSON on one line. */
+  line: number | null
+  /** In words of the other tool: `unique of orders.id`. */
+  name: string
+}
+
+/** A construct with what is to be said of it. */
+export interface Remark extends Construct {
+  reason: string
+}
+
+export interface ImportResult {
+  document: MonitorsDocument
+  /** Constructs that became checks. */
+  converted: number
+  /** Converted constructs of which something is to be known. */
+  notes: Remark[]
+  /** Constructs that did not become checks. */
+  left: Remark[]
+}
+
+/** Thrown for a construct that has no exact counterpart; the message says why. */
+export class Inconvertible extends Error {
+  override readonly name = 'Inconvertible'
+}
+
+/** A check that stands for a construct. */
+export interface DraftCheck {
+  kind: MonitorKind
+  /** The table it belongs to, as the file names it. */
+  table: string
+  /** What the key is made of, after the table. */
+  key: readonly (string | undefined)[]
+  body: Record<string, unknown>
+  /** What is to be known of it. */
+  note?: string
+}
+
+/** Collects the checks of an import. */
+export interface ImportDraft {
+  /** Adds the checks that a construct becomes, all or none; if it cannot become any, it is left with the reason. */
+  convert(construct: Construct, make: () => readonly DraftCheck[]): void
+  /** Records a construct that is no check, or none that can be converted. */
+  leave(construct: Construct, reason: string): void
+  finish(): ImportResult
+}
+
+/** @param source the name of the source in Tidemark */
+export function startImport(source: string): ImportDraft {
+  const tables = new Map<string, Map<MonitorKind, Record<string, unknown>[]>>()
+  const keys = new Set<string>()
+  const notes: Remark[] = []
+  const left: Remark[] = []
+  let converted = 0
+
+  function add({ kind, table, key, body }: DraftCheck): void {
+    const kinds = tables.get(table) ?? new Map<MonitorKind, Record<string, unknown>[]>()
+    tables.set(table, kinds)
+    const entry = { key: chooseKey(keys, [table, ...key]), ...body }
+    kinds.set(kind, [...(kinds.get(kind) ?? []), entry])
+  }
+
+  return {
+    convert(construct, make) {
+      try {
+        const checks = make()
+        const second = checks.find(({ kind, table }) => kind === 'freshness' && tables.get(table)?.has(kind))
+        if (second)
+          throw new Inconvertible(`${second.table} has a freshness schedule already: a table has one`)
+        checks.forEach(add)
+        converted++
+        for (const { note } of checks) if (note !== undefined) notes.push({ ...construct, reason: note })
+      } catch (error) {
+        if (!(error instanceof Inconvertible)) throw error
+        left.push({ ...construct, reason: error.message })
+      }
+    },
+    leave: (construct, reason) => void left.push({ ...construct, reason }),
+    finish: () => ({
+      document: {
+        version: 1,
+        source,
+        tables: Object.fromEntries(
+          Array.from(tables, ([path, kinds]) => [
+            path,
+            {
+              checks: Object.fromEntries(
+                MONITOR_KINDS.flatMap(kind => (kinds.has(kind) ? [[kind, kinds.get(kind)!]] : [])),
+              ),
+            },
+          ]),
+        ) as MonitorsDocument['tables'],
+      },
+      converted,
+      notes,
+      left,
+    }),
+  }
+}
+
+/** A key made of names, with a number behind it where it is taken. */
+function chooseKey(taken: Set<string>, parts: readonly (string | undefined)[]): string {
+  const text = parts.filter(part => part !== undefined && part !== '').join('.')
+  const clean =
+    text
+      .replace(/[^A-Za-z0-9_.:/-]+/g, '_')
+      .replace(/^[^A-Za-z0-9]+/, '')
+      .slice(0, 190) || 'check'
+  let key = clean
+  for (let number = 2; taken.has(key); number++) key = `${clean}.${number}`
+  taken.add(key)
+  return key
+}

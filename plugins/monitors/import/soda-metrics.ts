@@ -1,0 +1,254 @@
+/** Soda's metrics with a comparison: `missing_count(id) = 0`. */
+import { Inconvertible, type DraftCheck } from './import-draft.ts'
+import {
+  customSql,
+  isScalar,
+  selectWhenFailed,
+  writeLength,
+  writeList,
+  writeMatch,
+  writeScalar,
+  writeTable,
+  type Aggregate,
+  type Scalar,
+  type SqlEngine,
+} from './sql-text.ts'
+import { type Fields } from './values.ts'
+
+export interface SodaTarget {
+  table: string
+  engine: SqlEngine
+}
+
+/** A check splits into a metric and a comparison. */
+export interface SodaMetric {
+  metric: string
+  args: string[]
+  comparison: string
+}
+
+/** When a check fails, as a condition on `value`, and how much that matters. */
+export interface Level {
+  severity: 'critical' | 'warning'
+  failed: string
+}
+
+const METRIC = /^([A-Za-z_][\w ]*?)\s*(?:\(([^)]*)\))?\s*((?:not\s+)?between\b.*|[<>=!].*)?$/
+
+/** @throws Inconvertible for what is no metric with or without a comparison */
+export function readMetric(text: string): SodaMetric {
+  const match = METRIC.exec(text.trim())
+  if (!match) throw new Inconvertible('it is no metric with a comparison')
+  const [, metric = '', args = '', comparison = ''] = match
+  return {
+    metric: metric.trim(),
+    args: args
+      .split(',')
+      .map(arg => arg.trim())
+      .filter(arg => arg !== ''),
+    comparison,
+  }
+}
+
+/** A comparison as a condition on `value`. @throws Inconvertible */
+export function readComparison(text: string): string {
+  const number = String.raw`(-?\d+(?:\.\d+)?)\s*%?`
+  const simple = new RegExp(`^(<=|>=|!=|<>|<|>|=)\\s*${number}$`).exec(text.trim())
+  if (simple) return `value ${simple[1] === '!=' ? '<>' : simple[1]} ${simple[2]}`
+  const range = new RegExp(
+    `^(not\\s+)?between\\s*([[(]?)\\s*${number}\\s*and\\s*${number}\\s*([\\])]?)$`,
+  ).exec(text.trim())
+  if (!range) throw new Inconvertible(`the comparison ${JSON.stringify(text)} is not understood`)
+  const [, negation, start, low, high, end] = range
+  // Without brackets both bounds belong to the range; a round one keeps its bound out.
+  const inside = `value ${start === '(' ? '>' : '>='} ${low} and value ${end === ')' ? '<' : '<='} ${high}`
+  return negation ? `not (${inside})` : `(${inside})`
+}
+
+const VALID_FIELDS = [
+  'valid values',
+  'valid min',
+  'valid max',
+  'valid length',
+  'valid min length',
+  'valid max length',
+  'valid regex',
+  'invalid values',
+]
+const MISSING_FIELDS = ['missing values']
+const OTHER_FIELDS = [
+  'filter',
+  'fail',
+  'warn',
+  'name',
+  'attributes',
+  'identity',
+  'samples limit',
+  'samples columns',
+  'collect failed rows',
+  'title',
+]
+
+/** @param levels when it fails @throws Inconvertible */
+export function convertSodaMetric(
+  { metric, args }: SodaMetric,
+  config: Fields,
+  levels: readonly Level[],
+  target: SodaTarget,
+): DraftCheck[] {
+  const { table } = target
+  const known = [...OTHER_FIELDS, ...VALID_FIELDS, ...MISSING_FIELDS, `${metric} expression`]
+  const other = Object.keys(config).find(name => !known.includes(name))
+  if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
+  const plain = filterIn(config) === undefined ? plainRule(metric, args, config) : null
+  return levels.map(({ severity, failed }) => {
+    const isNone = failed === 'not (value = 0)' || failed === 'value > 0'
+    const body =
+      isNone && plain ? plain : customSql(selectWhenFailed(aggregateOf(metric, args, config, target), failed))
+    return {
+      kind: 'validity',
+      table,
+      key: [...args, metric, ...(levels.length > 1 ? [severity] : [])],
+      body: { ...body, severity },
+    }
+  })
+}
+
+/** The rule of a count that must be 0, where there is one that counts the same rows. */
+function plainRule(metric: string, args: readonly string[], config: Fields): Fields | null {
+  const [column] = args
+  if (column === undefined || args.length > 1) return null
+  const given = Object.keys(config).filter(name => !OTHER_FIELDS.includes(name))
+  const rule = (type: string, more: Fields = {}) => ({ rule_type: type, column_name: column, ...more })
+  if (/^missing_(count|percent)$/.test(metric)) return given.length === 0 ? rule('NOT_NULL') : null
+  if (metric === 'duplicate_count' || metric === 'duplicate_percent')
+    return given.length === 0 ? rule('UNIQUE', { treat_null_as_valid: true }) : null
+  if (!/^invalid_(count|percent)$/.test(metric)) return null
+  const nullIsValid = { treat_null_as_valid: true }
+  if (given.length === 1 && given[0] === 'valid values')
+    return rule('ENUM', {
+      rule_config: { allowed_values: scalarsIn(config, 'valid values') },
+      ...nullIsValid,
+    })
+  if (given.length === 1 && given[0] === 'valid regex')
+    return rule('REGEX', { rule_config: { pattern: String(config['valid regex']) }, ...nullIsValid })
+  const [min, max] = [config['valid min'], config['valid max']]
+  // With a least value alone, NaN is valid for Soda and invalid for RANGE.
+  if (given.every(name => name === 'valid min' || name === 'valid max') && max !== undefined)
+    return rule('RANGE', { rule_config: { ...(min !== undefined && { min }), max }, ...nullIsValid })
+  return null
+}
+
+const filterIn = ({ filter }: Fields): string | undefined =>
+  typeof filter === 'string' ? filter.trim() : undefined
+
+function aggregateOf(metric: string, args: readonly string[], config: Fields, target: SodaTarget): Aggregate {
+  if (metric === 'duplicate_count') return { value: 'count(*)', from: duplicatesOf(args, config, target) }
+  const { table, engine } = target
+  return {
+    value: valueOf(metric, args, config, engine),
+    from: writeTable(table, engine),
+    where: filterIn(config),
+  }
+}
+
+/** A metric as an expression over the rows of a table. */
+function valueOf(metric: string, args: readonly string[], config: Fields, engine: SqlEngine): string {
+  const own = config[`${metric} expression`]
+  if (typeof own === 'string') return own.trim()
+  if (metric === 'row_count') return 'count(*)'
+  const [column] = args
+  if (column === undefined)
+    throw new Inconvertible(`${metric} is a metric of the project: only its query says what it is`)
+  const percent = (count: string) => `coalesce(100.0 * ${count} / nullif(count(*), 0), 0)`
+  const missing = countOf(missingCondition(column, config, engine))
+  switch (metric) {
+    case 'missing_count':
+      return missing
+    case 'missing_percent':
+      return percent(missing)
+    case 'invalid_count':
+      return countOf(invalidCondition(column, config, engine))
+    case 'invalid_percent':
+      return percent(countOf(invalidCondition(column, config, engine)))
+  }
+  if (args.length > 1) throw new Inconvertible(`${metric} of several columns has no counterpart`)
+  const compute = AGGREGATES[metric]
+  if (!compute) throw new Inconvertible(`${metric} is a metric of the project or has no counterpart`)
+  if (Object.keys(config).some(name => MISSING_FIELDS.includes(name) || VALID_FIELDS.includes(name)))
+    throw new Inconvertible(`${metric} of the valid values only has no counterpart`)
+  return compute(column, engine)
+}
+
+/** The values that occur more than once, each once; one with NULL in a column is none. */
+function duplicatesOf(columns: readonly string[], config: Fields, { table, engine }: SodaTarget): string {
+  const filter = filterIn(config)
+  if (columns.length === 0) throw new Inconvertible('duplicate_count names no column')
+  if (Object.keys(config).some(name => MISSING_FIELDS.includes(name) || VALID_FIELDS.includes(name)))
+    throw new Inconvertible('duplicate_count of the valid values only has no counterpart')
+  const list = columns.join(', ')
+  const conditions = [
+    ...columns.map(name => `${name} is not null`),
+    ...(filter === undefined ? [] : [`(${filter})`]),
+  ]
+  return `(select ${list} from ${writeTable(table, engine)} where ${conditions.join(' and ')} group by ${list} having count(*) > 1) duplicates`
+}
+
+const AGGREGATES: Record<string, (column: string, engine: SqlEngine) => string> = {
+  min: column => `min(${column})`,
+  max: column => `max(${column})`,
+  avg: column => `avg(${column})`,
+  sum: column => `sum(${column})`,
+  // Each engine's own functions, by whose names Soda asks too.
+  ...Object.fromEntries(
+    ['stddev', 'stddev_pop', 'stddev_samp', 'variance', 'var_pop', 'var_samp'].map(name => [
+      name,
+      (column: string) => `${name}(${column})`,
+    ]),
+  ),
+  distinct_count: column => `count(distinct ${column})`,
+  min_length: (column, engine) => `min(${writeLength(column, engine)})`,
+  max_length: (column, engine) => `max(${writeLength(column, engine)})`,
+  avg_length: (column, engine) => `avg(${writeLength(column, engine)})`,
+}
+
+const countOf = (condition: string): string => `coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
+
+function missingCondition(column: string, config: Fields, engine: SqlEngine): string {
+  if (config['missing values'] === undefined) return `${column} is null`
+  return `(${column} is null or ${column} in (${writeList(scalarsIn(config, 'missing values'), engine)}))`
+}
+
+function invalidCondition(column: string, config: Fields, engine: SqlEngine): string {
+  const length = writeLength(column, engine)
+  const has = (name: string) => config[name] !== undefined
+  const valid = [
+    ...(has('valid values')
+      ? [`${column} in (${writeList(scalarsIn(config, 'valid values'), engine)})`]
+      : []),
+    ...(has('invalid values')
+      ? [`${column} not in (${writeList(scalarsIn(config, 'invalid values'), engine)})`]
+      : []),
+    ...(has('valid min') ? [`${column} >= ${numberIn(config, 'valid min')}`] : []),
+    ...(has('valid max') ? [`${column} <= ${numberIn(config, 'valid max')}`] : []),
+    ...(has('valid length') ? [`${length} = ${numberIn(config, 'valid length')}`] : []),
+    ...(has('valid min length') ? [`${length} >= ${numberIn(config, 'valid min length')}`] : []),
+    ...(has('valid max length') ? [`${length} <= ${numberIn(config, 'valid max length')}`] : []),
+    ...(has('valid regex') ? [writeMatch(column, String(config['valid regex']), engine)] : []),
+  ]
+  if (valid.length === 0) throw new Inconvertible('it says nothing of what is valid')
+  return `not ${missingCondition(column, config, engine)} and not (${valid.join(' and ')})`
+}
+
+function scalarsIn(config: Fields, field: string): Scalar[] {
+  const values = config[field]
+  if (!Array.isArray(values) || values.length === 0 || !values.every(isScalar))
+    throw new Inconvertible(`${field} must be a list of texts, numbers or booleans`)
+  return values as Scalar[]
+}
+
+function numberIn(config: Fields, field: string): string {
+  const value = config[field]
+  if (typeof value !== 'number') throw new Inconvertible(`${field} must be a number`)
+  return writeScalar(value, 'postgresql')
+}

@@ -1,0 +1,84 @@
+/** SQL texts of imported checks, in the dialect of an engine. */
+import { Inconvertible } from './import-draft.ts'
+
+/** The engine whose SQL the texts are written in. */
+export const SQL_ENGINES = [
+  'postgresql',
+  'redshift',
+  'mysql',
+  'snowflake',
+  'bigquery',
+  'databricks',
+  'sqlite',
+] as const
+export type SqlEngine = (typeof SQL_ENGINES)[number]
+
+export type Scalar = string | number | boolean
+
+/** Engines that quote names with backticks, and read a backslash in a text as an escape. */
+const BACKTICK_ENGINES: readonly SqlEngine[] = ['mysql', 'bigquery', 'databricks']
+
+/** A name that means the same with and without quotes in all engines that fold to lower case. */
+const PLAIN = /^[a-z_][a-z0-9_]*$/
+
+/** A name in SQL, quoted where it must be. */
+export function writeName(name: string, engine: SqlEngine): string {
+  if (PLAIN.test(name)) return name
+  const quote = BACKTICK_ENGINES.includes(engine) ? '`' : '"'
+  if (quote === '`' && name.includes('`')) throw new Inconvertible(`the name ${name} has a backtick`)
+  return quote + name.replaceAll(quote, quote + quote) + quote
+}
+
+/** The path of a table in SQL. */
+export function writeTable(path: string, engine: SqlEngine): string {
+  return path
+    .split('.')
+    .map(name => writeName(name, engine))
+    .join('.')
+}
+
+export function writeScalar(value: Scalar, engine: SqlEngine): string {
+  if (typeof value !== 'string') return String(value)
+  if (value.includes('\\') && BACKTICK_ENGINES.includes(engine))
+    throw new Inconvertible(
+      `the text ${JSON.stringify(value)} has a backslash, which ${engine} reads as an escape`,
+    )
+  return `'${value.replaceAll("'", "''")}'`
+}
+
+export const writeList = (values: readonly Scalar[], engine: SqlEngine): string =>
+  values.map(value => writeScalar(value, engine)).join(', ')
+
+/** The number of characters of a text. */
+export const writeLength = (text: string, engine: SqlEngine): string =>
+  engine === 'mysql' ? `char_length(${text})` : `length(${text})`
+
+/** Whether a text has a match of a pattern. @throws Inconvertible for engines whose operator is not known here */
+export function writeMatch(text: string, pattern: string, engine: SqlEngine): string {
+  if (engine === 'postgresql' || engine === 'redshift') return `${text} ~ ${writeScalar(pattern, engine)}`
+  if (engine === 'mysql') return `${text} regexp ${writeScalar(pattern, engine)}`
+  throw new Inconvertible(`a pattern beside other conditions is not converted for ${engine}`)
+}
+
+/** A rule whose SQL is true for valid rows, or returns invalid ones. */
+export const customSql = (text: string) => ({
+  rule_type: 'CUSTOM_SQL',
+  rule_config: { sql_expression: text },
+})
+
+/** A number that a SELECT computes from the rows of a table. */
+export interface Aggregate {
+  value: string
+  /** A table in SQL, or a subquery with its alias. */
+  from: string
+  where?: string | undefined
+}
+
+/** A SELECT that returns one row when a condition on `value` is true. */
+export function selectWhenFailed({ value, from, where }: Aggregate, failed: string): string {
+  const filter = where === undefined ? '' : ` where ${where}`
+  return `select 1 as failed from (select ${value} as value from ${from}${filter}) measured where ${failed}`
+}
+
+export const isScalar = (value: unknown): value is Scalar =>
+  ['string', 'number', 'boolean'].includes(typeof value)

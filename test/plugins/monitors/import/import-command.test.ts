@@ -1,0 +1,53 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { readMonitors } from '../../../../plugins/monitors/file/monitors-file.ts'
+import { command } from '../../../helpers/command.ts'
+
+const home = await mkdtemp(join(tmpdir(), 'import-'))
+t.teardown(() => rm(home, { recursive: true, force: true }))
+
+async function write(name: string, text: string): Promise<string> {
+  await writeFile(join(home, name), text)
+  return join(home, name)
+}
+
+const MODELS = `models:
+  - name: orders
+    columns:
+      - name: id
+        tests: [unique, is_even]
+`
+
+t.test('the monitors file is printed, and what is left out is said beside it', async t => {
+  const file = await write('schema.yml', MODELS)
+  const { code, out, err } = await command(['import', 'dbt', file, '--source', 'shop', '--schema', 'mart'])
+  t.equal(code, 0)
+  t.match(readMonitors(out, 'out').document, {
+    source: 'shop',
+    tables: { 'mart.orders': { checks: { validity: [{ rule_type: 'UNIQUE' }] } } },
+  })
+  t.match(err, /^left out: .*schema\.yml:5: is_even of mart\.orders\.id: .*\n1 converted, 1 left out\n$/s)
+})
+
+t.test('it is written to a file, and what is left out ends a strict import with 1', async t => {
+  const file = await write('schema.yml', MODELS)
+  const target = join(home, 'monitors.yaml')
+  const words = ['import', 'dbt', file, '--source', 'shop', '--out', target, '--strict']
+  t.match(await command(words), { code: 1, out: '' })
+  t.match(await readFile(target, 'utf8'), /^version: 1\nsource: shop\n/)
+  const { out } = await command(['import', 'dbt', file, '--source', 'shop', '--json'])
+  t.match(JSON.parse(out), { converted: 1, left: [{ line: 5, reason: String }], notes: [] })
+})
+
+t.test('what cannot be read is refused with the reason', async t => {
+  const from = (tool: string, file: string, ...more: string[]) =>
+    command(['import', tool, file, '--source', 'shop', ...more])
+  t.match(await from('dbt', join(home, 'none.yml')), { code: 2, err: /Cannot read .*none\.yml/ })
+  t.match(await from('soda', await write('bad.yml', 'a: [')), { code: 2, err: /not understood/ })
+  const suite = await write('suite.json', '{')
+  t.match(await from('great-expectations', suite, '--table', 'a'), { code: 2, err: /not understood/ })
+  t.match(await from('great-expectations', suite), { code: 2, err: /--table/ })
+  t.match(await from('dbt', suite, '--engine', 'db2'), { code: 2, err: /Allowed choices/ })
+})
