@@ -36,6 +36,7 @@ import * as snapshotBasis from '../migrations/0025_snapshot_basis.ts'
 import * as checkLists from '../migrations/0026_check_lists.ts'
 import * as scanCosts from '../migrations/0027_scan_costs.ts'
 import * as chartLinkTables from '../migrations/0028_chart_links.ts'
+import * as profileTables from '../migrations/0029_profiles.ts'
 import * as monitorTables from '../migrations/0031_monitors.ts'
 import * as checkListIndexes from '../migrations/0033_check_list_indexes.ts'
 import { alerts } from '../plugins/alerts/index.ts'
@@ -55,6 +56,7 @@ import { monitors } from '../plugins/monitors/index.ts'
 import { operatingSchedules } from '../plugins/operating-schedules/index.ts'
 import { operations } from '../plugins/operations/index.ts'
 import { preferences } from '../plugins/preferences/index.ts'
+import { profiles } from '../plugins/profiles/index.ts'
 import { publicPages } from '../plugins/public/index.ts'
 import { referential } from '../plugins/referential/index.ts'
 import { scans } from '../plugins/scans/index.ts'
@@ -77,6 +79,7 @@ export const manifest = {
     referential,
     freshness,
     watch,
+    profiles,
     monitors,
     lineage,
     health,
@@ -123,6 +126,7 @@ export const manifest = {
     migration('0026_check_lists', checkLists),
     migration('0027_scan_costs', scanCosts),
     migration('0028_chart_links', chartLinkTables),
+    migration('0029_profiles', profileTables),
     migration('0031_monitors', monitorTables),
     migration('0033_check_list_indexes', checkListIndexes),
   ],
