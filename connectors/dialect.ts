@@ -1,4 +1,4 @@
-import type { ColumnInfo, TableRef } from './catalog.ts'
+import type { ColumnInfo, TableKind, TableRef } from './catalog.ts'
 import type { Lexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from './sql.ts'
 
@@ -76,8 +76,24 @@ export interface Dialect {
    * not finite is returned as such.
    */
   mean(value: Sql): Sql
+  /** The standard deviation of a sample of the numbers that are not NULL, as an aggregate; NULL below two of them. */
+  standardDeviation(value: Sql): Sql
   /** A value as text, for comparing with texts. */
   asText(value: Sql): Sql
+  /** How many characters a text has. */
+  textLength(text: Sql): Sql
+  /**
+   * About how many values are distinct, NULL not among them, as an aggregate. Absent where the engine has nothing that
+   * is sooner than counting.
+   */
+  approximateDistinct?(value: Sql): Sql
+  /**
+   * What stands in FROM for a random share of the rows of a table. Its columns are named alone, as those of a table.
+   * @param choice.fraction above 0 and below 1
+   * @param choice.byRow whether the sample is small, so that blocks of a hundred thousand rows would make it empty; else
+   *   whole blocks are taken where that spares reading the others
+   */
+  sample(table: Sql, choice: { fraction: number; kind: TableKind; byRow: boolean }): Sql
   /**
    * Whole seconds since 1970-01-01 00:00 UTC of a date or timestamp, rounded down, as an integer that mod() takes; a
    * value without a zone is taken in UTC, whatever zone the session is in. NULL of NULL, and of what is no moment.
@@ -147,7 +163,12 @@ const ansi: Dialect = {
   mean(value) {
     return sql`avg(${this.asNumber(value)})`
   },
+  standardDeviation(value) {
+    return sql`stddev_samp(${this.asNumber(value)})`
+  },
   asText: value => sql`cast(${value} as varchar)`,
+  textLength: text => sql`char_length(${text})`,
+  sample: (table, { fraction }) => sampleByNumber(table, raw('rand()'), fraction),
   // Not ANSI, but common; the conformance kit tests it.
   epochSeconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
   isInstant: ({ type, base = type }) => /^timestamp(tz|\b.* with (local )?time zone)/.test(base),
@@ -171,6 +192,16 @@ function unsupported(feature: string): never {
 /** Makes a dialect from an engine's differences to ANSI SQL. */
 export function defineDialect(differences: Partial<Dialect>): Dialect {
   return { ...ansi, ...differences }
+}
+
+/** A sub-query of the rows for which a random number from 0 to 1 is below the fraction. */
+export function sampleByNumber(table: Sql, random: Sql, fraction: number): Sql {
+  return sql`(select * from ${table} where ${random} < ${raw(fraction.toFixed(9))}) tidemark_sample`
+}
+
+/** A fraction as a percentage that is written out. */
+export function samplePercentage(fraction: number): Sql {
+  return raw((fraction * 100).toFixed(7))
 }
 
 /**

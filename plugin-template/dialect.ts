@@ -1,4 +1,4 @@
-import { defineDialect, sql, type Dialect, type Sql } from 'tidemark/connector'
+import { defineDialect, raw, sampleByNumber, sql, type Dialect, type Sql } from 'tidemark/connector'
 import { lexicon } from './lexicon.ts'
 
 /**
@@ -24,6 +24,9 @@ export const dialect: Dialect = defineDialect({
     sql`coalesce(avg(${value}) filter (where ${isNumber(value)}),
       case when count(*) filter (where ${isNumber(value)}) > 0 then 9e999 end)`,
   asText: value => sql`cast(${value} as text)`,
+  textLength: text => sql`length(${text})`,
+  // random() gives any integer of 64 bits.
+  sample: (table, { fraction }) => sampleByNumber(table, raw('(abs(random() % 1000000) / 1e6)'), fraction),
   // Without its fraction, which would be rounded to milliseconds and may end in the next second; a number is a Unix time.
   epochSeconds: value =>
     sql`unixepoch(substr(${value}, 1, 19) || ltrim(substr(${value}, 20), '.0123456789'), 'auto')`,

@@ -16,6 +16,7 @@ import {
   planCommand,
 } from '../plugins/monitors/command/monitors-commands.ts'
 import { importCommand } from '../plugins/monitors/import/import-command.ts'
+import { profileCommand } from '../plugins/profiles/profile-command.ts'
 import { checkCommand } from '../plugins/scans/check-command.ts'
 import type { CommandContribution } from './cli/command.ts'
 
@@ -31,6 +32,7 @@ export const featureCommands: CommandContribution[] = [
   auditCommand,
   badgeCommand,
   checkCommand,
+  profileCommand,
   freshnessCommand,
   contractsCommand,
   detectCommand,

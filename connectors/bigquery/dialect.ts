@@ -1,5 +1,5 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect, percentileFraction } from '../dialect.ts'
+import { defineDialect, percentileFraction, sampleByNumber, samplePercentage } from '../dialect.ts'
 import { bigqueryLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { toParameter, type BigqueryParameter } from './values.ts'
@@ -25,6 +25,12 @@ export const bigqueryDialect = defineDialect({
   percentile,
   // Not a cast, which JSON, arrays and structures do not have; of NULL, FORMAT makes a text.
   asText: value => sql`if(${value} is null, null, format('%t', ${value}))`,
+  approximateDistinct: value => sql`approx_count_distinct(${value})`,
+  // Views have no blocks.
+  sample: (table, { fraction, kind, byRow }) =>
+    kind === 'table' && !byRow
+      ? sql`${table} tablesample system (${samplePercentage(fraction)} percent)`
+      : sampleByNumber(table, raw('rand()'), fraction),
   // What has no zone is in that of the query, which is UTC.
   epochSeconds: value => sql`unix_seconds(cast(${value} as timestamp))`,
   // A DATETIME has no zone.

@@ -5,6 +5,7 @@ import { TEXTS } from './fixture.ts'
 import { HOSTILE_TEXTS } from './values.ts'
 import { query, queryValue, type ConformanceKit, type PromiseGroup } from './kit.ts'
 import { momentsGroup } from './moments.ts'
+import { profilesGroup } from './profiles.ts'
 import { secondsGroup } from './seconds.ts'
 
 /** Texts by strptime format: real calendar dates in exactly that format, and others. */
@@ -106,6 +107,7 @@ export const dialectGroups: readonly PromiseGroup[] = [
   },
   secondsGroup,
   momentsGroup,
+  profilesGroup,
   {
     name: 'regex',
     needs: 'regex',

@@ -1,5 +1,5 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect, percentileFraction } from '../dialect.ts'
+import { defineDialect, percentileFraction, samplePercentage } from '../dialect.ts'
 import { databricksLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { toDatabricksValue, type DatabricksValue } from './values.ts'
@@ -38,6 +38,8 @@ export const databricksDialect = defineDialect({
   textLiteral: text => raw(`'${text.replaceAll(/[\\']/g, '\\$&')}'`),
   percentile: (value, fraction) => sql`percentile(cast(${value} as double), ${percentileFraction(fraction)})`,
   asText: value => sql`cast(${value} as string)`,
+  approximateDistinct: value => sql`approx_count_distinct(${value})`,
+  sample: (table, { fraction }) => sql`${table} tablesample (${samplePercentage(fraction)} percent)`,
   epochSeconds: epochSeconds,
   // As TIMESTAMP_LTZ it is written too; a TIMESTAMP_NTZ has no zone.
   isInstant: ({ type }) => /^timestamp\b/.test(type),

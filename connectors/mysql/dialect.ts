@@ -1,6 +1,6 @@
 import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
-import { defineDialect, percentileFraction } from '../dialect.ts'
+import { defineDialect, percentileFraction, sampleByNumber } from '../dialect.ts'
 import { mysqlLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 
@@ -36,6 +36,8 @@ export const mysqlDialect = defineDialect({
   isInstant: ({ type }) => /^timestamp\b/.test(type),
   isFloat32: ({ type }) => /^float\b/.test(type),
   asFloat32: value => sql`cast(${value} as float)`,
+  // With a seed, so that all parts of a statement see the same rows.
+  sample: (table, { fraction }) => sampleByNumber(table, raw('rand(1)'), fraction),
   asText: value => sql`(cast(${value} as char character set utf8mb4) collate utf8mb4_bin)`,
   // Both take 4,096 columns, but no more than 64 KiB in a row that they write down; values number 65,535.
   limits: { columns: 1000, values: 32_000 },

@@ -1,6 +1,6 @@
 import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
-import { defineDialect, percentileFraction } from '../dialect.ts'
+import { defineDialect, percentileFraction, sampleByNumber, samplePercentage } from '../dialect.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { volatileFunctions } from './volatile-functions.ts'
 
@@ -31,7 +31,14 @@ export const postgresqlDialect = defineDialect({
     sql`percentile_cont(${percentileFraction(fraction)}::double precision) within group (order by (${value})::double precision)`,
   // A hash of the values in a sub-query, which parallel workers share, in place of a sort that has none.
   countDistinctSorts: true,
+  // Of doubles: that of decimals takes four times as long, and sums of squares are rounded all the same.
+  standardDeviation: value => sql`stddev_samp((${value})::double precision)`,
   asText: value => sql`(${value})::text`,
+  // The same blocks each time, so that all parts of a statement see the same rows. Views have no blocks.
+  sample: (table, { fraction, kind }) =>
+    kind === 'table' || kind === 'materialized_view'
+      ? sql`${table} tablesample system (${samplePercentage(fraction)}) repeatable (1)`
+      : sampleByNumber(table, raw('random()'), fraction),
   // extract gives a numeric and takes twice as long. The double of date_part is exact to the microsecond until 2242.
   epochSeconds: value =>
     sql`case when isfinite(${value}) then floor(date_part('epoch', ${value}))::bigint end`,

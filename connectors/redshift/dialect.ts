@@ -1,5 +1,5 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect, percentileFraction } from '../dialect.ts'
+import { defineDialect, percentileFraction, sampleByNumber } from '../dialect.ts'
 import { redshiftLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { volatileFunctions } from './volatile-functions.ts'
@@ -22,6 +22,8 @@ export const redshiftDialect = defineDialect({
   // avg of integers is an integer and avg of decimals keeps their scale: both would cut the mean off.
   asNumber: value => sql`cast(${value} as double precision)`,
   asText: text,
+  approximateDistinct: value => sql`approximate count(distinct ${value})`,
+  sample: (table, { fraction }) => sampleByNumber(table, raw('random()'), fraction),
   // Counts the seconds that begin in between, and gives a BIGINT; extract is documented to give an INTEGER, which ends
   // in 2038. A moment with a zone becomes that of the session, which is UTC.
   epochSeconds: value =>

@@ -1,5 +1,5 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect, percentileFraction } from '../dialect.ts'
+import { defineDialect, percentileFraction, samplePercentage } from '../dialect.ts'
 import { snowflakeLexicon } from './lexicon.ts'
 import { raw, sql } from '../sql.ts'
 
@@ -28,6 +28,11 @@ export const snowflakeDialect = defineDialect({
   // AVG of a NUMBER keeps six decimals more than it has, and SUM of large ones overflows its 38 digits.
   asNumber: value => sql`(${value})::double`,
   asText: value => sql`(${value})::varchar`,
+  textLength: text => sql`length(${text})`,
+  approximateDistinct: value => sql`approx_count_distinct(${value})`,
+  // Views have no blocks.
+  sample: (table, { fraction, kind, byRow }) =>
+    sql`${table} sample ${raw(kind === 'table' && !byRow ? 'system' : 'bernoulli')} (${samplePercentage(fraction)})`,
   // DATEDIFF counts the seconds that begin in between. What has no zone is in that of the session, which is UTC.
   epochSeconds: value =>
     sql`datediff(second, '1970-01-01 00:00:00'::timestamp_ntz, convert_timezone('UTC', ${value})::timestamp_ntz)`,

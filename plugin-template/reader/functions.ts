@@ -38,8 +38,26 @@ function interpolate(values: number[], fraction: number): number | null {
   return low === high ? low : low + (high - low) * (rank - Math.floor(rank))
 }
 
+/** What Welford's method keeps: it has no difference of large squares, which would lose the digits. */
+interface Spread {
+  count: number
+  mean: number
+  squares: number
+}
+
+/** `stddev_samp(value)`, as SQL has it: NULL below two values. */
+const standardDeviation = {
+  start: (): Spread => ({ count: 0, mean: 0, squares: 0 }),
+  step({ count, mean, squares }: Spread, value: number | null): Spread {
+    if (value === null) return { count, mean, squares }
+    const next = mean + (value - mean) / (count + 1)
+    return { count: count + 1, mean: next, squares: squares + (value - mean) * (value - next) }
+  },
+  result: ({ count, squares }: Spread) => (count < 2 ? null : Math.sqrt(squares / (count - 1))),
+}
+
 /**
- * Adds what SQLite lacks and the dialect writes: `regexp(pattern, text)`, `is_date(text, format)` and, where
+ * Adds what SQLite lacks and the dialect writes: `regexp(pattern, text)`, `is_date(text, format)`, `stddev_samp(value)` and, where
  * Node's SQLite was built without it, `percentile_cont(value, fraction)`.
  */
 export function addFunctions(database: DatabaseSync): void {
@@ -52,6 +70,8 @@ export function addFunctions(database: DatabaseSync): void {
   database.function('is_date', options, (text, format) =>
     text === null || format === null ? null : Number(isDate(String(format))(String(text))),
   )
+  // The types want an SQL value as the state; SQLite never sees it, and any value will do.
+  database.aggregate('stddev_samp', standardDeviation as unknown as AggregateOptions)
   const builtIn = database.prepare(`select 1 from pragma_function_list where name = 'percentile_cont'`).get()
   if (builtIn) return
   const aggregate = {
@@ -62,6 +82,5 @@ export function addFunctions(database: DatabaseSync): void {
     },
     result: ({ values, fraction }: State) => interpolate(values, fraction),
   }
-  // The types want an SQL value as the state; SQLite never sees it, and any value will do.
   database.aggregate('percentile_cont', aggregate as unknown as AggregateOptions)
 }

@@ -108,6 +108,8 @@ export interface CatalogApi {
     run: Run,
     more?: object,
   ): Promise<ResponseObject>
+  /** Notes how far such work is. @returns false when it was cancelled meanwhile */
+  recordProgress(trx: Transaction, runId: string, percent: number): Promise<boolean>
   /** Ends such work: with a result, or with an error. */
   finishRun(trx: Transaction, runId: string, end: { result: object } | { error: Error }): Promise<void>
   /** The source that a company tries the product with. */

@@ -25,7 +25,7 @@ import { routes } from './assets/routes.ts'
 import { driftCoverage, readDriftHealth } from './drift/health.ts'
 import { schemaRoutes } from './drift/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
-import { answerStarted, finishRun, loadTable, startRun } from './discovery/runs.ts'
+import { answerStarted, finishRun, loadTable, recordProgress, startRun } from './discovery/runs.ts'
 import { recordConnectionStatus } from './sources/connection-status.ts'
 import { sourceInactive } from './sources/sources.ts'
 import { tagRoutes } from './tags/routes.ts'
@@ -118,6 +118,7 @@ export const catalog: Plugin<undefined> = {
       recordConnectionStatus: (trx, source, error) => recordConnectionStatus(server, trx, source, error),
       demo: demoSources(server),
       startRun,
+      recordProgress,
       answerStarted,
       finishRun,
       extendAssets: extension => void extensions.push(extension),

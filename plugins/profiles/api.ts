@@ -81,6 +81,36 @@ export interface TableProfile {
   columns: ColumnProfile[]
 }
 
+/** The tables that are profiled. */
+export interface ProfileTarget {
+  companyId: string
+  sourceId: string
+  /** Absent for tables of the source. */
+  tableId?: string
+  include_patterns?: string[]
+  exclude_patterns?: string[]
+}
+
+/** What became of the tables of a request. */
+export interface ProfileJobResult {
+  asset: string
+  tables: number
+  profiled: number
+  failed: number
+  /** Statements that were sent to the source. */
+  statements: number
+  /** One of each table, those that failed first, at most 1,000. */
+  findings: {
+    asset_id: string
+    /** The qualified name of the table. */
+    asset: string
+    status: 'profiled' | 'error'
+    profile_id: string | null
+    row_count: number | null
+    message: string
+  }[]
+}
+
 /** What other features may ask of profiles, as `server.plugins.profiles`. */
 export interface ProfilesApi {
   /**
@@ -88,6 +118,25 @@ export interface ProfilesApi {
    * that are tagged as personal data now is left out, whatever they were when they were profiled.
    */
   latest(trx: Transaction, tableIds: readonly string[]): Promise<Map<string, TableProfile>>
+  /**
+   * The target of a request to profile an asset.
+   * @throws 400 `VALIDATION_ERROR`, 404 `ASSET_NOT_FOUND`, 409 `CONFLICT` when the source is switched off or its rows may
+   *   not be read
+   */
+  resolveTarget(
+    trx: Transaction,
+    assetId: string,
+    request: { table_path?: string; include_patterns?: string[]; exclude_patterns?: string[] },
+  ): Promise<ProfileTarget>
+  /**
+   * Profiles the tables of a target, one after the other. While all sessions of the source are in use it waits.
+   * @param options.onProgress receives the percentage done before each table; false ends the work
+   * @returns null when it was ended
+   */
+  profileAsset(
+    target: ProfileTarget,
+    options: { signal: AbortSignal; onProgress?(percent: number): Promise<boolean> },
+  ): Promise<ProfileJobResult | null>
 }
 
 declare module '@hapi/hapi' {

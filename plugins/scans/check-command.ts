@@ -18,7 +18,7 @@ import {
 } from '../../server/cli/command.ts'
 import { waitForJob } from '../../server/cli/client-job.ts'
 import { withCommandTimeout, timeoutOption } from '../../server/cli/timeouts.ts'
-import { oneLine } from '../../server/cli/terminal-text.ts'
+import { alignCells, oneLine } from '../../server/cli/terminal-text.ts'
 import type { AssetCheckResult } from './api.ts'
 
 /** From least to worst. */
@@ -195,11 +195,5 @@ function formatFindings(findings: readonly CheckFinding[]): string[] {
     oneLine(asset),
     oneLine(`${name}: ${message}`),
   ])
-  const widths = [0, 1, 2].map(place => Math.max(0, ...cells.map(row => row[place]!.length)))
-  return cells.map(row =>
-    row
-      .map((cell, place) => cell.padEnd(widths[place] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  return alignCells(cells)
 }

@@ -1,7 +1,7 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { held } from '../../server/http/envelopes.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
@@ -33,7 +33,8 @@ export const checkJob: Job<CheckJobData> = {
   concurrency: { local: 2, perGroup: 1 },
   async work(data, { server, attempt, signal }) {
     const { company_id: companyId, run_id: runId, source_id: sourceId, table_id: tableId } = data
-    const onProgress = (percent: number) => recordProgress(server, companyId, runId, percent)
+    const onProgress = (percent: number) =>
+      server.db.company(companyId, trx => server.plugins.catalog.recordProgress(trx, runId, percent))
     try {
       const found = await server.plugins.scans.checkAsset(
         { companyId, sourceId, tableId },
@@ -49,19 +50,6 @@ export const checkJob: Job<CheckJobData> = {
       throw isFinal ? new GiveUp(error.message) : error
     }
   },
-}
-
-/** Notes how far a run is. @returns false when it was cancelled meanwhile */
-async function recordProgress(server: Server, companyId: string, runId: string, percent: number) {
-  const noted = await server.db.company(companyId, trx =>
-    rows(
-      trx,
-      `update runs set status = 'running', progress = :percent, started_at = coalesce(started_at, now())
-       where company_id = :companyId and id = :runId and status in ('pending', 'running') returning id`,
-      { companyId, runId, percent },
-    ),
-  )
-  return noted.length > 0
 }
 
 function finishRun(

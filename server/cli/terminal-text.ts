@@ -9,3 +9,16 @@ export function withoutControls(text: string): string {
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
 }
+
+/** Lines of cells, each column as wide as its widest cell. */
+export function alignCells(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = []
+  for (const row of rows)
+    row.forEach((cell, place) => (widths[place] = Math.max(widths[place] ?? 0, cell.length)))
+  return rows.map(row =>
+    row
+      .map((cell, place) => cell.padEnd(widths[place] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}

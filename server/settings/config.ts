@@ -46,6 +46,7 @@ export interface Config {
   retentionResultsDays: number
   /** The same for schema changes and runs of discovery. */
   retentionChangesDays: number
+  profileRowLimit: number
   /** The same for alerts, counted from their end, and for what was sent. */
   retentionAlertsDays: number
   /** Providers that users may sign in through, by their lower-cased names. */
@@ -193,10 +194,15 @@ const SETTINGS = {
     schema: Joi.number().integer().min(1).max(3600).default(60),
     about: 'Seconds after which a statement at a source is cancelled there.',
   },
+  PROFILE_ROW_LIMIT: {
+    group: 'Sources',
+    schema: Joi.number().integer().min(10_000).max(10_000_000_000).default(5_000_000),
+    about: 'Rows of a table above which a profile reads a sample of so many rows; 10000 or more.',
+  },
   RETENTION_RESULTS_DAYS: {
     group: 'Retention',
     schema: retention,
-    about: 'Days to keep results, snapshots and freshness checks; 35 or more.',
+    about: 'Days to keep results, snapshots, freshness checks and profiles; 35 or more.',
   },
   RETENTION_CHANGES_DAYS: {
     group: 'Retention',

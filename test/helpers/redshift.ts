@@ -241,10 +241,12 @@ function refusal(text: string): string | undefined {
   return percentiles > 1 && alone < percentiles ? 'calls of percentile_cont must sort alike' : undefined
 }
 
-/** The date part of a function is a word in Redshift, and a text of the function that stands for it here. */
+/** The date part of a function is a word in Redshift, and a text of the function that stands for it here; counts are exact. */
 function readPart(message: Buffer, start: number, end: number): Buffer {
   const text = message.toString('utf8', start, end)
-  const written = text.replaceAll('datediff(second,', "datediff('second',")
+  const written = text
+    .replaceAll('datediff(second,', "datediff('second',")
+    .replaceAll('approximate count(distinct', 'count(distinct')
   if (written === text) return message
   return frame('P', Buffer.concat([message.subarray(5, start), Buffer.from(written), message.subarray(end)]))
 }

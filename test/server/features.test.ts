@@ -7,6 +7,7 @@ import { startServer } from '../helpers/server.ts'
 const cases = [
   { feature: 'lineage', path: '/api/v1/sdk/lineage', dependents: ['demo'] },
   { feature: 'watch', path: '/api/v1/sdk/assets/{asset_id}/watch', dependents: [] },
+  { feature: 'profiles', path: '/api/v1/sdk/assets/{asset_id}/profile', dependents: [] },
   { feature: 'badges', path: '/api/v1/sdk/badges', dependents: [] },
   { feature: 'chart-links', path: '/api/v1/sdk/chart-links', dependents: [] },
   { feature: 'contracts', path: '/api/public/contracts/validate', dependents: [] },

@@ -176,8 +176,30 @@ const checked = record({
   .label('CheckOutcome')
   .description('Of a check of an asset.')
 
+const profiled = record({
+  asset: text.description('The qualified name.'),
+  tables: count,
+  profiled: count,
+  failed: count.description('Tables that could not be profiled.'),
+  statements: count.description('Statements that the source was sent.'),
+  findings: Joi.array()
+    .items(
+      record({
+        asset_id: id.description('The table.'),
+        asset: text.description('The qualified name of the table.'),
+        status: Joi.valid('profiled', 'error'),
+        profile_id: id.allow(null),
+        row_count: count.allow(null),
+        message: text,
+      }),
+    )
+    .description('Those that failed first, at most 1,000.'),
+})
+  .label('ProfileOutcome')
+  .description('Of a profile of an asset.')
+
 const job = runRecord(
-  Joi.alternatives().try(discovered, refreshed, checked),
+  Joi.alternatives().try(discovered, refreshed, checked, profiled),
   record({ code: errorCode, message: text }),
 )
   .example({

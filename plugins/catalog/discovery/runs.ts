@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { inCompany } from '../../../server/http/access.ts'
-import type { Transaction } from '../../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { preferredWait, presentStarted } from '../../../server/http/run-accepted.ts'
 import { failureOf } from '../sources/connections.ts'
 import { Run, Source, Table, UNFINISHED } from '../models.ts'
@@ -27,6 +27,17 @@ export async function finishRun(trx: Transaction, runId: string, end: { result: 
         ? { status: 'completed' as const, progress: 100, result: end.result }
         : { status: 'failed' as const, error: failureOf(end.error) }),
     })
+}
+
+/** Notes how far a run is. @returns false when it was cancelled meanwhile */
+export async function recordProgress(trx: Transaction, runId: string, percent: number): Promise<boolean> {
+  const noted = await rows(
+    trx,
+    `update runs set status = 'running', progress = :percent, started_at = coalesce(started_at, now())
+     where company_id = :companyId and id = :runId and status in ('pending', 'running') returning id`,
+    { companyId: companyOf(trx), runId, percent },
+  )
+  return noted.length > 0
 }
 
 /** A table and its source by the table's id; undefined when either is gone. */

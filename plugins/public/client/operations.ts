@@ -527,6 +527,28 @@ export interface Operations {
       }
       reply: AssetData
     }
+    '/api/v1/sdk/assets/{asset_id}/profile': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Compares with an earlier profile: its id, or a time, ISO 8601, which means the last profile until then. */
+          compare_to?: string
+        }
+      }
+      reply: TableProfileData
+    }
+    '/api/v1/sdk/assets/{asset_id}/profiles': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: ProfileSummaryPage
+    }
     '/api/v1/sdk/assets/{asset_id}/usage': {
       options: {
         path: { asset_id: string | number }
@@ -1206,6 +1228,14 @@ export interface Operations {
       options: { path: { asset_id: string | number }; body: CreateAssetPreviewTableRequest }
       reply: TablePreviewData
     }
+    '/api/v1/sdk/assets/{asset_id}/profile': {
+      options: {
+        path: { asset_id: string | number }
+        body?: CreateProfileRequest | null
+        idempotencyKey?: string
+      }
+      reply: FinishedRunData | StartedProfileData
+    }
     '/api/v1/sdk/assets/{asset_id}/test-connection': {
       options: { path: { asset_id: string | number } }
       reply: ConnectionTestData
@@ -1522,7 +1552,7 @@ export interface Operations {
 
 /** The POSTs that make nothing twice when they are repeated with the same `Idempotency-Key`; without `/api/v1/`. */
 export const IDEMPOTENT_POSTS: readonly string[] =
-  'api-keys invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/discover sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
+  'api-keys invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
     ' ',
   )
 
@@ -2366,6 +2396,56 @@ export interface Column {
   tags: string[]
 }
 
+export interface ColumnProfile {
+  name: string
+  type: string
+  /** What it can be used for: integer, text, timestamp … */
+  kind: string
+  /** Values that are not NULL; null where the column could not be measured. */
+  count: number | null
+  nulls: number | null
+  null_percent: number | null
+  /** Distinct values that are not NULL. */
+  distinct: number | null
+  /** False where the engine approximates them, and in a sample. */
+  is_distinct_exact: boolean
+  /** Of numbers; of dates and timestamps, ISO 8601 to the second. */
+  min: null | number | string
+  max: null | number | string
+  mean: number | null
+  /** The standard deviation of a sample. */
+  stddev: number | null
+  /** Of numbers, interpolated. */
+  quantiles: {
+    p05: number
+    p25: number
+    p50: number
+    p75: number
+    p95: number
+  } | null
+  /** Characters; null unless text. */
+  min_length: number | null
+  /** Characters; null unless text. */
+  max_length: number | null
+  mean_length: number | null
+  /** The most frequent values of a column with few; null for others, for personal data, and unless query_access_level is full. */
+  top_values:
+    | {
+        value: number | string | boolean
+        count: number
+      }[]
+    | null
+  /** The form that at least half of the values have, and their share. enum: few values that return. */
+  pattern: {
+    name: 'uuid' | 'email' | 'url' | 'iso_date' | 'iso_timestamp' | 'numeric_text' | 'phone' | 'enum'
+    share: number
+  } | null
+  /** Whether every row has a value of its own, counted exactly. */
+  is_key_candidate: boolean
+  /** Tagged as personal data: nothing shows its values. */
+  is_masked: boolean
+}
+
 export interface CompanyCoverage {
   /** The weighted mean share of watched tables, in per cent. */
   company_score: number
@@ -2396,6 +2476,24 @@ export interface CompanyCoverage {
 
 export interface CompanyCoverageData {
   data: CompanyCoverage
+}
+
+export interface ComparedProfile {
+  id: string
+  /** The table. */
+  asset_id: string
+  profiled_at: string
+  /** All rows of the table. */
+  row_count: number
+  /** Whether they were counted; otherwise the engine estimates them. */
+  is_row_count_exact: boolean
+  /** Rows that were read; all numbers are of these. */
+  profiled_rows: number
+  /** Whether a sample was read, of a table above the row limit. */
+  is_sampled: boolean
+  /** Statements sent to the source. */
+  statements: number
+  duration_ms: number
 }
 
 export interface ConnectionFailedDetails {
@@ -2731,6 +2829,15 @@ export interface CreateOperatingScheduleRequest {
     /** At or before the start, it is on the next day: 22:00 to 06:00 is a night, 08:00 to 08:00 are 24 hours */
     end: string
   }[]
+}
+
+export interface CreateProfileRequest {
+  /** Only this table of the source, `catalog.schema.table`. */
+  table_path?: string
+  /** Tables of the source to profile, default all: table, schema.table or catalog.schema.table, with * for any characters. */
+  include_patterns?: string[]
+  /** Tables to leave out, even if included: table, schema.table or catalog.schema.table, with * for any characters. */
+  exclude_patterns?: string[]
 }
 
 export interface CreateReferentialCheckRequest {
@@ -3714,7 +3821,7 @@ export interface Job {
   /** Percent. */
   progress: number
   /** Of a completed job. */
-  result: null | DiscoveryOutcome | RefreshOutcome | CheckOutcome
+  result: null | DiscoveryOutcome | RefreshOutcome | CheckOutcome | ProfileOutcome
   /** Of a failed job. */
   error: {
     /** credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other. */
@@ -4516,6 +4623,67 @@ export interface PreviewedDestination {
   messages: number
 }
 
+export interface ProfileChange {
+  column: string
+  /** As columns name it, such as `distinct` or `quantiles.p50`. */
+  field: string
+  before: null | number | string | boolean | string[]
+  after: null | number | string | boolean | string[]
+}
+
+export interface ProfileComparison {
+  /** The earlier profile. */
+  profile: ComparedProfile
+  added_columns: string[]
+  removed_columns: string[]
+  changes: ProfileChange[]
+}
+
+export interface ProfileOutcome {
+  /** The qualified name. */
+  asset: string
+  tables: number
+  profiled: number
+  /** Tables that could not be profiled. */
+  failed: number
+  /** Statements that the source was sent. */
+  statements: number
+  /** Those that failed first, at most 1,000. */
+  findings: {
+    /** The table. */
+    asset_id: string
+    /** The qualified name of the table. */
+    asset: string
+    status: 'profiled' | 'error'
+    profile_id: string | null
+    row_count: number | null
+    message: string
+  }[]
+}
+
+export interface ProfileSummary {
+  id: string
+  /** The table. */
+  asset_id: string
+  profiled_at: string
+  /** All rows of the table. */
+  row_count: number
+  /** Whether they were counted; otherwise the engine estimates them. */
+  is_row_count_exact: boolean
+  /** Rows that were read; all numbers are of these. */
+  profiled_rows: number
+  /** Whether a sample was read, of a table above the row limit. */
+  is_sampled: boolean
+  /** Statements sent to the source. */
+  statements: number
+  duration_ms: number
+}
+
+export interface ProfileSummaryPage {
+  data: ProfileSummary[]
+  pagination: Pagination
+}
+
 export interface ProviderLink {
   /** Null for an issuer that is no longer in the settings. */
   provider: string | null
@@ -5304,6 +5472,18 @@ export interface StartedDiscoveryData {
   data: StartedDiscovery
 }
 
+export interface StartedProfile {
+  job_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  message: string
+  /** What is profiled: the source, or the table. */
+  asset_id: string
+}
+
+export interface StartedProfileData {
+  data: StartedProfile
+}
+
 export interface StartedRefresh {
   job_id: string
   status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
@@ -5417,6 +5597,10 @@ export interface TablePreview {
 
 export interface TablePreviewData {
   data: TablePreview
+}
+
+export interface TableProfileData {
+  data: TableProfile
 }
 
 export interface Tag {
@@ -6178,6 +6362,12 @@ export type QueuedDelivery = LastDelivery & {
 }
 
 export type Severity = 'info' | 'warning' | 'critical'
+
+export type TableProfile = ProfileSummary & {
+  columns: ColumnProfile[]
+  /** What changed since the profile of compare_to; null without it. */
+  comparison: ProfileComparison | null
+}
 
 export type TrackedEventEnvelope = Envelope & {
   data: TrackedEvent

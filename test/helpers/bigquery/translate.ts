@@ -9,12 +9,14 @@ const RESERVED = new Set(
 )
 
 /** Words of statements that write, which are no names here. */
-const PLAIN = new Set(['insert', 'values', 'table', 'view', 'delete', 'update', 'drop'])
+const PLAIN = new Set(['system', 'percent', 'insert', 'values', 'table', 'view', 'delete', 'update', 'drop'])
 
 /** Functions that statements may call, with DuckDB's name where it is another. All others are unknown. */
 const FUNCTIONS: Readonly<Record<string, string>> = {
   abs: 'abs',
+  approx_count_distinct: 'approx_count_distinct',
   avg: 'avg',
+  char_length: 'length',
   coalesce: 'coalesce',
   count: 'count',
   countif: 'bigquery_countif',
@@ -26,8 +28,10 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   min: 'min',
   mod: 'mod',
   percentile_cont: 'quantile_cont',
+  rand: 'random',
   regexp_contains: 'regexp_matches',
   row_number: 'row_number',
+  stddev_samp: 'stddev_samp',
   substr: 'substr',
   sum: 'sum',
   unix_seconds: 'bigquery_unix_seconds',
@@ -97,7 +101,8 @@ export function translate(
     } else if (token.kind === 'text') written.push(quoteText(token.text))
     else if (token.kind === 'bytes')
       written.push(`from_hex('${Buffer.from(token.text, 'latin1').toString('hex')}')`)
-    else if (token.kind === 'number') written.push(numeral(token, tokens[index - 1]))
+    else if (token.kind === 'number')
+      written.push(next?.text === 'percent' ? token.text : numeral(token, tokens[index - 1]))
     else if (token.kind === 'sign') written.push(token.text)
     else if (next?.kind === 'text' && LITERAL_TYPES.has(token.text)) {
       written.push(typedLiteral(token.text, next.text))

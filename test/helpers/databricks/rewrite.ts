@@ -22,7 +22,10 @@ const TYPES: Record<string, string> = {
 
 /** The functions that statements of the connector and of its tests call, by the same name in Databricks. */
 const FUNCTIONS: Record<string, string> = {
+  approx_count_distinct: 'approx_count_distinct',
+  char_length: 'length',
   count: 'count',
+  stddev_samp: 'stddev_samp',
   count_if: 'memory.main.dbx_count_if',
   sum: 'sum',
   avg: 'avg',
@@ -121,6 +124,8 @@ function word(tokens: readonly Token[], at: number): string {
   const isAlias = tokens[at - 1]?.text === '.' || /^(as|join|from)$/i.test(tokens[at - 2]?.text ?? '')
   if (!isCall) return isAlias ? text : (TYPES[name] ?? text)
   if (BEFORE_PARENTHESES.has(name)) return text
+  // By rows: DuckDB's default takes whole vectors.
+  if (name === 'tablesample') return 'tablesample bernoulli'
   const known = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
   if (known) return known
   throw sqlError('UNRESOLVED_ROUTINE', `Cannot resolve routine \`${text}\` on search path.`, '42883')

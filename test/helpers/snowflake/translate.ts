@@ -14,6 +14,7 @@ export const INFORMATION_SCHEMA = 'INFORMATION SCHEMA'
 
 /** Functions that statements may call, with DuckDB's name where it is another. All others are unknown. */
 const FUNCTIONS: Readonly<Record<string, string>> = {
+  APPROX_COUNT_DISTINCT: 'approx_count_distinct',
   AVG: 'avg',
   COALESCE: 'coalesce',
   CONVERT_TIMEZONE: 'memory.main.snowflake_convert_timezone',
@@ -27,21 +28,26 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   REGEXP_LIKE: 'regexp_full_match',
   SUBSTR: 'substr',
   ROW_NUMBER: 'row_number',
+  STDDEV_SAMP: 'stddev_samp',
   SUM: 'sum',
 }
 
 /** Words that may stand before a parenthesis and call nothing. */
 const NO_FUNCTIONS = new Set(
-  'ALL AND ANY AS BY CAST DECIMAL DOUBLE ELSE EXISTS FROM GROUP HAVING IN INTO JOIN NOT ON OR OVER SELECT THEN UNION VALUES VARCHAR WHEN WHERE'.split(
+  'ALL AND ANY AS BERNOULLI BY CAST DECIMAL DOUBLE ELSE EXISTS FROM GROUP HAVING IN INTO JOIN NOT ON OR OVER SELECT SYSTEM THEN UNION VALUES VARCHAR WHEN WHERE'.split(
     ' ',
   ),
 )
 
 /** Words that are texts or other words in DuckDB: the part of a date, a type. */
 const PARTS = new Map([
+  ['SAMPLE', 'TABLESAMPLE'],
   ['SECOND', "'second'"],
   ['TIMESTAMP_NTZ', 'TIMESTAMP'],
 ])
+
+/** The size of a sample, which DuckDB would take for a number of rows. */
+const SAMPLE = /(TABLESAMPLE (?:SYSTEM|BERNOULLI) \( [\d.]+) \)/g
 
 /** Runs for minutes when nothing ends it. */
 const SLOW = '(select count(*) from range(100000000) a, range(1000) b where a.range % 7 = b.range % 11)'
@@ -89,7 +95,7 @@ export function translate(
     } else if (NO_FUNCTIONS.has(token.text) || isTable(tokens, index)) written.push(token.text)
     else written.push(functionName(token.text))
   }
-  return { text: written.join(' '), values }
+  return { text: written.join(' ').replaceAll(SAMPLE, '$1 PERCENT )'), values }
 }
 
 /** The tokens of the only statement, without a closing semicolon. */

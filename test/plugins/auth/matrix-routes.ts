@@ -295,6 +295,9 @@ export const ROUTES: Record<string, Classified> = {
   },
   'DELETE /api/v1/sdk/assets/{asset_id}': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/check': { access: 'write', at: sources },
+  'POST /api/v1/sdk/assets/{asset_id}/profile': { access: 'write' },
+  'GET /api/v1/sdk/assets/{asset_id}/profile': { access: 'read' },
+  'GET /api/v1/sdk/assets/{asset_id}/profiles': { access: 'read' },
   'POST /api/v1/sdk/assets/{asset_id}/discover': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/test-connection': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/watch': {

@@ -168,6 +168,12 @@ async function fillCatalog(
        '{"name": "email", "data_type": "text", "nullable": true}', 'low', gen_random_uuid())`,
     [ids.change, companyId, ids.source, ids.table],
   )
+  await app.query(
+    `insert into profiles (id, company_id, source_id, table_id, row_count, is_row_count_exact, profiled_rows,
+       is_sampled, statements, milliseconds, columns)
+     values (gen_random_uuid(), $1, $2, $3, 0, true, 0, false, 1, 1, '[]')`,
+    [companyId, ids.source, ids.table],
+  )
   ids.job = randomUUID()
   await app.query(
     `insert into runs (id, company_id, workflow_name, source_id, asset_id, status)

@@ -30,6 +30,7 @@ const UNAUDITED: Record<string, string> = {
   'DELETE /api/v1/auth/preferences/onboarding/demo-alert':
     'there is no demo alert here, and so nothing to remove',
   'POST /api/v1/sdk/assets/{asset_id}/check': 'is a job of its own, and changes no setting',
+  'POST /api/v1/sdk/assets/{asset_id}/profile': 'is a job of its own, and changes no setting',
   'POST /api/v1/sdk/freshness/{asset_id}/refresh': 'is a job of its own, and changes no setting',
 }
 

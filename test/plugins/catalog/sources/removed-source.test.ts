@@ -81,6 +81,10 @@ async function fill(sourceId: string, keptId: string) {
   })
   await send('POST', '/sdk/chart-links', { asset_id: orders, check_id: metric.data.id })
   await server.plugins.scans.runTable(tenant.companyId, String(orders), 'active', {})
+  const profiled = await server.db.company(tenant.companyId, trx =>
+    server.plugins.profiles.resolveTarget(trx, String(orders), {}),
+  )
+  await server.plugins.profiles.profileAsset(profiled, { signal: new AbortController().signal })
   await send('POST', `/sdk/referential/${sourceId}`, {
     child_table_path: 'orders',
     child_column_name: 'customer_id',

@@ -1,0 +1,169 @@
+/** The numbers of a column, as the metrics that a scan takes. */
+import Joi from 'joi'
+import type { AggregateMetric, Check, CheckContext, CheckType } from '../../checks/check.ts'
+import { asColumnNumber, asColumnText, isNumeric } from '../../checks/column-values.ts'
+import { distinctCount, nonNullCount } from '../../checks/measures.ts'
+import type { ColumnInfo, ColumnKind } from '../../connectors/catalog.ts'
+import { sql, type Sql } from '../../connectors/sql.ts'
+import type { PatternName, Quantiles } from './api.ts'
+import { TEXT_PATTERNS } from './patterns.ts'
+
+/** The quantiles of a profile, as fractions. */
+const QUANTILES: Readonly<Record<keyof Quantiles, number>> = {
+  p05: 0.05,
+  p25: 0.25,
+  p50: 0.5,
+  p75: 0.75,
+  p95: 0.95,
+}
+export const QUANTILE_NAMES = Object.keys(QUANTILES) as (keyof Quantiles)[]
+
+/** What is measured of one column: the name of the number in `columnChecks`. */
+export type NumberName =
+  | 'count'
+  | 'distinct'
+  | 'min'
+  | 'max'
+  | 'mean'
+  | 'stddev'
+  | 'minLength'
+  | 'maxLength'
+  | 'meanLength'
+  | 'matches'
+  | keyof Quantiles
+
+const MOMENT_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
+const INCOMPARABLE_KINDS: readonly ColumnKind[] = ['json', 'binary']
+/** Types whose values the engines cannot count distinctly, or cannot say how. */
+const INCOMPARABLE_TYPES =
+  /^(xml|point|line|lseg|box|path|polygon|circle|tsvector|struct|array|map|variant|object|geography|geometry|super|hllsketch|row|interval_)|\[\]$/
+
+/** How the columns of a table are measured. */
+export interface ColumnMeasuring {
+  /** Columns whose values must not show. */
+  masked: ReadonlySet<string>
+  /** Whether the engine's approximation of distinct values serves. */
+  isDistinctApproximate: boolean
+  /** The pattern that each text column is matched with, by the column's name. */
+  patterns: ReadonlyMap<string, PatternName>
+}
+
+/** The checks of one column; their ids are `checkId` of the column's name and the number's. */
+export function columnChecks(column: ColumnInfo, measuring: ColumnMeasuring): Check[] {
+  const checks = [check(column, 'count', metric('count', nonNullCount))]
+  const add = (name: NumberName, type: CheckType, config: object = {}) =>
+    checks.push(check(column, name, type, config))
+  const isMasked = measuring.masked.has(column.name)
+  if (sortsDistinct(column))
+    add('distinct', measuring.isDistinctApproximate ? approximateDistinct : exactDistinct)
+  if (isNumeric(column)) {
+    add(
+      'mean',
+      metric('mean', ({ dialect, column: value }) => dialect.mean(value)),
+    )
+    add(
+      'stddev',
+      metric('stddev', ({ dialect, column: value }) => dialect.standardDeviation(value)),
+    )
+  }
+  if (!isMasked) {
+    const extreme = isNumeric(column) ? asColumnNumber : momentOf
+    if (isNumeric(column) || MOMENT_KINDS.includes(column.kind)) {
+      const wrap = isNumeric(column) ? (_: CheckContext, value: Sql) => value : secondsOf
+      add(
+        'min',
+        metric('min', context => wrap(context, sql`min(${extreme(context)})`)),
+      )
+      add(
+        'max',
+        metric('max', context => wrap(context, sql`max(${extreme(context)})`)),
+      )
+    }
+    if (sortsQuantiles(column, measuring.masked))
+      for (const name of QUANTILE_NAMES) add(name, quantileMetric(QUANTILES[name]))
+  }
+  if (column.kind === 'text') {
+    add(
+      'minLength',
+      metric('min_length', context => sql`min(${lengthOf(context)})`),
+    )
+    add(
+      'maxLength',
+      metric('max_length', context => sql`max(${lengthOf(context)})`),
+    )
+    add(
+      'meanLength',
+      metric('mean_length', context => context.dialect.mean(lengthOf(context))),
+    )
+    const pattern = measuring.patterns.get(column.name)
+    if (pattern && pattern !== 'enum') add('matches', patternMetric(pattern))
+  }
+  return checks
+}
+
+/** The checks that show which pattern most values of text columns have. */
+export function patternChecks(columns: readonly ColumnInfo[]): Check[] {
+  return columns.flatMap(column => [
+    check(column, 'count', metric('count', nonNullCount)),
+    ...TEXT_PATTERNS.map(({ name }) => check(column, name, patternMetric(name))),
+  ])
+}
+
+/** How often the values of a column are sorted, which is what takes an engine's time and its disk. */
+export function countSorts(column: ColumnInfo, masked: ReadonlySet<string>): number {
+  return Number(sortsDistinct(column)) + Number(sortsQuantiles(column, masked))
+}
+
+function sortsDistinct({ kind, type }: ColumnInfo): boolean {
+  return !INCOMPARABLE_KINDS.includes(kind) && !(kind === 'other' && INCOMPARABLE_TYPES.test(type))
+}
+
+function sortsQuantiles(column: ColumnInfo, masked: ReadonlySet<string>): boolean {
+  return isNumeric(column) && !masked.has(column.name)
+}
+
+/** The id of the check of a number. */
+export function checkId(column: string, name: string): string {
+  return `${name} ${column}`
+}
+
+function check({ name: column }: ColumnInfo, name: string, type: CheckType, config: object = {}): Check {
+  return { id: checkId(column, name), type, column, config: { ...config } }
+}
+
+function metric(name: string, measure: (context: CheckContext) => Sql): AggregateMetric {
+  return { family: 'metric', name, description: name, config: Joi.object({}), column: 'required', measure }
+}
+
+const exactDistinct = metric('distinct', ({ column }) => distinctCount(column))
+const approximateDistinct = metric('distinct', ({ column, dialect }) =>
+  dialect.approximateDistinct ? dialect.approximateDistinct(column) : distinctCount(column),
+)
+
+function patternMetric(name: PatternName): CheckType {
+  const expression = TEXT_PATTERNS.find(pattern => pattern.name === name)?.expression ?? ''
+  const counted = metric(name, context =>
+    context.dialect.countIf(context.dialect.matches(asColumnText(context), expression, context.info)),
+  )
+  return { ...counted, needs: ['regex'] }
+}
+
+function quantileMetric(fraction: number): CheckType {
+  return {
+    ...metric('quantile', ({ column, dialect, from }) => dialect.percentile(column, fraction, from)),
+    percentileOf: ({ column }) => ({ value: column, fraction }),
+    needs: ['percentile'],
+  }
+}
+
+function lengthOf(context: CheckContext): Sql {
+  return context.dialect.textLength(asColumnText(context))
+}
+
+function momentOf({ column }: CheckContext): Sql {
+  return column
+}
+
+function secondsOf({ dialect }: CheckContext, value: Sql): Sql {
+  return dialect.epochSeconds(value)
+}

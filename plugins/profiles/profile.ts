@@ -1,0 +1,183 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Server } from '@hapi/hapi'
+import type { TableRef } from '../../connectors/catalog.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { filterWithPauses } from '../../server/filter-with-pauses.ts'
+import { apiError, hasCode, invalidField } from '../../server/http/errors.ts'
+import type { Source, TableContext } from '../catalog/api.ts'
+import type { ProfileJobResult, ProfileTarget, ProfilesApi } from './api.ts'
+import { profileTable } from './measure.ts'
+import type { Profile } from './models.ts'
+import { saveProfile } from './store.ts'
+
+/** Milliseconds between two tries while all sessions of a source are in use. */
+const BUSY_RETRY_MS = 5_000
+/** Tables of one result. */
+const MAX_FINDINGS = 1_000
+
+/** What a profile is asked of, as the API takes it. */
+export interface ProfileRequest {
+  table_path?: string
+  include_patterns?: string[]
+  exclude_patterns?: string[]
+}
+
+/** The target of a request, as `server.plugins.profiles.resolveTarget` gives it. */
+export async function resolveTarget(
+  server: Server,
+  trx: Transaction,
+  assetId: string,
+  { table_path: path, ...patterns }: ProfileRequest,
+): Promise<ProfileTarget> {
+  const { catalog } = server.plugins
+  const asset = await catalog.findAsset(trx, assetId)
+  const table = path === undefined ? asset.table : await catalog.findTable(trx, asset, path)
+  const { source } = asset
+  if (!source.isActive) throw catalog.sourceInactive(source)
+  assertReadable(source)
+  if (table && patterns.include_patterns)
+    throw invalidField('include_patterns', 'choose tables of a source, but the asset is a table: omit them')
+  if (table && patterns.exclude_patterns)
+    throw invalidField('exclude_patterns', 'choose tables of a source, but the asset is a table: omit them')
+  if (table && !table.isActive)
+    throw apiError('CONFLICT', `${table.qualifiedName} was not found by the last discovery`, {
+      asset_id: table.id,
+    })
+  const target = { companyId: companyOf(trx), sourceId: source.id, tableId: table?.id, ...patterns }
+  if ((await matchingTables(server, trx, target)).length > 0) return target
+  if (patterns.include_patterns ?? patterns.exclude_patterns)
+    throw invalidField('include_patterns', `match no table of ${source.name}`)
+  const hint = `POST /api/v1/sdk/assets/${source.id}/discover finds them`
+  throw invalidField('asset_id', `is a source without tables: ${hint}`)
+}
+
+/** A source whose rows may not be read cannot be profiled. */
+function assertReadable({ id, name, queryAccessLevel }: Source): void {
+  if (queryAccessLevel !== 'schema_only') return
+  const message = `The query_access_level of ${name} is schema_only: profiles need aggregates or full`
+  throw apiError('CONFLICT', message, { asset_id: id })
+}
+
+interface MatchedTable extends TableRef {
+  id: string
+  qualifiedName: string
+}
+
+async function matchingTables(
+  server: Server,
+  trx: Transaction,
+  { companyId, sourceId, tableId, ...patterns }: ProfileTarget,
+): Promise<MatchedTable[]> {
+  const tables = await rows<MatchedTable>(
+    trx,
+    `select id, qualified_name, catalog_name as catalog, schema_name as schema, name from tables
+     where company_id = :companyId and source_id = :sourceId and is_active
+       ${tableId === undefined ? '' : 'and id = :tableId'} order by qualified_name, id`,
+    { companyId, sourceId, tableId },
+  )
+  return filterWithPauses(tables, server.plugins.catalog.patternMatcher(patterns))
+}
+
+/** Profiles the tables of a target one after another, as `server.plugins.profiles.profileAsset` does. */
+export async function profileAsset(
+  server: Server,
+  target: ProfileTarget,
+  { signal, onProgress }: Parameters<ProfilesApi['profileAsset']>[1],
+): Promise<ProfileJobResult | null> {
+  const { companyId, sourceId, tableId } = target
+  const { name, tables } = await server.db.company(companyId, async trx => {
+    const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
+    return { name: source.name, tables: await matchingTables(server, trx, target) }
+  })
+  const findings: ProfileJobResult['findings'] = []
+  let statements = 0
+  for (const [index, table] of tables.entries()) {
+    if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
+    const found = await profileWhenFree(server, companyId, table, signal).catch((error: unknown) => {
+      signal.throwIfAborted()
+      // The only table of a request gives its reason, and a source that cannot be reached cannot for the next table.
+      if (!(error instanceof ConnectorError) || tableId !== undefined || isUnreachable(error)) throw error
+      return error
+    })
+    if (!found) continue
+    if (!(found instanceof Error)) statements += found.statements
+    findings.push(presentFinding(table, found))
+  }
+  const failed = findings.filter(({ status }) => status === 'error').length
+  return {
+    asset: tableId === undefined ? name : (tables[0]?.qualifiedName ?? name),
+    ...{ tables: findings.length, profiled: findings.length - failed, failed, statements },
+    findings: findings.toSorted((a, b) => a.status.localeCompare(b.status)).slice(0, MAX_FINDINGS),
+  }
+}
+
+function isUnreachable({ kind }: ConnectorError): boolean {
+  return kind === 'network' || kind === 'credentials' || kind === 'tls' || kind === 'driver-missing'
+}
+
+function presentFinding(table: MatchedTable, found: Profile | ConnectorError) {
+  const named = { asset_id: table.id, asset: table.qualifiedName }
+  if (found instanceof ConnectorError)
+    return { ...named, status: 'error' as const, profile_id: null, row_count: null, message: found.message }
+  const { id, columns, isSampled } = found
+  const message = `${columns.length} columns${isSampled ? ` of a sample of ${found.profiledRows} rows` : ''}`
+  return {
+    ...named,
+    status: 'profiled' as const,
+    profile_id: id,
+    row_count: Number(found.rowCount),
+    message,
+  }
+}
+
+/** Runs in a job, so it retries while the source is busy. Undefined for a table that is gone. */
+async function profileWhenFree(
+  server: Server,
+  companyId: string,
+  { id }: MatchedTable,
+  signal: AbortSignal,
+): Promise<Profile | undefined> {
+  for (;;) {
+    signal.throwIfAborted()
+    const loaded = await server.db.company(companyId, trx => server.plugins.catalog.loadTable(trx, id))
+    if (!loaded?.table.isActive) return undefined
+    if (!loaded.source.isActive) throw server.plugins.catalog.sourceInactive(loaded.source)
+    assertReadable(loaded.source)
+    try {
+      return await profileNow(server, loaded, signal)
+    } catch (error) {
+      if (!hasCode(error, 'UNAVAILABLE')) throw error
+      await pause(BUSY_RETRY_MS, undefined, { signal })
+    }
+  }
+}
+
+async function profileNow(
+  server: Server,
+  loaded: TableContext,
+  signal: AbortSignal,
+): Promise<Profile | undefined> {
+  const { source, table } = loaded
+  const { catalog } = server.plugins
+  const timeoutMs = catalog.statementTimeoutMs(source)
+  const options = {
+    masked: catalog.personalColumns(loaded),
+    showsValues: source.queryAccessLevel === 'full',
+    rowLimit: server.config.profileRowLimit,
+    ...{ timeoutMs, signal },
+  }
+  const startedAt = performance.now()
+  // One session of the source is left to checks that are due.
+  const found = await catalog.withConnection(
+    source,
+    connection => profileTable(connection, catalog.connectorOf(source), catalog.tableInfo(table), options),
+    { purpose: 'scan', timeoutMs, isLowPriority: true, signal },
+  )
+  const milliseconds = Math.round(performance.now() - startedAt)
+  return server.db.company(source.companyId, async trx => {
+    // The source was removed meanwhile, and its profiles with it.
+    if (!(await catalog.lockScannedTable(trx, loaded, false))) return undefined
+    return saveProfile(trx, loaded, { ...found, milliseconds })
+  })
+}

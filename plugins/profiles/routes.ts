@@ -1,0 +1,126 @@
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { validate as isUuid } from 'uuid'
+import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import type { Transaction } from '../../server/database/database.ts'
+import { apiError, invalidField } from '../../server/http/errors.ts'
+import { bodyOf, param, queryOf } from '../../server/http/input.ts'
+import { newestFirst, pageOf, pagination, type Page } from '../../server/http/page.ts'
+import { waitHeaders } from '../../server/http/run-accepted.ts'
+import type { TableContext } from '../catalog/api.ts'
+import { diffProfiles } from './diff.ts'
+import { profileJob } from './job.ts'
+import { Profile } from './models.ts'
+import { presentProfile, presentSummary } from './present.ts'
+import type { ProfileRequest } from './profile.ts'
+import { assetParams, listQuery, profileBody, profileQuery, replies, tableParams } from './schemas.ts'
+import { readProfile } from './store.ts'
+
+const route = routesOf('profiles')
+
+export const routes: ServerRoute[] = [
+  route('POST', '/api/v1/sdk/assets/{asset_id}/profile', access.write, {
+    id: 'createProfile',
+    description: 'Profile a table, or tables of a source',
+    notes:
+      'Counts, distinct values, extremes, quantiles, text lengths, frequent values and patterns of each column. Replies 202 with the job at once; with `Prefer: wait=N` 200 with the finished job. A table above PROFILE_ROW_LIMIT is read as a sample.',
+    validate: { params: assetParams, headers: waitHeaders, payload: profileBody },
+    response: replies.started,
+    app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
+    handler: async (request, h) => {
+      const run = await inCompany(request, trx => requestProfile(request, trx))
+      const { catalog } = request.server.plugins
+      return catalog.answerStarted(request, h, 'Profile', run, { asset_id: run.assetId })
+    },
+  }),
+  route('GET', '/api/v1/sdk/assets/{asset_id}/profile', access.read, {
+    id: 'getProfile',
+    description: 'Get the latest profile of a table',
+    notes: 'With `compare_to` also what changed since an earlier one, by column and field.',
+    validate: { params: tableParams, query: profileQuery },
+    response: replies.profile,
+    app: { errors: ['ASSET_NOT_FOUND', 'NOT_FOUND'] },
+    handler: request =>
+      inCompany(request, async trx => {
+        const { compare_to: compareTo } = queryOf<{ compare_to?: string }>(request)
+        return { data: await readPresented(request, trx, compareTo) }
+      }),
+  }),
+  route('GET', '/api/v1/sdk/assets/{asset_id}/profiles', access.read, {
+    id: 'listProfiles',
+    description: 'List the profiles of a table, newest first',
+    notes: 'Without their columns. They are kept for RETENTION_RESULTS_DAYS.',
+    validate: { params: tableParams, query: listQuery },
+    response: replies.profiles,
+    handler: request =>
+      inCompany(request, async trx => {
+        const { table } = await findTable(request, trx)
+        const page = queryOf<Page>(request)
+        const { results, total } = await pageOf(historyOf(trx, table.id), page)
+        const data = results.map(row => presentSummary(readProfile(row, new Set())))
+        return { data, pagination: pagination(total, page) }
+      }),
+  }),
+]
+
+async function requestProfile(request: Request, trx: Transaction) {
+  const { companyId } = caller(request)
+  const { catalog, profiles } = request.server.plugins
+  const body = bodyOf<ProfileRequest | null>(request) ?? {}
+  const target = await profiles.resolveTarget(trx, param(request, 'asset_id'), body)
+  const { sourceId, tableId } = target
+  const run = await catalog.startRun(trx, {
+    workflowName: 'asset_profile',
+    sourceId,
+    assetId: tableId ?? sourceId,
+  })
+  const { include_patterns: include, exclude_patterns: exclude } = target
+  const data = {
+    company_id: companyId,
+    source_id: sourceId,
+    run_id: run.id,
+    ...(tableId && { table_id: tableId }),
+    ...(include && { include_patterns: include }),
+    ...(exclude && { exclude_patterns: exclude }),
+  }
+  await request.server.jobs.send(profileJob, data, { trx, group: sourceId })
+  return run
+}
+
+async function findTable(request: Request, trx: Transaction): Promise<TableContext> {
+  const { source, table } = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+  if (!table) throw invalidField('asset_id', 'is a source, but must be a table: each table has its profile')
+  return { source, table }
+}
+
+function historyOf(trx: Transaction, tableId: string) {
+  return Profile.query(trx).where({ tableId }).orderBy(newestFirst('profiledAt', 'id'))
+}
+
+async function readPresented(request: Request, trx: Transaction, compareTo: string | undefined) {
+  const loaded = await findTable(request, trx)
+  const { source, table } = loaded
+  const latest = await historyOf(trx, table.id).first()
+  if (!latest) {
+    const message = `${table.qualifiedName} was not profiled yet: POST /api/v1/sdk/assets/${table.id}/profile`
+    throw apiError('NOT_FOUND', message, { asset_id: table.id })
+  }
+  const earlier = compareTo === undefined ? undefined : await findEarlier(trx, table.id, compareTo)
+  const masked = (row: Profile) =>
+    request.server.plugins.catalog.personalColumns({ source, table: { ...table, columns: row.columns } })
+  const profile = readProfile(latest, masked(latest))
+  const diff = earlier ? diffProfiles(readProfile(earlier, masked(earlier)), profile) : null
+  return presentProfile(profile, diff)
+}
+
+async function findEarlier(trx: Transaction, tableId: string, compareTo: string): Promise<Profile> {
+  const history = historyOf(trx, tableId)
+  const time = isUuid(compareTo) ? undefined : new Date(compareTo)
+  if (time && !(time.getTime() > -62_135_596_800_000))
+    throw invalidField('compare_to', 'must be the id of a profile or a time in ISO 8601')
+  const found = await (time
+    ? history.where('profiledAt', '<=', time).first()
+    : history.where({ id: compareTo }).first())
+  if (found) return found
+  const hint = `GET /api/v1/sdk/assets/${tableId}/profiles lists them`
+  throw invalidField('compare_to', `names no profile of this table: ${hint}`)
+}
