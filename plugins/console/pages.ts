@@ -117,9 +117,18 @@ function renderPage({ config }: Server, frame?: { viewer: Viewer; path: string }
         <title>Tidemark</title>
         <link rel="icon" href="/favicon.svg" />
         <script src="${fileAddress('assets/theme.js')}"></script>
-        ${['tokens', 'console', 'screens', 'forms', 'checks', 'routing', 'people', 'watching', 'uplot'].map(
-          name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`,
-        )}
+        ${[
+          'tokens',
+          'console',
+          'screens',
+          'forms',
+          'checks',
+          'routing',
+          'people',
+          'watching',
+          'profile',
+          'uplot',
+        ].map(name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`)}
         ${new Markup(`<script type="importmap">${importMap}</script>`)}
         ${preloadAddresses('main').map(address => html`<link rel="modulepreload" href="${address}" />`)}
         <script type="module" src="${moduleAddress('main')}"></script>

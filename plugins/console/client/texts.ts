@@ -185,6 +185,7 @@ export const texts = {
   // Table page
   tabHealth: 'Health',
   tabLineage: 'Lineage',
+  tabProfile: 'Profile',
   isFine: (name: string) => `${name} is fine`,
   hasProblems: (name: string, problems: string) => `${name}: ${problems}`,
   failingCount: (count: number) => countOf(count, 'failing check'),

@@ -22,11 +22,13 @@ import { FreshnessTab } from './table-freshness.ts'
 import { HealthTab } from './table-health.ts'
 import { LineageTab } from './table-lineage.ts'
 
+const ProfileTab = lazy(async () => (await import('./profile/profile-tab.ts')).ProfileTab)
 const SettingsTab = lazy(async () => (await import('./table-settings.ts')).SettingsTab)
 
 const TABS = {
   health: { name: texts.tabHealth, part: HealthTab },
   columns: { name: texts.columns, part: ColumnsTab },
+  profile: { name: texts.tabProfile, part: ProfileTab },
   changes: { name: texts.changesShort, part: ChangesTab },
   freshness: { name: texts.freshness, part: FreshnessTab },
   lineage: { name: texts.tabLineage, part: LineageTab },

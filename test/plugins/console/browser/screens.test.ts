@@ -43,6 +43,8 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     addRange: `${table}?add=RANGE`,
     editCheck: `${table}?edit=${world.metricId}`,
     columns: `${table}?tab=columns`,
+    profile: `${table}?tab=profile`,
+    noProfile: `/tables/${encodeURIComponent(world.hostileTable)}?tab=profile`,
     changes: `${table}?tab=changes`,
     freshness: `${table}?tab=freshness`,
     lineage: `${table}?tab=lineage`,

@@ -87,6 +87,14 @@ export async function makeConsoleWorld(t: Teardown, app: TestServer): Promise<Co
   const scan = (at?: Date) =>
     server.plugins.scans.runTable(tenant.companyId, tableId as string, 'active', at ? { at } : {})
   await scan()
+  const profile = async () => {
+    const { profiles } = server.plugins
+    const target = await server.db.company(tenant.companyId, trx =>
+      profiles.resolveTarget(trx, tableId as string, {}),
+    )
+    await profiles.profileAsset(target, { signal: new AbortController().signal })
+  }
+  await profile()
   // The past of a metric, which would take as many days to measure.
   await app.query(
     `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at,
@@ -98,11 +106,13 @@ export async function makeConsoleWorld(t: Teardown, app: TestServer): Promise<Co
   )
   for (const statement of [
     `alter table orders alter column status type text`,
+    `insert into orders values (501, null, 9000, 'lost', now() - interval '3 days')`,
     `alter table customers drop column phone`,
     `create table invoices (id int)`,
   ])
     await source.query(statement)
   await discover()
+  await profile()
   await tenant.ask('POST', `/api/v1/sdk/freshness/${tableId}/refresh`, {})
   const hostile = await tenant.ask('GET', `/api/v1/assets?search=${encodeURIComponent('<script>')}`)
   const alerts = await tenant.ask('GET', '/api/v1/sdk/alerts/inbox?limit=100')

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import type { JobData, Source } from 'tidemark/client'
+import type { Source } from 'tidemark/client'
 import { Fields, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { buildBody } from '../../forms/schema.ts'
-import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData, useDebounced } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
+import { useJob } from '../../lib/job.ts'
 import { withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Loaded } from '../../parts/states.ts'
@@ -14,12 +14,8 @@ import { sourceTexts } from '../../texts/sources.ts'
 import type { SourceTabProps } from './props.ts'
 import { patternFields } from './fields.ts'
 
-/** Milliseconds between two looks at a discovery that runs. */
-const LOOK_MS = 1_000
 /** How long a person pauses before patterns are tried. */
 const PAUSE_MS = 400
-
-type Job = JobData['data']
 
 /** Which tables of a source are read, tried as a person types, and the discovery that reads them. */
 export function TablesTab({ source, reload }: SourceTabProps) {
@@ -86,27 +82,10 @@ function Preview({ source, lists }: { source: Source; lists: object }) {
   <//>`
 }
 
-const isOver = ({ status }: Job) => status !== 'pending' && status !== 'running'
-
 /** A discovery as it runs, with a button that ends it, and what it found. */
 function Discovery({ id, source, reload }: SourceTabProps & { id: string }) {
-  const [ended, setEnded] = useState<Job>()
-  const job = useData(
-    ended ? null : `job ${id}`,
-    async signal => {
-      const { data } = await api.get('/api/v1/sdk/jobs/{job_id}', { path: { job_id: id }, signal })
-      if (isOver(data)) {
-        setEnded(data)
-        reload()
-      }
-      return data
-    },
-    { pollMs: LOOK_MS },
-  )
-  const [isBusy, cancel] = useAction(sourceTexts.cancel, async () => {
-    setEnded((await api.post('/api/v1/sdk/jobs/{job_id}/cancel', { path: { job_id: id } })).data)
-  })
-  const { status, progress, result, error } = ended ?? job.data ?? { status: 'pending', progress: 0 }
+  const { job, isCancelling, cancel } = useJob(id, reload)
+  const { status, progress, result, error } = job ?? { status: 'pending', progress: 0 }
   if (status === 'failed') return html`<p class="bad" role="alert">${error?.message}</p>`
   if (status === 'cancelled') return html`<p role="status">${sourceTexts.cancelled}</p>`
   if (status === 'completed' && result && 'table_count' in result)
@@ -132,6 +111,6 @@ function Discovery({ id, source, reload }: SourceTabProps & { id: string }) {
   return html`<p class="actions" role="status">
     <progress max="100" value=${progress} aria-label=${sourceTexts.discovering}></progress>
     <span>${sourceTexts.discovering} ${progress} %</span>
-    <button disabled=${isBusy} onClick=${cancel}>${sourceTexts.cancel}</button>
+    <button disabled=${isCancelling} onClick=${cancel}>${sourceTexts.cancel}</button>
   </p>`
 }

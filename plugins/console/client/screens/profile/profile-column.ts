@@ -1,0 +1,122 @@
+import type { ColumnProfile, ProfileChange } from 'tidemark/client'
+import { formatNumber, formatTime } from '../../lib/format.ts'
+import { html } from '../../lib/html.ts'
+import { profileTexts as texts } from '../../texts/profile.ts'
+
+/** Values and changes that are shown at once; the others open. */
+const MAX_SHOWN = 3
+
+/**
+ * One column of a profile.
+ * @param props.changes since the profile that it is compared with; absent without one
+ */
+export function ProfileColumn({
+  column,
+  changes,
+  isAdded,
+}: {
+  column: ColumnProfile
+  changes?: readonly ProfileChange[]
+  isAdded: boolean
+}) {
+  const { name, type, distinct, pattern } = column
+  return html`<tr>
+    <th scope="row">
+      <code><bdi>${name}</bdi></code> <span class="quiet">${type}</span>
+      ${column.is_key_candidate && html` <span class="chip">${texts.key}</span>`}
+      ${column.is_masked && html` <span class="chip">${texts.hidden}</span>`}
+    </th>
+    <td class="number">${column.null_percent === null ? '–' : texts.percent(column.null_percent)}</td>
+    <td class="number">
+      ${distinct === null ? '–' : column.is_distinct_exact ? formatNumber(distinct) : texts.approximate(distinct)}
+    </td>
+    <td><${Range} column=${column} /></td>
+    <td><${Frequent} column=${column} /></td>
+    <td>
+      ${pattern && html`${texts.patterns[pattern.name]}${pattern.share < 1 && ` ${texts.percent(100 * pattern.share)}`}`}
+    </td>
+    ${changes && html`<td><${Changes} changes=${changes} isAdded=${isAdded} /></td>`}
+  </tr>`
+}
+
+function Range({ column }: { column: ColumnProfile }) {
+  const { min, max, quantiles } = column
+  if (min !== null && max !== null)
+    return html`<bdi>${min === max ? show(min, column) : texts.to(show(min, column), show(max, column))}</bdi>
+      ${quantiles && html`<${QuantileBar} ...${quantiles} />`}`
+  const { min_length: shortest, max_length: longest } = column
+  return shortest === null || longest === null ? null : html`${texts.characters(shortest, longest)}`
+}
+
+/** A date as it is, a moment in the zone of the reader, a number in digits. */
+function show(value: number | string, { kind }: ColumnProfile): string {
+  if (typeof value === 'number') return formatNumber(value)
+  return kind === 'timestamp' ? formatTime(value) : value
+}
+
+const WIDTH = 120
+const HEIGHT = 12
+
+/** Where 90 % of the values lie: the box is the middle half, the tick the median. The extremes stand beside it in words. */
+function QuantileBar({ p05, p25, p50, p75, p95 }: NonNullable<ColumnProfile['quantiles']>) {
+  const x = (value: number) => (p95 === p05 ? WIDTH / 2 : 1 + ((value - p05) / (p95 - p05)) * (WIDTH - 2))
+  const title = `${texts.quantiles(formatNumber(p05), formatNumber(p95))}, ${texts.median(p50)}`
+  return html`<span class="quantiles">
+    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${title}>
+      <title>${title}</title>
+      <line x1="1" x2=${WIDTH - 1} y1=${HEIGHT / 2} y2=${HEIGHT / 2} />
+      <rect x=${x(p25)} width=${Math.max(x(p75) - x(p25), 1)} y="2" height=${HEIGHT - 4} />
+      <line class="median" x1=${x(p50)} x2=${x(p50)} y1="0" y2=${HEIGHT} />
+    </svg>
+    <span class="quiet">${texts.median(p50)}</span>
+  </span>`
+}
+
+function Frequent({ column }: { column: ColumnProfile }) {
+  const { top_values: values, count } = column
+  if (!values || values.length === 0) return null
+  const items = values.map(
+    ({ value, count: rows }, n) =>
+      html`<li key=${n}>
+        <bdi>${value === '' ? '""' : String(value)}</bdi>${' '}
+        <span class="quiet">${texts.percent(Math.round((1_000 * rows) / (count || 1)) / 10)}</span>
+      </li>`,
+  )
+  return html`<${Some} items=${items} />`
+}
+
+function Changes({ changes, isAdded }: { changes: readonly ProfileChange[]; isAdded: boolean }) {
+  if (isAdded) return html`<span class="chip">${texts.added}</span>`
+  const items = changes
+    .filter(({ field }) => field in texts.fields)
+    .map(
+      ({ field, before, after }) =>
+        html`<li key=${field}>
+          <bdi>${texts.change(texts.fields[field]!, showChange(before), showChange(after))}</bdi>
+        </li>`,
+    )
+  return items.length === 0 ? html`<span class="quiet">–</span>` : html`<${Some} items=${items} />`
+}
+
+function showChange(value: ProfileChange['before']): string {
+  if (value === null) return '–'
+  if (typeof value === 'boolean') return value ? texts.yes : texts.no
+  if (typeof value === 'number') return formatNumber(value)
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}
+
+/** A list of which the first ones are shown, and the rest on demand. */
+function Some({ items }: { items: unknown[] }) {
+  return html`<ul class="plain">
+      ${items.slice(0, MAX_SHOWN)}
+    </ul>
+    ${
+      items.length > MAX_SHOWN &&
+      html`<details>
+        <summary>${texts.more(items.length - MAX_SHOWN)}</summary>
+        <ul class="plain">
+          ${items.slice(MAX_SHOWN)}
+        </ul>
+      </details>`
+    }`
+}

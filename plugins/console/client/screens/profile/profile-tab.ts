@@ -1,0 +1,193 @@
+import { useState } from 'preact/hooks'
+import type { TableProfileData } from 'tidemark/client'
+import { useAction } from '../../lib/action.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { formatNumber, formatTime } from '../../lib/format.ts'
+import { html } from '../../lib/html.ts'
+import { useJob } from '../../lib/job.ts'
+import { canWrite } from '../../lib/session.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { Ago } from '../../parts/time.ts'
+import { profileTexts as texts } from '../../texts/profile.ts'
+import { ProfileColumn } from './profile-column.ts'
+import type { TabProps } from '../props.ts'
+
+/** Profiles that can be compared with. */
+const MAX_HISTORY = 20
+
+/** The latest profile of a table, and the others that there are; null before the first one. */
+async function loadProfile(id: string, compareTo: string | null, signal: AbortSignal) {
+  const path = { asset_id: id }
+  const history = await api.get('/api/v1/sdk/assets/{asset_id}/profiles', {
+    path,
+    query: { limit: MAX_HISTORY },
+    signal,
+  })
+  const [latest, ...earlier] = history.data
+  if (!latest) return null
+  const compared = compareTo === null ? earlier[0]?.id : compareTo
+  const { data } = await api.get('/api/v1/sdk/assets/{asset_id}/profile', {
+    path,
+    query: { ...(compared && { compare_to: compared }) },
+    signal,
+  })
+  return { profile: data, earlier }
+}
+
+type LoadedProfile = NonNullable<Awaited<ReturnType<typeof loadProfile>>>
+
+/** What the columns of a table hold, and what changed since an earlier profile. */
+export function ProfileTab({ table }: TabProps) {
+  // Null compares with the profile before the latest, an empty text with none.
+  const [compareTo, setCompareTo] = useState<string | null>(null)
+  const asked = useData(`profile ${table.id} ${compareTo ?? 'before'}`, signal =>
+    loadProfile(table.id, compareTo, signal),
+  )
+  const start = html`<${ProfileNow} id=${table.id} reload=${asked.reload} />`
+  return html`<${Loaded} of=${asked} what=${texts.profile} rows=${8}>
+    ${(found: LoadedProfile | null) =>
+      found === null
+        ? html`<${Empty} title=${texts.none}>
+            <p>${texts.noneText}</p>
+            ${canWrite() ? start : html`<p class="quiet">${texts.noneViewer}</p>`}
+          <//>`
+        : html`<div class="profile-head">
+              <${Facts} profile=${found.profile} />
+              <${Comparison}
+                earlier=${found.earlier}
+                compared=${found.profile.comparison?.profile.id ?? ''}
+                choose=${setCompareTo}
+              />
+              ${canWrite() && start}
+            </div>
+            <${Columns} profile=${found.profile} />`}
+  <//>`
+}
+
+/** A button that profiles the table, and the job while it runs. */
+function ProfileNow({ id, reload }: { id: string; reload: () => void }) {
+  const [jobId, setJobId] = useState<string>()
+  const [isBusy, start] = useAction(texts.profileNow, async () => {
+    const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/profile', { path: { asset_id: id } })
+    setJobId(data.job_id)
+  })
+  return html`<div>
+    ${
+      jobId
+        ? html`<${Progress} key=${jobId} id=${jobId} isBusy=${isBusy} start=${start} ended=${reload} />`
+        : html`<${StartButton} isBusy=${isBusy} start=${start} />`
+    }
+  </div>`
+}
+
+function StartButton({ isBusy, start }: { isBusy: boolean; start: () => void }) {
+  return html`<p class="actions">
+    <button class="primary" disabled=${isBusy} onClick=${start}>${texts.profileNow}</button>
+  </p>`
+}
+
+function Progress({
+  id,
+  isBusy,
+  start,
+  ended,
+}: {
+  id: string
+  isBusy: boolean
+  start: () => void
+  ended: () => void
+}) {
+  const { job, isCancelling, cancel } = useJob(id, ended)
+  const status = job?.status ?? 'pending'
+  if (status === 'pending' || status === 'running')
+    return html`<p class="actions" role="status">
+      <progress aria-label=${texts.profiling}></progress>
+      <span>${texts.profiling}</span>
+      <button disabled=${isCancelling} onClick=${cancel}>${texts.cancel}</button>
+    </p>`
+  return html`${status === 'failed' && html`<p class="bad" role="alert">${job?.error?.message}</p>`}
+    ${status === 'cancelled' && html`<p role="status">${texts.cancelled}</p>`}
+    <${StartButton} isBusy=${isBusy} start=${start} />`
+}
+
+type Profile = TableProfileData['data']
+
+function Facts({ profile }: { profile: Profile }) {
+  const { row_count: rows, profiled_rows: read, is_sampled: isSampled } = profile
+  return html`<dl class="facts">
+    <div>
+      <dt>${texts.profiledAt}</dt>
+      <dd><${Ago} at=${profile.profiled_at} /></dd>
+    </div>
+    <div>
+      <dt>${texts.rows}</dt>
+      <dd>
+        ${profile.is_row_count_exact ? formatNumber(rows) : texts.about(rows)}${isSampled && `, ${texts.sample(read)}`}
+      </dd>
+    </div>
+    <div>
+      <dt>${texts.cost}</dt>
+      <dd>${texts.statements(profile.statements, profile.duration_ms / 1_000)}</dd>
+    </div>
+  </dl>`
+}
+
+function Comparison({
+  earlier,
+  compared,
+  choose,
+}: {
+  earlier: LoadedProfile['earlier']
+  compared: string
+  choose: (id: string) => void
+}) {
+  if (earlier.length === 0) return null
+  return html`<label
+    >${texts.compareWith}${' '}<select
+      value=${compared}
+      onChange=${(event: Event) => choose((event.target as HTMLSelectElement).value)}
+    >
+      ${earlier.map(
+        ({ id, profiled_at: at }) =>
+          html`<option key=${id} value=${id} selected=${id === compared}>${formatTime(at)}</option>`,
+      )}
+      <option value="" selected=${compared === ''}>${texts.nothing}</option>
+    </select></label
+  >`
+}
+
+function Columns({ profile }: { profile: Profile }) {
+  const { columns, comparison } = profile
+  const changesOf = Map.groupBy(comparison?.changes ?? [], ({ column }) => column)
+  const added = new Set(comparison?.added_columns)
+  const gone = comparison?.removed_columns ?? []
+  return html`${columns.some(column => column.is_masked) && html`<p class="quiet">${texts.hiddenText}</p>`}
+    ${gone.length > 0 && html`<p><bdi>${texts.removed(gone.join(', '))}</bdi></p>`}
+    <div class="scroll profile" tabindex="0" role="region" aria-label=${texts.profile}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${texts.column}</th>
+            <th scope="col" class="number">${texts.empty}</th>
+            <th scope="col" class="number">${texts.distinct}</th>
+            <th scope="col">${texts.range}</th>
+            <th scope="col">${texts.frequent}</th>
+            <th scope="col">${texts.form}</th>
+            ${comparison && html`<th scope="col">${texts.changed}</th>`}
+          </tr>
+        </thead>
+        <tbody>
+          ${columns.map(
+            column =>
+              html`<${ProfileColumn}
+                key=${column.name}
+                column=${column}
+                changes=${comparison ? (changesOf.get(column.name) ?? []) : undefined}
+                isAdded=${added.has(column.name)}
+              />`,
+          )}
+        </tbody>
+      </table>
+    </div>`
+}
