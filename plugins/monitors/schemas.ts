@@ -137,7 +137,7 @@ export const replies = {
     Joi.alternatives(
       inData(exported),
       Joi.string().meta({ contentType: 'application/yaml' }).description('The file, as YAML'),
-    ),
+    ).description('The checks of the source, as a monitors file'),
   ),
   planned: reply(inData(plan).description('What an apply would do')),
   applied: reply(inData(plan).description('What was done')),

@@ -79,12 +79,11 @@ function changeDeadJobs(
   const filter = { ...(ids && { ids }), ...(queue !== undefined && { queue }) }
   return inCompany(request, async trx => {
     const count = await change(filter, scopeOf(request, trx))
-    if (count > 0)
-      await auditRequest(request, trx, {
-        action: `dead_jobs.${what}`,
-        target: { type: 'queue', id: queue ?? 'all' },
-        details: { ...filter, count },
-      })
+    await auditRequest(request, trx, {
+      action: `dead_jobs.${what}`,
+      target: { type: 'queue', id: queue ?? 'all' },
+      details: { ...filter, count },
+    })
     return { data: { [what]: count } }
   })
 }

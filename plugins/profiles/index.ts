@@ -15,7 +15,7 @@ export const profiles: Plugin<undefined> = {
       profiles: {
         title: 'Profiles',
         group: 'Monitoring',
-        order: 110,
+        order: 112,
         description: 'What the columns of a table hold, and what changed since.',
         page: '/api/public/docs/profiles.md',
       },

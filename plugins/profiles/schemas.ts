@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { exampleRecord, held, inData, inPage, record, reply } from '../../server/http/envelopes.ts'
+import { exampleIn, exampleRecord, held, inData, inPage, record, reply } from '../../server/http/envelopes.ts'
 import { pageQuery } from '../../server/http/page.ts'
 import { startedReplies, startedRun } from '../../server/http/run-accepted.ts'
 import { PATTERN_NAMES } from './api.ts'
@@ -133,7 +133,9 @@ const comparison = record({
 
 const profile = exampleRecord({
   ...summary,
-  columns: Joi.array().items(column),
+  columns: Joi.array()
+    .items(column)
+    .example([exampleIn(column)]),
   comparison: comparison
     .allow(null)
     .description('What changed since the profile of compare_to; null without it.')
