@@ -116,7 +116,7 @@ export async function readWanted(
     const table = tables.get(check.tablePath)
     if (!table) continue
     try {
-      const fields = await kinds[check.kind].read(table, check.body, false)
+      const fields = asStored(await kinds[check.kind].read(table, check.body, false))
       const found = { ...check, table, fields }
       const other = check.kind === 'freshness' ? scheduled.get(table.table.id) : undefined
       if (other) faults.add(check.file, check.at, `the table has a freshness schedule already: ${other.key}`)
@@ -164,6 +164,11 @@ export async function assertRunnable(server: Server, checks: readonly ReadCheck[
       .catch((error: unknown) => faults.addError(check, error))
   }
   faults.throwIfAny()
+}
+
+/** Without what is undefined inside of configurations, such as the bound that a RANGE lacks, as the database gives them. */
+function asStored(fields: CheckFields): CheckFields {
+  return JSON.parse(JSON.stringify(fields)) as CheckFields
 }
 
 /** The kinds of checks by name. */

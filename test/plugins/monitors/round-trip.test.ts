@@ -50,7 +50,12 @@ const config = fc.oneof(
   fc.record({
     rule_type: fc.constant('RANGE'),
     column_name: fc.constant('total'),
-    rule_config: fc.record({ min: fc.integer({ min: -9, max: 9 }), max: fc.integer({ min: 10, max: 99 }) }),
+    rule_config: fc
+      .record(
+        { min: fc.integer({ min: -9, max: 9 }), max: fc.integer({ min: 10, max: 99 }) },
+        { requiredKeys: [] },
+      )
+      .filter(bounds => Object.keys(bounds).length > 0),
   }),
 )
 const rule = fc
