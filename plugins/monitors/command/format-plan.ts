@@ -28,7 +28,7 @@ export function formatPlan(plan: PresentedPlan, isDone: boolean): string[] {
     ...(drift.length > 0 ? [''] : []),
     ...changes.flatMap(formatChange),
     ...left.map(({ kind, key, file }) =>
-      indent('  ? ', `${kind} ${key} (${file}) is in no file any more: --prune removes it`),
+      indent('  ? ', `${kind} ${key} (${file}) is in none of these files: --prune removes it`),
     ),
     ...(changes.length + left.length > 0 ? [''] : []),
     summarizePlan(plan, isDone),
