@@ -38,6 +38,7 @@ import * as scanCosts from '../migrations/0027_scan_costs.ts'
 import * as chartLinkTables from '../migrations/0028_chart_links.ts'
 import * as profileTables from '../migrations/0029_profiles.ts'
 import * as monitorTables from '../migrations/0031_monitors.ts'
+import * as contractTables from '../migrations/0032_contracts.ts'
 import * as checkListIndexes from '../migrations/0033_check_list_indexes.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
@@ -128,6 +129,7 @@ export const manifest = {
     migration('0028_chart_links', chartLinkTables),
     migration('0029_profiles', profileTables),
     migration('0031_monitors', monitorTables),
+    migration('0032_contracts', contractTables),
     migration('0033_check_list_indexes', checkListIndexes),
   ],
 }

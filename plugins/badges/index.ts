@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { BadgesApi } from './api.ts'
 import { ensureBadge } from './badges.ts'
-import { pictureRoutes } from './picture-routes.ts'
+import { answerPicture, pictureRoutes } from './picture-routes.ts'
 import { routes } from './routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -22,6 +22,7 @@ export const badges: Plugin<undefined> = {
     server.route([...routes, ...pictureRoutes])
     server.expose({
       ensureBadge: (companyId, input) => ensureBadge(server, companyId, input),
+      answerPicture,
     } satisfies BadgesApi)
   },
 }

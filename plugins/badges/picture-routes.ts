@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Server, ServerRoute } from '@hapi/hapi'
+import type { ResponseObject, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi'
 import { access, routesOf } from '../../server/http/access.ts'
 import { param } from '../../server/http/input.ts'
+import type { BadgePicture } from './api.ts'
 import type { Badge } from './models.ts'
 import { drawBadge } from './picture.ts'
 import { pictureParams, replies } from './schemas.ts'
@@ -19,22 +20,25 @@ export const pictureRoutes: ServerRoute[] = [
     tags: ['api', 'badges', 'public'],
     validate: { params: pictureParams },
     response: { status: { 200: replies.picture, 404: replies.picture }, sample: 0 },
-    async handler(request, h) {
-      const picture = await renderPicture(request.server, param(request, 'public_id'))
-      const svg = picture ?? drawBadge('unknown')
-      const reply = h
-        .response(svg)
-        .type('image/svg+xml')
-        .header('Cache-Control', 'max-age=60')
-        .header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
-      // No ETag: a cached grey picture of a badge would match it, and the client would get 304 instead of 404.
-      if (picture === undefined) return reply.code(404)
-      return reply.etag(createHash('sha256').update(svg).digest('base64url').slice(0, 22))
-    },
+    handler: async (request, h) =>
+      answerPicture(h, await readPicture(request.server, param(request, 'public_id'))),
   }),
 ]
 
-async function renderPicture(server: Server, publicId: string): Promise<string | undefined> {
+/** Answers with a picture; with a grey one and status 404 if there is none. */
+export function answerPicture(h: ResponseToolkit, picture: BadgePicture | undefined): ResponseObject {
+  const svg = drawBadge(picture?.status ?? 'unknown', picture?.label)
+  const reply = h
+    .response(svg)
+    .type('image/svg+xml')
+    .header('Cache-Control', 'max-age=60')
+    .header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
+  // No ETag: a cached grey picture of a badge would match it, and the client would get 304 instead of 404.
+  if (picture === undefined) return reply.code(404)
+  return reply.etag(createHash('sha256').update(svg).digest('base64url').slice(0, 22))
+}
+
+async function readPicture(server: Server, publicId: string): Promise<BadgePicture | undefined> {
   // The request names no company, so this statement searches all of them; the rest runs as the badge's company.
   const [badge] = await server.db.statement<
     Pick<Badge, 'id' | 'label' | 'includeUpstream'> & { companyId: string }
@@ -43,5 +47,5 @@ async function renderPicture(server: Server, publicId: string): Promise<string |
   })
   if (!badge) return undefined
   const statuses = await server.db.company(badge.companyId, trx => readStatuses(server, trx, [badge]))
-  return drawBadge(statuses.get(badge.id) ?? 'unknown', badge.label)
+  return { status: statuses.get(badge.id) ?? 'unknown', label: badge.label }
 }

@@ -20,6 +20,9 @@ export interface TableContext {
   table: Table
 }
 
+/** @param source as it is after the discovery */
+export type DiscoveryListener = (trx: Transaction, source: Source) => Promise<void>
+
 /** What other features may ask of the catalog, as `server.plugins.catalog`. */
 export interface CatalogApi {
   /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
@@ -50,6 +53,8 @@ export interface CatalogApi {
   }): (table: TableRef) => boolean
   /** A table and its source by the table's id; undefined when gone. */
   loadTable(trx: Transaction, tableId: string): Promise<TableContext | undefined>
+  /** Tables of the catalog by their ids; those that are gone are missing. */
+  loadTables(trx: Transaction, tableIds: readonly string[]): Promise<Table[]>
   connectorOf(source: Source): Connector
   /**
    * Opens a session, gives it to `work`, and closes it in any case. Waits while as many are open as the source's
@@ -78,8 +83,11 @@ export interface CatalogApi {
   hasPersonalData(source: Source): Promise<boolean>
   /** The table as checks and connectors see it. */
   tableInfo(table: Table): TableInfo
-  /** Locks a source before rows of it are written. @throws 404 `ASSET_NOT_FOUND` */
-  lockSource(trx: Transaction, sourceId: string): Promise<Source>
+  /**
+   * Locks a source before rows of it are written; with `alone`, results of its tables are not recorded meanwhile.
+   * @throws 404 `ASSET_NOT_FOUND`
+   */
+  lockSource(trx: Transaction, sourceId: string, options?: { alone?: boolean }): Promise<Source>
   /**
    * Locks a source and a table of it before results are recorded: a transaction that switches the source off or retires the
    * table waits, and then sees the alerts that were raised.
@@ -114,6 +122,13 @@ export interface CatalogApi {
   finishRun(trx: Transaction, runId: string, end: { result: object } | { error: Error }): Promise<void>
   /** The source that a company tries the product with. */
   demo: DemoSources
+  /**
+   * Adds a function that is called in the transaction of each discovery, after the catalog and its changes were stored,
+   * with the source locked.
+   */
+  afterDiscovery(listener: DiscoveryListener): void
+  /** Calls these functions. */
+  notifyDiscovered(trx: Transaction, source: Source): Promise<void>
   /** Adds what a feature knows to the records of assets, and deletes it with them. */
   extendAssets(extension: AssetExtension): void
   /** The last outcomes of the checks of all features. */

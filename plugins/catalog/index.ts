@@ -11,7 +11,7 @@ import {
   tableInfo,
   tagsOfColumns,
 } from './assets/assets.ts'
-import type { CatalogApi } from './api.ts'
+import type { CatalogApi, DiscoveryListener } from './api.ts'
 import { alertKinds } from './alert-kinds.ts'
 import { pausedSourcesGauge } from './sources/breaker.ts'
 import { sealContext } from './sources/config.ts'
@@ -25,7 +25,7 @@ import { routes } from './assets/routes.ts'
 import { driftCoverage, readDriftHealth } from './drift/health.ts'
 import { schemaRoutes } from './drift/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
-import { answerStarted, finishRun, loadTable, recordProgress, startRun } from './discovery/runs.ts'
+import { answerStarted, finishRun, loadTable, loadTables, recordProgress, startRun } from './discovery/runs.ts'
 import { recordConnectionStatus } from './sources/connection-status.ts'
 import { sourceInactive } from './sources/sources.ts'
 import { tagRoutes } from './tags/routes.ts'
@@ -83,6 +83,7 @@ export const catalog: Plugin<undefined> = {
           ),
         )
     const extensions: AssetExtension[] = []
+    const listeners: DiscoveryListener[] = []
     server.partitions.add(schemaChangePartitions)
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.addKind(...alertKinds)
@@ -105,6 +106,7 @@ export const catalog: Plugin<undefined> = {
       findColumn,
       patternMatcher,
       loadTable,
+      loadTables,
       connectorOf: source => server.connectors.get(source.sourceType),
       withConnection: (source, work, options) => withConnection(server, source, work, options),
       statementTimeoutMs: source => statementTimeoutMs(server, source),
@@ -121,6 +123,10 @@ export const catalog: Plugin<undefined> = {
       recordProgress,
       answerStarted,
       finishRun,
+      afterDiscovery: listener => void listeners.push(listener),
+      async notifyDiscovered(trx, source) {
+        for (const listener of listeners) await listener(trx, source)
+      },
       extendAssets: extension => void extensions.push(extension),
       upstreamQueries: () => extensions.flatMap(({ upstreamQuery }) => upstreamQuery ?? []),
       coverageQueries: () => [driftCoverage, ...extensions.flatMap(({ coverage }) => coverage?.() ?? [])],

@@ -1,24 +1,58 @@
 import type { Plugin } from '@hapi/hapi'
+import { contractViolation } from './enforcement/alert-kind.ts'
+import { contractPicture } from './enforcement/badge.ts'
+import { enforceJob, judgeChecked, judgeDiscovered, judgeFreshness } from './enforcement/judge.ts'
+import { ownersOfChecks } from './enforcement/owner.ts'
+import { enforcementRoutes } from './enforcement/routes.ts'
+import { exchangeRoutes } from './exchange/routes.ts'
+import { exportJob } from './exchange/export-job.ts'
+import { testContract } from './testing/test-contract.ts'
+import { testJob } from './testing/test-job.ts'
+import { testingRoutes } from './testing/routes.ts'
 import { normalizeContentType, routes } from './routes.ts'
+import type { ContractsApi } from './api.ts'
+import { readContract } from './enforcement/upload.ts'
 import { createValidator } from './validator.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
-/** Data contracts of the Open Data Contract Standard, validated without a sign-in. */
+/** Data contracts of the Open Data Contract Standard: validated without a sign-in, and enforced on sources. */
 export const contracts: Plugin<undefined> = {
   name: 'contracts',
+  dependencies: ['auth', 'alerts', 'catalog', 'scans', 'validity', 'freshness', 'badges'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       contracts: {
         title: 'Data contracts',
-        group: 'Service',
-        order: 410,
-        description: 'Validation of Open Data Contract Standard documents.',
+        group: 'Monitoring',
+        order: 150,
+        description: 'Contracts of the Open Data Contract Standard: validated, and enforced on sources.',
         page: '/api/public/docs/contracts.md',
       },
     } satisfies Record<string, ApiTag>)
     const validator = createValidator()
     server.ext('onRequest', normalizeContentType)
     server.ext('onPostStop', () => validator.stop())
-    server.route(routes(validator))
+    const { alerts, catalog, scans, freshness } = server.plugins
+    alerts.addKind(contractViolation)
+    catalog.afterDiscovery((trx, source) => judgeDiscovered(server, trx, source))
+    scans.afterScan((trx, { source }, findings) => judgeChecked(server, trx, source, findings))
+    freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(server, trx, sourceId, findings))
+    scans.addOwners(ownersOfChecks)
+    server.jobs.add(enforceJob, testJob, exportJob)
+    server.route([
+      ...routes(validator),
+      ...enforcementRoutes(server, validator),
+      ...testingRoutes(server, validator),
+      ...exchangeRoutes(server, validator),
+      contractPicture(server),
+    ])
+    server.expose({
+      async test(companyId, asked, signal) {
+        const { document } = await readContract(validator, { text: asked.text })
+        const { source } = await server.db.company(companyId, trx => catalog.findAsset(trx, asked.source))
+        const extraColumns = asked.extraColumns
+        return testContract(server, { source, document, extraColumns }, signal)
+      },
+    } satisfies ContractsApi)
   },
 }

@@ -36,9 +36,13 @@ export function routes({ validate }: ContractValidator): ServerRoute[] {
   ]
 }
 
+/** The requests whose body is a contract. */
+const TAKES_CONTRACTS =
+  /^(post \/api\/public\/contracts\/validate|put \/api\/v1\/sdk\/contracts\/[^/]+|post \/api\/v1\/sdk\/assets\/[^/]+\/contract-test|post \/api\/v1\/contracts\/(validate|[^/]+\/(plan|apply)))$/
+
 /** hapi parses only text and JSON, so the other YAML types become text. */
 export const normalizeContentType: Lifecycle.Method = (request, h) => {
-  if (request.method !== 'post' || request.path !== PATH) return h.continue
+  if (!TAKES_CONTRACTS.test(`${request.method} ${request.path}`)) return h.continue
   const { headers } = request
   const [type = ''] = String(headers['content-type'] ?? '').split(';')
   const given = type.trim().toLowerCase()

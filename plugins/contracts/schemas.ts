@@ -33,7 +33,8 @@ export const contractBody = Joi.alternatives(
   Joi.any().description('Other JSON, which is an invalid contract'),
 ).meta({ contentTypes: CONTENT_TYPES })
 
-const finding = Joi.object({
+/** A finding in replies. */
+export const finding = Joi.object({
   path: Joi.string().allow('').required().description('A JSON Pointer to the part of the contract'),
   line: Joi.number()
     .integer()

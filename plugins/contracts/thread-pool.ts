@@ -3,10 +3,10 @@ import { withTimeout } from '../../server/with-timeout.ts'
 import type { ContractVerdict } from './findings.ts'
 import type { ParseFailure } from '../../server/yaml.ts'
 
-/** A contract as YAML text, or as a JSON value. */
-export type ContractInput = { text: string } | { value: unknown }
+/** A contract as YAML text, or as a JSON value; with `isKept` the result has the parsed value of a valid one. */
+export type ContractInput = ({ text: string } | { value: unknown }) & { isKept?: true }
 
-export type ContractResult = { verdict: ContractVerdict } | { unreadable: ParseFailure[] }
+export type ContractResult = { verdict: ContractVerdict; value?: unknown } | { unreadable: ParseFailure[] }
 
 /** Validates contracts in worker threads. */
 export interface ThreadPool {

@@ -1,5 +1,4 @@
-/** The command `contracts validate`. */
-import { readFile } from 'node:fs/promises'
+/** The commands `contracts validate`, `contracts test` and `contracts draft`. */
 import { Option } from 'commander'
 import { postPublic, ServiceError } from '../../server/cli/client.ts'
 import {
@@ -12,7 +11,10 @@ import {
 } from '../../server/cli/command.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
 import { oneLine } from '../../server/cli/terminal-text.ts'
+import { defineDraft } from './draft-command.ts'
+import { readTextFile } from './contract-file.ts'
 import type { ContractFinding, ContractVerdict } from './findings.ts'
+import { defineTest } from './test-command.ts'
 
 type PrintedVerdict = Omit<ContractVerdict, 'found'>
 
@@ -21,7 +23,10 @@ const VALIDATE_PATH = '/api/public/contracts/validate'
 export const contractsCommand: CommandContribution = {
   name: 'contracts',
   define(command, terminal, outcome) {
-    withJsonOption(command.description('data contracts').command('validate <file>'))
+    command.description('data contracts')
+    defineTest(command, terminal, outcome)
+    defineDraft(command, terminal)
+    withJsonOption(command.command('validate <file>'))
       .description('validate a data contract (ODCS, YAML or JSON) and list what is wrong')
       .addOption(
         new Option('--url <url>', 'validate with the service at this address instead of here').env(
@@ -82,22 +87,6 @@ function describeFaults(file: string, message: string): string {
   const shown = faults.slice(0, MAX_FAULTS).map(fault => oneLine(`${file}: ${fault}`))
   const left = faults.length - shown.length
   return [...shown, ...(left > 0 ? [`… and ${left} more`] : [])].join('\n')
-}
-
-async function readTextFile(file: string): Promise<string> {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file))
-  } catch (error) {
-    const { code } = error as { code?: string }
-    const why =
-      code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : UNREADABLE_REASONS[code ?? '']
-    throw new CommandError(`${file} ${why ?? `cannot be read (${code ?? 'unknown'})`}`, EXIT.usage)
-  }
-}
-
-const UNREADABLE_REASONS: Record<string, string> = {
-  EACCES: 'may not be read',
-  ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8',
 }
 
 /** Whether the text is not YAML, nested too deeply or too large, locally or as the service replied. */

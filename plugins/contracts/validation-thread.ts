@@ -10,11 +10,9 @@ parentPort?.postMessage({ ready: true })
 
 function validate(input: ContractInput): ContractResult {
   try {
-    return {
-      verdict: validateContract(
-        'text' in input ? parseYaml(input.text, { what: 'contract' }) : withoutText(input.value),
-      ),
-    }
+    const parsed = 'text' in input ? parseYaml(input.text, { what: 'contract' }) : withoutText(input.value)
+    const verdict = validateContract(parsed)
+    return { verdict, ...(input.isKept && verdict.valid && { value: parsed.value }) }
   } catch (error) {
     if (error instanceof YamlParseError) return { unreadable: [...error.failures] }
     // Nesting that overflows the stack.

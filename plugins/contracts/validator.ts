@@ -13,26 +13,30 @@ export interface ContractValidator {
    *   are waiting
    */
   validate(input: ContractInput, address?: string): Promise<ContractVerdict>
+  /** Validates a contract, and returns its parsed value beside the verdict if it is valid. Throws as `validate` does. */
+  read(input: ContractInput): Promise<{ verdict: ContractVerdict; value?: unknown }>
   stop(): Promise<void>
 }
 
 export function createValidator(threads: ThreadPool = createThreadPool()): ContractValidator {
+  async function read(input: ContractInput, address?: string) {
+    const size = Buffer.byteLength('text' in input ? input.text : JSON.stringify(input.value))
+    if (size > MAX_BYTES)
+      throw apiError(
+        'PAYLOAD_TOO_LARGE',
+        `The contract has ${size} bytes, but at most ${MAX_BYTES} are allowed: split it`,
+        { size, limit: MAX_BYTES },
+      )
+    const answer = await threads.validate(input, address).catch(rethrowBusy)
+    if ('verdict' in answer) return answer
+    const { unreadable } = answer
+    const deep = unreadable.find(({ type }) => type === 'yaml.depth')
+    if (deep) throw apiError('BAD_REQUEST', `The contract cannot be read: ${deep.message}`)
+    throw unprocessable(unreadable.map(({ type, message }) => ({ loc: ['body'], msg: message, type })))
+  }
   return {
-    async validate(input, address) {
-      const size = Buffer.byteLength('text' in input ? input.text : JSON.stringify(input.value))
-      if (size > MAX_BYTES)
-        throw apiError(
-          'PAYLOAD_TOO_LARGE',
-          `The contract has ${size} bytes, but at most ${MAX_BYTES} are allowed: split it`,
-          { size, limit: MAX_BYTES },
-        )
-      const answer = await threads.validate(input, address).catch(rethrowBusy)
-      if ('verdict' in answer) return answer.verdict
-      const { unreadable } = answer
-      const deep = unreadable.find(({ type }) => type === 'yaml.depth')
-      if (deep) throw apiError('BAD_REQUEST', `The contract cannot be read: ${deep.message}`)
-      throw unprocessable(unreadable.map(({ type, message }) => ({ loc: ['body'], msg: message, type })))
-    },
+    validate: async (input, address) => (await read(input, address)).verdict,
+    read: input => read({ ...input, isKept: true }),
     stop: () => threads.stop(),
   }
 }

@@ -1,6 +1,7 @@
 import type { ConnectorError } from '../../connectors/errors.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import type { FreshnessSignal } from './models.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { FreshnessSignal, FreshnessStatus } from './models.ts'
 
 /** Which schedules of a source to check, and when. */
 export interface SourceCheckRequest {
@@ -58,6 +59,21 @@ export interface BulkScheduleResult {
 /** Signals that are chosen automatically. */
 export type DetectedSignal = Exclude<FreshnessSignal, 'expression'>
 
+/** What a check found of a schedule. */
+export interface FreshnessFinding {
+  scheduleId: string
+  status: FreshnessStatus
+  /** A sentence without a full stop; null if the table is fresh. */
+  reason: string | null
+}
+
+/** Called in the transaction that stored what checks of a source found, with the source locked. */
+export type FreshnessListener = (
+  trx: Transaction,
+  sourceId: string,
+  findings: readonly FreshnessFinding[],
+) => Promise<void>
+
 /** What freshness offers other features, as `server.plugins.freshness`. */
 export interface FreshnessApi {
   /**
@@ -66,6 +82,15 @@ export interface FreshnessApi {
    * @throws 409 `CONFLICT` if the source is paused, 503 `UNAVAILABLE` while all its sessions are in use
    */
   checkSource(request: SourceCheckRequest): Promise<SourceCheckResult>
+  /** Measures the age of a table now, and judges it. Stores nothing. @param terms without a column, one is detected */
+  judgeOnce(
+    table: TableContext,
+    terms: { timestampColumn: string | null; slaThreshold: string },
+  ): Promise<Omit<FreshnessFinding, 'scheduleId'>>
+  /** Adds a function that is called after checks were stored, in their transaction. */
+  afterCheck(listener: FreshnessListener): void
+  /** Calls these functions. */
+  notifyChecked: FreshnessListener
   /**
    * Creates the missing schedules of the tables of a source that match.
    * @throws 400 for an invalid pattern, or a source that was not discovered yet

@@ -96,7 +96,7 @@ function addResults(a: SourceCheckResult, b: SourceCheckResult): SourceCheckResu
 const EXPRESSION = 'freshness_expression'
 
 /** Turns a reading into an observation of the table. */
-function observe(
+export function observe(
   server: Server,
   source: Source,
   { watched, column, expression }: PlannedReading,

@@ -1,8 +1,9 @@
 import type { Plugin } from '@hapi/hapi'
 import { freshnessViolation } from './alert-kind.ts'
-import type { FreshnessApi } from './api.ts'
+import type { FreshnessApi, FreshnessListener } from './api.ts'
 import { checkSource } from './check.ts'
 import { freshnessExtension } from './asset-extension.ts'
+import { judgeOnce } from './schedules/judge-once.ts'
 import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
 import { routes } from './routes.ts'
 import { createSchedules } from './schedules/bulk.ts'
@@ -34,7 +35,13 @@ export const freshness: Plugin<undefined> = {
     server.route([...routes, ...scheduleRoutes])
     server.plugins.catalog.extendAssets(freshnessExtension)
     server.plugins.scans.declare(scheduleDeclaration(server))
+    const listeners: FreshnessListener[] = []
     server.expose({
+      judgeOnce: (table, terms) => judgeOnce(server, table, terms),
+      afterCheck: listener => void listeners.push(listener),
+      async notifyChecked(trx, sourceId, findings) {
+        for (const listener of listeners) await listener(trx, sourceId, findings)
+      },
       checkSource: request => checkSource(server, request),
       createSchedules: (trx, request) => createSchedules(server, trx, request),
     } satisfies FreshnessApi)

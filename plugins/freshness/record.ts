@@ -5,6 +5,7 @@ import { companyOf, rows, type Transaction } from '../../server/database/databas
 import { isSameSlot } from '../../server/database/due.ts'
 import { formatDuration, sayAge } from '../../server/settings/durations.ts'
 import type { AlertEvent } from '../alerts/api.ts'
+import type { FreshnessFinding } from './api.ts'
 import { alertSeverityOf, type FreshnessVerdict } from './judge.ts'
 import { lockSchedules, type LockedSchedule } from './locks.ts'
 import { tableRefOf } from './models.ts'
@@ -70,6 +71,28 @@ export async function recordObservations(
     trx,
     current.flatMap(finding => violationEvent(server, sourceId, finding) ?? []),
   )
+  await server.plugins.freshness.notifyChecked(
+    trx,
+    sourceId,
+    current.map(finding => ({ scheduleId: finding.watched.id, ...describeFinding(finding) })),
+  )
+}
+
+/** What a check found, for other features. */
+export function describeFinding({
+  watched,
+  error,
+  judgement,
+}: JudgedObservation): Omit<FreshnessFinding, 'scheduleId'> {
+  const status = judgement?.status ?? 'unknown'
+  const age = judgement?.ageSeconds ?? null
+  if (status === 'stale' && judgement && age !== null)
+    return {
+      status,
+      reason: `its newest data is ${sayAge(age)} old, and the threshold is ${thresholdOf(watched, judgement)}`,
+    }
+  const unknown = status === 'unknown' ? 'nothing shows when it was updated' : null
+  return { status, reason: error?.message ?? unknown }
 }
 
 /** Locks the source and then the schedules that still exist. @returns them by id */

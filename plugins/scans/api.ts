@@ -209,6 +209,13 @@ export interface ScanRunOptions {
   respectsBreaker?: boolean
 }
 
+/** What a scan recorded of the checks of a table; called in its transaction, with the source and the table locked. */
+export type ScanListener = (
+  trx: Transaction,
+  table: TableContext,
+  findings: readonly CheckSummary[],
+) => Promise<void>
+
 /** What other features may ask of scans, as `server.plugins.scans`. */
 export interface ScansApi {
   /**
@@ -216,6 +223,10 @@ export interface ScansApi {
    * @returns what scans one row's table now for this row alone, by the same path as the sweep's jobs
    */
   contribute<Row extends ScheduledCheck, Result>(feature: CheckFeature<Row, Result>): CheckNow<Row, Result>
+  /** Adds a function that is called after each scan was recorded, in its transaction. */
+  afterScan(listener: ScanListener): void
+  /** Calls these functions. */
+  notifyScanned: ScanListener
   /** The endpoints of one kind of check, which can be declared by files then, too. */
   routesOf<Row, Result extends Model>(resource: CheckResource<Row, Result>): ServerRoute[]
   /** Adds a kind of check without such endpoints to those that can be declared. */
@@ -288,6 +299,12 @@ export interface ScansApi {
    * @throws 409 `CONFLICT` when its source is switched off
    */
   dryRun(configured: ConfiguredCheck, choice: HistoryRange | null): Promise<DryRunMeasurement>
+  /**
+   * Measures checks of one table now, in one scan, and stores nothing.
+   * @returns their outcomes, in their order
+   * @throws 409 `CONFLICT` when its source is switched off
+   */
+  measureOnce(table: TableContext, checks: readonly ConfiguredCheck['check'][]): Promise<CheckOutcome[]>
 }
 
 declare module '@hapi/hapi' {

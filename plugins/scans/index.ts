@@ -1,5 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
-import type { CheckFeature, DeclaredChecks, ScansApi } from './api.ts'
+import type { CheckFeature, DeclaredChecks, ScanListener, ScansApi } from './api.ts'
 import { checkAsset, resolveTarget } from './check.ts'
 import { checkJob, checkRoute } from './check-job.ts'
 import { checkListRoutes } from './list/check-list.ts'
@@ -11,7 +11,7 @@ import { checksOfResource } from './declared/checks-of-resource.ts'
 import { CHECK_KINDS, type FindOwners } from './declared/declared-checks.ts'
 import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
 import { createMissingChecks } from './missing.ts'
-import { backfill, dryRun } from './past.ts'
+import { backfill, dryRun, measureOnce } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
 import { readSeries } from './series.ts'
@@ -35,6 +35,7 @@ export const scans: Plugin<undefined> = {
     const features: CheckFeature[] = []
     const declared: DeclaredChecks[] = []
     const owners: FindOwners[] = []
+    const listeners: ScanListener[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
     server.plugins.catalog.extendAssets(costExtension)
     server.jobs.add(scanJob, dispatchJob, checkJob, pruneJob)
@@ -56,6 +57,10 @@ export const scans: Plugin<undefined> = {
         const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
         return new Map(found.flatMap(each => [...each]))
       },
+      afterScan: listener => void listeners.push(listener),
+      async notifyScanned(trx, table, findings) {
+        for (const listener of listeners) await listener(trx, table, findings)
+      },
       runTable: (companyId, tableId, which, choice) =>
         runTable(server, features, { companyId, tableId, which }, choice),
       resolveTarget: (trx, companyId, assetId, tablePath) =>
@@ -68,6 +73,7 @@ export const scans: Plugin<undefined> = {
       configureTable: (table, request, asksEngine) => configureTable(server, table, request, asksEngine),
       backfill: (configured, choice) => backfill(server, configured, choice),
       dryRun: (configured, choice) => dryRun(server, configured, choice),
+      measureOnce: (table, checks) => measureOnce(server, table, checks),
     } satisfies ScansApi)
   },
 }

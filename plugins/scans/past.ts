@@ -6,6 +6,7 @@ import { explainScan } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import { invalidInput } from '../../server/http/errors.ts'
+import type { TableContext } from '../catalog/api.ts'
 import type { Backfill, ConfiguredCheck, ComputedHistory, HistoryRange, DryRunMeasurement } from './api.ts'
 import { measure, tableRefusal } from './measure.ts'
 
@@ -129,4 +130,25 @@ async function computeHistoryBeside(
 ): Promise<ComputedHistory> {
   if (outcome.status === 'error') return { message: outcome.message, isFinal: true }
   return computeHistory(server, configured, choice)
+}
+
+/**
+ * Measures checks of one table now, in one scan, and stores nothing.
+ * @returns their outcomes, in their order
+ * @throws 409 `CONFLICT` when its source is switched off
+ */
+export async function measureOnce(
+  server: Server,
+  table: TableContext,
+  checks: readonly ConfiguredCheck['check'][],
+): Promise<CheckOutcome[]> {
+  if (!table.source.isActive) throw server.plugins.catalog.sourceInactive(table.source)
+  const numbered = checks.map((check, place) => ({ ...check, id: `${DRY_RUN_ID} ${place}` }))
+  const { outcomes } = await measure(server, table, numbered, { purpose: 'dry_run', isLowPriority: true })
+  const byId = new Map(outcomes.map(outcome => [outcome.id, outcome]))
+  return numbered.map(({ id }) => {
+    const outcome = byId.get(id)
+    if (!outcome) throw new Error('A check was measured and has no outcome')
+    return outcome
+  })
 }

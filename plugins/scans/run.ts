@@ -78,6 +78,8 @@ export async function runScan(
     const standing = await lockTable(server, trx, table, { hasNews, isReplay: choice.at !== undefined })
     if (standing !== 'watched') return standing === 'gone' ? [] : null
     const recorded = await recordOutcomes(trx, { table, asked, which, at: choice.at, measured })
+    const findings = recorded.map(({ feature, row, result }) => feature.describe(row, result))
+    await server.plugins.scans.notifyScanned(trx, table, findings)
     if (hasNews) await server.plugins.catalog.recordConnectionStatus(trx, table.source, measured.unreachable)
     return recorded
   })

@@ -14,6 +14,7 @@
  *  7. operating schedules: before the rules that use them
  *  8. checks: validity rules, metrics, referential checks, freshness schedules
  *  9. alerts, by kind, cause and id, in the collation "C": raising an alert locks its row in this order
+ *     Clauses of contracts come after the alerts about their checks, and before alerts about contracts.
  * 10. deliveries
  * 11. destinations: what ends their deliveries locks those first; alerts about a destination come last, as no other
  *     transaction locks them before

@@ -89,6 +89,7 @@ export async function recordDiscovery(
   await completeRun(trx, source, { runId, result })
   await recordConnectionStatus(server, trx, source, null)
   await alertUnread(server, trx, source, unread)
+  await server.plugins.catalog.notifyDiscovered(trx, Object.assign(source, { lastDiscoveryAt: new Date() }))
   await server.plugins.alerts.raise(trx, {
     type: 'discovery_complete',
     cause: runId,

@@ -47,6 +47,15 @@ export async function loadTable(trx: Transaction, tableId: string) {
   return source && table ? { source, table } : undefined
 }
 
+/** Tables by their ids; those that are gone are missing. */
+export async function loadTables(trx: Transaction, tableIds: readonly string[]): Promise<Table[]> {
+  return tableIds.length === 0
+    ? []
+    : Table.query(trx)
+        .whereRaw('id = any(?)', [[...tableIds]])
+        .orderBy('id')
+}
+
 /** Milliseconds between two looks at a run that a request waits for; the last stays. */
 const POLL_INTERVALS_MS = [25, 50, 100, 200, 400, 800]
 

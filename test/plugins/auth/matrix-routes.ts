@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { PASSWORD } from './matrix-world.ts'
+import { CONTRACT, PASSWORD } from './matrix-world.ts'
 
 /** Who may call a route, in the words of `access` in server/http/access.ts. */
 export type Access =
@@ -47,6 +47,8 @@ export type Kind =
   | 'invitation'
   | 'badge'
   | 'chartLink'
+  | 'contract'
+  | 'contractExport'
 
 /** Gives the id of a thing: that of the caller's company, another company's, or one made up. */
 export type Id = (kind: Kind) => string
@@ -82,6 +84,7 @@ export const PARAMETERS: Record<string, Kind> = {
 
 const sources = { asset_id: 'source' } as const
 const is = (kind: Kind) => ({ at: { id: kind } })
+const onContract = { at: { name: 'contract' as const } }
 const noToken = () => ({ email: 'reader@example.com', token: 'not-one' })
 const onTable = (id: Id) => ({ asset_id: id('table') })
 const rule = { rule_type: 'UNIQUE', table_path: 'public.orders', column_name: 'id' }
@@ -138,6 +141,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /alerts/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /tables/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /sources/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
+  'GET /contracts/{id?}': { access: 'open', at: { id: '=orders' } },
   'GET /schedules/{id?}': { access: 'open', at: { id: '=1' } },
   'GET /routing/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /invitation': { access: 'open' },
@@ -149,6 +153,11 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/public/unsubscribe': { access: 'open', query: noToken, answers: 403 },
   'POST /api/public/unsubscribe': { access: 'open', query: noToken, answers: 403 },
   'GET /badges/{public_id}.svg': {
+    access: 'open',
+    at: { public_id: '=4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f' },
+    answers: 404,
+  },
+  'GET /badges/contracts/{public_id}.svg': {
     access: 'open',
     at: { public_id: '=4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f' },
     answers: 404,
@@ -351,6 +360,35 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/operations/dead-jobs': { access: 'admin' },
   'POST /api/v1/sdk/operations/dead-jobs/redrive': { access: 'admin', body: () => ({ all: true }) },
   'POST /api/v1/sdk/operations/dead-jobs/discard': { access: 'admin', body: () => ({ all: true }) },
+  'GET /api/v1/sdk/contracts': { access: 'read', query: onTable },
+  'PUT /api/v1/sdk/contracts/{name}': {
+    access: 'write',
+    ...onContract,
+    body: id => ({ contract: CONTRACT, source: id('source') }),
+  },
+  'GET /api/v1/sdk/contracts/{name}': { access: 'read', ...onContract },
+  'GET /api/v1/sdk/contracts/{name}/history': { access: 'read', ...onContract },
+  'DELETE /api/v1/sdk/contracts/{name}': { access: 'write', ...onContract },
+  'POST /api/v1/sdk/assets/{asset_id}/contract-test': {
+    access: 'write',
+    at: { asset_id: 'source' },
+    body: () => ({ contract: CONTRACT }),
+  },
+  'GET /api/v1/sdk/assets/{asset_id}/contract-draft': { access: 'read' },
+  'POST /api/v1/contracts/validate': { access: 'read', body: () => ({ contract: CONTRACT }) },
+  'POST /api/v1/contracts/{asset_id}/plan': { access: 'read', body: () => ({ contract: CONTRACT }) },
+  'POST /api/v1/contracts/{asset_id}/apply': { access: 'write', body: () => ({ contract: CONTRACT }) },
+  'GET /api/v1/contracts/{asset_id}/export': { access: 'read' },
+  'POST /api/v1/contracts/export-jobs': {
+    access: 'write',
+    body: id => ({ scope: 'assets', asset_public_ids: [id('table')] }),
+  },
+  'GET /api/v1/contracts/export-jobs/{id}': { access: 'read', ...is('contractExport') },
+  'GET /api/v1/contracts/export-jobs/{id}/download': {
+    access: 'read',
+    ...is('contractExport'),
+    answers: 409,
+  },
   'GET /api/v1/sdk/chart-links': { access: 'read', query: onTable },
   'POST /api/v1/sdk/chart-links': {
     access: 'write',

@@ -32,6 +32,15 @@ export interface Matrix {
   limit(isFull: boolean): Promise<void>
 }
 
+/** A contract of the least kind. */
+export const CONTRACT = `apiVersion: v3.1.0
+kind: DataContract
+id: orders
+version: 1.0.0
+status: active
+schema:
+  - name: orders
+`
 export const PASSWORD = 'a long walk at dawn'
 
 const SHOP = [
@@ -216,6 +225,20 @@ async function fillChecks(app: TestServer, holding: Holding): Promise<void> {
     asset_id: ids.table,
     check_id: ids.metric,
   })
+  ids.contract = `orders-${randomUUID()}`
+  const contract = { contract: CONTRACT, source: ids.source }
+  const stored = await app.ask(
+    'PUT',
+    `/api/v1/sdk/contracts/${ids.contract}`,
+    contract,
+    holding.credentials.owner,
+  )
+  if (stored.status !== 201) throw new Error(JSON.stringify(stored.body))
+  ids.contractExport = randomUUID()
+  await app.query(
+    `insert into contract_exports (id, company_id, status, request) values ($1, $2, 'pending', '{}')`,
+    [ids.contractExport, holding.companyId],
+  )
   ids.tag = await made(app, holding, '/api/v1/sdk/tags', { asset_id: ids.table, name: 'money' })
   const look = (path: string) => app.ask('GET', path, undefined, holding.credentials.owner)
   ids.ruleNumber = String((await look(`${on('validity')}/${ids.rule}`)).body.data.id)

@@ -90,6 +90,11 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^\w+ \/api\/v1\/sdk\/chart-links(\/|$)|^GET \/charts\/\{token\}$/,
     'charts for people without an account',
   ],
+  [
+    /^\w+ \/api\/v1\/sdk\/(contracts(\/|$)|assets\/\{asset_id\}\/contract-)|^GET \/badges\/contracts\//,
+    'contracts that are enforced',
+  ],
+  [/^\w+ \/api\/v1\/contracts\//, 'contracts in the shapes of the published client'],
   [/^GET \/api\/v1\/sdk\/search$/, 'one search over the catalog, for the console'],
   [
     /^GET \/api\/v1\/sdk\/checks(\/\{asset_id\})?$/,

@@ -97,6 +97,13 @@ async function fill(sourceId: string, keptId: string) {
   await server.db.company(tenant.companyId, trx =>
     server.plugins.lineage.connect(trx, sourceId, [['public.customers', 'public.orders']]),
   )
+  const contract = `{apiVersion: v3.1.0, kind: DataContract, id: o, version: '1', status: a, schema: [{name: orders}]}`
+  await send('PUT', '/sdk/contracts/orders', { contract, source: sourceId })
+  await query(
+    `insert into contract_tests (run_id, company_id, source_id, document, extra_columns)
+     values (gen_random_uuid(), $1, $2, '{}', 'allow')`,
+    [tenant.companyId, sourceId],
+  )
   await send('PATCH', '/auth/preferences', { default_asset_id: orders }, tenant.token)
   await source.query('alter table orders add column note text')
   await discover({ app, tenant, asset: { id: sourceId } })

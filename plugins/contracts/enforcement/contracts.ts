@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto'
+import type { Server } from '@hapi/hapi'
+import { v7 } from 'uuid'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { lockName } from '../../../server/database/locks.ts'
+import { databaseNow } from '../../../server/database/now.ts'
+import { storable } from '../../../server/database/storable.ts'
+import { apiError, invalidField } from '../../../server/http/errors.ts'
+import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { RecordEvent } from '../../scans/api.ts'
+import { Contract, ContractClause, ContractEvent } from '../models.ts'
+import type { ContractNode } from '../elements.ts'
+import { enforcePlan, retireClauses } from './apply.ts'
+import { listClauses, MAX_CLAUSES } from './clauses.ts'
+import type { ClauseStatus, Domain } from './clause.ts'
+import { summaryOf } from './document.ts'
+import { bindClauses, catalogStateOf, planContract, type ContractPlan } from './plan.ts'
+
+/** A contract that is to be stored. */
+export interface ContractInput {
+  name: string
+  text: string
+  document: ContractNode
+  /** The id or name of a source; absent keeps that of the stored contract. */
+  source?: string | undefined
+  extraColumns?: 'allow' | 'fail' | undefined
+  /** The parts to enforce; defaults to all. */
+  domains?: Domain[] | null
+}
+
+/** Who stores it, and what receives the entries of the audit log. */
+export interface ContractActor {
+  actor: string
+  /** Of the checks. */
+  record(trx: Transaction): RecordEvent
+  /** Of the contract itself, in the same transaction. */
+  audit(trx: Transaction, contract: Contract, isNew: boolean): Promise<unknown>
+}
+
+/** How often a plan is made again when the catalog changed meanwhile. */
+const MAX_PLANS = 3
+
+/**
+ * Stores a contract, or replaces the one of its name, and enforces it. No transaction is open while its checks are found
+ * good.
+ * @throws 400 for a contract that cannot be bound, 404 `ASSET_NOT_FOUND` for an unknown source
+ */
+export async function putContract(
+  server: Server,
+  companyId: string,
+  input: ContractInput,
+  by: ContractActor,
+): Promise<{ contract: Contract; isNew: boolean }> {
+  const known = await server.db.company(companyId, async trx =>
+    Contract.query(trx).findOne('name', input.name),
+  )
+  const source = await server.db.company(companyId, trx => sourceOf(server, trx, input, known))
+  const extraColumns = input.extraColumns ?? known?.extraColumns ?? 'allow'
+  const { name, document, domains = null } = input
+  const terms = { name, document, extraColumns, domains }
+  assertSize(listClauses(input.document, extraColumns).length)
+  for (let plans = 1; ; plans++) {
+    const plan = await planContract(server, source, terms)
+    const stored = await server.db.company(companyId, async trx => {
+      await lockContract(trx, input.name)
+      const before = await Contract.query(trx).findOne('name', input.name)
+      const locked = await lockSources(server, trx, source, before)
+      if (plans < MAX_PLANS && !(await isCurrent(server, trx, locked, plan))) return null
+      return storeContract(server, trx, { input, before, extraColumns, source: locked, plan, by })
+    })
+    if (stored) return stored
+  }
+}
+
+function assertSize(count: number): void {
+  if (count > MAX_CLAUSES)
+    throw invalidField('body', `has ${count} clauses, but at most ${MAX_CLAUSES} are allowed: split it`)
+}
+
+async function sourceOf(
+  server: Server,
+  trx: Transaction,
+  { source: given }: ContractInput,
+  known: Contract | undefined,
+): Promise<Source> {
+  const named = given ?? known?.sourceId
+  if (named === undefined)
+    throw invalidField('source', 'is required for a new contract: the id or name of a source')
+  const { source, table } = await server.plugins.catalog.findAsset(trx, named)
+  if (!table) return source
+  throw invalidField('source', `is a table, but must be a source: ${source.name}`)
+}
+
+/** A contract of this name is stored, moved to another source or removed by one transaction at a time. */
+function lockContract(trx: Transaction, name: string): Promise<void> {
+  return lockName(trx, `contract ${companyOf(trx)} ${name}`)
+}
+
+/**
+ * Locks the source of a contract, and the one that it had before, in the order of their ids. What scans record waits
+ * meanwhile: the checks are locked in another order here.
+ */
+async function lockSources(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  known: Contract | undefined,
+): Promise<Source> {
+  const ids = [...new Set([source.id, known?.sourceId ?? source.id])].sort()
+  const locked = []
+  for (const id of ids) locked.push(await server.plugins.catalog.lockSource(trx, id, { alone: true }))
+  return locked.find(({ id }) => id === source.id)!
+}
+
+async function isCurrent(server: Server, trx: Transaction, source: Source, plan: ContractPlan) {
+  const clauses = plan.clauses.map(({ clause }) => clause)
+  return catalogStateOf(source, await bindClauses(server, trx, source, clauses)) === plan.catalogState
+}
+
+interface ContractToStore {
+  input: ContractInput
+  before: Contract | undefined
+  extraColumns: 'allow' | 'fail'
+  source: Source
+  plan: ContractPlan
+  by: ContractActor
+}
+
+async function storeContract(server: Server, trx: Transaction, stored: ContractToStore) {
+  const { input, before, extraColumns, source, plan, by } = stored
+  const record = by.record(trx)
+  if (before && before.sourceId !== source.id) {
+    const former = await server.plugins.catalog.lockSource(trx, before.sourceId, { alone: true })
+    await retireClauses(server, trx, { contract: before, source: former, record })
+    await ContractClause.query(trx).where('contractId', before.id).delete()
+  }
+  const fields = {
+    ...summaryOf(input.document),
+    sourceId: source.id,
+    text: storable(input.text),
+    document: input.document,
+    extraColumns,
+    domains: input.domains ?? null,
+    catalogState: plan.catalogState,
+  }
+  const [contract] = before
+    ? await Contract.query(trx)
+        .where('id', before.id)
+        .patch({ ...fields, updatedAt: databaseNow(), judgedAt: databaseNow() })
+        .returning('*')
+    : [
+        await Contract.query(trx)
+          .insert({ id: v7(), name: input.name, publicId: randomUUID(), ...fields })
+          .returning('*'),
+      ]
+  if (!contract) throw new Error(`Contract ${input.name} vanished under its lock`)
+  await ContractEvent.query(trx).insert({
+    id: v7(),
+    contractId: contract.id,
+    event: before ? 'replaced' : 'created',
+    version: contract.version,
+    actor: by.actor,
+  })
+  await enforcePlan(server, trx, { contract, source, actor: by.actor, record }, plan)
+  await by.audit(trx, contract, before === undefined)
+  return { contract, isNew: before === undefined }
+}
+
+/** @throws 404 `CONTRACT_NOT_FOUND`, also for a contract of another company */
+export async function findContract(trx: Transaction, name: string): Promise<Contract> {
+  const contract = await Contract.query(trx).findOne('name', name)
+  if (contract) return contract
+  const message = 'There is no such contract: GET /api/v1/sdk/contracts lists them'
+  throw apiError('CONTRACT_NOT_FOUND', message, { name })
+}
+
+/** Removes a contract with its checks, and resolves its alerts. @throws 404 `CONTRACT_NOT_FOUND` */
+export async function removeContract(
+  server: Server,
+  trx: Transaction,
+  name: string,
+  record: RecordEvent,
+): Promise<Contract> {
+  await lockContract(trx, name)
+  const contract = await findContract(trx, name)
+  const source = await server.plugins.catalog.lockSource(trx, contract.sourceId, { alone: true })
+  await retireClauses(server, trx, { contract, source, record })
+  await Contract.query(trx).deleteById(contract.id)
+  return contract
+}
+
+/** Which contracts are listed. */
+export interface ContractListQuery extends Page {
+  /** The id or name of a source, or of a table that a contract names. */
+  asset_id?: string
+}
+
+/** One page of the contracts of the company, by name. */
+export async function listContracts(
+  server: Server,
+  trx: Transaction,
+  { asset_id: assetId, ...page }: ContractListQuery,
+): Promise<{ results: Contract[]; total: number }> {
+  const query = Contract.query(trx).orderBy('name')
+  if (assetId !== undefined) {
+    const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+    void query.where('sourceId', source.id)
+    if (table)
+      void query.whereIn('id', ContractClause.query(trx).where('tableId', table.id).select('contractId'))
+  }
+  return pageOf(query, page)
+}
+
+/** Clauses by status. */
+export type ClauseCounts = Record<ClauseStatus, number>
+
+/** Counts the clauses of contracts by status. */
+export async function countClauses(
+  trx: Transaction,
+  contractIds: readonly string[],
+): Promise<Map<string, ClauseCounts>> {
+  const counted = await rows<{ contractId: string; status: ClauseStatus; count: number }>(
+    trx,
+    `select contract_id, status, cast(count(*) as int) as count from contract_clauses
+     where company_id = ? and contract_id = any(cast(? as uuid[])) group by 1, 2`,
+    [companyOf(trx), [...contractIds]],
+  )
+  const counts = new Map(contractIds.map(id => [id, noClauses()]))
+  for (const { contractId, status, count } of counted) counts.get(contractId)![status] = count
+  return counts
+}
+
+export function noClauses(): ClauseCounts {
+  return { passing: 0, failing: 0, pending: 0, not_enforced: 0 }
+}
+
+/** The status of a whole contract: failing if any clause is; passing if those that are enforced are. */
+export function statusOfContract({ passing, failing, pending }: ClauseCounts): ContractStatus {
+  if (failing > 0) return 'failing'
+  return pending > 0 || passing === 0 ? 'pending' : 'passing'
+}
+
+export const CONTRACT_STATUSES = ['passing', 'failing', 'pending'] as const
+export type ContractStatus = (typeof CONTRACT_STATUSES)[number]
+
+/** The clauses of a contract, in its order. */
+export function clausesOf(trx: Transaction, { id }: Contract): Promise<ContractClause[]> {
+  return ContractClause.query(trx).where('contractId', id).orderBy('position').orderBy('id').execute()
+}
+
+/** One page of what happened to a contract, newest first. */
+export function historyOf(trx: Transaction, { id }: Contract, page: Page) {
+  return pageOf(ContractEvent.query(trx).where('contractId', id).orderBy(newestFirst('at', 'id')), page)
+}

@@ -1,0 +1,155 @@
+import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { auditorOf, auditRequest } from '../../../server/http/audit.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { param, queryOf } from '../../../server/http/input.ts'
+import { pagination, type Page } from '../../../server/http/page.ts'
+import type { Contract } from '../models.ts'
+import type { ContractValidator } from '../validator.ts'
+import {
+  clausesOf,
+  countClauses,
+  findContract,
+  historyOf,
+  listContracts,
+  noClauses,
+  putContract,
+  removeContract,
+  type ContractListQuery,
+} from './contracts.ts'
+import { presentClause, presentContract, presentEvent } from './present.ts'
+import { bindingQuery, contractBody, contractList, contractParams, historyQuery, replies } from './schemas.ts'
+import { readContract, readUpload } from './upload.ts'
+
+const base = '/api/v1/sdk/contracts'
+const route = routesOf('contracts')
+const audit = auditorOf('contract', ({ id }: Contract) => id)
+
+/** A body of YAML, or of JSON; one without a type is read as YAML, which includes JSON. */
+export const CONTRACT_PAYLOAD = {
+  allow: ['application/json', 'text/plain', 'text/yaml'],
+  defaultContentType: 'text/plain',
+}
+
+export const enforcementRoutes = (server: Server, validator: ContractValidator): ServerRoute[] => [
+  route('GET', base, access.read, {
+    description: 'List the contracts that are enforced',
+    notes: 'With their status and how many clauses have which.',
+    validate: { query: contractList },
+    response: replies.contracts,
+    handler: request =>
+      inCompany(request, async trx => {
+        const page = queryOf<ContractListQuery>(request)
+        const { results, total } = await listContracts(server, trx, page)
+        const contracts = await presentAll(server, trx, results)
+        return { data: { contracts, pagination: pagination(total, page) } }
+      }),
+  }),
+  route('PUT', `${base}/{name}`, access.write, {
+    id: 'updateContract',
+    description: 'Enforce a contract on a source, or replace it',
+    notes: [
+      'A contract of the Open Data Contract Standard, version 3, in YAML or JSON. Its schema is compared with the catalog',
+      'now and at each discovery; its quality rules become checks, and its freshness becomes schedules. A clause that',
+      'cannot be enforced says why. An invalid contract is 400 with the line of each error in `details.findings`.',
+    ],
+    payload: CONTRACT_PAYLOAD,
+    validate: { params: contractParams, query: bindingQuery, payload: contractBody },
+    response: replies.stored,
+    app: { errors: ['ASSET_NOT_FOUND'] },
+    handler: async (request, h) => {
+      const { companyId } = caller(request)
+      const upload = readUpload(request)
+      const { document, warnings } = await readContract(validator, upload.input)
+      const input = {
+        name: param(request, 'name'),
+        text: upload.text,
+        document,
+        source: upload.source,
+        extraColumns: upload.extra_columns,
+      }
+      const { contract, isNew } = await putContract(server, companyId, input, {
+        actor: actorOf(caller(request)),
+        record: trx => event => auditRequest(request, trx, event),
+        audit: (trx, stored, isCreated) =>
+          audit(request, trx, isCreated ? 'created' : 'replaced', stored, describe(stored)),
+      })
+      const data = await server.db.company(companyId, trx => presentDetailed(server, trx, contract))
+      return h.response({ data: { ...data, warnings } }).code(isNew ? 201 : 200)
+    },
+  }),
+  route('GET', `${base}/{name}`, access.read, {
+    description: 'Get a contract and the status of each clause',
+    notes: 'With the document as it was sent.',
+    validate: { params: contractParams },
+    response: replies.contract,
+    app: { errors: ['CONTRACT_NOT_FOUND'] },
+    handler: request =>
+      inCompany(request, async trx => ({
+        data: await presentDetailed(server, trx, await named(request, trx)),
+      })),
+  }),
+  route('GET', `${base}/{name}/history`, access.read, {
+    id: 'listContractEvents',
+    description: 'List what happened to a contract, newest first',
+    notes: 'Who replaced it, and when which clause changed its status, and why.',
+    validate: { params: contractParams, query: historyQuery },
+    response: replies.history,
+    app: { errors: ['CONTRACT_NOT_FOUND'] },
+    handler: request =>
+      inCompany(request, async trx => {
+        const page = queryOf<Page>(request)
+        const { results, total } = await historyOf(trx, await named(request, trx), page)
+        return { data: { events: results.map(presentEvent), pagination: pagination(total, page) } }
+      }),
+  }),
+  route('DELETE', `${base}/{name}`, access.write, {
+    description: 'Remove a contract with its checks',
+    notes: 'Its alerts are resolved, and its history is gone.',
+    validate: { params: contractParams },
+    response: replies.removed,
+    app: { errors: ['CONTRACT_NOT_FOUND'] },
+    handler: request =>
+      inCompany(request, async trx => {
+        const name = param(request, 'name')
+        const record = (event: Parameters<typeof auditRequest>[2]) => auditRequest(request, trx, event)
+        const contract = await removeContract(server, trx, name, record)
+        await audit(request, trx, 'removed', contract, describe(contract))
+        return { data: { success: true, message: `The contract ${name} was removed` } }
+      }),
+  }),
+]
+
+function describe({ name, sourceId, version }: Contract) {
+  return { name, source_id: sourceId, version }
+}
+
+function named(request: Request, trx: Transaction): Promise<Contract> {
+  return findContract(trx, param(request, 'name'))
+}
+
+async function presentAll(server: Server, trx: Transaction, contracts: readonly Contract[]) {
+  const counts = await countClauses(
+    trx,
+    contracts.map(({ id }) => id),
+  )
+  const sources = await rows<{ id: string; name: string }>(
+    trx,
+    'select id, name from sources where company_id = ? and id = any(cast(? as uuid[]))',
+    [companyOf(trx), contracts.map(({ sourceId }) => sourceId)],
+  )
+  const names = new Map(sources.map(({ id, name }) => [id, name]))
+  return contracts.map(contract =>
+    presentContract(contract, {
+      counts: counts.get(contract.id) ?? noClauses(),
+      source: names.get(contract.sourceId) ?? '',
+      baseUrl: server.config.baseUrl,
+    }),
+  )
+}
+
+async function presentDetailed(server: Server, trx: Transaction, contract: Contract) {
+  const [summary] = await presentAll(server, trx, [contract])
+  const clauses = await clausesOf(trx, contract)
+  return { ...summary, contract: contract.text, clauses: clauses.map(presentClause) }
+}

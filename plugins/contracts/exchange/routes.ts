@@ -1,0 +1,214 @@
+import type { Lifecycle, Request, Server, ServerRoute } from '@hapi/hapi'
+import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { auditRequest } from '../../../server/http/audit.ts'
+import {
+  apiError,
+  hasCode,
+  hasErrorData,
+  unprocessable,
+  type InputError,
+} from '../../../server/http/errors.ts'
+import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
+import { putContract } from '../enforcement/contracts.ts'
+import { textOf } from '../enforcement/document.ts'
+import { CONTRACT_PAYLOAD } from '../enforcement/routes.ts'
+import { readUpload } from '../enforcement/upload.ts'
+import type { ContractNode } from '../elements.ts'
+import type { ExportRequest } from '../models.ts'
+import type { ContractValidator } from '../validator.ts'
+import { chooseDomains, readList, type DomainChoice } from './domains.ts'
+import { exportAsset, findExport, requestExport } from './export-job.ts'
+import { countChanges, diffContract, nameOf } from './plan-diff.ts'
+import { checkDocument, type CheckedDocument } from './check-document.ts'
+import {
+  applyQuery,
+  assetParams,
+  documentBody,
+  exportBody,
+  exportParams,
+  exportQuery,
+  planQuery,
+  replies,
+} from './schemas.ts'
+
+const base = '/api/v1/contracts'
+const section = routesOf('contracts')
+
+/** Routes outside of `/sdk` answer bad input with 422. */
+const route: typeof section = (method, path, guard, options) => {
+  const handler = options.handler as Lifecycle.Method
+  const answer: Lifecycle.Method = async (request, h) => {
+    try {
+      return await (handler.call(null, request, h) as Promise<Lifecycle.ReturnValueTypes>)
+    } catch (error) {
+      throw asUnprocessable(error)
+    }
+  }
+  return section(method, path, guard, { ...options, handler: answer })
+}
+
+function asUnprocessable(error: unknown): unknown {
+  if (!hasErrorData(error) || !hasCode(error, 'VALIDATION_ERROR')) return error
+  const { errors = [] } = error.data?.details as { errors?: InputError[] }
+  return unprocessable(
+    errors.map(({ field, error: msg }) => ({ loc: ['body', field], msg, type: 'any.invalid' })),
+  )
+}
+
+interface Choice {
+  mode?: 'extended' | 'odcs-pure'
+  include?: string
+  exclude?: string
+}
+
+function choiceOf(request: Request): DomainChoice {
+  const { include, exclude } = queryOf<Choice>(request)
+  return chooseDomains(readList(include), readList(exclude))
+}
+
+const summaryOf = (document: ContractNode) => ({
+  id: textOf(document.id) ?? null,
+  name: textOf(document.name) ?? null,
+  version: textOf(document.version) ?? null,
+  apiVersion: String(document.apiVersion),
+})
+
+/** Contracts in the shapes of the published client, on the code of those below `/sdk/contracts`. */
+export const exchangeRoutes = (server: Server, validator: ContractValidator): ServerRoute[] => [
+  route('POST', `${base}/validate`, access.read, {
+    id: 'validateOwnContract',
+    description: 'Validate a contract, with a summary of it',
+    notes:
+      'As `/api/public/contracts/validate`, for callers with a credential. An invalid contract has status 200.',
+    payload: CONTRACT_PAYLOAD,
+    validate: { payload: documentBody },
+    response: replies.validated,
+    handler: async request => {
+      const { document, errors } = await readChecked(request, validator)
+      return { data: { valid: document !== null, errors, contract_summary: document && summaryOf(document) } }
+    },
+  }),
+  route('POST', `${base}/{asset_id}/plan`, access.read, {
+    id: 'planContract',
+    description: 'Compare a contract with the stored one of its name',
+    notes: 'What applying it would add, change and remove, by part of the contract. It stores nothing.',
+    payload: CONTRACT_PAYLOAD,
+    validate: { params: assetParams, query: planQuery, payload: documentBody },
+    response: replies.planned,
+    handler: async request => {
+      const { document, errors } = await readChecked(request, validator)
+      await inCompany(request, async trx => server.plugins.catalog.findAsset(trx, param(request, 'asset_id')))
+      if (!document) return { data: { valid: false, errors, diffs: {}, summary: {} } }
+      const { domains } = choiceOf(request)
+      const diffs = await inCompany(request, trx => diffContract(trx, document, domains))
+      return { data: { valid: true, errors, diffs, summary: countChanges(diffs) } }
+    },
+  }),
+  route('POST', `${base}/{asset_id}/apply`, access.write, {
+    id: 'applyContract',
+    description: 'Enforce a contract on the source of an asset',
+    notes: 'As `PUT /api/v1/sdk/contracts/{name}`, by the name or the id in the document.',
+    payload: CONTRACT_PAYLOAD,
+    validate: { params: assetParams, query: applyQuery, payload: documentBody },
+    response: replies.applied,
+    handler: async request => {
+      const { document, text, errors } = await readChecked(request, validator)
+      const { source } = await inCompany(request, trx =>
+        server.plugins.catalog.findAsset(trx, param(request, 'asset_id')),
+      )
+      const { domains, unsupported } = choiceOf(request)
+      const refused = { applied: {}, unsupported_domains: unsupported, pruned: false, contract: null }
+      if (!document) return { data: { valid: false, errors, ...refused } }
+      const applied = await inCompany(request, trx => diffContract(trx, document, domains))
+      const name = nameOf(document)
+      const input = { name, text, document, source: source.id, domains: [...domains] }
+      await putContract(server, caller(request).companyId, input, {
+        actor: actorOf(caller(request)),
+        record: trx => event => auditRequest(request, trx, event),
+        audit: (trx, { id, sourceId, version }, isNew) =>
+          auditRequest(request, trx, {
+            action: `contract.${isNew ? 'created' : 'replaced'}`,
+            target: { type: 'contract', id },
+            details: { name, source_id: sourceId, version },
+          }),
+      })
+      const pruned = Object.values(applied).some(({ removed }) => removed.length > 0)
+      const done = { applied, unsupported_domains: unsupported, pruned, contract: name }
+      return { data: { valid: true, errors, ...done } }
+    },
+  }),
+  route('GET', `${base}/{asset_id}/export`, access.read, {
+    id: 'exportContract',
+    description: 'Write a contract from the catalog and the checks of an asset',
+    notes:
+      'YAML; of a source, that of its first 500 tables. `GET /sdk/assets/{asset_id}/contract-draft` has it as JSON.',
+    validate: { params: assetParams, query: exportQuery },
+    response: replies.yaml,
+    handler: async (request, h) => {
+      const { domains } = choiceOf(request)
+      const isExtended = queryOf<Choice>(request).mode === 'extended'
+      const text = await inCompany(request, async trx => {
+        const asset = await server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+        return exportAsset(server, trx, asset, { domains, isExtended })
+      })
+      return h.response(text).type('application/yaml')
+    },
+  }),
+  route('POST', `${base}/export-jobs`, access.write, {
+    id: 'createContractExport',
+    description: 'Export the contracts of several sources as a zip archive',
+    notes: 'A job writes it; it can be downloaded for 24 hours.',
+    validate: { payload: exportBody },
+    response: replies.submitted,
+    app: { errors: ['ASSET_NOT_FOUND'] },
+    handler: async (request, h) => {
+      const asked = await inCompany(request, trx =>
+        requestExport(server, trx, bodyOf<ExportRequest>(request)),
+      )
+      return h.response({ data: { job_id: asked.id } }).code(202)
+    },
+  }),
+  route('GET', `${base}/export-jobs/{id}`, access.read, {
+    id: 'getContractExport',
+    description: 'Get the state of an export of contracts',
+    notes: 'It ends as completed or failed.',
+    validate: { params: exportParams },
+    response: replies.status,
+    app: { errors: ['JOB_NOT_FOUND'] },
+    handler: request =>
+      inCompany(request, async trx => {
+        const found = await findExport(trx, param(request, 'id'))
+        const { id, status, contracts, error, createdAt, completedAt } = found
+        return {
+          data: { job_id: id, status, contracts, error, created_at: createdAt, completed_at: completedAt },
+        }
+      }),
+  }),
+  route('GET', `${base}/export-jobs/{id}/download`, access.read, {
+    id: 'downloadContractExport',
+    description: 'Download the archive of a completed export',
+    notes: 'A zip archive with one contract a source or table.',
+    validate: { params: exportParams },
+    response: replies.zip,
+    app: { errors: ['JOB_NOT_FOUND', 'CONFLICT'] },
+    handler: async (request, h) => {
+      const found = await inCompany(request, trx => findExport(trx, param(request, 'id')))
+      if (!found.archive)
+        throw apiError('CONFLICT', `The export is ${found.status}: download it once it is completed`, {
+          status: found.status,
+        })
+      return h
+        .response(found.archive)
+        .type('application/zip')
+        .header('Content-Disposition', 'attachment; filename="contracts.zip"')
+    },
+  }),
+]
+
+async function readChecked(
+  request: Request,
+  validator: ContractValidator,
+): Promise<CheckedDocument & { text: string }> {
+  const { input, text } = readUpload(request)
+  return { ...(await checkDocument(validator, input)), text }
+}

@@ -1,0 +1,196 @@
+import type { Server } from '@hapi/hapi'
+import type { CheckOutcome } from '../../../checks/check.ts'
+import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import { hasErrorData } from '../../../server/http/errors.ts'
+import type { Source, Table } from '../../catalog/api.ts'
+import type { ConfiguredCheck } from '../../scans/api.ts'
+import type { ContractNode } from '../elements.ts'
+import { chooseTable, findColumn, namesIn, type Binding, type Bindings } from '../enforcement/bindings.ts'
+import type { Clause, ClauseVerdict } from '../enforcement/clause.ts'
+import { listClauses } from '../enforcement/clauses.ts'
+import { judgeByCatalog } from '../enforcement/conformity.ts'
+import { noClauses, type ClauseCounts } from '../enforcement/contracts.ts'
+import { bindClauses } from '../enforcement/plan.ts'
+import { wantedCheckOf } from '../enforcement/wanted-check.ts'
+
+/** A clause of a contract that was tested. */
+export type TestedClause = Pick<Clause, 'key' | 'kind' | 'path' | 'title' | 'severity'> & ClauseVerdict
+
+/** What a test of a contract found. */
+export interface ContractTestResult {
+  source: string
+  /** `error` if no clause fails, and one could not be judged. */
+  status: 'pass' | 'fail' | 'error'
+  counts: ClauseCounts
+  clauses: TestedClause[]
+}
+
+/** A contract that is tested on a source and not stored. */
+export interface ContractTest {
+  source: Source
+  document: ContractNode
+  extraColumns: 'allow' | 'fail'
+}
+
+/**
+ * Judges all clauses of a contract now: reads the catalog of the source, and measures what only the data tells, one scan
+ * a table. Stores nothing.
+ * @param signal ends it between two tables
+ */
+export async function testContract(
+  server: Server,
+  { source, document, extraColumns }: ContractTest,
+  signal: AbortSignal,
+): Promise<ContractTestResult> {
+  if (!source.isActive) throw server.plugins.catalog.sourceInactive(source)
+  const clauses = listClauses(document, extraColumns)
+  const bindings = await readTables(server, source, clauses, signal)
+  const verdicts = new Map<Clause, ClauseVerdict>()
+  const open = new Map<string, Clause[]>()
+  for (const clause of clauses) {
+    const verdict = judgeByCatalog(clause, bindings)
+    if (verdict !== 'measured') verdicts.set(clause, verdict)
+    else open.set(clause.table ?? '', [...(open.get(clause.table ?? '') ?? []), clause])
+  }
+  for (const [name, some] of open) {
+    signal.throwIfAborted()
+    const binding = bindings.get(name)
+    if (!binding || 'missing' in binding) continue
+    for (const [clause, verdict] of await measureClauses(server, source, binding, some))
+      verdicts.set(clause, verdict)
+  }
+  const tested = clauses.map((clause): TestedClause => {
+    const { key, kind, path, title, severity } = clause
+    return { key, kind, path, title, severity, ...(verdicts.get(clause) ?? NOT_JUDGED) }
+  })
+  const counts = noClauses()
+  for (const { status } of tested) counts[status] += 1
+  const status = counts.failing > 0 ? 'fail' : counts.pending > 0 ? 'error' : 'pass'
+  return { source: source.name, status, counts, clauses: tested }
+}
+
+const NOT_JUDGED: ClauseVerdict = { status: 'pending', reason: 'it could not be judged' }
+
+/** Tables that the last discovery found, as the source has them now. */
+async function readTables(
+  server: Server,
+  source: Source,
+  clauses: readonly Clause[],
+  signal: AbortSignal,
+): Promise<Bindings> {
+  const { catalog } = server.plugins
+  const stored = await server.db.company(source.companyId, trx => bindClauses(server, trx, source, clauses))
+  const known = [...stored.values()].flatMap(binding => ('table' in binding ? [binding] : []))
+  const areAllKnown = known.length === stored.size
+  const live = await catalog.withConnection(
+    source,
+    connection =>
+      connection.introspect({
+        signal,
+        // Tables that no discovery has found are looked for among all.
+        ...(areAllKnown && { tables: known.map(({ info }) => info) }),
+      }),
+    { purpose: 'dry_run', timeoutMs: catalog.statementTimeoutMs(source) },
+  )
+  const candidates = live.map((info, place) => ({ ...info, id: String(place) }))
+  const byPath = new Map(known.map(({ table, info }) => [tablePath(info), table]))
+  return new Map(
+    namesIn(clauses).map((name): [string, Binding] => {
+      const info = chooseTable(candidates, name, source)
+      if ('missing' in info) return [name, info]
+      const table = byPath.get(tablePath(info))
+      return [name, { info, table: table ? withColumns(table, info) : undiscovered(info) }]
+    }),
+  )
+}
+
+/** A stored table with the columns that it has now. */
+function withColumns(table: Table, { columns, constraints }: TableInfo): Table {
+  return Object.assign(table, { columns, constraints })
+}
+
+/** A table that is in the source and in no catalog yet: its schema can be judged, and its data cannot. */
+function undiscovered({ name }: TableInfo): Table {
+  return { id: '', name } as Table
+}
+
+/** Measures clauses of one table. */
+async function measureClauses(
+  server: Server,
+  source: Source,
+  { table, info }: { table: Table; info: TableInfo },
+  clauses: readonly Clause[],
+): Promise<Map<Clause, ClauseVerdict>> {
+  const verdicts = new Map<Clause, ClauseVerdict>()
+  const pending = (clause: Clause, reason: string) => verdicts.set(clause, { status: 'pending', reason })
+  if (table.id === '') {
+    for (const clause of clauses) pending(clause, 'its table was not discovered yet: run a discovery')
+    return verdicts
+  }
+  const { catalog, freshness, scans } = server.plugins
+  const { dialect } = catalog.connectorOf(source)
+  const rules: { clause: Clause; check: ConfiguredCheck['check']; limit: number }[] = []
+  for (const clause of clauses) {
+    const column = clause.column === null ? null : (findColumn(info, clause.column)?.name ?? null)
+    const wanted = await wantedCheckOf(clause, { info, dialect, engine: source.sourceType, column }, 'test')
+    if ('reason' in wanted) {
+      verdicts.set(clause, { status: 'not_enforced', reason: wanted.reason })
+      continue
+    }
+    const { body } = wanted
+    if (wanted.kind === 'freshness') {
+      const terms = { timestampColumn: column, slaThreshold: String(body.sla_threshold) }
+      const found = await freshness.judgeOnce({ source, table }, terms)
+      const status = ({ fresh: 'passing', stale: 'failing', unknown: 'pending' } as const)[found.status]
+      verdicts.set(clause, { status, reason: found.reason })
+      continue
+    }
+    const check = await configureRule(server, { source, table }, body).catch(refusalOf)
+    if (typeof check === 'string')
+      verdicts.set(clause, { status: 'not_enforced', reason: `its check was refused: ${check}` })
+    else rules.push({ clause, check, limit: Number(body.alert_threshold_percent ?? 0) })
+  }
+  if (rules.length === 0) return verdicts
+  const outcomes = await scans.measureOnce(
+    { source, table },
+    rules.map(({ check }) => check),
+  )
+  rules.forEach(({ clause, limit }, place) => verdicts.set(clause, verdictOf(outcomes[place]!, limit)))
+  return verdicts
+}
+
+async function configureRule(
+  server: Server,
+  context: { source: Source; table: Table },
+  body: Record<string, unknown>,
+): Promise<ConfiguredCheck['check']> {
+  const request = {
+    family: 'rule' as const,
+    type: String(body.rule_type),
+    typeField: 'rule_type' as const,
+    column: body.column_name as string | undefined,
+    config: (body.rule_config ?? {}) as Record<string, unknown>,
+    configField: 'rule_config',
+    nullIsValid: body.treat_null_as_valid === true,
+  }
+  return (await server.plugins.scans.configureTable(context, request, true)).check
+}
+
+/** What is wrong with a check is wrong with its clause. */
+function refusalOf(error: unknown): string {
+  if (error instanceof ConnectorError) return error.message
+  if (!hasErrorData(error) || error.output.statusCode >= 500) throw error
+  return error.message
+}
+
+function verdictOf(outcome: CheckOutcome, limit: number): ClauseVerdict {
+  if (outcome.status === 'error')
+    return { status: 'pending', reason: `its check could not run: ${outcome.message}` }
+  if (outcome.status !== 'counted') return NOT_JUDGED
+  const { total, invalid } = outcome
+  const percent = invalid === 0 ? 0 : Math.min(100, (100 * invalid) / total)
+  return percent > limit
+    ? { status: 'failing', reason: `${invalid} of ${total} rows are invalid` }
+    : { status: 'passing', reason: null }
+}

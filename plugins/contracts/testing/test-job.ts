@@ -1,0 +1,62 @@
+import type { Server } from '@hapi/hapi'
+import Joi from 'joi'
+import { type Transaction } from '../../../server/database/database.ts'
+import { hasCode, hasErrorData } from '../../../server/http/errors.ts'
+import { GiveUp, type Job } from '../../../server/jobs/jobs.ts'
+import type { Source } from '../../catalog/api.ts'
+import { ContractTestRequest } from '../models.ts'
+import { testContract, type ContractTest } from './test-contract.ts'
+
+const id = Joi.string().guid().required()
+const MAX_ATTEMPTS = 3
+
+/** Tests a contract because a client asked for it. */
+export const testJob: Job<{ company_id: string; run_id: string }> = {
+  name: 'contracts.test',
+  data: Joi.object({ company_id: id, run_id: id }),
+  queue: { expireSeconds: 3_600, retries: MAX_ATTEMPTS - 1 },
+  concurrency: { local: 2, perGroup: 1 },
+  async work({ company_id: companyId, run_id: runId }, { server, attempt, signal }) {
+    const { catalog } = server.plugins
+    const finish = (end: { result: object } | { error: Error }) =>
+      server.db.company(companyId, async trx => {
+        await catalog.finishRun(trx, runId, end)
+        await ContractTestRequest.query(trx).deleteById(runId)
+      })
+    try {
+      const test = await server.db.company(companyId, trx => readTest(server, trx, runId))
+      if (!test) return { status: 'gone' }
+      const result = await testContract(server, test, signal)
+      await finish({ result })
+      return { status: result.status, ...result.counts }
+    } catch (error) {
+      const isFinal = hasErrorData(error) && !hasCode(error, 'UNAVAILABLE')
+      if (isFinal || attempt >= MAX_ATTEMPTS) await finish({ error: error as Error })
+      throw isFinal ? new GiveUp(error.message) : error
+    }
+  },
+}
+
+async function readTest(server: Server, trx: Transaction, runId: string): Promise<ContractTest | undefined> {
+  const asked = await ContractTestRequest.query(trx).findById(runId)
+  if (!asked) return undefined
+  const { source } = await server.plugins.catalog.findAsset(trx, asked.sourceId)
+  return { source, document: asked.document, extraColumns: asked.extraColumns }
+}
+
+/** Asks for a test. @returns its run, as `GET /sdk/jobs/{job_id}` shows it */
+export async function requestTest(
+  server: Server,
+  trx: Transaction,
+  { source, document, extraColumns }: ContractTest & { source: Source },
+) {
+  const run = await server.plugins.catalog.startRun(trx, {
+    workflowName: 'contract_test',
+    sourceId: source.id,
+    assetId: source.id,
+  })
+  await ContractTestRequest.query(trx).insert({ runId: run.id, sourceId: source.id, document, extraColumns })
+  const data = { company_id: source.companyId, run_id: run.id }
+  await server.jobs.send(testJob, data, { trx, group: source.id })
+  return run
+}
