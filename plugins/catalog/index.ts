@@ -25,7 +25,14 @@ import { routes } from './assets/routes.ts'
 import { driftCoverage, readDriftHealth } from './drift/health.ts'
 import { schemaRoutes } from './drift/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
-import { answerStarted, finishRun, loadTable, loadTables, recordProgress, startRun } from './discovery/runs.ts'
+import {
+  answerStarted,
+  finishRun,
+  loadTable,
+  loadTables,
+  recordProgress,
+  startRun,
+} from './discovery/runs.ts'
 import { recordConnectionStatus } from './sources/connection-status.ts'
 import { sourceInactive } from './sources/sources.ts'
 import { tagRoutes } from './tags/routes.ts'

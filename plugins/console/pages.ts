@@ -33,6 +33,7 @@ const SCREENS: readonly Screen[] = [
     description: 'Where alerts are sent, and what became of them',
     api: '/api/v1/sdk/alerts/destinations',
   },
+  { path: '/contracts/{id?}', description: 'Contracts that are enforced, and one of them' },
   { path: '/schedules/{id?}', description: 'Operating schedules, and one of them' },
   { path: '/settings/{id?}', description: 'The own user, and who may do what in the company' },
   { path: INVITATION, description: 'Join a company with an invitation' },

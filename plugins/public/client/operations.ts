@@ -174,6 +174,10 @@ export interface Operations {
         data: unknown
       }
     }
+    '/api/v1/contracts/export-jobs/{id}': {
+      options: { path: { id: string | number } }
+      reply: ContractExportData
+    }
     '/api/v1/freshness': {
       options: {
         query: {
@@ -281,7 +285,7 @@ export interface Operations {
           offset?: number
           /** One or more of info, warning, critical, separated by commas. */
           severity?: ('info' | 'warning' | 'critical')[]
-          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, separated by commas. */
+          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, contract_violation, separated by commas. */
           event_type?: (
             | 'destination_disabled'
             | 'schema_change'
@@ -294,6 +298,7 @@ export interface Operations {
             | 'freshness_violation'
             | 'freshness_stale'
             | 'freshness_alert'
+            | 'contract_violation'
           )[]
           /** The id or the qualified name of a table, or of a source with all its tables. */
           asset_id?: string
@@ -375,7 +380,7 @@ export interface Operations {
           offset?: number
           /** One or more of info, warning, critical, separated by commas. */
           severity?: ('info' | 'warning' | 'critical')[]
-          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, separated by commas. */
+          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, contract_violation, separated by commas. */
           event_type?: (
             | 'destination_disabled'
             | 'schema_change'
@@ -388,6 +393,7 @@ export interface Operations {
             | 'freshness_violation'
             | 'freshness_stale'
             | 'freshness_alert'
+            | 'contract_violation'
           )[]
           /** The id or the qualified name of a table, or of a source with all its tables. */
           asset_id?: string
@@ -527,6 +533,16 @@ export interface Operations {
       }
       reply: AssetData
     }
+    '/api/v1/sdk/assets/{asset_id}/contract-draft': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** odcs-pure leaves out custom properties of this service. */
+          mode?: 'extended' | 'odcs-pure'
+        }
+      }
+      reply: ContractDraftData
+    }
     '/api/v1/sdk/assets/{asset_id}/profile': {
       options: {
         path: { asset_id: string | number }
@@ -658,6 +674,35 @@ export interface Operations {
         }
       }
       reply: ListedCheckItems
+    }
+    '/api/v1/sdk/contracts': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** Only contracts of this source, or that name this table; an id or a qualified name. */
+          asset_id?: string
+        }
+      }
+      reply: ContractListData
+    }
+    '/api/v1/sdk/contracts/{name}': {
+      options: { path: { name: string | number } }
+      reply: EnforcedContractData
+    }
+    '/api/v1/sdk/contracts/{name}/history': {
+      options: {
+        path: { name: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: ContractEventListData
     }
     '/api/v1/sdk/coverage/company': { options: object; reply: CompanyCoverageData }
     '/api/v1/sdk/coverage/{asset_id}': {
@@ -1080,6 +1125,7 @@ export interface Operations {
       reply: UserPage
     }
     '/assets/{file}': { options: { path: { file: string | number } }; reply: string[][] }
+    '/badges/contracts/{public_id}.svg': { options: { path: { public_id: string | number } }; reply: string }
     '/badges/{public_id}.svg': { options: { path: { public_id: string | number } }; reply: string }
     '/console/files/{version}/{path}': {
       options: { path: { version: string | number; path: string | number } }
@@ -1146,6 +1192,44 @@ export interface Operations {
     '/api/v1/auth/register': { options: { body: RegisterRequest }; reply: User }
     '/api/v1/auth/remove-password': { options: { body: RemovePasswordRequest }; reply: undefined }
     '/api/v1/auth/tickets': { options: { body: ExchangeTicketRequest }; reply: LoginResponse }
+    '/api/v1/contracts/export-jobs': {
+      options: { body: CreateContractExportRequest; idempotencyKey?: string }
+      reply: SubmittedExportData
+    }
+    '/api/v1/contracts/validate': {
+      options: { body?: Record<string, unknown> | string }
+      reply: ValidatedContractData
+    }
+    '/api/v1/contracts/{asset_id}/apply': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Accepted: checks of clauses that a contract no longer has are always removed. */
+          prune?: boolean
+          /** Parts to include, default all: of schema, validity, freshness, separated by commas. */
+          include?: string
+          /** Parts to leave out: of schema, validity, freshness, separated by commas. */
+          exclude?: string
+        }
+        body?: Record<string, unknown> | string
+      }
+      reply: AppliedContractData
+    }
+    '/api/v1/contracts/{asset_id}/plan': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** odcs-pure leaves out custom properties of this service. */
+          mode?: 'extended' | 'odcs-pure'
+          /** Parts to include, default all: of schema, validity, freshness, separated by commas. */
+          include?: string
+          /** Parts to leave out: of schema, validity, freshness, separated by commas. */
+          exclude?: string
+        }
+        body?: Record<string, unknown> | string
+      }
+      reply: PlannedContractData
+    }
     '/api/v1/demo/session': { options: { body?: Empty | null }; reply: DemoKeyEnvelope }
     '/api/v1/invitations': {
       options: { body: InviteRequest; idempotencyKey?: string }
@@ -1219,6 +1303,18 @@ export interface Operations {
         idempotencyKey?: string
       }
       reply: FinishedRunData | StartedCheckData
+    }
+    '/api/v1/sdk/assets/{asset_id}/contract-test': {
+      options: {
+        path: { asset_id: string | number }
+        query?: {
+          /** Whether columns that the contract does not name break it; defaults to allow. A custom property `extraColumns` of the contract, or of one of its tables, goes before it. */
+          extra_columns?: 'allow' | 'fail'
+        }
+        body?: Record<string, unknown> | string
+        idempotencyKey?: string
+      }
+      reply: FinishedRunData | StartedContractTestData
     }
     '/api/v1/sdk/assets/{asset_id}/discover': {
       options: { path: { asset_id: string | number }; idempotencyKey?: string }
@@ -1430,6 +1526,28 @@ export interface Operations {
       options: { path: { id: string | number }; body: UpdateBadgeRequest }
       reply: BadgeData
     }
+    '/api/v1/sdk/contracts/{name}': {
+      options: {
+        path: { name: string | number }
+        query?: {
+          /** The source that it is enforced on, by id or name; required for a new contract. */
+          source?: string
+          /** Whether columns that the contract does not name break it; defaults to allow. A custom property `extraColumns` of the contract, or of one of its tables, goes before it. */
+          extra_columns?: 'allow' | 'fail'
+        }
+        body?:
+          | {
+              /** The YAML, or the contract as an object. */
+              contract: string | Record<string, unknown>
+              /** The source that it is enforced on, by id or name; required for a new contract. */
+              source?: string
+              /** Whether columns that the contract does not name break it; defaults to allow. A custom property `extraColumns` of the contract, or of one of its tables, goes before it. */
+              extra_columns?: 'allow' | 'fail'
+            }
+          | string
+      }
+      reply: EnforcedContractData
+    }
     '/console/session': { options: object; reply: ConsoleSession | undefined }
   }
   patch: {
@@ -1524,6 +1642,7 @@ export interface Operations {
     '/api/v1/sdk/assets/{asset_id}': { options: { path: { asset_id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/chart-links/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/contracts/{name}': { options: { path: { name: string | number } }; reply: RemovalData }
     '/api/v1/sdk/freshness/schedules/{id}': {
       options: { path: { id: string | number } }
       reply: CheckRemovalData
@@ -1552,7 +1671,7 @@ export interface Operations {
 
 /** The POSTs that make nothing twice when they are repeated with the same `Idempotency-Key`; without `/api/v1/`. */
 export const IDEMPOTENT_POSTS: readonly string[] =
-  'api-keys invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
+  'api-keys contracts/export-jobs invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/contract-test sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
     ' ',
   )
 
@@ -1607,6 +1726,7 @@ export interface Alert {
     | 'metric'
     | 'referential'
     | 'freshness'
+    | 'contract'
   event_type:
     | 'destination_disabled'
     | 'schema_change'
@@ -1616,6 +1736,7 @@ export interface Alert {
     | 'metric_anomaly'
     | 'referential_failure'
     | 'freshness_violation'
+    | 'contract_violation'
   severity: Severity
   status: 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
   /** One sentence for people. */
@@ -1761,6 +1882,7 @@ export interface AlertPreview {
     metric_anomaly?: number
     referential_failure?: number
     freshness_violation?: number
+    contract_violation?: number
   }
   /** Without zeros. */
   alerts_by_severity: {
@@ -1799,6 +1921,7 @@ export interface AlertRule {
         | 'metric_anomaly'
         | 'referential_failure'
         | 'freshness_violation'
+        | 'contract_violation'
       )[]
     | null
   /** Null for all. */
@@ -1923,6 +2046,7 @@ export interface AlertTrends {
     metric_anomaly: AlertCounts
     referential_failure: AlertCounts
     freshness_violation: AlertCounts
+    contract_violation: AlertCounts
   }
   by_day: {
     date: string
@@ -1950,6 +2074,7 @@ export interface AlertTrends {
       | 'metric_anomaly'
       | 'referential_failure'
       | 'freshness_violation'
+      | 'contract_violation'
     alerts: number
     occurrences: number
   }[]
@@ -2006,6 +2131,26 @@ export interface ApiKeyUsage {
 
 export interface ApiKeyUsageData {
   data: ApiKeyUsage
+}
+
+export interface AppliedContract {
+  valid: boolean
+  errors: ContractError[]
+  applied: {
+    schema?: ContractChanges
+    validity?: ContractChanges
+    freshness?: ContractChanges
+  }
+  /** Parts that were asked for and that contracts do not have here. */
+  unsupported_domains: string[]
+  /** Whether clauses were removed. */
+  pruned: boolean
+  /** The name that it is stored by. */
+  contract: string | null
+}
+
+export interface AppliedContractData {
+  data: AppliedContract
 }
 
 export interface AppliedTags {
@@ -2252,9 +2397,32 @@ export interface BulkApplyTagRequest {
   category?: 'business' | 'technical' | 'governance'
 }
 
+export interface ChangeCounts {
+  added: number
+  modified: number
+  removed: number
+}
+
 export interface ChangePasswordRequest {
   old_password: string
   new_password: string
+}
+
+export interface ChangedClause {
+  key: string
+  kind:
+    | 'table'
+    | 'column'
+    | 'type'
+    | 'extra_columns'
+    | 'required'
+    | 'unique'
+    | 'primary_key'
+    | 'option'
+    | 'relationship'
+    | 'quality'
+    | 'sla'
+  title: string
 }
 
 export interface ChangedColumn {
@@ -2386,6 +2554,13 @@ export interface CheckType {
   ignores_null_policy: boolean
   /** The JSON Schema of `rule_config` of a rule, of the further fields of a metric. */
   settings: Record<string, unknown>
+}
+
+export interface ClauseCounts {
+  passing: number
+  failing: number
+  pending: number
+  not_enforced: number
 }
 
 export interface Column {
@@ -2559,6 +2734,134 @@ export interface ConsoleSignInRequest {
   demo?: true
 }
 
+export interface Contract {
+  name: string
+  source_id: string
+  source_name: string
+  /** Failing if a clause fails; passing if all that are enforced pass. */
+  status: 'passing' | 'failing' | 'pending'
+  /** Clauses by status. */
+  counts: ClauseCounts
+  /** The name in the document. */
+  title: string | null
+  version: string | null
+  /** The team of the contract, or its owner. */
+  owner: string | null
+  api_version: string
+  /** The id in the document. */
+  document_id: string | null
+  extra_columns: 'allow' | 'fail'
+  /** The public URL of a picture of the status. */
+  badge_url: string
+  /** Markdown that shows the picture. */
+  markdown: string
+  created_at: string
+  updated_at: string
+  /** When it was last compared with the catalog. */
+  judged_at: string
+}
+
+export interface ContractChanges {
+  added: ChangedClause[]
+  modified: ChangedClause[]
+  removed: ChangedClause[]
+}
+
+export interface ContractClause {
+  /** Stays the same while names do. */
+  key: string
+  kind:
+    | 'table'
+    | 'column'
+    | 'type'
+    | 'extra_columns'
+    | 'required'
+    | 'unique'
+    | 'primary_key'
+    | 'option'
+    | 'relationship'
+    | 'quality'
+    | 'sla'
+  /** A JSON Pointer into the contract. */
+  path: string
+  /** What is promised. */
+  title: string
+  severity: 'info' | 'warning' | 'critical'
+  status: 'passing' | 'failing' | 'pending' | 'not_enforced'
+  /** Why it does not pass; null if it does. */
+  reason: string | null
+  /** When the status changed last. */
+  since: string
+  /** As the contract names it. */
+  table_name: string | null
+  column_name: string | null
+  /** The table in the catalog. */
+  asset_id: string | null
+  /** The kind of the check that tells; null if the catalog does. */
+  check_kind: 'validity' | 'freshness' | null
+  /** As the endpoints of its kind take it. */
+  check_id: string | null
+}
+
+export interface ContractDraft {
+  /** YAML. */
+  contract: string
+}
+
+export interface ContractDraftData {
+  data: ContractDraft
+}
+
+export interface ContractError {
+  message: string
+  /** Such as `schema[0].name`; empty for the whole contract. */
+  yaml_path: string
+  /** The rule that is broken. */
+  code: string
+  line: number | null
+  /** Not known: null. */
+  column: number | null
+}
+
+export interface ContractEvent {
+  id: string
+  event: 'created' | 'replaced' | 'status'
+  /** Of a contract that was created or replaced. */
+  version: string | null
+  /** Of a changed status. */
+  clause_key: string | null
+  clause_title: string | null
+  from_status: 'passing' | 'failing' | 'pending' | 'not_enforced' | null
+  to_status: 'passing' | 'failing' | 'pending' | 'not_enforced' | null
+  reason: string | null
+  /** `user:<id>`, `key:<id>`, `cli`, or `system` for discoveries and checks. */
+  actor: string
+  at: string
+}
+
+export interface ContractEventList {
+  events: ContractEvent[]
+  pagination: Pagination
+}
+
+export interface ContractEventListData {
+  data: ContractEventList
+}
+
+export interface ContractExport {
+  job_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  /** In the archive. */
+  contracts: number
+  error: string | null
+  created_at: string
+  completed_at: string | null
+}
+
+export interface ContractExportData {
+  data: ContractExport
+}
+
 export interface ContractFinding {
   /** A JSON Pointer to the part of the contract */
   path: string
@@ -2568,6 +2871,22 @@ export interface ContractFinding {
   message: string
   /** The rule: a keyword of JSON Schema, or one of ours for what a schema cannot express */
   keyword: string
+}
+
+export interface ContractList {
+  contracts: Contract[]
+  pagination: Pagination
+}
+
+export interface ContractListData {
+  data: ContractList
+}
+
+export interface ContractSummary {
+  id: string | null
+  name: string | null
+  version: string | null
+  apiVersion: string
 }
 
 export interface ContractVerdict {
@@ -2587,6 +2906,41 @@ export interface ContractVerdict {
     errors_found: number
     warnings_found: number
   }
+}
+
+export interface ContractViolationDetails {
+  /** The name of the contract. */
+  contract?: string
+  contract_version?: string | null
+  /** Who answers for the contract. */
+  owner?: string | null
+  /** The clause that does not hold, in words. */
+  clause?: string
+  clause_key?: string
+  clause_kind?:
+    | 'table'
+    | 'column'
+    | 'type'
+    | 'extra_columns'
+    | 'required'
+    | 'unique'
+    | 'primary_key'
+    | 'option'
+    | 'relationship'
+    | 'quality'
+    | 'sla'
+  reason?: string | null
+  /** As the contract names it. */
+  table_path?: string | null
+  column_name?: string | null
+  /** The check that found it; null if the catalog shows it. */
+  check_id?: string | null
+}
+
+export interface ContractViolationEvent {
+  type: 'contract_violation'
+  change_type: string | null
+  details: ContractViolationDetails
 }
 
 export interface CoverageGaps {
@@ -2626,6 +2980,7 @@ export interface CreateAlertRuleRequest {
         | 'freshness_violation'
         | 'freshness_stale'
         | 'freshness_alert'
+        | 'contract_violation'
       )[]
     | null
   severities?: ('info' | 'warning' | 'critical')[] | null
@@ -2687,6 +3042,21 @@ export interface CreateChartLinkRequest {
   days?: number
   /** After how many days the link shows nothing. */
   expires_in_days?: number
+}
+
+export interface CreateContractExportRequest {
+  /** All sources, some assets, or the source of a name. */
+  scope: 'all' | 'assets' | 'warehouse'
+  /** odcs-pure leaves out custom properties of this service. */
+  mode?: 'extended' | 'odcs-pure'
+  /** Of scope warehouse: the name of a source. */
+  scope_name?: string | null
+  /** Of scope assets: sources and tables. */
+  asset_public_ids?: string[] | null
+  /** Parts to include, default all. */
+  include?: string[]
+  /** Parts to leave out. */
+  exclude?: string[]
 }
 
 export interface CreateDestinationRequest {
@@ -3459,6 +3829,10 @@ export interface EndAlertRequest {
   job_run_id?: string | null
   /** A ticket. */
   external_link?: string | null
+}
+
+export interface EnforcedContractData {
+  data: EnforcedContract
 }
 
 export interface EnumRuleConfig {
@@ -4562,6 +4936,25 @@ export interface PlacedSchemaChangePageData {
   data: PlacedSchemaChangePage
 }
 
+export interface PlannedContract {
+  valid: boolean
+  errors: ContractError[]
+  diffs: {
+    schema?: ContractChanges
+    validity?: ContractChanges
+    freshness?: ContractChanges
+  }
+  summary: {
+    schema?: ChangeCounts
+    validity?: ChangeCounts
+    freshness?: ChangeCounts
+  }
+}
+
+export interface PlannedContractData {
+  data: PlannedContract
+}
+
 export interface PostgresqlConnection {
   /** Host name or address of the server. */
   host: string
@@ -4595,6 +4988,7 @@ export interface PreviewAlertRuleRequest {
         | 'freshness_violation'
         | 'freshness_stale'
         | 'freshness_alert'
+        | 'contract_violation'
       )[]
     | null
   severities?: ('info' | 'warning' | 'critical')[] | null
@@ -5460,6 +5854,18 @@ export interface StartedCheckData {
   data: StartedCheck
 }
 
+export interface StartedContractTest {
+  job_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  message: string
+  /** The source. */
+  asset_id: string
+}
+
+export interface StartedContractTestData {
+  data: StartedContractTest
+}
+
 export interface StartedDiscovery {
   job_id: string
   status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
@@ -5492,6 +5898,14 @@ export interface StartedRefresh {
 
 export interface StartedRefreshData {
   data: StartedRefresh
+}
+
+export interface SubmittedExport {
+  job_id: string
+}
+
+export interface SubmittedExportData {
+  data: SubmittedExport
 }
 
 export interface Subscription {
@@ -5678,6 +6092,7 @@ export interface UpdateAlertRuleRequest {
         | 'freshness_violation'
         | 'freshness_stale'
         | 'freshness_alert'
+        | 'contract_violation'
       )[]
     | null
   severities?: ('info' | 'warning' | 'critical')[] | null
@@ -5907,6 +6322,16 @@ export interface UserPreferencesUpdate {
   table_page_size?: number
   /** Any values that a client stores for the user: at most 64 keys, 16 KiB. Replaced as a whole. */
   custom?: Record<string, unknown>
+}
+
+export interface ValidatedContract {
+  valid: boolean
+  errors: ContractError[]
+  contract_summary: ContractSummary | null
+}
+
+export interface ValidatedContractData {
+  data: ValidatedContract
 }
 
 export interface ValidityCheckData {
@@ -6162,6 +6587,7 @@ export type AlertEvent =
   | MetricAnomalyEvent
   | ReferentialFailureEvent
   | FreshnessViolationEvent
+  | ContractViolationEvent
 
 export type Asset = Source | Table
 
@@ -6251,6 +6677,15 @@ export type DemoLineageEnvelope = Envelope & {
 export type Empty = Record<string, never>
 
 export type EmptyRequest = Record<string, never>
+
+export type EnforcedContract = Contract & {
+  /** The document as it was sent. */
+  contract: string
+  /** In the order of the contract. */
+  clauses: ContractClause[]
+  /** Of a PUT: what the standard allows, but is worth a look. */
+  warnings?: ContractFinding[]
+}
 
 export type InboxAlert = Alert & {
   /** Its status, which is `new` while it is `triggered`. */

@@ -363,7 +363,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/contracts': { access: 'read', query: onTable },
   'PUT /api/v1/sdk/contracts/{name}': {
     access: 'write',
-    ...onContract,
+    at: { name: '=orders' },
     body: id => ({ contract: CONTRACT, source: id('source') }),
   },
   'GET /api/v1/sdk/contracts/{name}': { access: 'read', ...onContract },

@@ -264,7 +264,9 @@ t.test('bad input comes before what is not there', async t => {
     const url = `${request.url}${request.url.includes('?') ? '&' : '?'}unheard_of=1`
     const reply = await send({ ...request, url }, 'owner')
     t.ok([400, 422].includes(reply.statusCode), `${name} with a bad query gave ${reply.statusCode}`)
-    if (request.method === 'GET') continue
+    // A contract that is not valid is no error of the request: the reply says what is wrong with it.
+    const isContract = /^POST \/api\/v1\/contracts\/(validate|.*\/(plan|apply))$/.test(name)
+    if (request.method === 'GET' || isContract) continue
     const body = await send({ ...request, payload: '{"unheard_of":1}' }, 'owner')
     t.ok([400, 422].includes(body.statusCode), `${name} with a bad body gave ${body.statusCode}`)
   }

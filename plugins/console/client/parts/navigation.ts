@@ -17,6 +17,7 @@ export const SCREENS: readonly {
   { address: '/checks', name: texts.checks, icon: 'check', key: 'k' },
   { address: '/sources', name: texts.sources, icon: 'sources', key: 's' },
   { address: '/changes', name: texts.changes, short: texts.changesShort, icon: 'changes', key: 'd' },
+  { address: '/contracts', name: texts.contracts, icon: 'guide', key: 't', isWide: true },
   { address: '/routing', name: texts.routing, icon: 'routing', key: 'r', isWide: true },
 ]
 

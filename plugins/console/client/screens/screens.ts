@@ -18,6 +18,7 @@ const SCREENS: Record<string, ComponentType<ScreenProps> | LazyComponent<ScreenP
   changes: lazy(async () => (await import('./changes.ts')).Changes),
   settings: lazy(async () => (await import('./settings.ts')).Settings),
   routing: lazy(async () => (await import('./routing/routing.ts')).Routing),
+  contracts: lazy(async () => (await import('./contracts/contracts.ts')).Contracts),
   schedules: lazy(async () => (await import('./schedules.ts')).Schedules),
 }
 

@@ -9,6 +9,7 @@ export const frameTexts = {
   checks: 'Checks',
   sources: 'Sources',
   changes: 'Schema changes',
+  contracts: 'Contracts',
   routing: 'Alert routing',
   changesShort: 'Changes',
   settings: 'Settings',

@@ -197,6 +197,7 @@ export const KIND_NAMES: Record<EventType, string> = {
   referential_failure: 'broken references',
   freshness_violation: 'stale table',
   schema_change: 'schema change',
+  contract_violation: 'broken contract',
   connection_failed: 'connection failed',
   discovery_complete: 'discovery done',
   destination_disabled: 'destination switched off',

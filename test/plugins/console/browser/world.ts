@@ -7,6 +7,31 @@ interface Teardown {
   teardown(down: () => unknown): unknown
 }
 
+/** Some of it holds, some does not, and some cannot be enforced. */
+const CONTRACT = `apiVersion: v3.1.0
+kind: DataContract
+id: orders
+version: 1.0.0
+status: active
+team:
+  name: sales
+schema:
+  - name: orders
+    properties:
+      - name: id
+        logicalType: integer
+        primaryKey: true
+      - name: total
+        logicalType: date
+      - name: email
+        required: true
+        quality:
+          - type: text
+            description: Ask the sales team
+slaProperties:
+  - { property: retention, value: 3, unit: y }
+`
+
 /** Names of columns that a page must show as text. */
 export const HOSTILE_NAMES = [
   '<script>isAttacked = 1</script>',
@@ -104,6 +129,7 @@ export async function makeConsoleWorld(t: Teardown, app: TestServer): Promise<Co
      from metric_snapshots, generate_series(1, $2) n where metric_id = $1`,
     [metric.internal_id, DAYS],
   )
+  await tenant.ask('PUT', '/api/v1/sdk/contracts/orders', { contract: CONTRACT, source: 'shop' })
   for (const statement of [
     `alter table orders alter column status type text`,
     `insert into orders values (501, null, 9000, 'lost', now() - interval '3 days')`,

@@ -1,0 +1,203 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from 'tidemark/client'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { navigate } from '../../lib/router.ts'
+import { notify } from '../../parts/notices.ts'
+import { Loaded, describeError } from '../../parts/states.ts'
+import { contractTexts as texts } from '../../texts/contracts.ts'
+import { BASE, contractAddress } from './contract-address.ts'
+
+/** Something that is wrong in a document. */
+interface Finding {
+  path: string
+  line: number | null
+  message: string
+}
+
+interface Problems {
+  name?: string
+  source?: string
+  contract?: string
+  findings?: readonly Finding[]
+}
+
+interface Stored {
+  name: string
+  contract: string
+  extra_columns: string
+}
+
+const loadSources = async (signal: AbortSignal) => {
+  const { data } = await api.get('/api/v1/sdk/assets', {
+    query: { asset_type: ['source'], limit: 100 },
+    signal,
+  })
+  return data.data.map(({ name }) => name)
+}
+
+/** A contract that is uploaded or pasted. */
+export function NewContract() {
+  const sources = useData('names of sources', loadSources)
+  return html`<div class="page">
+    <p class="path"><a href=${BASE}>${texts.title}</a> /</p>
+    <h1>${texts.add}</h1>
+    <${Loaded} of=${sources} what=${texts.source.toLowerCase()} rows=${6}>
+      ${(names: readonly string[]) => html`<${ContractForm} sources=${names} />`}
+    <//>
+  </div>`
+}
+
+/** The document of a contract; of a new one its name and source, too. */
+export function ContractForm({
+  stored,
+  sources = [],
+  reload,
+}: {
+  stored?: Stored
+  sources?: readonly string[]
+  reload?: () => void
+}) {
+  const form = useRef<HTMLFormElement>(null)
+  const summary = useRef<HTMLDivElement>(null)
+  const [problems, setProblems] = useState<Problems>({})
+  const [isBusy, setBusy] = useState(false)
+  useEffect(() => {
+    if (problems.findings) summary.current?.focus()
+  }, [problems])
+  const send = async () => {
+    const given = new FormData(form.current ?? undefined)
+    const name = stored?.name ?? String(given.get('name')).trim()
+    const source = String(given.get('source') ?? '')
+    const body = {
+      contract: String(given.get('contract')),
+      ...(!stored && { source }),
+      extra_columns: given.has('extra') ? ('fail' as const) : ('allow' as const),
+    }
+    setBusy(true)
+    try {
+      await api.put('/api/v1/sdk/contracts/{name}', { path: { name }, body })
+      setProblems({})
+      notify(texts.saved)
+      if (stored) reload?.()
+      else navigate(contractAddress(name))
+    } catch (error) {
+      setProblems(readProblems(error))
+    }
+    setBusy(false)
+  }
+  const readFile = async (event: Event) => {
+    const [file] = (event.target as HTMLInputElement).files ?? []
+    const area = form.current?.elements.namedItem('contract') as HTMLTextAreaElement | null
+    if (file && area) area.value = await file.text()
+  }
+  return html`<form
+    ref=${form}
+    class="form contract"
+    onSubmit=${(event: Event) => {
+      event.preventDefault()
+      void send()
+    }}
+  >
+    ${
+      !stored &&
+      html`<${Named} name="name" label=${texts.name} hint=${texts.nameHint} problem=${problems.name}>
+          ${(own: object) => html`<input ...${own} required maxlength="100" autocomplete="off" />`}
+        <//>
+        <${Named} name="source" label=${texts.source} problem=${problems.source}>
+          ${(own: object) =>
+            html`<select ...${own} required>
+              ${sources.map(source => html`<option key=${source} value=${source}>${source}</option>`)}
+            </select>`}
+        <//>`
+    }
+    <div class="field">
+      <label for="file">${texts.file}</label>
+      <input
+        id="file"
+        type="file"
+        accept=".yaml,.yml,.json"
+        onChange=${(event: Event) => void readFile(event)}
+      />
+    </div>
+    <${Named} name="contract" label=${texts.document} hint=${texts.documentHint} problem=${problems.contract}>
+      ${(own: object) =>
+        html`<textarea
+          ...${own}
+          required
+          rows="18"
+          spellcheck=${false}
+          defaultValue=${stored?.contract ?? ''}
+        ></textarea>`}
+    <//>
+    <div class="field flag">
+      <label
+        ><input type="checkbox" name="extra" defaultChecked=${stored?.extra_columns === 'fail'} />
+        ${texts.extra}</label
+      >
+    </div>
+    <div ref=${summary} tabindex="-1" role="alert">
+      ${
+        problems.findings &&
+        html`<p class="bad"><strong>${texts.errors(problems.findings.length)}</strong></p>
+          <ul class="findings">
+            ${problems.findings.map(
+              ({ path, line, message }, n) =>
+                html`<li key=${n}>
+                  ${line !== null && html`<strong>${texts.lineOf(line)}</strong>${' '}`}<code>${path || '/'}</code>${' '}
+                  ${message}
+                </li>`,
+            )}
+          </ul>`
+      }
+    </div>
+    <p class="actions">
+      <button class="primary" disabled=${isBusy}>${stored ? texts.replace : texts.save}</button>
+    </p>
+  </form>`
+}
+
+/** A field with its label, its hint, and what is wrong with it. */
+function Named({
+  name,
+  label,
+  hint,
+  problem,
+  children,
+}: {
+  name: string
+  label: string
+  hint?: string
+  problem: string | undefined
+  children: ((own: object) => unknown) | ((own: object) => unknown)[]
+}) {
+  const draw = [children].flat().find(child => typeof child === 'function')!
+  const described = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ')
+  const own = {
+    name,
+    id: name,
+    'aria-describedby': described || undefined,
+    'aria-invalid': problem ? 'true' : undefined,
+  }
+  return html`<div class="field">
+    <label for=${name}>${label}</label>
+    ${draw(own)} ${hint && html`<span class="note" id=${`${name}-hint`}>${hint}</span>`}
+    ${problem && html`<span class="bad" id=${`${name}-problem`}>${problem}</span>`}
+  </div>`
+}
+
+/** What is wrong, beside its field; nothing that was written is lost. */
+function readProblems(error: unknown): Problems {
+  if (!(error instanceof ApiError)) return { contract: describeError(error) }
+  const findings = error.details.findings as Finding[] | undefined
+  if (findings) return { findings }
+  const of = (name: string) => error.fields.find(({ field }) => field === name)?.message
+  const known = { name: of('name'), source: of('source') }
+  const isKnown = Object.values(known).some(text => text !== undefined)
+  return Object.fromEntries(
+    Object.entries({ ...known, contract: isKnown ? undefined : describeError(error) }).filter(
+      ([, text]) => text !== undefined,
+    ),
+  )
+}

@@ -1,0 +1,185 @@
+import { useState } from 'preact/hooks'
+import { CopyButton } from '../../forms/secret.ts'
+import { api, isMissing } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { navigate, sourceAddress, useQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { ConfirmDialog } from '../../parts/confirm.ts'
+import { notify } from '../../parts/notices.ts'
+import { Paging, readOffset } from '../../parts/paging.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { Tabs } from '../../parts/tabs.ts'
+import { Ago } from '../../parts/time.ts'
+import { contractTexts as texts } from '../../texts/contracts.ts'
+import { BASE } from './contract-address.ts'
+import { ContractForm } from './contract-form.ts'
+
+const loadContract = async (name: string, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/contracts/{name}', { path: { name }, signal })).data
+type Contract = Awaited<ReturnType<typeof loadContract>>
+type Clause = Contract['clauses'][number]
+
+/** One contract: the status of each clause, the document, and what happened to it. */
+export function ContractPage({ name }: { name: string }) {
+  const [query] = useQuery()
+  const asked = useData(`contract ${name}`, signal => loadContract(name, signal))
+  if (isMissing(asked.error))
+    return html`<div class="page">
+      <${Empty} title=${texts.missing} isScreen=${true}
+        ><p><a class="button" href=${BASE}>${texts.all}</a></p><//
+      >
+    </div>`
+  const tab = query.get('tab') ?? 'clauses'
+  const tabs = [
+    { id: 'clauses', name: texts.clauses },
+    { id: 'document', name: texts.document },
+    { id: 'history', name: texts.history },
+  ]
+  return html`<div class="page">
+    <p class="path"><a href=${BASE}>${texts.title}</a> /</p>
+    <${Loaded} of=${asked} what=${name} rows=${8}>
+      ${(contract: Contract) =>
+        html`<h1>
+            <bdi>${contract.name}</bdi>${' '}
+            <${Status} status=${contract.status} word=${texts.statusWords[contract.status]} />
+          </h1>
+          <p class="quiet">
+            ${texts.source}:${' '}
+            <a href=${sourceAddress(contract.source_name)}><bdi>${contract.source_name}</bdi></a> ·
+            ${' '}${texts.owner}:${' '}<bdi>${contract.owner ?? '–'}</bdi> · ${texts.version}:${' '}
+            <bdi>${contract.version ?? '–'}</bdi> · ${texts.judged}${' '}<${Ago} at=${contract.judged_at} />
+          </p>
+          <${Tabs} tabs=${tabs} current=${tab} label=${contract.name} />
+          ${tab === 'clauses' && html`<${Clauses} contract=${contract} />`}
+          ${tab === 'document' && html`<${Document} contract=${contract} reload=${asked.reload} />`}
+          ${tab === 'history' && html`<${History} name=${name} />`}`}
+    <//>
+  </div>`
+}
+
+function Clauses({ contract }: { contract: Contract }) {
+  const rank = { failing: 0, pending: 1, passing: 2, not_enforced: 3 }
+  const enforced = contract.clauses
+    .filter(({ status }) => status !== 'not_enforced')
+    .toSorted((a, b) => rank[a.status] - rank[b.status])
+  const left = contract.clauses.filter(({ status }) => status === 'not_enforced')
+  return html`${enforced.length > 0 && html`<${ClauseTable} clauses=${enforced} label=${texts.clauses} />`}
+    ${
+      left.length > 0 &&
+      html`<h2>${texts.unenforced(left.length)}</h2>
+        <p class="quiet">${texts.unenforcedText}</p>
+        <${ClauseTable} clauses=${left} label=${texts.unenforced(left.length)} />`
+    }
+    <h2>${texts.badge}</h2>
+    <p class="quiet">${texts.badgeText}</p>
+    <div class="shared">
+      <img src=${new URL(contract.badge_url).pathname} alt=${`${contract.name}: ${contract.status}`} />
+      <code>${contract.markdown}</code>
+      <p class="actions"><${CopyButton} text=${contract.markdown} /></p>
+    </div>`
+}
+
+function ClauseTable({ clauses, label }: { clauses: readonly Clause[]; label: string }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${texts.clause}</th>
+          <th scope="col">${texts.status}</th>
+          <th scope="col">${texts.reason}</th>
+          <th scope="col">${texts.since}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${clauses.map(
+          clause =>
+            html`<tr key=${clause.key}>
+              <th scope="row" class="clause"><bdi>${clause.title}</bdi></th>
+              <td><${Status} status=${clause.status} word=${texts.statusWords[clause.status]} /></td>
+              <td class="clause">
+                ${clause.reason}
+                ${
+                  clause.check_id !== null &&
+                  clause.check_kind === 'validity' &&
+                  clause.asset_id !== null &&
+                  html`<div>
+                    <a
+                      href=${`/tables/${encodeURIComponent(clause.asset_id)}?check=${encodeURIComponent(clause.check_id)}`}
+                      aria-label=${`${texts.check}: ${clause.title}`}
+                      >${texts.check}</a
+                    >
+                  </div>`
+                }
+              </td>
+              <td><${Ago} at=${clause.since} /></td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function Document({ contract, reload }: { contract: Contract; reload: () => void }) {
+  const [isOpen, setOpen] = useState(false)
+  if (!canWrite())
+    return html`<p class="quiet">${texts.cannotEdit}</p>
+      <pre class="document" tabindex="0" role="region" aria-label=${texts.document}>
+${contract.contract}</pre>`
+  const remove = async () => {
+    await api.delete('/api/v1/sdk/contracts/{name}', { path: { name: contract.name } })
+    notify(texts.removed(contract.name))
+    navigate(BASE)
+  }
+  return html`<${ContractForm} key=${contract.updated_at} stored=${contract} reload=${reload} />
+    <p class="danger"><button class="bad" onClick=${() => setOpen(true)}>${texts.remove}</button></p>
+    ${
+      isOpen &&
+      html`<${ConfirmDialog}
+        title=${texts.remove}
+        action=${texts.remove}
+        work=${remove}
+        close=${() => setOpen(false)}
+      >
+        <p>${texts.removeText(contract.name)}</p>
+      <//>`
+    }`
+}
+
+const HISTORY_LIMIT = 50
+
+const loadEvents = async (name: string, offset: number, signal: AbortSignal) =>
+  (
+    await api.get('/api/v1/sdk/contracts/{name}/history', {
+      path: { name },
+      query: { limit: HISTORY_LIMIT, offset },
+      signal,
+    })
+  ).data
+type Events = Awaited<ReturnType<typeof loadEvents>>
+
+function History({ name }: { name: string }) {
+  const [query] = useQuery()
+  const offset = readOffset(query)
+  const asked = useData(`history of ${name} ${offset}`, signal => loadEvents(name, offset, signal))
+  return html`<${Loaded} of=${asked} what=${texts.history.toLowerCase()} rows=${6}>
+    ${({ events, pagination }: Events) =>
+      events.length === 0
+        ? html`<${Empty} title=${texts.noHistory} />`
+        : html`<ul class="history">
+              ${events.map(event => html`<li key=${event.id}><${HistoryEntry} event=${event} /></li>`)}
+            </ul>
+            <${Paging} pagination=${pagination} />`}
+  <//>`
+}
+
+function HistoryEntry({ event }: { event: Events['events'][number] }) {
+  const { event: what, clause_title: title, from_status: from, to_status: to, reason, version, at } = event
+  if (what !== 'status' || from === null || to === null)
+    return html`<${Ago} at=${at} /> ${texts.event(what, version)}`
+  return html`<${Ago} at=${at} />${' '}<${Status}
+      status=${to}
+      word=${texts.change(texts.statusWords[from], texts.statusWords[to])}
+    />${' '}<bdi>${title}</bdi>${reason !== null && html`${': '}<span class="quiet">${reason}</span>`}`
+}
