@@ -24,7 +24,7 @@ export const contracts: Plugin<undefined> = {
       contracts: {
         title: 'Data contracts',
         group: 'Monitoring',
-        order: 150,
+        order: 155,
         description: 'Contracts of the Open Data Contract Standard: validated, and enforced on sources.',
         page: '/api/public/docs/contracts.md',
       },

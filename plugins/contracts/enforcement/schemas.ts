@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import {
+  exampleIn,
   exampleRecord,
   held,
   inData,
@@ -133,7 +134,10 @@ const contract = exampleRecord(fields).label('Contract')
 const detailed = exampleRecord({
   ...fields,
   contract: text.description('The document as it was sent.').example(yaml),
-  clauses: Joi.array().items(clause).description('In the order of the contract.'),
+  clauses: Joi.array()
+    .items(clause)
+    .description('In the order of the contract.')
+    .example([exampleIn(clause)]),
   warnings: Joi.array()
     .items(finding)
     .optional()

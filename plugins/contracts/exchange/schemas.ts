@@ -143,8 +143,19 @@ export const replies = {
       }).label('AppliedContract'),
     ),
   ),
-  yaml: { status: { 200: Joi.string().meta({ contentType: 'application/yaml' }).example(yaml) }, sample: 0 },
-  zip: { status: { 200: Joi.any().meta({ contentType: 'application/zip' }) }, sample: 0 },
+  yaml: {
+    status: {
+      200: Joi.string()
+        .meta({ contentType: 'application/yaml' })
+        .description('The contract, as YAML')
+        .example(yaml),
+    },
+    sample: 0,
+  },
+  zip: {
+    status: { 200: Joi.any().meta({ contentType: 'application/zip' }).description('The archive') },
+    sample: 0,
+  },
   submitted: reply(inData(record({ job_id: held.id.example(JOB_ID) }).label('SubmittedExport')), 202),
   status: reply(
     inData(
