@@ -37,6 +37,7 @@ import * as checkLists from '../migrations/0026_check_lists.ts'
 import * as scanCosts from '../migrations/0027_scan_costs.ts'
 import * as chartLinkTables from '../migrations/0028_chart_links.ts'
 import * as profileTables from '../migrations/0029_profiles.ts'
+import * as recommendationTables from '../migrations/0030_recommendations.ts'
 import * as monitorTables from '../migrations/0031_monitors.ts'
 import * as contractTables from '../migrations/0032_contracts.ts'
 import * as checkListIndexes from '../migrations/0033_check_list_indexes.ts'
@@ -59,6 +60,7 @@ import { operations } from '../plugins/operations/index.ts'
 import { preferences } from '../plugins/preferences/index.ts'
 import { profiles } from '../plugins/profiles/index.ts'
 import { publicPages } from '../plugins/public/index.ts'
+import { recommendations } from '../plugins/recommendations/index.ts'
 import { referential } from '../plugins/referential/index.ts'
 import { scans } from '../plugins/scans/index.ts'
 import { validity } from '../plugins/validity/index.ts'
@@ -79,8 +81,9 @@ export const manifest = {
     metrics,
     referential,
     freshness,
-    watch,
     profiles,
+    recommendations,
+    watch,
     monitors,
     lineage,
     health,
@@ -128,6 +131,7 @@ export const manifest = {
     migration('0027_scan_costs', scanCosts),
     migration('0028_chart_links', chartLinkTables),
     migration('0029_profiles', profileTables),
+    migration('0030_recommendations', recommendationTables),
     migration('0031_monitors', monitorTables),
     migration('0032_contracts', contractTables),
     migration('0033_check_list_indexes', checkListIndexes),

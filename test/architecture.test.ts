@@ -52,6 +52,8 @@ function matches({ text }: Source, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([found]) => `says ${found.trim()}`)
 }
 
+const CHECKED = ['auth', 'alerts', 'catalog', 'scans', 'validity', 'metrics', 'freshness']
+
 /** Which features each feature may use; no feature uses `public`, `console` and `demo`. */
 const below: Record<string, string[]> = {
   auth: [],
@@ -63,9 +65,10 @@ const below: Record<string, string[]> = {
   referential: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
   metrics: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
   freshness: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
-  watch: ['auth', 'alerts', 'catalog', 'scans', 'validity', 'metrics', 'freshness'],
   monitors: ['auth', 'alerts', 'catalog', 'scans', 'validity', 'metrics', 'referential', 'freshness'],
   profiles: ['auth', 'alerts', 'catalog', 'scans'],
+  recommendations: [...CHECKED, 'referential', 'profiles'],
+  watch: [...CHECKED, 'profiles', 'recommendations'],
   badges: ['auth', 'catalog'],
   preferences: ['auth', 'alerts', 'catalog'],
   lineage: ['auth', 'alerts', 'catalog'],
@@ -522,6 +525,7 @@ const ENGLISH_TABLES = [
     'metrics',
     'monitors',
     'profiles',
+    'recommendations',
     'runs',
     'sessions',
     'sources',

@@ -27,6 +27,7 @@ const SCREENS: readonly Screen[] = [
   { path: '/tables/{id?}', description: 'A table, its checks and its history', api: '/api/v1/assets' },
   { path: '/sources/{id?}', description: 'Sources, and one of them', api: '/api/v1/assets' },
   { path: '/checks', description: 'All checks' },
+  { path: '/recommendations', description: 'Recommended checks of a source' },
   { path: '/changes', description: 'Schema changes' },
   {
     path: '/routing/{id?}',

@@ -115,6 +115,26 @@ export async function readGaps(
   asset: Asset,
   limit: number,
 ): Promise<object> {
+  const { gaps, ...totals } = await findGaps(server, trx, asset, limit)
+  return { recommendations: gaps.map(presentGap), ...totals }
+}
+
+/** The same with what each table has, for `GET /sdk/recommendations/coverage`. */
+export async function readCoverageAdvice(
+  server: Server,
+  trx: Transaction,
+  asset: Asset,
+  limit: number,
+): Promise<object> {
+  const { gaps, ...totals } = await findGaps(server, trx, asset, limit)
+  const recommendations = gaps.map(gap => ({
+    ...presentGap(gap),
+    currently_monitored: Object.fromEntries(WEIGHTED_KINDS.map(kind => [kind, !gap.missing.includes(kind)])),
+  }))
+  return { recommendations, asset_id: (asset.table ?? asset.source).id, ...totals }
+}
+
+async function findGaps(server: Server, trx: Transaction, asset: Asset, limit: number) {
   const kinds = countedKinds(server)
   const own = kinds.filter(({ name }) => name !== 'schema_drift').map(({ condition }) => condition)
   const missing = kinds.map(({ name, condition }) => `case when not ${condition} then '${name}' end`)
@@ -141,14 +161,14 @@ export async function readGaps(
   )
   const { total = 0, monitored = 0, gaps = null } = found ?? {}
   return {
-    recommendations: (gaps ?? []).map(presentGap),
+    gaps: gaps ?? [],
     total_tables: total,
     monitored_tables: monitored,
     coverage_percentage: percentOf(monitored, total, 1),
   }
 }
 
-function presentGap({ tablePath, importance, rowCount, columnCount, missing }: Gap): object {
+function presentGap({ tablePath, importance, rowCount, columnCount, missing }: Gap) {
   const size = rowCount === null ? '' : `about ${rowCount} rows and `
   return {
     table_path: tablePath,

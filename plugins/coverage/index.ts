@@ -5,7 +5,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Which tables are watched by which checks, and which are not. */
 export const coverage: Plugin<undefined> = {
   name: 'coverage',
-  dependencies: ['auth', 'catalog'],
+  dependencies: ['auth', 'catalog', 'recommendations'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       coverage: {

@@ -1,8 +1,10 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, inCompany, routesOf } from '../../server/http/access.ts'
-import { param, queryOf } from '../../server/http/input.ts'
-import { readCompanyCoverage, readCoverage, readGaps } from './coverage.ts'
-import { assetParams, gapsQuery, replies } from './schemas.ts'
+import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import { auditRequest } from '../../server/http/audit.ts'
+import { bodyOf, param, queryOf } from '../../server/http/input.ts'
+import { applyCoverage, type CoverageRequest } from './apply.ts'
+import { readCompanyCoverage, readCoverage, readCoverageAdvice, readGaps } from './coverage.ts'
+import { adviceQuery, applyBody, assetParams, gapsQuery, replies } from './schemas.ts'
 
 const route = routesOf('coverage')
 
@@ -34,6 +36,42 @@ export const routes: ServerRoute[] = [
       inCompany(request, async trx => {
         const asset = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
         return { data: await readGaps(request.server, trx, asset, queryOf<{ limit: number }>(request).limit) }
+      }),
+  }),
+  route('POST', '/api/v1/sdk/coverage/{asset_id}/apply', access.write, {
+    id: 'applyCoverage',
+    description: 'Create recommended checks that tables of an asset lack',
+    notes:
+      'Of the kinds that `types` names: what the level `standard` of a watched source would create. Drift is found by discoveries, so that `schema_drift` only says whether the source is discovered on schedule.',
+    validate: { params: assetParams, payload: applyBody },
+    response: replies.applied,
+    handler: request =>
+      inCompany(request, async trx => {
+        const { source, result } = await applyCoverage(request.server, trx, {
+          assetId: param(request, 'asset_id'),
+          by: actorOf(caller(request)),
+          request: bodyOf<CoverageRequest>(request),
+        })
+        if (result.applied_count > 0)
+          await auditRequest(request, trx, {
+            action: 'coverage.applied',
+            target: { type: 'source', id: source.id },
+            details: { applied: result.applied },
+          })
+        return { data: result }
+      }),
+  }),
+  route('GET', '/api/v1/sdk/recommendations/coverage', access.read, {
+    id: 'listCoverageRecommendations',
+    description: 'List tables that lack a kind of check, with the kinds they have',
+    notes: 'The same tables as the gaps of the coverage, the most important first.',
+    validate: { query: adviceQuery },
+    response: replies.advice,
+    handler: request =>
+      inCompany(request, async trx => {
+        const { asset_id: assetId, limit } = queryOf<{ asset_id: string; limit: number }>(request)
+        const asset = await request.server.plugins.catalog.findAsset(trx, assetId)
+        return { data: await readCoverageAdvice(request.server, trx, asset, limit) }
       }),
   }),
 ]

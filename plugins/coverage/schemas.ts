@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
+import { APPLICABLE_KINDS } from './apply.ts'
 import { queryInteger } from '../../server/http/page.ts'
 
 const { id, count, number, text, texts } = held
@@ -68,36 +69,86 @@ const asset = exampleRecord({
   recommendation: text.allow(null).example(action),
 }).label('AssetCoverage')
 
-const gaps = exampleRecord({
-  recommendations: Joi.array()
-    .items(
-      record({
-        table_path: Joi.string(),
-        importance_score: number.min(0).max(1),
-        row_count: count.allow(null).description('As the engine estimates it.'),
-        column_count: count,
-        suggested_monitoring: texts.description('Kinds of checks that the table lacks.'),
-        reasoning: text,
-      }),
-    )
-    .example([
-      {
-        table_path: 'public.orders',
-        importance_score: 0.93,
-        row_count: 51_200,
-        column_count: 12,
-        suggested_monitoring: ['metrics'],
-        reasoning: 'public.orders has about 51200 rows and 12 columns, and no active metrics',
-      },
-    ]),
+export const adviceQuery = Joi.object({
+  asset_id: Joi.string().max(1_000).required().description('The id or name of a source or a table.'),
+  limit: queryInteger(1, 100).default(20),
+})
+
+export const applyBody = Joi.object({
+  types: Joi.array()
+    .items(Joi.valid(...APPLICABLE_KINDS))
+    .min(1)
+    .unique()
+    .default(['freshness', 'metrics', 'validity'])
+    .description('Kinds of checks to add.'),
+  table_paths: Joi.array()
+    .items(Joi.string().min(1).max(1_000))
+    .min(1)
+    .max(1_000)
+    .description('Tables of the asset; defaults to all.'),
+})
+  .required()
+  .example({ types: ['freshness', 'metrics'], table_paths: ['public.orders'] })
+
+const gapFields = {
+  table_path: Joi.string(),
+  importance_score: number.min(0).max(1),
+  row_count: count.allow(null).description('As the engine estimates it.'),
+  column_count: count,
+  suggested_monitoring: texts.description('Kinds of checks that the table lacks.'),
+  reasoning: text,
+}
+
+const gapExample = {
+  table_path: 'public.orders',
+  importance_score: 0.93,
+  row_count: 51_200,
+  column_count: 12,
+  suggested_monitoring: ['metrics'],
+  reasoning: 'public.orders has about 51200 rows and 12 columns, and no active metrics',
+}
+
+const gapTotals = {
   total_tables: count.example(10),
   monitored_tables: count
     .description('Tables with a check of their own; drift alone does not count.')
     .example(4),
   coverage_percentage: number.min(0).max(100).example(40),
+}
+
+const gaps = exampleRecord({
+  recommendations: Joi.array().items(record(gapFields)).example([gapExample]),
+  ...gapTotals,
 }).label('CoverageGaps')
 
+const { flag } = held
+const monitored = record({ freshness: flag, metrics: flag, validity: flag, schema_drift: flag })
+
+const advice = exampleRecord({
+  recommendations: Joi.array()
+    .items(record({ ...gapFields, currently_monitored: monitored }))
+    .example([]),
+  asset_id: id.example(shop.asset_id),
+  ...gapTotals,
+}).label('CoverageRecommendations')
+
+const kindName = Joi.valid(...APPLICABLE_KINDS)
+
+const applied = exampleRecord({
+  applied: Joi.array()
+    .items(record({ type: kindName, check_type: text, count }))
+    .description('Checks that were created, by type.')
+    .example([{ type: 'metrics', check_type: 'row_count', count: 6 }]),
+  failed: Joi.array()
+    .items(record({ type: kindName, table_path: text.allow(null), error: text }))
+    .example([]),
+  applied_count: count.example(6),
+  failed_count: count.example(0),
+}).label('AppliedCoverage')
+
 export const replies = {
+  advice: reply(inData(advice)),
+  applied: reply(inData(applied)),
   company: reply(inData(company)),
   asset: reply(inData(asset)),
   gaps: reply(inData(gaps).description('The tables, with what is suggested for each')),

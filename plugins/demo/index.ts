@@ -32,6 +32,8 @@ export const demo: Plugin<undefined> = {
     'referential',
     'alerts',
     'lineage',
+    'profiles',
+    'watch',
   ],
   register(server) {
     server.route(routes)

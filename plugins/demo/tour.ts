@@ -70,6 +70,13 @@ export async function createDemoSource(
     for (const schedule of SCHEDULES) {
       await send('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
     }
+    report('  the rest of its tables, watched by a policy')
+    // The documentation watches these two by hand.
+    const excluded = ['reviews', 'shipments']
+    await send('POST', `/sdk/assets/${sourceId}/watch`, { level: 'light', exclude_patterns: excluded })
+    // What the console recommends is made of profiles.
+    const { data: profile } = await send('POST', `/sdk/assets/${sourceId}/profile`, {})
+    await waitForJob(send, profile.job_id!, 'profile')
     return sourceId
   } finally {
     shop.close()
@@ -104,7 +111,7 @@ export function createRequester(server: Server, key: string) {
 }
 
 const POLL_INTERVAL_MS = 50
-const DISCOVERY_TIMEOUT_MS = 30_000
+const JOB_TIMEOUT_MS = 30_000
 
 async function runDiscovery(
   server: Server,
@@ -112,12 +119,16 @@ async function runDiscovery(
   { companyId, sourceId }: { companyId: string; sourceId: string },
 ): Promise<void> {
   const run = await server.db.company(companyId, trx => server.plugins.catalog.demo.discover(trx, sourceId))
-  const deadline = Date.now() + DISCOVERY_TIMEOUT_MS
+  await waitForJob(send, run.id, 'discovery')
+}
+
+async function waitForJob(send: Requester, id: string, what: string): Promise<void> {
+  const deadline = Date.now() + JOB_TIMEOUT_MS
   for (;;) {
-    const { data: job } = await send('GET', `/sdk/jobs/${run.id}`)
+    const { data: job } = await send('GET', `/sdk/jobs/${id}`)
     if (job.status === 'completed') return
     if (job.status === 'failed' || Date.now() > deadline)
-      throw new Error(`The demo's discovery is ${job.status}: ${JSON.stringify(job)}`)
+      throw new Error(`The demo's ${what} is ${job.status}: ${JSON.stringify(job)}`)
     await new Promise(done => setTimeout(done, POLL_INTERVAL_MS))
   }
 }

@@ -1,6 +1,6 @@
 import type { ConnectorError } from '../../connectors/errors.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import type { TableContext } from '../catalog/api.ts'
+import type { Source, TableContext } from '../catalog/api.ts'
 import type { FreshnessSignal, FreshnessStatus } from './models.ts'
 
 /** Which schedules of a source to check, and when. */
@@ -36,6 +36,25 @@ export interface MissingSchedulesRequest {
   only_with_signal: boolean
   dry_run: boolean
   is_active: boolean
+  /** Only tables of these ids; defaults to all. */
+  table_ids?: ReadonlySet<string>
+}
+
+/** What would show when a table was updated, if it got a schedule now. */
+export interface TableSignal {
+  /** Null where nothing shows it. */
+  signal: DetectedSignal | null
+  /** Of the signal `column`. */
+  column: string | null
+  /** Whether the table has a schedule, active or not. */
+  isScheduled: boolean
+}
+
+/** The times at which a scheduled table was updated. */
+export interface TableUpdates {
+  tableId: string
+  /** Oldest first. */
+  updates: Date[]
 }
 
 /** Created schedules, or in a dry run the ones to create. `matched` = `created` + `existing` + skipped tables. */
@@ -96,6 +115,14 @@ export interface FreshnessApi {
    * @throws 400 for an invalid pattern, or a source that was not discovered yet
    */
   createSchedules(trx: Transaction, request: MissingSchedulesRequest): Promise<BulkScheduleResult>
+  /** The signals that schedules of tables of a source would get, by table. */
+  findSignals(
+    trx: Transaction,
+    source: Source,
+    tableIds: readonly string[],
+  ): Promise<Map<string, TableSignal>>
+  /** The updates that the schedules of some tables found, active or not; tables without a schedule are left out. */
+  readUpdates(trx: Transaction, tableIds: readonly string[]): Promise<TableUpdates[]>
 }
 
 declare module '@hapi/hapi' {

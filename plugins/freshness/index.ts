@@ -6,7 +6,8 @@ import { freshnessExtension } from './asset-extension.ts'
 import { judgeOnce } from './schedules/judge-once.ts'
 import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
 import { routes } from './routes.ts'
-import { createSchedules } from './schedules/bulk.ts'
+import { readUpdatesOfTables } from './learn.ts'
+import { createSchedules, findSignals } from './schedules/bulk.ts'
 import { scheduleDeclaration } from './schedules/declaration.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
@@ -44,6 +45,8 @@ export const freshness: Plugin<undefined> = {
       },
       checkSource: request => checkSource(server, request),
       createSchedules: (trx, request) => createSchedules(server, trx, request),
+      findSignals: (trx, source, tableIds) => findSignals(server, trx, source, tableIds),
+      readUpdates: readUpdatesOfTables,
     } satisfies FreshnessApi)
   },
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import type { TableUpdates } from './api.ts'
 import { learnThreshold, type Threshold } from './judge.ts'
 
 const MAX_UPDATES = 500
@@ -55,4 +56,22 @@ export async function readUpdates(trx: Transaction, ids: readonly string[]): Pro
   return new Map(
     stored.map(({ id, updates }) => [id, updates.sort((a, b) => a - b).map(time => new Date(time))]),
   )
+}
+
+/** The stored updates of the schedules of some tables. */
+export async function readUpdatesOfTables(
+  trx: Transaction,
+  tableIds: readonly string[],
+): Promise<TableUpdates[]> {
+  const schedules = await rows<{ id: string; tableId: string }>(
+    trx,
+    `select id, table_id from freshness_schedules
+     where company_id = :companyId and table_id = any(cast(:tableIds as uuid[])) order by table_id`,
+    { companyId: companyOf(trx), tableIds },
+  )
+  const updates = await readUpdates(
+    trx,
+    schedules.map(({ id }) => id),
+  )
+  return schedules.map(({ id, tableId }) => ({ tableId, updates: updates.get(id) ?? [] }))
 }

@@ -81,13 +81,13 @@ export async function createMetric(
 /** The columns of a new metric that do not depend on its table and type. */
 const ownColumns = (body: object) => ({ id: v4(), ...columnsOf<Metric>(metricFields, body) })
 
-/** Creates metrics of a type that takes no column where tables have none of it, with the defaults of a new metric. */
+/** Creates metrics of a type where tables or columns have none of it, with the defaults of a new metric. */
 export function createMissingMetrics(
   server: Server,
   trx: Transaction,
   request: MissingCheckRequest,
 ): Promise<MissingCheckResult> {
-  const { source, type, interval } = request
+  const { source, type, interval, fields } = request
   return server.plugins.scans.createMissing(request, {
     find: ids =>
       Metric.query(trx)
@@ -95,11 +95,12 @@ export function createMissingMetrics(
         .whereRaw("group_by_columns = '{}' and table_id = any(cast(? as uuid[]))", [ids])
         .select('tableId', 'columnName'),
     async insert(targets) {
-      const given = { metric_type: type, table_path: 'any', capture_interval: interval }
+      const given = { metric_type: type, table_path: 'any', capture_interval: interval, ...fields }
       const body = Joi.attempt(given, newMetric) as NewMetric
-      const config = Joi.attempt({}, server.checks.get(type).config) as Metric['config']
-      const created = targets.map(({ table }) => ({
-        ...{ sourceId: source.id, tableId: table.id, columnName: null, metricType: type, config },
+      const configOf = (own = {}) => Joi.attempt(own, server.checks.get(type).config) as Metric['config']
+      const created = targets.map(({ table, column, config }) => ({
+        ...{ sourceId: source.id, tableId: table.id, columnName: column?.name ?? null },
+        ...{ metricType: type, config: configOf(config) },
         ...ownColumns(body),
       }))
       await insertAll(created, chunk => Metric.query(trx).insert(chunk))

@@ -1,12 +1,16 @@
 import type { Plugin } from '@hapi/hapi'
+import Joi from 'joi'
 import { metricAnomaly } from './alert-kind.ts'
 import type { MetricsApi } from './api.ts'
+import { countAlerts } from './detect/count-alerts.ts'
 import { createMissingMetrics } from './create.ts'
+import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
 import { checkSpecOf, listedMetrics } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
 import { describeSnapshots } from './present.ts'
 import { recordCaptures } from './record.ts'
 import { metricResource } from './routes.ts'
+import { dryRun } from './schemas.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Numbers taken of tables again and again, each judged against its own history. */
@@ -43,6 +47,8 @@ export const metrics: Plugin<undefined> = {
     server.route(server.plugins.scans.routesOf(metricResource(server, captureNow)))
     server.expose({
       createMissing: (trx, request) => createMissingMetrics(server, trx, request),
+      dryRun: (companyId, body) => dryRunMetric(server, companyId, Joi.attempt(body, dryRun) as MetricDryRun),
+      countAlerts: (trx, request) => countAlerts(trx, request),
     } satisfies MetricsApi)
   },
 }

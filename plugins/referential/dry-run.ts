@@ -1,11 +1,15 @@
 import type { Server } from '@hapi/hapi'
+import Joi from 'joi'
+import { tablePath } from '../../connectors/catalog.ts'
 import { columnsOf } from '../../server/http/fields.ts'
+import type { ReferenceTrial } from './api.ts'
 import { configureCheck } from './create.ts'
 import { checkFields, type NewCheck } from './fields.ts'
 import { judgeOutcome } from './judge.ts'
 import type { ReferentialCheck } from './models.ts'
 import { presentOrphans } from './present.ts'
 import { checkSpecOf } from './record.ts'
+import { dryRun } from './schemas.ts'
 
 /** The body of a dry run, validated. */
 export type ReferentialDryRun = NewCheck & { asset_id: string }
@@ -36,6 +40,20 @@ export async function dryRunCheck(
     ...presentOrphans(judged),
     error_message: judged.errorMessage,
   }
+}
+
+/** The same for two columns that another feature names. */
+export function dryRunReference(
+  server: Server,
+  companyId: string,
+  { sourceId, child, childColumn, parent, parentColumn }: ReferenceTrial,
+): Promise<object> {
+  const body = {
+    asset_id: sourceId,
+    ...{ child_table_path: tablePath(child), child_column_name: childColumn },
+    ...{ parent_table_path: tablePath(parent), parent_column_name: parentColumn },
+  }
+  return dryRunCheck(server, companyId, Joi.attempt(body, dryRun) as ReferentialDryRun)
 }
 
 const NO_LIMITS = { maxOrphanCount: null, maxOrphanPercent: null, minChildCount: null, maxChildCount: null }

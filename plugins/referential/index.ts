@@ -1,6 +1,9 @@
 import type { Plugin } from '@hapi/hapi'
 import { referentialFailure } from './alert-kind.ts'
+import type { ReferentialApi } from './api.ts'
 import { listedReferences } from './checks.ts'
+import { dryRunReference } from './dry-run.ts'
+import { createMissingReferences } from './missing.ts'
 import { ReferentialCheck, type ReferentialResult } from './models.ts'
 import { describeResult } from './present.ts'
 import { recordResults, loadCheckSpecs } from './record.ts'
@@ -39,5 +42,9 @@ export const referential: Plugin<undefined> = {
     })
     server.plugins.alerts.addKind(referentialFailure)
     server.route(server.plugins.scans.routesOf(referentialResource(server, checkNow)))
+    server.expose({
+      createMissing: createMissingReferences,
+      dryRun: (companyId, trial) => dryRunReference(server, companyId, trial),
+    } satisfies ReferentialApi)
   },
 }

@@ -5,13 +5,16 @@ import type { Source } from '../catalog/api.ts'
 export interface MissingCheckTarget {
   table: { id: string; name: string }
   column?: Pick<ColumnInfo, 'name' | 'type' | 'kind'>
+  /** The config of its type; defaults to an empty one. It is not validated on the engine. */
+  config?: Record<string, unknown>
 }
 
 /** Checks of one type to create where there are none. The caller has locked the source, so that none is created twice. */
 export interface MissingCheckRequest {
   source: Source
-  /** A type whose config may be empty. */
   type: string
+  /** Fields of the checks that are not the defaults of a new one, by their names in the API. */
+  fields?: Record<string, unknown>
   interval: 'hourly' | 'daily' | 'weekly'
   targets: readonly MissingCheckTarget[]
   /** Creates nothing, and returns what would be created. */

@@ -3,8 +3,13 @@ import type { MissingCheckRequest, MissingCheckResult } from '../scans/api.ts'
 
 /** What validity offers other features, as `server.plugins.validity`. */
 export interface ValidityApi {
-  /** Creates rules of a type without a config for the columns that have none of it. */
+  /** Creates rules of a type for the columns that have none of it. */
   createMissing(trx: Transaction, request: MissingCheckRequest): Promise<MissingCheckResult>
+  /**
+   * What `POST /sdk/validity/dry-run` replies to a body, which is validated here.
+   * @throws 400 `VALIDATION_ERROR`, 404 `ASSET_NOT_FOUND`, 409 `CONFLICT` when the source is switched off
+   */
+  dryRun(companyId: string, body: object): Promise<object>
 }
 
 declare module '@hapi/hapi' {

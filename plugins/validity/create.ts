@@ -86,13 +86,13 @@ const ownColumns = (
   errorMessage: body.error_message || null,
 })
 
-/** Creates rules of a type without a config where columns have none of it, with the defaults of a new rule. */
+/** Creates rules of a type where columns have none of it, with the defaults of a new rule. */
 export function createMissingRules(
   server: Server,
   trx: Transaction,
   request: MissingCheckRequest,
 ): Promise<MissingCheckResult> {
-  const { source, type, interval } = request
+  const { source, type, interval, fields } = request
   return server.plugins.scans.createMissing(request, {
     find: ids =>
       ValidityRule.query(trx)
@@ -101,11 +101,11 @@ export function createMissingRules(
         .select('tableId', 'columnName'),
     async insert(targets) {
       const body = Joi.attempt(
-        { rule_type: type, table_path: 'any', check_interval: interval },
+        { rule_type: type, table_path: 'any', check_interval: interval, ...fields },
         newRule,
       ) as NewRule
-      const created = targets.map(({ table, column }) => ({
-        ...{ sourceId: source.id, ruleConfig: null },
+      const created = targets.map(({ table, column, config }) => ({
+        ...{ sourceId: source.id, ruleConfig: config ?? null },
         ...ownColumns(type, table, column?.name ?? null, body),
       }))
       await insertAll(created, chunk => ValidityRule.query(trx).insert(chunk))

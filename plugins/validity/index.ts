@@ -1,12 +1,15 @@
 import type { Plugin } from '@hapi/hapi'
+import Joi from 'joi'
 import { validityFailure } from './alert-kind.ts'
 import type { ValidityApi } from './api.ts'
 import { createMissingRules } from './create.ts'
+import { dryRunRule, type RuleDryRun } from './dry-run.ts'
 import { ValidityRule, type ValidityResult } from './models.ts'
 import { describeResult } from './present.ts'
 import { recordResults } from './record.ts'
 import { checkSpecOf, listedRules, scheduleUser } from './rules.ts'
 import { ruleResource } from './routes.ts'
+import { dryRun } from './schemas.ts'
 import { configSchema } from '../../server/openapi/choices.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -48,6 +51,7 @@ export const validity: Plugin<undefined> = {
     server.route(server.plugins.scans.routesOf(ruleResource(server, checkNow)))
     server.expose({
       createMissing: (trx, request) => createMissingRules(server, trx, request),
+      dryRun: (companyId, body) => dryRunRule(server, companyId, Joi.attempt(body, dryRun) as RuleDryRun),
     } satisfies ValidityApi)
   },
 }

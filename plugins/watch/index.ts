@@ -1,21 +1,24 @@
 import type { Plugin } from '@hapi/hapi'
 import type { ApiTag } from '../../server/openapi/tags.ts'
+import { applyJob, dispatchPolicies } from './jobs.ts'
 import { routes } from './routes.ts'
 
-/** The first checks of many tables at once: row counts, freshness and key columns. */
+/** The checks of many tables at once: the first ones, or what is recommended, for tables that come later too. */
 export const watch: Plugin<undefined> = {
   name: 'watch',
-  dependencies: ['catalog', 'scans', 'validity', 'metrics', 'freshness'],
+  dependencies: ['catalog', 'scans', 'validity', 'metrics', 'freshness', 'profiles', 'recommendations'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       watch: {
         title: 'Watch tables',
         group: 'Monitoring',
         order: 105,
-        description: 'Row counts, freshness and keys of many tables, set up by one request.',
+        description:
+          'Row counts, freshness, keys and recommended checks of many tables, set up by one request.',
         page: '/api/public/docs/checks.md#watch-many-tables-at-once',
       },
     } satisfies Record<string, ApiTag>)
+    server.jobs.add(applyJob, dispatchPolicies)
     server.route(routes)
   },
 }

@@ -1,37 +1,95 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, inCompany, routesOf } from '../../server/http/access.ts'
+import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
+import { applyJob } from './jobs.ts'
+import type { WatchPolicy } from './models.ts'
+import { findPolicy, removePolicy } from './policy.ts'
 import { replies, watchBody, watchParams } from './schemas.ts'
 import { watchTables, type WatchRequest } from './watch.ts'
 
 const route = routesOf('watch')
 
+const watchPath = '/api/v1/sdk/assets/{asset_id}/watch'
+
 export const routes: ServerRoute[] = [
-  route('POST', '/api/v1/sdk/assets/{asset_id}/watch', access.write, {
+  route('POST', watchPath, access.write, {
     id: 'createWatch',
     description: 'Watch many tables of a source: row counts, freshness, key columns',
     notes:
-      'Creates what is missing, with the defaults of single checks, and changes nothing that is there. Repeat it for new tables. With `dry_run` it returns what would be created, and what that costs at the source.',
+      'Creates what is missing and changes nothing that is there. With `row_count`, `freshness` or `keys` once, with the defaults of single checks. With `level` the choice is kept as the policy of the source, and applied to what each discovery and profile finds: what a person removes stays removed. With `dry_run` it returns what would be created, and what that costs at the source.',
     validate: { params: watchParams, payload: watchBody },
     response: replies.watched,
     handler: request =>
       inCompany(request, async trx => {
         const body = bodyOf<WatchRequest>(request)
-        const { source, result } = await watchTables(request.server, trx, param(request, 'asset_id'), body)
+        const { source, result } = await watchTables(request.server, trx, {
+          ...{ assetId: param(request, 'asset_id'), by: actorOf(caller(request)), request: body },
+        })
         const counts = {
           row_count: result.row_count.created,
           freshness: result.freshness.created,
           not_null: result.not_null.created,
           unique: result.unique.created,
         }
-        if (!body.dry_run && Object.values(counts).some(count => count > 0))
+        const { level, dry_run: isDryRun, recommended } = result
+        // The first profiles of its tables take a while.
+        if (level !== null && level !== 'light' && !isDryRun)
+          await request.server.jobs.send(
+            applyJob,
+            { company_id: source.companyId, source_id: source.id },
+            { trx, group: source.id },
+          )
+        if (!isDryRun && (level !== null || Object.values(counts).some(count => count > 0)))
           await auditRequest(request, trx, {
             action: 'watch.created',
             target: { type: 'source', id: source.id },
-            details: counts,
+            details: { ...counts, ...(level !== null && { level, recommended }) },
           })
         return { data: result }
       }),
   }),
+  route('GET', watchPath, access.read, {
+    id: 'getWatch',
+    description: 'Get the policy that a source is watched by',
+    notes: 'The level is null without one.',
+    validate: { params: watchParams },
+    response: replies.policy,
+    handler: request =>
+      inCompany(request, async trx => {
+        const { source } = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+        return { data: presentPolicy(source.id, await findPolicy(trx, source)) }
+      }),
+  }),
+  route('DELETE', watchPath, access.write, {
+    id: 'deleteWatch',
+    description: 'Remove the policy that a source is watched by',
+    notes: 'Its checks stay. Tables that are found later get none.',
+    validate: { params: watchParams },
+    response: replies.removed,
+    app: { errors: ['ASSET_NOT_FOUND', 'NOT_FOUND'] },
+    handler: request =>
+      inCompany(request, async trx => {
+        const { source } = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+        const { level } = await removePolicy(trx, source)
+        await auditRequest(request, trx, {
+          action: 'watch.removed',
+          target: { type: 'source', id: source.id },
+          details: { level },
+        })
+        return { data: { success: true, message: 'The policy was removed' } }
+      }),
+  }),
 ]
+
+function presentPolicy(assetId: string, policy: WatchPolicy | undefined): object {
+  return {
+    asset_id: assetId,
+    level: policy?.level ?? null,
+    include_patterns: policy?.includePatterns ?? [],
+    exclude_patterns: policy?.excludePatterns ?? [],
+    applied_at: policy?.appliedAt ?? null,
+    created_at: policy?.createdAt ?? null,
+    updated_at: policy?.updatedAt ?? null,
+  }
+}

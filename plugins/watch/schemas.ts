@@ -1,8 +1,8 @@
 import Joi from 'joi'
-import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
+import { exampleRecord, held, inData, record, removal, reply } from '../../server/http/envelopes.ts'
 import { SKIP_REASONS } from './watch.ts'
 
-const { id, count, flag, texts } = held
+const { id, count, flag, texts, time } = held
 
 export const watchParams = Joi.object({
   asset_id: Joi.string().max(1_000).required().description('The id or name of a source.'),
@@ -26,14 +26,17 @@ export const watchBody = Joi.object({
   keys: kind(
     'A NOT_NULL rule for each column of a primary key, and a UNIQUE rule for a primary key of one column.',
   ),
+  level: Joi.valid('light', 'standard', 'deep').description(
+    'In place of the three kinds, and kept for tables that come later. light: row counts, freshness and keys; standard: also recommendations of constraints and profiles from a confidence of 0.8; deep: all that is recommended.',
+  ),
   dry_run: kind('Creates nothing, and returns what would be created.'),
 })
   .custom((body: Record<string, unknown>, helpers) =>
-    ['row_count', 'freshness', 'keys'].some(name => body[name] === true)
+    body.level !== undefined || ['row_count', 'freshness', 'keys'].some(name => body[name] === true)
       ? body
       : helpers.error('watch.nothing'),
   )
-  .messages({ 'watch.nothing': 'row_count, freshness or keys must be true' })
+  .messages({ 'watch.nothing': 'level is missing, or row_count, freshness or keys must be true' })
   .required()
   .example({ include_patterns: ['public.*'], row_count: true, freshness: true, keys: true })
 
@@ -63,6 +66,11 @@ const watched = exampleRecord({
   }),
   not_null: created.example({ ...none, created: 24 }),
   unique: created.example({ ...none, created: 24 }),
+  recommended: Joi.object()
+    .pattern(Joi.string(), count)
+    .optional()
+    .description('With a level: further checks that were created, by type.'),
+  level: Joi.valid('light', 'standard', 'deep').allow(null).example(null),
   statements_per_day: record({ checks: count, freshness: count })
     .description(
       'Statements a day that this adds at the source: one daily scan of each table with new checks, and the freshness checks of tables that are read together. Rules that fail send more, to find invalid rows.',
@@ -71,6 +79,21 @@ const watched = exampleRecord({
   dry_run: flag.example(false),
 }).label('WatchedTables')
 
+const policy = exampleRecord({
+  asset_id: id.example('0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'),
+  level: Joi.valid('light', 'standard', 'deep')
+    .allow(null)
+    .description('Null without a policy.')
+    .example('standard'),
+  include_patterns: texts.example([]),
+  exclude_patterns: texts.example(['tmp_*']),
+  applied_at: time.allow(null).description('When it was last applied.').example('2026-03-01T06:00:00.000Z'),
+  created_at: time.allow(null).example('2026-02-01T09:30:00.000Z'),
+  updated_at: time.allow(null).example('2026-02-01T09:30:00.000Z'),
+}).label('WatchPolicy')
+
 export const replies = {
+  policy: reply(inData(policy)),
+  removed: reply(removal('The policy was removed')),
   watched: reply(inData(watched).description('What was created, what there was, and what was skipped')),
 }

@@ -1,12 +1,14 @@
 import type { Server } from '@hapi/hapi'
-import { tablePath, type ColumnInfo, type TableRef } from '../../connectors/catalog.ts'
-import { filterWithPauses } from '../../server/filter-with-pauses.ts'
+import { tablePath, type ColumnInfo } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
 import type { BulkScheduleResult } from '../freshness/api.ts'
+import type { AppliedRecommendations, WatchLevel } from '../recommendations/api.ts'
 import type { MissingCheckResult, MissingCheckTarget } from '../scans/api.ts'
+import { applyTerms, savePolicy } from './policy.ts'
+import { matchingTables, type WatchedTable } from './tables.ts'
 
 /** The body of `POST /sdk/assets/{asset_id}/watch`, validated. */
 export interface WatchRequest {
@@ -15,6 +17,8 @@ export interface WatchRequest {
   row_count: boolean
   freshness: boolean
   keys: boolean
+  /** A policy for all tables, present and future, in place of the three kinds. */
+  level?: WatchLevel
   dry_run: boolean
 }
 
@@ -42,6 +46,9 @@ export interface WatchResult {
   freshness: WatchedKind
   not_null: WatchedKind
   unique: WatchedKind
+  /** Of a policy: what it creates besides, by type of check. */
+  recommended?: Record<string, number>
+  level: WatchLevel | null
   statements_per_day: { checks: number; freshness: number }
   dry_run: boolean
 }
@@ -53,17 +60,64 @@ const TABLES_PER_STATEMENT = 4_000
 const MAX_NAMED_TABLES = 20
 
 /**
- * Creates what is missing to watch the active tables of a source that match: row counts, freshness schedules, rules for
- * primary keys. Idempotent: the lock of the source makes concurrent requests wait for each other.
+ * Creates what is missing to watch the active tables of a source that match, by the three kinds or by a level of
+ * recommendations. Idempotent: the lock of the source makes concurrent requests wait for each other.
+ * @param by the caller, as decisions on recommendations name one
  */
 export async function watchTables(
   server: Server,
   trx: Transaction,
-  assetId: string,
-  request: WatchRequest,
+  { assetId, by, request }: { assetId: string; by: string; request: WatchRequest },
 ): Promise<{ source: Source; result: WatchResult }> {
   const source = await sourceOf(server, trx, assetId)
   if (!request.dry_run) await server.plugins.catalog.lockSource(trx, source.id)
+  const { level } = request
+  const result = level
+    ? await watchByLevel(server, trx, source, { ...request, level, by })
+    : await watchByKinds(server, trx, source, request)
+  return { source, result }
+}
+
+/** Applies a policy and, unless it is tried only, stores it. */
+async function watchByLevel(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  { by, ...request }: WatchRequest & { level: WatchLevel; by: string },
+): Promise<WatchResult> {
+  if (!request.dry_run) await savePolicy(trx, source, request)
+  const { tables, applied } = await applyTerms(server, trx, {
+    ...{ source, terms: request, by, isDryRun: request.dry_run },
+  })
+  const { row_count, freshness, NOT_NULL, UNIQUE, ...recommended } = applied.created
+  const kind = (type: keyof AppliedRecommendations['created'], created = 0): WatchedKind => ({
+    created,
+    existing: applied.existing[type] ?? 0,
+    skipped: [],
+  })
+  return {
+    asset_id: source.id,
+    matched: tables.length,
+    row_count: kind('row_count', row_count),
+    freshness: kind('freshness', freshness),
+    not_null: kind('NOT_NULL', NOT_NULL),
+    unique: kind('UNIQUE', UNIQUE),
+    recommended,
+    level: request.level,
+    statements_per_day: {
+      checks: applied.statementsPerDay - applied.freshnessStatementsPerDay,
+      freshness: applied.freshnessStatementsPerDay,
+    },
+    dry_run: request.dry_run,
+  }
+}
+
+async function watchByKinds(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  request: WatchRequest,
+): Promise<WatchResult> {
   const { metrics, validity, freshness } = server.plugins
   const tables = await matchingTables(server, trx, source, request)
   const paths = new Map(tables.map(table => [table.id, tablePath(table)]))
@@ -100,25 +154,23 @@ export async function watchTables(
     [rowCounts, notNull, unique].flatMap(made => made.created.map(({ table }) => table.id)),
   )
   return {
-    source,
-    result: {
-      asset_id: source.id,
-      matched: tables.length,
-      row_count: present(rowCounts, unread(request.row_count)),
-      freshness: presentSchedules(scheduled),
-      not_null: present(notNull, unread(request.keys), skip('no_primary_key', keyless)),
-      unique: present(
-        unique,
-        unread(request.keys),
-        skip('no_primary_key', keyless),
-        skip('composite_key', composite),
-      ),
-      statements_per_day: {
-        checks: scanned.size * RUNS_PER_DAY,
-        freshness: scheduled?.statements_per_day ?? 0,
-      },
-      dry_run: request.dry_run,
+    asset_id: source.id,
+    matched: tables.length,
+    row_count: present(rowCounts, unread(request.row_count)),
+    freshness: presentSchedules(scheduled),
+    not_null: present(notNull, unread(request.keys), skip('no_primary_key', keyless)),
+    unique: present(
+      unique,
+      unread(request.keys),
+      skip('no_primary_key', keyless),
+      skip('composite_key', composite),
+    ),
+    level: null,
+    statements_per_day: {
+      checks: scanned.size * RUNS_PER_DAY,
+      freshness: scheduled?.statements_per_day ?? 0,
     },
+    dry_run: request.dry_run,
   }
 }
 
@@ -133,7 +185,8 @@ function presentSchedules(scheduled: BulkScheduleResult | undefined): WatchedKin
   return { created, existing, skipped: count === 0 ? [] : [{ reason: 'no_signal', count, tables }] }
 }
 
-async function sourceOf(server: Server, trx: Transaction, assetId: string): Promise<Source> {
+/** The source of a request. @throws 400 of a table, or of a source that was not discovered yet; 404 */
+export async function sourceOf(server: Server, trx: Transaction, assetId: string): Promise<Source> {
   const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
   if (table)
     throw invalidField('asset_id', 'is a table, but must be a source: exclude the other tables by patterns')
@@ -142,26 +195,6 @@ async function sourceOf(server: Server, trx: Transaction, assetId: string): Prom
     'asset_id',
     `is a source that was not discovered yet: POST /api/v1/sdk/assets/${source.id}/discover`,
   )
-}
-
-interface WatchedTable extends TableRef {
-  id: string
-}
-
-async function matchingTables(
-  server: Server,
-  trx: Transaction,
-  source: Source,
-  request: WatchRequest,
-): Promise<WatchedTable[]> {
-  const isMatch = server.plugins.catalog.patternMatcher(request)
-  const tables = await rows<WatchedTable>(
-    trx,
-    `select id, catalog_name as catalog, schema_name as schema, name from tables
-     where company_id = ? and source_id = ? and is_active order by qualified_name, id`,
-    [companyOf(trx), source.id],
-  )
-  return filterWithPauses(tables, isMatch)
 }
 
 type KeyColumn = Pick<ColumnInfo, 'name' | 'type' | 'kind'>

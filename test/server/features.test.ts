@@ -6,8 +6,17 @@ import { startServer } from '../helpers/server.ts'
 /** Features to leave out, a path that goes with them, and features that need them. */
 const cases = [
   { feature: 'lineage', path: '/api/v1/sdk/lineage', dependents: ['demo'] },
-  { feature: 'watch', path: '/api/v1/sdk/assets/{asset_id}/watch', dependents: [] },
-  { feature: 'profiles', path: '/api/v1/sdk/assets/{asset_id}/profile', dependents: [] },
+  {
+    feature: 'profiles',
+    path: '/api/v1/sdk/assets/{asset_id}/profile',
+    dependents: ['recommendations', 'watch', 'coverage', 'demo'],
+  },
+  {
+    feature: 'recommendations',
+    path: '/api/v1/sdk/recommendations/apply',
+    dependents: ['watch', 'coverage', 'demo'],
+  },
+  { feature: 'watch', path: '/api/v1/sdk/assets/{asset_id}/watch', dependents: ['demo'] },
   { feature: 'badges', path: '/api/v1/sdk/badges', dependents: [] },
   { feature: 'chart-links', path: '/api/v1/sdk/chart-links', dependents: [] },
   { feature: 'contracts', path: '/api/public/contracts/validate', dependents: [] },

@@ -262,6 +262,7 @@ export const texts = {
   paused: 'paused',
   active: 'active',
   changesToReview: 'schema changes to review',
+  recommendations: 'Recommended checks',
   schedules: 'Operating schedules',
   invalidOf: (invalid: number, rows: number) =>
     `${invalid.toLocaleString('en-GB')} of ${countOf(rows, 'row')} invalid`,

@@ -9,7 +9,7 @@ import { parseDuration } from '../../../server/settings/durations.ts'
 import type { Source } from '../../catalog/api.ts'
 import { countStatements } from '../measure.ts'
 import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
-import type { BulkScheduleResult, DetectedSignal } from '../api.ts'
+import type { BulkScheduleResult, DetectedSignal, TableSignal } from '../api.ts'
 import { resolveTerms, type ScheduleFields } from './schedules.ts'
 import { hasModificationTime } from './signals.ts'
 
@@ -21,6 +21,7 @@ export interface BulkScheduleRequest extends ScheduleFields {
   only_with_signal: boolean
   dry_run: boolean
   is_active: boolean
+  table_ids?: ReadonlySet<string>
 }
 
 const DAY_SECONDS = 86_400
@@ -39,7 +40,9 @@ export async function createSchedules(
 ): Promise<BulkScheduleResult> {
   const source = await sourceOf(server, trx, body.asset_id)
   const terms = resolveTerms(source, body)
-  const isMatch = server.plugins.catalog.patternMatcher(body)
+  const isMatched = server.plugins.catalog.patternMatcher(body)
+  const isMatch = (table: TableRef & { id: string }) =>
+    (body.table_ids?.has(table.id) ?? true) && isMatched(table)
   const reply: BulkScheduleResult = {
     ...{ created: 0, existing: 0, without_signal: 0, matched: 0, tables_without_signal: [] },
     signals: { column: 0, last_modified: 0 },
@@ -72,6 +75,22 @@ export async function createSchedules(
   // Tables are read in descending order of names.
   reply.tables_without_signal = reply.tables_without_signal.reverse().slice(0, MAX_NAMED_TABLES)
   return reply
+}
+
+/** The signals that schedules of tables of a source would get, by table. */
+export async function findSignals(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  tableIds: readonly string[],
+): Promise<Map<string, TableSignal>> {
+  const tables = await readSchedulable(trx, source, tableIds)
+  return new Map(
+    tables.map(table => {
+      const { signal, timestampColumn: column } = planSchedule(server, source, table)
+      return [table.id, { signal, column, isScheduled: table.isScheduled }]
+    }),
+  )
 }
 
 /** Statements of one check of tables that are due together: those for columns, and one for modification times. */
@@ -107,8 +126,9 @@ function activeTables(trx: Transaction, { id }: Source): Promise<(TableRef & { i
   )
 }
 
-interface UnscheduledTable extends TableRef {
+interface SchedulableTable extends TableRef {
   id: string
+  isScheduled: boolean
   kind: Parameters<typeof hasModificationTime>[2]['kind']
   columns: TypedColumn[]
   columnTags: Record<string, string[]>
@@ -117,16 +137,27 @@ interface UnscheduledTable extends TableRef {
 /** Tables of `some` that have no schedule, in the same order. */
 function unscheduledTables(
   trx: Transaction,
-  { id }: Source,
+  source: Source,
   some: readonly { id: string }[],
-): Promise<UnscheduledTable[]> {
+): Promise<SchedulableTable[]> {
+  const ids = some.map(({ id }) => id)
+  return readSchedulable(trx, source, ids, 'and not is_scheduled')
+}
+
+function readSchedulable(
+  trx: Transaction,
+  { id }: Source,
+  ids: readonly string[],
+  condition = '',
+): Promise<SchedulableTable[]> {
   return rows(
     trx,
-    `select id, catalog_name as catalog, schema_name as schema, name, kind, columns, column_tags from tables t
-     where company_id = :companyId and source_id = :sourceId and id = any(cast(:ids as uuid[]))
-       and not exists (select from freshness_schedules f where f.company_id = :companyId and f.table_id = t.id)
+    `select id, catalog_name as catalog, schema_name as schema, name, kind, columns, column_tags, is_scheduled
+     from tables t cross join lateral (select exists (
+       select from freshness_schedules f where f.company_id = :companyId and f.table_id = t.id) as is_scheduled) s
+     where company_id = :companyId and source_id = :sourceId and id = any(cast(:ids as uuid[])) ${condition}
      order by qualified_name desc, id desc`,
-    { companyId: companyOf(trx), sourceId: id, ids: some.map(table => table.id) },
+    { companyId: companyOf(trx), sourceId: id, ids },
   )
 }
 
@@ -139,7 +170,7 @@ interface PlannedSchedule {
   usesLastModified: boolean
 }
 
-function planSchedule(server: Server, source: Source, table: UnscheduledTable): PlannedSchedule {
+function planSchedule(server: Server, source: Source, table: SchedulableTable): PlannedSchedule {
   // With schema_only, no column may be read.
   const isReadable = source.queryAccessLevel !== 'schema_only'
   const { columns } = table

@@ -579,6 +579,10 @@ export interface Operations {
       }
       reply: SourceUsageData
     }
+    '/api/v1/sdk/assets/{asset_id}/watch': {
+      options: { path: { asset_id: string | number } }
+      reply: WatchPolicyData
+    }
     '/api/v1/sdk/badges': {
       options: {
         query?: {
@@ -942,6 +946,93 @@ export interface Operations {
         }
       }
       reply: DeadJobPage
+    }
+    '/api/v1/sdk/recommendations': {
+      options: {
+        query: {
+          /** The id or name of a source or a table. */
+          asset_id: string
+          /** One or more of validity, metric, referential, freshness, separated by commas. */
+          kind?: ('validity' | 'metric' | 'referential' | 'freshness')[]
+          /** One or more of row_count, freshness, NOT_NULL, UNIQUE, ENUM, RANGE, REGEX, DATE_FORMAT, referential, null_percent, distinct_count, mean, separated by commas. */
+          type?: (
+            | 'row_count'
+            | 'freshness'
+            | 'NOT_NULL'
+            | 'UNIQUE'
+            | 'ENUM'
+            | 'RANGE'
+            | 'REGEX'
+            | 'DATE_FORMAT'
+            | 'referential'
+            | 'null_percent'
+            | 'distinct_count'
+            | 'mean'
+          )[]
+          /** From 0 to 1. */
+          min_confidence?: number
+          /** One or more of offered, applied, dismissed, removed, noisy, separated by commas. */
+          status?: ('offered' | 'applied' | 'dismissed' | 'removed' | 'noisy')[]
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: RecommendationListData
+    }
+    '/api/v1/sdk/recommendations/coverage': {
+      options: {
+        query: {
+          /** The id or name of a source or a table. */
+          asset_id: string
+          /** How many to show at most. */
+          limit?: number
+        }
+      }
+      reply: CoverageRecommendationsData
+    }
+    '/api/v1/sdk/recommendations/freshness': {
+      options: {
+        query: {
+          /** The id or name of a source or a table. */
+          asset_id: string
+          /** From 0 to 1. */
+          min_confidence?: number
+          /** How many to show at most. */
+          limit?: number
+          /** Also tables that have a schedule. */
+          include_monitored?: boolean
+        }
+      }
+      reply: FreshnessRecommendationsData
+    }
+    '/api/v1/sdk/recommendations/metrics': {
+      options: {
+        query: {
+          /** The id or name of a source or a table. */
+          asset_id: string
+          /** One table of the source. */
+          table_path?: string
+          /** From 0 to 1. */
+          min_confidence?: number
+          /** How many to show at most. */
+          limit?: number
+        }
+      }
+      reply: MetricRecommendationsData
+    }
+    '/api/v1/sdk/recommendations/thresholds': {
+      options: {
+        query: {
+          /** The id or name of a source or a table. */
+          asset_id: string
+          days?: number
+          /** How many to show at most. */
+          limit?: number
+        }
+      }
+      reply: ThresholdRecommendationsData
     }
     '/api/v1/sdk/referential/{asset_id}': {
       options: {
@@ -1345,6 +1436,10 @@ export interface Operations {
       options: { body: CreateChartLinkRequest; idempotencyKey?: string }
       reply: CreatedChartLinkData
     }
+    '/api/v1/sdk/coverage/{asset_id}/apply': {
+      options: { path: { asset_id: string | number }; body: ApplyCoverageRequest }
+      reply: AppliedCoverageData
+    }
     '/api/v1/sdk/freshness/dry-run': {
       options: { body: DryRunFreshnessRequest }
       reply: {
@@ -1439,6 +1534,22 @@ export interface Operations {
     }
     '/api/v1/sdk/operations/dead-jobs/discard': { options: { body: WhichDeadJobs }; reply: DiscardedJobsData }
     '/api/v1/sdk/operations/dead-jobs/redrive': { options: { body: WhichDeadJobs }; reply: RedrivenJobsData }
+    '/api/v1/sdk/recommendations/apply': {
+      options: { body: ApplyRecommendationsRequest }
+      reply: AppliedRecommendationsData
+    }
+    '/api/v1/sdk/recommendations/dismiss': {
+      options: { body: DismissRecommendationsRequest }
+      reply: ChangedRecommendationsData
+    }
+    '/api/v1/sdk/recommendations/restore': {
+      options: { body: RestoreRecommendationsRequest }
+      reply: ChangedRecommendationsData
+    }
+    '/api/v1/sdk/recommendations/{id}/past': {
+      options: { path: { id: string | number } }
+      reply: RecommendationData
+    }
     '/api/v1/sdk/referential/dry-run': {
       options: { body: DryRunReferentialCheckRequest }
       reply: ReferentialDryRunData
@@ -1640,6 +1751,10 @@ export interface Operations {
       reply: RemovalData
     }
     '/api/v1/sdk/assets/{asset_id}': { options: { path: { asset_id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/assets/{asset_id}/watch': {
+      options: { path: { asset_id: string | number } }
+      reply: RemovalData
+    }
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/chart-links/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/contracts/{name}': { options: { path: { name: string | number } }; reply: RemovalData }
@@ -2153,6 +2268,52 @@ export interface AppliedContractData {
   data: AppliedContract
 }
 
+export interface AppliedCoverage {
+  /** Checks that were created, by type. */
+  applied: {
+    type: 'freshness' | 'metrics' | 'validity' | 'schema_drift'
+    check_type: string
+    count: number
+  }[]
+  failed: {
+    type: 'freshness' | 'metrics' | 'validity' | 'schema_drift'
+    table_path: string | null
+    error: string
+  }[]
+  applied_count: number
+  failed_count: number
+}
+
+export interface AppliedCoverageData {
+  data: AppliedCoverage
+}
+
+export interface AppliedRecommendations {
+  /** By type of check. */
+  created: Record<string, number>
+  created_count: number
+  /** Those that there were before, by type. */
+  existing: Record<string, number>
+  /** Dismissed before, or removed by a person. */
+  declined: number
+  /** Would have alerted in the past. */
+  noisy: number
+  /** What all of them add together. */
+  cost: {
+    /** Statements that it adds at the source: 0 where the table is scanned daily anyhow. */
+    statements_per_day: number
+    /** Rows that are read besides; null where the size is not known. */
+    rows_per_day: number | null
+    /** Whether it shares its statement with other checks. */
+    is_shared: boolean
+  }
+  dry_run: boolean
+}
+
+export interface AppliedRecommendationsData {
+  data: AppliedRecommendations
+}
+
 export interface AppliedTags {
   /** Tags that are on now, those that were before included. */
   applied: number
@@ -2170,6 +2331,13 @@ export interface AppliedTagsData {
   data: AppliedTags
 }
 
+export interface ApplyCoverageRequest {
+  /** Kinds of checks to add. */
+  types?: ('freshness' | 'metrics' | 'validity' | 'schema_drift')[]
+  /** Tables of the asset; defaults to all. */
+  table_paths?: string[]
+}
+
 export interface ApplyMonitorsRequest {
   /** All monitors files of the source. */
   files: {
@@ -2180,6 +2348,36 @@ export interface ApplyMonitorsRequest {
   }[]
   /** Removes checks that a file managed and no file has any more. Others are never removed. */
   prune?: boolean
+}
+
+export interface ApplyRecommendationsRequest {
+  /** Ids of recommendations, of one source or several. */
+  ids?: string[]
+  /** In place of ids: all that is offered for a source or a table. */
+  asset_id?: string
+  /** With asset_id. */
+  kind?: ('validity' | 'metric' | 'referential' | 'freshness')[]
+  /** With asset_id. */
+  type?: (
+    | 'row_count'
+    | 'freshness'
+    | 'NOT_NULL'
+    | 'UNIQUE'
+    | 'ENUM'
+    | 'RANGE'
+    | 'REGEX'
+    | 'DATE_FORMAT'
+    | 'referential'
+    | 'null_percent'
+    | 'distinct_count'
+    | 'mean'
+  )[]
+  /** With asset_id. */
+  min_confidence?: number
+  /** With ids, at most 20: tries each on the past first, and leaves out those that would have alerted. */
+  check_past?: boolean
+  /** Creates nothing, and returns what would be created. */
+  dry_run?: boolean
 }
 
 export interface ApplyTagsRequest {
@@ -2460,6 +2658,14 @@ export interface ChangedFreshnessScheduleData {
 
 export interface ChangedPartition {
   partition_of: string
+}
+
+export interface ChangedRecommendations {
+  changed: number
+}
+
+export interface ChangedRecommendationsData {
+  data: ChangedRecommendations
 }
 
 export interface ChangedTable {
@@ -2964,6 +3170,34 @@ export interface CoverageGapsData {
   data: CoverageGaps
 }
 
+export interface CoverageRecommendations {
+  recommendations: {
+    table_path: string
+    importance_score: number
+    /** As the engine estimates it. */
+    row_count: number | null
+    column_count: number
+    /** Kinds of checks that the table lacks. */
+    suggested_monitoring: string[]
+    reasoning: string
+    currently_monitored: {
+      freshness: boolean
+      metrics: boolean
+      validity: boolean
+      schema_drift: boolean
+    }
+  }[]
+  asset_id: string
+  total_tables: number
+  /** Tables with a check of their own; drift alone does not count. */
+  monitored_tables: number
+  coverage_percentage: number
+}
+
+export interface CoverageRecommendationsData {
+  data: CoverageRecommendations
+}
+
 export interface CreateAlertRuleRequest {
   name: string
   description?: string | null
@@ -3370,6 +3604,8 @@ export interface CreateWatchRequest {
   freshness?: boolean
   /** A NOT_NULL rule for each column of a primary key, and a UNIQUE rule for a primary key of one column. */
   keys?: boolean
+  /** In place of the three kinds, and kept for tables that come later. light: row counts, freshness and keys; standard: also recommendations of constraints and profiles from a confidence of 0.8; deep: all that is recommended. */
+  level?: 'light' | 'standard' | 'deep'
   /** Creates nothing, and returns what would be created. */
   dry_run?: boolean
 }
@@ -3701,6 +3937,13 @@ export interface DiscoveryOutcome {
   duration_ms: number
 }
 
+export interface DismissRecommendationsRequest {
+  /** Ids of recommendations, of one source or several. */
+  ids: string[]
+  /** Why, for those who ask later. */
+  reason?: string | null
+}
+
 export interface DryRunDiscoveryRequest {
   asset_id: string
   table_path?: string
@@ -3948,6 +4191,26 @@ export interface FreshnessMeta {
   error_message: string | null
   /** Additional notes. */
   note: string | null
+}
+
+export interface FreshnessRecommendations {
+  recommendations: {
+    table_path: string
+    suggested_check_interval: string
+    suggested_threshold_hours: number
+    detected_frequency: 'hourly' | 'daily' | 'weekly' | 'monthly'
+    confidence: number
+    reasoning: string
+    /** Updates that were seen; of a profile, rows. */
+    data_points: number
+  }[]
+  asset_id: string
+  tables_analyzed: number
+  tables_with_recommendations: number
+}
+
+export interface FreshnessRecommendationsData {
+  data: FreshnessRecommendations
 }
 
 export interface FreshnessSchedule {
@@ -4615,6 +4878,24 @@ export interface MetricItems {
   pagination: Pagination
 }
 
+export interface MetricRecommendations {
+  recommendations: {
+    table_path: string
+    column_name: string
+    suggested_metric_type: string
+    suggested_check_type: 'anomaly'
+    reasoning: string
+    confidence: number
+  }[]
+  asset_id: string
+  columns_analyzed: number
+  columns_with_recommendations: number
+}
+
+export interface MetricRecommendationsData {
+  data: MetricRecommendations
+}
+
 export interface MetricSnapshot {
   id: number
   /** The `internal_id` of its metric. */
@@ -5102,6 +5383,111 @@ export interface RangeRuleConfig {
   max?: string | number
 }
 
+export interface Recommendation {
+  id: string
+  /** The table. */
+  asset_id: string
+  table_path: string
+  kind: 'validity' | 'metric' | 'referential' | 'freshness'
+  type:
+    | 'row_count'
+    | 'freshness'
+    | 'NOT_NULL'
+    | 'UNIQUE'
+    | 'ENUM'
+    | 'RANGE'
+    | 'REGEX'
+    | 'DATE_FORMAT'
+    | 'referential'
+    | 'null_percent'
+    | 'distinct_count'
+    | 'mean'
+  column_name: string | null
+  /** What the check is created with beside its defaults. */
+  config: Record<string, unknown>
+  /** Of a referential check: the column that holds the values. */
+  parent: {
+    table_path: string
+    column_name: string
+  } | null
+  confidence: number
+  /** One sentence. */
+  reason: string
+  basis: ('constraints' | 'profiles' | 'names' | 'tags' | 'history' | 'usage')[]
+  evidence: Record<string, unknown>
+  cost: {
+    /** Statements that it adds at the source: 0 where the table is scanned daily anyhow. */
+    statements_per_day: number
+    /** Rows that are read besides; null where the size is not known. */
+    rows_per_day: number | null
+    /** Whether it shares its statement with other checks. */
+    is_shared: boolean
+  }
+  /** removed: it was applied, and its check is gone. noisy: it would have alerted in the past. */
+  status: 'offered' | 'applied' | 'dismissed' | 'removed' | 'noisy'
+  dismiss_reason: string | null
+  /** user:<id>, key:<id> or policy. */
+  decided_by: string | null
+  decided_at: string | null
+  /** How it is known that it would not have alerted; null where it is not. */
+  quiet_by: 'profile' | 'past' | null
+  /** As it was last computed; null until it is asked for. */
+  past: RecommendationPast | null
+}
+
+export interface RecommendationData {
+  data: Recommendation
+}
+
+export interface RecommendationList {
+  recommendations: Recommendation[]
+  /** Tables that they belong to, on all pages. */
+  tables: number
+  /** Recommendations by status, of those that match the other filters. */
+  counts: {
+    offered: number
+    applied: number
+    dismissed: number
+    removed: number
+    noisy: number
+  }
+  pagination: Pagination
+}
+
+export interface RecommendationListData {
+  data: RecommendationList
+}
+
+export interface RecommendationPast {
+  days: number
+  /** The table's own timestamps, or results of a check that measures the same; null where it is not known. */
+  source: 'timestamps' | 'stored' | null
+  timestamp_column: string | null
+  /** Checks of that time. */
+  points: number | null
+  /** Alerts that it would have raised; null where that is not known. */
+  alerts: number | null
+  /** What was found, or why it is not known. */
+  message: string
+  /** For a chart, the oldest first; empty in lists. */
+  series: {
+    at: string
+    /** The value; of freshness, hours between two updates. */
+    value: number | null
+    expected: number | null
+    low: number | null
+    high: number | null
+    is_alert: boolean
+  }[]
+  /** Of freshness. */
+  cadence?: {
+    updates: number
+    typical_gap_hours: number
+    threshold_hours: number
+  }
+  computed_at: string
+}
+
 export interface RedrivenJobs {
   /** How many jobs. */
   redriven: number
@@ -5373,6 +5759,11 @@ export interface RemovePasswordRequest {
 export interface ResetOnboardingRequest {
   /** Defaults to all chapters. */
   chapter?: 'connect' | 'discover' | 'freshness' | 'schema'
+}
+
+export interface RestoreRecommendationsRequest {
+  /** Ids of recommendations, of one source or several. */
+  ids: string[]
 }
 
 export interface RotatedSecret {
@@ -6051,6 +6442,27 @@ export interface TeamsConfig {
   webhook_url: string
 }
 
+export interface ThresholdRecommendations {
+  recommendations: {
+    table_path: string
+    metric_type: string
+    current_threshold: number
+    suggested_threshold: number
+    direction: 'increase' | 'decrease'
+    reasoning: string
+    confidence: number
+    historical_alerts: number
+    projected_reduction: string
+  }[]
+  asset_id: string
+  monitored_items_analyzed: number
+  items_with_recommendations: number
+}
+
+export interface ThresholdRecommendationsData {
+  data: ThresholdRecommendations
+}
+
 export interface TrackEventRequest {
   /** The name of the event. */
   event_name: string
@@ -6522,6 +6934,22 @@ export interface Versions {
   postgresql: string
 }
 
+export interface WatchPolicy {
+  asset_id: string
+  /** Null without a policy. */
+  level: 'light' | 'standard' | 'deep' | null
+  include_patterns: string[]
+  exclude_patterns: string[]
+  /** When it was last applied. */
+  applied_at: string | null
+  created_at: string | null
+  updated_at: string | null
+}
+
+export interface WatchPolicyData {
+  data: WatchPolicy
+}
+
 export interface WatchedKind {
   /** In a dry run, the ones to create. */
   created: number
@@ -6545,6 +6973,9 @@ export interface WatchedTables {
   freshness: WatchedKind
   not_null: WatchedKind
   unique: WatchedKind
+  /** With a level: further checks that were created, by type. */
+  recommended?: Record<string, number>
+  level: 'light' | 'standard' | 'deep' | null
   /** Statements a day that this adds at the source: one daily scan of each table with new checks, and the freshness checks of tables that are read together. Rules that fail send more, to find invalid rows. */
   statements_per_day: {
     checks: number

@@ -49,6 +49,7 @@ export type Kind =
   | 'chartLink'
   | 'contract'
   | 'contractExport'
+  | 'recommendation'
 
 /** Gives the id of a thing: that of the caller's company, another company's, or one made up. */
 export type Id = (kind: Kind) => string
@@ -124,6 +125,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /catalog': { access: 'open' },
   'GET /checks': { access: 'open' },
   'GET /changes': { access: 'open' },
+  'GET /recommendations': { access: 'open' },
   'GET /settings/{id?}': { access: 'open', at: { id: '=people' } },
   'GET /console/files/{version}/{path*}': {
     access: 'open',
@@ -256,6 +258,29 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/coverage/company': { access: 'read' },
   'GET /api/v1/sdk/coverage/{asset_id}': { access: 'read', at: sources },
   'GET /api/v1/sdk/coverage/{asset_id}/gaps': { access: 'read', at: sources },
+  'POST /api/v1/sdk/coverage/{asset_id}/apply': {
+    access: 'write',
+    at: sources,
+    body: () => ({ types: ['metrics'] }),
+  },
+  'GET /api/v1/sdk/recommendations/coverage': { access: 'read', query: onTable },
+
+  // Recommendations.
+  'GET /api/v1/sdk/recommendations': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/recommendations/freshness': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/recommendations/metrics': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/recommendations/thresholds': { access: 'read', query: onTable },
+  'POST /api/v1/sdk/recommendations/apply': { access: 'write', body: id => ({ asset_id: id('source') }) },
+  'POST /api/v1/sdk/recommendations/dismiss': {
+    access: 'write',
+    body: id => ({ ids: [id('recommendation')] }),
+  },
+  'POST /api/v1/sdk/recommendations/restore': {
+    access: 'write',
+    body: id => ({ ids: [id('recommendation')] }),
+    isPartial: true,
+  },
+  'POST /api/v1/sdk/recommendations/{id}/past': { access: 'write', ...is('recommendation') },
 
   // Users and invitations.
   'GET /api/v1/users': { access: 'users' },
@@ -314,6 +339,9 @@ export const ROUTES: Record<string, Classified> = {
     at: sources,
     body: () => ({ row_count: true, freshness: true, keys: true }),
   },
+  'GET /api/v1/sdk/assets/{asset_id}/watch': { access: 'read', at: sources },
+  // It has no policy.
+  'DELETE /api/v1/sdk/assets/{asset_id}/watch': { access: 'write', at: sources, answers: 404 },
   'GET /api/v1/sdk/assets/{asset_id}/usage': { access: 'read', at: sources },
   'GET /api/v1/sdk/jobs/{job_id}': { access: 'read' },
   'POST /api/v1/sdk/jobs/{job_id}/cancel': { access: 'write' },

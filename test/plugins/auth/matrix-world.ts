@@ -6,6 +6,7 @@ import { ROLES, SCOPES, type Role } from '../../../server/http/access.ts'
 import { startServer, type TestServer } from '../../helpers/server.ts'
 import { startSource } from '../../helpers/source.ts'
 import type { Kind } from './matrix-routes.ts'
+import { suggestionId } from '../../../plugins/recommendations/rules/suggest.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown
@@ -239,6 +240,7 @@ async function fillChecks(app: TestServer, holding: Holding): Promise<void> {
     `insert into contract_exports (id, company_id, status, request) values ($1, $2, 'pending', '{}')`,
     [ids.contractExport, holding.companyId],
   )
+  ids.recommendation = suggestionId(ids.table!, { kind: 'metric', type: 'row_count', column: null })
   ids.tag = await made(app, holding, '/api/v1/sdk/tags', { asset_id: ids.table, name: 'money' })
   const look = (path: string) => app.ask('GET', path, undefined, holding.credentials.owner)
   ids.ruleNumber = String((await look(`${on('validity')}/${ids.rule}`)).body.data.id)

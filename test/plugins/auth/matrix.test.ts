@@ -58,7 +58,10 @@ function idOf(kind: Kind, whose: Whose): string {
   if (whose === 'theirs') return theirs.ids[kind]
   if (whose === 'malformed') return 'not-an-id'
   const number = String(randomInt(100_000, 999_999))
-  return kind.endsWith('Number') ? number : ours.ids[kind].replace(/[0-9a-f-]{36}/, randomUUID())
+  if (kind.endsWith('Number')) return number
+  // Recommendations hold the id of their table without its hyphens.
+  const digits = randomUUID().replaceAll('-', '')
+  return ours.ids[kind].replace(/[0-9a-f-]{36}/, randomUUID()).replace(/[0-9a-f]{32}/, digits)
 }
 
 /** A request of a route. `sent` are the ids in it, in order; `places` says where each one stands. */

@@ -79,6 +79,8 @@ const variables: Record<string, () => unknown> = {
   CHANGE: async () => (await get('/sdk/schema/changes?unacknowledged_only=true')).data.data[0].id,
   DESTINATION: async () =>
     (await get('/sdk/alerts/destinations')).data.destinations[0]?.id ?? (await makeDestination()),
+  RECOMMENDATION: async () =>
+    (await get('/sdk/recommendations?asset_id=demo_shop&limit=1')).data.recommendations[0].id,
   BADGE: async () => (await get('/sdk/badges')).data.badges[0].public_id,
 }
 let token: string | undefined

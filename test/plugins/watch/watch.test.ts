@@ -1,7 +1,8 @@
 import t from 'tap'
+import { applyJob, dispatchPolicies } from '../../../plugins/watch/jobs.ts'
 import { startWorlds } from '../freshness/worlds.ts'
 
-const { server, tenant, stranger, query, world } = await startWorlds(t)
+const { server, tenant, stranger, query, world, discover } = await startWorlds(t)
 
 const watch = (asset: string, body: object, who = tenant) =>
   who.ask('POST', `/api/v1/sdk/assets/${asset}/watch`, body)
@@ -51,6 +52,7 @@ t.test('one request watches the tables that match, and says what it skips', asyn
         { reason: 'composite_key', count: 1, tables: [path('items')] },
       ],
     },
+    level: null,
     statements_per_day: { checks: 3, freshness: 24 },
     dry_run: true,
   })
@@ -186,4 +188,130 @@ t.test('thousands of tables are watched within seconds', async t => {
     statements_per_day: { checks: 5_001, freshness: 264 },
   })
   t.ok(seconds < 20, `${seconds} s`)
+})
+
+t.test('a level is kept as the policy of the source, for tables that come later', async t => {
+  const { source, database } = await world(t, SHOP)
+  const path = `/api/v1/sdk/assets/${source.id}/watch`
+  t.match((await tenant.ask('GET', path)).body.data, { level: null })
+  t.match(await tenant.ask('DELETE', path), { status: 404 })
+  const tried = await watch(source.id, { level: 'light', exclude_patterns: ['tmp_*'], dry_run: true })
+  t.match((await tenant.ask('GET', path)).body.data, { level: null }, 'a dry run keeps nothing')
+  const made = await watch(source.id, { level: 'light', exclude_patterns: ['tmp_*'] })
+  t.same(made.body.data, { ...tried.body.data, dry_run: false })
+  t.match(made.body.data, {
+    matched: 3,
+    level: 'light',
+    row_count: { created: 3 },
+    freshness: { created: 2 },
+    not_null: { created: 3 },
+    unique: { created: 1 },
+    recommended: {},
+    statements_per_day: { checks: 3, freshness: 24 },
+  })
+  t.match((await tenant.ask('GET', path)).body.data, { level: 'light', exclude_patterns: ['tmp_*'] })
+
+  await query(
+    `delete from metrics where source_id = $1 and table_id in (select id from tables where name = 'notes')`,
+    [source.id],
+  )
+  await database.query(
+    'create table invoices (id int primary key, created_at timestamptz); create table tmp_x (id int)',
+  )
+  await discover(source.id)
+  const applied = server.jobs.settled(applyJob, data => data.source_id === source.id)
+  await server.jobs.send(dispatchPolicies, {})
+  await applied
+  const checks = await query(
+    `select t.name, m.metric_type as type from metrics m join tables t on t.id = m.table_id where m.source_id = $1
+     union all select t.name, rule_type from validity_rules r join tables t on t.id = r.table_id
+       where r.source_id = $1 and t.name = 'invoices'
+     union all select t.name, 'freshness' from freshness_schedules f join tables t on t.id = f.table_id
+       where f.source_id = $1 and t.name = 'invoices' order by 1, 2`,
+    [source.id],
+  )
+  t.strictSame(
+    checks.map(({ name, type }) => `${String(name)} ${String(type)}`),
+    [
+      'invoices NOT_NULL',
+      'invoices UNIQUE',
+      'invoices freshness',
+      'invoices row_count',
+      'items row_count',
+      'orders row_count',
+    ],
+    'new tables are watched, and what a person removed stays removed',
+  )
+  t.match((await tenant.ask('DELETE', path)).body.data, { success: true })
+  t.match((await stranger.ask('GET', path)).status, 404)
+  const { body: log } = await tenant.ask('GET', '/api/v1/audit-log?limit=2')
+  t.match(log.data, [
+    { action: 'watch.removed', details: { level: 'light' } },
+    { action: 'watch.applied', actor: 'system', details: { created: { row_count: 1 } } },
+  ])
+})
+
+t.test('the level standard profiles tables, and creates what their profiles speak for', async t => {
+  const { source, database } = await world(
+    t,
+    `create table customers (id int primary key, email text);
+     create table orders (id int primary key, customer_id int, status text, total numeric, created_at timestamptz);
+     insert into customers select n, 'c' || n || '@example.com' from generate_series(1, 300) n;
+     insert into orders select n, 1 + n % 300, (array['new', 'paid', 'sent'])[1 + n % 3], n % 50, now() - make_interval(hours => n)
+       from generate_series(1, 1200) n`,
+  )
+  const settled = server.jobs.settled(applyJob, data => data.source_id === source.id)
+  t.match(await watch(source.id, { level: 'standard' }), { status: 200 })
+  await settled
+  const rules = await query(
+    `select t.name || '.' || r.column_name || ' ' || r.rule_type as rule, r.rule_config, r.latest_status
+     from validity_rules r join tables t on t.id = r.table_id where r.source_id = $1 order by 1`,
+    [source.id],
+  )
+  t.strictSame(
+    rules.map(({ rule }) => rule),
+    [
+      'customers.email NOT_NULL',
+      'customers.email REGEX',
+      'customers.id NOT_NULL',
+      'customers.id UNIQUE',
+      'orders.created_at NOT_NULL',
+      'orders.customer_id NOT_NULL',
+      'orders.id NOT_NULL',
+      'orders.id UNIQUE',
+      'orders.status ENUM',
+      'orders.status NOT_NULL',
+      'orders.total NOT_NULL',
+      'orders.total RANGE',
+    ],
+  )
+  const references = await query('select * from referential_checks where source_id = $1', [source.id])
+  t.match(references, [{ child_column_name: 'customer_id', parent_column_name: 'id' }], 'by name and values')
+
+  await database.query(
+    `insert into orders values (5000, 999, 'lost', -1, now()), (5001, null, null, null, null);
+     update customers set email = 'no address' where id = 1`,
+  )
+  for (const { id } of await query('select id from tables where source_id = $1', [source.id]))
+    await server.plugins.scans.runTable(tenant.companyId, String(id), 'active')
+  const failing = await query(
+    `select column_name || ' ' || rule_type as rule from validity_rules where source_id = $1 and latest_status = 'fail'
+     union all select child_column_name || ' orphans' from referential_checks where source_id = $1 and latest_status = 'fail'
+     order by 1`,
+    [source.id],
+  )
+  t.strictSame(
+    failing.map(({ rule }) => rule),
+    [
+      'created_at NOT_NULL',
+      'customer_id NOT_NULL',
+      'customer_id orphans',
+      'email REGEX',
+      'status ENUM',
+      'status NOT_NULL',
+      'total NOT_NULL',
+      'total RANGE',
+    ],
+    'each planted fault is found',
+  )
 })

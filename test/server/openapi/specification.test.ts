@@ -71,7 +71,7 @@ GET    /redoc                                                   -
 /** Routes that the specification does not name, and why they are there. */
 const OURS: [pattern: RegExp, reason: string][] = [
   [
-    /^GET \/(guide|catalog|checks|changes|(settings|contracts)\/\{id\})$|^\w+ \/console\//,
+    /^GET \/(guide|catalog|checks|changes|recommendations|(settings|contracts)\/\{id\})$|^\w+ \/console\//,
     'the console and the start of the documentation',
   ],
   [/^GET \/api\/public\/magic-login$/, 'refuses what only follows links: decisions 8'],
@@ -83,7 +83,11 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^\w+ \/api\/v1\/sdk\/monitors\/|^GET \/api\/public\/schemas\/monitors\.json$/,
     'checks that stand in files, and their schema for editors',
   ],
-  [/^GET \/api\/v1\/sdk\/coverage\//, 'which tables are watched, for the published client: decisions 16'],
+  [/^\w+ \/api\/v1\/sdk\/coverage\//, 'which tables are watched, for the published client: decisions 16'],
+  [
+    /^\w+ \/api\/v1\/sdk\/recommendations(\/|$)/,
+    'recommended checks, and what published clients read of them',
+  ],
   [/^\w+ \/api\/v1\/sdk\/operations(\/|$)/, 'the jobs of a company, for its admins'],
   [/^GET \/api\/v1\/sdk\/usage\/tables$/, 'which tables cost most, for the console'],
   [

@@ -19,6 +19,7 @@ interface Result {
 }
 
 const OTHERS: readonly Result[] = [
+  { address: '/recommendations', name: texts.recommendations, detail: '', icon: 'check' },
   { address: '/schedules', name: texts.schedules, detail: '', icon: 'clock' },
   { address: '/settings', name: texts.settings, detail: '', icon: 'settings' },
   { address: '/api/public/docs/index.md', name: texts.guide, detail: '', icon: 'guide' },

@@ -93,6 +93,7 @@ export function Checks() {
       <${Help} page="checks" about=${texts.checks} />
     </h1>
     <${CheckFilters} isFiltered=${isFiltered} />
+    <p><a href="/recommendations">${texts.recommendations}</a></p>
     ${
       targets.length > 0 &&
       html`<div class="bulk">

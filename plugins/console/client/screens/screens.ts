@@ -12,6 +12,7 @@ const SCREENS: Record<string, ComponentType<ScreenProps> | LazyComponent<ScreenP
   '': Overview,
   alerts: lazy(async () => (await import('./alerts.ts')).Alerts),
   checks: lazy(async () => (await import('./checks.ts')).Checks),
+  recommendations: lazy(async () => (await import('./recommendations/recommendations.ts')).Recommendations),
   catalog: lazy(async () => (await import('./catalog.ts')).Catalog),
   tables: lazy(async () => (await import('./table.ts')).TablePage),
   sources: lazy(async () => (await import('./sources.ts')).Sources),

@@ -104,6 +104,7 @@ async function fill(sourceId: string, keptId: string) {
      values (gen_random_uuid(), $1, $2, '{}', 'allow')`,
     [tenant.companyId, sourceId],
   )
+  await send('POST', `/sdk/assets/${sourceId}/watch`, { level: 'light' })
   await send('PATCH', '/auth/preferences', { default_asset_id: orders }, tenant.token)
   await source.query('alter table orders add column note text')
   await discover({ app, tenant, asset: { id: sourceId } })

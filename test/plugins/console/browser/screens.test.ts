@@ -29,6 +29,11 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     cooldown_minutes: 60,
   })
   const tested = await tenant.ask('POST', `/api/v1/sdk/alerts/destinations/${destination}/test`, {})
+  const { body: recommended } = await tenant.ask(
+    'GET',
+    `/api/v1/sdk/recommendations?asset_id=${world.source}&type=row_count,freshness,mean&limit=1`,
+  )
+  const recommendation = String(recommended.data.recommendations[0].id)
   const table = `/tables/${encodeURIComponent(world.table)}`
   const screens = {
     overview: '/',
@@ -37,6 +42,8 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     catalog: '/catalog',
     search: '/catalog?search=email&status=failing',
     checks: '/checks',
+    recommendations: `/recommendations?source=${world.source}`,
+    recommendation: `/recommendations?source=${world.source}&open=${recommendation}`,
     health: table,
     check: `${table}?check=${world.metricId}`,
     addCheck: `${table}?add`,

@@ -3,6 +3,7 @@ import type { Source } from 'tidemark/client'
 import { Fields, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { buildBody, type FieldSpec } from '../../forms/schema.ts'
+import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData, useDebounced } from '../../lib/data.ts'
 import { formatNumber } from '../../lib/format.ts'
@@ -10,20 +11,32 @@ import { html } from '../../lib/html.ts'
 import { sourceAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Help } from '../../parts/help.ts'
+import { notify } from '../../parts/notices.ts'
 import { Loaded } from '../../parts/states.ts'
+import { Ago } from '../../parts/time.ts'
 import { watchTexts } from '../../texts/watching.ts'
 import { BulkFreshness } from './bulk-freshness.ts'
 import { PAUSE_MS, patternFields } from './watch-fields.ts'
 
 const KINDS = ['row_count', 'freshness', 'keys'] as const
 
-const fields: FieldSpec[] = [
-  ...KINDS.map((name): FieldSpec => ({
-    ...{ name, label: watchTexts.kinds[name], kind: 'flag', initial: true },
-    hint: watchTexts.kindHints[name],
-  })),
-  ...patternFields,
-]
+/** In place of a level: the three kinds, once. */
+const ONCE = 'once'
+
+const levelField: FieldSpec = {
+  ...{ name: 'level', label: watchTexts.level, kind: 'choice', initial: 'standard', isRequired: true },
+  choices: Object.entries(watchTexts.levels),
+  hint: watchTexts.levelHint,
+}
+const kindFields = KINDS.map((name): FieldSpec => ({
+  ...{ name, label: watchTexts.kinds[name], kind: 'flag', initial: true },
+  hint: watchTexts.kindHints[name],
+}))
+const fields: FieldSpec[] = [levelField, ...kindFields, ...patternFields]
+
+/** The fields that a choice of level leaves. */
+const fieldsOf = (level: unknown): FieldSpec[] =>
+  level === ONCE ? [...kindFields, ...patternFields] : [levelField, ...patternFields]
 
 const request = async (id: string, body: object, signal?: AbortSignal) =>
   (await api.post('/api/v1/sdk/assets/{asset_id}/watch', { path: { asset_id: id }, body, signal })).data
@@ -35,23 +48,58 @@ export function WatchTab({ source }: { source: Source }) {
   if (!canWrite()) return html`<p class="quiet">${watchTexts.cannotEdit}</p>`
   if (!source.last_refresh_at) return html`<p class="quiet">${watchTexts.notDiscovered}</p>`
   const other = query.get('part') === 'freshness' ? null : 'freshness'
-  return html`${other ? html`<${WatchForm} source=${source} />` : html`<${BulkFreshness} source=${source} />`}
+  return html`${other ? html`<${PolicyAndForm} source=${source} />` : html`<${BulkFreshness} source=${source} />`}
     <p>
       <a class="button" href=${withQuery(location.pathname, { tab: 'watch', part: other })}
         >${other ? watchTexts.toBulk : watchTexts.toChecks}</a
       >
+      ${' '}<a class="button" href=${withQuery('/recommendations', { source: source.name })}
+        >${watchTexts.toRecommendations}</a
+      >
     </p>`
 }
 
-function WatchForm({ source }: { source: Source }) {
+async function loadPolicy(id: string, signal: AbortSignal) {
+  return (await api.get('/api/v1/sdk/assets/{asset_id}/watch', { path: { asset_id: id }, signal })).data
+}
+type Policy = Awaited<ReturnType<typeof loadPolicy>>
+
+function PolicyAndForm({ source }: { source: Source }) {
+  const policy = useData(`policy ${source.id}`, signal => loadPolicy(source.id, signal))
+  return html`<${Loaded} of=${policy} what=${watchTexts.policy.toLowerCase()} rows=${8}>
+    ${(found: Policy) =>
+      html`${found.level !== null && html`<${PolicyState} policy=${found} reload=${policy.reload} />`}
+        <${WatchForm} key=${found.updated_at} source=${source} policy=${found} reload=${policy.reload} />`}
+  <//>`
+}
+
+/** By what the source is watched, and the button that ends it. */
+function PolicyState({ policy, reload }: { policy: Policy; reload: () => void }) {
+  const [isRemoving, remove] = useAction(watchTexts.endPolicy, async () => {
+    await api.delete('/api/v1/sdk/assets/{asset_id}/watch', { path: { asset_id: policy.asset_id } })
+    notify(watchTexts.policyEnded)
+    reload()
+  })
+  return html`<p class="actions above">
+    <span
+      ><strong>${watchTexts.policyOf(watchTexts.levelNames[policy.level!])}</strong>${' '}
+      <span class="quiet">${watchTexts.appliedAt} <${Ago} at=${policy.applied_at} /></span
+    ></span>
+    <button disabled=${isRemoving} onClick=${remove}>${watchTexts.endPolicy}</button>
+  </p>`
+}
+
+function WatchForm({ source, policy, reload }: { source: Source; policy: Policy; reload: () => void }) {
   const [done, setDone] = useState<Watched>()
-  const form = useForm(`watch ${source.id}`, fields)
-  const isAny = KINDS.some(name => form.values[name] === true)
-  const body = buildBody(fields, form.values)
+  const form = useForm(`watch ${source.id}`, fields, policy.level === null ? undefined : policy)
+  const { level } = form.values
+  const isAny = level !== ONCE || KINDS.some(name => form.values[name] === true)
+  const body = buildBody(fieldsOf(level), form.values)
   const submit = () =>
     isAny &&
-    form.send(fields, async sent => {
-      setDone(await request(source.id, sent))
+    form.attempt(fieldsOf(level), async () => {
+      setDone(await request(source.id, body))
+      if (level !== ONCE) reload()
     })
   return html`<section class="with-side">
     <div>
@@ -59,7 +107,7 @@ function WatchForm({ source }: { source: Source }) {
         ${watchTexts.checks}<${Help} page="checks#watch-many-tables-at-once" about=${watchTexts.checks} />
       </h2>
       <${Form} form=${form} submit=${submit} label=${watchTexts.start} busyLabel=${watchTexts.starting}>
-        <${Fields} form=${form} of=${fields} />
+        <${Fields} form=${form} of=${[levelField, ...fieldsOf(level).filter(spec => spec !== levelField)]} />
         ${!isAny && html`<p class="bad" role="alert">${watchTexts.chooseOne}</p>`}
       <//>
       ${
@@ -82,7 +130,9 @@ function WatchForm({ source }: { source: Source }) {
 }
 
 const ROWS = ['row_count', 'freshness', 'not_null', 'unique'] as const
-const countCreated = (watched: Watched) => ROWS.reduce((sum, name) => sum + watched[name].created, 0)
+const countCreated = (watched: Watched) =>
+  ROWS.reduce((sum, name) => sum + watched[name].created, 0) +
+  Object.values(watched.recommended ?? {}).reduce((sum, count) => sum + count, 0)
 
 /** What the request would create. @param round changes when something was created */
 function Preview({ source, body, round }: { source: Source; body: object; round: number }) {
@@ -117,8 +167,17 @@ function Counts({ watched }: { watched: Watched }) {
               <td class="right">${formatNumber(watched[name].existing)}</td>
             </tr>`,
         )}
+        ${Object.entries(watched.recommended ?? {}).map(
+          ([name, count]) =>
+            html`<tr key=${name}>
+              <th scope="row">${name}</th>
+              <td class="right">${formatNumber(count)}</td>
+              <td></td>
+            </tr>`,
+        )}
       </tbody>
     </table>
+    ${watched.level !== null && watched.level !== 'light' && html`<p class="quiet">${watchTexts.afterProfiles}</p>`}
     ${
       reasons.size > 0 &&
       html`<h3>${watchTexts.skipped}</h3>

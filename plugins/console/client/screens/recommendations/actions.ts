@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks'
+import { useAction } from '../../lib/action.ts'
+import { html } from '../../lib/html.ts'
+import { Dialog } from '../../parts/dialog.ts'
+import { notify } from '../../parts/notices.ts'
+import { texts } from '../../texts.ts'
+import { recommendationTexts } from '../../texts/recommendations.ts'
+import {
+  applyRecommendations,
+  dismissRecommendations,
+  restoreRecommendations,
+  type Recommendation,
+} from './requests.ts'
+
+/** What can be done with the selected recommendations. */
+export function SelectionActions({
+  targets,
+  changed,
+}: {
+  targets: readonly Recommendation[]
+  changed: () => void
+}) {
+  const ids = targets.map(({ id }) => id)
+  const isIn = (...statuses: Recommendation['status'][]) =>
+    targets.some(({ status }) => statuses.includes(status))
+  const [isApplying, apply] = useAction(recommendationTexts.apply, async () => {
+    const { created_count: count } = await applyRecommendations({ ids })
+    notify(recommendationTexts.applied(count))
+    changed()
+  })
+  const [isDismissing, dismiss] = useAction(recommendationTexts.dismiss, async () => {
+    notify(recommendationTexts.dismissed(await dismissRecommendations(ids)))
+    changed()
+  })
+  const [isRestoring, restore] = useAction(recommendationTexts.restore, async () => {
+    notify(recommendationTexts.restored(await restoreRecommendations(ids)))
+    changed()
+  })
+  const isBusy = isApplying || isDismissing || isRestoring
+  return html`<span class="actions">
+    ${
+      isIn('offered', 'dismissed', 'removed') &&
+      html`<button class="primary" disabled=${isBusy} onClick=${apply}>
+        ${isApplying ? recommendationTexts.applying : recommendationTexts.apply}
+      </button>`
+    }
+    ${
+      isIn('offered', 'removed', 'noisy') &&
+      html`<button disabled=${isBusy} onClick=${dismiss}>${recommendationTexts.dismiss}</button>`
+    }
+    ${
+      isIn('dismissed') &&
+      html`<button disabled=${isBusy} onClick=${restore}>${recommendationTexts.restore}</button>`
+    }
+  </span>`
+}
+
+type AllOf = Parameters<typeof applyRecommendations>[0]
+
+/** A button that creates everything that matches, after it said what that costs. */
+export function ApplyAll({ count, all, changed }: { count: number; all: AllOf; changed: () => void }) {
+  const [tried, setTried] = useState<{ checks: number; statements: number }>()
+  const name = recommendationTexts.applyAll(count)
+  const [isTrying, ask] = useAction(name, async () => {
+    const { created_count: checks, cost } = await applyRecommendations(all, true)
+    setTried({ checks, statements: cost.statements_per_day })
+  })
+  const [isApplying, apply] = useAction(name, async () => {
+    const { created_count: created } = await applyRecommendations(all)
+    setTried(undefined)
+    notify(recommendationTexts.applied(created))
+    changed()
+  })
+  return html`<button disabled=${isTrying} onClick=${ask}>${name}</button> ${
+      tried &&
+      html`<${Dialog} title=${recommendationTexts.applyAllTitle} close=${() => setTried(undefined)}>
+        <p>${recommendationTexts.applyAllText(tried.checks, tried.statements)}</p>
+        <p class="actions">
+          <button onClick=${() => setTried(undefined)}>${texts.cancel}</button>
+          <button class="primary" disabled=${isApplying} onClick=${apply}>
+            ${isApplying ? recommendationTexts.applying : recommendationTexts.apply}
+          </button>
+        </p>
+      <//>`
+    }`
+}

@@ -1,0 +1,171 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Source } from 'tidemark/client'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { useKeys } from '../../lib/keys.ts'
+import { changeQuery, sourceAddress, useQuery, withQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { Choice } from '../../parts/filters.ts'
+import { useSession, useTitle } from '../../parts/frame.ts'
+import { Help } from '../../parts/help.ts'
+import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
+import { useSources } from '../../parts/source-table.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { texts } from '../../texts.ts'
+import { recommendationTexts } from '../../texts/recommendations.ts'
+import { ApplyAll, SelectionActions } from './actions.ts'
+import { RecommendationTable } from './table.ts'
+import {
+  CONFIDENCES,
+  KINDS,
+  loadRecommendations,
+  readFilters,
+  STATUSES,
+  type RecommendationList,
+} from './requests.ts'
+
+const FILTERS = ['kind', 'confidence', 'status'] as const
+
+/** Recommended checks of a source, by table; the source and the filters stand in the address. */
+export function Recommendations() {
+  const sources = useSources({ sort: 'name', order: 'asc' })
+  useTitle(recommendationTexts.title)
+  return html`<div class="page">
+    <${Loaded} of=${sources} what=${texts.sources.toLowerCase()} rows=${12}>
+      ${(found: Source[]) =>
+        found.length === 0
+          ? html`<${Empty} title=${recommendationTexts.noSources} isScreen=${true}>
+              <p><a class="button primary" href="/sources?add=">${recommendationTexts.toSources}</a></p>
+            <//>`
+          : html`<${SourceRecommendations} sources=${found} />`}
+    <//>
+  </div>`
+}
+
+function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
+  const [query] = useQuery()
+  const { preferences } = useSession()
+  const source = query.get('source') ?? sources[0]!.name
+  const filters = readFilters(query)
+  const asked = { asset_id: source, ...filters, limit: pageSizeOf(preferences), offset: readOffset(query) }
+  const key = JSON.stringify(asked)
+  const list = useData<RecommendationList>(`recommendations ${key}`, signal =>
+    loadRecommendations(asked, signal),
+  )
+  const found = list.data?.recommendations ?? []
+  const [place, setPlace] = useState(-1)
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  useEffect(() => {
+    setPlace(-1)
+    setSelected(new Set())
+  }, [key])
+  const chosen = found[place]
+  const open = query.get('open')
+  const toggle = (id: string) => {
+    const next = new Set(selected)
+    if (!next.delete(id)) next.add(id)
+    setSelected(next)
+  }
+  const toggleDetails = (id: string) => changeQuery({ open: open === id ? null : id })
+  const go = (step: number) => {
+    const next = Math.max(0, Math.min(found.length - 1, place + step))
+    setPlace(next)
+    document.getElementById(`row-${next}`)?.scrollIntoView({ block: 'nearest' })
+  }
+  useKeys([
+    { keys: 'j', text: `${texts.next}: ${recommendationTexts.check}`, run: () => go(1) },
+    { keys: 'k', text: `${texts.previous}: ${recommendationTexts.check}`, run: () => go(-1) },
+    ...(canWrite()
+      ? [{ keys: 'x', text: texts.select(texts.check), run: () => chosen && toggle(chosen.id) }]
+      : []),
+    { keys: 'Enter', text: recommendationTexts.openDetails, run: () => chosen && toggleDetails(chosen.id) },
+    { keys: 'Escape', text: texts.close, run: () => setSelected(new Set()) },
+  ])
+  const changed = () => {
+    setSelected(new Set())
+    list.reload()
+  }
+  const total = list.data?.pagination.total
+  const targets = found.filter(({ id }) => selected.has(id))
+  const { status: _status, ...all } = { ...filters, asset_id: source }
+  const canApplyAll = canWrite() && !query.has('status') && (total ?? 0) > 0
+  return html`<h1>
+      ${total === undefined ? recommendationTexts.title : recommendationTexts.found(total)}
+      <${Help} page="recommendations" about=${recommendationTexts.title} />
+    </h1>
+    <${RecommendationFilters} sources=${sources} source=${source} />
+    ${
+      targets.length > 0
+        ? html`<div class="bulk">
+            <span role="status">${texts.selected(targets.length)}</span>
+            <${SelectionActions} targets=${targets} changed=${changed} />
+          </div>`
+        : canApplyAll &&
+          html`<p class="actions above"><${ApplyAll} count=${total!} all=${all} changed=${changed} /></p>`
+    }
+    <${Loaded} of=${list} what=${recommendationTexts.title.toLowerCase()} rows=${12}>
+      ${({ recommendations, pagination }: RecommendationList) =>
+        recommendations.length === 0
+          ? html`<${NoRecommendations} source=${source} />`
+          : html`<${RecommendationTable}
+                recommendations=${recommendations}
+                chosenId=${chosen?.id}
+                openId=${open}
+                selected=${selected}
+                toggle=${toggle}
+                toggleDetails=${toggleDetails}
+                setSelected=${setSelected}
+              /><${Paging} pagination=${pagination} />`}
+    <//>`
+}
+
+function RecommendationFilters({ sources, source }: { sources: readonly Source[]; source: string }) {
+  const [query] = useQuery()
+  const isFiltered = FILTERS.some(name => query.has(name))
+  const clear = Object.fromEntries([...FILTERS, 'offset'].map(name => [name, null]))
+  const isKnown = sources.some(({ name }) => name === source)
+  return html`<div class="filters">
+    <select
+      aria-label=${recommendationTexts.chooseSource}
+      value=${source}
+      onChange=${(event: Event) =>
+        changeQuery({ source: (event.target as HTMLSelectElement).value, offset: null, open: null })}
+    >
+      ${sources.map(({ name }) => html`<option key=${name} value=${name}>${name}</option>`)}
+      ${!isKnown && html`<option value=${source}>${source}</option>`}
+    </select>
+    <${Choice}
+      name="kind"
+      label=${texts.kind}
+      none=${texts.anyKind}
+      options=${KINDS.map(kind => [kind, recommendationTexts.kinds[kind]] as const)}
+    />
+    <${Choice}
+      name="confidence"
+      label=${recommendationTexts.confidence}
+      none=${recommendationTexts.anyConfidence}
+      options=${CONFIDENCES.map(each => [String(each), recommendationTexts.confidenceFrom(each)] as const)}
+    />
+    <${Choice}
+      name="status"
+      label=${recommendationTexts.status}
+      none=${recommendationTexts.offered}
+      options=${STATUSES.map(status => [status, recommendationTexts.statuses[status]] as const)}
+    />
+    ${isFiltered && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}
+  </div>`
+}
+
+function NoRecommendations({ source }: { source: string }) {
+  const [query] = useQuery()
+  if (FILTERS.some(name => query.has(name)) || query.has('offset'))
+    return html`<${Empty} title=${recommendationTexts.noMatch} />`
+  return html`<${Empty} title=${recommendationTexts.none}>
+    <p>${recommendationTexts.noneText}</p>
+    <p>
+      <a class="button" href=${withQuery(sourceAddress(source), { tab: 'watch' })}
+        >${recommendationTexts.toTables}</a
+      >
+    </p>
+  <//>`
+}

@@ -1,0 +1,52 @@
+import { SENSITIVITIES } from '../../../checks/detector.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { MetricAlerts, MetricAlertsRequest } from '../api.ts'
+import { countAnomalies } from '../replay.ts'
+
+interface ScoredMetric extends Pick<MetricAlerts, 'tablePath' | 'columnName' | 'metricType' | 'sensitivity'> {
+  /** Epoch seconds, z-score, and whether it was learning. */
+  points: [number, number, boolean][]
+}
+
+/** Snapshots that are read of one metric: two months of hourly ones. */
+const MAX_POINTS = 1_500
+/** Metrics that are read of one source. */
+const MAX_METRICS = 1_000
+
+/** Counts the alerts of active metrics from their stored snapshots, at their own and at other sensitivities. */
+export async function countAlerts(
+  trx: Transaction,
+  { sourceId, tableId, days }: MetricAlertsRequest,
+): Promise<MetricAlerts[]> {
+  const metrics = await rows<ScoredMetric>(
+    trx,
+    `select concat_ws('.', t.schema_name, t.name) as table_path, m.column_name, m.metric_type, m.sensitivity, s.points
+     from metrics m join tables t on t.company_id = m.company_id and t.id = m.table_id and t.is_active
+     cross join lateral (
+       select jsonb_agg(jsonb_build_array(extract(epoch from captured_at), z_score, is_learning)) as points
+       from (select captured_at, z_score, is_learning from metric_snapshots s
+         where s.company_id = m.company_id and s.metric_id = m.internal_id and s.status <> 'ERROR'
+           and not s.is_backfilled and s.captured_at > now() - make_interval(days => :days)
+         order by captured_at desc limit :maxPoints) newest) s
+     where m.company_id = :companyId and m.source_id = :sourceId and m.is_active
+       and (cast(:tableId as uuid) is null or m.table_id = :tableId) and s.points is not null
+     order by t.qualified_name, m.internal_id limit :maxMetrics`,
+    {
+      ...{ companyId: companyOf(trx), sourceId, tableId: tableId ?? null, days },
+      ...{ maxPoints: MAX_POINTS, maxMetrics: MAX_METRICS },
+    },
+  )
+  return metrics.map(({ points, ...metric }) => {
+    const scored = points.map(([at, zScore, isLearning]) => ({ at, zScore, isLearning, value: 0 }))
+    const alertsAt = (sensitivity: number) => ({
+      sensitivity,
+      alerts: countAnomalies(scored, sensitivity).alerts,
+    })
+    return {
+      ...metric,
+      captures: points.length,
+      alerts: alertsAt(metric.sensitivity).alerts,
+      bySensitivity: SENSITIVITIES.map(alertsAt),
+    }
+  })
+}

@@ -1,0 +1,69 @@
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
+import type { TableSuggestion } from './create.ts'
+import { StoredRecommendation } from './models.ts'
+import type { ComputedPast } from './past.ts'
+
+/** A recommendation and its place, as rows of decisions need it. */
+interface DecidedRow {
+  id: string
+  tableId: string
+  type: string
+  columnName: string | null
+}
+
+/** A decision of a caller, or of the policy of a source. */
+interface Decision {
+  sourceId: string
+  decision: 'applied' | 'dismissed'
+  reason?: string | null
+  by: string
+}
+
+const rowOf = ({ table, suggestion }: TableSuggestion): DecidedRow => ({
+  id: suggestion.id,
+  tableId: table.id,
+  type: suggestion.type,
+  columnName: suggestion.column,
+})
+
+/** Stores a decision on recommendations; a later one replaces it. */
+export async function saveDecision(
+  trx: Transaction,
+  decided: readonly TableSuggestion[],
+  { sourceId, decision, reason = null, by }: Decision,
+): Promise<void> {
+  const stored = decided.map(each => ({
+    ...rowOf(each),
+    ...{ sourceId, decision, reason, decidedBy: by, decidedAt: new Date() },
+  }))
+  await insertAll(stored, chunk =>
+    StoredRecommendation.query(trx)
+      .insert(chunk)
+      .onConflict('id')
+      .merge(['decision', 'reason', 'decidedBy', 'decidedAt']),
+  )
+}
+
+/** Takes dismissals back. @returns how many there were */
+export async function removeDismissals(trx: Transaction, ids: readonly string[]): Promise<number> {
+  const restored = await rows(
+    trx,
+    `update recommendations set decision = null, reason = null, decided_by = null, decided_at = null
+     where company_id = :companyId and id = any(cast(:ids as text[])) and decision = 'dismissed' returning id`,
+    { companyId: companyOf(trx), ids },
+  )
+  return restored.length
+}
+
+/** Stores what a recommended check would have said in the past. */
+export async function savePast(
+  trx: Transaction,
+  sourceId: string,
+  suggested: TableSuggestion,
+  past: ComputedPast,
+): Promise<void> {
+  await StoredRecommendation.query(trx)
+    .insert({ ...rowOf(suggested), sourceId, past, pastAt: new Date() })
+    .onConflict('id')
+    .merge(['past', 'pastAt'])
+}

@@ -1,0 +1,28 @@
+import type { Plugin } from '@hapi/hapi'
+import type { ApiTag } from '../../server/openapi/tags.ts'
+import type { RecommendationsApi } from './api.ts'
+import { applyOffers, isAtLevel } from './apply.ts'
+import { publishedRoutes } from './published-routes.ts'
+import { routes } from './routes.ts'
+
+/** Checks that the evidence of tables speaks for: why, what they cost, and what they would have said. */
+export const recommendations: Plugin<undefined> = {
+  name: 'recommendations',
+  dependencies: ['catalog', 'scans', 'validity', 'metrics', 'referential', 'freshness', 'profiles'],
+  register(server) {
+    Object.assign(server.apiParts.tags, {
+      recommendations: {
+        title: 'Recommendations',
+        group: 'Monitoring',
+        order: 104,
+        description: 'Checks that constraints, profiles, names and history of tables speak for.',
+        page: '/api/public/docs/recommendations.md',
+      },
+    } satisfies Record<string, ApiTag>)
+    server.route([...routes, ...publishedRoutes])
+    server.expose({
+      apply: (trx, request) => applyOffers(server, trx, request),
+      isAtLevel,
+    } satisfies RecommendationsApi)
+  },
+}

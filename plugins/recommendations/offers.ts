@@ -1,0 +1,139 @@
+import type { Server } from '@hapi/hapi'
+import type { Transaction } from '../../server/database/database.ts'
+import { parseDuration } from '../../server/settings/durations.ts'
+import type { Source } from '../catalog/api.ts'
+import { createSuggested, readWatched, type TableSuggestion, type WatchedTables } from './create.ts'
+import { readEvidence, readTables } from './evidence.ts'
+import { StoredRecommendation } from './models.ts'
+import type { CheckKind, TableEvidence } from './rules/evidence.ts'
+import { indexParents } from './rules/references.ts'
+import { suggestChecks, type IdentifiedSuggestion } from './rules/suggest.ts'
+
+/**
+ * What became of a recommendation: `removed` was applied, and its check is gone; `noisy` would have alerted on its past.
+ */
+export const STATUSES = ['offered', 'applied', 'dismissed', 'removed', 'noisy'] as const
+export type OfferStatus = (typeof STATUSES)[number]
+
+/** What a check adds at the source each day. */
+export interface OfferCost {
+  statementsPerDay: number
+  /** Rows that it reads beside those that are read anyway; null where the size of the table is not known. */
+  rowsPerDay: number | null
+  /** Whether it shares the statement of a scan. */
+  isShared: boolean
+}
+
+/** A recommended check with what was decided on it. */
+export interface Offer extends TableSuggestion {
+  status: OfferStatus
+  cost: OfferCost
+  stored: StoredRecommendation | undefined
+}
+
+/** Which recommendations are wanted. */
+export interface OfferFilter {
+  /** Only of these tables. */
+  tableIds?: ReadonlySet<string> | undefined
+  isWanted(suggestion: IdentifiedSuggestion): boolean
+}
+
+/**
+ * Recommends checks for the active tables of a source, some tables at a time. Nothing is stored: the catalog, profiles and
+ * decisions make what is recommended.
+ */
+export async function* readOffers(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  { tableIds, isWanted }: OfferFilter,
+): AsyncGenerator<Offer[]> {
+  const all = await readTables(trx, source)
+  const parents = indexParents(all)
+  const tables = tableIds ? all.filter(({ id }) => tableIds.has(id)) : all
+  const watched = await readWatched(server, trx, source)
+  for await (const batch of readEvidence(server, trx, source, tables, parents)) {
+    const suggested = batch.tables.flatMap(table =>
+      suggestChecks(table, parents, batch.parentProfiles)
+        .filter(suggestion => isAllowed(source, suggestion.kind) && isWanted(suggestion))
+        .map(suggestion => ({ table, suggestion })),
+    )
+    const { missing, refused } = await createSuggested(server, trx, source, suggested, true)
+    const stored = await readStored(trx, batch.tables)
+    yield suggested
+      .filter(({ suggestion }) => !refused.has(suggestion.id))
+      .map(each => {
+        const decided = stored.get(each.suggestion.id)
+        const status = statusOf(missing.has(each.suggestion.id), decided)
+        return { ...each, status, cost: costOf(source, each, watched), stored: decided }
+      })
+  }
+}
+
+/** Rows of such a source may not be read. */
+function isAllowed({ queryAccessLevel }: Source, kind: CheckKind): boolean {
+  return queryAccessLevel !== 'schema_only' || kind === 'freshness'
+}
+
+/** Only what a decision or a computed past says of some tables. */
+async function readStored(trx: Transaction, tables: readonly TableEvidence[]) {
+  const stored = await StoredRecommendation.query(trx).whereRaw('table_id = any(cast(? as uuid[]))', [
+    tables.map(({ id }) => id),
+  ])
+  return new Map(stored.map(row => [row.id, row]))
+}
+
+function statusOf(isMissing: boolean, stored: StoredRecommendation | undefined): OfferStatus {
+  if (!isMissing) return 'applied'
+  if (stored?.decision === 'dismissed') return 'dismissed'
+  if (stored?.decision === 'applied') return 'removed'
+  return (stored?.past?.alerts ?? 0) > 0 ? 'noisy' : 'offered'
+}
+
+const DAY_SECONDS = 86_400
+const HOUR_SECONDS = 3_600
+
+/** Freshness is checked every hour, unless the source has another default. */
+function freshnessChecksPerDay({ freshnessDefaults }: Source): number {
+  return Math.ceil(DAY_SECONDS / (parseDuration(freshnessDefaults?.check_interval ?? '') ?? HOUR_SECONDS))
+}
+
+function costOf(source: Source, { table, suggestion }: TableSuggestion, watched: WatchedTables): OfferCost {
+  const rows = rowsOf(table)
+  if (suggestion.kind === 'freshness') {
+    const checks = freshnessChecksPerDay(source)
+    const rowsPerDay = suggestion.column === null ? 0 : rows === null ? null : rows * checks
+    const statementsPerDay = watched.isFreshnessChecked ? 0 : checks
+    return { statementsPerDay, rowsPerDay, isShared: true }
+  }
+  if (suggestion.kind === 'referential') return { statementsPerDay: 1, rowsPerDay: rows, isShared: false }
+  const isScanned = watched.scanned.has(table.id)
+  return { statementsPerDay: isScanned ? 0 : 1, rowsPerDay: isScanned ? 0 : rows, isShared: true }
+}
+
+function rowsOf({ profile, estimatedRows }: TableEvidence): number | null {
+  return profile?.rowCount ?? estimatedRows
+}
+
+/** What several checks add together: those of one table share a scan, and freshness of one source a statement. */
+export function sumCosts(offers: readonly Offer[]): OfferCost {
+  const scanned = new Map<string, Offer>()
+  const own: Offer[] = []
+  let isFreshnessCounted = false
+  for (const offer of offers) {
+    const { kind } = offer.suggestion
+    if (kind === 'referential') own.push(offer)
+    else if (kind !== 'freshness') scanned.set(offer.table.id, offer)
+    else {
+      const { cost } = offer
+      own.push(isFreshnessCounted ? { ...offer, cost: { ...cost, statementsPerDay: 0 } } : offer)
+      isFreshnessCounted = true
+    }
+  }
+  const costs = [...own, ...scanned.values()].map(({ cost }) => cost)
+  return {
+    statementsPerDay: costs.reduce((sum, { statementsPerDay }) => sum + statementsPerDay, 0),
+    rowsPerDay: costs.reduce((sum, { rowsPerDay }) => sum + (rowsPerDay ?? 0), 0),
+    isShared: true,
+  }
+}

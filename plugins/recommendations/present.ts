@@ -1,0 +1,30 @@
+import { tablePath } from '../../connectors/catalog.ts'
+import type { Offer, OfferCost } from './offers.ts'
+
+/** A recommendation as replies show it; lists leave the points of its past out. */
+export function presentOffer(
+  { table, suggestion, status, cost, stored }: Offer,
+  { hasSeries = false } = {},
+): object {
+  const { id, kind, type, column, config, settings, parent, confidence, reason, basis, evidence } = suggestion
+  const past = stored?.past ?? null
+  return {
+    id,
+    asset_id: table.id,
+    table_path: tablePath(table),
+    ...{ kind, type, column_name: column, config: { ...config, ...settings } },
+    parent: parent ? { table_path: tablePath(parent.table), column_name: parent.column } : null,
+    ...{ confidence, reason, basis, evidence },
+    cost: presentCost(cost),
+    status,
+    dismiss_reason: status === 'dismissed' ? (stored?.reason ?? null) : null,
+    decided_by: stored?.decidedBy ?? null,
+    decided_at: stored?.decidedAt ?? null,
+    quiet_by: suggestion.isQuietByProfile ? 'profile' : past?.alerts === 0 ? 'past' : null,
+    past: past && { ...past, ...(!hasSeries && { series: [] }), computed_at: stored?.pastAt },
+  }
+}
+
+export function presentCost({ statementsPerDay, rowsPerDay, isShared }: OfferCost): object {
+  return { statements_per_day: statementsPerDay, rows_per_day: rowsPerDay, is_shared: isShared }
+}

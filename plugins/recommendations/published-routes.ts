@@ -1,0 +1,58 @@
+import type { ServerRoute } from '@hapi/hapi'
+import { access, inCompany, routesOf } from '../../server/http/access.ts'
+import { queryOf } from '../../server/http/input.ts'
+import { readFreshnessAdvice, readMetricAdvice, readThresholdAdvice, resolveAsset } from './published.ts'
+import { freshnessQuery, metricsQuery, publishedReplies, thresholdsQuery } from './published-schemas.ts'
+
+const base = '/api/v1/sdk/recommendations'
+const route = routesOf('recommendations')
+
+interface AssetQuery {
+  asset_id: string
+  table_path?: string
+  limit: number
+}
+
+/** Parts of the recommendations, as published clients ask for them. */
+export const publishedRoutes: ServerRoute[] = [
+  route('GET', `${base}/freshness`, access.read, {
+    id: 'listFreshnessRecommendations',
+    description: 'List thresholds of freshness by learned cadences',
+    notes:
+      'From the updates that checks found, from a computed past, or from the profile of the table, with less confidence.',
+    validate: { query: freshnessQuery },
+    response: publishedReplies.freshness,
+    handler: request =>
+      inCompany(request, async trx => {
+        const query = queryOf<AssetQuery & { min_confidence: number; include_monitored: boolean }>(request)
+        const asset = await resolveAsset(request.server, trx, query)
+        return { data: await readFreshnessAdvice(request.server, trx, asset, query) }
+      }),
+  }),
+  route('GET', `${base}/metrics`, access.read, {
+    id: 'listMetricRecommendations',
+    description: 'List metrics that columns lack',
+    notes: 'Those of the recommended checks that are metrics of columns.',
+    validate: { query: metricsQuery },
+    response: publishedReplies.metrics,
+    handler: request =>
+      inCompany(request, async trx => {
+        const query = queryOf<AssetQuery & { min_confidence: number }>(request)
+        const asset = await resolveAsset(request.server, trx, query)
+        return { data: await readMetricAdvice(request.server, trx, asset, query) }
+      }),
+  }),
+  route('GET', `${base}/thresholds`, access.read, {
+    id: 'listThresholdRecommendations',
+    description: 'List metrics whose sensitivity does not suit their history',
+    notes: 'Counts the alerts of stored snapshots at other sensitivities. The source is not asked.',
+    validate: { query: thresholdsQuery },
+    response: publishedReplies.thresholds,
+    handler: request =>
+      inCompany(request, async trx => {
+        const query = queryOf<AssetQuery & { days: number }>(request)
+        const asset = await resolveAsset(request.server, trx, query)
+        return { data: await readThresholdAdvice(request.server, trx, asset, query) }
+      }),
+  }),
+]

@@ -1,0 +1,185 @@
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import { auditRequest } from '../../server/http/audit.ts'
+import type { Transaction } from '../../server/database/database.ts'
+import { bodyOf, param, queryOf } from '../../server/http/input.ts'
+import { pagination, type Page } from '../../server/http/page.ts'
+import type { AppliedRecommendations, ApplyRequest } from './api.ts'
+import { applyOffers } from './apply.ts'
+import { removeDismissals } from './decisions.ts'
+import type { OfferStatus } from './offers.ts'
+import { presentCost, presentOffer } from './present.ts'
+import { applyBody, dismissBody, idParams, listQuery, replies, restoreBody } from './schemas.ts'
+import {
+  dismissOffers,
+  findOffers,
+  listOffers,
+  matcherOf,
+  tableIdsOf,
+  tryOffer,
+  type RecommendationFilter,
+} from './service.ts'
+
+const base = '/api/v1/sdk/recommendations'
+const route = routesOf('recommendations')
+
+/** The body of a request to apply recommendations, validated. */
+interface ApplyBody extends RecommendationFilter {
+  ids?: string[]
+  asset_id?: string
+  check_past: boolean
+  dry_run: boolean
+}
+
+export const routes: ServerRoute[] = [
+  route('GET', base, access.read, {
+    description: 'List recommended checks of a source or a table',
+    notes:
+      'From constraints, profiles, names, tags, lineage and history. Each says why, how sure it is and what it costs. Profile the tables first: most rules need a profile.',
+    validate: { query: listQuery },
+    response: replies.list,
+    handler: request =>
+      inCompany(request, async trx => {
+        const query = queryOf<RecommendationFilter & Page & { asset_id: string; status: OfferStatus[] }>(
+          request,
+        )
+        const asset = await request.server.plugins.catalog.findAsset(trx, query.asset_id)
+        const { offers, total, tables, counts } = await listOffers(request.server, trx, asset, query)
+        const recommendations = offers.map(offer => presentOffer(offer))
+        return { data: { recommendations, tables, counts, pagination: pagination(total, query) } }
+      }),
+  }),
+  route('POST', `${base}/apply`, access.write, {
+    id: 'applyRecommendations',
+    description: 'Create recommended checks',
+    notes:
+      'By their ids, or all that is offered for a source or a table. Repeat it at will: what is there stays as it is, and what was dismissed or removed is not created by filters.',
+    validate: { payload: applyBody },
+    response: replies.applied,
+    app: { errors: ['ASSET_NOT_FOUND', 'NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'] },
+    handler: async request => {
+      const body = bodyOf<ApplyBody>(request)
+      if (body.check_past)
+        for (const id of body.ids ?? []) await tryOffer(request.server, caller(request).companyId, id)
+      return inCompany(request, async trx => ({ data: await applyRequested(request, trx, body) }))
+    },
+  }),
+  route('POST', `${base}/dismiss`, access.write, {
+    id: 'dismissRecommendations',
+    description: 'Dismiss recommended checks',
+    notes: 'They are not offered any more, whatever is found later, until they are restored.',
+    validate: { payload: dismissBody },
+    response: replies.changed,
+    app: { errors: ['NOT_FOUND'] },
+    handler: request =>
+      inCompany(request, async trx => {
+        const { ids, reason } = bodyOf<{ ids: string[]; reason?: string | null }>(request)
+        const by = actorOf(caller(request))
+        const named = await dismissOffers(request.server, trx, { ids, reason: reason || null, by })
+        for (const { source, offers } of named)
+          await auditRequest(request, trx, {
+            action: 'recommendations.dismissed',
+            target: { type: 'source', id: source.id },
+            details: { count: offers.length, reason: reason || null, ids: idsOf(offers) },
+          })
+        return { data: { changed: ids.length } }
+      }),
+  }),
+  route('POST', `${base}/restore`, access.write, {
+    id: 'restoreRecommendations',
+    description: 'Take the dismissal of recommended checks back',
+    notes: 'They are offered again. Ids that were not dismissed are left as they are.',
+    validate: { payload: restoreBody },
+    response: replies.changed,
+    handler: request =>
+      inCompany(request, async trx => {
+        const { ids } = bodyOf<{ ids: string[] }>(request)
+        const changed = await removeDismissals(trx, ids)
+        if (changed > 0)
+          await auditRequest(request, trx, {
+            action: 'recommendations.restored',
+            details: { count: changed, ids: ids.slice(0, MAX_AUDITED_IDS) },
+          })
+        return { data: { changed } }
+      }),
+  }),
+  route('POST', `${base}/{id}/past`, access.write, {
+    id: 'testRecommendation',
+    description: 'Try a recommended check on the past of its table',
+    notes:
+      "Computes what it would have said in the last 60 days, from the table's own timestamps, by one or two statements at the source. One that would have alerted is not offered any more.",
+    validate: { params: idParams },
+    response: replies.past,
+    app: { errors: ['NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'] },
+    handler: async request => {
+      const id = param(request, 'id')
+      await tryOffer(request.server, caller(request).companyId, id)
+      return inCompany(request, async trx => {
+        const [named] = await findOffers(request.server, trx, [id])
+        return { data: presentOffer(named!.offers[0]!, { hasSeries: true }) }
+      })
+    },
+  }),
+]
+
+const MAX_AUDITED_IDS = 20
+
+function idsOf(offers: readonly { suggestion: { id: string } }[]): string[] {
+  return offers.slice(0, MAX_AUDITED_IDS).map(({ suggestion }) => suggestion.id)
+}
+
+async function applyRequested(request: Request, trx: Transaction, body: ApplyBody): Promise<object> {
+  const { server } = request
+  const { catalog } = server.plugins
+  const targets: Pick<ApplyRequest, 'source' | 'tableIds' | 'isWanted' | 'ids'>[] = []
+  if (body.ids) {
+    for (const { source, offers } of await findOffers(server, trx, body.ids)) {
+      const ids = new Set(offers.map(({ suggestion }) => suggestion.id))
+      const tableIds = new Set(offers.map(({ table }) => table.id))
+      targets.push({ source, tableIds, ids, isWanted: () => true })
+    }
+  } else {
+    const asset = await catalog.findAsset(trx, body.asset_id!)
+    targets.push({ source: asset.source, tableIds: tableIdsOf(asset), isWanted: matcherOf(body) })
+  }
+  const all: AppliedRecommendations[] = []
+  for (const target of targets) {
+    if (!body.dry_run) await catalog.lockSource(trx, target.source.id)
+    const by = actorOf(caller(request))
+    const applied = await applyOffers(server, trx, { ...target, by, isDryRun: body.dry_run })
+    all.push(applied)
+    if (!body.dry_run && Object.keys(applied.created).length > 0)
+      await auditRequest(request, trx, {
+        action: 'recommendations.applied',
+        target: { type: 'source', id: target.source.id },
+        details: { created: applied.created },
+      })
+  }
+  return presentApplied(all, body.dry_run)
+}
+
+/** What was applied to several sources, as one. */
+export function presentApplied(all: readonly AppliedRecommendations[], isDryRun: boolean): object {
+  const sum = (of: (applied: AppliedRecommendations) => number) =>
+    all.reduce((total, applied) => total + of(applied), 0)
+  const counts = (of: 'created' | 'existing') => {
+    const totals: Record<string, number> = {}
+    for (const applied of all)
+      for (const [type, count] of Object.entries(applied[of])) totals[type] = (totals[type] ?? 0) + count
+    return totals
+  }
+  const created = counts('created')
+  return {
+    created,
+    created_count: Object.values(created).reduce((total, count) => total + count, 0),
+    existing: counts('existing'),
+    declined: sum(applied => applied.declined),
+    noisy: sum(applied => applied.noisy),
+    cost: presentCost({
+      statementsPerDay: sum(applied => applied.statementsPerDay),
+      rowsPerDay: sum(applied => applied.rowsPerDay),
+      isShared: true,
+    }),
+    dry_run: isDryRun,
+  }
+}

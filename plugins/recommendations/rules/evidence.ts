@@ -1,0 +1,128 @@
+import type { ColumnInfo, ConstraintInfo, TableKind, TableRef } from '../../../connectors/catalog.ts'
+import type { TableSignal } from '../../freshness/api.ts'
+import type { ColumnProfile, TableProfile } from '../../profiles/api.ts'
+
+/** Kinds of checks, as the list of all checks calls them. */
+export const CHECK_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
+export type CheckKind = (typeof CHECK_KINDS)[number]
+
+/** What may be recommended, in the order in which a table shows it. */
+export const CHECK_TYPES = [
+  'row_count',
+  'freshness',
+  'NOT_NULL',
+  'UNIQUE',
+  'ENUM',
+  'RANGE',
+  'REGEX',
+  'DATE_FORMAT',
+  'referential',
+  'null_percent',
+  'distinct_count',
+  'mean',
+] as const
+export type CheckTypeName = (typeof CHECK_TYPES)[number]
+
+/** Where the evidence comes from. */
+export const EVIDENCE_BASES = ['constraints', 'profiles', 'names', 'tags', 'history', 'usage'] as const
+export type EvidenceBasis = (typeof EVIDENCE_BASES)[number]
+
+/** A column as rules need it; `nullable` is absent where it is true, as catalogs are stored. */
+export type EvidenceColumn = Pick<ColumnInfo, 'name' | 'type' | 'kind'> & { nullable?: boolean }
+
+/** What is known of a table. The same evidence always gives the same recommendations. */
+export interface TableEvidence extends TableRef {
+  id: string
+  kind: TableKind
+  columns: EvidenceColumn[]
+  constraints: ConstraintInfo[]
+  columnTags: Record<string, string[]>
+  /** As the engine estimates them. */
+  estimatedRows: number | null
+  /** Tables that are made from it. */
+  dependents: number
+  profile?: TableProfile
+  /** What shows when it was updated. */
+  freshness?: TableSignal
+}
+
+/** The parent of a recommended reference. */
+export interface ParentColumn {
+  tableId: string
+  table: TableRef
+  column: string
+}
+
+/** A check that evidence speaks for. */
+export interface Suggestion {
+  kind: CheckKind
+  type: CheckTypeName
+  column: string | null
+  /** The config of the check type. */
+  config: Record<string, unknown>
+  /** Other fields of the check that are not its defaults. */
+  settings: { treat_null_as_valid?: boolean; sensitivity?: number }
+  parent?: ParentColumn
+  /** From 0 to 1. */
+  confidence: number
+  /** One sentence. */
+  reason: string
+  basis: EvidenceBasis[]
+  evidence: Record<string, unknown>
+  /** Whether all rows of a profile are known to be valid: a rule that only rows can break was quiet in the past. */
+  isQuietByProfile: boolean
+}
+
+/** The |z| beyond which a recommended metric alerts. */
+export const METRIC_SENSITIVITY = 4
+
+/** A column with its profile. */
+export interface ProfiledColumn {
+  column: EvidenceColumn
+  profile: ColumnProfile
+  /** Rows that were read. */
+  rows: number
+  /** Values that are not NULL. */
+  values: number
+  nulls: number
+  isSampled: boolean
+}
+
+/** The profile of a column, if it was measured and the column is still of the same type. */
+export function profiledColumn(table: TableEvidence, column: EvidenceColumn): ProfiledColumn | null {
+  const profile = table.profile?.columns.find(({ name }) => name === column.name)
+  if (!profile || profile.count === null || profile.nulls === null || profile.kind !== column.kind)
+    return null
+  const { profiledRows: rows, isSampled } = table.profile!
+  return { column, profile, rows, values: profile.count, nulls: profile.nulls, isSampled }
+}
+
+/**
+ * Whether the values of a column name rows. Amounts and measurements are distinct by chance, whatever a profile says of
+ * them.
+ */
+export function isKeyLike(
+  table: Pick<TableEvidence, 'constraints'>,
+  { column, profile }: ProfiledColumn,
+): boolean {
+  if (primaryKeyOf(table).includes(column.name)) return true
+  return profile.isKeyCandidate && column.kind !== 'decimal' && column.kind !== 'float'
+}
+
+/** The columns of a table's primary key; empty without one. */
+export function primaryKeyOf({ constraints }: Pick<TableEvidence, 'constraints'>): string[] {
+  return constraints.find(({ type }) => type === 'primary_key')?.columns ?? []
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+/** Confidence that what held for `count` rows holds for the next ones: at most `most`, by the rule of three. */
+export function confidenceAfter(count: number, most: number): number {
+  return round(most * Math.max(0, 1 - 6 / Math.max(count, 1)))
+}
+
+export function round(confidence: number): number {
+  return Math.round(Math.min(0.99, Math.max(0, confidence)) * 100) / 100
+}

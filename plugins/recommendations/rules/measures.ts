@@ -1,0 +1,164 @@
+/** Metrics and freshness: what is measured again and again, and judged by what was learned of it. */
+import { NUMERIC_KINDS } from '../../../connectors/catalog.ts'
+import { isIdentifier } from './names.ts'
+import {
+  confidenceAfter,
+  formatCount,
+  isKeyLike,
+  METRIC_SENSITIVITY,
+  primaryKeyOf,
+  profiledColumn,
+  round,
+  type EvidenceColumn,
+  type EvidenceBasis,
+  type Suggestion,
+  type TableEvidence,
+} from './evidence.ts'
+
+const MIN_ROWS = 100
+/** Columns with more values are no dimensions. */
+const MAX_DIMENSION_VALUES = 1_000
+const HOUR_MS = 3_600_000
+/** A table whose newest row is older than this at the time of its profile is not loaded any more. */
+const MAX_AGE_HOURS = 45 * 24
+/** Confidence that tables which others are made from gain. */
+const DEPENDENTS_GAIN = 0.05
+
+/** The metrics and the freshness schedule that the evidence of a table speaks for. */
+export function suggestMeasures(table: TableEvidence): Suggestion[] {
+  const key = primaryKeyOf(table)
+  const columns = table.columns.filter(({ name }) => !key.includes(name))
+  return [
+    suggestRowCount(table),
+    ...suggestFreshness(table),
+    ...columns.flatMap(c => suggestMetrics(table, c)),
+  ]
+}
+
+function usageOf({ dependents }: TableEvidence) {
+  return {
+    gain: dependents > 0 ? DEPENDENTS_GAIN : 0,
+    basis: dependents > 0 ? (['usage'] satisfies EvidenceBasis[]) : [],
+    evidence: dependents > 0 ? { dependents } : {},
+  }
+}
+
+function suggestRowCount(table: TableEvidence): Suggestion {
+  const rows = table.profile?.rowCount ?? table.estimatedRows
+  const { gain, basis, evidence } = usageOf(table)
+  const size = rows === null ? 'an unknown number of' : formatCount(rows)
+  return {
+    kind: 'metric',
+    type: 'row_count',
+    column: null,
+    config: {},
+    settings: { sensitivity: METRIC_SENSITIVITY },
+    confidence: round((table.kind === 'table' ? 0.9 : 0.8) + gain),
+    reason: `${table.name} has ${size} rows, and a load that fails or runs twice changes how they grow.`,
+    basis: [...(table.profile ? (['profiles'] as const) : []), ...basis],
+    evidence: { rows, ...evidence },
+    isQuietByProfile: false,
+  }
+}
+
+function suggestFreshness(table: TableEvidence): Suggestion[] {
+  const { freshness, profile } = table
+  if (!freshness?.signal) return []
+  const newest = profile?.columns.find(({ name }) => name === freshness.column)?.max
+  const age =
+    profile && typeof newest === 'string'
+      ? (profile.profiledAt.getTime() - Date.parse(newest.includes('T') ? zoned(newest) : newest)) / HOUR_MS
+      : NaN
+  // Such a table would be stale at once, or learn nothing.
+  if (age > MAX_AGE_HOURS) return []
+  const { gain, basis, evidence } = usageOf(table)
+  const isSeen = Number.isFinite(age)
+  const how = freshness.column === null ? 'the engine' : freshness.column
+  return [
+    {
+      kind: 'freshness',
+      type: 'freshness',
+      column: freshness.column,
+      config: {},
+      settings: {},
+      confidence: round((isSeen ? 0.9 : 0.82) + gain),
+      reason: isSeen
+        ? `The newest ${how} was ${describeAge(age)} old when ${table.name} was profiled, and its cadence is learned.`
+        : `${how} shows when ${table.name} was updated, and its cadence is learned.`,
+      basis: [...(isSeen ? (['profiles'] as const) : []), 'names', ...basis],
+      evidence: {
+        signal: freshness.signal,
+        column: freshness.column,
+        ...(isSeen && { age_hours: Math.round(age * 10) / 10 }),
+        ...evidence,
+      },
+      isQuietByProfile: false,
+    },
+  ]
+}
+
+/** Profiles give times without a zone in UTC. */
+function zoned(time: string): string {
+  return /(Z|[+-]\d{2}:?\d{2})$/.test(time) ? time : `${time}Z`
+}
+
+function describeAge(hours: number): string {
+  if (hours < 1) return 'less than an hour'
+  const [count, unit] = hours < 48 ? [Math.round(hours), 'hour'] : [Math.round(hours / 24), 'day']
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+function suggestMetrics(table: TableEvidence, column: EvidenceColumn): Suggestion[] {
+  const profiled = profiledColumn(table, column)
+  if (!profiled || profiled.rows < MIN_ROWS) return []
+  const { name, kind } = column
+  const { profile, rows, nulls, values } = profiled
+  const found: Suggestion[] = []
+  const add = (
+    type: 'null_percent' | 'distinct_count' | 'mean',
+    confidence: number,
+    reason: string,
+    evidence: Record<string, unknown>,
+  ) =>
+    found.push({
+      ...{ kind: 'metric', type, column: name, config: {}, confidence, reason, evidence },
+      settings: { sensitivity: METRIC_SENSITIVITY },
+      basis: ['profiles'],
+      isQuietByProfile: false,
+    })
+  if (nulls > 0 && values > 0) {
+    const share = (100 * nulls) / rows
+    add(
+      'null_percent',
+      confidenceAfter(rows, share <= 60 ? 0.9 : 0.7),
+      `${share < 0.1 ? 'Less than 0.1' : share.toFixed(1)} % of ${name} is NULL, and a jump of that share shows a broken load.`,
+      { rows, nulls, null_percent: Math.round(share * 100) / 100 },
+    )
+  }
+  const distinct = profile.distinct ?? 0
+  const isDimension = distinct > 20 && distinct <= MAX_DIMENSION_VALUES && distinct < values / 10
+  if (isDimension && (kind === 'text' || kind === 'integer'))
+    add(
+      'distinct_count',
+      confidenceAfter(values, 0.7),
+      `${name} has ${formatCount(distinct)} values in ${formatCount(values)} rows, and some that vanish or appear change their number.`,
+      { values, distinct },
+    )
+  const { mean, stddev } = profile
+  if (NUMERIC_KINDS.includes(kind) && !isIdentifier(name) && !isKeyLike(table, profiled) && distinct > 5) {
+    if (mean !== null && stddev !== null && stddev > 0) {
+      const isSteady = stddev <= 3 * Math.abs(mean)
+      add(
+        'mean',
+        confidenceAfter(values, isSteady ? 0.85 : 0.65),
+        `The mean of ${name} over ${formatCount(values)} values is ${formatMean(mean)}, and a change of unit or currency moves it.`,
+        { values, mean, stddev },
+      )
+    }
+  }
+  return found
+}
+
+function formatMean(mean: number): string {
+  return String(Number(mean.toPrecision(4)))
+}

@@ -1,0 +1,121 @@
+import type { Server } from '@hapi/hapi'
+import Joi from 'joi'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { audit } from '../../server/http/audit.ts'
+import { hasCode } from '../../server/http/errors.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
+import { applyPolicy } from './policy.ts'
+import type { WatchedTable } from './tables.ts'
+
+interface PolicyJobData {
+  company_id: string
+  source_id: string
+}
+
+const id = Joi.string().guid().required()
+
+/** Applies the policy of a source to what was discovered and profiled since. */
+export const applyJob: Job<PolicyJobData> = {
+  name: 'watch.apply',
+  data: Joi.object({ company_id: id, source_id: id }),
+  queue: { expireSeconds: 14_400, retries: 2 },
+  concurrency: { local: 1, perGroup: 1 },
+  async work({ company_id: companyId, source_id: sourceId }, { server, signal }) {
+    const applied = await applyAndAudit(server, companyId, sourceId)
+    if (!applied) return { status: 'no policy' }
+    if (applied.level === 'light') return { created: applied.created }
+    const profiled = await profileNewTables(server, companyId, sourceId, applied.tables, signal)
+    const again = profiled > 0 ? await applyAndAudit(server, companyId, sourceId) : null
+    return { profiled, created: applied.created + (again?.created ?? 0) }
+  },
+}
+
+async function applyAndAudit(server: Server, companyId: string, sourceId: string) {
+  return server.db.company(companyId, async trx => {
+    const found = await applyPolicy(server, trx, sourceId).catch((error: unknown) => {
+      // The source was removed meanwhile.
+      if (hasCode(error, 'ASSET_NOT_FOUND')) return null
+      throw error
+    })
+    if (!found) return null
+    const { policy, tables, applied } = found
+    const created = Object.values(applied.created).reduce((sum, count) => sum + count, 0)
+    if (created > 0)
+      await audit(
+        trx,
+        { companyId, actor: 'system' },
+        {
+          action: 'watch.applied',
+          target: { type: 'source', id: sourceId },
+          details: { level: policy.level, created: applied.created },
+        },
+      )
+    return { level: policy.level, tables, created }
+  })
+}
+
+/** Profiles tables that never were, one after the other. A table that cannot be profiled waits for the next discovery. */
+async function profileNewTables(
+  server: Server,
+  companyId: string,
+  sourceId: string,
+  tables: readonly WatchedTable[],
+  signal: AbortSignal,
+): Promise<number> {
+  const { profiles } = server.plugins
+  const missing = await server.db.company(companyId, trx => findUnprofiled(trx, tables))
+  let profiled = 0
+  for (const tableId of missing) {
+    try {
+      const found = await profiles.profileAsset({ companyId, sourceId, tableId }, { signal })
+      profiled += found?.profiled ?? 0
+    } catch (error) {
+      signal.throwIfAborted()
+      // A source that is switched off or busy has none of its tables profiled now.
+      if (hasCode(error, 'CONFLICT') || hasCode(error, 'UNAVAILABLE')) return profiled
+      if (!hasCode(error, 'ASSET_NOT_FOUND')) throw error
+    }
+  }
+  return profiled
+}
+
+async function findUnprofiled(trx: Transaction, tables: readonly WatchedTable[]): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    trx,
+    `select t.id from tables t where t.company_id = :companyId and t.id = any(cast(:ids as uuid[])) and t.is_active
+       and not exists (select from profiles p where p.company_id = t.company_id and p.table_id = t.id)
+     order by t.qualified_name`,
+    { companyId: companyOf(trx), ids: tables.map(table => table.id) },
+  )
+  return found.map(table => table.id)
+}
+
+/** A profile may be stored some time after its own. */
+const PROFILE_SLACK = '2 minutes'
+
+/** A job that was sent and did not begin for this long is taken for lost. */
+const REQUEST_PATIENCE = '15 minutes'
+
+const CLAIM_DUE_POLICIES = `
+  update watch_policies w set requested_at = now() from sources s
+  where s.company_id = w.company_id and s.id = w.source_id and s.is_active and s.last_discovery_at is not null
+    and (w.requested_at is null or w.requested_at < now() - interval '${REQUEST_PATIENCE}')
+    and (w.applied_at is null or s.last_discovery_at > w.applied_at
+      or exists (select from profiles p where p.company_id = w.company_id and p.source_id = w.source_id
+        and p.profiled_at > w.applied_at - interval '${PROFILE_SLACK}'))
+  returning w.company_id, w.source_id`
+
+/** Finds policies that were not applied since the last discovery or profile of their source. */
+export const dispatchPolicies: Job = {
+  name: 'watch.dispatch',
+  data: Joi.object({}),
+  every: '* * * * *',
+  async work(_data, { server }) {
+    const due = await server.db.system(trx =>
+      rows<{ companyId: string; sourceId: string }>(trx, CLAIM_DUE_POLICIES),
+    )
+    for (const { companyId, sourceId } of due)
+      await server.jobs.send(applyJob, { company_id: companyId, source_id: sourceId }, { group: sourceId })
+    return { sources: due.length }
+  },
+}

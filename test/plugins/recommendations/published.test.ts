@@ -1,0 +1,126 @@
+/** The endpoints that published clients of the API read, in their shapes. */
+import t from 'tap'
+import { startWorlds } from '../freshness/worlds.ts'
+import { columnProfile, storeProfile } from './profiles.ts'
+
+const { server, tenant, stranger, query, world } = await startWorlds(t)
+
+const { source } = await world(
+  t,
+  `create table orders (id int primary key, total numeric, created_at timestamptz);
+   create table notes (body text);
+   insert into orders select n, n % 50, now() - make_interval(hours => n) from generate_series(1, 500) n`,
+)
+await storeProfile(server, {
+  ...{ companyId: tenant.companyId, sourceId: source.id, table: 'orders', rows: 500 },
+  columns: [
+    columnProfile('total', {
+      ...{ kind: 'decimal', count: 500, distinct: 50, min: 0, max: 49, mean: 24.5, stddev: 14.4 },
+      quantiles: { p05: 2, p25: 12, p50: 24, p75: 37, p95: 47 },
+    }),
+    columnProfile('created_at', {
+      ...{ kind: 'timestamp', count: 500 },
+      ...{ min: new Date(Date.now() - 500 * 3_600_000).toISOString(), max: new Date().toISOString() },
+    }),
+  ],
+})
+
+const base = '/api/v1/sdk/recommendations'
+const ask = async (path: string, who = tenant) => who.ask('GET', `${base}/${path}asset_id=${source.id}`)
+
+t.test('cadences come from profiles, from a computed past and from stored checks', async t => {
+  const guess = (await ask('freshness?')).body.data
+  t.match(guess, {
+    recommendations: [
+      {
+        table_path: 'public.orders',
+        suggested_check_interval: '1h',
+        suggested_threshold_hours: 2,
+        detected_frequency: 'hourly',
+        confidence: 0.5,
+        data_points: 500,
+      },
+    ],
+    asset_id: source.id,
+    tables_analyzed: 1,
+    tables_with_recommendations: 1,
+  })
+  const { body } = await tenant.ask('GET', `${base}?asset_id=${source.id}&type=freshness`)
+  await tenant.ask('POST', `${base}/${body.data.recommendations[0].id}/past`)
+  t.match((await ask('freshness?min_confidence=0.9&')).body.data.recommendations, [
+    { detected_frequency: 'hourly', confidence: 0.95, reasoning: /timestamps show \d+ updates/ },
+  ])
+  t.match(await ask('freshness?', stranger), { status: 404 })
+})
+
+t.test('metrics of columns', async t => {
+  t.match((await ask('metrics?table_path=orders&')).body.data, {
+    recommendations: [
+      {
+        table_path: 'public.orders',
+        column_name: 'total',
+        suggested_metric_type: 'mean',
+        suggested_check_type: 'anomaly',
+      },
+    ],
+    columns_analyzed: 3,
+    columns_with_recommendations: 1,
+  })
+  t.match(await ask('metrics?table_path=nothing&'), { status: 400 })
+})
+
+t.test('coverage says what tables have, and adds what they lack', async t => {
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, { discovery_interval: 'daily' })
+  const { data } = (await ask('coverage?')).body
+  t.match(data, { total_tables: 2, monitored_tables: 0, coverage_percentage: 0, asset_id: source.id })
+  t.match(data.recommendations[0], {
+    table_path: 'public.orders',
+    suggested_monitoring: ['freshness', 'metrics', 'validity'],
+    currently_monitored: { freshness: false, metrics: false, validity: false, schema_drift: true },
+  })
+  const apply = (body: object, who = tenant) =>
+    who.ask('POST', `/api/v1/sdk/coverage/${source.id}/apply`, body)
+  t.match((await apply({ types: ['freshness', 'schema_drift'], table_paths: ['public.orders'] })).body.data, {
+    applied: [{ type: 'freshness', check_type: 'freshness', count: 1 }],
+    failed: [],
+    applied_count: 1,
+    failed_count: 0,
+  })
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, { discovery_interval: 'off' })
+  t.match((await apply({ types: ['metrics', 'schema_drift'] })).body.data, {
+    applied: [
+      { type: 'metrics', check_type: 'row_count', count: 2 },
+      { type: 'metrics', check_type: 'mean', count: 1 },
+    ],
+    failed: [{ type: 'schema_drift', table_path: null, error: /discovery_interval/ }],
+  })
+  t.match(await apply({ table_paths: ['nothing'] }), { status: 400 })
+  t.match(await apply({}, stranger), { status: 404 })
+  t.match((await tenant.ask('GET', '/api/v1/audit-log?limit=1')).body.data[0], { action: 'coverage.applied' })
+})
+
+t.test('thresholds follow from the alerts that metrics would have raised', async t => {
+  await query(`update metrics set sensitivity = 1 where metric_type = 'mean' and source_id = $1`, [source.id])
+  await query(
+    `insert into metric_snapshots (company_id, metric_id, value, status, is_anomaly, is_learning, z_score, captured_at)
+     select company_id, internal_id, n, 'PASS', n % 4 = 0, false, case when n % 4 = 0 then 1.5 else 0 end,
+       now() - make_interval(hours => n)
+     from metrics, generate_series(1, 24) n where metric_type = 'mean' and source_id = $1`,
+    [source.id],
+  )
+  t.match((await ask('thresholds?')).body.data, {
+    recommendations: [
+      {
+        table_path: 'public.orders',
+        metric_type: 'mean',
+        current_threshold: 1,
+        suggested_threshold: 2,
+        direction: 'increase',
+        historical_alerts: 6,
+        projected_reduction: '100%',
+      },
+    ],
+    monitored_items_analyzed: 1,
+    items_with_recommendations: 1,
+  })
+})
