@@ -40,17 +40,22 @@ export function routes({ validate }: ContractValidator): ServerRoute[] {
 const TAKES_CONTRACTS =
   /^(post \/api\/public\/contracts\/validate|put \/api\/v1\/sdk\/contracts\/[^/]+|post \/api\/v1\/sdk\/assets\/[^/]+\/contract-test|post \/api\/v1\/contracts\/(validate|[^/]+\/(plan|apply)))$/
 
-/** hapi parses only text and JSON, so the other YAML types become text. */
+/**
+ * hapi parses only text and JSON, so the other YAML types become text. What is no type of a contract is refused after
+ * the credential: where none is asked for, here, with the types that are taken.
+ */
 export const normalizeContentType: Lifecycle.Method = (request, h) => {
   if (!TAKES_CONTRACTS.test(`${request.method} ${request.path}`)) return h.continue
   const { headers } = request
   const [type = ''] = String(headers['content-type'] ?? '').split(';')
   const given = type.trim().toLowerCase()
   if (given === 'application/yaml' || given === 'application/x-yaml') headers['content-type'] = 'text/yaml'
-  else if (given !== '' && !CONTENT_TYPES.some(known => known === given))
+  else if (isOpen(request) && given !== '' && !CONTENT_TYPES.some(known => known === given))
     throw apiError('UNSUPPORTED_MEDIA_TYPE', `Send the contract as one of ${CONTENT_TYPES.join(', ')}`)
   return h.continue
 }
+
+const isOpen = ({ path }: Request) => path.startsWith('/api/public/')
 
 function readInput({ payload, mime }: Request): ContractInput {
   if (payload === '' || payload === undefined) {

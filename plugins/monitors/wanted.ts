@@ -60,11 +60,11 @@ export class FaultList {
   }
 }
 
-/** The 400 for faulty files. Each error names its place as its field: `monitors/shop.yaml:12:9`. */
+/** The 400 for faulty files. Each error names its place as its field: `monitors/shop.yaml:12:9`, or `tables.orders`. */
 export function faultsError(faults: readonly FileFault[]): Error {
   const errors = faults.slice(0, MAX_ERRORS).map((fault): InputError => {
     const { file, line, column, field, candidates } = fault
-    const place = line === null ? `${file}: ${field}` : `${file}:${line}:${column}`
+    const place = line === null ? field || 'body' : `${file}:${line}:${column}`
     return { field: place, error: formatFault(fault), ...(candidates && { candidates }) }
   })
   return invalidInput(errors, {}, faults.length - errors.length)

@@ -95,11 +95,11 @@ export const routes: ServerRoute[] = [
       inCompany(request, async trx => {
         const { ids } = bodyOf<{ ids: string[] }>(request)
         const changed = await removeDismissals(trx, ids)
-        if (changed > 0)
-          await auditRequest(request, trx, {
-            action: 'recommendations.restored',
-            details: { count: changed, ids: ids.slice(0, MAX_AUDITED_IDS) },
-          })
+        await auditRequest(request, trx, {
+          action: 'recommendations.restored',
+          target: { type: 'recommendation', id: ids[0]! },
+          details: { count: changed, ids: ids.slice(0, MAX_AUDITED_IDS) },
+        })
         return { data: { changed } }
       }),
   }),

@@ -151,7 +151,7 @@ function decodeBeside(request: Request): void {
 
 function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
   const status = statusOf(error)
-  const body = status >= 500 ? failure(request, error, status) : refusal(error, status)
+  const body = status >= 500 ? failure(request, error, status) : refusal(request, error, status)
   const reply = h.response(body).code(status).header('X-Request-Id', request.info.id)
   reply.header('Content-Security-Policy', POLICY)
   for (const [name, value] of Object.entries(error.output.headers)) {
@@ -189,21 +189,24 @@ function stateOf(error: Boom.Boom): string | undefined {
   return nativeError?.code ?? code
 }
 
-function refusal(error: Boom.Boom, status: number): object {
+function refusal(request: Request, error: Boom.Boom, status: number): object {
   if (hasErrorData(error) && error.data) {
     const { code, details, detail } = error.data
     return { ...(detail && { detail }), error: { code, message: error.message, details } }
   }
   const code: ErrorCode = codeOfStatus(status)
-  return { error: { code, message: sayStatus(status, error), details: {} } }
+  return { error: { code, message: sayStatus(request, status, error), details: {} } }
 }
 
 /** Messages for requests that hapi itself refuses. */
-function sayStatus(status: number, error: Boom.Boom): string {
+function sayStatus(request: Request, status: number, error: Boom.Boom): string {
   if (status === 401) return 'Send a valid credential in the header Authorization: Bearer <token or API key>'
   if (status === 404) return 'There is nothing at this path; /openapi.json lists what there is'
   if (status === 413) return 'The body is larger than 1 MiB: send less at a time'
-  if (status === 415) return 'Send the body as Content-Type: application/json'
+  if (status === 415) {
+    const { allow = 'application/json' } = request.route.settings.payload ?? {}
+    return `Send the body as Content-Type: ${[allow].flat().join(' or ')}`
+  }
   if (status === 400 && /JSON/i.test(error.message))
     return 'The body is not valid JSON: check quotes, commas and brackets'
   if (status === 409 && stateOf(error) === '23503')

@@ -17,9 +17,9 @@ const cases = [
     dependents: ['watch', 'coverage', 'demo'],
   },
   { feature: 'watch', path: '/api/v1/sdk/assets/{asset_id}/watch', dependents: ['demo'] },
-  { feature: 'badges', path: '/api/v1/sdk/badges', dependents: [] },
+  { feature: 'badges', path: '/api/v1/sdk/badges', dependents: ['contracts'] },
   { feature: 'chart-links', path: '/api/v1/sdk/chart-links', dependents: [] },
-  { feature: 'contracts', path: '/api/public/contracts/validate', dependents: [] },
+  { feature: 'contracts', path: '/api/v1/sdk/contracts', dependents: [] },
 ]
 
 for (const { feature, path, dependents } of cases) {
