@@ -97,7 +97,7 @@ async function tryConsole({ app, world, origin, open, openAs, ready, violationsO
     const { page } = await open()
     await page.goto(origin)
     await page.getByRole('button', { name: 'Look at the demo' }).click()
-    await ready(page)
+    await page.getByText('This is the demo').waitFor()
     await page.reload()
     await ready(page)
     await page.getByText('This is the demo').waitFor()
