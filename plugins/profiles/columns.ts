@@ -27,11 +27,9 @@ export function readColumn({ name, type, kind }: ColumnInfo, measured: MeasuredT
     kind === 'date' || kind === 'timestamp' ? readMoment(number(what), kind) : number(what)
   const [count, distinct] = [number('count'), number('distinct')]
   const isDistinctExact = distinct !== null && !isSampled && !measured.isDistinctApproximate
-  const isMasked = masked.has(name)
-  // A number of one value is that value.
-  const mean = isMasked && (count ?? 0) <= 1 ? null : number('mean')
-  return {
-    ...{ name, type, kind, count, distinct, isDistinctExact, mean, isMasked },
+  const column: ColumnProfile = {
+    ...{ name, type, kind, count, distinct, isDistinctExact, isMasked: false },
+    mean: number('mean'),
     nulls: count === null ? null : profiledRows - count,
     min: extreme('min'),
     max: extreme('max'),
@@ -43,6 +41,21 @@ export function readColumn({ name, type, kind }: ColumnInfo, measured: MeasuredT
     topValues: null,
     pattern: readPattern(measured.patterns.get(name), count, number('matches')),
     isKeyCandidate: isDistinctExact && count === profiledRows && count > 0 && distinct === count,
+  }
+  return masked.has(name) ? maskColumn(column) : column
+}
+
+/** Fewer distinct values follow from their mean and their deviation. */
+const MIN_DISTINCT_OF_MEAN = 3
+
+/** A column without what shows values. */
+export function maskColumn(column: ColumnProfile): ColumnProfile {
+  const isShown = (column.distinct ?? 0) >= MIN_DISTINCT_OF_MEAN
+  return {
+    ...column,
+    ...{ min: null, max: null, quantiles: null, topValues: null, isMasked: true },
+    mean: isShown ? column.mean : null,
+    stddev: isShown ? column.stddev : null,
   }
 }
 

@@ -61,10 +61,15 @@ export function diffProfiles(earlier: TableProfile, later: TableProfile): Profil
   }
 }
 
+/** The fields that personal data may lack: null in one of two profiles says nothing of the values. */
+const HIDDEN_FIELDS = /^(min|max|mean|stddev|quantiles[.].*)$/
+
 function changesOf(before: ColumnProfile, after: ColumnProfile): ColumnChange[] {
+  const isHidden = before.isMasked || after.isMasked
   const changes = COMPARED.flatMap(([field, read]) => {
     const [old, now] = [read(before), read(after)]
-    return old === now ? [] : [{ column: after.name, field, before: old, after: now }]
+    const isUnknown = isHidden && HIDDEN_FIELDS.test(field) && (old === null || now === null)
+    return old === now || isUnknown ? [] : [{ column: after.name, field, before: old, after: now }]
   })
   const [oldValues, values] = [listValues(before), listValues(after)]
   if (!oldValues || !values || oldValues.toSorted().join('\n') === values.toSorted().join('\n'))

@@ -13,9 +13,12 @@ import { Profile } from './models.ts'
 import { presentProfile, presentSummary } from './present.ts'
 import type { ProfileRequest } from './profile.ts'
 import { assetParams, listQuery, profileBody, profileQuery, replies, tableParams } from './schemas.ts'
-import { readProfile } from './store.ts'
+import { readProfile, shownValues, type ShownValues } from './store.ts'
 
 const route = routesOf('profiles')
+
+/** Lists leave the columns out. */
+const NO_VALUES: ShownValues = { masked: new Set(), showsValues: false }
 
 export const routes: ServerRoute[] = [
   route('POST', '/api/v1/sdk/assets/{asset_id}/profile', access.write, {
@@ -56,7 +59,7 @@ export const routes: ServerRoute[] = [
         const { table } = await findTable(request, trx)
         const page = queryOf<Page>(request)
         const { results, total } = await pageOf(historyOf(trx, table.id), page)
-        const data = results.map(row => presentSummary(readProfile(row, new Set())))
+        const data = results.map(row => presentSummary(readProfile(row, NO_VALUES)))
         return { data, pagination: pagination(total, page) }
       }),
   }),
@@ -105,10 +108,10 @@ async function readPresented(request: Request, trx: Transaction, compareTo: stri
     throw apiError('NOT_FOUND', message, { asset_id: table.id })
   }
   const earlier = compareTo === undefined ? undefined : await findEarlier(trx, table.id, compareTo)
-  const masked = (row: Profile) =>
-    request.server.plugins.catalog.personalColumns({ source, table: { ...table, columns: row.columns } })
-  const profile = readProfile(latest, masked(latest))
-  const diff = earlier ? diffProfiles(readProfile(earlier, masked(earlier)), profile) : null
+  const shown = (row: Profile) =>
+    readProfile(row, shownValues(request.server, { source, table: { ...table, columns: row.columns } }))
+  const profile = shown(latest)
+  const diff = earlier ? diffProfiles(shown(earlier), profile) : null
   return presentProfile(profile, diff)
 }
 

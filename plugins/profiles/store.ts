@@ -1,8 +1,9 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { TableContext } from '../catalog/api.ts'
-import type { ColumnProfile, TableProfile } from './api.ts'
+import type { Source, TableContext } from '../catalog/api.ts'
+import type { TableProfile } from './api.ts'
+import { maskColumn } from './columns.ts'
 import { Profile } from './models.ts'
 
 /** Stores what a profile found. */
@@ -23,24 +24,38 @@ export async function saveProfile(
     .returning('*')
 }
 
-/** A stored profile as it may be shown now. @param masked columns that are tagged as personal data */
-export function readProfile(row: Profile, masked: ReadonlySet<string>): TableProfile {
+/** What a stored profile may show now, whatever it might when it was measured. */
+export interface ShownValues {
+  /** Columns that are tagged as personal data. */
+  masked: ReadonlySet<string>
+  /** Whether values of rows may be shown at all. */
+  showsValues: boolean
+}
+
+/** A table with its source, as far as it decides on what is shown. */
+interface ShownTable {
+  source: Pick<Source, 'tags' | 'queryAccessLevel'>
+  table: Parameters<Server['plugins']['catalog']['personalColumns']>[0]['table']
+}
+
+/** What may be shown of the values of a table. */
+export function shownValues(server: Server, { source, table }: ShownTable): ShownValues {
+  return {
+    masked: server.plugins.catalog.personalColumns({ source, table }),
+    showsValues: source.queryAccessLevel === 'full',
+  }
+}
+
+/** A stored profile as it may be shown now. */
+export function readProfile(row: Profile, { masked, showsValues }: ShownValues): TableProfile {
   const { id, sourceId, tableId, profiledAt, isRowCountExact, isSampled, statements, milliseconds } = row
   return {
     ...{ id, sourceId, tableId, profiledAt, isRowCountExact, isSampled, statements, milliseconds },
     rowCount: Number(row.rowCount),
     profiledRows: Number(row.profiledRows),
-    columns: row.columns.map(column => (masked.has(column.name) ? maskColumn(column) : column)),
-  }
-}
-
-/** A column without what shows values; a mean of one value is that value. */
-export function maskColumn(column: ColumnProfile): ColumnProfile {
-  const isLone = (column.count ?? 0) <= 1
-  return {
-    ...column,
-    ...{ min: null, max: null, quantiles: null, topValues: null, isMasked: true },
-    mean: isLone ? null : column.mean,
+    columns: row.columns.map(column =>
+      masked.has(column.name) ? maskColumn(column) : showsValues ? column : { ...column, topValues: null },
+    ),
   }
 }
 
@@ -50,6 +65,7 @@ interface TaggedProfileRow {
   sourceTags: string[]
   tags: string[]
   columnTags: Record<string, string[]>
+  queryAccessLevel: Source['queryAccessLevel']
 }
 
 /** The latest profile of each of some tables, as `server.plugins.profiles` gives them. */
@@ -60,7 +76,7 @@ export async function readLatest(
 ): Promise<Map<string, TableProfile>> {
   const found = await rows<TaggedProfileRow>(
     trx,
-    `select t.id as table_id, p.id as profile, s.tags as source_tags, t.tags, t.column_tags
+    `select t.id as table_id, p.id as profile, s.tags as source_tags, s.query_access_level, t.tags, t.column_tags
      from tables t join sources s on s.company_id = t.company_id and s.id = t.source_id
      cross join lateral (
        select id from profiles p where p.company_id = t.company_id and p.table_id = t.id
@@ -71,12 +87,12 @@ export async function readLatest(
   const profiles = await Profile.query(trx).findByIds(found.map(({ profile }) => profile))
   const byId = new Map(profiles.map(profile => [profile.id, profile]))
   return new Map(
-    found.flatMap(({ tableId, profile, sourceTags, tags, columnTags }) => {
+    found.flatMap(({ tableId, profile, sourceTags, queryAccessLevel, tags, columnTags }) => {
       const row = byId.get(profile)
       if (!row) return []
-      const table = { tags, columnTags, columns: row.columns }
-      const masked = server.plugins.catalog.personalColumns({ source: { tags: sourceTags }, table })
-      return [[tableId, readProfile(row, masked)] as const]
+      const source = { tags: sourceTags, queryAccessLevel }
+      const shown = shownValues(server, { source, table: { tags, columnTags, columns: row.columns } })
+      return [[tableId, readProfile(row, shown)] as const]
     }),
   )
 }

@@ -139,7 +139,7 @@ t.test('values of personal data are left out, also of profiles that are older th
 t.test(
   'a source that shows no rows is refused, and one that shows numbers has no frequent values',
   async t => {
-    const { source } = await world(t, SHOP)
+    const { source, database } = await world(t, SHOP)
     const orders = await tableOf(source, 'orders')
     const level = (level: string) =>
       tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, { query_access_level: level })
@@ -148,14 +148,57 @@ t.test(
       status: 409,
       body: { error: { code: 'CONFLICT', message: /query_access_level .* is schema_only/ } },
     })
-    await level('aggregates')
+    const read = async () => (await tenant.ask('GET', `/api/v1/sdk/assets/${orders}/profile`)).body.data
+    const recommended = async () =>
+      (await tenant.ask('GET', `/api/v1/sdk/recommendations?asset_id=${orders}&status=offered`)).body
+    await level('full')
+    await database.query(
+      `insert into orders select n, (array['new', 'paid'])[1 + n % 2], n, now() from generate_series(50, 250) n`,
+    )
     await profileNow(orders)
-    const { columns } = (await tenant.ask('GET', `/api/v1/sdk/assets/${orders}/profile`)).body.data
-    t.match(columns[1], { top_values: null, distinct: 2 })
+    t.match((await read()).columns[1].top_values, [{ value: 'new' }, { value: 'paid' }])
+    t.match(JSON.stringify(await recommended()), /allowed_values/)
+    await level('aggregates')
+    t.match((await read()).columns[1], { top_values: null, distinct: 2 }, 'values of earlier profiles too')
+    t.notMatch(JSON.stringify(await recommended()), /allowed_values/)
+    await profileNow(orders)
+    t.match((await read()).columns[1], { top_values: null, distinct: 2 })
     await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, { is_active: false })
     t.match(await profile(orders), { status: 409 })
   },
 )
+
+t.test('few values do not follow from the numbers of personal data, nor from a comparison', async t => {
+  const { source, database } = await world(
+    t,
+    `create table pay (one int, two int, many int);
+     insert into pay select 4711, 100 + n % 2, n from generate_series(1, 40) n`,
+  )
+  const pay = await tableOf(source, 'pay')
+  const path = `/api/v1/sdk/assets/${pay}/profile`
+  const tag = (column: string) =>
+    tenant.ask('POST', '/api/v1/sdk/tags', {
+      ...{ asset_id: source.id, object_path: `pay.${column}`, object_type: 'column', name: 'pii' },
+    })
+  await profileNow(pay)
+  const first = (await tenant.ask('GET', path)).body.data
+  for (const column of ['one', 'two', 'many']) await tag(column)
+  const hidden = [
+    { mean: null, stddev: null, distinct: 1 },
+    { mean: null, stddev: null, distinct: 2 },
+    { mean: 20.5, distinct: 40 },
+  ]
+  t.match((await tenant.ask('GET', path)).body.data.columns, hidden, 'of a profile before the tag')
+  await database.query('insert into pay values (4711, 100, 50)')
+  await profileNow(pay)
+  const { body } = await tenant.ask('GET', `${path}?compare_to=${first.id}`)
+  t.match(body.data.columns.slice(0, 2), hidden.slice(0, 2))
+  await query(`update tables set column_tags = '{}' where id = $1`, [pay])
+  await profileNow(pay)
+  const [second] = (await tenant.ask('GET', `${path}s?limit=2`)).body.data.slice(1)
+  const { comparison } = (await tenant.ask('GET', `${path}?compare_to=${second.id}`)).body.data
+  t.same(comparison.changes, [], 'what was hidden then is no change')
+})
 
 t.test('a table that cannot be read fails with the reason', async t => {
   const { source, database } = await world(t, SHOP)
