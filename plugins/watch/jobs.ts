@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
+import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { audit } from '../../server/http/audit.ts'
 import { hasCode } from '../../server/http/errors.ts'
@@ -73,10 +74,15 @@ async function profileNewTables(
       signal.throwIfAborted()
       // A source that is switched off or busy has none of its tables profiled now.
       if (hasCode(error, 'CONFLICT') || hasCode(error, 'UNAVAILABLE')) return profiled
-      if (!hasCode(error, 'ASSET_NOT_FOUND')) throw error
+      if (!hasCode(error, 'ASSET_NOT_FOUND') && !isOfTable(error)) throw error
     }
   }
   return profiled
+}
+
+/** Whether it is the table that is to blame, and not a source that is away for a moment. */
+function isOfTable(error: unknown): boolean {
+  return error instanceof ConnectorError && CHECK_ERROR_KINDS.has(error.kind)
 }
 
 async function findUnprofiled(trx: Transaction, tables: readonly WatchedTable[]): Promise<string[]> {

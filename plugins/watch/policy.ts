@@ -71,10 +71,10 @@ export async function applyPolicy(
   trx: Transaction,
   sourceId: string,
 ): Promise<(PolicyResult & { policy: WatchPolicy; source: Source }) | null> {
-  const policy = await WatchPolicy.query(trx).findById(sourceId)
-  if (!policy) return null
+  // Locked first: a request that holds the lock may replace the policy meanwhile.
   const source = await server.plugins.catalog.lockSource(trx, sourceId)
-  if (!source.lastDiscoveryAt) return null
+  const policy = await WatchPolicy.query(trx).findById(sourceId)
+  if (!policy || !source.lastDiscoveryAt) return null
   const { level, includePatterns, excludePatterns } = policy
   const terms = { level, include_patterns: includePatterns, exclude_patterns: excludePatterns }
   const result = await applyTerms(server, trx, { source, terms, by: 'policy', isDryRun: false })

@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { applyJob, dispatchPolicies } from '../../../plugins/watch/jobs.ts'
+import { applyPolicy } from '../../../plugins/watch/policy.ts'
 import { startWorlds } from '../freshness/worlds.ts'
 
 const { server, tenant, stranger, query, world, discover } = await startWorlds(t)
@@ -314,4 +316,42 @@ t.test('the level standard profiles tables, and creates what their profiles spea
     ],
     'each planted fault is found',
   )
+})
+
+t.test('a table that cannot be profiled does not keep the others from it', async t => {
+  const { source, database } = await world(
+    t,
+    `create table a_gone (id int primary key); create table b_there (id int primary key, note text);
+     insert into b_there select n, 'note' || n from generate_series(1, 300) n`,
+  )
+  await database.query('drop table a_gone')
+  const settled = server.jobs.settled(applyJob, data => data.source_id === source.id)
+  t.match(await watch(source.id, { level: 'standard' }), { status: 200 })
+  t.equal(await settled, 'completed')
+  const found = await query(
+    `select t.name from profiles p join tables t on t.id = p.table_id where p.source_id = $1`,
+    [source.id],
+  )
+  t.strictSame(found, [{ name: 'b_there' }])
+})
+
+t.test('a policy that is replaced while another application waits is the one that is applied', async t => {
+  const { source } = await world(t, SHOP)
+  await watch(source.id, { level: 'light', include_patterns: ['notes'] })
+  await query('delete from metrics where source_id = $1', [source.id])
+  await query('delete from recommendations where source_id = $1', [source.id])
+  const { companyId } = tenant
+  let applied: Promise<unknown> | undefined
+  await server.db.company(companyId, async trx => {
+    await server.plugins.catalog.lockSource(trx, source.id)
+    applied = server.db.company(companyId, other => applyPolicy(server, other, source.id))
+    await setTimeout(300)
+    await trx.raw(`update watch_policies set include_patterns = '{items}' where source_id = ?`, [source.id])
+  })
+  await applied
+  const watched = await query(
+    'select t.name from metrics m join tables t on t.id = m.table_id where m.source_id = $1',
+    [source.id],
+  )
+  t.strictSame(watched, [{ name: 'items' }])
 })
