@@ -1,22 +1,61 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
+import type { TableRef } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { filterWithPauses } from '../../server/filter-with-pauses.ts'
 import type { Source } from '../catalog/api.ts'
 import type { TableProfile } from '../profiles/api.ts'
-import { findParentIds, type ParentIndex } from './rules/references.ts'
+import { findParentIds, parentMatcher, type ParentIndex } from './rules/references.ts'
 import type { TableEvidence } from './rules/evidence.ts'
 
 /** Tables whose profiles are in memory together. */
 const TABLES_PER_BATCH = 200
 
-/** What the catalog knows of the active tables of a source, by name: no profiles, and no signals of freshness. */
-export async function readTables(trx: Transaction, { id }: Source): Promise<TableEvidence[]> {
+/** Tables above which all of their source are read: their parents would be most of it. */
+const MAX_CHOSEN_TABLES = 500
+
+/**
+ * What the catalog knows of the active tables of a source, by name: no profiles, and no signals of freshness.
+ * @param chosen leaves out tables that are neither among these nor may be a parent of one
+ */
+export async function readTables(
+  trx: Transaction,
+  source: Source,
+  chosen?: ReadonlySet<string>,
+): Promise<TableEvidence[]> {
+  if (!chosen || chosen.size > MAX_CHOSEN_TABLES) return selectTables(trx, source)
+  const tables = await selectTables(trx, source, [...chosen])
+  const isParent = parentMatcher(tables)
+  const named = await rows<TableRef & { id: string }>(
+    trx,
+    `select id, catalog_name as catalog, schema_name as schema, name from tables
+     where company_id = ? and source_id = ? and is_active`,
+    [companyOf(trx), source.id],
+  )
+  const parents = await filterWithPauses(named, table => !chosen.has(table.id) && isParent(table))
+  if (parents.length === 0) return tables
+  return [
+    ...tables,
+    ...(await selectTables(
+      trx,
+      source,
+      parents.map(table => table.id),
+    )),
+  ]
+}
+
+async function selectTables(
+  trx: Transaction,
+  { id }: Source,
+  ids?: readonly string[],
+): Promise<TableEvidence[]> {
   const tables = await rows<TableEvidence & { estimatedRows: string | null }>(
     trx,
     `select id, catalog_name as catalog, schema_name as schema, name, kind, columns, constraints, column_tags,
        estimated_rows, 0 as dependents
-     from tables where company_id = ? and source_id = ? and is_active order by qualified_name, id`,
-    [companyOf(trx), id],
+     from tables where company_id = :companyId and source_id = :sourceId and is_active
+       ${ids ? 'and id = any(cast(:ids as uuid[]))' : ''} order by qualified_name, id`,
+    { companyId: companyOf(trx), sourceId: id, ids: ids ?? [] },
   )
   return tables.map(table => ({
     ...table,

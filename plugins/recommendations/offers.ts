@@ -48,7 +48,7 @@ export async function* readOffers(
   source: Source,
   { tableIds, isWanted }: OfferFilter,
 ): AsyncGenerator<Offer[]> {
-  const all = await readTables(trx, source)
+  const all = await readTables(trx, source, tableIds)
   const parents = indexParents(all)
   const tables = tableIds ? all.filter(({ id }) => tableIds.has(id)) : all
   const watched = await readWatched(server, trx, source)

@@ -187,5 +187,5 @@ function describeCadence({ history }: TriedCheck): ComputedPast {
 }
 
 function describeReplay({ gaps, alerts, typicalGapHours, thresholdHours }: ReplayedCadence): string {
-  return `Of ${gaps.length} updates, ${typicalGapHours} h apart as a rule, ${alerts} came so late that it would have alerted; now it would after ${thresholdHours} h`
+  return `${alerts} of ${gaps.length} updates, ${typicalGapHours} h apart as a rule, came so late that it would have alerted; now it would after ${thresholdHours} h`
 }

@@ -89,7 +89,7 @@ function learnStored(updates: readonly Date[]): KnownCadence | null {
   return {
     ...{ gapHours, thresholdHours, dataPoints: updates.length },
     confidence: confidenceOf(updates.length),
-    reasoning: `Its checks found ${updates.length} updates, ${gapHours} hours apart as a rule.`,
+    reasoning: `Its checks found ${updates.length} updates, ${countOf(gapHours, 'hour')} apart as a rule.`,
   }
 }
 
@@ -100,8 +100,12 @@ function cadenceOfPast({ stored }: Offer): KnownCadence | null {
   return {
     ...{ gapHours, thresholdHours, dataPoints: updates },
     confidence: confidenceOf(updates),
-    reasoning: `Its timestamps show ${updates} updates in 60 days, ${gapHours} hours apart as a rule.`,
+    reasoning: `Its timestamps show ${updates} updates in 60 days, ${countOf(gapHours, 'hour')} apart as a rule.`,
   }
+}
+
+function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 function confidenceOf(updates: number): number {
@@ -127,7 +131,7 @@ function cadenceOfProfile({ table, suggestion }: Offer): KnownCadence | null {
     thresholdHours: Math.max(2, Math.ceil(2 * gapHours)),
     dataPoints: profile.rowCount,
     confidence: 0.5,
-    reasoning: `${formatCount(profile.rowCount)} rows lie in ${Math.round(spanHours / 24)} days of ${suggestion.column}, and the newest was ${Math.round(ageHours)} hours old.`,
+    reasoning: `${formatCount(profile.rowCount)} rows lie in ${countOf(Math.round(spanHours / 24), 'day')} of ${suggestion.column}, and the newest was ${countOf(Math.round(ageHours), 'hour')} old.`,
   }
 }
 
@@ -210,7 +214,7 @@ function adviseThreshold(
       ...common,
       suggested_threshold: calmer.sensitivity,
       direction: 'increase',
-      reasoning: `${metric.metricType} of ${of} alerted ${alerts} times in ${days} days, and would have ${calmer.alerts} times at ${calmer.sensitivity}.`,
+      reasoning: `${metric.metricType} of ${of} alerted ${countOf(alerts, 'time')} in ${countOf(days, 'day')}, and would have ${countOf(calmer.alerts, 'time')} at ${calmer.sensitivity}.`,
       confidence: round(Math.min(0.95, 0.5 + captures / 100)),
       historical_alerts: alerts,
       projected_reduction: `${reduction}%`,
@@ -222,7 +226,7 @@ function adviseThreshold(
     ...common,
     suggested_threshold: keener.sensitivity,
     direction: 'decrease',
-    reasoning: `${metric.metricType} of ${of} did not alert in ${days} days, and would not have at ${keener.sensitivity} either, where it notices smaller changes.`,
+    reasoning: `${metric.metricType} of ${of} did not alert in ${countOf(days, 'day')}, and would not have at ${keener.sensitivity} either, where it notices smaller changes.`,
     confidence: 0.5,
     historical_alerts: 0,
     projected_reduction: '0%',

@@ -40,16 +40,14 @@ export async function createSchedules(
 ): Promise<BulkScheduleResult> {
   const source = await sourceOf(server, trx, body.asset_id)
   const terms = resolveTerms(source, body)
-  const isMatched = server.plugins.catalog.patternMatcher(body)
-  const isMatch = (table: TableRef & { id: string }) =>
-    (body.table_ids?.has(table.id) ?? true) && isMatched(table)
+  const isMatch = server.plugins.catalog.patternMatcher(body)
   const reply: BulkScheduleResult = {
     ...{ created: 0, existing: 0, without_signal: 0, matched: 0, tables_without_signal: [] },
     signals: { column: 0, last_modified: 0 },
     statements_per_day: 0,
     dry_run: body.dry_run,
   }
-  const tables = await activeTables(trx, source)
+  const tables = await activeTables(trx, source, body.table_ids)
   for (let from = 0; from < tables.length; from += TABLES_PER_STATEMENT) {
     const matching = await filterWithPauses(tables.slice(from, from + TABLES_PER_STATEMENT), isMatch)
     const planned = (await unscheduledTables(trx, source, matching)).map(table =>
@@ -117,12 +115,17 @@ async function sourceOf(server: Server, trx: Transaction, assetId: string): Prom
 }
 
 /** In descending order of names: lists start with the newest schedule, which is then the first name. */
-function activeTables(trx: Transaction, { id }: Source): Promise<(TableRef & { id: string })[]> {
+function activeTables(
+  trx: Transaction,
+  { id }: Source,
+  tableIds?: ReadonlySet<string>,
+): Promise<(TableRef & { id: string })[]> {
   return rows(
     trx,
     `select id, catalog_name as catalog, schema_name as schema, name from tables
-     where company_id = ? and source_id = ? and is_active order by qualified_name desc, id desc`,
-    [companyOf(trx), id],
+     where company_id = :companyId and source_id = :sourceId and is_active
+       ${tableIds ? 'and id = any(cast(:ids as uuid[]))' : ''} order by qualified_name desc, id desc`,
+    { companyId: companyOf(trx), sourceId: id, ids: [...(tableIds ?? [])] },
   )
 }
 

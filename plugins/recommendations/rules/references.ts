@@ -1,5 +1,5 @@
 /** References between tables: by foreign keys, or by names and values. */
-import { NUMERIC_KINDS, tablePath } from '../../../connectors/catalog.ts'
+import { NUMERIC_KINDS, tablePath, type TableRef } from '../../../connectors/catalog.ts'
 import type { TableProfile } from '../../profiles/api.ts'
 import {
   formatCount,
@@ -100,15 +100,30 @@ function byForeignKey(
   })
 }
 
+/** The thing that a column is called after: `customer` of `customer_id`; undefined for the name of no key. */
+function thingOfColumn({ name }: EvidenceColumn): string | undefined {
+  const words = wordsOf(name)
+  const isNamed = words.length >= 2 && KEY_WORDS.has(words.at(-1)!)
+  return isNamed ? words.slice(0, -1).join('_') : undefined
+}
+
+/** The test for tables of which a parent of some tables may be one, by their names. */
+export function parentMatcher(tables: readonly TableEvidence[]): (table: TableRef) => boolean {
+  const things = new Set(tables.flatMap(({ columns }) => columns.flatMap(each => thingOfColumn(each) ?? [])))
+  const keys = tables.flatMap(({ constraints }) => constraints.flatMap(({ references }) => references ?? []))
+  const paths = new Set(keys.map(({ table }) => tablePath(table)))
+  return table => things.has(nameOfThing(table.name)) || paths.has(tablePath(table))
+}
+
 /** The only table, the nearest first, that a column is called after. */
 function parentByName(
   table: TableEvidence,
   column: EvidenceColumn,
   { byName: index }: ParentIndex,
 ): ParentTable | undefined {
-  const words = wordsOf(column.name)
-  if (words.length < 2 || !KEY_WORDS.has(words.at(-1)!)) return undefined
-  const found = (index.get(words.slice(0, -1).join('_')) ?? []).filter(
+  const thing = thingOfColumn(column)
+  if (thing === undefined) return undefined
+  const found = (index.get(thing) ?? []).filter(
     ({ table: other, key }) => other.id !== table.id && other.kind === 'table' && isSameKind(column, key),
   )
   const near = found.filter(
