@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { timeOf } from '../../server/database/now.ts'
 import type { Source, TableContext } from '../catalog/api.ts'
 import type { TableProfile } from './api.ts'
 import { maskColumn } from './columns.ts'
@@ -18,6 +19,8 @@ export async function saveProfile(
       id: v7(),
       sourceId: source.id,
       tableId: table.id,
+      // The transaction may have waited for a lock: what follows profiles would miss one that is stored late.
+      profiledAt: timeOf('clock_timestamp()'),
       rowCount: String(rowCount),
       profiledRows: String(profiledRows),
     })

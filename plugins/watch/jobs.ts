@@ -96,8 +96,8 @@ async function findUnprofiled(trx: Transaction, tables: readonly WatchedTable[])
   return found.map(table => table.id)
 }
 
-/** A profile may be stored some time after its own. */
-const PROFILE_SLACK = '2 minutes'
+/** The longest time between that of a profile and the end of the transaction that stores it. */
+const PROFILE_SLACK = '10 seconds'
 
 /** A job that was sent and did not begin for this long is taken for lost. */
 const REQUEST_PATIENCE = '15 minutes'

@@ -355,3 +355,30 @@ t.test('a policy that is replaced while another application waits is the one tha
   )
   t.strictSame(watched, [{ name: 'items' }])
 })
+
+t.test('a profile is followed by one application, and not by one each minute', async t => {
+  const { source } = await world(t, SHOP)
+  await watch(source.id, { level: 'light' })
+  await query(
+    `insert into profiles (id, company_id, source_id, table_id, profiled_at, row_count, is_row_count_exact, profiled_rows,
+       is_sampled, statements, milliseconds, columns)
+     select gen_random_uuid(), company_id, source_id, id, now() - interval '30 seconds', 1, true, 1, false, 1, 1, '[]'
+     from tables where source_id = $1 and name = 'notes'`,
+    [source.id],
+  )
+  const isRequested = async (secondsAgo: number) => {
+    const [before] = await query(
+      `update watch_policies set requested_at = null, applied_at = now() - make_interval(secs => $2) where source_id = $1
+       returning applied_at`,
+      [source.id, secondsAgo],
+    )
+    await dispatchPolicies.work({}, { server } as never)
+    const [after] = await query('select requested_at, applied_at from watch_policies where source_id = $1', [
+      source.id,
+    ])
+    return after?.requested_at !== null || String(after.applied_at) !== String(before?.applied_at)
+  }
+  await query(`update sources set last_discovery_at = now() - interval '1 hour' where id = $1`, [source.id])
+  t.equal(await isRequested(0), false, 'it was applied since')
+  t.equal(await isRequested(60), true)
+})
