@@ -44,7 +44,7 @@ export function freshnessOf(
 
 function ageOf(after: unknown): Age {
   if (!isRecord(after)) throw new Inconvertible('it has neither error_after nor warn_after')
-  const period = PERIODS[String(after.period)]
+  const period = Object.hasOwn(PERIODS, String(after.period)) ? PERIODS[String(after.period)] : undefined
   const { count } = after
   if (typeof count !== 'number' || !Number.isInteger(count) || count < 1 || !period)
     throw new Inconvertible('a threshold has a whole count and the period minute, hour or day')

@@ -39,7 +39,8 @@ export function convertDbtTest(test: unknown, node: DbtNode): DraftCheck[] {
   for (const value of leaves({ args, where: config.where }))
     if (typeof value === 'string' && /\{[{%]/.test(value) && !REFERENCE.test(value))
       throw new Inconvertible(`${JSON.stringify(value)} is a Jinja expression: render it first`)
-  const make = TESTS[name.replace(/^dbt\./, '')]
+  const own = name.replace(/^dbt\./, '')
+  const make = Object.hasOwn(TESTS, own) ? TESTS[own] : undefined
   if (!make)
     throw new Inconvertible(
       `${name} is a test of the project or of another package: only its SQL says what it does`,

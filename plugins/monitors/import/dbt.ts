@@ -5,7 +5,7 @@
 import { parseYaml, type TextPosition } from '../../../server/yaml.ts'
 import { convertDbtTest, type DbtNode } from './dbt-tests.ts'
 import { freshnessOf } from './dbt-freshness.ts'
-import type { Construct, ImportDraft } from './import-draft.ts'
+import { fieldsOfFile, type Construct, type ImportDraft } from './import-draft.ts'
 import type { SqlEngine } from './sql-text.ts'
 import { isRecord, itemsOf, type Fields } from './values.ts'
 
@@ -36,8 +36,8 @@ export function importDbt(files: readonly ImportFile[], draft: ImportDraft, opti
   for (const { value } of read)
     for (const { node, source } of sourceTables(value))
       sources.set(`${String(source.name)}.${String(node.name)}`, sourcePath(source, node))
-  for (const { name: file, value, positionOf } of read) {
-    if (!isRecord(value)) continue
+  for (const { name: file, positionOf, ...text } of read) {
+    const value = fieldsOfFile(file, text, draft)
     for (const part of MODEL_PARTS)
       for (const [index, node] of itemsOf(value[part]).entries()) {
         const alias = textOr(
@@ -134,12 +134,14 @@ function importTests(
         ...options,
         ...(column && { column: String(column.name), isQuoted: column.quote === true }),
       }
-      if (/\{[{%]/.test(table))
-        draft.leave(construct, 'the name of the table is a Jinja expression: render it first')
+      if (isTemplate(table)) draft.leave(construct, NAMED_BY_TEMPLATE)
       else draft.convert(construct, () => convertDbtTest(test, where))
     }
   }
 }
+
+const isTemplate = (name: string): boolean => /\{[{%]/.test(name)
+const NAMED_BY_TEMPLATE = 'the name of the table is a Jinja expression: render it first'
 
 function testName(test: unknown): string {
   if (!isRecord(test)) return String(test)
@@ -151,10 +153,12 @@ function importFreshness(
   source: Fields,
   draft: ImportDraft,
 ): void {
-  const own = { ...configOf(source), ...source, ...configOf(node), ...node }
+  const [common, ofTable] = [source, node].map(owner => ({ ...configOf(owner), ...owner }))
+  const own: Fields = { ...common, ...ofTable, freshness: mergeFreshness(common, ofTable) }
   if (!isRecord(own.freshness)) return
   const line = positionOf([...at, 'freshness'])?.line ?? positionOf(at)?.line ?? null
   const construct = { file, line, name: `freshness of ${table}` }
+  if (isTemplate(table)) return draft.leave(construct, NAMED_BY_TEMPLATE)
   const { checks, left } = freshnessOf(table, own.freshness, own.loaded_at_field)
   if (own.loaded_at_query !== undefined)
     return draft.leave(
@@ -163,6 +167,15 @@ function importFreshness(
     )
   draft.convert(construct, checks)
   for (const reason of left) draft.leave(construct, reason)
+}
+
+/** A table takes the thresholds that it does not have from its source; null takes away. */
+function mergeFreshness({ freshness: common }: Fields = {}, { freshness: own }: Fields = {}): unknown {
+  if (!isRecord(common) || !isRecord(own)) return own === undefined ? common : own
+  const merge = (name: string) =>
+    isRecord(common[name]) && isRecord(own[name]) ? { ...common[name], ...own[name] } : own[name]
+  const names = ['error_after', 'warn_after'].filter(name => own[name] !== undefined)
+  return { ...common, ...own, ...Object.fromEntries(names.map(name => [name, merge(name)])) }
 }
 
 const configOf = (owner: Fields): Fields => (isRecord(owner.config) ? owner.config : {})

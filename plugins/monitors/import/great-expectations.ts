@@ -64,7 +64,7 @@ const NEUTRAL = [
   'severity',
   'description',
 ]
-const SEVERITIES: Record<string, string> = { critical: 'critical', warning: 'warning', info: 'info' }
+const SEVERITIES = ['critical', 'warning', 'info']
 
 function convertExpectation(
   type: string,
@@ -80,14 +80,15 @@ function convertExpectation(
   delete args.condition_parser
   if (Object.values(args).some(value => isRecord(value) && '$PARAMETER' in value))
     throw new Inconvertible('it takes a parameter that is given when the suite runs')
-  const make = EXPECTATIONS[type]
+  const make = Object.hasOwn(EXPECTATIONS, type) ? EXPECTATIONS[type] : undefined
   if (!make)
     throw new Inconvertible(
       SCHEMA_EXPECTATIONS.test(type)
         ? 'it is about the schema, which every discovery compares; a data contract says what it must be'
         : 'it has no exact counterpart',
     )
-  const severity = SEVERITIES[String(expectation.severity ?? kwargs.severity)] ?? 'critical'
+  const given = String(expectation.severity ?? kwargs.severity)
+  const severity = SEVERITIES.includes(given) ? given : 'critical'
   const { key, body, note } = make(args, options)
   return {
     ...{ kind: 'validity', table: options.table, key: [...key, type.replace(/^expect_/, '')] },

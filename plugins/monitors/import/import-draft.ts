@@ -1,5 +1,7 @@
 /** What an import makes of the files of another tool: checks, and what could not become one, with the reason. */
+import type { ParsedYaml } from '../../../server/yaml.ts'
 import { MONITOR_KINDS, type MonitorKind, type MonitorsDocument } from '../file/monitors-file.ts'
+import { isRecord, type Fields } from './values.ts'
 
 /** A construct of another tool, and where it stands. */
 export interface Construct {
@@ -102,6 +104,21 @@ export function startImport(source: string): ImportDraft {
       left,
     }),
   }
+}
+
+/**
+ * Records what of a YAML text is not read as its author thinks, such as merge keys, and a text that is no object.
+ * @returns its fields
+ */
+export function fieldsOfFile(
+  file: string,
+  { value, doubts }: Pick<ParsedYaml, 'value' | 'doubts'>,
+  draft: ImportDraft,
+): Fields {
+  for (const { line, message } of doubts) draft.leave({ file, line, name: 'the file' }, message)
+  if (isRecord(value)) return value
+  draft.leave({ file, line: null, name: 'the file' }, 'it is no object with named parts')
+  return {}
 }
 
 /** A key made of names, with a number behind it where it is taken. */

@@ -173,7 +173,7 @@ function valueOf(metric: string, args: readonly string[], config: Fields, engine
       return percent(countOf(invalidCondition(column, config, engine)))
   }
   if (args.length > 1) throw new Inconvertible(`${metric} of several columns has no counterpart`)
-  const compute = AGGREGATES[metric]
+  const compute = Object.hasOwn(AGGREGATES, metric) ? AGGREGATES[metric] : undefined
   if (!compute) throw new Inconvertible(`${metric} is a metric of the project or has no counterpart`)
   if (Object.keys(config).some(name => MISSING_FIELDS.includes(name) || VALID_FIELDS.includes(name)))
     throw new Inconvertible(`${metric} of the valid values only has no counterpart`)

@@ -1,7 +1,13 @@
 /** Soda's checks as monitors, by the language of Soda Core 3: https://docs.soda.io/soda-v3/soda-cl-overview */
 import { parseYaml } from '../../../server/yaml.ts'
 import type { ImportFile } from './dbt.ts'
-import { Inconvertible, type Construct, type DraftCheck, type ImportDraft } from './import-draft.ts'
+import {
+  fieldsOfFile,
+  Inconvertible,
+  type Construct,
+  type DraftCheck,
+  type ImportDraft,
+} from './import-draft.ts'
 import {
   convertSodaMetric,
   readComparison,
@@ -32,30 +38,43 @@ const NEUTRAL = [
 /** @throws YamlParseError */
 export function importSoda(files: readonly ImportFile[], draft: ImportDraft, options: SodaOptions): void {
   for (const { name: file, text } of files) {
-    const { value, positionOf } = parseYaml(text, { what: 'Soda checks file' })
-    if (!isRecord(value)) continue
-    for (const [section, content] of Object.entries(value)) {
-      const at = (index: number): Construct['line'] => positionOf([section, String(index)])?.line ?? null
+    const { positionOf, ...parsed } = parseYaml(text, { what: 'Soda checks file' })
+    for (const [section, content] of Object.entries(fieldsOfFile(file, parsed, draft))) {
       const own = /^checks for (\S+)$/.exec(section)?.[1]
-      if (own !== undefined) importChecks(own, content, { file, at }, draft, options)
-      else if (/^for each (dataset|table)/.test(section) && isRecord(content))
-        for (const table of namesIn(content))
+      const leave = (reason: string) =>
+        draft.leave({ file, line: positionOf([section])?.line ?? null, name: section }, reason)
+      const each = /^for each (dataset|table)/.test(section) && isRecord(content) ? content : null
+      const names = own === undefined ? namesIn(each ?? {}) : [own]
+      const checks = each ? each.checks : content
+      const path = each ? [section, 'checks'] : [section]
+      if (own === undefined && !each) leave(reasonFor(section))
+      else if (names.length === 0) leave('it names no table')
+      else if (!Array.isArray(checks)) leave('it has no list of checks')
+      else
+        for (const table of names)
           importChecks(
             table,
-            content.checks,
-            { file, at: index => positionOf([section, 'checks', String(index)])?.line ?? null },
+            checks,
+            { file, at: index => positionOf([...path, String(index)])?.line ?? null },
             draft,
             options,
           )
-      else draft.leave({ file, line: positionOf([section])?.line ?? null, name: section }, reasonFor(section))
     }
   }
 }
 
 /** Tables that are named one by one; patterns are left, since only the source knows what they match. */
 function namesIn(content: Fields): string[] {
-  const names = content.datasets ?? content.tables
-  return Array.isArray(names) ? names.map(name => String(name).replace(/^include /, '')) : []
+  const names = [content.datasets ?? content.tables].flat().filter(name => typeof name === 'string')
+  const excluded = names.flatMap(name => /^exclude (.*)$/.exec(name)?.[1] ?? []).map(toPattern)
+  return names
+    .filter(name => !name.startsWith('exclude '))
+    .map(name => name.replace(/^include /, ''))
+    .filter(name => !excluded.some(pattern => pattern.test(name)))
+}
+
+function toPattern(text: string): RegExp {
+  return new RegExp(`^${text.replaceAll(/[^\w%]/g, String.raw`\$&`).replaceAll('%', '.*')}$`)
 }
 
 function reasonFor(section: string): string {
@@ -69,16 +88,17 @@ function reasonFor(section: string): string {
 
 function importChecks(
   table: string,
-  checks: unknown,
-  { file, at }: { file: string; at: (index: number) => number | null },
+  checks: readonly unknown[],
+  { file, at }: { file: string; at: (index: number) => Construct['line'] },
   draft: ImportDraft,
   options: SodaOptions,
 ): void {
-  if (!Array.isArray(checks)) return
-  for (const [index, check] of (checks as unknown[]).entries()) {
+  for (const [index, check] of checks.entries()) {
     const [text, config] = readCheck(check)
     const construct = { file, line: at(index), name: `${text} for ${table}` }
     if (/[%*]/.test(table)) draft.leave(construct, 'the name of the table is a pattern')
+    else if (isRecord(check) && Object.keys(check).length > 1)
+      draft.leave(construct, 'it has several keys: indent its settings below it')
     else draft.convert(construct, () => convertCheck(text, config, { table, ...options }))
   }
 }

@@ -147,3 +147,45 @@ t.test('keys stay the same from one import to the next, and are unique', t => {
   })
   t.end()
 })
+
+t.test('what is not read is left out, not dropped in silence', t => {
+  t.match(convert({ 'schema.yml': '- a list' }).left, [{ reason: /no object/ }])
+  t.match(convert({ 'schema.yml': 'models:\n  - name: orders\n    <<: {}\n' }).left, [
+    { line: 3, reason: /<</ },
+  ])
+  for (const name of ['constructor', 'toString', '__proto__'])
+    t.match(one(`          - ${name}`), { left: [{ reason: /test of the project/ }] })
+  t.end()
+})
+
+t.test('the freshness of a table takes from that of its source what it does not say itself', t => {
+  const freshness = (own: string) => {
+    const { document, left } = convert({
+      'schema.yml': `sources:
+  - name: shop
+    loaded_at_field: at
+    freshness: {warn_after: {count: 1, period: day}, error_after: {count: 2, period: day}}
+    tables:
+      - name: orders
+        freshness: ${own}
+`,
+    })
+    return [document.tables['shop.orders']?.checks.freshness?.[0]?.sla_threshold, left.length]
+  }
+  t.strictSame(freshness('{warn_after: {count: 6, period: hour}}'), ['2d', 1])
+  t.strictSame(freshness('{error_after: {count: 3}}'), ['3d', 1])
+  t.strictSame(freshness('{error_after: null}'), ['1d', 0])
+  t.strictSame(freshness('null'), [undefined, 0])
+  t.match(
+    convert({
+      'schema.yml': `sources:
+  - name: shop
+    schema: "{{ target.schema }}"
+    freshness: {error_after: {count: 2, period: day}}
+    tables: [{name: orders}]
+`,
+    }),
+    { converted: 0, left: [{ reason: /Jinja/ }] },
+  )
+  t.end()
+})

@@ -103,3 +103,21 @@ t.test('what has no exact counterpart is left out with its place and the reason'
   t.match(convert('filter orders [daily]:\n  where: a > 1\n').left, [{ reason: /filter/ }])
   t.end()
 })
+
+t.test('what is not read is left out, not dropped in silence', t => {
+  const left = (text: string) => convert(text).left.map(({ line, reason }) => [line, reason])
+  t.match(left('- a list'), [[null, /no object/]])
+  t.match(left('checks for orders:\n  row_count > 0\n'), [[1, /no list of checks/]])
+  t.match(left('for each dataset D:\n  checks: [row_count > 0]\n'), [[1, /names no table/]])
+  t.match(left('checks for orders:\n  - row_count > 0:\n    filter: x = 1\n'), [[2, /several keys/]])
+  t.match(left('checks for orders:\n  - row_count > 0:\n      <<: 1\n'), [
+    [3, /<</],
+    [2, /<</],
+  ])
+  t.match(left('checks for orders:\n  - constructor(x) > 0\n'), [[2, /metric of the project/]])
+  const { document } = convert(
+    'for each dataset D:\n  datasets: [orders, dim_date, include items, exclude dim_%]\n  checks: [row_count > 0]\n',
+  )
+  t.strictSame(Object.keys(document.tables), ['orders', 'items'])
+  t.end()
+})
