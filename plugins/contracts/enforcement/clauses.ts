@@ -1,3 +1,4 @@
+import type { TableKind } from '../../../connectors/catalog.ts'
 import type { ContractNode } from '../elements.ts'
 import {
   domainOf,
@@ -91,21 +92,20 @@ function extraPolicy(node: ContractNode): 'allow' | 'fail' | undefined {
   return given === 'allow' || given === 'fail' ? given : undefined
 }
 
-const TABLE_KINDS = {
-  table: 'table',
-  view: 'view',
-  'materialized view': 'materialized_view',
-  materialized_view: 'materialized_view',
-  'external table': 'external_table',
-} as const
+const TABLE_KINDS = new Map<string, TableKind>([
+  ['table', 'table'],
+  ['view', 'view'],
+  ['materialized view', 'materialized_view'],
+  ['materialized_view', 'materialized_view'],
+  ['external table', 'external_table'],
+])
 
 function listOfObject(part: Part, add: Add, terms: { isWideDate: boolean; extras: 'allow' | 'fail' }): void {
   const { node: object, path, table } = part
   add(part, 'table', `${table} exists`, { of: 'table' })
   const kind = textOf(object.physicalType)
   if (kind !== undefined) {
-    const known = TABLE_KINDS[kind.toLowerCase() as keyof typeof TABLE_KINDS] as
-      (typeof TABLE_KINDS)[keyof typeof TABLE_KINDS] | undefined
+    const known = TABLE_KINDS.get(kind.toLowerCase())
     const demand: Demand = known
       ? { of: 'table_kind', kind: known }
       : { of: 'nothing', reason: `${kind} is no kind of table that a catalog has` }
@@ -214,19 +214,13 @@ function addQuality(part: Part, add: Add): void {
   }
 }
 
-const SEVERITIES: Record<string, ClauseSeverity> = {
-  critical: 'critical',
-  blocker: 'critical',
-  high: 'critical',
-  error: 'critical',
-  fatal: 'critical',
-  info: 'info',
-  low: 'info',
-  minor: 'info',
-}
+const SEVERITIES = new Map<string, ClauseSeverity>([
+  ...['critical', 'blocker', 'high', 'error', 'fatal'].map(name => [name, 'critical'] as const),
+  ...['info', 'low', 'minor'].map(name => [name, 'info'] as const),
+])
 
 function severityOf(severity: unknown): ClauseSeverity {
-  return SEVERITIES[textOf(severity)?.toLowerCase() ?? ''] ?? 'warning'
+  return SEVERITIES.get(textOf(severity)?.toLowerCase() ?? '') ?? 'warning'
 }
 
 const MAX_TEXT_LENGTH = 120

@@ -144,6 +144,26 @@ t.test('hostile names and values are stored as they are, or as they can be', asy
   t.equal((await ask('DELETE', path('hostile'))).status, 200)
 })
 
+t.test('a severity or kind that JavaScript has a meaning for is one as any other', async t => {
+  for (const name of ['constructor', '__proto__', 'toString']) {
+    const schema = [
+      {
+        name: 'orders',
+        physicalType: name,
+        quality: [{ metric: 'rowCount', mustBeGreaterThan: 0, severity: name }],
+      },
+    ]
+    const { status, body } = await put('names', { schema })
+    t.ok([200, 201].includes(status), JSON.stringify(body))
+    t.match(body.data.clauses, [
+      {},
+      { status: 'not_enforced', reason: `${name} is no kind of table that a catalog has` },
+      { severity: 'warning' },
+    ])
+  }
+  t.equal((await ask('DELETE', path('names'))).status, 200)
+})
+
 t.test('values that JSON has and checks do not take say so in the clause', async t => {
   const options = {
     minimum: 'x',
