@@ -1,7 +1,12 @@
 import type { Plugin } from '@hapi/hapi'
 import { contractViolation } from './enforcement/alert-kind.ts'
 import { contractPicture } from './enforcement/badge.ts'
-import { enforceJob, judgeChecked, judgeDiscovered, judgeFreshness } from './enforcement/judge.ts'
+import {
+  enforceJob,
+  judgeChecked,
+  judgeDiscovered,
+  judgeFreshness,
+} from './enforcement/judge.ts'
 import { ownersOfChecks } from './enforcement/owner.ts'
 import { enforcementRoutes } from './enforcement/routes.ts'
 import { exchangeRoutes } from './exchange/routes.ts'
@@ -9,6 +14,7 @@ import { exportJob } from './exchange/export-job.ts'
 import { testContract } from './testing/test-contract.ts'
 import { testJob } from './testing/test-job.ts'
 import { testingRoutes } from './testing/routes.ts'
+import { pruneJob } from './prune.ts'
 import { normalizeContentType, routes } from './routes.ts'
 import type { ContractsApi } from './api.ts'
 import { readContract } from './enforcement/upload.ts'
@@ -38,7 +44,7 @@ export const contracts: Plugin<undefined> = {
     scans.afterScan((trx, { source }, findings) => judgeChecked(server, trx, source, findings))
     freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(server, trx, sourceId, findings))
     scans.addOwners(ownersOfChecks)
-    server.jobs.add(enforceJob, testJob, exportJob)
+    server.jobs.add(enforceJob, testJob, exportJob, pruneJob)
     server.route([
       ...routes(validator),
       ...enforcementRoutes(server, validator),

@@ -202,7 +202,8 @@ const SETTINGS = {
   RETENTION_RESULTS_DAYS: {
     group: 'Retention',
     schema: retention,
-    about: 'Days to keep results, snapshots, freshness checks and profiles; 35 or more.',
+    about:
+      'Days to keep results, snapshots, freshness checks, profiles and the history of contracts; 35 or more.',
   },
   RETENTION_CHANGES_DAYS: {
     group: 'Retention',

@@ -27,7 +27,10 @@ export function nameOf(document: ContractNode): string {
   return name === '' ? 'contract' : name
 }
 
-/** Compares a contract with the stored one of its name. */
+/**
+ * Compares a contract with the stored one of its name.
+ * @param domains the parts to enforce; others that are enforced now would no longer be
+ */
 export async function diffContract(
   trx: Transaction,
   document: ContractNode,
@@ -35,10 +38,12 @@ export async function diffContract(
 ): Promise<ContractDiff> {
   const stored = await Contract.query(trx).findOne('name', nameOf(document))
   const before = stored ? listClauses(stored.document, stored.extraColumns, stored.domains) : []
-  const after = listClauses(document, stored?.extraColumns ?? 'allow')
+  const after = listClauses(document, stored?.extraColumns ?? 'allow', [...domains])
   const diff: ContractDiff = {}
-  for (const domain of DOMAINS)
-    if (domains.has(domain)) diff[domain] = diffClauses(ofDomain(before, domain), ofDomain(after, domain))
+  for (const domain of DOMAINS) {
+    const had = ofDomain(before, domain)
+    if (domains.has(domain) || had.size > 0) diff[domain] = diffClauses(had, ofDomain(after, domain))
+  }
   return diff
 }
 

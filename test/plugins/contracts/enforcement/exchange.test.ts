@@ -4,6 +4,7 @@ import { inflateRawSync } from 'node:zlib'
 import t from 'tap'
 import { parse, stringify } from 'yaml'
 import { exportJob } from '../../../../plugins/contracts/exchange/export-job.ts'
+import { pruneContracts } from '../../../../plugins/contracts/prune.ts'
 import { command as tidemark } from '../../../helpers/command.ts'
 import { SECRET_KEY } from '../../../helpers/server.ts'
 import { makeWorld } from '../../../helpers/world.ts'
@@ -200,6 +201,21 @@ t.test('the endpoints of the published client', async t => {
     status: 200,
     body: { data: { valid: true, unsupported_domains: ['metrics'], pruned: false, contract: 'Orders' } },
   })
+  const none = await send(`${base}/${asset.id}/apply?include=metrics`, yaml)
+  t.match(none.body.data, { applied: {}, unsupported_domains: ['metrics'], contract: null })
+  t.not((await clauses('Orders')).size, 0, 'parts that contracts do not have take nothing away')
+  const left = `${base}/${asset.id}/apply?include=validity`
+  t.match((await send(`${plan}?include=validity`, yaml)).body.data, { summary: { schema: { removed: 12 } } })
+  t.match((await send(left, yaml)).body.data, {
+    pruned: true,
+    applied: { schema: { removed: { length: 12 } } },
+  })
+  t.equal(
+    (await clauses('Orders')).size,
+    0,
+    'parts that are left out are no longer enforced, and the reply says so',
+  )
+  await send(`${base}/${asset.id}/apply`, yaml)
   t.match((await send(plan, yaml.replace('bigint', 'int'))).body.data, {
     summary: { schema: { added: 0, modified: 1, removed: 0 } },
   })
@@ -238,6 +254,31 @@ t.test('the endpoints of the published client', async t => {
     t.equal((await ask('POST', `${base}/export-jobs`, body)).status, 422, JSON.stringify(body))
   t.equal((await ask('GET', `${base}/export-jobs/nothing`)).status, 404)
   t.equal((await put('again', { schema: [ORDERS] })).status, 201)
+})
+
+t.test('history and archives that are too old are deleted', async t => {
+  await put('old', { schema: [ORDERS] })
+  await put('old', { schema: [ORDERS], version: '1.1.0' })
+  const history = async () => (await ask('GET', `${path('old')}/history`)).body.data.events as object[]
+  await app.query(
+    `update contract_events e set at = now() - interval '401 days' from data_contracts c
+     where c.id = e.contract_id and c.name = 'old' and e.event = 'created'`,
+  )
+  await app.query(
+    `insert into contract_tests (run_id, company_id, source_id, document, extra_columns, created_at)
+     values (gen_random_uuid(), $1, $2, '{}', 'allow', now() - interval '8 days')`,
+    [tenant.companyId, asset.id],
+  )
+  const url = '/api/v1/contracts/export-jobs'
+  const [old, young] = [1, 2].map(() => ask('POST', url, { scope: 'all' }))
+  const { job_id: id } = (await old!).body.data
+  const { job_id: kept } = (await young!).body.data
+  await app.query(`update contract_exports set created_at = now() - interval '25 hours' where id = $1`, [id])
+  t.equal((await ask('GET', `${url}/${id}`)).status, 404, 'its time is over before it is deleted')
+  t.match(await pruneContracts(app.server, { batch: 1 }), { events: 1, exports: 1, tests: 1 })
+  t.match(await history(), [{ event: 'replaced' }])
+  t.equal((await ask('GET', `${url}/${kept}`)).status, 200)
+  await ask('DELETE', path('old'))
 })
 
 /** The content of the first file of an archive. */
