@@ -6,6 +6,7 @@ import {
   judgeChecked,
   judgeDiscovered,
   judgeFreshness,
+  judgeStopped,
 } from './enforcement/judge.ts'
 import { ownersOfChecks } from './enforcement/owner.ts'
 import { enforcementRoutes } from './enforcement/routes.ts'
@@ -42,6 +43,7 @@ export const contracts: Plugin<undefined> = {
     alerts.addKind(contractViolation)
     catalog.afterDiscovery((trx, source) => judgeDiscovered(server, trx, source))
     scans.afterScan((trx, { source }, findings) => judgeChecked(server, trx, source, findings))
+    scans.afterStop((trx, source, check) => judgeStopped(server, trx, source, check))
     freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(server, trx, sourceId, findings))
     scans.addOwners(ownersOfChecks)
     server.jobs.add(enforceJob, testJob, exportJob, pruneJob)

@@ -5,7 +5,7 @@ import type { CompanyRow, Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckResource } from './check-resource.ts'
 import type { CheckSeries } from './check-series.ts'
-import type { DeclaredChecks, FindOwners } from './declared/declared-checks.ts'
+import type { DeclaredChecks, FindOwners, StopListener } from './declared/declared-checks.ts'
 import type { ListedChecks } from './list/listed-checks.ts'
 
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
@@ -19,6 +19,7 @@ export type {
   DeclaredCheck,
   DeclaredChecks,
   RecordEvent,
+  StoppedCheck,
 } from './declared/declared-checks.ts'
 export type { ListedChecks } from './list/listed-checks.ts'
 export type { MissingCheckRequest, MissingCheckResult, MissingCheckTarget } from './missing-checks.ts'
@@ -235,6 +236,10 @@ export interface ScansApi {
   declaredKinds(): readonly DeclaredChecks[]
   /** Adds a feature that manages checks, for `managed_by` of their records. */
   addOwners(find: FindOwners): void
+  /** Adds a function that is called when a caller removes or pauses one check. */
+  afterStop(listener: StopListener): void
+  /** Calls these functions. */
+  notifyStopped: StopListener
   /** What manages each of some checks; nothing for checks made by hand. */
   findOwners: FindOwners
   /** Scans a table once for every feature's checks: those the sweep claimed, or all active ones. */

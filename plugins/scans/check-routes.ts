@@ -3,14 +3,14 @@ import Joi from 'joi'
 import type { Model } from 'objection'
 import { validate as isUuid } from 'uuid'
 import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
-import { auditRequest } from '../../server/http/audit.ts'
+import { auditRequest, type AuditEvent } from '../../server/http/audit.ts'
 import { warnOfChange, warnOfRemoval } from '../../server/http/check-owner.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { pageOf, pageQuery, pagination, type Page } from '../../server/http/page.ts'
 import { pascalCase } from '../../server/openapi/components.ts'
-import type { CheckResource, RecordEvent } from './api.ts'
+import type { CheckResource, RecordEvent, StoppedCheck } from './api.ts'
 import { createForColumns } from './create-many.ts'
 import { auditEventOf, changeCheck, removeCheck } from './declared/checks-of-resource.ts'
 
@@ -28,15 +28,27 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
   const route = routesOf(names.path)
   const app = names.errors && { errors: names.errors }
 
-  const recorder =
-    (request: Request, trx: Transaction): RecordEvent =>
-    event =>
-      auditRequest(request, trx, event)
+  /** Stores the entries of the audit log last, since they lock the log. */
+  const audited = async <T>(
+    request: Request,
+    trx: Transaction,
+    work: (record: RecordEvent) => Promise<T>,
+  ) => {
+    const events: AuditEvent[] = []
+    const result = await work(async event => void events.push(event))
+    for (const event of events) await auditRequest(request, trx, event)
+    return result
+  }
   const auditCreated = (request: Request, trx: Transaction, row: Row) =>
     auditRequest(request, trx, auditEventOf(resource, 'created', row))
   const ownerOf = async (trx: Transaction, row: Row) => {
     const { id } = identify(row)
     return (await server.plugins.scans.findOwners(trx, resource.declaration.kind, [id])).get(id)
+  }
+  const notifyStopped = async (trx: Transaction, request: Request, row: Row, how: StoppedCheck['how']) => {
+    const { source } = await assetOf(trx, request)
+    const check = { kind: resource.declaration.kind, id: identify(row).id, how }
+    await server.plugins.scans.notifyStopped(trx, source, check)
   }
   const assetIdOf = (request: Request) => param(request, 'asset_id')
   const assetOf = (trx: Transaction, request: Request) =>
@@ -155,7 +167,12 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
           const found = await rowOf(trx, request)
           const owner = await ownerOf(trx, found)
           const change = { row: found, patch: bodyOf<object>(request) }
-          const row = present(request, await changeCheck(resource, trx, change, recorder(request, trx)))
+          const row = await audited(request, trx, async record => {
+            const changed = present(request, await changeCheck(resource, trx, change, record))
+            if ('is_active' in change.patch && change.patch.is_active === false)
+              await notifyStopped(trx, request, changed, 'paused')
+            return changed
+          })
           return { data: { ...(await resource.present(trx, row, {})), ...warnOfChange(owner) } }
         }),
     }),
@@ -170,7 +187,10 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
         inCompany(request, async trx => {
           const row = await rowOf(trx, request)
           const owner = await ownerOf(trx, row)
-          await removeCheck(resource, trx, row, recorder(request, trx))
+          await audited(request, trx, async record => {
+            await removeCheck(resource, trx, row, record)
+            await notifyStopped(trx, request, row, 'removed')
+          })
           return {
             data: { success: true, message: `${identify(row).title} was removed`, ...warnOfRemoval(owner) },
           }

@@ -8,7 +8,7 @@ import { configure, configureTable } from './configure.ts'
 import { costExtension } from './costs/costs.ts'
 import { costRoute } from './costs/cost-routes.ts'
 import { checksOfResource } from './declared/checks-of-resource.ts'
-import { CHECK_KINDS, type FindOwners } from './declared/declared-checks.ts'
+import { CHECK_KINDS, type FindOwners, type StopListener } from './declared/declared-checks.ts'
 import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
 import { createMissingChecks } from './missing.ts'
 import { backfill, dryRun, measureOnce } from './past.ts'
@@ -36,6 +36,7 @@ export const scans: Plugin<undefined> = {
     const declared: DeclaredChecks[] = []
     const owners: FindOwners[] = []
     const listeners: ScanListener[] = []
+    const stopListeners: StopListener[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
     server.plugins.catalog.extendAssets(costExtension)
     server.jobs.add(scanJob, dispatchJob, checkJob, pruneJob)
@@ -56,6 +57,10 @@ export const scans: Plugin<undefined> = {
       async findOwners(trx, kind, checkIds) {
         const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
         return new Map(found.flatMap(each => [...each]))
+      },
+      afterStop: listener => void stopListeners.push(listener),
+      async notifyStopped(trx, source, check) {
+        for (const listener of stopListeners) await listener(trx, source, check)
       },
       afterScan: listener => void listeners.push(listener),
       async notifyScanned(trx, table, findings) {

@@ -6,7 +6,7 @@ import { databaseNow } from '../../../server/database/now.ts'
 import type { Job } from '../../../server/jobs/jobs.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { FreshnessFinding } from '../../freshness/api.ts'
-import type { CheckSummary } from '../../scans/api.ts'
+import type { CheckSummary, StoppedCheck } from '../../scans/api.ts'
 import { lockCheckedClauses, lockClauses } from '../locks.ts'
 import { Contract, type ContractClause } from '../models.ts'
 import { enforcePlan } from './apply.ts'
@@ -120,6 +120,21 @@ function verdictOf({ status, message }: CheckFinding, clause: ContractClause): C
   const reason = `its check could not run: ${message}`
   // A check that could not run is no proof that the clause holds again.
   return { status: clause.status === 'failing' ? 'failing' : 'pending', reason }
+}
+
+const STOP_REASONS = {
+  removed: 'it was removed, and replacing the contract makes it again',
+  paused: 'it is paused',
+} as const
+
+/** Judges the clause whose check a caller removed or paused: nothing tells any more that it holds. */
+export function judgeStopped(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  { id: checkId, how }: StoppedCheck,
+): Promise<void> {
+  return judgeChecked(server, trx, source, [{ id: checkId, status: 'error', message: STOP_REASONS[how] }])
 }
 
 /** Judges the clauses whose freshness schedules have found something. */

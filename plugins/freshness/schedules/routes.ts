@@ -1,4 +1,4 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest, fieldsOf } from '../../../server/http/audit.ts'
 import { warnOfChange, warnOfRemoval, type CheckOwner } from '../../../server/http/check-owner.ts'
@@ -6,6 +6,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import type { Page } from '../../../server/http/page.ts'
+import type { StoppedCheck } from '../../scans/api.ts'
 import { createSchedules, type BulkScheduleRequest } from './bulk.ts'
 import { createListedSchedules, type ListedScheduleRequest } from './listed.ts'
 import { listSchedules, scopeOf } from '../lists.ts'
@@ -93,6 +94,7 @@ export const scheduleRoutes: ServerRoute[] = [
       const changed = await inCompany(request, async trx => {
         const schedule = await patchSchedule(request.server, trx, id, patch)
         const owner = await ownerOf(request, trx, id)
+        if (patch.is_active === false) await notifyStopped(request.server, trx, schedule, 'paused')
         const event = scheduleEvent('updated', schedule, { fields: fieldsOf(patch) })
         await auditRequest(request, trx, event)
         return {
@@ -115,6 +117,7 @@ export const scheduleRoutes: ServerRoute[] = [
         const owner = await ownerOf(request, trx, id)
         const schedule = await deleteSchedule(request.server, trx, id)
         const { qualifiedName } = schedule
+        await notifyStopped(request.server, trx, schedule, 'removed')
         await auditRequest(request, trx, scheduleEvent('removed', schedule, { table: qualifiedName }))
         return {
           data: {
@@ -125,6 +128,17 @@ export const scheduleRoutes: ServerRoute[] = [
       }),
   }),
 ]
+
+/** The entries of the audit log come after this, since they lock the log. */
+async function notifyStopped(
+  { plugins: { catalog, scans } }: Server,
+  trx: Transaction,
+  { id, sourceId }: Pick<MonitoredTable, 'id' | 'sourceId'>,
+  how: StoppedCheck['how'],
+): Promise<void> {
+  const { source } = await catalog.findAsset(trx, sourceId)
+  await scans.notifyStopped(trx, source, { kind: 'freshness', id, how })
+}
 
 async function ownerOf({ server }: Request, trx: Transaction, id: string): Promise<CheckOwner | undefined> {
   return (await server.plugins.scans.findOwners(trx, 'freshness', [id])).get(id)

@@ -83,3 +83,13 @@ export type FindOwners = (
   kind: CheckKind,
   checkIds: readonly string[],
 ) => Promise<ReadonlyMap<string, CheckOwner>>
+
+/** A check that measures nothing from now on: removed, or paused. */
+export interface StoppedCheck {
+  kind: CheckKind
+  id: string
+  how: 'removed' | 'paused'
+}
+
+/** Is told of checks that a caller stopped, in the transaction that did. */
+export type StopListener = (trx: Transaction, source: Source, check: StoppedCheck) => Promise<void>

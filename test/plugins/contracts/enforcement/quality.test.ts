@@ -244,3 +244,47 @@ t.test('service levels become freshness schedules', async t => {
     'the schedule of the contract is gone, the other stays',
   )
 })
+
+t.test('a clause whose check is paused or removed no longer passes', async t => {
+  const { ask, put, clauses, rediscover, runChecks } = contractsOf(
+    await makeWorldOn(t, stage, [
+      'create table sales (a int, b int, at timestamptz)',
+      'insert into sales values (1, null, now())',
+    ]),
+  )
+  await rediscover()
+  const properties = ['a', 'b'].map(name => ({ name, required: true }))
+  const parts = {
+    schema: [{ name: 'sales', properties: [...properties, { name: 'at' }] }],
+    slaProperties: [{ property: 'latency', value: 1, unit: 'h', element: 'sales.at' }],
+  }
+  await put('sales', parts)
+  await runChecks()
+  const read = async () => {
+    const found = await clauses('sales')
+    return ['sales/a/required', 'sales/b/required', 'sales/at/sla/latency'].map(key => found.get(key)!)
+  }
+  const statuses = async () => (await read()).map(({ status }) => status)
+  t.strictSame(await statuses(), ['passing', 'failing', 'passing'])
+  const [a, b, at] = (await read()).map(({ check_id: id }) => id)
+  const [schedule, rule] = [`/api/v1/sdk/freshness/schedules/${at}`, `/api/v1/sdk/validity/shop/${a}`]
+  for (const url of [schedule, rule]) t.equal((await ask('PATCH', url, { is_active: false })).status, 200)
+  t.match(await read(), [
+    { status: 'pending', reason: /could not run: it is paused/ },
+    { status: 'failing' },
+    { status: 'pending', reason: /paused/ },
+  ])
+  for (const url of [schedule, rule]) await ask('PATCH', url, { is_active: true })
+  await runChecks()
+  t.strictSame(await statuses(), ['passing', 'failing', 'passing'])
+  for (const url of [schedule, rule, `/api/v1/sdk/validity/shop/${b}`])
+    t.equal((await ask('DELETE', url)).status, 200)
+  t.match(await read(), [
+    { status: 'pending', reason: /could not run: it was removed/ },
+    { status: 'failing' },
+    { status: 'pending', reason: /removed/ },
+  ])
+  await put('sales', parts)
+  await runChecks()
+  t.strictSame(await statuses(), ['passing', 'failing', 'passing'], 'replacing the contract makes them again')
+})
