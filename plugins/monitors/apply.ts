@@ -3,13 +3,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
 import type { AuditEvent } from '../../server/http/audit.ts'
+import type { CheckOwner } from '../../server/http/check-owner.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
 import type { MonitorsFile } from './file/monitors-file.ts'
 import { makeKeys, refOf, type StoredCheck } from './keys.ts'
 import { changingSteps, makePlan, type Plan, type Step, type StoredState } from './plan.ts'
 import { forgetManaged, readManaged, saveManaged, type ManagedCheck } from './store.ts'
-import { assertRunnable, kindsOf, listWanted, readWanted, type ReadCheck } from './wanted.ts'
+import { assertRunnable, FaultList, kindsOf, listWanted, readWanted, type ReadCheck } from './wanted.ts'
 
 /** What to make of a source. */
 export interface MonitorsRequest {
@@ -38,17 +39,58 @@ export async function readState(server: Server, trx: Transaction, source: Source
     checks.push(...(await list(trx, source)).map(check => ({ ...check, kind })))
   const managed = await readManaged(trx, source.id)
   const refs = new Set(managed.map(({ kind, checkId }) => refOf(kind, checkId)))
-  const unmanaged = checks.filter(({ kind, id }) => !refs.has(refOf(kind, id)))
+  const others = checks.filter(({ kind, id }) => !refs.has(refOf(kind, id)))
+  const owners = await findOtherOwners(server, trx, others)
+  const unmanaged = others.filter(check => !owners.has(check))
   const fixed = kindsOf(server)
   return {
-    checks,
+    checks: checks.filter(check => !owners.has(check)),
     managed,
+    owners,
     exportKeys: makeKeys(
       unmanaged,
       managed.map(({ key }) => key),
     ),
     fixedFields: (kind, fields) => fixed[kind].fixedFields(fields),
   }
+}
+
+/** What manages checks that no file does: contracts do. Files neither list nor take over such checks. */
+async function findOtherOwners(
+  server: Server,
+  trx: Transaction,
+  checks: readonly StoredCheck[],
+): Promise<Map<StoredCheck, CheckOwner>> {
+  const found = new Map<StoredCheck, CheckOwner>()
+  for (const [kind, some] of Map.groupBy(checks, check => check.kind)) {
+    const owners = await server.plugins.scans.findOwners(
+      trx,
+      kind,
+      some.map(({ id }) => id),
+    )
+    for (const check of some) {
+      const owner = owners.get(check.id)
+      if (owner) found.set(check, owner)
+    }
+  }
+  return found
+}
+
+/** A table has one freshness schedule. @throws 400 with all faults, where another owner has it */
+function assertFree({ owners }: StoredState, steps: readonly Step[]): void {
+  const taken = new Map<string, CheckOwner>()
+  for (const [{ kind, tableId }, owner] of owners) if (kind === 'freshness') taken.set(tableId, owner)
+  const faults = new FaultList()
+  for (const { action, wanted } of steps) {
+    const owner = wanted.kind === 'freshness' ? taken.get(wanted.table.table.id) : undefined
+    if (owner && action !== 'keep')
+      faults.add(
+        wanted.file,
+        wanted.at,
+        `the table has the freshness schedule of ${owner.file}: leave one out`,
+      )
+  }
+  faults.throwIfAny()
 }
 
 /** Plans files against a source, and asks the source about what would be created or changed. Writes nothing. */
@@ -65,6 +107,7 @@ export async function planMonitors(
   const retired = findRetired(server, state)
   const wanted = await readWanted(server, source, listWanted(source, files), retired)
   const plan = makePlan(state, wanted)
+  assertFree(state, plan.steps)
   const kinds = kindsOf(server)
   const isNew = ({ action, wanted: { kind }, changes }: Step) =>
     action !== 'change' || changes.some(({ field }) => kinds[kind].engineFields.includes(field))

@@ -1,5 +1,6 @@
 /** Compares what files want of a source with what is stored. */
 import { isDeepStrictEqual } from 'node:util'
+import type { CheckOwner } from '../../server/http/check-owner.ts'
 import type { CheckFields, CheckKind } from '../scans/api.ts'
 import { refOf, type StoredCheck } from './keys.ts'
 import type { ManagedCheck } from './store.ts'
@@ -44,6 +45,8 @@ export interface Plan {
 export interface StoredState {
   checks: readonly StoredCheck[]
   managed: readonly ManagedCheck[]
+  /** Checks that are managed by others, and not among `checks`. */
+  owners: ReadonlyMap<StoredCheck, CheckOwner>
   /** The keys that an export gives to checks without one, by `refOf`. */
   exportKeys: ReadonlyMap<string, string>
   fixedFields(kind: CheckKind, fields: CheckFields): readonly string[]

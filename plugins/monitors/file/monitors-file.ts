@@ -120,6 +120,7 @@ function judgeDocument(value: unknown, blame: Blame): void {
 }
 
 function judgeTable(table: unknown, at: string[], keys: Map<string, string>, blame: Blame): void {
+  blameUnstorable(at.at(-1), at, blame)
   if (!isObject(table)) return blame(at, 'a table is an object with checks')
   blameUnknown(table, ['checks'], at, blame)
   const checks = table.checks ?? {}
@@ -148,6 +149,7 @@ function judgeEntry(
   blame: Blame,
 ): void {
   if (!isObject(entry)) return blame(at, 'a check is an object with a key')
+  blameUnstorable(entry, at, blame)
   const { fields, required, hasMore } = ENTRY_FIELDS[kind]
   if (!hasMore) blameUnknown(entry, fields, at, blame)
   for (const field of required)
@@ -163,6 +165,14 @@ function judgeEntry(
   const other = keys.get(key)
   if (other !== undefined) blame([...at, 'key'], `the key ${quoteName(key)} is used by ${other} already`)
   else keys.set(key, `${at[1]} (${kind})`)
+}
+
+/** YAML can write characters that the database does not hold. */
+function blameUnstorable(value: unknown, at: readonly string[], blame: Blame): void {
+  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed()))
+    blame(at, 'holds a NUL character or half of a character: remove it')
+  if (typeof value === 'object' && value !== null)
+    for (const [name, inner] of Object.entries(value)) blameUnstorable(inner, [...at, name], blame)
 }
 
 function blameUnknown(
