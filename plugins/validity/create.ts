@@ -105,7 +105,7 @@ export function createMissingRules(
         newRule,
       ) as NewRule
       const created = targets.map(({ table, column, config }) => ({
-        ...{ sourceId: source.id, ruleConfig: config ?? null },
+        ...{ sourceId: source.id, ruleConfig: storedConfig(config ?? {}) },
         ...ownColumns(type, table, column?.name ?? null, body),
       }))
       await insertAll(created, chunk => ValidityRule.query(trx).insert(chunk))

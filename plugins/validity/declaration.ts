@@ -74,7 +74,8 @@ function fieldsOf(rule: ValidityRule) {
   return {
     rule_type: rule.ruleType,
     column_name: rule.columnName,
-    rule_config: rule.ruleConfig,
+    // Of a type that takes none, some rules were stored with an empty one.
+    rule_config: storedConfig(rule.ruleConfig ?? {}),
     ...presentFields(ruleFields, rule),
   }
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { monitorsOf, startMonitors } from './stages.ts'
 
-const { signUp, shop } = await startMonitors(t)
+const { signUp, query, shop } = await startMonitors(t)
 const tenant = await signUp()
 
 t.test('checks of contracts are neither exported nor taken over', async t => {
@@ -38,6 +38,21 @@ t.test('checks of contracts are neither exported nor taken over', async t => {
     message: /the table has the freshness schedule of the contract c/,
   })
 })
+
+t.test(
+  'a rule that was stored with an empty configuration is exported and adopted, not replaced',
+  async t => {
+    const { ids } = await shop(t, [tenant])
+    const [id = ''] = ids
+    const own = monitorsOf(tenant, id)
+    const rule = { table_path: 'orders', rule_type: 'NOT_NULL', column_name: 'status' }
+    t.equal((await tenant.ask('POST', `/api/v1/sdk/validity/${id}`, rule)).status, 201)
+    await query(`update validity_rules set rule_config = '{}' where source_id = $1`, [id])
+    const document = await own.export()
+    t.match((await own.apply(document)).body.data, { adopt: 1, replace: 0 })
+    t.match((await own.plan(document)).body.data, { unchanged: 1 })
+  },
+)
 
 t.test('what the database does not hold is refused at its place', async t => {
   const { ids, name } = await shop(t, [tenant])
