@@ -113,7 +113,9 @@ function describeTried(tried: TriedCheck, sensitivity: number | undefined): Comp
   const judged = series.map(point => presentPoint(point, sensitivity))
   return {
     ...{ days: PAST_DAYS, source: source === 'timestamps' ? 'timestamps' : 'stored' },
-    ...{ timestamp_column: column, points, message },
+    ...{ timestamp_column: column, points },
+    // An alert of now is not among those of the past.
+    message: isFailing && alerts === 0 ? `${message}; now it would alert` : message,
     alerts: Math.max(alerts, isFailing ? 1 : 0),
     series: thin(judged),
   }

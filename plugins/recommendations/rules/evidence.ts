@@ -118,6 +118,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US')
 }
 
+/** A value of a column, without the digits that binary fractions add, such as 14548.439999999999. */
+export function formatValue(value: number): string {
+  return value.toLocaleString('en-US', { maximumSignificantDigits: 8 })
+}
+
 /** Confidence that what held for `count` rows holds for the next ones: at most `most`, by the rule of three. */
 export function confidenceAfter(count: number, most: number): number {
   return round(most * Math.max(0, 1 - 6 / Math.max(count, 1)))

@@ -4,6 +4,7 @@ import { isCode, isIdentifier, isOpenText, isQuantity, isReference, isSigned, me
 import {
   confidenceAfter,
   formatCount,
+  formatValue,
   isKeyLike,
   primaryKeyOf,
   profiledColumn,
@@ -193,7 +194,7 @@ function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): R
   return {
     config: bounds,
     confidence: confidenceAfter(values, isNatural ? 0.9 : min >= 0 ? 0.8 : 0.7),
-    reason: `All ${formatCount(values)} values of ${column.name} lie from ${min} to ${max}${isNatural ? ', and it counts something' : ''}.`,
+    reason: `All ${formatCount(values)} values of ${column.name} lie from ${formatValue(min)} to ${formatValue(max)}${isNatural ? ', and its name means a quantity' : ''}.`,
     ...{ basis: isNamed ? ['profiles', 'names'] : ['profiles'], evidence, isQuietByProfile },
   }
 }
