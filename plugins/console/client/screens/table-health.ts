@@ -3,7 +3,7 @@ import { api } from '../lib/api.ts'
 import { useData, type Data } from '../lib/data.ts'
 import { inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
-import { changeQuery, useQuery } from '../lib/router.ts'
+import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import type { ChartMark } from '../parts/chart/points.ts'
 import { CheckCells, CheckStatus, type Check } from '../parts/check-cells.ts'
@@ -71,7 +71,11 @@ function CheckTable({ table, reload }: TabProps) {
               <p>
                 ${
                   canWrite()
-                    ? html`<${AddLink} />`
+                    ? html`<${AddLink} />${' '}<a
+                          class="button"
+                          href=${withQuery('/recommendations', { source: table.qualified_name })}
+                          >${texts.recommendations}</a
+                        >`
                     : html`<a class="button primary" href="/api/public/docs/validity.md#make-a-rule"
                         >${texts.howToAddChecks}</a
                       >`
@@ -183,5 +187,8 @@ function CheckNow({
   return html`<p class="actions above">
     <button onClick=${run} disabled=${isBusy}>${isBusy ? texts.checking : texts.checkNow}</button>
     <${AddLink} />
+    <a class="button" href=${withQuery('/recommendations', { source: table.qualified_name })}
+      >${texts.recommendations}</a
+    >
   </p>`
 }

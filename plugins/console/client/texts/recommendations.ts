@@ -52,9 +52,12 @@ export const recommendationTexts = {
   none: 'Nothing to recommend',
   noneText:
     'Every check that the evidence speaks for is there, or decided on. A source that is watched at the level standard has its tables profiled, and more can be said of their columns.',
+  noneOfTable:
+    'Every check that the evidence speaks for is there, or decided on. A new profile may show more of its columns.',
   noMatch: 'No recommendation matches',
   noSources: 'No sources yet',
   toSources: 'Add a source',
   toTables: 'Watch its tables',
+  toProfile: 'See its profile',
   openDetails: 'Show or hide details',
 }

@@ -87,16 +87,28 @@ function Frequent({ column }: { column: ColumnProfile }) {
 
 function Changes({ changes, isAdded }: { changes: readonly ProfileChange[]; isAdded: boolean }) {
   if (isAdded) return html`<span class="chip">${texts.added}</span>`
-  const items = changes
-    .filter(({ field }) => field in texts.fields)
-    .map(
-      ({ field, before, after }) =>
-        html`<li key=${field}>
-          <bdi>${texts.change(texts.fields[field]!, showChange(before), showChange(after))}</bdi>
-        </li>`,
-    )
+  const items = changes.flatMap(describeChange).map(text => html`<li key=${text}><bdi>${text}</bdi></li>`)
   return items.length === 0 ? html`<span class="quiet">–</span>` : html`<${Some} items=${items} />`
 }
+
+/** What a change says; none where only the order of frequent values changed. */
+export function describeChange({ field, before, after }: ProfileChange): string[] {
+  const name = texts.fields[field]
+  if (name === undefined) return []
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const added = after.filter(value => !before.includes(value))
+    const gone = before.filter(value => !after.includes(value))
+    return [
+      ...(added.length > 0 ? [texts.newValues(added.map(String).join(', '))] : []),
+      ...(gone.length > 0 ? [texts.goneValues(gone.map(String).join(', '))] : []),
+    ]
+  }
+  const show = field === 'null_percent' ? showPercent : showChange
+  return [texts.change(name, show(before), show(after))]
+}
+
+const showPercent = (value: ProfileChange['before']) =>
+  typeof value === 'number' ? texts.percent(value) : showChange(value)
 
 function showChange(value: ProfileChange['before']): string {
   if (value === null) return '–'

@@ -6,11 +6,12 @@ import { useData } from '../../lib/data.ts'
 import { formatNumber, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useJob } from '../../lib/job.ts'
+import { withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Ago } from '../../parts/time.ts'
 import { profileTexts as texts } from '../../texts/profile.ts'
-import { ProfileColumn } from './profile-column.ts'
+import { describeChange, ProfileColumn } from './profile-column.ts'
 import type { TabProps } from '../props.ts'
 
 /** Profiles that can be compared with. */
@@ -59,7 +60,12 @@ export function ProfileTab({ table }: TabProps) {
                 compared=${found.profile.comparison?.profile.id ?? ''}
                 choose=${setCompareTo}
               />
-              ${canWrite() && start}
+              <div class="actions">
+                <a class="button" href=${withQuery('/recommendations', { source: table.qualified_name })}
+                  >${texts.toRecommendations}</a
+                >
+                ${canWrite() && start}
+              </div>
             </div>
             <${Columns} profile=${found.profile} />`}
   <//>`
@@ -162,7 +168,18 @@ function Columns({ profile }: { profile: Profile }) {
   const changesOf = Map.groupBy(comparison?.changes ?? [], ({ column }) => column)
   const added = new Set(comparison?.added_columns)
   const gone = comparison?.removed_columns ?? []
-  return html`${columns.some(column => column.is_masked) && html`<p class="quiet">${texts.hiddenText}</p>`}
+  const changed = columns.filter(
+    ({ name }) => added.has(name) || changesOf.get(name)?.some(change => describeChange(change).length > 0),
+  ).length
+  return html`${
+      comparison &&
+      html`<p class="profile-summary">
+        <strong
+          >${texts.summary(changed + gone.length, columns.length)}${texts.since(formatTime(comparison.profile.profiled_at))}</strong
+        >
+      </p>`
+    }
+    ${columns.some(column => column.is_masked) && html`<p class="quiet">${texts.hiddenText}</p>`}
     ${gone.length > 0 && html`<p><bdi>${texts.removed(gone.join(', '))}</bdi></p>`}
     <div class="scroll profile" tabindex="0" role="region" aria-label=${texts.profile}>
       <table>

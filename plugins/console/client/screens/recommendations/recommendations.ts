@@ -3,7 +3,7 @@ import type { Source } from 'tidemark/client'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { useKeys } from '../../lib/keys.ts'
-import { changeQuery, sourceAddress, useQuery, withQuery } from '../../lib/router.ts'
+import { changeQuery, sourceAddress, tableAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Choice } from '../../parts/filters.ts'
 import { useSession, useTitle } from '../../parts/frame.ts'
@@ -106,7 +106,10 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
     <${Loaded} of=${list} what=${recommendationTexts.title.toLowerCase()} rows=${12}>
       ${({ recommendations, pagination }: RecommendationList) =>
         recommendations.length === 0
-          ? html`<${NoRecommendations} source=${source} />`
+          ? html`<${NoRecommendations}
+              source=${source}
+              isTable=${!sources.some(({ name }) => name === source)}
+            />`
           : html`<${RecommendationTable}
                 recommendations=${recommendations}
                 chosenId=${chosen?.id}
@@ -156,15 +159,17 @@ function RecommendationFilters({ sources, source }: { sources: readonly Source[]
   </div>`
 }
 
-function NoRecommendations({ source }: { source: string }) {
+function NoRecommendations({ source, isTable }: { source: string; isTable: boolean }) {
   const [query] = useQuery()
   if (FILTERS.some(name => query.has(name)) || query.has('offset'))
     return html`<${Empty} title=${recommendationTexts.noMatch} />`
   return html`<${Empty} title=${recommendationTexts.none}>
-    <p>${recommendationTexts.noneText}</p>
+    <p>${isTable ? recommendationTexts.noneOfTable : recommendationTexts.noneText}</p>
     <p>
-      <a class="button" href=${withQuery(sourceAddress(source), { tab: 'watch' })}
-        >${recommendationTexts.toTables}</a
+      <a
+        class="button"
+        href=${isTable ? tableAddress(source, 'profile') : withQuery(sourceAddress(source), { tab: 'watch' })}
+        >${isTable ? recommendationTexts.toProfile : recommendationTexts.toTables}</a
       >
     </p>
   <//>`

@@ -49,7 +49,7 @@ export function WatchTab({ source }: { source: Source }) {
   if (!source.last_refresh_at) return html`<p class="quiet">${watchTexts.notDiscovered}</p>`
   const other = query.get('part') === 'freshness' ? null : 'freshness'
   return html`${other ? html`<${PolicyAndForm} source=${source} />` : html`<${BulkFreshness} source=${source} />`}
-    <p>
+    <p class="actions above">
       <a class="button" href=${withQuery(location.pathname, { tab: 'watch', part: other })}
         >${other ? watchTexts.toBulk : watchTexts.toChecks}</a
       >
