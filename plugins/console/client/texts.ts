@@ -186,6 +186,7 @@ export const texts = {
   tabHealth: 'Health',
   tabLineage: 'Lineage',
   tabProfile: 'Profile',
+  draftContract: 'Draft a contract',
   isFine: (name: string) => `${name} is fine`,
   hasProblems: (name: string, problems: string) => `${name}: ${problems}`,
   failingCount: (count: number) => countOf(count, 'failing check'),

@@ -5,6 +5,7 @@ import { changeQuery, withQuery } from '../lib/router.ts'
 import { ConfirmDialog } from '../parts/confirm.ts'
 import { notify } from '../parts/notices.ts'
 import { tuningTexts } from '../texts/tuning.ts'
+import { RemovalNote } from './managed-note.ts'
 import { deleteCheck, runCheck, updateCheck } from './requests.ts'
 
 /** What a person may do with a check: run it now, edit, pause, delete. */
@@ -57,6 +58,7 @@ export function CheckActions({
         close=${() => setAsking(false)}
       >
         <p>${tuningTexts.removeText}</p>
+        <${RemovalNote} table=${table} id=${id} />
       <//>`
     } `
 }

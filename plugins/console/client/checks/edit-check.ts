@@ -10,6 +10,7 @@ import { tuningTexts } from '../texts/tuning.ts'
 import { formTexts } from '../texts/forms.ts'
 import { texts } from '../texts.ts'
 import { CheckFields } from './check-fields.ts'
+import { ManagedNote } from './managed-note.ts'
 import { previewOf } from './preview-input.ts'
 import { Preview } from './preview.ts'
 import { kindOf, loadCheck, updateCheck } from './requests.ts'
@@ -57,7 +58,7 @@ function ChangeForm({
   const { column_name: column } = fixed as { column_name?: string }
   return html`<h2>${tuningTexts.editTitle('name' in record ? record.name : titleOf(record))}</h2>
     <p class="quiet">${tuningTexts.fixed}</p>
-    ${record.managed_by && html`<p>${tuningTexts.managedBy(record.managed_by.file, record.managed_by.key)}</p>`}
+    <${ManagedNote} owner=${record.managed_by} />
     <dl class="facts">
       ${Object.entries(fixed).map(
         ([name, value]) =>

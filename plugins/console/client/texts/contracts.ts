@@ -1,15 +1,34 @@
 import { countOf, formatNumber } from '../lib/format.ts'
 
+interface ClauseCounts {
+  passing: number
+  failing: number
+  pending: number
+  not_enforced: number
+}
+type Status = keyof ClauseCounts
+
+const totalOf = (counts: ClauseCounts) => Object.values(counts).reduce((sum, count) => sum + count, 0)
+const failingClauses = (counts: ClauseCounts, what = '') =>
+  `${formatNumber(counts.failing)} of ${formatNumber(totalOf(counts))}${what} ${counts.failing === 1 ? 'fails' : 'fail'}`
+
 /** The sentences of the screens of contracts, in English. */
 export const contractTexts = {
   title: 'Contracts',
   summary: (total: number, failing: number) =>
     failing > 0
-      ? `${formatNumber(failing)} of ${countOf(total, 'contract')} ${failing === 1 ? 'is' : 'are'} broken`
+      ? `${formatNumber(failing)} of ${countOf(total, 'contract')} ${failing === 1 ? 'fails' : 'fail'}`
       : countOf(total, 'contract'),
   about: 'What a source promises, as Open Data Contract Standard documents, and whether it keeps it.',
   none: 'There is no contract',
   add: 'Add a contract',
+  addText: 'Upload or paste a document. To start from what a table keeps now, open its columns in the',
+  toCatalog: 'catalog',
+  draft: 'the draft',
+  draftOf: (table: string) => `Draft a contract from ${table}`,
+  draftText:
+    'This is what the table keeps now: its columns, types and keys, and its checks. Take out what its readers do not need.',
+  sources: 'sources',
   all: 'All contracts',
   missing: 'This contract does not exist',
   name: 'Name',
@@ -19,11 +38,21 @@ export const contractTexts = {
   owner: 'Owner',
   version: 'Version',
   clauses: 'Clauses',
-  kept: (passing: number, total: number) => `${formatNumber(passing)} of ${formatNumber(total)} pass`,
+  /** What a row of the list says: how many clauses fail, else how many of them hold. */
+  clausesOf: (counts: ClauseCounts) =>
+    counts.failing > 0
+      ? failingClauses(counts)
+      : `${formatNumber(counts.passing)} of ${formatNumber(totalOf(counts))} pass`,
+  /** The first line of a contract. */
+  verdict: (name: string, status: Status, counts: ClauseCounts) => {
+    if (status === 'failing') return `${name}: ${failingClauses(counts, ' clauses')}`
+    if (status === 'passing') return `${name}: every enforced clause passes`
+    return `${name}: ${status === 'pending' ? 'not judged yet' : 'no clause can be enforced'}`
+  },
   document: 'Document',
   documentHint: 'YAML or JSON, version 3 of the standard.',
   file: 'From a file',
-  extra: 'Columns that it does not name break it',
+  extra: 'Fail on columns that the document does not name',
   save: 'Save and enforce',
   saved: 'Saved. Checks that are new run within a minute.',
   replace: 'Replace it',
@@ -37,9 +66,7 @@ export const contractTexts = {
   unenforced: (count: number) => `${countOf(count, 'clause')} cannot be enforced`,
   unenforcedText: 'They are kept in the document, and nothing checks them.',
   clause: 'Clause',
-  reason: 'Why',
   since: 'Since',
-  check: 'check',
   statusWords: {
     passing: 'passing',
     failing: 'failing',

@@ -59,8 +59,12 @@ export const tuningTexts = {
   minChildren: 'Rows that every parent must have',
   maxChildren: 'Rows that a parent may have',
   fixed: 'What it measures cannot be changed. Add another check instead.',
-  managedBy: (file: string, key: string) =>
-    `Managed by ${file} (key ${key}). The next apply undoes changes that the file does not have.`,
+  managedBy: (file: string, key: string) => `Managed by ${file} (key ${key}).`,
+  undoesChange: 'The next apply undoes changes that the file does not have.',
+  createsAgain: 'The next apply creates it again, unless it is removed from the file.',
+  managedByContract: 'Managed by the contract',
+  contractUndoesChange: 'A change here lasts until the contract is replaced.',
+  contractCreatesAgain: 'The contract creates it again, unless its clause is removed, too.',
 
   // Sending
   create: (count: number) => (count > 1 ? `Create ${count} checks` : 'Create check'),

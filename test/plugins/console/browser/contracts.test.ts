@@ -15,7 +15,7 @@ schema:
       - name: nothing_there
 `
 
-async function tryContracts({ world, openAs, ready }: Stage) {
+async function tryContracts({ world, openAs, ready, violationsOf }: Stage) {
   t.test('a contract is pasted, mended where it is wrong, and its clauses are shown', async t => {
     const { page, faults } = await openAs(world.tenant, '/contracts')
     await ready(page)
@@ -29,7 +29,7 @@ async function tryContracts({ world, openAs, ready }: Stage) {
     await page.getByLabel('Document', { exact: true }).fill(TEXT)
     await page.getByRole('button', { name: 'Save and enforce' }).click()
     await page.getByText('there is no column nothing_there in customers').waitFor()
-    t.match(await page.locator('h1').innerText(), /customers\s+failing/)
+    t.match(await page.locator('h1').innerText(), /customers: 1 of \d clauses fails/)
 
     await page.getByRole('link', { name: 'Document', exact: true }).click()
     await page.getByLabel('Document', { exact: true }).fill(TEXT.replace('nothing_there', 'id'))
@@ -42,11 +42,32 @@ async function tryContracts({ world, openAs, ready }: Stage) {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete this contract' }).click()
     await page.getByText('The contract customers was deleted.').waitFor()
     await ready(page)
-    t.match(await page.locator('h1').innerText(), /1 of 1 contract is broken/)
+    t.match(await page.locator('h1').innerText(), /1 of 1 contract fails/)
     t.strictSame(
       faults.errors.filter(text => !/status of 400/.test(text)),
       [],
     )
+    await page.context().close()
+  })
+  t.test('a contract is drafted from a table, and its checks say what manages them', async t => {
+    const { page, faults } = await openAs(
+      world.tenant,
+      `/tables/${encodeURIComponent(world.table)}?tab=columns`,
+    )
+    await ready(page)
+    await page.getByRole('link', { name: 'Draft a contract' }).click()
+    await page.getByLabel('Document', { exact: true }).waitFor()
+    t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), world.table.split('.').at(-1))
+    t.match(await page.getByLabel('Document', { exact: true }).inputValue(), /^apiVersion: v3/)
+    await page.getByLabel('Name', { exact: true }).fill('drafted')
+    await page.getByRole('button', { name: 'Save and enforce' }).click()
+    await page.locator('h1', { hasText: 'drafted: ' }).waitFor()
+    const check = page.locator('a[href*="check="]').first()
+    await check.click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Managed by the contract drafted.').waitFor()
+    t.strictSame(await violationsOf(page), [])
+    t.strictSame(faults.errors, [])
     await page.context().close()
   })
 }

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from 'tidemark/client'
+import { ApiError, type Table } from 'tidemark/client'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
-import { navigate } from '../../lib/router.ts'
+import { navigate, useQuery } from '../../lib/router.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded, describeError } from '../../parts/states.ts'
 import { contractTexts as texts } from '../../texts/contracts.ts'
@@ -37,14 +37,43 @@ const loadSources = async (signal: AbortSignal) => {
   return data.data.map(({ name }) => name)
 }
 
-/** A contract that is uploaded or pasted. */
+/** What a new contract starts from. */
+interface Draft {
+  name: string
+  source: string
+  contract: string
+}
+
+/** The contract that a table keeps now. */
+async function loadDraft(table: string, signal: AbortSignal): Promise<Draft> {
+  const path = { asset_id: table }
+  const [asset, draft] = await Promise.all([
+    api.get('/api/v1/sdk/assets/{asset_id}', { path, signal }),
+    api.get('/api/v1/sdk/assets/{asset_id}/contract-draft', { path, signal }),
+  ])
+  const { name, source } = asset.data as Table
+  return { name, source, contract: draft.data.contract }
+}
+
+/** A contract that is uploaded, pasted, or drafted from the table that the address names. */
 export function NewContract() {
-  const sources = useData('names of sources', loadSources)
+  const [query] = useQuery()
+  const table = query.get('table')
+  const start = useData(`start of a contract ${table}`, async signal => {
+    const [sources, draft] = await Promise.all([
+      loadSources(signal),
+      table ? loadDraft(table, signal) : undefined,
+    ])
+    return { sources, draft }
+  })
   return html`<div class="page">
     <p class="path"><a href=${BASE}>${texts.title}</a> /</p>
-    <h1>${texts.add}</h1>
-    <${Loaded} of=${sources} what=${texts.source.toLowerCase()} rows=${6}>
-      ${(names: readonly string[]) => html`<${ContractForm} sources=${names} />`}
+    <h1>${table ? texts.draftOf(start.data?.draft?.name ?? table) : texts.add}</h1>
+    <p class="quiet start">
+      ${table ? texts.draftText : html`${texts.addText} <a href="/catalog">${texts.toCatalog}</a>`}
+    </p>
+    <${Loaded} of=${start} what=${table ? texts.draft : texts.sources} rows=${6}>
+      ${(found: { sources: string[]; draft?: Draft }) => html`<${ContractForm} ...${found} />`}
     <//>
   </div>`
 }
@@ -52,10 +81,12 @@ export function NewContract() {
 /** The document of a contract; of a new one its name and source, too. */
 export function ContractForm({
   stored,
+  draft,
   sources = [],
   reload,
 }: {
   stored?: Stored
+  draft?: Draft
   sources?: readonly string[]
   reload?: () => void
 }) {
@@ -65,6 +96,7 @@ export function ContractForm({
   const [isBusy, setBusy] = useState(false)
   useEffect(() => {
     if (problems.findings) summary.current?.focus()
+    else form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
   }, [problems])
   const send = async () => {
     const given = new FormData(form.current ?? undefined)
@@ -103,17 +135,17 @@ export function ContractForm({
     ${
       !stored &&
       html`<${Named} name="name" label=${texts.name} hint=${texts.nameHint} problem=${problems.name}>
-          ${(own: object) => html`<input ...${own} required maxlength="100" autocomplete="off" />`}
+          ${(own: object) => html`<input ...${own} required maxlength="100" autocomplete="off" defaultValue=${draft?.name ?? ''} />`}
         <//>
         <${Named} name="source" label=${texts.source} problem=${problems.source}>
           ${(own: object) =>
             html`<select ...${own} required>
-              ${sources.map(source => html`<option key=${source} value=${source}>${source}</option>`)}
+              ${sources.map(source => html`<option key=${source} value=${source} selected=${source === draft?.source}>${source}</option>`)}
             </select>`}
         <//>`
     }
     <div class="field">
-      <label for="file">${texts.file}</label>
+      <span><label for="file">${texts.file}</label></span>
       <input
         id="file"
         type="file"
@@ -128,7 +160,7 @@ export function ContractForm({
           required
           rows="18"
           spellcheck=${false}
-          defaultValue=${stored?.contract ?? ''}
+          defaultValue=${stored?.contract ?? draft?.contract ?? ''}
         ></textarea>`}
     <//>
     <div class="field flag">
@@ -181,7 +213,7 @@ function Named({
     'aria-invalid': problem ? 'true' : undefined,
   }
   return html`<div class="field">
-    <label for=${name}>${label}</label>
+    <span><label for=${name}>${label}</label></span>
     ${draw(own)} ${hint && html`<span class="note" id=${`${name}-hint`}>${hint}</span>`}
     ${problem && html`<span class="bad" id=${`${name}-problem`}>${problem}</span>`}
   </div>`

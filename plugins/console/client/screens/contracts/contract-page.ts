@@ -3,13 +3,13 @@ import { CopyButton } from '../../forms/secret.ts'
 import { api, isMissing } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
-import { navigate, sourceAddress, useQuery } from '../../lib/router.ts'
+import { navigate, sourceAddress, tableAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { notify } from '../../parts/notices.ts'
 import { Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { Status } from '../../parts/status.ts'
+import { Shape, Status } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
 import { contractTexts as texts } from '../../texts/contracts.ts'
@@ -20,6 +20,8 @@ const loadContract = async (name: string, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/contracts/{name}', { path: { name }, signal })).data
 type Contract = Awaited<ReturnType<typeof loadContract>>
 type Clause = Contract['clauses'][number]
+
+const TONES = { passing: 'ok', failing: 'critical', pending: 'unknown', not_enforced: 'unknown' } as const
 
 /** One contract: the status of each clause, the document, and what happened to it. */
 export function ContractPage({ name }: { name: string }) {
@@ -42,8 +44,8 @@ export function ContractPage({ name }: { name: string }) {
     <${Loaded} of=${asked} what=${name} rows=${8}>
       ${(contract: Contract) =>
         html`<h1>
-            <bdi>${contract.name}</bdi>${' '}
-            <${Status} status=${contract.status} word=${texts.statusWords[contract.status]} />
+            <${Shape} tone=${TONES[contract.status]} />
+            <bdi>${texts.verdict(contract.name, contract.status, contract.counts)}</bdi>
           </h1>
           <p class="quiet">
             ${texts.source}:${' '}
@@ -68,16 +70,20 @@ function Clauses({ contract }: { contract: Contract }) {
   return html`${enforced.length > 0 && html`<${ClauseTable} clauses=${enforced} label=${texts.clauses} />`}
     ${
       left.length > 0 &&
-      html`<h2>${texts.unenforced(left.length)}</h2>
+      html`<h2 class="section">${texts.unenforced(left.length)}</h2>
         <p class="quiet">${texts.unenforcedText}</p>
         <${ClauseTable} clauses=${left} label=${texts.unenforced(left.length)} />`
     }
-    <h2>${texts.badge}</h2>
+    <h2 class="section">${texts.badge}</h2>
     <p class="quiet">${texts.badgeText}</p>
     <div class="shared">
-      <img src=${new URL(contract.badge_url).pathname} alt=${`${contract.name}: ${contract.status}`} />
-      <code>${contract.markdown}</code>
-      <p class="actions"><${CopyButton} text=${contract.markdown} /></p>
+      <p>
+        <img
+          src=${new URL(contract.badge_url).pathname}
+          alt=${`${contract.name}: ${texts.statusWords[contract.status]}`}
+        />
+      </p>
+      <p><code>${contract.markdown}</code> <${CopyButton} text=${contract.markdown} /></p>
     </div>`
 }
 
@@ -88,7 +94,6 @@ function ClauseTable({ clauses, label }: { clauses: readonly Clause[]; label: st
         <tr>
           <th scope="col">${texts.clause}</th>
           <th scope="col">${texts.status}</th>
-          <th scope="col">${texts.reason}</th>
           <th scope="col">${texts.since}</th>
         </tr>
       </thead>
@@ -96,29 +101,31 @@ function ClauseTable({ clauses, label }: { clauses: readonly Clause[]; label: st
         ${clauses.map(
           clause =>
             html`<tr key=${clause.key}>
-              <th scope="row" class="clause"><bdi>${clause.title}</bdi></th>
+              <th scope="row" class="clause">
+                <${ClauseTitle} clause=${clause} />
+                ${clause.reason !== null && html`<div class="quiet"><bdi>${clause.reason}</bdi></div>`}
+              </th>
               <td><${Status} status=${clause.status} word=${texts.statusWords[clause.status]} /></td>
-              <td class="clause">
-                ${clause.reason}
-                ${
-                  clause.check_id !== null &&
-                  clause.check_kind === 'validity' &&
-                  clause.asset_id !== null &&
-                  html`<div>
-                    <a
-                      href=${`/tables/${encodeURIComponent(clause.asset_id)}?check=${encodeURIComponent(clause.check_id)}`}
-                      aria-label=${`${texts.check}: ${clause.title}`}
-                      >${texts.check}</a
-                    >
-                  </div>`
-                }
-              </td>
               <td><${Ago} at=${clause.since} /></td>
             </tr>`,
         )}
       </tbody>
     </table>
   </div>`
+}
+
+/** A clause, linked to what it is judged by: its check, the freshness or the columns of its table. */
+function ClauseTitle({
+  clause: { title, kind, asset_id: table, check_id: check, check_kind },
+}: {
+  clause: Clause
+}) {
+  if (table === null) return html`<bdi>${title}</bdi>`
+  const isCheck = check !== null && check_kind === 'validity'
+  const tab = kind === 'sla' ? 'freshness' : 'columns'
+  return html`<a href=${withQuery(tableAddress(table), isCheck ? { check } : { tab })}
+    ><bdi>${title}</bdi></a
+  >`
 }
 
 function Document({ contract, reload }: { contract: Contract; reload: () => void }) {

@@ -49,8 +49,10 @@ function ContractList() {
                   about=${texts.title}
                 />
               </h1>
-              <p class="quiet">${texts.about}</p>
-              ${add}
+              <div class="headline list-head">
+                <p class="quiet">${texts.about}</p>
+                ${add}
+              </div>
               <div class="scroll" tabindex="0" role="region" aria-label=${texts.title}>
                 <table>
                   <thead>
@@ -75,13 +77,12 @@ function ContractList() {
 
 function Row({ contract }: { contract: ContractsPage['contracts'][number] }) {
   const { name, status, counts, source_name: source, owner, version } = contract
-  const total = counts.passing + counts.failing + counts.pending + counts.not_enforced
   return html`<tr>
     <th scope="row">
       <a href=${contractAddress(name)}><bdi>${name}</bdi></a>
     </th>
     <td><${Status} status=${status} word=${texts.statusWords[status]} /></td>
-    <td>${texts.kept(counts.passing, total)}</td>
+    <td>${texts.clausesOf(counts)}</td>
     <td>
       <a href=${sourceAddress(source)}><bdi>${source}</bdi></a>
     </td>

@@ -1,0 +1,32 @@
+import type { ManagedBy } from 'tidemark/client'
+import { useData } from '../lib/data.ts'
+import { html } from '../lib/html.ts'
+import { tuningTexts as texts } from '../texts/tuning.ts'
+import { loadCheck } from './requests.ts'
+
+/** How the API names a contract where it names a file otherwise. */
+const CONTRACT = /^the contract (\S+)$/
+
+/**
+ * What manages a check, and what becomes of a change by hand.
+ * @param props.isRemoval whether the check is about to be deleted
+ */
+export function ManagedNote({ owner, isRemoval = false }: { owner?: ManagedBy; isRemoval?: boolean }) {
+  if (!owner) return null
+  const contract = CONTRACT.exec(owner.file)?.[1]
+  if (contract === undefined)
+    return html`<p>
+      ${texts.managedBy(owner.file, owner.key)} ${isRemoval ? texts.createsAgain : texts.undoesChange}
+    </p>`
+  return html`<p class="managed">
+    ${texts.managedByContract}${' '}
+    <a href=${`/contracts/${encodeURIComponent(contract)}`}><bdi>${contract}</bdi></a
+    >.${' '} ${isRemoval ? texts.contractCreatesAgain : texts.contractUndoesChange}
+  </p>`
+}
+
+/** The same in the question before a check is deleted; lists of checks do not say what manages them. */
+export function RemovalNote({ table, id }: { table: string; id: string }) {
+  const check = useData(`check ${id}`, signal => loadCheck(table, id, signal))
+  return html`<${ManagedNote} owner=${check.data?.managed_by} isRemoval=${true} />`
+}
