@@ -56,7 +56,7 @@ export function ContractPage({ name }: { name: string }) {
           <${Tabs} tabs=${tabs} current=${tab} label=${contract.name} />
           ${tab === 'clauses' && html`<${Clauses} contract=${contract} />`}
           ${tab === 'document' && html`<${Document} contract=${contract} reload=${asked.reload} />`}
-          ${tab === 'history' && html`<${History} name=${name} />`}`}
+          ${tab === 'history' && html`<${History} name=${name} updatedAt=${contract.updated_at} />`}`}
     <//>
   </div>`
 }
@@ -166,10 +166,13 @@ const loadEvents = async (name: string, offset: number, signal: AbortSignal) =>
   ).data
 type Events = Awaited<ReturnType<typeof loadEvents>>
 
-function History({ name }: { name: string }) {
+/** @param props.updatedAt a contract that was replaced meanwhile has a further event */
+function History({ name, updatedAt }: { name: string; updatedAt: string }) {
   const [query] = useQuery()
   const offset = readOffset(query)
-  const asked = useData(`history of ${name} ${offset}`, signal => loadEvents(name, offset, signal))
+  const asked = useData(`history of ${name} ${offset} ${updatedAt}`, signal =>
+    loadEvents(name, offset, signal),
+  )
   return html`<${Loaded} of=${asked} what=${texts.history.toLowerCase()} rows=${6}>
     ${({ events, pagination }: Events) =>
       events.length === 0
