@@ -16,6 +16,7 @@ if (stage) {
     const side = page.getByRole('region', { name: 'What would be created' }).first()
     await side.getByText(/tables match/).waitFor()
     t.strictSame(await violationsOf(page), [])
+    await page.getByLabel('How much to watch').selectOption('once')
     for (const kind of ['Row count', 'Freshness', 'Key columns'])
       await page.getByLabel(kind, { exact: true }).uncheck()
     await page.getByText('Choose at least one kind of check.').waitFor()
