@@ -9,7 +9,7 @@ export async function up(knex: Knex): Promise<void> {
       source_id uuid not null references sources on delete cascade,
       -- A table is only removed with its source.
       table_id uuid not null,
-      -- Of UTC.
+      -- In UTC.
       day date not null,
       scans bigint not null,
       statements bigint not null,

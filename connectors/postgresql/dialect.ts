@@ -31,7 +31,7 @@ export const postgresqlDialect = defineDialect({
     sql`percentile_cont(${percentileFraction(fraction)}::double precision) within group (order by (${value})::double precision)`,
   // A hash of the values in a sub-query, which parallel workers share, in place of a sort that has none.
   countDistinctSorts: true,
-  // Of doubles: that of decimals takes four times as long, and sums of squares are rounded all the same.
+  // Computed with doubles: with decimals it takes four times as long, and sums of squares are rounded all the same.
   standardDeviation: value => sql`stddev_samp((${value})::double precision)`,
   asText: value => sql`(${value})::text`,
   // The same blocks each time, so that all parts of a statement see the same rows. Views have no blocks.

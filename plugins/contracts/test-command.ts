@@ -7,9 +7,8 @@ import {
   type ClientOptions,
   type ServiceClient,
 } from '../../server/cli/client.ts'
-import { waitForJob } from '../../server/cli/client-job.ts'
+import { runJob } from '../../server/cli/client-job.ts'
 import {
-  CommandError,
   EXIT,
   printResult,
   unlessAborted,
@@ -19,7 +18,7 @@ import {
 } from '../../server/cli/command.ts'
 import { oneLine } from '../../server/cli/terminal-text.ts'
 import { timeoutOption, withCommandTimeout } from '../../server/cli/timeouts.ts'
-import { readTextFile } from './contract-file.ts'
+import { readTextFile } from '../../server/cli/text-file.ts'
 import type { ContractTestResult } from './testing/test-contract.ts'
 
 interface TestOptions extends ClientOptions {
@@ -78,24 +77,16 @@ async function runTest(
   client: ServiceClient,
   text: string,
   { source, extraColumns }: TestOptions,
-  { signal, note }: RunOptions,
+  options: RunOptions,
 ): Promise<ContractTestResult> {
   if (client.local) {
     const { server, companyId } = client.local
-    const testing = server.plugins.contracts.test(companyId, { text, source, extraColumns }, signal)
-    return withServiceErrors(unlessAborted(testing, signal))
+    const testing = server.plugins.contracts.test(companyId, { text, source, extraColumns }, options.signal)
+    return withServiceErrors(unlessAborted(testing, options.signal))
   }
   const path = `/sdk/assets/${encodeURIComponent(source)}/contract-test`
   const body = { contract: text, extra_columns: extraColumns }
-  const asked = await client.request<{ data: { job_id: string } }>('POST', path, signal, body)
-  const what = 'The test of the contract'
-  const jobPath = `/sdk/jobs/${asked.body.data.job_id}`
-  const job = await waitForJob<ContractTestResult>(client, jobPath, { what, note }, signal)
-  if (job.status === 'completed' && job.result) return job.result
-  throw new CommandError(
-    oneLine(`${what} ${job.status}: ${job.error?.message ?? 'the reason is unknown'}`),
-    EXIT.error,
-  )
+  return runJob(client, { path, jobsPath: '/sdk/jobs', body, what: 'The test of the contract' }, options)
 }
 
 const WORDS = { passing: 'pass', failing: 'FAIL', pending: 'error', not_enforced: 'not enforced' } as const

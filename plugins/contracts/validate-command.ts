@@ -12,7 +12,7 @@ import {
 import { hasErrorData } from '../../server/http/errors.ts'
 import { oneLine } from '../../server/cli/terminal-text.ts'
 import { defineDraft } from './draft-command.ts'
-import { readTextFile } from './contract-file.ts'
+import { readTextFile } from '../../server/cli/text-file.ts'
 import type { ContractFinding, ContractVerdict } from './findings.ts'
 import { defineTest } from './test-command.ts'
 

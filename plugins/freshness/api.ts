@@ -44,7 +44,7 @@ export interface MissingSchedulesRequest {
 export interface TableSignal {
   /** Null where nothing shows it. */
   signal: DetectedSignal | null
-  /** Of the signal `column`. */
+  /** The column of the signal `column`. */
   column: string | null
   /** Whether the table has a schedule, active or not. */
   isScheduled: boolean

@@ -10,7 +10,7 @@ export const monitorsParams = Joi.object({
 
 const MAX_FILES = 1_000
 const MAX_FILE_CHARACTERS = 4_000_000
-/** Of the body of a request. */
+/** The largest body of a request. */
 export const MAX_BYTES = 8_388_608
 
 const DOCUMENT = {

@@ -4,7 +4,7 @@ import type { Health } from '../../server/http/health.ts'
 /** How the service does, and which versions it runs on. */
 export interface ServiceState {
   status: Health['status']
-  /** Of this process: `none` when it only serves requests. */
+  /** The workers of this process: `none` when it only serves requests. */
   workers: Health['jobs']['workers']
   /** `late`: no worker takes the waiting jobs. */
   jobs: Health['jobs']['status']

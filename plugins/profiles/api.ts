@@ -41,7 +41,7 @@ export interface ColumnProfile {
   distinct: number | null
   /** Whether `distinct` was counted over all rows, and not approximated by the engine or counted in a sample. */
   isDistinctExact: boolean
-  /** Of numbers; of dates and timestamps ISO 8601 text, to the second. */
+  /** A number, or ISO 8601 text to the second for dates and timestamps. */
   min: number | string | null
   max: number | string | null
   mean: number | null

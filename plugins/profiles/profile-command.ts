@@ -1,7 +1,6 @@
 /** The command `profile ASSET`: profiles a table or the tables of a source now, and prints what their columns hold. */
 import { ConnectorError } from '../../connectors/errors.ts'
 import {
-  ServiceError,
   withClient,
   withRemoteOptions,
   withServiceErrors,
@@ -16,7 +15,7 @@ import {
   withCompanyOption,
   type CommandContribution,
 } from '../../server/cli/command.ts'
-import { waitForJob } from '../../server/cli/client-job.ts'
+import { runJob } from '../../server/cli/client-job.ts'
 import { alignCells, oneLine } from '../../server/cli/terminal-text.ts'
 import { withCommandTimeout, timeoutOption } from '../../server/cli/timeouts.ts'
 import type { ProfileJobResult } from './api.ts'
@@ -118,7 +117,16 @@ async function runProfile(
   }
   return client.local
     ? runLocally(client.local, asset, body, options.signal)
-    : runRemotely(client, asset, body, options)
+    : runJob(
+        client,
+        {
+          path: `/sdk/assets/${encodeURIComponent(asset)}/profile`,
+          jobsPath: '/sdk/jobs',
+          ...{ body, what: `The profile of ${asset}` },
+          needs: 'profiles require a key of scope read-write',
+        },
+        options,
+      )
 }
 
 async function runLocally(
@@ -139,35 +147,6 @@ async function runLocally(
   })
   if (!found) throw new CommandError(`The profile of ${asset} was cancelled`, EXIT.error)
   return found
-}
-
-async function runRemotely(
-  client: ServiceClient,
-  asset: string,
-  body: object,
-  { signal, note }: ProfileRunOptions,
-): Promise<ProfileJobResult> {
-  const path = `/sdk/assets/${encodeURIComponent(asset)}/profile`
-  const reply = await client
-    .request<{ data: { job_id: string } }>('POST', path, signal, body)
-    .catch(explainRefusal)
-  const what = `The profile of ${asset}`
-  const job = await waitForJob<ProfileJobResult>(
-    client,
-    `/sdk/jobs/${reply.body.data.job_id}`,
-    { what, note },
-    signal,
-  )
-  if (job.status === 'completed' && job.result) return job.result
-  const why =
-    job.status === 'cancelled' ? 'was cancelled' : `failed: ${job.error?.message ?? 'the reason is unknown'}`
-  throw new CommandError(oneLine(`${what} ${why}`), EXIT.error)
-}
-
-function explainRefusal(error: unknown): never {
-  if (error instanceof ServiceError && error.status === 403)
-    throw new CommandError(`${error.message}: profiles require a key of scope read-write`, EXIT.usage)
-  throw error
 }
 
 /** The profile of the only table; undefined for several, or when it could not be read. */

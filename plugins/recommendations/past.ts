@@ -32,7 +32,7 @@ export interface ComputedPast {
   /** One sentence: what was found, or why it is not known. */
   message: string
   series: PastPoint[]
-  /** Of freshness: what was learned of the updates. */
+  /** For freshness: what was learned from the updates. */
   cadence?: { updates: number; typical_gap_hours: number; threshold_hours: number }
 }
 
@@ -143,7 +143,7 @@ interface TriedReference {
   error_message: string | null
 }
 
-/** Of a reference only the present is known: rows of the parent may have been added later. */
+/** Only the present of a reference is known: rows of the parent may have been added later. */
 function describeOrphans({
   status,
   orphan_count: orphans,

@@ -1,7 +1,6 @@
 /** The command `check ASSET`, a gate for pipelines: runs the checks of an asset and exits with 0 only when they pass. */
 import { Option } from 'commander'
 import {
-  ServiceError,
   withClient,
   withRemoteOptions,
   withServiceErrors,
@@ -16,7 +15,7 @@ import {
   withCompanyOption,
   type CommandContribution,
 } from '../../server/cli/command.ts'
-import { waitForJob } from '../../server/cli/client-job.ts'
+import { runJob } from '../../server/cli/client-job.ts'
 import { withCommandTimeout, timeoutOption } from '../../server/cli/timeouts.ts'
 import { alignCells, oneLine } from '../../server/cli/terminal-text.ts'
 import type { AssetCheckResult } from './api.ts'
@@ -111,7 +110,17 @@ async function runChecks(
 ): Promise<AssetCheckResult> {
   return client.local
     ? runLocally(client.local, asset, tablePath, options.signal)
-    : runRemotely(client, asset, tablePath, options)
+    : runJob(
+        client,
+        {
+          path: `/sdk/assets/${encodeURIComponent(asset)}/check`,
+          jobsPath: '/sdk/jobs',
+          body: tablePath === undefined ? undefined : { table_path: tablePath },
+          what: `The check of ${asset}`,
+          needs: 'running checks requires a key of scope read-write',
+        },
+        options,
+      )
 }
 
 async function runLocally(
@@ -131,36 +140,6 @@ async function runLocally(
   )
   if (!found) throw new CommandError(`The check of ${asset} was cancelled`, EXIT.error)
   return found
-}
-
-async function runRemotely(
-  client: ServiceClient,
-  asset: string,
-  tablePath: string | undefined,
-  { signal, note }: CheckRunOptions,
-): Promise<AssetCheckResult> {
-  const path = `/sdk/assets/${encodeURIComponent(asset)}/check`
-  const body = tablePath === undefined ? undefined : { table_path: tablePath }
-  const reply = await client
-    .request<{ data: { job_id: string } }>('POST', path, signal, body)
-    .catch(explainRefusal)
-  const what = `The check of ${asset}`
-  const job = await waitForJob<AssetCheckResult>(
-    client,
-    `/sdk/jobs/${reply.body.data.job_id}`,
-    { what, note },
-    signal,
-  )
-  if (job.status === 'completed' && job.result) return job.result
-  const why =
-    job.status === 'cancelled' ? 'was cancelled' : `failed: ${job.error?.message ?? 'the reason is unknown'}`
-  throw new CommandError(oneLine(`${what} ${why}`), EXIT.error)
-}
-
-function explainRefusal(error: unknown): never {
-  if (error instanceof ServiceError && error.status === 403)
-    throw new CommandError(`${error.message}: running checks requires a key of scope read-write`, EXIT.usage)
-  throw error
 }
 
 /**

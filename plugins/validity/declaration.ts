@@ -74,7 +74,7 @@ function fieldsOf(rule: ValidityRule) {
   return {
     rule_type: rule.ruleType,
     column_name: rule.columnName,
-    // Of a type that takes none, some rules were stored with an empty one.
+    // Some rules of a type that takes no config were stored with an empty one.
     rule_config: storedConfig(rule.ruleConfig ?? {}),
     ...presentFields(ruleFields, rule),
   }

@@ -46,7 +46,7 @@ export interface WatchResult {
   freshness: WatchedKind
   not_null: WatchedKind
   unique: WatchedKind
-  /** Of a policy: what it creates besides, by type of check. */
+  /** For a policy: what it creates besides, by type of check. */
   recommended?: Record<string, number>
   level: WatchLevel | null
   statements_per_day: { checks: number; freshness: number }

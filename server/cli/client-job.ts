@@ -1,7 +1,8 @@
 /** Waiting for a job of a remote service. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ServiceClient } from './client.ts'
+import { ServiceError, type ServiceClient } from './client.ts'
 import { CommandError, EXIT } from './command.ts'
+import { oneLine } from './terminal-text.ts'
 
 export interface JobFailure {
   code: string
@@ -72,4 +73,35 @@ export async function waitForJob<Result>(
         : 'give it more time with --timeout'
     throw new CommandError(`${what} is still ${status}: ${advice}`, EXIT.error, { isTransient: true })
   }
+}
+
+/**
+ * Starts a job of the service and waits for its result.
+ * @param asked `path`, below `/api/v1`, starts it with `body`; its record is below `jobsPath`; `what` names the job in
+ *   messages; `needs` says what a credential must have that was refused with 403
+ * @throws CommandError when it is refused, fails or is cancelled, and as `waitForJob`
+ */
+export async function runJob<Result>(
+  client: ServiceClient,
+  asked: { path: string; jobsPath: string; body?: object | undefined; what: string; needs?: string },
+  { signal, note }: { signal: AbortSignal; note(line: string): void },
+): Promise<Result> {
+  const { path, jobsPath, body, what, needs } = asked
+  const reply = await client
+    .request<{ data: { job_id: string } }>('POST', path, signal, body)
+    .catch((error: unknown) => {
+      if (needs !== undefined && error instanceof ServiceError && error.status === 403)
+        throw new CommandError(`${error.message}: ${needs}`, EXIT.usage)
+      throw error
+    })
+  const job = await waitForJob<Result>(
+    client,
+    `${jobsPath}/${reply.body.data.job_id}`,
+    { what, note },
+    signal,
+  )
+  if (job.status === 'completed' && job.result) return job.result
+  const why =
+    job.status === 'cancelled' ? 'was cancelled' : `failed: ${job.error?.message ?? 'the reason is unknown'}`
+  throw new CommandError(oneLine(`${what} ${why}`), EXIT.error)
 }

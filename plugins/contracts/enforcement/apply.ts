@@ -154,7 +154,7 @@ async function enforceCheck(
     if (Object.keys(changes).length > 0)
       await open!.kind.update(trx, { source, id: existing.id }, changes, record)
     const verdict = { status: known.status, reason: known.reason }
-    // A clause that the catalog told of before has no outcome yet.
+    // A clause that the catalog judged before has no outcome of a check yet.
     return { kind: check.kind, id: existing.id, verdict: known.checkId === existing.id ? verdict : UNCHECKED }
   }
   if (!check || !open) return { kind: null, id: null, verdict: UNCHECKED }

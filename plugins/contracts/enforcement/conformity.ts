@@ -75,7 +75,7 @@ function judgeKey(info: TableInfo, columns: readonly string[]): ClauseVerdict | 
 function isUnique(info: TableInfo, columns: readonly string[]): boolean {
   const guarantees = ({ type, columns: of, properties }: ConstraintInfo) =>
     type !== 'foreign_key' &&
-    // Of a prefix, other values may be equal.
+    // Values that differ may have an equal prefix.
     !properties?.prefixLengths?.some(length => length !== null) &&
     of.length > 0 &&
     of.every(name => columns.includes(name))

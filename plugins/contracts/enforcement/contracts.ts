@@ -32,9 +32,9 @@ export interface ContractInput {
 /** Who stores it, and what receives the entries of the audit log. */
 export interface ContractActor {
   actor: string
-  /** Of the checks. */
+  /** Receives the entries about the checks. */
   record(trx: Transaction): RecordEvent
-  /** Of the contract itself, in the same transaction. */
+  /** Records the change of the contract itself, in the same transaction. */
   audit(trx: Transaction, contract: Contract, isNew: boolean): Promise<unknown>
 }
 

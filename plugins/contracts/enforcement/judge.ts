@@ -87,7 +87,7 @@ export async function enforceAgain(server: Server, companyId: string, contractId
   })
 }
 
-/** What a check found, as the clause that it tells of takes it. */
+/** What a check found, as its clause takes it. */
 export type CheckFinding = Pick<CheckSummary, 'id' | 'status' | 'message'>
 
 /** Judges the clauses whose checks have found something. */
@@ -127,7 +127,7 @@ const STOP_REASONS = {
   paused: 'it is paused',
 } as const
 
-/** Judges the clause whose check a caller removed or paused: nothing tells any more that it holds. */
+/** Judges the clause whose check a caller removed or paused: nothing shows any more that it holds. */
 export function judgeStopped(
   server: Server,
   trx: Transaction,

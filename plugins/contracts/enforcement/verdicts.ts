@@ -51,7 +51,7 @@ export async function recordVerdicts(
   const { alerts } = server.plugins
   const mended = moved.filter(({ clause }) => clause.status === 'failing').map(({ clause }) => clause.id)
   await alerts.resolveAll(trx, contractViolation.name, mended, 'The clause no longer fails')
-  // Of an inactive source nothing would resolve them.
+  // Nothing would resolve the alerts of an inactive source.
   if (!source.isActive) return
   const failing = judged.filter(({ verdict }) => verdict.status === 'failing')
   await alerts.raiseAll(trx, await eventsOf(server, trx, { contract, source }, failing))

@@ -35,7 +35,7 @@ interface FileOptions extends ClientOptions {
 
 const SCHEMA_PATH = '/api/public/schemas/monitors.json'
 const DEFAULT_TIMEOUT_SECONDS = 600
-/** Of `plan`, as terraform has it: 2 says that there are changes. */
+/** Exit codes of `plan`, as terraform has them: 2 says that there are changes. */
 const PLAN_EXIT = { none: 0, error: 1, changes: 2 } as const
 
 export const exportCommand: CommandContribution = {

@@ -1,7 +1,8 @@
 /** Monitors files of a machine, for commands. */
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { CommandError, EXIT } from '../../../server/cli/command.ts'
+import { readTextFile } from '../../../server/cli/text-file.ts'
 import { MonitorsFileError, readMonitors, type FileFault } from '../file/monitors-file.ts'
 
 /** A file as it is sent. */
@@ -23,7 +24,7 @@ export async function readMonitorsFiles(paths: readonly string[]): Promise<Map<s
   const faults: FileFault[] = []
   const bySource = new Map<string, SentFile[]>()
   for (const name of names) {
-    const content = await readText(name)
+    const content = await readTextFile(name)
     try {
       const { source } = readMonitors(content, name).document
       bySource.set(source, [...(bySource.get(source) ?? []), { name, content }])
@@ -50,14 +51,4 @@ async function listFiles(path: string): Promise<string[]> {
 function nameOf(path: string): string {
   const from = relative('', path) || path
   return (from.startsWith('..') ? path : from).split(sep).join('/')
-}
-
-async function readText(name: string): Promise<string> {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(name))
-  } catch (error) {
-    const { code } = error as { code?: string }
-    const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : 'cannot be read'
-    throw new CommandError(`${name} ${why}`, EXIT.usage)
-  }
 }

@@ -2,9 +2,15 @@
 import { Document, isCollection, isScalar, isSeq, visit } from 'yaml'
 import { didYouMean, nearest, quoteName } from '../../../server/http/nearest.ts'
 import { parseYaml, YamlParseError, type TextPosition } from '../../../server/yaml.ts'
+import type { CheckKind } from '../../scans/api.ts'
 import { ENTRY_FIELDS, KEY_PATTERN } from './json-schema.ts'
 
-export const MONITOR_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
+export const MONITOR_KINDS = [
+  'validity',
+  'metric',
+  'referential',
+  'freshness',
+] as const satisfies readonly CheckKind[]
 export type MonitorKind = (typeof MONITOR_KINDS)[number]
 
 /** A check: its key, and the fields that its POST takes, without the table. */

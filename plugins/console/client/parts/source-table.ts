@@ -5,7 +5,7 @@ import { html } from '../lib/html.ts'
 import { formatNumber } from '../lib/format.ts'
 import { sourceAddress, withQuery } from '../lib/router.ts'
 import { texts } from '../texts.ts'
-import { SortHeader, type SortOrder } from './sort-header.ts'
+import { SortHeader, type SortOrder } from './table-head.ts'
 import { Status } from './status.ts'
 import { Ago } from './time.ts'
 

@@ -10,7 +10,7 @@ import { Choice, SearchField } from '../parts/filters.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
-import { readSort, SortHeader } from '../parts/sort-header.ts'
+import { readSort, SelectAll, SortHeader } from '../parts/table-head.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
 import { checkTexts } from '../texts/checks.ts'
@@ -170,22 +170,18 @@ function CheckTable({
   setSelected: (ids: ReadonlySet<string>) => void
 }) {
   const isWriter = canWrite()
-  const isAll = checks.every(({ id }) => selected.has(id))
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.checks}>
     <table class="checks">
       <thead>
         <tr>
           ${
             isWriter &&
-            html`<td>
-              <input
-                type="checkbox"
-                checked=${isAll}
-                indeterminate=${!isAll && selected.size > 0}
-                aria-label=${checkTexts.selectAll}
-                onChange=${() => setSelected(new Set(isAll ? [] : checks.map(({ id }) => id)))}
-              />
-            </td>`
+            html`<${SelectAll}
+              ids=${checks.map(({ id }) => id)}
+              selected=${selected}
+              setSelected=${setSelected}
+              label=${checkTexts.selectAll}
+            />`
           }
           <th scope="col">${texts.check}</th>
           <th scope="col">${texts.table}</th>

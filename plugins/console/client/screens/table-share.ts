@@ -82,7 +82,7 @@ function BadgeRow({ badge, reload }: { badge: Badge; reload: () => void }) {
     reload()
   })
   const alt = label.replaceAll(/[&<>"]/g, character => ESCAPES[character]!)
-  // Of this host, whatever address the service gives to others.
+  // The address on this host, whatever address the service gives to others.
   const picture = new URL(badge.badge_url).pathname
   return html`<div class="shared">
     <img src=${picture} alt=${`${label}: ${badge.status}`} />

@@ -1,6 +1,7 @@
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { SelectAll } from '../../parts/table-head.ts'
 import { texts } from '../../texts.ts'
 import { recommendationTexts } from '../../texts/recommendations.ts'
 import { Details } from './details.ts'
@@ -25,7 +26,6 @@ interface TableProps {
 /** Recommendations by table, with details of the one that is open. */
 export function RecommendationTable({ recommendations, selected, setSelected, ...rows }: TableProps) {
   const isWriter = canWrite()
-  const isAll = recommendations.every(({ id }) => selected.has(id))
   const places = new Map(recommendations.map(({ id }, n) => [id, n]))
   const columns = isWriter ? 5 : 4
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${recommendationTexts.title}>
@@ -34,15 +34,12 @@ export function RecommendationTable({ recommendations, selected, setSelected, ..
         <tr>
           ${
             isWriter &&
-            html`<td>
-              <input
-                type="checkbox"
-                checked=${isAll}
-                indeterminate=${!isAll && selected.size > 0}
-                aria-label=${recommendationTexts.selectAll}
-                onChange=${() => setSelected(new Set(isAll ? [] : recommendations.map(({ id }) => id)))}
-              />
-            </td>`
+            html`<${SelectAll}
+              ids=${recommendations.map(({ id }) => id)}
+              selected=${selected}
+              setSelected=${setSelected}
+              label=${recommendationTexts.selectAll}
+            />`
           }
           <th scope="col">${recommendationTexts.check}</th>
           <th scope="col">${recommendationTexts.reason}</th>

@@ -3,7 +3,7 @@ import { formatNumber } from '../../lib/format.ts'
 import { costTexts } from '../../texts/cost.ts'
 
 const HEIGHT = 120
-/** Of each day, of which a bar takes four fifths. */
+/** Width of a day; its bar takes four fifths. */
 const STEP = 10
 
 /**

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { CommandError, EXIT } from '../../server/cli/command.ts'
+import { CommandError, EXIT } from './command.ts'
 
-/** Reads the text of a contract. @throws CommandError with exit code 2 for a file that cannot be read */
+/** Reads a file of UTF-8 text. @throws CommandError with exit code 2 for a file that cannot be read */
 export async function readTextFile(file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file))

@@ -33,3 +33,26 @@ export function SortHeader({
     </button>
   </th>`
 }
+/** The cell of a table's head that selects all rows of the page, or none. @param props.label of the box */
+export function SelectAll({
+  ids,
+  selected,
+  setSelected,
+  label,
+}: {
+  ids: readonly string[]
+  selected: ReadonlySet<string>
+  setSelected: (ids: ReadonlySet<string>) => void
+  label: string
+}) {
+  const isAll = ids.every(id => selected.has(id))
+  return html`<td>
+    <input
+      type="checkbox"
+      checked=${isAll}
+      indeterminate=${!isAll && selected.size > 0}
+      aria-label=${label}
+      onChange=${() => setSelected(new Set(isAll ? [] : ids))}
+    />
+  </td>`
+}
