@@ -10,9 +10,12 @@ const INDEX_PATH = '/assets/search.json'
 const MAX_SUMMARY_CHARACTERS = 90
 /** Not in the search index, which would be a tenth larger. */
 const STOP_WORDS = new Set(
-  `a all also an and any are as at be because by can cannot does each every for from has have if in is it its may more
-  not of on once one only or other same such than that the their them then there these they this to was what when which
-  while who will with without you your`.split(/\s+/),
+  `a above after again all also an and another any are as at be because been before being below between both but by can
+  cannot could do does done each either else even every few for from had has have here how if in into is it its itself
+  just least less like made many may more most much must no nor not nothing of on once one only or other others over own
+  same several should since so some such than that the their them then there these they this those though thus to too
+  under until up upon very was were what when where whether which while who whose why will with within without would you
+  your`.split(/\s+/),
 )
 
 /** A part of a page, from its heading to the next one. */
@@ -48,7 +51,7 @@ export function documentationPage(name: string): { content: string; tag: string 
 let index: { content: string; tag: string } | undefined
 
 /**
- * The search index as JSON: for each section its page, title, id, heading, first words, and the words it contains.
+ * The search index as JSON: for each section its page, title, id, heading, first words, and the other words it contains.
  * Words rather than texts, since the index is to stay below 100 kB.
  */
 export function searchIndex(): { content: string; tag: string } {
@@ -57,7 +60,9 @@ export function searchIndex(): { content: string; tag: string } {
     const all = sectionsOf(name)
     const title = all[0]?.heading ?? name
     return all.map(({ id, heading, text }, place) => {
-      const words = wordsOf(plainText(text)).join(' ')
+      const words = wordsOf(plainText(text))
+        .filter(word => ![title, heading].some(line => hasBeginning(line.toLowerCase(), word)))
+        .join(' ')
       return [name, title, place === 0 ? '' : id, heading, summarize(text), words]
     })
   })
@@ -193,6 +198,9 @@ function summarize(markdown: string): string {
     ? text
     : `${text.slice(0, MAX_SUMMARY_CHARACTERS).replace(/\s\S*$/, '')} …`
 }
+
+/** Whether a word of a line begins so, as the search compares: what a title or heading has is found by it. */
+const hasBeginning = (line: string, beginning: string): boolean => ` ${line}`.includes(` ${beginning}`)
 
 /** The different words of a text in lower case, without those that begin another one: a search finds beginnings. */
 function wordsOf(text: string): string[] {

@@ -24,7 +24,7 @@ export const metricsQuery = Joi.object({
 
 export const thresholdsQuery = Joi.object({
   asset_id: assetId,
-  days: queryInteger(1, 90).default(30),
+  days: queryInteger(1, 90).default(30).description('How many days of alerts are looked at.'),
   limit: queryInteger(1, 100).default(10),
 })
 

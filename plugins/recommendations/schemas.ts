@@ -1,5 +1,13 @@
 import Joi from 'joi'
-import { exampleRecord, held, inData, pageFields, record, reply } from '../../server/http/envelopes.ts'
+import {
+  exampleIn,
+  exampleRecord,
+  held,
+  inData,
+  pageFields,
+  record,
+  reply,
+} from '../../server/http/envelopes.ts'
 import { pageQuery, queryWords } from '../../server/http/page.ts'
 import { STATUSES } from './offers.ts'
 import { CHECK_KINDS, CHECK_TYPES, EVIDENCE_BASES } from './rules/evidence.ts'
@@ -169,10 +177,14 @@ const counts = record(Object.fromEntries(STATUSES.map(status => [status, count])
 )
 
 const list = exampleRecord({
-  recommendations: Joi.array().items(recommendation),
+  recommendations: Joi.array()
+    .items(recommendation)
+    .example([exampleIn(recommendation)]),
   tables: count.description('Tables that they belong to, on all pages.').example(1),
   counts: counts.example({ offered: 1, applied: 0, dismissed: 0, removed: 0, noisy: 0 }),
-  pagination: record(pageFields).label('Pagination'),
+  pagination: record(pageFields)
+    .label('Pagination')
+    .example({ total: 1, limit: 50, offset: 0, has_more: false }),
 }).label('RecommendationList')
 
 const byType = Joi.object().pattern(Joi.string(), count).description('By type of check.')

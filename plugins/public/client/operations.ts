@@ -1027,6 +1027,7 @@ export interface Operations {
         query: {
           /** The id or name of a source or a table. */
           asset_id: string
+          /** How many days of alerts are looked at. */
           days?: number
           /** How many to show at most. */
           limit?: number
