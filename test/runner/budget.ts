@@ -6,7 +6,7 @@ const FILE = 'test/cpu-budget.json'
 
 /**
  * Compares the CPU seconds of a whole run with its budget, so that no single slow file fails it. The same tests take up to
- * half as much again on a machine that others share, which the budget allows for.
+ * twice as much on a machine that others share, which the budget allows for.
  * @returns what is wrong, null when nothing is or nothing could be measured
  */
 export function checkBudget(root: string, ring: Ring, cpuSeconds: number): string | null {

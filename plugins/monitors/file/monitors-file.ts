@@ -120,7 +120,8 @@ function judgeDocument(value: unknown, blame: Blame): void {
     blame(['version'], 'version' in value ? 'version must be 1' : 'version is missing: write version: 1')
   if (typeof value.source !== 'string' || value.source === '')
     blame(['source'], 'source must be the name of a source')
-  if (!isObject(value.tables)) return blame(['tables'], 'tables must be an object of tables by their paths')
+  if (!isObject(value.tables))
+    return blame(['tables'], 'tables has the path of each table, with its checks under it')
   const keys = new Map<string, string>()
   for (const [path, table] of Object.entries(value.tables)) judgeTable(table, ['tables', path], keys, blame)
 }
@@ -131,7 +132,7 @@ function judgeTable(table: unknown, at: string[], keys: Map<string, string>, bla
   blameUnknown(table, ['checks'], at, blame)
   const checks = table.checks ?? {}
   if (!isObject(checks))
-    return blame([...at, 'checks'], `checks must be an object of ${MONITOR_KINDS.join(', ')}`)
+    return blame([...at, 'checks'], `checks has the kinds ${MONITOR_KINDS.join(', ')}, each with a list`)
   blameUnknown(checks, MONITOR_KINDS, [...at, 'checks'], blame)
   for (const kind of MONITOR_KINDS) {
     const entries = checks[kind] ?? []

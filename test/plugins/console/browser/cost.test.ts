@@ -39,14 +39,15 @@ async function showCosts({ app, world, openAs, ready, violationsOf }: Stage) {
     await ready(page)
     const active = async () =>
       (await tenant.ask('GET', `/api/v1/sdk/checks/${world.table}?is_active=true`)).body.pagination.total
-    t.equal(await active(), 5)
+    const before = await active()
+    t.ok(before > 1)
     await page.getByRole('button', { name: /^Pause its checks: .*orders$/ }).click()
-    await page.getByText(/5 checks of .*orders are paused/).waitFor()
+    await page.getByText(new RegExp(`${before} checks of .*orders are paused`)).waitFor()
     t.equal(await active(), 0)
     t.strictSame(await violationsOf(page), [])
     await page.getByRole('button', { name: /^Resume its checks: .*orders$/ }).click()
-    await page.getByText(/5 checks of .*orders run again/).waitFor()
-    t.equal(await active(), 5)
+    await page.getByText(new RegExp(`${before} checks of .*orders run again`)).waitFor()
+    t.equal(await active(), before)
     await page.context().close()
   })
 

@@ -4,6 +4,10 @@ import t from 'tap'
 import { HOSTILE_NAMES } from './world.ts'
 import { startStage, type Stage } from './stage.ts'
 
+// Each screen at five sizes: minutes on a busy machine.
+t.setTimeout(900_000)
+t.comment('timeout=900000')
+
 const SIZES = [
   [360, 'light'],
   [1280, 'light'],

@@ -87,7 +87,7 @@ async function tryConsole({ app, world, origin, openAs, ready, untilCount, viola
       await page.clock.install()
       await page.reload()
       await ready(page)
-      // The server tells of a reply after the page has it: those of the first load must not be counted.
+      // The server reports a reply after the page has it: those of the first load must not be counted.
       await page.waitForLoadState('networkidle')
       const statuses: number[] = []
       const note = ({ path, response }: Request) => {
