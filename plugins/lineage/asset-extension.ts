@@ -2,7 +2,7 @@ import { companyOf, rows } from '../../server/database/database.ts'
 import type { AssetExtension } from '../catalog/api.ts'
 
 export const lineageExtension: AssetExtension = {
-  upstreamQuery: 'select company_id, downstream_id as table_id, upstream_id from lineage_edges',
+  upstreamQuery: 'select company_id, downstream_id as table_id, upstream_id from lineage_edges where is_flow',
   async sourceFields(trx, sources) {
     const counted = await rows<{ sourceId: string; edges: number; tables: number }>(
       trx,
@@ -21,6 +21,13 @@ export const lineageExtension: AssetExtension = {
           lineage_message: `${tables} tables hang together by ${edges} edges: GET /api/v1/sdk/lineage/${sourceId}`,
         },
       ]),
+    )
+  },
+  async forgetAssets(trx, assetIds) {
+    await trx.raw(
+      `delete from lineage_edges where company_id = :companyId
+          and (upstream_id = any(cast(:ids as uuid[])) or downstream_id = any(cast(:ids as uuid[])))`,
+      { companyId: companyOf(trx), ids: [...assetIds] },
     )
   },
 }

@@ -1,46 +1,38 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Page } from '../../server/http/page.ts'
-import type { ConnectResult, LineageApi } from './api.ts'
+import type { LineageApi } from './api.ts'
+import { recordEdges } from './graph/record.ts'
+import type { LineageEdge } from './graph/unreported.ts'
 
-/** One statement: pairs to ids, what is new of them, and which tables had no edge before. */
+/** Pairs whose tables are active become edges of the demo, or by hand. */
 export const connectTables: LineageApi['connect'] = async (trx, sourceId, pairs, { isDemo = false } = {}) => {
-  const [connected] = await rows<ConnectResult>(
+  const given = await rows<LineageEdge>(
     trx,
     `with known as (
        select id, schema_name || '.' || name as path from tables
-        where company_id = :companyId and source_id = :sourceId and is_active),
-     given as (
-       select distinct u.id as upstream_id, d.id as downstream_id
-         from unnest(cast(:upstream as text[]), cast(:downstream as text[])) as pair (upstream, downstream)
-         join known u on u.path = pair.upstream
-         join known d on d.path = pair.downstream),
-     former as (
-       select upstream_id as id from lineage_edges where company_id = :companyId
-       union select downstream_id from lineage_edges where company_id = :companyId),
-     added as (
-       insert into lineage_edges (company_id, source_id, upstream_id, downstream_id, is_demo)
-       select :companyId, :sourceId, upstream_id, downstream_id, :isDemo from given
-        order by upstream_id, downstream_id
-       on conflict do nothing
-       returning upstream_id, downstream_id),
-     joined as (select upstream_id as id from added union select downstream_id from added)
-     select (select count(*)::int from added) as edges,
-            (select count(*)::int from joined where id not in (select id from former)) as nodes`,
+        where company_id = :companyId and source_id = :sourceId and is_active)
+     select distinct u.id as upstream_id, d.id as downstream_id
+       from unnest(cast(:upstream as text[]), cast(:downstream as text[])) as pair (upstream, downstream)
+       join known u on u.path = pair.upstream
+       join known d on d.path = pair.downstream`,
     {
       companyId: companyOf(trx),
       sourceId,
       upstream: pairs.map(([upstream]) => upstream),
       downstream: pairs.map(([, downstream]) => downstream),
-      isDemo,
     },
   )
-  return connected ?? { nodes: 0, edges: 0 }
-}
-
-/** An edge of the graph: the second table is made from the first. */
-export interface LineageEdge {
-  upstreamId: string
-  downstreamId: string
+  const { nodes, edges } = await recordEdges(trx, {
+    origin: isDemo ? 'demo' : 'manual',
+    sourceId,
+    isComplete: false,
+    edges: given.map(({ upstreamId, downstreamId }) => ({
+      upstream: { tableId: upstreamId },
+      downstream: { tableId: downstreamId },
+      detail: '',
+    })),
+  })
+  return { nodes, edges }
 }
 
 /** Edges from some tables, towards what they are made from or what is made from them. */

@@ -2,7 +2,8 @@ import { formatName } from '../../connectors/catalog.ts'
 import type { Asset } from '../catalog/api.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { toApiNames } from '../../server/http/fields.ts'
-import { edgesFrom, edgesOfSource, readTables, type GraphTable, type LineageEdge } from './edges.ts'
+import { edgesFrom, edgesOfSource, readTables, type GraphTable } from './edges.ts'
+import type { LineageEdge } from './graph/unreported.ts'
 
 export const DIRECTIONS = ['upstream', 'downstream'] as const
 type Direction = (typeof DIRECTIONS)[number]

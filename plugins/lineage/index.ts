@@ -1,6 +1,8 @@
 import type { Plugin } from '@hapi/hapi'
 import type { LineageApi } from './api.ts'
 import { connectTables } from './edges.ts'
+import { recordEdges } from './graph/record.ts'
+import { walkEdges } from './graph/walk.ts'
 import { lineageExtension } from './asset-extension.ts'
 import { routes } from './routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
@@ -21,6 +23,6 @@ export const lineage: Plugin<undefined> = {
     } satisfies Record<string, ApiTag>)
     server.plugins.catalog.extendAssets(lineageExtension)
     server.route(routes)
-    server.expose({ connect: connectTables } satisfies LineageApi)
+    server.expose({ connect: connectTables, recordEdges, walk: walkEdges } satisfies LineageApi)
   },
 }

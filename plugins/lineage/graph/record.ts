@@ -1,0 +1,217 @@
+import { v7 } from 'uuid'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { LineageApi, LineageEnd, OutsideNode, SeenColumn, SeenEdge, SeenEdges } from '../api.ts'
+import { dropUnreported } from './unreported.ts'
+
+/** An edge between known ends, with everything that was reported of it under one detail. */
+interface GivenEdge {
+  upstreamId: string
+  downstreamId: string
+  detail: string
+  confidence: number
+  columns: Map<string, Required<SeenColumn>> | null
+}
+
+/** Rows seen within the last hour are not written again: a job that runs each minute would rewrite them each minute. */
+const IS_OUTDATED = `e.last_seen_at < now() - interval '1 hour'`
+
+/** Stores what an origin reports. Rows are written in the order of their keys, so that two writers do not deadlock. */
+export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
+  const nodeIds = await storeOutside(trx, seen.edges)
+  const given = mergeEdges(seen.edges, nodeIds)
+  const { nodes, edges } = given.length > 0 ? await storeEdges(trx, seen, given) : { nodes: 0, edges: 0 }
+  if (given.length > 0) await storeOrigins(trx, seen, given)
+  const columns = await storeColumns(trx, seen, given)
+  const removed = seen.isComplete ? await dropUnreported(trx, seen, given) : 0
+  return { nodes, edges, columns, removed }
+}
+
+const outsideKey = ({ namespace, name }: Pick<OutsideNode, 'namespace' | 'name'>) =>
+  JSON.stringify([namespace, name])
+
+/** @returns the ids of the outside nodes by `outsideKey` */
+async function storeOutside(trx: Transaction, edges: readonly SeenEdge[]): Promise<Map<string, string>> {
+  const nodes = new Map<string, OutsideNode>()
+  for (const { upstream, downstream } of edges)
+    for (const end of [upstream, downstream])
+      if ('outside' in end) nodes.set(outsideKey(end.outside), end.outside)
+  if (nodes.size === 0) return new Map()
+  const stored = await rows<{ id: string; namespace: string; name: string }>(
+    trx,
+    `insert into lineage_nodes as n
+       (id, company_id, kind, namespace, name, qualified_name, url, description, owners, details)
+     select g.id, :companyId, g.kind, g.namespace, g.name, g.namespace || '/' || g.name, g.url, g.description,
+            coalesce(g.owners, '[]'), coalesce(g.details, '{}')
+       from jsonb_to_recordset(cast(:nodes as jsonb)) as g
+         (id uuid, kind text, namespace text, name text, url text, description text, owners jsonb, details jsonb)
+      order by g.namespace collate "C", g.name collate "C"
+     on conflict (company_id, namespace, name) do update set
+       kind = excluded.kind,
+       url = coalesce(excluded.url, n.url),
+       description = coalesce(excluded.description, n.description),
+       owners = case when excluded.owners = '[]' then n.owners else excluded.owners end,
+       details = n.details || excluded.details,
+       last_seen_at = now()
+     returning id, namespace, name`,
+    {
+      companyId: companyOf(trx),
+      nodes: JSON.stringify([...nodes.values()].map(node => ({ ...node, id: v7() }))),
+    },
+  )
+  return new Map(stored.map(node => [outsideKey(node), node.id]))
+}
+
+function mergeEdges(edges: readonly SeenEdge[], nodeIds: ReadonlyMap<string, string>): GivenEdge[] {
+  const idOf = (end: LineageEnd) => ('tableId' in end ? end.tableId : nodeIds.get(outsideKey(end.outside)))
+  const merged = new Map<string, GivenEdge>()
+  for (const { upstream, downstream, detail, columns, confidence = 1 } of edges) {
+    const [upstreamId, downstreamId] = [idOf(upstream), idOf(downstream)]
+    if (!upstreamId || !downstreamId) continue
+    const key = JSON.stringify([upstreamId, downstreamId, detail])
+    const edge = merged.get(key) ?? { upstreamId, downstreamId, detail, confidence, columns: null }
+    merged.set(key, edge)
+    if (!columns) continue
+    edge.columns ??= new Map()
+    for (const { kind = 'direct', ...pair } of columns)
+      edge.columns.set(JSON.stringify([pair.upstream, pair.downstream, kind]), { ...pair, kind })
+  }
+  return [...merged.values()]
+}
+
+/** @returns which edges are new, and which of their ends had none; foreign keys count among themselves */
+async function storeEdges(
+  trx: Transaction,
+  { origin }: SeenEdges,
+  given: readonly GivenEdge[],
+): Promise<{ nodes: number; edges: number }> {
+  const [counts] = await rows<{ nodes: number; edges: number }>(
+    trx,
+    `with given as (
+       select distinct g.upstream_id, g.downstream_id, coalesce(d.source_id, u.source_id) as source_id
+         from unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[])) as g (upstream_id, downstream_id)
+         left join tables u on u.company_id = :companyId and u.id = g.upstream_id
+         left join tables d on d.company_id = :companyId and d.id = g.downstream_id
+         left join lineage_nodes nu on nu.company_id = :companyId and nu.id = g.upstream_id
+         left join lineage_nodes nd on nd.company_id = :companyId and nd.id = g.downstream_id
+        where coalesce(u.id, nu.id) is not null and coalesce(d.id, nd.id) is not null),
+     added as materialized (
+       select g.* from given g where not exists (
+         select from lineage_edges e where e.company_id = :companyId and e.upstream_id = g.upstream_id
+            and e.downstream_id = g.downstream_id and (e.is_flow or not :isFlow))),
+     joined as materialized (
+       select id from (select upstream_id as id from added union select downstream_id from added) ends
+        where not exists (select from lineage_edges e where e.company_id = :companyId
+                             and e.upstream_id = ends.id and (e.is_flow or not :isFlow))
+          and not exists (select from lineage_edges e where e.company_id = :companyId
+                             and e.downstream_id = ends.id and (e.is_flow or not :isFlow))),
+     stored as (
+       insert into lineage_edges as e (company_id, source_id, upstream_id, downstream_id, is_flow, is_demo)
+       select :companyId, source_id, upstream_id, downstream_id, :isFlow, :isDemo from given
+        order by upstream_id, downstream_id
+       on conflict (company_id, upstream_id, downstream_id) do update
+         set last_seen_at = now(), is_flow = e.is_flow or excluded.is_flow, source_id = excluded.source_id
+         where ${IS_OUTDATED} or excluded.is_flow > e.is_flow or e.source_id is distinct from excluded.source_id)
+     select (select count(*)::int from added) as edges, (select count(*)::int from joined) as nodes`,
+    {
+      companyId: companyOf(trx),
+      upstream: given.map(({ upstreamId }) => upstreamId),
+      downstream: given.map(({ downstreamId }) => downstreamId),
+      isFlow: origin !== 'foreign_key',
+      isDemo: origin === 'demo',
+    },
+  )
+  return counts ?? { nodes: 0, edges: 0 }
+}
+
+async function storeOrigins(
+  trx: Transaction,
+  { origin, sourceId, isComplete }: SeenEdges,
+  given: readonly GivenEdge[],
+): Promise<void> {
+  await trx.raw(
+    `insert into lineage_edge_origins as e
+       (company_id, upstream_id, downstream_id, origin, detail, source_id, has_columns, confidence)
+     select :companyId, g.upstream_id, g.downstream_id, :origin, g.detail, :sourceId, g.has_columns, g.confidence
+       from unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[]), cast(:details as text[]),
+                   cast(:hasColumns as boolean[]), cast(:confidences as real[]))
+         as g (upstream_id, downstream_id, detail, has_columns, confidence)
+       join lineage_edges k on k.company_id = :companyId and k.upstream_id = g.upstream_id
+        and k.downstream_id = g.downstream_id
+      order by g.upstream_id, g.downstream_id, g.detail collate "C"
+     on conflict (company_id, upstream_id, downstream_id, origin, detail) do update
+       set last_seen_at = now(), source_id = excluded.source_id, confidence = excluded.confidence,
+           has_columns = excluded.has_columns or (e.has_columns and not :isComplete)
+       where ${IS_OUTDATED} or e.source_id is distinct from excluded.source_id
+          or e.confidence <> excluded.confidence
+          or e.has_columns <> (excluded.has_columns or (e.has_columns and not :isComplete))`,
+    {
+      companyId: companyOf(trx),
+      origin,
+      sourceId,
+      isComplete,
+      upstream: given.map(({ upstreamId }) => upstreamId),
+      downstream: given.map(({ downstreamId }) => downstreamId),
+      details: given.map(({ detail }) => detail),
+      hasColumns: given.map(({ columns }) => columns !== null),
+      confidences: given.map(({ confidence }) => confidence),
+    },
+  )
+}
+
+/** Replaces the columns of the edges that came with some. @returns how many there are now */
+async function storeColumns(
+  trx: Transaction,
+  { origin, isComplete }: SeenEdges,
+  given: readonly GivenEdge[],
+): Promise<number> {
+  const replaced = given.filter(({ columns }) => isComplete || columns)
+  if (replaced.length === 0) return 0
+  const pairs = replaced.flatMap(({ columns, ...edge }) =>
+    [...(columns?.values() ?? [])].map(column => ({ ...edge, ...column })),
+  )
+  const [counts] = await rows<{ pairs: number }>(
+    trx,
+    `with edge as (
+       select * from unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[]), cast(:details as text[]))
+         as g (upstream_id, downstream_id, detail)),
+     given as materialized (
+       select g.* from unnest(cast(:pairUpstream as uuid[]), cast(:pairDownstream as uuid[]),
+                              cast(:pairDetails as text[]), cast(:from as text[]), cast(:to as text[]),
+                              cast(:kinds as text[]))
+         as g (upstream_id, downstream_id, detail, upstream_column, downstream_column, kind)
+         join lineage_edge_origins k on k.company_id = :companyId and k.origin = :origin
+          and (k.upstream_id, k.downstream_id, k.detail) = (g.upstream_id, g.downstream_id, g.detail)),
+     gone as (
+       delete from lineage_column_edges e using edge
+        where e.company_id = :companyId and e.origin = :origin
+          and (e.upstream_id, e.downstream_id, e.detail) = (edge.upstream_id, edge.downstream_id, edge.detail)
+          and not exists (select from given g
+            where (g.upstream_id, g.downstream_id, g.detail) = (e.upstream_id, e.downstream_id, e.detail)
+              and (g.upstream_column, g.downstream_column, g.kind) =
+                  (e.upstream_column, e.downstream_column, e.kind))),
+     stored as (
+       insert into lineage_column_edges as e
+         (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
+       select :companyId, upstream_id, downstream_id, :origin, detail, upstream_column, downstream_column, kind
+         from given
+        order by upstream_id, downstream_id, detail collate "C", upstream_column collate "C",
+                 downstream_column collate "C", kind
+       on conflict (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
+         do update set last_seen_at = now() where ${IS_OUTDATED})
+     select count(*)::int as pairs from given`,
+    {
+      companyId: companyOf(trx),
+      origin,
+      upstream: replaced.map(({ upstreamId }) => upstreamId),
+      downstream: replaced.map(({ downstreamId }) => downstreamId),
+      details: replaced.map(({ detail }) => detail),
+      pairUpstream: pairs.map(({ upstreamId }) => upstreamId),
+      pairDownstream: pairs.map(({ downstreamId }) => downstreamId),
+      pairDetails: pairs.map(({ detail }) => detail),
+      from: pairs.map(({ upstream }) => upstream),
+      to: pairs.map(({ downstream }) => downstream),
+      kinds: pairs.map(({ kind }) => kind),
+    },
+  )
+  return counts?.pairs ?? 0
+}
