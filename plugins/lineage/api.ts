@@ -73,6 +73,8 @@ export interface WalkOptions {
   depth?: number
   /** Columns of the tables where the walk starts; defaults to all, and then none are followed. */
   columns?: readonly string[]
+  /** Whether foreign keys are followed too, which move no data. */
+  foreignKeys?: boolean
   /** Edges after which the walk ends; defaults to 2,000. */
   most?: number
 }

@@ -1,6 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import type { LineageApi } from './api.ts'
-import { connectTables } from './edges.ts'
+import { connectTables } from './connect.ts'
 import { recordEdges } from './graph/record.ts'
 import { walkEdges } from './graph/walk.ts'
 import { lineageExtension } from './asset-extension.ts'

@@ -17,7 +17,11 @@ const IS_OUTDATED = `e.last_seen_at < now() - interval '1 hour'`
 
 /** Stores what an origin reports. Rows are written in the order of their keys, so that two writers do not deadlock. */
 export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
-  const nodeIds = await storeOutside(trx, seen.edges)
+  const ends = seen.edges.flatMap(({ upstream, downstream }) => [upstream, downstream])
+  const nodeIds = await storeOutside(
+    trx,
+    ends.flatMap(end => ('outside' in end ? [end.outside] : [])),
+  )
   const given = mergeEdges(seen.edges, nodeIds)
   const { nodes, edges } = given.length > 0 ? await storeEdges(trx, seen, given) : { nodes: 0, edges: 0 }
   if (given.length > 0) await storeOrigins(trx, seen, given)
@@ -26,15 +30,16 @@ export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
   return { nodes, edges, columns, removed }
 }
 
-const outsideKey = ({ namespace, name }: Pick<OutsideNode, 'namespace' | 'name'>) =>
+/** What an outside node is known by. */
+export const outsideKey = ({ namespace, name }: Pick<OutsideNode, 'namespace' | 'name'>) =>
   JSON.stringify([namespace, name])
 
-/** @returns the ids of the outside nodes by `outsideKey` */
-async function storeOutside(trx: Transaction, edges: readonly SeenEdge[]): Promise<Map<string, string>> {
-  const nodes = new Map<string, OutsideNode>()
-  for (const { upstream, downstream } of edges)
-    for (const end of [upstream, downstream])
-      if ('outside' in end) nodes.set(outsideKey(end.outside), end.outside)
+/** Creates the outside nodes that are new, and brings the others up to date. @returns their ids by `outsideKey` */
+export async function storeOutside(
+  trx: Transaction,
+  seen: readonly OutsideNode[],
+): Promise<Map<string, string>> {
+  const nodes = new Map(seen.map(node => [outsideKey(node), node]))
   if (nodes.size === 0) return new Map()
   const stored = await rows<{ id: string; namespace: string; name: string }>(
     trx,

@@ -94,7 +94,7 @@ const sortColumns = (columns: ReachedColumns) => (columns ? [...columns].sort() 
 async function edgesFrom(
   trx: Transaction,
   frontier: ReadonlyMap<string, ReachedColumns>,
-  { direction, columns: start }: WalkOptions,
+  { direction, columns: start, foreignKeys = false }: WalkOptions,
   most: number,
 ): Promise<StepEdge[]> {
   const isUp = direction === 'upstream'
@@ -115,9 +115,15 @@ async function edgesFrom(
       cross join lateral (
         select array_agg(distinct o.origin) as origins, bool_or(o.has_columns) as has_columns
           from lineage_edge_origins o where ${ofEdge('o')}) o
-      where e.company_id = :companyId and e.${from}_id = any(cast(:ids as uuid[])) and e.is_flow
+      where e.company_id = :companyId and e.${from}_id = any(cast(:ids as uuid[])) and (e.is_flow or :foreignKeys)
       order by e.${from}_id, e.${to}_id limit :most`,
-    { companyId: companyOf(trx), ids: [...frontier.keys()], columns: [...columns, ALL_COLUMNS], most },
+    {
+      companyId: companyOf(trx),
+      ids: [...frontier.keys()],
+      columns: [...columns, ALL_COLUMNS],
+      foreignKeys,
+      most,
+    },
   )
   return found.map(({ pairs, origins, ...edge }) => ({
     ...edge,

@@ -864,6 +864,17 @@ export interface Operations {
       }
       reply: LineageNodePageData
     }
+    '/api/v1/sdk/lineage/edges': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: ManualLineageEdgePageData
+    }
     '/api/v1/sdk/lineage/{asset_id}': {
       options: {
         path: { asset_id: string | number }
@@ -872,6 +883,10 @@ export interface Operations {
           depth?: number
           /** What the table is made from, what is made from it, or both. */
           direction?: 'both' | 'upstream' | 'downstream'
+          /** Whether edges show the columns that are known. */
+          columns?: boolean
+          /** Also follows foreign keys, which move no data. */
+          include?: 'foreign_keys'
         }
       }
       reply: LineageGraphData
@@ -1497,6 +1512,10 @@ export interface Operations {
       reply: FinishedRunData | StartedRefreshData
     }
     '/api/v1/sdk/jobs/{job_id}/cancel': { options: { path: { job_id: string | number } }; reply: JobData }
+    '/api/v1/sdk/lineage/edges': {
+      options: { body: CreateLineageEdgeRequest; idempotencyKey?: string }
+      reply: ManualLineageEdgeData
+    }
     '/api/v1/sdk/metrics/dry-run': { options: { body: DryRunMetricRequest }; reply: MetricDryRunData }
     '/api/v1/sdk/metrics/{asset_id}': {
       options: { path: { asset_id: string | number }; body: CreateMetricRequest; idempotencyKey?: string }
@@ -1763,6 +1782,10 @@ export interface Operations {
       options: { path: { id: string | number } }
       reply: CheckRemovalData
     }
+    '/api/v1/sdk/lineage/edges/{upstream_id}/{downstream_id}': {
+      options: { path: { upstream_id: string | number; downstream_id: string | number } }
+      reply: RemovalData
+    }
     '/api/v1/sdk/metrics/{asset_id}/{metric_id}': {
       options: { path: { asset_id: string | number; metric_id: string | number } }
       reply: CheckRemovalData
@@ -1787,7 +1810,7 @@ export interface Operations {
 
 /** The POSTs that make nothing twice when they are repeated with the same `Idempotency-Key`; without `/api/v1/`. */
 export const IDEMPOTENT_POSTS: readonly string[] =
-  'api-keys contracts/export-jobs invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/contract-test sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
+  'api-keys contracts/export-jobs invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/contract-test sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/lineage/edges sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
     ' ',
   )
 
@@ -3369,6 +3392,39 @@ export interface CreateFreshnessSchedulesRequest {
   is_active?: boolean
 }
 
+export interface CreateLineageEdgeRequest {
+  /** The id or qualified name of a table, or of a thing outside the catalog. */
+  upstream?: string
+  /** A thing outside the catalog, which is created when its namespace and name are new. */
+  upstream_external?: {
+    kind: 'dataset' | 'dashboard' | 'notebook' | 'ml' | 'analysis' | 'application'
+    /** Where it is: `looker`, `s3://bucket`. */
+    namespace: string
+    name: string
+    url?: string
+    description?: string
+  }
+  /** The id or qualified name of a table, or of a thing outside the catalog. */
+  downstream?: string
+  /** A thing outside the catalog, which is created when its namespace and name are new. */
+  downstream_external?: {
+    kind: 'dataset' | 'dashboard' | 'notebook' | 'ml' | 'analysis' | 'application'
+    /** Where it is: `looker`, `s3://bucket`. */
+    namespace: string
+    name: string
+    url?: string
+    description?: string
+  }
+  /** All columns of the edge; without them, it is known by table only. */
+  columns?: {
+    upstream_column: string
+    /** `*` where the upstream column decides which rows there are. */
+    downstream_column: string
+    /** indirect: the column filters, joins, groups or sorts, and gives no values. */
+    kind?: 'direct' | 'indirect'
+  }[]
+}
+
 export interface CreateMetricRequest {
   /** row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, or one of an extension. */
   metric_type:
@@ -4522,6 +4578,14 @@ export interface LeftMonitor {
   check_id: string
 }
 
+export interface LineageColumns {
+  upstream_column: string
+  /** `*` where the upstream column decides which rows there are. */
+  downstream_column: string
+  /** indirect: the column filters, joins, groups or sorts, and gives no values. */
+  kind: 'direct' | 'indirect'
+}
+
 export interface LineageEdge {
   /** The table that is read. */
   upstream_id: string
@@ -4531,6 +4595,18 @@ export interface LineageEdge {
   source: string
   /** The qualified name of the table that is made from it. */
   target: string
+  /** The strongest of its origins. */
+  edge_type: 'view' | 'dbt' | 'openlineage' | 'manual' | 'demo' | 'foreign_key'
+  /** Below 1 where names in a definition were guessed. */
+  confidence: number
+  /** All that report it, the strongest first. */
+  origins: LineageOrigin[]
+  /** When one of them last reported it, to the hour. */
+  last_seen_at: string
+  /** Whether no run of a pipeline has reported it for 30 days; it goes after 90. */
+  is_stale: boolean
+  /** Null where they are not known; there on request. */
+  columns?: LineageColumns[] | null
 }
 
 export interface LineageGraph {
@@ -4540,10 +4616,10 @@ export interface LineageGraph {
     id: string
     qualified_name: string
     name: string
-    /** table, view, …; of the root also source. */
+    /** table, view, …; of the root also source; outside the catalog dataset, dashboard, notebook, ml, analysis, application. */
     asset_type: string
     /** The engine of its source. */
-    source_type: string
+    source_type: string | null
   }
   /** What the table is made from; empty of a source, which knows no direction. */
   upstream: LineageNode[]
@@ -4563,10 +4639,10 @@ export interface LineageNode {
   id: string
   qualified_name: string
   name: string
-  /** table, view, …; of the root also source. */
+  /** table, view, …; of the root also source; outside the catalog dataset, dashboard, notebook, ml, analysis, application. */
   asset_type: string
   /** The engine of its source. */
-  source_type: string
+  source_type: string | null
 }
 
 export interface LineageNodePage {
@@ -4576,6 +4652,14 @@ export interface LineageNodePage {
 
 export interface LineageNodePageData {
   data: LineageNodePage
+}
+
+export interface LineageOrigin {
+  origin: 'view' | 'dbt' | 'openlineage' | 'manual' | 'demo' | 'foreign_key'
+  /** The view, the constraint, the dbt model, the job. */
+  detail: string
+  confidence: number
+  last_seen_at: string
 }
 
 export interface LinkProviderRequest {
@@ -4658,6 +4742,41 @@ export interface ManagedBy {
   file: string
   /** Its key in the file. */
   key: string
+}
+
+export interface ManualLineageEdge {
+  /** The table that is read. */
+  upstream_id: string
+  /** The table that is made from it. */
+  downstream_id: string
+  /** The qualified name of the table that is read. */
+  source: string
+  /** The qualified name of the table that is made from it. */
+  target: string
+  /** The strongest of its origins. */
+  edge_type: 'view' | 'dbt' | 'openlineage' | 'manual' | 'demo' | 'foreign_key'
+  /** Below 1 where names in a definition were guessed. */
+  confidence: number
+  /** All that report it, the strongest first. */
+  origins: LineageOrigin[]
+  /** When one of them last reported it, to the hour. */
+  last_seen_at: string
+  /** Whether no run of a pipeline has reported it for 30 days; it goes after 90. */
+  is_stale: boolean
+  columns: LineageColumns[] | null
+}
+
+export interface ManualLineageEdgeData {
+  data: ManualLineageEdge
+}
+
+export interface ManualLineageEdgePage {
+  data: ManualLineageEdge[]
+  pagination: Pagination
+}
+
+export interface ManualLineageEdgePageData {
+  data: ManualLineageEdgePage
 }
 
 export interface Metric {
@@ -7133,6 +7252,16 @@ export type InboxAlert = Alert & {
 export type LineageGraphNode = LineageNode & {
   /** False of a table that is not there any more. */
   is_active: boolean
+  /** Whether it is outside the catalog: a dashboard, a dataset of a pipeline. */
+  is_external: boolean
+  /** Where it is, if it is outside the catalog. */
+  namespace: string | null
+  url: string | null
+  description: string | null
+  owners: {
+    name: string | null
+    email: string | null
+  }[]
   /** Steps against the flow of data; null where it does not lie there. */
   upstream_distance: number | null
   /** Steps along the flow of data; null where it does not lie there. */

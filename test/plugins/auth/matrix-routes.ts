@@ -88,6 +88,7 @@ const is = (kind: Kind) => ({ at: { id: kind } })
 const onContract = { at: { name: 'contract' as const } }
 const noToken = () => ({ email: 'reader@example.com', token: 'not-one' })
 const onTable = (id: Id) => ({ asset_id: id('table') })
+const ownEdge = (id: Id) => ({ upstream: id('table'), downstream: id('table') })
 const rule = { rule_type: 'UNIQUE', table_path: 'public.orders', column_name: 'id' }
 const metric = { metric_type: 'null_percent', table_path: 'public.orders', column_name: 'id' }
 const monitorsFiles = () => {
@@ -252,6 +253,12 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/v1/auth/preferences/onboarding/demo-destination': { access: 'sessionWrite' },
   'GET /api/v1/sdk/lineage': { access: 'read' },
   'GET /api/v1/sdk/lineage/{asset_id}': { access: 'read' },
+  'GET /api/v1/sdk/lineage/edges': { access: 'read' },
+  'POST /api/v1/sdk/lineage/edges': { access: 'write', body: ownEdge },
+  'DELETE /api/v1/sdk/lineage/edges/{upstream_id}/{downstream_id}': {
+    access: 'write',
+    at: { upstream_id: 'table', downstream_id: 'table' },
+  },
 
   // Health and coverage.
   'GET /api/v1/sdk/health/summary': { access: 'read' },

@@ -221,6 +221,8 @@ async function fillChecks(app: TestServer, holding: Holding): Promise<void> {
     sla_threshold: '24h',
     freshness_column: 'placed_at',
   })
+  const edge = { upstream: ids.table, downstream: ids.table }
+  await app.ask('POST', '/api/v1/sdk/lineage/edges', edge, holding.credentials.owner)
   ids.badge = await made(app, holding, '/api/v1/sdk/badges', { asset_id: ids.table })
   ids.chartLink = await made(app, holding, '/api/v1/sdk/chart-links', {
     asset_id: ids.table,
