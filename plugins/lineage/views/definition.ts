@@ -1,0 +1,80 @@
+import { parseSync } from 'libpg-query'
+import { ALL_COLUMNS, type SeenColumn } from '../api.ts'
+import {
+  childOf,
+  namesIn,
+  splitBaseColumn,
+  spreadRest,
+  type BaseColumn,
+  type QueryResult,
+  type Reading,
+  type TableName,
+  type TreeNode,
+} from './columns.ts'
+import { readQuery } from './query.ts'
+
+/** What a view is made from. */
+export interface ViewReading {
+  /** Columns by the path of each table that it reads; null where they are not known. */
+  upstream: Map<string, SeenColumn[] | null>
+  /** Names of tables as the definition writes them. */
+  names: TableName[]
+}
+
+/**
+ * Reads a definition in PostgreSQL's grammar: a query, or the statement that creates a view or table of one. The parser
+ * must be loaded.
+ * @param columns of the view, in their order; defaults to those of the query
+ * @throws SqlError of the parser, RangeError of a definition that is nested too deeply
+ */
+export function readDefinition(
+  text: string,
+  findTable: Reading['findTable'],
+  columns?: readonly string[],
+): ViewReading {
+  const statement = childOf(parseSync(text).stmts?.[0] as TreeNode | undefined, 'stmt')
+  const [[, outer] = ['', {}]] = Object.entries(statement ?? {}) as [string, TreeNode][]
+  const query = childOf(statement, 'SelectStmt') ?? childOf(childOf(outer, 'query'), 'SelectStmt')
+  if (!query) throw new Error('It is no query')
+  const aliases = namesIn(outer.aliases ?? childOf(outer, 'into')?.colNames)
+  const reading: Reading = {
+    findTable,
+    tables: new Map(),
+    used: new Set(),
+    names: new Map(),
+    unresolved: [],
+  }
+  const result = readQuery(reading, query, { ctes: { find: () => undefined } })
+  return {
+    upstream: upstreamOf(reading, result, columns ?? aliases),
+    names: [...reading.names.values()],
+  }
+}
+
+function upstreamOf(
+  reading: Reading,
+  result: QueryResult,
+  names: readonly string[],
+): ViewReading['upstream'] {
+  const { tables, used, unresolved } = reading
+  // A column that was found nowhere may be of any of the tables.
+  if (unresolved.length > 0) return new Map([...tables.keys()].map(path => [path, null]))
+  const upstream = new Map([...tables.keys()].map(path => [path, [] as SeenColumn[]]))
+  const seen = new Set<BaseColumn>()
+  const add = (base: BaseColumn, downstream: string, kind: 'direct' | 'indirect') => {
+    const { path, column } = splitBaseColumn(base)
+    seen.add(base)
+    upstream.get(path)?.push({ upstream: column, downstream, kind })
+  }
+  const columns = spreadRest(result.columns, names.length || result.columns.length)
+  for (const [index, { name, dependencies }] of columns.entries()) {
+    const { direct, indirect } = dependencies
+    const own = names[index] ?? name
+    for (const base of direct) add(base, own, 'direct')
+    for (const base of indirect) if (!direct.has(base)) add(base, own, 'indirect')
+  }
+  for (const base of result.rows) add(base, ALL_COLUMNS, 'indirect')
+  // What a query inside selects and no other uses: without it, the view would be none.
+  for (const base of used) if (!seen.has(base)) add(base, ALL_COLUMNS, 'indirect')
+  return upstream
+}
