@@ -144,6 +144,12 @@ export interface Partition {
   identity?: string
 }
 
+/** A view as `viewDefinitions` reports it. */
+export interface ViewDefinition extends TableRef {
+  /** Its query, or the statement that creates it, as the engine stores it; null where the role may not see it. */
+  definition: string | null
+}
+
 /** An open session with a monitored database. Calls may overlap; the session runs them one by one. */
 export interface Connection {
   /** Reads tables, columns and constraints with a fixed number of catalog queries, sorted, views as views. */
@@ -166,6 +172,11 @@ export interface Connection {
    * partitions, and a table that it showed can become one.
    */
   findPartitions?(tables: TableRef[]): Promise<Map<string, Partition>>
+  /**
+   * The definitions of views and materialized views, with one statement (one for each location of data that the engine
+   * keeps apart). Present where the engine's catalog has them. Rejects with ConnectorError.
+   */
+  viewDefinitions?(options?: Pick<IntrospectScope, 'signal'>): Promise<ViewDefinition[]>
   /** Runs one statement. Rejects with ConnectorError; the connection stays usable or is closed, never hung. */
   query(statement: Sql, options: QueryOptions): Promise<Row[]>
   /**
@@ -199,6 +210,8 @@ export interface Connector<Config = Record<string, unknown>> {
   driver?: DriverPackage
   dialect: Dialect
   capabilities: Capabilities
+  /** Definitions of views are in PostgreSQL's grammar, so that their columns can be told apart. */
+  viewGrammar?: 'postgresql'
   /** Every session speaks TLS, whatever the config says; absent where the config or the server decides. */
   isAlwaysEncrypted?: true
   /** Opens a session. Rejects with ConnectorError. */

@@ -72,24 +72,46 @@ export async function up(knex: Knex): Promise<void> {
       table_id uuid primary key references tables on delete cascade,
       company_id uuid not null references companies on delete cascade,
       source_id uuid not null references sources on delete cascade,
-      -- Of the definition and of everything else that the result depends on.
+      -- Of the definition, and of the columns of the tables that it names.
       hash text not null,
-      -- Why nothing came of it, or null.
-      error text,
+      -- The names of tables in the definition, as objects of catalog, schema and name.
+      names jsonb not null,
       parsed_at timestamptz not null default now()
     );
     create index lineage_views_source on lineage_views (source_id);
+
+    -- What the foreign keys of a source were read from.
+    create table lineage_sources (
+      source_id uuid primary key references sources on delete cascade,
+      company_id uuid not null references companies on delete cascade,
+      -- Of the fingerprints of all tables.
+      tables_hash text not null
+    );
 
     insert into lineage_edge_origins (company_id, upstream_id, downstream_id, origin, detail, source_id, first_seen_at)
     select company_id, upstream_id, downstream_id, case when is_demo then 'demo' else 'manual' end, '', source_id,
            created_at
       from lineage_edges;
   `)
-  await isolate(knex, 'lineage_nodes', 'lineage_edge_origins', 'lineage_column_edges', 'lineage_views')
+  await isolate(
+    knex,
+    'lineage_nodes',
+    'lineage_edge_origins',
+    'lineage_column_edges',
+    'lineage_views',
+    'lineage_sources',
+  )
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await drop(knex, 'lineage_nodes', 'lineage_edge_origins', 'lineage_column_edges', 'lineage_views')
+  await drop(
+    knex,
+    'lineage_nodes',
+    'lineage_edge_origins',
+    'lineage_column_edges',
+    'lineage_views',
+    'lineage_sources',
+  )
   await knex.raw(`
     delete from lineage_edges where source_id is null or not is_flow;
     alter table lineage_edges

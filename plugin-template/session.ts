@@ -1,4 +1,12 @@
-import { makeSession, type Connection, type ConnectOptions, type Row, type Sql } from 'tidemark/connector'
+import {
+  makeSession,
+  sql,
+  toViewDefinitions,
+  type Connection,
+  type ConnectOptions,
+  type Row,
+  type Sql,
+} from 'tidemark/connector'
 import { dialect } from './dialect.ts'
 import { ENGINE, toConnectorError } from './errors.ts'
 import { introspect } from './introspect.ts'
@@ -8,6 +16,8 @@ import { toBound } from './values.ts'
 
 /** Milliseconds for reading the catalog. */
 const CATALOG_TIMEOUT = 60_000
+
+const VIEWS = sql`select 'main' as schema, name, sql as definition from sqlite_schema where type = 'view'`
 
 /**
  * Opens a session with a database file.
@@ -52,6 +62,8 @@ export async function openSession(
     query: (statement, limits) => session.run(statement, limits),
     introspect: ({ tables, signal } = {}) =>
       introspect(statement => session.run(statement, { timeoutMs: CATALOG_TIMEOUT, signal }), tables),
+    viewDefinitions: async ({ signal } = {}) =>
+      toViewDefinitions(await session.run(VIEWS, { timeoutMs: CATALOG_TIMEOUT, signal })),
     close: () => session.close(),
   }
 }

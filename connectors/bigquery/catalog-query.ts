@@ -101,6 +101,12 @@ export function keysQuery(project: string, datasets: readonly string[]): Sql {
   return join(parts, '\n    union all')
 }
 
+/** `schema`, `name`, `definition` of views. */
+export function viewsQuery(reach: BigqueryScope): Sql {
+  return sql`select v.table_schema as schema, v.table_name as name, v.view_definition as definition
+    from ${qualifier(reach)}.INFORMATION_SCHEMA.VIEWS v`
+}
+
 /** The number of tables and views in the catalog: `tables`. */
 export function countQuery(reach: BigqueryScope): Sql {
   return sql`select count(*) as tables from ${qualifier(reach)}.INFORMATION_SCHEMA.TABLES`

@@ -6,7 +6,7 @@ import { bigqueryConfig, type BigqueryConfig } from './config.ts'
 import { bigqueryDialect } from './dialect.ts'
 import { classifyBigqueryError, ENGINE } from './errors.ts'
 import { findHiddenTables } from './hidden-tables.ts'
-import { introspect, readSizes, type BigqueryCatalogReader } from './introspect.ts'
+import { introspect, readSizes, readViews, type BigqueryCatalogReader } from './introspect.ts'
 import { openSession, type BigquerySession } from './session.ts'
 import { prepareStatement } from './statements.ts'
 
@@ -84,6 +84,7 @@ function connection(session: BigquerySession, config: BigqueryConfig): Connectio
   const reader = readerUntil()
   return {
     introspect: ({ tables, signal } = {}) => introspect(readerUntil(signal), tables),
+    viewDefinitions: ({ signal } = {}) => readViews(readerUntil(signal)),
     findHiddenTables: tables => findHiddenTables(session, reader, tables),
     query: async (statement: Sql, options: QueryOptions) =>
       session.run(prepareStatement(statement, session.location), options),

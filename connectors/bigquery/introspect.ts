@@ -1,9 +1,10 @@
 import { sortTables, tablePath } from '../catalog.ts'
 import type { ConstraintInfo, TableInfo, TableKind, TableRef } from '../catalog.ts'
-import type { Row } from '../connector.ts'
+import type { Row, ViewDefinition } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
-import { catalogQuery, keysQuery, sizesQuery } from './catalog-query.ts'
+import { toViewDefinitions } from '../view-definitions.ts'
+import { catalogQuery, keysQuery, sizesQuery, viewsQuery } from './catalog-query.ts'
 import type { BigqueryDataset } from './session.ts'
 import { parseStringLiteral } from './literal.ts'
 import { canonicalType, columnKind } from './types.ts'
@@ -81,6 +82,17 @@ export async function readSizes<Size>(
     }
   }
   return sizes
+}
+
+/** The definitions of views: one statement for each location. */
+export async function readViews(reader: BigqueryCatalogReader): Promise<ViewDefinition[]> {
+  const { project, dataset } = reader
+  const views: ViewDefinition[] = []
+  for (const { location } of await groupByLocation(reader)) {
+    const rows = await reader.read(viewsQuery({ project, dataset, location }), location)
+    views.push(...toViewDefinitions(rows, project))
+  }
+  return views
 }
 
 interface DatasetLocation {

@@ -73,6 +73,14 @@ export function catalogQuery(reach: DatabricksScope, share: CatalogShare): Sql {
     where ${where('k')}`
 }
 
+/** `catalog`, `schema`, `name`, `definition` of views; null of those that the token does not own. */
+export function viewsQuery(reach: DatabricksScope): Sql {
+  return sql`
+    select v.table_catalog as catalog, v.table_schema as schema, v.table_name as name, v.view_definition as definition
+    from ${informationSchemaView(reach, 'views')} v
+    where ${scopeCondition(reach, 'v')}`
+}
+
 /** The information schema of `system` lists all catalogs, each other one only its own. */
 function informationSchemaView({ catalog = 'system' }: DatabricksScope, name: string): Sql {
   return sql`${databricksDialect.quote(catalog)}.information_schema.${raw(name)}`

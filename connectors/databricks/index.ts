@@ -2,7 +2,8 @@ import type { Connection, Connector, QueryOptions } from '../connector.ts'
 import type { EngineSession } from '../session.ts'
 import type { Sql } from '../sql.ts'
 import { testSession } from '../stages.ts'
-import { countQuery } from './catalog-query.ts'
+import { toViewDefinitions } from '../view-definitions.ts'
+import { countQuery, viewsQuery } from './catalog-query.ts'
 import { databricksConfig, type DatabricksConfig } from './config.ts'
 import { databricksDialect } from './dialect.ts'
 import { classifyDatabricksError } from './errors.ts'
@@ -68,6 +69,8 @@ function connection(
   return {
     introspect: ({ tables, signal } = {}) =>
       introspect(statement => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, signal }), { catalog, tables }),
+    viewDefinitions: async ({ signal } = {}) =>
+      toViewDefinitions(await run(viewsQuery({ catalog }), { timeoutMs: CATALOG_TIMEOUT_MS, signal })),
     findHiddenTables: tables =>
       findHiddenTables(statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }), catalog, tables),
     query: run,

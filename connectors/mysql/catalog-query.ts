@@ -62,6 +62,11 @@ export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
     from information_schema.referential_constraints where ${scopeCondition(scope, 'constraint_schema')}`
 }
 
+/** `schema`, `name`, `definition` of the views of the session's own database; empty without SHOW VIEW. */
+export const viewsQuery = sql`
+    select table_schema as "schema", table_name as "name", view_definition as "definition"
+    from information_schema.views where table_schema = database()`
+
 /** Row estimates of some tables: `name`, `tbl`, `n`. */
 export function estimatesQuery(tables: readonly TableRef[]): Sql {
   return sql`

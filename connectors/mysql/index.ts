@@ -1,6 +1,8 @@
 import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Connection, ConnectOptions, Connector, QueryOptions, Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
+import { toViewDefinitions } from '../view-definitions.ts'
+import { viewsQuery } from './catalog-query.ts'
 import { mysqlConfig, type MysqlConfig } from './config.ts'
 import { mysql2 } from './dial.ts'
 import { mysqlDialect } from './dialect.ts'
@@ -56,6 +58,7 @@ function connection(session: MysqlSession, database: string): Connection {
   const probe = (statement: Sql) => run(statement, { timeoutMs: PROBE_TIMEOUT_MS })
   return {
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), session.isMariadb, tables),
+    viewDefinitions: async ({ signal } = {}) => toViewDefinitions(await readUntil(signal)(viewsQuery)),
     findHiddenTables: tables =>
       findHiddenTables(
         {

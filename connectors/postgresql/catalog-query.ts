@@ -186,6 +186,23 @@ export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
     union all ${TARGETS}`
 }
 
+/**
+ * `schema`, `name`, `definition` of views. Only what is in `pg_catalog` is printed without its schema, whatever the search
+ * path of the role is.
+ */
+export const viewsQuery = sql`
+    with path as (select pg_catalog.set_config('search_path', 'pg_catalog', true) as given)
+    select n.nspname as schema, c.relname as name, pg_catalog.pg_get_viewdef(c.oid) as definition
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where (select given from path) is not null
+      and c.relkind in ('v', 'm')
+      and n.nspname <> 'information_schema'
+      and n.nspname !~ '^pg_'
+      and not exists (
+        select from pg_catalog.pg_depend d
+        where d.classid = 'pg_catalog.pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`
+
 /** Row estimates of some tables: `schema`, `name`, `rows`. */
 export function estimatesQuery(tables: readonly TableRef[]): Sql {
   return sql`

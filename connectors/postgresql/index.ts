@@ -2,6 +2,8 @@ import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Connection, ConnectOptions, Connector, QueryOptions, Row } from '../connector.ts'
 import type { EngineSession } from '../session.ts'
 import type { Sql } from '../sql.ts'
+import { toViewDefinitions } from '../view-definitions.ts'
+import { viewsQuery } from './catalog-query.ts'
 import { makePostgresqlConfig, type PostgresqlConfig } from './config.ts'
 import { postgresqlDialect } from './dialect.ts'
 import { introspect, readEstimates, readPartitions } from './introspect.ts'
@@ -67,6 +69,7 @@ export const postgresql: Connector<PostgresqlConfig> = {
     cancel: true,
     renames: true,
   },
+  viewGrammar: 'postgresql',
   async connect(settings, options) {
     return connection(await openSession(profile, settings, options), settings.database)
   },
@@ -88,6 +91,8 @@ function connection(session: EngineSession<PostgresqlStatement>, database: strin
   return {
     // No `findHiddenTables`: the catalog shows every table to every role.
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), database, tables),
+    viewDefinitions: async ({ signal } = {}) =>
+      toViewDefinitions(await readUntil(signal)(viewsQuery), database),
     findPartitions: tables => readPartitions(readUntil(), database, tables),
     query: (statement, { timeoutMs, maxRows, signal }) => run(statement, { timeoutMs, maxRows, signal }),
     estimates: tables => readEstimates(readUntil(), database, tables),

@@ -40,6 +40,12 @@ export function tablesQuery(scope: readonly TableRef[] | undefined): Sql {
     where true ${scopeCondition(scope, raw('n.nspname'), raw('c.relname'))}`
 }
 
+/** `schema`, `name`, `definition` of views; of a materialized one it is the whole CREATE statement. */
+export const viewsQuery = sql`
+    select n.nspname as schema, c.relname as name, pg_get_viewdef(c.oid) as definition
+    from ${RELATIONS}
+    where c.relkind in ('v', 'm')`
+
 /** `oid`, `number`, `name`, `type`, `required`, `expression`, `comment`; also those that foreign keys refer to. */
 export function columnsQuery(scope: readonly TableRef[] | undefined): Sql {
   return sql`

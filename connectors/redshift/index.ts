@@ -5,7 +5,8 @@ import { testConnection, type CatalogProbe } from '../postgresql/stages.ts'
 import type { PostgresqlStatement } from '../postgresql/statement.ts'
 import type { EngineSession } from '../session.ts'
 import { sql, type Sql } from '../sql.ts'
-import { countQuery } from './catalog-query.ts'
+import { toViewDefinitions } from '../view-definitions.ts'
+import { countQuery, viewsQuery } from './catalog-query.ts'
 import { redshiftDialect } from './dialect.ts'
 import { REDSHIFT_RULES } from './errors.ts'
 import { findHiddenTables, findHiddenParts, introspect, readEstimates } from './introspect.ts'
@@ -67,6 +68,7 @@ export const redshift: Connector<RedshiftConfig> = {
     cancel: true,
     renames: true,
   },
+  viewGrammar: 'postgresql',
   async connect(settings, options) {
     return connection(await openSession(profile, settings, options), settings.database)
   },
@@ -88,6 +90,8 @@ function connection(session: EngineSession<PostgresqlStatement>, database: strin
   return {
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), database, tables),
     findHiddenTables: tables => findHiddenTables(readUntil(), database, tables),
+    viewDefinitions: async ({ signal } = {}) =>
+      toViewDefinitions(await readUntil(signal)(viewsQuery), database),
     findHiddenParts: tables =>
       findHiddenParts(statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }), database, tables),
     query: run,

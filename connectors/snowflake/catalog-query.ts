@@ -21,7 +21,7 @@ export function tablesInScope({ database, schema, tables }: SnowflakeScope): rea
 
 function informationSchemaView(
   database: string,
-  name: 'schemata' | 'tables' | 'columns' | 'table_constraints',
+  name: 'schemata' | 'tables' | 'views' | 'columns' | 'table_constraints',
 ): Sql {
   return sql`${quote(database)}.information_schema.${raw(name)}`
 }
@@ -56,6 +56,14 @@ export function columnsQuery(scope: SnowflakeScope): Sql {
       numeric_precision as "precision", numeric_scale as "scale", datetime_precision as "fraction",
       is_nullable as "nullable", column_default as "default", comment as "comment"
     from ${informationSchemaView(scope.database, 'columns')}
+    where ${scopeConditions(scope)}`
+}
+
+/** `schema`, `name`, `definition` of views; it is empty of those that the role does not own and that are secure. */
+export function viewsQuery(scope: SnowflakeScope): Sql {
+  return sql`
+    select table_schema as "schema", table_name as "name", view_definition as "definition"
+    from ${informationSchemaView(scope.database, 'views')}
     where ${scopeConditions(scope)}`
 }
 

@@ -2,7 +2,8 @@ import type { Connection, Connector, QueryOptions } from '../connector.ts'
 import { testSession } from '../stages.ts'
 import type { Sql } from '../sql.ts'
 import type { TableRef } from '../catalog.ts'
-import { countQuery } from './catalog-query.ts'
+import { toViewDefinitions } from '../view-definitions.ts'
+import { countQuery, viewsQuery } from './catalog-query.ts'
 import { snowflakeConfig, type SnowflakeConfig } from './config.ts'
 import { snowflakeDialect } from './dialect.ts'
 import { makeSnowflakeClassifier } from './errors.ts'
@@ -66,6 +67,8 @@ function connection(session: SnowflakeSession, { database, schema }: SnowflakeCo
   const of = (tables?: readonly TableRef[]) => ({ database, schema, tables })
   return {
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), of(tables)),
+    viewDefinitions: async ({ signal } = {}) =>
+      toViewDefinitions(await readUntil(signal)(viewsQuery(of())), database),
     findHiddenTables: tables => findHiddenTables(read, of(tables)),
     query: run,
     lastModified: tables => readModified(read, of(tables)),

@@ -23,6 +23,26 @@ export interface TableContext {
 /** @param source as it is after the discovery */
 export type DiscoveryListener = (trx: Transaction, source: Source) => Promise<void>
 
+/** What a discovery has read when its readers are called. */
+export interface DiscoveredCatalog {
+  source: Source
+  /** The tables within the patterns of the source. */
+  tables: readonly TableInfo[]
+  /** Fingerprints of these tables, by `tablePath`. */
+  prints: ReadonlyMap<string, string>
+  signal: AbortSignal
+}
+
+/**
+ * Reads more of a source while a discovery has a session with it. What fails of it is logged, and the discovery goes on.
+ */
+export interface DiscoveryReader {
+  /** For the log: what is read. */
+  name: string
+  /** @returns what records it, which is called in the transaction of the discovery after the tables were stored */
+  read(connection: Connection, found: DiscoveredCatalog): Promise<(trx: Transaction) => Promise<void>>
+}
+
 /** What other features may ask of the catalog, as `server.plugins.catalog`. */
 export interface CatalogApi {
   /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
@@ -129,6 +149,9 @@ export interface CatalogApi {
   afterDiscovery(listener: DiscoveryListener): void
   /** Calls these functions. */
   notifyDiscovered(trx: Transaction, source: Source): Promise<void>
+  /** Adds a reader to each discovery. */
+  readAtDiscovery(reader: DiscoveryReader): void
+  discoveryReaders(): readonly DiscoveryReader[]
   /** Adds what a feature knows to the records of assets, and deletes it with them. */
   extendAssets(extension: AssetExtension): void
   /** The last outcomes of the checks of all features. */

@@ -11,7 +11,7 @@ import {
   tableInfo,
   tagsOfColumns,
 } from './assets/assets.ts'
-import type { CatalogApi, DiscoveryListener } from './api.ts'
+import type { CatalogApi, DiscoveryListener, DiscoveryReader } from './api.ts'
 import { alertKinds } from './alert-kinds.ts'
 import { pausedSourcesGauge } from './sources/breaker.ts'
 import { sealContext } from './sources/config.ts'
@@ -91,6 +91,7 @@ export const catalog: Plugin<undefined> = {
         )
     const extensions: AssetExtension[] = []
     const listeners: DiscoveryListener[] = []
+    const readers: DiscoveryReader[] = []
     server.partitions.add(schemaChangePartitions)
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.addKind(...alertKinds)
@@ -134,6 +135,8 @@ export const catalog: Plugin<undefined> = {
       async notifyDiscovered(trx, source) {
         for (const listener of listeners) await listener(trx, source)
       },
+      readAtDiscovery: reader => void readers.push(reader),
+      discoveryReaders: () => readers,
       extendAssets: extension => void extensions.push(extension),
       upstreamQueries: () => extensions.flatMap(({ upstreamQuery }) => upstreamQuery ?? []),
       coverageQueries: () => [driftCoverage, ...extensions.flatMap(({ coverage }) => coverage?.() ?? [])],

@@ -51,6 +51,8 @@ export interface SeenEdges {
   scope?: string
   /** Whether these are all edges of the origin, source and scope: others that they reported before go. */
   isComplete: boolean
+  /** Limits `isComplete` to the edges into these. */
+  downstreamIds?: readonly string[]
   edges: readonly SeenEdge[]
 }
 

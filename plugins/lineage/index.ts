@@ -4,6 +4,7 @@ import { connectTables } from './connect.ts'
 import { recordEdges } from './graph/record.ts'
 import { walkEdges } from './graph/walk.ts'
 import { lineageExtension } from './asset-extension.ts'
+import { lineageReader } from './views/discovered.ts'
 import { routes } from './routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -22,6 +23,7 @@ export const lineage: Plugin<undefined> = {
       },
     } satisfies Record<string, ApiTag>)
     server.plugins.catalog.extendAssets(lineageExtension)
+    server.plugins.catalog.readAtDiscovery(lineageReader(server))
     server.route(routes)
     server.expose({ connect: connectTables, recordEdges, walk: walkEdges } satisfies LineageApi)
   },

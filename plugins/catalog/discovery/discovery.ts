@@ -26,7 +26,8 @@ export async function runDiscovery(
   const cancelling = watchForCancellation(server, companyId, runId)
   let found: CatalogReading
   try {
-    found = await readCatalog(server, source, AbortSignal.any([signal, cancelling.signal]))
+    const readers = server.plugins.catalog.discoveryReaders()
+    found = await readCatalog(server, source, AbortSignal.any([signal, cancelling.signal]), { readers })
   } catch (error) {
     // Cancelled: there is nothing to record.
     if (cancelling.signal.aborted) return null

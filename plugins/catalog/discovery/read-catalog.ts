@@ -3,6 +3,8 @@ import type { Server } from '@hapi/hapi'
 import { tablePath, type TableInfo, type TableRef } from '../../../connectors/catalog.ts'
 import type { Connection, HiddenParts, Partition } from '../../../connectors/connector.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import type { DiscoveredCatalog, DiscoveryReader } from '../api.ts'
 import { tableInfo } from '../assets/assets.ts'
 import { fingerprint } from '../drift/diff.ts'
 import { storedTablePath } from '../drift/drift.ts'
@@ -24,6 +26,14 @@ export interface CatalogReading {
   hiddenParts: Map<string, HiddenParts>
   /** Known tables that became partitions, by `tablePath`. */
   partitions: Map<string, Partition>
+  /** What else was read, as functions that record it. */
+  recorders: NamedRecorder[]
+}
+
+/** Records what a `DiscoveryReader` read. */
+export interface NamedRecorder {
+  name: string
+  record(trx: Transaction): Promise<void>
 }
 
 /** Reads what the catalog of a source holds within its patterns. @throws ConnectorError */
@@ -31,7 +41,7 @@ export async function readCatalog(
   server: Server,
   source: Source,
   signal: AbortSignal,
-  options?: Partial<SessionOptions>,
+  { readers = [], ...options }: Partial<SessionOptions> & { readers?: readonly DiscoveryReader[] } = {},
 ): Promise<CatalogReading> {
   const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
   const reading = async (connection: Connection): Promise<CatalogReading> => {
@@ -55,9 +65,30 @@ export async function readCatalog(
     const partitions =
       (isMissing && (await connection.findPartitions?.(missing))) || new Map<string, Partition>()
     const hiddenParts = await readHiddenParts(server, source, connection, { tables, prints, known })
-    return { tables, prints, unread, hiddenParts, partitions }
+    const recorders = await runReaders(server, connection, readers, { source, tables, prints, signal })
+    return { tables, prints, unread, hiddenParts, partitions, recorders }
   }
   return withConnection(server, source, reading, { purpose: 'discovery', ...options })
+}
+
+/** Lets features read what they want to know of the source; none of them can fail the discovery. */
+async function runReaders(
+  server: Server,
+  connection: Connection,
+  readers: readonly DiscoveryReader[],
+  found: DiscoveredCatalog,
+): Promise<NamedRecorder[]> {
+  const recorders: NamedRecorder[] = []
+  for (const reader of readers) {
+    try {
+      recorders.push({ name: reader.name, record: await reader.read(connection, found) })
+    } catch (error) {
+      found.signal.throwIfAborted()
+      const fields = { err: (error as Error).message, source_id: found.source.id }
+      server.pino.warn(fields, `${reader.name} could not be read`)
+    }
+  }
+  return recorders
 }
 
 /** Tables between which other requests get their turn: some hundred patterns take a while over 100,000 tables. */

@@ -90,6 +90,7 @@ export async function recordDiscovery(
   await recordConnectionStatus(server, trx, source, null)
   await alertUnread(server, trx, source, unread)
   await server.plugins.catalog.notifyDiscovered(trx, Object.assign(source, { lastDiscoveryAt: new Date() }))
+  await recordReadings(server, trx, source, found)
   await server.plugins.alerts.raise(trx, {
     type: 'discovery_complete',
     cause: runId,
@@ -101,6 +102,28 @@ export async function recordDiscovery(
     isNews: true,
   })
   return result
+}
+
+/** Records what else was read; a part that fails is rolled back alone. */
+async function recordReadings(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  { recorders }: CatalogReading,
+): Promise<void> {
+  for (const { name, record } of recorders) {
+    await trx.raw('savepoint reading')
+    try {
+      await record(trx)
+      await trx.raw('release savepoint reading')
+    } catch (error) {
+      await trx.raw('rollback to savepoint reading')
+      server.pino.warn(
+        { err: (error as Error).message, source_id: source.id },
+        `${name} could not be recorded`,
+      )
+    }
+  }
 }
 
 /** Whether the source was changed during the reading to another database, another connection or other patterns. */

@@ -65,6 +65,9 @@ export async function openSession(
     ...(first.findHiddenParts && {
       findHiddenParts: tables => call(connection => connection.findHiddenParts!(tables)),
     }),
+    ...(first.viewDefinitions && {
+      viewDefinitions: options => call(connection => connection.viewDefinitions!(options)),
+    }),
     ...(first.findPartitions && {
       findPartitions: tables => call(connection => connection.findPartitions!(tables)),
     }),

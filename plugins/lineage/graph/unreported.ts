@@ -13,7 +13,7 @@ export interface LineageEdge {
  */
 export async function dropUnreported(
   trx: Transaction,
-  { origin, sourceId, scope = '' }: Pick<SeenEdges, 'origin' | 'sourceId' | 'scope'>,
+  { origin, sourceId, scope = '', downstreamIds }: Omit<SeenEdges, 'edges' | 'isComplete'>,
   reported: readonly (LineageEdge & { detail: string })[],
 ): Promise<number> {
   const dropped = await rows<LineageEdge>(
@@ -21,6 +21,7 @@ export async function dropUnreported(
     `delete from lineage_edge_origins e
       where e.company_id = :companyId and e.origin = :origin
         and e.source_id is not distinct from cast(:sourceId as uuid) and starts_with(e.detail, :scope)
+        and (cast(:into as uuid[]) is null or e.downstream_id = any(cast(:into as uuid[])))
         and not exists (
           select from unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[]), cast(:details as text[]))
               as g (upstream_id, downstream_id, detail)
@@ -31,6 +32,7 @@ export async function dropUnreported(
       origin,
       sourceId,
       scope,
+      into: downstreamIds ? [...downstreamIds] : null,
       upstream: reported.map(({ upstreamId }) => upstreamId),
       downstream: reported.map(({ downstreamId }) => downstreamId),
       details: reported.map(({ detail }) => detail),

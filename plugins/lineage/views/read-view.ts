@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import type { TableInfo } from '../../../connectors/catalog.ts'
+import type { ViewDefinition } from '../../../connectors/connector.ts'
+import type { TableName } from './columns.ts'
+import { readDefinition, type ViewReading } from './definition.ts'
+import { searchPathOf, type TableIndex } from './table-index.ts'
+import { findTableNames } from './words.ts'
+
+/** Goes into each hash: raised when a definition is read differently than before. */
+const VERSION = 1
+
+/** How sure names are that were found by words alone. */
+const WORDS_CONFIDENCE = 0.8
+
+export interface ReadView extends ViewReading {
+  confidence: number
+}
+
+export interface ViewContext {
+  index: TableIndex
+  isPostgresql: boolean
+  /** The view itself, as the catalog has it. */
+  table: TableInfo
+}
+
+/** What a view is made from: its tables, and where the grammar is PostgreSQL's its columns. */
+export function readView(view: ViewDefinition, context: ViewContext): ReadView {
+  const text = view.definition ?? ''
+  const find = (name: TableName) => context.index.find(name, searchPathOf(view, context.isPostgresql))
+  const columns = context.table.columns.map(({ name }) => name)
+  if (context.isPostgresql)
+    for (const each of [text, queryIn(text)]) {
+      try {
+        const reading = readDefinition(each, find, columns)
+        const isKnown = [...reading.upstream.values()].every(found => found !== null)
+        return { ...reading, confidence: isKnown ? 1 : WORDS_CONFIDENCE }
+      } catch {
+        // Not PostgreSQL's grammar, or nested too deeply: its words are left.
+      }
+    }
+  const names = findTableNames(text)
+  const found = names.flatMap(name => find(name) ?? [])
+  return { upstream: new Map(found.map(({ path }) => [path, null])), names, confidence: WORDS_CONFIDENCE }
+}
+
+/** The query in a statement that creates a view with clauses that PostgreSQL does not have. */
+function queryIn(text: string): string {
+  const [, query = text] = /\bas\s+(\(*\s*(?:select|with)\b[\s\S]*)$/i.exec(text) ?? []
+  return query.replace(/\bwith\s+no\s+schema\s+binding\b[\s;]*$/i, '')
+}
+
+/** Changes when the definition does, or a table that it names, or the columns of one. */
+export function hashView(view: ViewDefinition, names: readonly TableName[], context: ViewContext): string {
+  const path = searchPathOf(view, context.isPostgresql)
+  const tables = names.map(name => context.index.find(name, path) ?? null)
+  const own = context.table.columns.map(({ name }) => name)
+  return createHash('sha256')
+    .update(JSON.stringify([VERSION, view.definition, own, tables]))
+    .digest('base64')
+}
