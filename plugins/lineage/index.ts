@@ -1,6 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { LineageApi } from './api.ts'
 import { connectTables } from './connect.ts'
+import { pruneJob } from './graph/fading.ts'
 import { recordEdges } from './graph/record.ts'
 import { walkEdges } from './graph/walk.ts'
 import { lineageExtension } from './asset-extension.ts'
@@ -23,6 +24,7 @@ export const lineage: Plugin<undefined> = {
       },
     } satisfies Record<string, ApiTag>)
     server.plugins.catalog.extendAssets(lineageExtension)
+    server.jobs.add(pruneJob)
     server.plugins.catalog.readAtDiscovery(lineageReader(server))
     server.route(routes)
     server.expose({ connect: connectTables, recordEdges, walk: walkEdges } satisfies LineageApi)

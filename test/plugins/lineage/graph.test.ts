@@ -1,5 +1,6 @@
 import t from 'tap'
 import { startServer } from '../../helpers/server.ts'
+import { pruneLineage } from '../../../plugins/lineage/graph/fading.ts'
 import { addSource, graphOf } from './world.ts'
 
 const app = await startServer(t)
@@ -166,4 +167,22 @@ t.test('a large graph is stored and walked in a fixed number of statements', asy
   t.match(await record(edges), { nodes: 0, edges: 0, columns: 999 })
   const { nodes, isComplete } = await walk('t0', { ...down, columns: ['x'] })
   t.match([nodes.split(', ').length, isComplete], [999, true])
+})
+
+t.test('edges that pipelines do not report any more go, and with the last one what is outside', async t => {
+  const { record, walk, source } = await world('a', 'b', 'c', 'd')
+  const age = (days: number) =>
+    app.query(`update lineage_edge_origins set last_seen_at = now() - make_interval(days => $1)`, [days])
+  await record(['a > b', 'b > c', 'a > [old]', 'c > d'])
+  await record(['b > c'], { origin: 'manual' })
+  await record(['c > d'], { origin: 'foreign_key', sourceId: source })
+  await age(89)
+  await pruneLineage(app.server)
+  t.equal((await walk('a', down)).nodes, '[old]:1, b:1, c:2, d:3')
+  await age(91)
+  await app.query(`update lineage_nodes set last_seen_at = now() - interval '2 days' where namespace = 'bi'`)
+  await record(['a > b'])
+  await pruneLineage(app.server)
+  t.equal((await walk('a', down)).nodes, 'b:1, c:2')
+  t.strictSame(await app.query(`select from lineage_nodes where name = 'old'`), [])
 })

@@ -4,6 +4,7 @@ import { discover, makeWorld } from '../../../helpers/world.ts'
 const world = await makeWorld(t, [
   'create table customers (id int primary key, email text)',
   'create table orders (id int primary key, customer_id int, placed_at timestamptz)',
+  'create view recent as select id from orders where placed_at > now()',
   "insert into customers values (1, 'a@example.com'), (2, null)",
   'insert into orders values (1, 1, now()), (2, 3, now())',
 ])
@@ -97,6 +98,11 @@ async function fill(sourceId: string, keptId: string) {
   await server.db.company(tenant.companyId, trx =>
     server.plugins.lineage.connect(trx, sourceId, [['public.customers', 'public.orders']]),
   )
+  await send('POST', '/sdk/lineage/edges', {
+    upstream: orders,
+    downstream_external: { kind: 'dashboard', namespace: 'bi', name: `sales of ${sourceId}`.slice(0, 8) },
+    columns: [{ upstream_column: 'id', downstream_column: '*' }],
+  })
   const contract = `{apiVersion: v3.1.0, kind: DataContract, id: o, version: '1', status: a, schema: [{name: orders}]}`
   await send('PUT', '/sdk/contracts/orders', { contract, source: sourceId })
   await query(
