@@ -42,6 +42,7 @@ import * as monitorTables from '../migrations/0031_monitors.ts'
 import * as contractTables from '../migrations/0032_contracts.ts'
 import * as checkListIndexes from '../migrations/0033_check_list_indexes.ts'
 import * as lineageTables from '../migrations/0034_lineage_graph.ts'
+import * as recommendationCounts from '../migrations/0038_recommendation_counts.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -137,6 +138,7 @@ export const manifest = {
     migration('0032_contracts', contractTables),
     migration('0033_check_list_indexes', checkListIndexes),
     migration('0034_lineage_graph', lineageTables),
+    migration('0038_recommendation_counts', recommendationCounts),
   ],
 }
 

@@ -21,8 +21,6 @@ export interface ApplyRequest {
   /** Defaults to all active tables. */
   tableIds?: ReadonlySet<string> | undefined
   isWanted(recommendation: ChoosableRecommendation): boolean
-  /** Only of these ids, also those that were dismissed or removed before. */
-  ids?: ReadonlySet<string>
   /** `user:<id>`, `key:<id>` or `policy`. */
   by: string
   /** Creates nothing, and returns what would be created. */

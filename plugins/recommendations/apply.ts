@@ -3,9 +3,8 @@ import type { Transaction } from '../../server/database/database.ts'
 import type { AppliedRecommendations, ApplyRequest, ChoosableRecommendation, WatchLevel } from './api.ts'
 import { createSuggested } from './create.ts'
 import { saveDecision } from './decisions.ts'
-import { readOffers, sumCosts, type Offer } from './offers.ts'
+import { readOffers, refreshOffers, sumCosts, type Offer, type OfferStatus } from './offers.ts'
 import { CHECK_TYPES, type CheckTypeName } from './rules/evidence.ts'
-import type { IdentifiedSuggestion } from './rules/suggest.ts'
 
 /** The confidence from which the level `standard` includes what was found by profiles. */
 const STANDARD_CONFIDENCE = 0.8
@@ -19,6 +18,9 @@ export function isAtLevel(level: WatchLevel, { type, confidence, basis }: Choosa
   return confidence >= STANDARD_CONFIDENCE && (basis.includes('constraints') || basis.includes('profiles'))
 }
 
+/** By whom recommendations are applied. */
+type Application = Pick<ApplyRequest, 'source' | 'by' | 'isDryRun'>
+
 /**
  * Creates the recommended checks that are wanted, offered and missing. Those that exist count as applied from now on, so
  * that they stay away when a person removes them.
@@ -26,36 +28,74 @@ export function isAtLevel(level: WatchLevel, { type, confidence, basis }: Choosa
 export async function applyOffers(
   server: Server,
   trx: Transaction,
-  { source, tableIds, isWanted, ids, by, isDryRun }: ApplyRequest,
+  { tableIds, isWanted, ...application }: ApplyRequest,
 ): Promise<AppliedRecommendations> {
-  const result: AppliedRecommendations = {
-    ...{ created: {}, existing: {}, declined: 0, noisy: 0, statementsPerDay: 0, rowsPerDay: 0 },
-    freshnessStatementsPerDay: 0,
+  const sum = new AppliedSum()
+  for await (const offers of readOffers(server, trx, application.source, { tableIds, isWanted })) {
+    const of = (...statuses: OfferStatus[]) => offers.filter(({ status }) => statuses.includes(status))
+    sum.declined += of('dismissed', 'removed').length
+    sum.noisy += of('noisy').length
+    await applyBatch(server, trx, application, { offered: of('offered'), existing: of('applied') }, sum)
   }
-  const created: Offer[] = []
-  const filter = {
-    tableIds,
-    isWanted: (suggestion: IdentifiedSuggestion) => (ids?.has(suggestion.id) ?? true) && isWanted(suggestion),
+  return sum.result()
+}
+
+/**
+ * Creates recommended checks that the caller named: also those that were declined before, since who names one decides on
+ * it anew. Only what became of them since they were found is read again. The caller has locked the source.
+ */
+export async function applyNamed(
+  server: Server,
+  trx: Transaction,
+  { offers, ...application }: Application & { offers: readonly Offer[] },
+): Promise<AppliedRecommendations> {
+  const sum = new AppliedSum()
+  const current = await refreshOffers(server, trx, application.source, offers)
+  const of = (...statuses: OfferStatus[]) => current.filter(({ status }) => statuses.includes(status))
+  sum.noisy += of('noisy').length
+  const batch = { offered: of('offered', 'dismissed', 'removed'), existing: of('applied') }
+  await applyBatch(server, trx, application, batch, sum)
+  return sum.result()
+}
+
+async function applyBatch(
+  server: Server,
+  trx: Transaction,
+  { source, by, isDryRun }: Application,
+  { offered, existing }: { offered: readonly Offer[]; existing: readonly Offer[] },
+  sum: AppliedSum,
+): Promise<void> {
+  sum.add(offered, existing)
+  if (isDryRun) return
+  await createSuggested(server, trx, source, offered, false)
+  const unknown = existing.filter(({ stored }) => stored?.decision !== 'applied')
+  await saveDecision(trx, [...offered, ...unknown], { sourceId: source.id, decision: 'applied', by })
+}
+
+/** What became of the recommendations of some batches together. */
+class AppliedSum {
+  declined = 0
+  noisy = 0
+  readonly #created: AppliedRecommendations['created'] = {}
+  readonly #existing: AppliedRecommendations['existing'] = {}
+  readonly #offers: Offer[] = []
+
+  add(offered: readonly Offer[], existing: readonly Offer[]): void {
+    addCounts(this.#created, offered)
+    addCounts(this.#existing, existing)
+    this.#offers.push(...offered.map(withoutEvidence))
   }
-  for await (const offers of readOffers(server, trx, source, filter)) {
-    const declined = offers.filter(({ status }) => status === 'dismissed' || status === 'removed')
-    // Who names one decides on it anew.
-    const offered = [...offers.filter(({ status }) => status === 'offered'), ...(ids ? declined : [])]
-    const existing = offers.filter(({ status }) => status === 'applied')
-    if (!ids) result.declined += declined.length
-    result.noisy += offers.filter(({ status }) => status === 'noisy').length
-    addCounts(result.created, offered)
-    addCounts(result.existing, existing)
-    created.push(...offered.map(withoutEvidence))
-    if (isDryRun) continue
-    await createSuggested(server, trx, source, offered, false)
-    const unknown = existing.filter(({ stored }) => stored?.decision !== 'applied')
-    await saveDecision(trx, [...offered, ...unknown], { sourceId: source.id, decision: 'applied', by })
+
+  result(): AppliedRecommendations {
+    const { declined, noisy } = this
+    const { statementsPerDay, rowsPerDay } = sumCosts(this.#offers)
+    const schedules = this.#offers.filter(({ suggestion }) => suggestion.kind === 'freshness')
+    const freshnessStatementsPerDay = sumCosts(schedules).statementsPerDay
+    return {
+      ...{ created: this.#created, existing: this.#existing, declined, noisy },
+      ...{ statementsPerDay, freshnessStatementsPerDay, rowsPerDay: rowsPerDay ?? 0 },
+    }
   }
-  const { statementsPerDay, rowsPerDay } = sumCosts(created)
-  const schedules = created.filter(({ suggestion }) => suggestion.kind === 'freshness')
-  const freshnessStatementsPerDay = sumCosts(schedules).statementsPerDay
-  return { ...result, statementsPerDay, freshnessStatementsPerDay, rowsPerDay: rowsPerDay ?? 0 }
 }
 
 /** What the sum of costs needs: the evidence of thousands of tables is not kept. */

@@ -114,21 +114,36 @@ export interface WatchedTables {
 }
 
 /** Which of some tables of a source are scanned by active checks. */
-export async function readWatched(server: Server, trx: Transaction, source: Source): Promise<WatchedTables> {
+export async function readWatched(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  tableIds: readonly string[],
+): Promise<WatchedTables> {
   const queries = server.plugins.catalog.coverageQueries()
-  const tablesOf = async (...kinds: string[]) => {
-    const texts = queries.filter(({ kind }) => kinds.includes(kind)).map(({ text }) => text)
-    if (texts.length === 0) return []
-    return rows<{ tableId: string }>(
-      trx,
-      `select distinct table_id from (${texts.join(' union all ')}) c
-       where company_id = :companyId and source_id = :sourceId`,
-      { companyId: companyOf(trx), sourceId: source.id },
-    )
-  }
-  const scanned = await tablesOf('metrics', 'validity')
+  const textsOf = (...kinds: string[]) =>
+    queries.filter(({ kind }) => kinds.includes(kind)).map(({ text }) => text)
+  const bindings = { companyId: companyOf(trx), sourceId: source.id, tableIds }
+  const of = `where company_id = :companyId and source_id = :sourceId`
+  const texts = { scans: textsOf('metrics', 'validity'), freshness: textsOf('freshness') }
+  const scanned =
+    texts.scans.length === 0
+      ? []
+      : await rows<{ tableId: string }>(
+          trx,
+          `select distinct table_id from (${texts.scans.join(' union all ')}) c ${of} and table_id = any(cast(:tableIds as uuid[]))`,
+          bindings,
+        )
+  const checked =
+    texts.freshness.length === 0
+      ? []
+      : await rows(
+          trx,
+          `select 1 as one from (${texts.freshness.join(' union all ')}) c ${of} limit 1`,
+          bindings,
+        )
   return {
     scanned: new Set(scanned.map(({ tableId }) => tableId)),
-    isFreshnessChecked: (await tablesOf('freshness')).length > 0,
+    isFreshnessChecked: checked.length > 0,
   }
 }

@@ -55,15 +55,16 @@ export async function removeDismissals(trx: Transaction, ids: readonly string[])
   return restored.length
 }
 
-/** Stores what a recommended check would have said in the past. */
+/** Stores what a recommended check would have said in the past, beside what was decided on it. */
 export async function savePast(
   trx: Transaction,
   sourceId: string,
   suggested: TableSuggestion,
   past: ComputedPast,
-): Promise<void> {
-  await StoredRecommendation.query(trx)
+): Promise<StoredRecommendation> {
+  return StoredRecommendation.query(trx)
     .insert({ ...rowOf(suggested), sourceId, past, pastAt: new Date() })
     .onConflict('id')
     .merge(['past', 'pastAt'])
+    .returning('*')
 }

@@ -1,18 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import type { TableRef } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { filterWithPauses } from '../../server/filter-with-pauses.ts'
 import type { Source } from '../catalog/api.ts'
 import type { TableProfile } from '../profiles/api.ts'
-import { findParentIds, parentMatcher, type ParentIndex } from './rules/references.ts'
+import { findParentIds, nameOfThing, thingsOf, type ParentIndex } from './rules/references.ts'
 import type { TableEvidence } from './rules/evidence.ts'
 
 /** Tables whose profiles are in memory together. */
 const TABLES_PER_BATCH = 200
 
 /** Tables above which all of their source are read: their parents would be most of it. */
-const MAX_CHOSEN_TABLES = 500
+const MAX_CHOSEN_TABLES = 2_000
 
 /**
  * What the catalog knows of the active tables of a source, by name: no profiles, and no signals of freshness.
@@ -25,23 +24,36 @@ export async function readTables(
 ): Promise<TableEvidence[]> {
   if (!chosen || chosen.size > MAX_CHOSEN_TABLES) return selectTables(trx, source)
   const tables = await selectTables(trx, source, [...chosen])
-  const isParent = parentMatcher(tables)
-  const named = await rows<TableRef & { id: string }>(
+  const things = [...new Set(tables.flatMap(thingsOf))]
+  const parents = things.length === 0 ? [] : await findParentTables(trx, source, things)
+  const missing = parents.filter(id => !chosen.has(id))
+  return missing.length === 0 ? tables : [...tables, ...(await selectTables(trx, source, missing))]
+}
+
+/** The tables that keys may be called after: by what was stored of them, and by the names of those that changed since. */
+async function findParentTables(
+  trx: Transaction,
+  { id: sourceId }: Source,
+  things: readonly string[],
+): Promise<string[]> {
+  const bindings = { companyId: companyOf(trx), sourceId, things }
+  const stored = await rows<{ id: string }>(
     trx,
-    `select id, catalog_name as catalog, schema_name as schema, name from tables
-     where company_id = ? and source_id = ? and is_active`,
-    [companyOf(trx), source.id],
+    `select table_id as id from recommendation_counts
+     where company_id = :companyId and source_id = :sourceId and thing = any(cast(:things as text[]))`,
+    bindings,
   )
-  const parents = await filterWithPauses(named, table => !chosen.has(table.id) && isParent(table))
-  if (parents.length === 0) return tables
-  return [
-    ...tables,
-    ...(await selectTables(
-      trx,
-      source,
-      parents.map(table => table.id),
-    )),
-  ]
+  const changed = await rows<{ id: string; name: string }>(
+    trx,
+    `select id, name from tables where company_id = :companyId and source_id = :sourceId and is_active and id in (
+       select c.table_id from recommendation_changes c
+       left join recommendation_counts n on n.company_id = :companyId and n.table_id = c.table_id
+       where c.company_id = :companyId and c.source_id = :sourceId and (c.is_of_key or n.table_id is null))`,
+    bindings,
+  )
+  const wanted = new Set(things)
+  const named = await filterWithPauses(changed, ({ name }) => wanted.has(nameOfThing(name)))
+  return [...new Set([...stored, ...named].map(({ id }) => id))]
 }
 
 async function selectTables(

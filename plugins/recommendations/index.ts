@@ -2,6 +2,7 @@ import type { Plugin } from '@hapi/hapi'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 import type { RecommendationsApi } from './api.ts'
 import { applyOffers, isAtLevel } from './apply.ts'
+import { countJob, dispatchCounts } from './count-jobs.ts'
 import { publishedRoutes } from './published-routes.ts'
 import { routes } from './routes.ts'
 
@@ -19,6 +20,7 @@ export const recommendations: Plugin<undefined> = {
         page: '/api/public/docs/recommendations.md',
       },
     } satisfies Record<string, ApiTag>)
+    server.jobs.add(countJob, dispatchCounts)
     server.route([...routes, ...publishedRoutes])
     server.expose({
       apply: (trx, request) => applyOffers(server, trx, request),

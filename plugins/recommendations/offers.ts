@@ -27,6 +27,8 @@ export interface OfferCost {
 /** A recommended check with what was decided on it. */
 export interface Offer extends TableSuggestion {
   status: OfferStatus
+  /** Whether there is no such check. */
+  isMissing: boolean
   cost: OfferCost
   stored: StoredRecommendation | undefined
 }
@@ -41,33 +43,56 @@ export interface OfferFilter {
 /**
  * Recommends checks for the active tables of a source, some tables at a time. Nothing is stored: the catalog, profiles and
  * decisions make what is recommended.
+ * @param note receives the tables, those without recommendations too
  */
 export async function* readOffers(
   server: Server,
   trx: Transaction,
   source: Source,
   { tableIds, isWanted }: OfferFilter,
+  note?: (tables: readonly TableEvidence[]) => void,
 ): AsyncGenerator<Offer[]> {
   const all = await readTables(trx, source, tableIds)
   const parents = indexParents(all)
   const tables = tableIds ? all.filter(({ id }) => tableIds.has(id)) : all
-  const watched = await readWatched(server, trx, source)
   for await (const batch of readEvidence(server, trx, source, tables, parents)) {
+    note?.(batch.tables)
+    const ids = batch.tables.map(({ id }) => id)
+    const watched = await readWatched(server, trx, source, ids)
     const suggested = batch.tables.flatMap(table =>
       suggestChecks(table, parents, batch.parentProfiles)
         .filter(suggestion => isAllowed(source, suggestion.kind) && isWanted(suggestion))
         .map(suggestion => ({ table, suggestion })),
     )
     const { missing, refused } = await createSuggested(server, trx, source, suggested, true)
-    const stored = await readStored(trx, batch.tables)
+    const stored = await readStored(trx, ids)
     yield suggested
       .filter(({ suggestion }) => !refused.has(suggestion.id))
       .map(each => {
         const decided = stored.get(each.suggestion.id)
-        const status = statusOf(missing.has(each.suggestion.id), decided)
-        return { ...each, status, cost: costOf(source, each, watched), stored: decided }
+        const isMissing = missing.has(each.suggestion.id)
+        const status = statusOf(isMissing, decided)
+        return { ...each, status, isMissing, cost: costOf(source, each, watched), stored: decided }
       })
   }
+}
+
+/** The same recommendations as they stand now: their checks and decisions are read anew, and not what speaks for them. */
+export async function refreshOffers(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  offers: readonly Offer[],
+): Promise<Offer[]> {
+  const { missing, refused } = await createSuggested(server, trx, source, offers, true)
+  const stored = await readStored(trx, [...new Set(offers.map(({ table }) => table.id))])
+  return offers.flatMap(offer => {
+    const { id } = offer.suggestion
+    const [decided, isMissing] = [stored.get(id), missing.has(id)]
+    return refused.has(id)
+      ? []
+      : [{ ...offer, stored: decided, isMissing, status: statusOf(isMissing, decided) }]
+  })
 }
 
 /** Rows of such a source may not be read. */
@@ -76,14 +101,15 @@ function isAllowed({ queryAccessLevel }: Source, kind: CheckKind): boolean {
 }
 
 /** Only what a decision or a computed past says of some tables. */
-async function readStored(trx: Transaction, tables: readonly TableEvidence[]) {
+async function readStored(trx: Transaction, tableIds: readonly string[]) {
   const stored = await StoredRecommendation.query(trx).whereRaw('table_id = any(cast(? as uuid[]))', [
-    tables.map(({ id }) => id),
+    tableIds,
   ])
   return new Map(stored.map(row => [row.id, row]))
 }
 
-function statusOf(isMissing: boolean, stored: StoredRecommendation | undefined): OfferStatus {
+/** @param isMissing whether there is no such check */
+export function statusOf(isMissing: boolean, stored: StoredRecommendation | undefined): OfferStatus {
   if (!isMissing) return 'applied'
   if (stored?.decision === 'dismissed') return 'dismissed'
   if (stored?.decision === 'applied') return 'removed'

@@ -4,19 +4,21 @@ import { auditRequest } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { pagination, type Page } from '../../server/http/page.ts'
-import type { AppliedRecommendations, ApplyRequest } from './api.ts'
-import { applyOffers } from './apply.ts'
+import type { Source } from '../catalog/api.ts'
+import type { AppliedRecommendations } from './api.ts'
+import { applyNamed, applyOffers } from './apply.ts'
 import { removeDismissals } from './decisions.ts'
+import { listOffers } from './list.ts'
 import type { OfferStatus } from './offers.ts'
 import { presentCost, presentOffer } from './present.ts'
 import { applyBody, dismissBody, idParams, listQuery, replies, restoreBody } from './schemas.ts'
 import {
   dismissOffers,
   findOffers,
-  listOffers,
   matcherOf,
   tableIdsOf,
-  tryOffer,
+  tryOffers,
+  type NamedOffers,
   type RecommendationFilter,
 } from './service.ts'
 
@@ -44,9 +46,11 @@ export const routes: ServerRoute[] = [
           request,
         )
         const asset = await request.server.plugins.catalog.findAsset(trx, query.asset_id)
-        const { offers, total, tables, counts } = await listOffers(request.server, trx, asset, query)
-        const recommendations = offers.map(offer => presentOffer(offer))
-        return { data: { recommendations, tables, counts, pagination: pagination(total, query) } }
+        const page = await listOffers(request.server, trx, asset, query)
+        const { tables, counts, uncounted: uncounted_tables } = page
+        const recommendations = page.offers.map(offer => presentOffer(offer))
+        const pages = pagination(page.total, query)
+        return { data: { recommendations, tables, counts, uncounted_tables, pagination: pages } }
       }),
   }),
   route('POST', `${base}/apply`, access.write, {
@@ -59,9 +63,9 @@ export const routes: ServerRoute[] = [
     app: { errors: ['ASSET_NOT_FOUND', 'NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'] },
     handler: async request => {
       const body = bodyOf<ApplyBody>(request)
-      if (body.check_past)
-        for (const id of body.ids ?? []) await tryOffer(request.server, caller(request).companyId, id)
-      return inCompany(request, async trx => ({ data: await applyRequested(request, trx, body) }))
+      const { companyId } = caller(request)
+      const tried = body.check_past ? await tryOffers(request.server, companyId, body.ids ?? []) : undefined
+      return inCompany(request, async trx => ({ data: await applyRequested(request, trx, body, tried) }))
     },
   }),
   route('POST', `${base}/dismiss`, access.write, {
@@ -112,12 +116,9 @@ export const routes: ServerRoute[] = [
     response: replies.past,
     app: { errors: ['NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'] },
     handler: async request => {
-      const id = param(request, 'id')
-      await tryOffer(request.server, caller(request).companyId, id)
-      return inCompany(request, async trx => {
-        const [named] = await findOffers(request.server, trx, [id])
-        return { data: presentOffer(named!.offers[0]!, { hasSeries: true }) }
-      })
+      const { companyId } = caller(request)
+      const [named] = await tryOffers(request.server, companyId, [param(request, 'id')])
+      return { data: presentOffer(named!.offers[0]!, { hasSeries: true }) }
     },
   }),
 ]
@@ -128,32 +129,35 @@ function idsOf(offers: readonly { suggestion: { id: string } }[]): string[] {
   return offers.slice(0, MAX_AUDITED_IDS).map(({ suggestion }) => suggestion.id)
 }
 
-async function applyRequested(request: Request, trx: Transaction, body: ApplyBody): Promise<object> {
+/** @param tried what the body names, found and tried on the past */
+async function applyRequested(
+  request: Request,
+  trx: Transaction,
+  body: ApplyBody,
+  tried?: NamedOffers[],
+): Promise<object> {
   const { server } = request
   const { catalog } = server.plugins
-  const targets: Pick<ApplyRequest, 'source' | 'tableIds' | 'isWanted' | 'ids'>[] = []
-  if (body.ids) {
-    for (const { source, offers } of await findOffers(server, trx, body.ids)) {
-      const ids = new Set(offers.map(({ suggestion }) => suggestion.id))
-      const tableIds = new Set(offers.map(({ table }) => table.id))
-      targets.push({ source, tableIds, ids, isWanted: () => true })
-    }
-  } else {
-    const asset = await catalog.findAsset(trx, body.asset_id!)
-    targets.push({ source: asset.source, tableIds: tableIdsOf(asset), isWanted: matcherOf(body) })
-  }
+  const who = { by: actorOf(caller(request)), isDryRun: body.dry_run }
   const all: AppliedRecommendations[] = []
-  for (const target of targets) {
-    if (!body.dry_run) await catalog.lockSource(trx, target.source.id)
-    const by = actorOf(caller(request))
-    const applied = await applyOffers(server, trx, { ...target, by, isDryRun: body.dry_run })
+  const apply = async (source: Source, work: () => Promise<AppliedRecommendations>) => {
+    if (!body.dry_run) await catalog.lockSource(trx, source.id)
+    const applied = await work()
     all.push(applied)
     if (!body.dry_run && Object.keys(applied.created).length > 0)
       await auditRequest(request, trx, {
         action: 'recommendations.applied',
-        target: { type: 'source', id: target.source.id },
+        target: { type: 'source', id: source.id },
         details: { created: applied.created },
       })
+  }
+  if (body.ids)
+    for (const { source, offers } of tried ?? (await findOffers(server, trx, body.ids)))
+      await apply(source, () => applyNamed(server, trx, { ...who, source, offers }))
+  else {
+    const asset = await catalog.findAsset(trx, body.asset_id!)
+    const wanted = { tableIds: tableIdsOf(asset), isWanted: matcherOf(body) }
+    await apply(asset.source, () => applyOffers(server, trx, { ...who, ...wanted, source: asset.source }))
   }
   return presentApplied(all, body.dry_run)
 }

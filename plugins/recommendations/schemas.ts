@@ -181,6 +181,11 @@ const list = exampleRecord({
     .items(recommendation)
     .example([exampleIn(recommendation)]),
   tables: count.description('Tables that they belong to, on all pages.').example(1),
+  uncounted_tables: count
+    .description(
+      'Tables of a source whose recommendations are still being counted in the background, after a first discovery for example: until then they are in no total but on their pages.',
+    )
+    .example(0),
   counts: counts.example({ offered: 1, applied: 0, dismissed: 0, removed: 0, noisy: 0 }),
   pagination: record(pageFields)
     .label('Pagination')

@@ -1,11 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import { rows, companyOf, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
-import type { Page } from '../../server/http/page.ts'
 import type { Asset, Source } from '../catalog/api.ts'
 import { saveDecision, savePast } from './decisions.ts'
-import { readOffers, STATUSES, type Offer, type OfferStatus } from './offers.ts'
-import { computePast, type ComputedPast } from './past.ts'
+import { readOffers, statusOf, type Offer } from './offers.ts'
+import { computePast } from './past.ts'
 import { tableOfId } from './rules/suggest.ts'
 import type { CheckKind, CheckTypeName } from './rules/evidence.ts'
 
@@ -27,38 +26,6 @@ export function matcherOf({ kind, type, min_confidence: least = 0 }: Recommendat
 /** The tables of an asset as `readOffers` takes them; undefined for a source, which means all. */
 export function tableIdsOf({ table }: Asset): ReadonlySet<string> | undefined {
   return table && new Set([table.id])
-}
-
-/** A page of recommendations, and how many there are by status. */
-export interface OfferPage {
-  offers: Offer[]
-  total: number
-  /** Tables that the recommendations of all pages belong to. */
-  tables: number
-  counts: Record<OfferStatus, number>
-}
-
-/** Reads a page of the recommendations of a source or a table, by table and confidence. */
-export async function listOffers(
-  server: Server,
-  trx: Transaction,
-  asset: Asset,
-  query: RecommendationFilter & Page & { status: OfferStatus[] },
-): Promise<OfferPage> {
-  const page: OfferPage = {
-    ...{ offers: [], total: 0, tables: 0 },
-    counts: Object.fromEntries(STATUSES.map(status => [status, 0])) as OfferPage['counts'],
-  }
-  const filter = { tableIds: tableIdsOf(asset), isWanted: matcherOf(query) }
-  for await (const batch of readOffers(server, trx, asset.source, filter)) {
-    for (const { status } of batch) page.counts[status] += 1
-    const wanted = batch.filter(({ status }) => query.status.includes(status))
-    const from = query.offset - page.total
-    page.offers.push(...wanted.slice(Math.max(0, from), Math.max(0, from + query.limit)))
-    page.total += wanted.length
-    page.tables += new Set(wanted.map(({ table }) => table.id)).size
-  }
-  return page
 }
 
 /** Recommendations that ids name, of one source. */
@@ -113,17 +80,25 @@ export async function dismissOffers(
 }
 
 /**
- * Computes the past of a recommendation, and stores it.
+ * Computes the pasts of recommendations, and stores them. No transaction is open meanwhile.
+ * @returns the recommendations with their pasts, by source
  * @throws 404 `NOT_FOUND`, 409 `CONFLICT` when the source is switched off, 503 `UNAVAILABLE` while it is busy
  */
-export async function tryOffer(
+export async function tryOffers(
   server: Server,
   companyId: string,
-  id: string,
-): Promise<{ offer: Offer; past: ComputedPast }> {
-  const [named] = await server.db.company(companyId, trx => findOffers(server, trx, [id]))
-  const offer = named!.offers[0]!
-  const past = await computePast(server, companyId, named!.source.id, offer.table, offer.suggestion)
-  await server.db.company(companyId, trx => savePast(trx, named!.source.id, offer, past))
-  return { offer, past }
+  ids: readonly string[],
+): Promise<NamedOffers[]> {
+  const named = await server.db.company(companyId, trx => findOffers(server, trx, ids))
+  const tried: NamedOffers[] = []
+  for (const { source, offers } of named) {
+    const known: Offer[] = []
+    for (const offer of offers) {
+      const past = await computePast(server, companyId, source.id, offer.table, offer.suggestion)
+      const stored = await server.db.company(companyId, trx => savePast(trx, source.id, offer, past))
+      known.push({ ...offer, stored, status: statusOf(offer.isMissing, stored) })
+    }
+    tried.push({ source, offers: known })
+  }
+  return tried
 }

@@ -19,6 +19,7 @@
  * 11. destinations: what ends their deliveries locks those first; alerts about a destination come last, as no other
  *     transaction locks them before
  * 12. alert rules
+ * 13. keys of jobs that are sent (names, by `send`), and then the name of the counts of recommendations of a source
  *
  * Strength: `for no key update` for a row that is changed, so that other rows may refer to it meanwhile; `for update` for
  * a row that is deleted, or that no new row may refer to; `for share` for a row that must stay as it is.

@@ -73,11 +73,13 @@ export interface SendOptions {
   after?: number | Date
   /** What a limit applies to: the company, so that one tenant's backlog does not delay another's, or something else. */
   group?: string | { id: string; tier: string }
+  /** While a job of its kind with the same key waits or runs, no other is sent; needs `trx`. */
+  key?: string
   /** Waiting jobs start in ascending order; from `Jobs.turns`, defaults to 0. */
   turn?: number
 }
 
-export interface Item<Data extends object> extends Omit<SendOptions, 'trx'> {
+export interface Item<Data extends object> extends Omit<SendOptions, 'trx' | 'key'> {
   data: Data
 }
 

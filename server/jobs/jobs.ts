@@ -7,6 +7,7 @@ import { checked, isShared, type Item, type Job, type SendOptions } from './job.
 import { withCause } from './origin.ts'
 import { countCrashes } from './crashes.ts'
 import { countRunning, type Patience } from './drain.ts'
+import { findUnfinished } from './keys.ts'
 import { DEAD_DAYS, DEAD_LETTERS, redriveDead, type CompanyJobs, type DeadFilter } from './dead-letters.ts'
 import { watchFetches } from './watch.ts'
 import { countTurns, readTurns, type TurnCounter, type Turns } from './fair-queueing.ts'
@@ -31,7 +32,7 @@ export interface Watch {
 export interface Jobs {
   add(...jobs: Job[]): void
   names(): string[]
-  /** @returns the id of the job */
+  /** @returns the id of the job, or of the unfinished one with the same key */
   send<Data extends object>(job: Job<Data>, data: Data, options?: SendOptions): Promise<string>
   /**
    * The same for any number of jobs, a thousand a statement. With a transaction always: several statements
@@ -127,10 +128,13 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
   return {
     add: (...jobs) => registry.add(...jobs),
     names: () => registry.names(),
-    async send(job, data, { trx, id: given, ...when } = {}) {
+    async send(job, data, { trx, id: given, key, ...when } = {}) {
+      const unfinished = key === undefined ? undefined : await findUnfinished(trx, job.name, key)
+      if (unfinished !== undefined) return unfinished
       const item = withTurn(job, { ...when, data: checked(job, data) })
       const id = await boss.send(job.name, withCause(item.data), {
         ...(given && { id: given }),
+        ...(key !== undefined && { singletonKey: key }),
         ...(trx && { db: fromKnex(trx) }),
         ...timing(item),
       })

@@ -5563,6 +5563,8 @@ export interface RecommendationList {
   recommendations: Recommendation[]
   /** Tables that they belong to, on all pages. */
   tables: number
+  /** Tables of a source whose recommendations are still being counted in the background, after a first discovery for example: until then they are in no total but on their pages. */
+  uncounted_tables: number
   /** Recommendations by status, of those that match the other filters. */
   counts: {
     offered: number

@@ -6,22 +6,23 @@ import type { ColumnProfile, TableProfile } from '../../profiles/api.ts'
 export const CHECK_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
 export type CheckKind = (typeof CHECK_KINDS)[number]
 
-/** What may be recommended, in the order in which a table shows it. */
-export const CHECK_TYPES = [
-  'row_count',
-  'freshness',
-  'NOT_NULL',
-  'UNIQUE',
-  'ENUM',
-  'RANGE',
-  'REGEX',
-  'DATE_FORMAT',
-  'referential',
-  'null_percent',
-  'distinct_count',
-  'mean',
-] as const
-export type CheckTypeName = (typeof CHECK_TYPES)[number]
+/** What may be recommended, in the order in which a table shows it, and the kind of each. */
+export const KIND_OF_TYPE = {
+  row_count: 'metric',
+  freshness: 'freshness',
+  NOT_NULL: 'validity',
+  UNIQUE: 'validity',
+  ENUM: 'validity',
+  RANGE: 'validity',
+  REGEX: 'validity',
+  DATE_FORMAT: 'validity',
+  referential: 'referential',
+  null_percent: 'metric',
+  distinct_count: 'metric',
+  mean: 'metric',
+} as const satisfies Record<string, CheckKind>
+export type CheckTypeName = keyof typeof KIND_OF_TYPE
+export const CHECK_TYPES = Object.keys(KIND_OF_TYPE) as CheckTypeName[]
 
 /** Where the evidence comes from. */
 export const EVIDENCE_BASES = ['constraints', 'profiles', 'names', 'tags', 'history', 'usage'] as const

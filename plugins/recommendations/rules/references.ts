@@ -35,8 +35,8 @@ const PREFIXES = new Set(['dim', 'fact', 'fct', 'stg', 'raw', 'src', 'tbl', 'int
 /** The last words of columns that hold keys. */
 const KEY_WORDS = new Set(['id', 'uuid', 'guid', 'key', 'sk', 'code', 'number'])
 
-/** The words of a table's name, the last in singular. */
-function nameOfThing(name: string): string {
+/** The words of a table's name, the last in singular: what the columns that refer to it are called after. */
+export function nameOfThing(name: string): string {
   const words = wordsOf(name)
   const own = PREFIXES.has(words[0] ?? '') ? words.slice(1) : words
   return [...own.slice(0, -1), singularOf(own.at(-1) ?? '')].join('_')
@@ -107,12 +107,13 @@ function thingOfColumn({ name }: EvidenceColumn): string | undefined {
   return isNamed ? words.slice(0, -1).join('_') : undefined
 }
 
-/** The test for tables of which a parent of some tables may be one, by their names. */
-export function parentMatcher(tables: readonly TableEvidence[]): (table: TableRef) => boolean {
-  const things = new Set(tables.flatMap(({ columns }) => columns.flatMap(each => thingOfColumn(each) ?? [])))
-  const keys = tables.flatMap(({ constraints }) => constraints.flatMap(({ references }) => references ?? []))
-  const paths = new Set(keys.map(({ table }) => tablePath(table)))
-  return table => things.has(nameOfThing(table.name)) || paths.has(tablePath(table))
+/** What the columns of a table refer to, by their names and foreign keys, as `nameOfThing` calls it. */
+export function thingsOf({ columns, constraints }: Pick<TableEvidence, 'columns' | 'constraints'>): string[] {
+  const named = columns.flatMap(each => thingOfColumn(each) ?? [])
+  const keyed = constraints.flatMap(({ references }) =>
+    references ? [nameOfThing(references.table.name)] : [],
+  )
+  return [...new Set([...named, ...keyed])]
 }
 
 /** The only table, the nearest first, that a column is called after. */

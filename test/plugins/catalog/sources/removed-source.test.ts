@@ -111,6 +111,7 @@ async function fill(sourceId: string, keptId: string) {
     [tenant.companyId, sourceId],
   )
   await send('POST', `/sdk/assets/${sourceId}/watch`, { level: 'light' })
+  await send('GET', `/sdk/recommendations?asset_id=${sourceId}`)
   await send('PATCH', '/auth/preferences', { default_asset_id: orders }, tenant.token)
   await source.query('alter table orders add column note text')
   await discover({ app, tenant, asset: { id: sourceId } })
