@@ -149,6 +149,11 @@ export interface AggregateMetric<Config = Record<string, unknown>> extends Check
    * percentiles of one value are computed from it.
    */
   percentileOf?(context: CheckContext<Config>): { value: Sql; fraction: number }
+  /**
+   * Whether it sorts all values, and is worth reading the table once more on an engine that computes all aggregates beside
+   * such a one without parallel workers. Defaults to false.
+   */
+  sorts?: true
 }
 
 /** A metric computed from measures that it shares with other checks. */

@@ -5,6 +5,7 @@ import { isAggregateMetric, isRowRule, describeMissingCapability } from './check
 import type { Check, CheckContext, CheckType, RuleCounts, Measure, MeasuredValues } from './check.ts'
 import { NotFiniteError } from './measures.ts'
 import type { RankedPercentile } from './ranked-percentiles.ts'
+import type { SortedAggregate } from './statement.ts'
 import { readRowCounts, rowMeasures } from './row-rules.ts'
 
 /** What a plan needs to know about an engine: its dialect and capabilities. Any connector fits. */
@@ -27,7 +28,7 @@ export interface PlannedCheck {
   check: Check
   context: CheckContext
   /** Measures by the name the check gave them; a percentile by ranks, where it is no aggregate of the engine. */
-  measures: Record<string, Measure | RankedPercentile>
+  measures: Record<string, Measure | RankedPercentile | SortedAggregate>
 }
 
 const MAX_GROUP_COLUMNS = 3
@@ -136,7 +137,7 @@ function planCheck(engine: Engine, table: TableInfo, check: Check): PlannedCheck
     const measures = measuresOf(check.type, context)
     const rank = engine.capabilities.groupedPercentile ? undefined : rankedPercentileOf(check.type, context)
     if (rank) return { check, context, measures: { value: rank } }
-    if (!isGrouped) return { check, context, measures }
+    if (!isGrouped) return { check, context, measures: sortApart(engine, check.type, measures) }
     const isApart = (measure: Measure) => !(measure instanceof Sql) && !measure.aggregate
     return Object.values(measures).some(isApart)
       ? invalidCheck(`${check.type.name} cannot be grouped.`)
@@ -144,6 +145,17 @@ function planCheck(engine: Engine, table: TableInfo, check: Check): PlannedCheck
   } catch (thrown) {
     return problemFromThrown(check.type, thrown)
   }
+}
+
+/** Marks the aggregate of a metric that sorts, where it is measured apart from the others. */
+function sortApart(
+  { dialect }: Engine,
+  type: CheckType,
+  measures: Record<string, Measure>,
+): PlannedCheck['measures'] {
+  const { value } = measures
+  const isApart = dialect.sortingIsSerial && isAggregateMetric(type) && type.sorts
+  return isApart && value instanceof Sql ? { value: { sorted: value } } : measures
 }
 
 function rankedPercentileOf(type: CheckType, context: CheckContext): RankedPercentile | undefined {

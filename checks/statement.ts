@@ -30,21 +30,34 @@ export function groupColumnName(index: number): string {
   return `g${index}`
 }
 
-function isRank(measure: Measure | RankedPercentile): measure is RankedPercentile {
+/** An aggregate that sorts its values; all of a statement have one SELECT of their own beside the others. */
+export interface SortedAggregate {
+  sorted: Sql
+}
+
+type PlannedMeasure = PlannedCheck['measures'][string]
+
+function isRank(measure: PlannedMeasure): measure is RankedPercentile {
   return 'fraction' in measure
 }
 
+function isSorted(measure: PlannedMeasure): measure is SortedAggregate {
+  return 'sorted' in measure
+}
+
 /** Equal for measures that are one number, which is then computed once. */
-export function measureKey(measure: Measure | RankedPercentile): string {
+export function measureKey(measure: PlannedMeasure): string {
   if (measure instanceof Sql) return measure.key
+  if (isSorted(measure)) return measure.sorted.key
   return isRank(measure)
     ? `${measure.value.key} ${measure.fraction}`
     : `${measure.select.key} ${measure.column}`
 }
 
 /** How many values a measure binds at most. */
-function countBoundValues(measure: Measure | RankedPercentile): number {
+function countBoundValues(measure: PlannedMeasure): number {
   if (measure instanceof Sql) return measure.values.length
+  if (isSorted(measure)) return measure.sorted.values.length
   if (!isRank(measure)) return Math.max(measure.select.values.length, measure.aggregate?.values.length ?? 0)
   // Ranks name their value as output, in the order twice and in the count.
   return Math.max(4 * measure.value.values.length, measure.tableAggregate.values.length)
@@ -53,15 +66,19 @@ function countBoundValues(measure: Measure | RankedPercentile): number {
 /** SELECTs beside the one of all aggregates: MySQL and MariaDB join 61 tables, SQLite 64. */
 const MAX_JOINED_SELECTS = 60
 
+/** The key of the SELECT that all sorted aggregates share. */
+const SORTED = raw('sorted')
+
 /**
  * The SELECT that a measure of a whole table may be read from beside the aggregates; of a percentile by ranks the
  * value, which others of it share one with.
  */
 function separateSql(
-  measure: Measure | RankedPercentile,
+  measure: PlannedMeasure,
   { countDistinctSorts: sortsDistinct }: Dialect,
 ): Sql | undefined {
   if (measure instanceof Sql) return undefined
+  if (isSorted(measure)) return SORTED
   if (isRank(measure)) return measure.value
   return sortsDistinct || !measure.aggregate ? measure.select : undefined
 }
@@ -135,7 +152,7 @@ export function writeStatement(
   table: TableInfo,
   { dialect }: Pick<Engine, 'dialect'>,
 ): ScanStatement {
-  const measures = new Map<string, Measure | RankedPercentile>([[rowCount.key, rowCount]])
+  const measures = new Map<string, PlannedMeasure>([[rowCount.key, rowCount]])
   for (const { measures: own } of part.checks) {
     for (const measure of Object.values(own)) measures.set(measureKey(measure), measure)
   }
@@ -165,8 +182,9 @@ interface NamedMeasure<Of> {
 type Aggregates = readonly (readonly [name: string, measure: Sql])[]
 
 /** The measure of a group; a plan lets no tally without an aggregate come here. */
-function toAggregate(measure: Measure): Sql {
+function toAggregate(measure: Measure | SortedAggregate): Sql {
   if (measure instanceof Sql) return measure
+  if (isSorted(measure)) return measure.sorted
   if (measure.aggregate) return measure.aggregate
   throw new TypeError(`The measure ${measure.column} has no aggregate, so that it cannot be grouped.`)
 }
@@ -185,12 +203,12 @@ function selectGroups(
  * read from. A tally that has an aggregate joins the others, unless the engine has it sooner by its SELECT, or another
  * check has that computed anyway. Several percentiles of one value are ranked together.
  */
-function selectWholeTable(
-  asked: readonly NamedMeasure<Measure | RankedPercentile>[],
-  from: Sql,
-  dialect: Dialect,
-): Sql {
-  const beside = [...joinedSubqueries(asked, dialect), ...joinedPercentiles(asked, from, dialect)]
+function selectWholeTable(asked: readonly NamedMeasure<PlannedMeasure>[], from: Sql, dialect: Dialect): Sql {
+  const beside = [
+    ...joinedSubqueries(asked, dialect),
+    ...joinedPercentiles(asked, from, dialect),
+    ...joinedSorts(asked, from, dialect),
+  ]
   const read = new Set(beside.flatMap(({ columns }) => columns.map(([name]) => name)))
   const aggregates = asked
     .filter(({ name }) => !read.has(name))
@@ -215,10 +233,20 @@ interface JoinedSelect {
   columns: Aggregates
 }
 
-function joinedSubqueries(
-  asked: readonly NamedMeasure<Measure | RankedPercentile>[],
+function joinedSorts(
+  asked: readonly NamedMeasure<PlannedMeasure>[],
+  from: Sql,
   dialect: Dialect,
 ): JoinedSelect[] {
+  const sorts = asked.flatMap(({ name, measure }) =>
+    isSorted(measure) ? [[name, measure.sorted] as const] : [],
+  )
+  if (sorts.length === 0) return []
+  const select = sql`select ${join(sorts.map(output => selectAs(output, dialect)))} from ${from}`
+  return [{ select, columns: sorts.map(([name]) => [name, dialect.quote(name)] as const) }]
+}
+
+function joinedSubqueries(asked: readonly NamedMeasure<PlannedMeasure>[], dialect: Dialect): JoinedSelect[] {
   const tallies = asked.flatMap(({ name, measure }) => ('select' in measure ? [{ name, measure }] : []))
   return groupInOrder(tallies, ({ measure }) => measure.select.key)
     .filter(together => together.some(({ measure }) => separateSql(measure, dialect)))
@@ -233,7 +261,7 @@ function joinedSubqueries(
 }
 
 function joinedPercentiles(
-  asked: readonly NamedMeasure<Measure | RankedPercentile>[],
+  asked: readonly NamedMeasure<PlannedMeasure>[],
   from: Sql,
   dialect: Dialect,
 ): JoinedSelect[] {

@@ -63,6 +63,10 @@ export interface Dialect {
    * column once more.
    */
   countDistinctSorts: boolean
+  /** Whether one aggregate that sorts its values keeps parallel workers from all others of its SELECT. */
+  sortingIsSerial: boolean
+  /** Whether one SELECT can group by several columns in turn, with `grouping sets`, and reads the table once for all. */
+  hasGroupingSets: boolean
   /** A value as a floating or exact number that aggregates take. */
   asNumber(value: Sql): Sql
   /**
@@ -153,6 +157,8 @@ const ansi: Dialect = {
   groupByValue: (outputs, value, table) =>
     sql`select ${outputs} from ${table} where ${value} is not null group by ${value}`,
   countDistinctSorts: false,
+  sortingIsSerial: false,
+  hasGroupingSets: false,
   asNumber: value => value,
   isNumber(value, column) {
     const number = this.asNumber(value)

@@ -31,6 +31,8 @@ export const postgresqlDialect = defineDialect({
     sql`percentile_cont(${percentileFraction(fraction)}::double precision) within group (order by (${value})::double precision)`,
   // A hash of the values in a sub-query, which parallel workers share, in place of a sort that has none.
   countDistinctSorts: true,
+  sortingIsSerial: true,
+  hasGroupingSets: true,
   // Computed with doubles: with decimals it takes four times as long, and sums of squares are rounded all the same.
   standardDeviation: value => sql`stddev_samp((${value})::double precision)`,
   asText: value => sql`(${value})::text`,

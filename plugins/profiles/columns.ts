@@ -17,6 +17,8 @@ export interface MeasuredTable {
   isDistinctApproximate: boolean
   masked: ReadonlySet<string>
   patterns: ReadonlyMap<string, PatternName>
+  /** What is known of columns with few values, by their names. */
+  values: ReadonlyMap<string, { distinct: number }>
 }
 
 /** The profile of a column by the outcomes of its checks, without its frequent values. */
@@ -25,7 +27,7 @@ export function readColumn({ name, type, kind }: ColumnInfo, measured: MeasuredT
   const number = (what: NumberName) => valueOf(outcomes, name, what)
   const extreme = (what: 'min' | 'max') =>
     kind === 'date' || kind === 'timestamp' ? readMoment(number(what), kind) : number(what)
-  const [count, distinct] = [number('count'), number('distinct')]
+  const [count, distinct] = [number('count'), measured.values.get(name)?.distinct ?? number('distinct')]
   const isDistinctExact = distinct !== null && !isSampled && !measured.isDistinctApproximate
   const column: ColumnProfile = {
     ...{ name, type, kind, count, distinct, isDistinctExact, isMasked: false },

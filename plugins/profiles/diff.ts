@@ -61,6 +61,11 @@ export function diffProfiles(earlier: TableProfile, later: TableProfile): Profil
   }
 }
 
+/** Fields that an engine adds up in doubles, in another order each time. */
+const SUMMED_FIELDS = /^(mean|stddev)$/
+/** How far such sums of the same values are apart at most, as a part of them. */
+const ROUNDING = 1e-12
+
 /** The fields that personal data may lack: null in one of two profiles says nothing of the values. */
 const HIDDEN_FIELDS = /^(min|max|mean|stddev|quantiles[.].*)$/
 
@@ -69,12 +74,18 @@ function changesOf(before: ColumnProfile, after: ColumnProfile): ColumnChange[] 
   const changes = COMPARED.flatMap(([field, read]) => {
     const [old, now] = [read(before), read(after)]
     const isUnknown = isHidden && HIDDEN_FIELDS.test(field) && (old === null || now === null)
-    return old === now || isUnknown ? [] : [{ column: after.name, field, before: old, after: now }]
+    const isSame = old === now || (SUMMED_FIELDS.test(field) && isRounding(old, now, after.stddev ?? 0))
+    return isSame || isUnknown ? [] : [{ column: after.name, field, before: old, after: now }]
   })
   const [oldValues, values] = [listValues(before), listValues(after)]
   if (!oldValues || !values || oldValues.toSorted().join('\n') === values.toSorted().join('\n'))
     return changes
   return [...changes, { column: after.name, field: 'top_values', before: oldValues, after: values }]
+}
+
+function isRounding(before: unknown, after: unknown, stddev: number): boolean {
+  if (typeof before !== 'number' || typeof after !== 'number') return false
+  return Math.abs(before - after) <= ROUNDING * Math.max(Math.abs(before), Math.abs(after), stddev)
 }
 
 /** The frequent values of a column, whatever their counts are. */

@@ -4,11 +4,11 @@ import type { Connection } from '../../connectors/connector.ts'
 import { tablePath, type ColumnInfo, type TableInfo } from '../../connectors/catalog.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { sql, type Sql } from '../../connectors/sql.ts'
-import type { ColumnProfile, PatternName, TableProfile, TopValue } from './api.ts'
+import type { ColumnProfile, PatternName, TableProfile } from './api.ts'
 import { readColumn, valueOf, withTopValues } from './columns.ts'
-import { columnChecks, countSorts, patternChecks } from './measures.ts'
+import { columnChecks, countSorts, sortsDistinct, surveyChecks } from './measures.ts'
 import { likeliestPattern } from './patterns.ts'
-import { hasTopValues, readTopValues } from './top-values.ts'
+import { hasTopValues, isListable, readFewValues, readTopValues, type FewValues } from './top-values.ts'
 
 /** What one profile of a table found. */
 export type MeasuredProfile = Omit<
@@ -29,8 +29,8 @@ export interface ProfileOptions {
   signal?: AbortSignal
 }
 
-/** Rows in which patterns are looked for, before the likeliest is counted in all. */
-const PATTERN_SAMPLE_ROWS = 5_000
+/** Rows in which patterns and columns of few values are looked for, before all rows are read. */
+const SURVEY_ROWS = 5_000
 /** Rows of the sample that is read where reading more took too long. */
 const SMALL_SAMPLE_ROWS = 100_000
 /** Rows above which the engine's approximation of distinct values serves. */
@@ -48,7 +48,7 @@ interface ProfileSession {
 }
 
 /**
- * Profiles a table: an estimate of its rows, patterns of texts in a sample, one statement for all numbers, and one for
+ * Profiles a table: an estimate of its rows, a look at some of them, one statement for all numbers, and one for
  * frequent values. A table of more rows than the limit is read as a sample, and so is one whose statement takes too long.
  * @throws ConnectorError when the connection is to blame, or when nothing could be measured
  */
@@ -86,26 +86,38 @@ interface Survey {
   fraction: number
   /** The pattern that each text column is matched with. */
   patterns: ReadonlyMap<string, PatternName>
+  /** Columns that seem to have few values, by their names. */
+  few: ReadonlySet<string>
 }
 
-/** Looks how large a table is, and which patterns its texts have. Where there are few rows, the first ones say both. */
+/** Looks how large a table is, and what its values are like. Where there are few rows, the first ones say both. */
 async function surveyTable(session: ProfileSession): Promise<Survey> {
   const { connector, table, options } = session
   const fractionOf = (rows: number) => Math.min(1, options.rowLimit / Math.max(rows, 1))
   const hasTexts = connector.capabilities.regex && table.columns.some(({ kind }) => kind === 'text')
   const estimate = await readEstimate(session)
-  if (!hasTexts) {
+  if (!hasTexts && listableColumns(session).size === 0) {
     const rows = estimate ?? (await countRows(session))
-    return { rows, isExact: estimate === undefined, fraction: fractionOf(rows), patterns: new Map() }
+    const isExact = estimate === undefined
+    return { rows, isExact, fraction: fractionOf(rows), patterns: new Map(), few: new Set() }
   }
   if (estimate !== undefined) {
     const fraction = fractionOf(estimate)
-    const { patterns } = await findPatterns(session, patternSample(session, estimate, fraction))
-    return { rows: estimate, isExact: false, fraction, patterns }
+    const { rowsRead: _, ...seen } = await surveyRows(session, surveySample(session, estimate, fraction))
+    return { rows: estimate, isExact: false, fraction, ...seen }
   }
-  const { patterns, rowsRead } = await findPatterns(session, firstRows(session, 1))
-  const rows = rowsRead < PATTERN_SAMPLE_ROWS ? rowsRead : await countRows(session)
-  return { rows, isExact: true, fraction: fractionOf(rows), patterns }
+  const { rowsRead, ...seen } = await surveyRows(session, firstRows(session, 1))
+  const rows = rowsRead < SURVEY_ROWS ? rowsRead : await countRows(session)
+  return { rows, isExact: true, fraction: fractionOf(rows), ...seen }
+}
+
+/** Columns whose values may be listed, where the engine groups by all that have few values in one reading. */
+function listableColumns({ connector, table, options }: ProfileSession): Set<string> {
+  if (!connector.dialect.hasGroupingSets || !options.showsValues) return new Set()
+  const listable = table.columns.filter(
+    column => isListable(column) && sortsDistinct(column) && !options.masked.has(column.name),
+  )
+  return new Set(listable.map(({ name }) => name))
 }
 
 /** The rows of the table as the engine estimates them; undefined where it does not. */
@@ -129,45 +141,60 @@ function run(session: ProfileSession, statement: Sql) {
   return session.connection.query(statement, { timeoutMs, signal })
 }
 
+function sender(session: ProfileSession) {
+  return (statement: Sql) => run(session, statement)
+}
+
 /** The table, or a sample of it, as statements name it. */
 function fromOf({ connector: { dialect }, table }: ProfileSession, fraction: number, byRow = false): Sql {
   const whole = dialect.table(table)
   return fraction < 1 ? dialect.sample(whole, { fraction, kind: table.kind, byRow }) : whole
 }
 
+function isStored({ kind }: TableInfo): boolean {
+  return kind === 'table' || kind === 'materialized_view'
+}
+
 async function scanRows(session: ProfileSession, from: Sql, checks: readonly Check[]) {
   const { connection, connector, table, options } = session
-  const engine = { ...connector, dialect: { ...connector.dialect, table: () => from } }
+  const { dialect } = connector
+  // A view would be computed twice, and two random samples of one differ.
+  const sortingIsSerial = dialect.sortingIsSerial && isStored(table)
+  const engine = { ...connector, dialect: { ...dialect, table: () => from, sortingIsSerial } }
   const { timeoutMs, signal } = options
   const found = await scan(connection, engine, table, checks, { timeoutMs, signal })
   session.statements += found.statements
   return found.outcomes
 }
 
-/** Some rows to look for patterns in: at random, or the first ones of a sample that is random already. */
-function patternSample(session: ProfileSession, rows: number, fraction: number): Sql {
-  if (rows <= PATTERN_SAMPLE_ROWS) return fromOf(session, 1)
-  return fraction === 1 ? fromOf(session, PATTERN_SAMPLE_ROWS / rows, true) : firstRows(session, fraction)
+/** Some rows to look at: at random, or the first ones of a sample that is random already. */
+function surveySample(session: ProfileSession, rows: number, fraction: number): Sql {
+  if (rows <= SURVEY_ROWS) return fromOf(session, 1)
+  return fraction === 1 ? fromOf(session, SURVEY_ROWS / rows, true) : firstRows(session, fraction)
 }
 
 function firstRows(session: ProfileSession, fraction: number): Sql {
   const some = sql`select * from ${fromOf(session, fraction)}`
-  return sql`(${session.connector.dialect.limit(some, PATTERN_SAMPLE_ROWS)}) tidemark_some`
+  return sql`(${session.connector.dialect.limit(some, SURVEY_ROWS)}) tidemark_some`
 }
 
-/** The pattern that each text column is matched with, and the rows in which they were looked for. */
-async function findPatterns(
-  session: ProfileSession,
-  from: Sql,
-): Promise<{ patterns: Map<string, PatternName>; rowsRead: number }> {
-  const texts = session.table.columns.filter(({ kind }) => kind === 'text')
-  const outcomes = byId(await scanRows(session, from, patternChecks(texts)))
-  const patterns = texts.flatMap(({ name }) => {
+/** The pattern that each text column is matched with, the columns of few values, and the rows that were looked at. */
+async function surveyRows(session: ProfileSession, from: Sql) {
+  const { columns } = session.table
+  const listable = listableColumns(session)
+  const outcomes = byId(await scanRows(session, from, surveyChecks(columns, listable)))
+  const patterns = new Map<string, PatternName>()
+  const few = new Set<string>()
+  for (const column of columns) {
+    const { name } = column
+    const count = valueOf(outcomes, name, 'count')
     const matching = (pattern: PatternName) => valueOf(outcomes, name, pattern) ?? 0
-    const pattern = likeliestPattern(valueOf(outcomes, name, 'count') ?? 0, matching)
-    return pattern ? [[name, pattern] as const] : []
-  })
-  return { patterns: new Map(patterns), rowsRead: countRead(outcomes) ?? PATTERN_SAMPLE_ROWS }
+    const pattern = column.kind === 'text' ? likeliestPattern(count ?? 0, matching) : undefined
+    if (pattern) patterns.set(name, pattern)
+    const distinct = valueOf(outcomes, name, 'distinct')
+    if (listable.has(name) && hasTopValues(column, { count, distinct, maxLength: null })) few.add(name)
+  }
+  return { patterns, few, rowsRead: countRead(outcomes) ?? SURVEY_ROWS }
 }
 
 /** The rows that were read for some numbers; undefined when none could be measured. */
@@ -183,30 +210,35 @@ interface MeasuredColumns {
   isSampled: boolean
   hasTimedOut: boolean
   columns: ColumnProfile[]
+  /** The values of columns that have few, by the names of the columns. */
+  values: ReadonlyMap<string, FewValues>
 }
 
 async function measureColumns(
   session: ProfileSession,
-  { rows, fraction, patterns }: Survey,
+  { rows, fraction, patterns, few }: Survey,
 ): Promise<MeasuredColumns> {
   const { connector, table, options } = session
   const { masked } = options
+  const from = fromOf(session, fraction)
   const isDistinctApproximate =
     connector.dialect.approximateDistinct !== undefined && rows * fraction > MAX_EXACT_DISTINCT_ROWS
+  const listed = table.columns.filter(({ name }) => few.has(name))
+  const values = await orNone(session, readFewValues(listed, from, connector.dialect, sender(session)))
+  const counted = new Set(values.keys())
   const outcomes = new Map<string, CheckOutcome>()
   for (const columns of splitBySorts(table.columns, rows * fraction, masked)) {
     const checks = columns.flatMap(column =>
-      columnChecks(column, { masked, isDistinctApproximate, patterns }),
+      columnChecks(column, { masked, isDistinctApproximate, patterns, counted }),
     )
-    for (const outcome of await scanRows(session, fromOf(session, fraction), checks))
-      outcomes.set(outcome.id, outcome)
+    for (const outcome of await scanRows(session, from, checks)) outcomes.set(outcome.id, outcome)
     if (hasTimedOut(outcomes)) break
   }
   const profiledRows = countRead(outcomes) ?? 0
   const isSampled = fraction < 1
-  const measured = { outcomes, profiledRows, isSampled, isDistinctApproximate, masked, patterns }
+  const measured = { outcomes, profiledRows, isSampled, isDistinctApproximate, masked, patterns, values }
   return {
-    ...{ fraction, outcomes, profiledRows, isSampled },
+    ...{ fraction, outcomes, profiledRows, isSampled, values },
     hasTimedOut: hasTimedOut(outcomes),
     columns: table.columns.map(column => readColumn(column, measured)),
   }
@@ -251,6 +283,7 @@ function assertMeasured(outcomes: ReadonlyMap<string, CheckOutcome>, { name: eng
 
 async function addTopValues(session: ProfileSession, measured: MeasuredColumns): Promise<ColumnProfile[]> {
   const { connector, table, options } = session
+  const { values } = measured
   const profileOf = new Map(measured.columns.map(column => [column.name, column]))
   const listed = options.showsValues
     ? table.columns.filter(column => {
@@ -258,14 +291,23 @@ async function addTopValues(session: ProfileSession, measured: MeasuredColumns):
         return profile && !profile.isMasked && hasTopValues(column, profile)
       })
     : []
+  const unread = listed.filter(({ name }) => !values.has(name))
   const from = fromOf(session, measured.fraction)
-  let found = new Map<string, TopValue[]>()
+  const read = await orNone(session, readTopValues(unread, from, connector.dialect, sender(session)))
+  const topValuesOf = new Map(listed.map(({ name }) => [name, values.get(name)?.topValues ?? read.get(name)]))
+  return measured.columns.map(column => withTopValues(column, topValuesOf.get(column.name)))
+}
+
+/** What was read of values; nothing after an error of the engine, because the numbers stand without them. */
+async function orNone<Found>(
+  { options }: ProfileSession,
+  reading: Promise<Map<string, Found>>,
+): Promise<Map<string, Found>> {
   try {
-    found = await readTopValues(listed, from, connector.dialect, statement => run(session, statement))
+    return await reading
   } catch (error) {
     options.signal?.throwIfAborted()
-    // The numbers stand without the frequent values.
     if (!(error instanceof ConnectorError)) throw error
+    return new Map()
   }
-  return measured.columns.map(column => withTopValues(column, found.get(column.name)))
 }

@@ -46,6 +46,8 @@ export interface ColumnMeasuring {
   isDistinctApproximate: boolean
   /** The pattern that each text column is matched with, by the column's name. */
   patterns: ReadonlyMap<string, PatternName>
+  /** Columns whose distinct values are known already. */
+  counted: ReadonlySet<string>
 }
 
 /** The checks of one column; their ids are `checkId` of the column's name and the number's. */
@@ -54,7 +56,7 @@ export function columnChecks(column: ColumnInfo, measuring: ColumnMeasuring): Ch
   const add = (name: NumberName, type: CheckType, config: object = {}) =>
     checks.push(check(column, name, type, config))
   const isMasked = measuring.masked.has(column.name)
-  if (sortsDistinct(column))
+  if (sortsDistinct(column) && !measuring.counted.has(column.name))
     add('distinct', measuring.isDistinctApproximate ? approximateDistinct : exactDistinct)
   if (isNumeric(column)) {
     add(
@@ -101,12 +103,14 @@ export function columnChecks(column: ColumnInfo, measuring: ColumnMeasuring): Ch
   return checks
 }
 
-/** The checks that show which pattern most values of text columns have. */
-export function patternChecks(columns: readonly ColumnInfo[]): Check[] {
-  return columns.flatMap(column => [
-    check(column, 'count', metric('count', nonNullCount)),
-    ...TEXT_PATTERNS.map(({ name }) => check(column, name, patternMetric(name))),
-  ])
+/** The checks that show which pattern most values of text columns have, and how many are distinct of those in `few`. */
+export function surveyChecks(columns: readonly ColumnInfo[], few: ReadonlySet<string>): Check[] {
+  return columns.flatMap(column => {
+    const patterns = column.kind === 'text' ? TEXT_PATTERNS : []
+    const checks = patterns.map(({ name }) => check(column, name, patternMetric(name)))
+    if (few.has(column.name)) checks.push(check(column, 'distinct', surveyedDistinct))
+    return checks.length > 0 ? [check(column, 'count', metric('count', nonNullCount)), ...checks] : []
+  })
 }
 
 /** How often the values of a column are sorted, which is what takes an engine's time and its disk. */
@@ -114,7 +118,8 @@ export function countSorts(column: ColumnInfo, masked: ReadonlySet<string>): num
   return Number(sortsDistinct(column)) + Number(sortsQuantiles(column, masked))
 }
 
-function sortsDistinct({ kind, type }: ColumnInfo): boolean {
+/** Whether the distinct values of a column can be counted. */
+export function sortsDistinct({ kind, type }: ColumnInfo): boolean {
   return !INCOMPARABLE_KINDS.includes(kind) && !(kind === 'other' && INCOMPARABLE_TYPES.test(type))
 }
 
@@ -135,7 +140,12 @@ function metric(name: string, measure: (context: CheckContext) => Sql): Aggregat
   return { family: 'metric', name, description: name, config: Joi.object({}), column: 'required', measure }
 }
 
-const exactDistinct = metric('distinct', ({ column }) => distinctCount(column))
+const exactDistinct: AggregateMetric = {
+  ...metric('distinct', ({ column }) => distinctCount(column)),
+  sorts: true,
+}
+/** A SELECT of its own would not pay, because few rows are surveyed. */
+const surveyedDistinct = metric('distinct', ({ column }) => distinctCount(column))
 const approximateDistinct = metric('distinct', ({ column, dialect }) =>
   dialect.approximateDistinct ? dialect.approximateDistinct(column) : distinctCount(column),
 )
@@ -152,6 +162,7 @@ function quantileMetric(fraction: number): CheckType {
   return {
     ...metric('quantile', ({ column, dialect, from }) => dialect.percentile(column, fraction, from)),
     percentileOf: ({ column }) => ({ value: column, fraction }),
+    sorts: true,
     needs: ['percentile'],
   }
 }

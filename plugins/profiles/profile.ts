@@ -172,7 +172,7 @@ async function profileNow(
   const found = await catalog.withConnection(
     source,
     connection => profileTable(connection, catalog.connectorOf(source), catalog.tableInfo(table), options),
-    { purpose: 'scan', timeoutMs, isLowPriority: true, signal },
+    { purpose: 'profile', timeoutMs, isLowPriority: true, signal },
   )
   const milliseconds = Math.round(performance.now() - startedAt)
   return server.db.company(source.companyId, async trx => {

@@ -15,14 +15,21 @@ const COLUMNS_PER_STATEMENT = 100
 
 const LISTED_KINDS: readonly ColumnKind[] = ['integer', 'decimal', 'text', 'boolean', 'date', 'other']
 
+/** Whether the values of a column may be few. */
+export function isListable({ kind }: Pick<ColumnInfo, 'kind'>): boolean {
+  return LISTED_KINDS.includes(kind)
+}
+
 /** Whether a column has few values that return, by its numbers. */
 export function hasTopValues(
-  { kind }: ColumnInfo,
+  column: ColumnInfo,
   { count, distinct, maxLength }: { count: number | null; distinct: number | null; maxLength: number | null },
 ): boolean {
-  if (!LISTED_KINDS.includes(kind) || !count || !distinct || (maxLength ?? 0) > MAX_LENGTH) return false
+  if (!isListable(column) || !count || !distinct || (maxLength ?? 0) > MAX_LENGTH) return false
   return distinct <= MAX_DISTINCT && 2 * distinct <= count
 }
+
+type Run = (statement: Sql) => ReturnType<Connection['query']>
 
 /**
  * The most frequent values of some columns, by a statement for all of them.
@@ -33,22 +40,74 @@ export async function readTopValues(
   columns: readonly ColumnInfo[],
   from: Sql,
   dialect: Dialect,
-  run: (statement: Sql) => ReturnType<Connection['query']>,
+  run: Run,
 ): Promise<Map<string, TopValue[]>> {
-  const found = new Map<string, TopValue[]>()
+  const found = await readByColumn(columns, some => run(selectTopValues(some, from, dialect)))
+  return new Map([...found].map(([column, rows]) => [column.name, readColumnValues(column, rows)]))
+}
+
+/** The frequent values of a column, and how many it has in all. */
+export interface FewValues {
+  distinct: number
+  topValues: TopValue[]
+}
+
+/**
+ * The most frequent values of some columns and how many values each has, by a statement that reads the table once. It is
+ * for columns that seem to have few values: the engine keeps all of them in its memory.
+ * @param run sends a statement
+ * @returns by the column's name
+ */
+export async function readFewValues(
+  columns: readonly ColumnInfo[],
+  from: Sql,
+  dialect: Dialect,
+  run: Run,
+): Promise<Map<string, FewValues>> {
+  const found = await readByColumn(columns, some => run(selectFewValues(some, from, dialect)))
+  return new Map(
+    [...found].map(([column, rows]) => [
+      column.name,
+      { distinct: Number(rows[0]?.d ?? 0), topValues: readColumnValues(column, rows) },
+    ]),
+  )
+}
+
+/** The rows of each column; they name its position among those of the statement. */
+async function readByColumn(
+  columns: readonly ColumnInfo[],
+  read: (some: readonly ColumnInfo[]) => Promise<Row[]>,
+): Promise<Map<ColumnInfo, Row[]>> {
+  const found = new Map<ColumnInfo, Row[]>(columns.map(column => [column, []]))
   for (let first = 0; first < columns.length; first += COLUMNS_PER_STATEMENT) {
     const some = columns.slice(first, first + COLUMNS_PER_STATEMENT)
-    const rows = await run(selectTopValues(some, from, dialect))
-    for (const [index, column] of some.entries())
-      found.set(
-        column.name,
-        rows
-          .filter(row => Number(row.c) === index)
-          .map(row => readTopValue(row, column))
-          .toSorted((a, b) => b.count - a.count),
-      )
+    for (const row of await read(some)) {
+      const column = some[Number(row.c)]
+      if (column) found.get(column)?.push(row)
+    }
   }
   return found
+}
+
+function readColumnValues(column: ColumnInfo, rows: readonly Row[]): TopValue[] {
+  return rows.map(row => readTopValue(row, column)).toSorted((a, b) => b.count - a.count)
+}
+
+/** A SELECT of the column's position, a value as text, its rows, and the distinct values of the column. */
+function selectFewValues(columns: readonly ColumnInfo[], from: Sql, dialect: Dialect): Sql {
+  const values = columns.map(({ name }) => dialect.quote(name))
+  const whenGrouped = (then: (value: Sql, index: number) => Sql) =>
+    sql`case ${join(
+      values.map((value, index) => sql`when grouping(${value}) = 0 then ${then(value, index)}`),
+      ' ',
+    )} end`
+  const position = whenGrouped((_, index) => raw(String(index)))
+  // Longer texts are not listed, so that what they end in need not be read.
+  const text = whenGrouped(value => sql`left(${dialect.asText(value)}, ${raw(String(MAX_LENGTH + 1))})`)
+  const sets = join(values.map(value => sql`(${value})`))
+  const groups = sql`select ${position} as c, ${text} as v, count(*) as n from ${from} group by grouping sets (${sets})`
+  const ranked = sql`select c, v, n, row_number() over (partition by c order by n desc, v) as r, count(*) over (partition by c) as d from (${groups}) g where v is not null`
+  return sql`select c, v, n, d from (${ranked}) r where r <= ${raw(String(MAX_TOP_VALUES))} order by c, n desc, v`
 }
 
 /** A SELECT of the column's position, a value as text, and its rows. */

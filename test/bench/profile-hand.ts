@@ -115,7 +115,6 @@ export const fillStatement = (rows: number) =>
 /** The ways to write it, each by the statements that together give all numbers. */
 export function writeByHand(): { way: string; statements: string[] }[] {
   const basics = columns.flatMap(basicNumbers)
-  const distinct = columns.map(({ name }) => `count(distinct ${name}) as ${name}_distinct`)
   const quantiles = columns
     .filter(({ kind }) => kind === 'number')
     .map(
@@ -136,17 +135,44 @@ export function writeByHand(): { way: string; statements: string[] }[] {
         `(select '${name}' as c, ${name}::text as v, count(*) as n from ${TABLE} where ${name} is not null group by ${name} order by n desc limit 20)`,
     )
     .join(' union all ')
-  const rows = `select count(*) as rows from ${TABLE}`
+  const counted = ['count(*) as rows', ...basics]
+  const distinctOf = (some: readonly FactColumn[]) =>
+    some.map(({ name }) => `count(distinct ${name}) as ${name}_distinct`)
+  const [distinct, distinctOfMany] = [
+    distinctOf(columns),
+    distinctOf(columns.filter(({ hasFew }) => !hasFew)),
+  ]
   return [
     {
       way: 'one statement',
-      statements: [named(select(['count(*) as rows', ...basics, ...distinct, ...quantiles])), frequent],
+      statements: [named(select([...counted, ...distinct, ...quantiles])), frequent],
     },
     {
       way: 'by kind of number',
-      statements: [rows, select(basics), select(distinct), named(select(quantiles)), frequent],
+      statements: [select(counted), select(distinct), named(select(quantiles)), frequent],
+    },
+    {
+      way: 'by kind of number, few values by grouping sets',
+      statements: [select(counted), select(distinctOfMany), named(select(quantiles)), selectFew()],
+    },
+    {
+      way: 'sorted and not, few values by grouping sets',
+      statements: [select(counted), named(select([...distinctOfMany, ...quantiles])), selectFew()],
     },
   ]
+}
+
+/** The frequent values of all columns that have few, and how many each has, in one reading. */
+function selectFew(): string {
+  const few = columns.filter(({ hasFew }) => hasFew).map(({ name }) => name)
+  const groups = `select ${few.map(name => `grouping(${name}) as ${name}_g, ${name}`).join(', ')}, count(*) as n from ${TABLE} group by grouping sets (${few.map(name => `(${name})`).join(', ')})`
+  const values = few
+    .map(
+      name =>
+        `(select '${name}' as c, ${name}::text as v, n, count(*) over () as d from g where ${name}_g = 0 and ${name} is not null order by n desc limit 20)`,
+    )
+    .join(' union all ')
+  return `with g as materialized (${groups}) ${values}`
 }
 
 function basicNumbers({ name, kind, pattern }: FactColumn): string[] {

@@ -187,6 +187,24 @@ t.test('the values of a column are grouped once for all that ask how often they 
   )
 })
 
+t.test('aggregates that sort are apart where parallel workers would be lost', async t => {
+  const sorts: AggregateMetric = {
+    ...{ family: 'metric', name: 'sorts', description: 'x', config: Joi.object({}), column: 'required' },
+    measure: ({ column }) => sql`mode() within group (order by ${column})`,
+    sorts: true,
+  }
+  const sorted = (column: string) => ({ ...check('mean', column), type: sorts as CheckType })
+  const checks = [check('mean', 'amount'), sorted('amount'), sorted('status'), sorted('amount')]
+  const text = async (engine: Engine) => (await explainScan(engine, table, checks)).map(({ text }) => text)
+  const mode = (column: string) => `mode() within group (order by "${column}")`
+  t.strictSame(await text(ansi), [
+    `select count(*) as "m0", avg("amount") as "m1", ${mode('amount')} as "m2", ${mode('status')} as "m3"${FROM}`,
+  ])
+  t.strictSame(await text({ ...ansi, dialect: { ...ansi.dialect, sortingIsSerial: true } }), [
+    `select a."m0", a."m1", d0."m2" as "m2", d0."m3" as "m3" from (select count(*) as "m0", avg("amount") as "m1"${FROM}) a cross join (select ${mode('amount')} as "m2", ${mode('status')} as "m3"${FROM}) d0`,
+  ])
+})
+
 t.test('percentiles by group are ranked apart where they are no aggregate', async t => {
   const groupBy = ['paid']
   const percentile = (column: string, percentile_value: number) =>

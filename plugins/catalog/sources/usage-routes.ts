@@ -75,6 +75,7 @@ const usage = record(
       scan: use.description('Rules, metrics and referential checks.'),
       freshness: use,
       discovery: use,
+      profile: use.description('Profiles of tables.'),
       test: use.description('Connection tests.'),
       dry_run: use.description('What is tried out before it is stored, the past of a new check included.'),
     }),
@@ -87,7 +88,7 @@ const usage = record(
     from: '2026-03-08',
     to: '2026-03-09',
     total: SCAN,
-    by_purpose: { scan: SCAN, freshness: NONE, discovery: NONE, test: NONE, dry_run: NONE },
+    by_purpose: { scan: SCAN, freshness: NONE, discovery: NONE, profile: NONE, test: NONE, dry_run: NONE },
     days: [
       { day: '2026-03-08', ...NONE },
       { day: '2026-03-09', ...SCAN },

@@ -6,10 +6,10 @@ import type { Source } from '../models.ts'
 import type { FinishedCall } from './session.ts'
 
 /**
- * What sessions at a source are for: checks, the age of tables, the catalog, connection tests, and what people try out
- * before it is stored, a new check's past included.
+ * What sessions at a source are for: checks, the age of tables, the catalog, profiles, connection tests, and what people
+ * try out before it is stored, a new check's past included.
  */
-export const PURPOSES = ['scan', 'freshness', 'discovery', 'test', 'dry_run'] as const
+export const PURPOSES = ['scan', 'freshness', 'discovery', 'profile', 'test', 'dry_run'] as const
 export type SessionPurpose = (typeof PURPOSES)[number]
 
 /** What was used of a source. */

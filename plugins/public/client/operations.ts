@@ -6298,6 +6298,8 @@ export interface SourceUsage {
     scan: SourceUse
     freshness: SourceUse
     discovery: SourceUse
+    /** Profiles of tables. */
+    profile: SourceUse
     /** Connection tests. */
     test: SourceUse
     /** What is tried out before it is stored, the past of a new check included. */

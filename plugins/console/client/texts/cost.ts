@@ -25,6 +25,7 @@ export const costTexts = {
     scan: 'Checks',
     freshness: 'Freshness',
     discovery: 'Discovery',
+    profile: 'Profiles',
     test: 'Connection tests',
     dry_run: 'Tried out',
   },

@@ -8,6 +8,7 @@ import { pruneJob } from '../../../../plugins/catalog/discovery/prune.ts'
 import { openSession } from '../../../../plugins/catalog/sources/session.ts'
 import { makeMeter } from '../../../../plugins/catalog/sources/usage.ts'
 import { refreshJob } from '../../../../plugins/freshness/jobs.ts'
+import { profileJob } from '../../../../plugins/profiles/job.ts'
 import { scanJob } from '../../../../plugins/scans/jobs.ts'
 import { logPostgresql } from '../../../helpers/statement-log.ts'
 import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/world.ts'
@@ -104,6 +105,9 @@ t.test('what is stored of a source’s use is what its own log has, by purpose',
   const refreshed = app.server.jobs.settled(refreshJob, ({ source_id }) => source_id === asset.id)
   await tenant.ask('POST', `/api/v1/sdk/freshness/${asset.id}/refresh`)
   t.equal(await refreshed, 'completed')
+  const profiled = app.server.jobs.settled(profileJob, ({ source_id }) => source_id === asset.id)
+  await tenant.ask('POST', `/api/v1/sdk/assets/${asset.id}/profile`)
+  t.equal(await profiled, 'completed')
 
   const { statements, settings, sessions } = await log.take()
   const used = await usage(world)
@@ -113,7 +117,7 @@ t.test('what is stored of a source’s use is what its own log has, by purpose',
     failures: statements.filter(({ error }) => error).length,
   })
   t.ok(used.total.seconds > 0 && used.total.bytes > 100 && used.total.rows > 10)
-  for (const purpose of ['scan', 'freshness', 'discovery', 'test', 'dry_run'])
+  for (const purpose of ['scan', 'freshness', 'discovery', 'profile', 'test', 'dry_run'])
     t.ok(used.by_purpose[purpose].statements > 0, purpose)
   t.ok(used.by_purpose.discovery.rows > 3, 'rows that are read and not kept count')
   t.equal(used.days.length, 30)

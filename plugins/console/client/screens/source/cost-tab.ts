@@ -15,7 +15,7 @@ const PERIODS = [7, 90] as const
 const DEFAULT_DAYS = 30
 const MEASURES = ['statements', 'seconds', 'rows', 'bytes'] as const
 type Measure = (typeof MEASURES)[number]
-const PURPOSES = ['scan', 'freshness', 'discovery', 'test', 'dry_run'] as const
+const PURPOSES = ['scan', 'freshness', 'discovery', 'profile', 'test', 'dry_run'] as const
 
 const loadUsage = async (id: string, days: number, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/assets/{asset_id}/usage', { path: { asset_id: id }, query: { days }, signal }))
