@@ -43,6 +43,7 @@ import * as contractTables from '../migrations/0032_contracts.ts'
 import * as checkListIndexes from '../migrations/0033_check_list_indexes.ts'
 import * as lineageTables from '../migrations/0034_lineage_graph.ts'
 import * as recommendationCounts from '../migrations/0038_recommendation_counts.ts'
+import * as ownerTables from '../migrations/0036_owners.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -59,6 +60,7 @@ import { metrics } from '../plugins/metrics/index.ts'
 import { monitors } from '../plugins/monitors/index.ts'
 import { operatingSchedules } from '../plugins/operating-schedules/index.ts'
 import { operations } from '../plugins/operations/index.ts'
+import { owners } from '../plugins/owners/index.ts'
 import { preferences } from '../plugins/preferences/index.ts'
 import { profiles } from '../plugins/profiles/index.ts'
 import { publicPages } from '../plugins/public/index.ts'
@@ -77,6 +79,7 @@ export const manifest = {
     auth,
     alerts,
     catalog,
+    owners,
     operatingSchedules,
     scans,
     validity,
@@ -139,6 +142,7 @@ export const manifest = {
     migration('0033_check_list_indexes', checkListIndexes),
     migration('0034_lineage_graph', lineageTables),
     migration('0038_recommendation_counts', recommendationCounts),
+    migration('0036_owners', ownerTables),
   ],
 }
 

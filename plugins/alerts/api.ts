@@ -93,6 +93,29 @@ export interface AssetLookup {
   resolveId(trx: Transaction, asset: string): Promise<string>
 }
 
+/** Who owns assets, for rules, lists and mail. */
+export interface OwnerLookup {
+  /**
+   * What rules store of owners that a caller names: ids of users and teams, and addresses.
+   * @param owners ids, addresses and names of teams
+   * @param field where they were given
+   * @throws 400 for one that is not known
+   */
+  resolveOwners(trx: Transaction, owners: readonly string[], field: string): Promise<string[]>
+  /** By asset, the ids and addresses of all who own it; members of an owning team own it too. */
+  loadOwnerKeys(trx: Transaction, assetIds: readonly string[]): Promise<Map<string, ReadonlySet<string>>>
+  /**
+   * A SELECT of the `asset_id` of all assets that an owner owns, and perhaps more columns.
+   * @throws 400 on `owner` for one that is not known
+   */
+  ownedAssetsQuery(
+    trx: Transaction,
+    owner: string,
+  ): Promise<{ text: string; bindings: Record<string, string | readonly string[]> }>
+  /** The addresses to which mail for the owners of an asset may go. */
+  listAddresses(trx: Transaction, assetId: string): Promise<string[]>
+}
+
 /** Counts of alerts and rules, and the alerts that need attention. */
 export interface AlertHealth {
   /** `recent_alerts` were opened within the last 24 hours. */
@@ -166,12 +189,21 @@ export interface AlertsApi {
    */
   forgetAssets(trx: Transaction, assetIds: readonly string[]): Promise<void>
   /**
+   * Takes removed users and teams out of the alert rules that name them. A rule that names no other owner is switched off.
+   * @param owners their ids, and addresses
+   */
+  forgetOwners(trx: Transaction, owners: readonly string[]): Promise<void>
+  /**
    * The part of alerts in the health of the company; at most 20 alerts, the worst first.
    * @param since where the counts of opened and ended alerts start; without it they are 0
    */
   readHealth(trx: Transaction, since?: Date): Promise<AlertHealth>
   /** Called by the catalog, which depends on alerts, when it registers. */
   setAssetLookup(lookup: AssetLookup): void
+  /** Called by the feature that knows owners when it registers. */
+  setOwnerLookup(lookup: OwnerLookup): void
+  /** Undefined where no feature knows owners. */
+  ownerLookup(): OwnerLookup | undefined
   /** A SELECT of `company_id` and `asset_id` of triggered and acknowledged alerts, a part of statements which name the company. */
   openAlertsQuery: string
   filterKnownAssets: AssetLookup['filterKnown']

@@ -105,6 +105,8 @@ export class AlertRule extends CompanyRow {
   declare assetIds: string[] | null
   declare tagFilterMode: 'any' | 'all' | null
   declare tagFilterTags: string[] | null
+  /** Ids of users and teams, and addresses. */
+  declare owners: string[] | null
   declare destinationIds: string[]
   declare cooldownMinutes: number
   declare isActive: boolean

@@ -14,6 +14,7 @@ import { admitProspect, createProspect } from './prospects/prospects.ts'
 import { DEMO_KEY_PREFIX, getDemoSecondsLeft, setDemoCompany } from './sign-in/demo-sessions.ts'
 import { issueTicket } from './sign-in/one-time-tokens.ts'
 import { findSessionUser, resumeSession } from './sign-in/sessions.ts'
+import type { UserRemovalListener } from './users/users.ts'
 import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 
 declare module '@hapi/hapi' {
@@ -29,7 +30,7 @@ export type AuthApi = ReturnType<typeof authApi>
 const byOperator = (companyId: string): AuditOrigin => ({ companyId, actor: 'cli' })
 
 /** What auth exposes. Changes are audited with the actor `cli`. */
-export function authApi(server: Server) {
+export function authApi(server: Server, removalListeners: UserRemovalListener[]) {
   const { db, config } = server
   const identityProvider = createIdentityProviderSlot(server)
   return {
@@ -149,6 +150,8 @@ export function authApi(server: Server) {
       admitProspect(server, identityProvider.current(), token, origin),
     /** Lets another system than our table of users identify prospects; once, before the start. */
     useIdentityProvider: (provider: IdentityProvider) => identityProvider.use(provider),
+    /** Adds a function that is called in the transaction that removes a user, after the user's row was deleted. */
+    onUserRemoved: (listener: UserRemovalListener) => void removalListeners.push(listener),
     isDemoKey: (key: string) => key.startsWith(DEMO_KEY_PREFIX),
     /** 0 for a key that no longer reads the demo. */
     getDemoSecondsLeft: (key: string) => getDemoSecondsLeft(server, key),

@@ -9,6 +9,7 @@ import { demoRoutes } from './sign-in/demo-sessions.ts'
 import { routes } from './sign-in/routes.ts'
 import { addStrategies } from './sign-in/strategies.ts'
 import { userRoutes } from './users/routes.ts'
+import type { UserRemovalListener } from './users/users.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 export const auth: Plugin<undefined> = {
@@ -60,9 +61,10 @@ export const auth: Plugin<undefined> = {
     } satisfies Record<string, ApiTag>)
     await addStrategies(server)
     installDeferredAudit(server)
-    server.route([...routes, ...userRoutes, ...keyRoutes, ...auditRoutes, ...demoRoutes])
+    const removalListeners: UserRemovalListener[] = []
+    server.route([...routes, ...userRoutes(removalListeners), ...keyRoutes, ...auditRoutes, ...demoRoutes])
     server.route(oauthRoutes(server))
     server.jobs.add(sweep)
-    server.expose({ ...authApi(server) })
+    server.expose({ ...authApi(server, removalListeners) })
   },
 }

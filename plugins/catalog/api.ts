@@ -10,7 +10,7 @@ import type { Run, Source, Table } from './models.ts'
 import type { AssetExtension, CoverageQuery, HealthPart, OutcomeQuery } from './assets/asset-extensions.ts'
 
 export type { Asset } from './assets/assets.ts'
-export type { AssetExtension, CoverageQuery, HealthPart } from './assets/asset-extensions.ts'
+export type { AssetExtension, CoverageQuery, HealthPart, TableFields } from './assets/asset-extensions.ts'
 export type { Source, Table } from './models.ts'
 export type { SessionUse } from './sources/usage.ts'
 

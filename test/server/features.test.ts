@@ -17,6 +17,7 @@ const cases = [
     dependents: ['watch', 'coverage', 'demo'],
   },
   { feature: 'watch', path: '/api/v1/sdk/assets/{asset_id}/watch', dependents: ['demo'] },
+  { feature: 'owners', path: '/api/v1/sdk/owners', dependents: [] },
   { feature: 'badges', path: '/api/v1/sdk/badges', dependents: ['contracts'] },
   { feature: 'chart-links', path: '/api/v1/sdk/chart-links', dependents: [] },
   { feature: 'contracts', path: '/api/v1/sdk/contracts', dependents: [] },

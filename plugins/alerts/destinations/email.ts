@@ -8,7 +8,10 @@ import { normalizeEmail, type Subscriptions } from '../rules/subscriptions.ts'
 
 interface EmailConfig {
   to: string[]
+  to_owners?: boolean
 }
+
+const MAX_RECIPIENTS = 50
 
 const address = Joi.string().email({ tlds: false, minDomainSegments: 1 }).max(254)
 
@@ -17,10 +20,15 @@ const config = Joi.object<EmailConfig>({
     .items(address)
     .single()
     .min(1)
-    .max(50)
+    .max(MAX_RECIPIENTS)
     .unique((one: string, other: string) => normalizeEmail(one) === normalizeEmail(other))
     .required()
     .description('Addresses; each gets a mail of its own.'),
+  to_owners: Joi.boolean()
+    .strict()
+    .description(
+      'Mail about an asset goes to its owners; `to` gets it if there is none with an address. Tests go to `to`.',
+    ),
 })
   // A change replaces the stored addresses under any of the names.
   .rename('recipients', 'to', { override: true })
@@ -42,9 +50,12 @@ export function email(server: Server, subscriptions: Subscriptions): Destination
     config,
     unavailable: () => (server.mail ? null : MAIL_UNAVAILABLE),
     compose: (payload, description) => JSON.stringify(composeMail(payload, description)),
-    async deliver(message, { config: { to }, signal }) {
+    async deliver(message, { config, signal }) {
       const { mail } = server
       if (!mail) return failedOutcome('configuration', MAIL_UNAVAILABLE)
+      const owners = config.to_owners ? await listOwners(server, message).catch(() => null) : []
+      if (!owners) return failedOutcome('other', 'The owners could not be read: the database did not answer')
+      const to = owners.length > 0 ? owners : config.to
       const startedAt = performance.now()
       const unsubscribed = await subscriptions.unsubscribed(to).catch(() => null)
       // Recipients who may have unsubscribed get no mail.
@@ -71,6 +82,20 @@ export function email(server: Server, subscriptions: Subscriptions): Destination
       })
     },
   }
+}
+
+/** The addresses of the owners of a message's asset; none of a test. A message names no company. */
+async function listOwners(server: Server, { id, eventType }: Message): Promise<string[]> {
+  const lookup = server.plugins.alerts.ownerLookup()
+  if (!lookup || eventType === 'alert.test') return []
+  const [alert] = await server.db.statement<{ companyId: string; assetId: string | null }>(
+    'select company_id, coalesce(asset_id, source_id) as asset_id from alerts where id = :id',
+    { id },
+  )
+  const assetId = alert?.assetId
+  if (!alert || !assetId) return []
+  const addresses = await server.db.company(alert.companyId, trx => lookup.listAddresses(trx, assetId))
+  return addresses.slice(0, MAX_RECIPIENTS)
 }
 
 /**

@@ -3,7 +3,8 @@ import { raw, type QueryBuilder } from 'objection'
 import { inCompany } from '../../../server/http/access.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../server/http/page.ts'
-import type { Severity } from '../api.ts'
+import type { OwnerLookup, Severity } from '../api.ts'
+import type { Transaction } from '../../../server/database/database.ts'
 import {
   Alert,
   AlertTransition,
@@ -22,6 +23,7 @@ interface AlertFilters extends Page {
   severity?: Severity[]
   event_type?: string[]
   asset_id?: string
+  owner?: string
   delivery_failed?: boolean
   search?: string
   action_category?: string
@@ -35,9 +37,7 @@ interface AlertFilters extends Page {
 export async function listAlerts(request: Request) {
   const filters = queryOf<AlertFilters>(request)
   return inCompany(request, async trx => {
-    const { asset_id: asset } = filters
-    const assetId = asset && (await request.server.plugins.alerts.resolveAssetId(trx, asset))
-    const matching = filterAlerts(Alert.query(trx), filters, assetId)
+    const matching = filterAlerts(Alert.query(trx), filters, await resolveFilters(request, trx, filters))
     const { results, total } = await pageOf(matching.orderBy(NEWEST_FIRST), filters)
     return {
       items: results.map(alert => presentAlert(request.server, alert)),
@@ -51,9 +51,8 @@ export async function listInbox(request: Request) {
   const { state, ...given } = queryOf<AlertFilters & { state?: AlertStatus[] }>(request)
   const filters = { ...given, status: given.status ?? state ?? [...INBOX_STATUSES] }
   return inCompany(request, async trx => {
-    const { asset_id: asset } = filters
-    const assetId = asset && (await request.server.plugins.alerts.resolveAssetId(trx, asset))
-    const matching = filterAlerts(InboxAlert.query(trx), filters, assetId).orderBy(NEWEST_FIRST)
+    const resolved = await resolveFilters(request, trx, filters)
+    const matching = filterAlerts(InboxAlert.query(trx), filters, resolved).orderBy(NEWEST_FIRST)
     const { results, total } = await joinedPageOf(matching, filters, page =>
       InboxAlert.query(trx)
         .from(page.as('alerts'))
@@ -79,10 +78,28 @@ const DESTINATION_NAME = `(
      select s.destination_id from deliveries s
       where s.company_id = alerts.company_id and s.alert_id = alerts.id and s.id >= alerts.id)) as destination_name`
 
+/** What filters that name an asset or an owner mean. */
+interface ResolvedFilters {
+  assetId: string | undefined
+  owned: Awaited<ReturnType<OwnerLookup['ownedAssetsQuery']>> | undefined
+}
+
+async function resolveFilters(
+  { server }: Request,
+  trx: Transaction,
+  { asset_id: asset, owner }: AlertFilters,
+): Promise<ResolvedFilters> {
+  const { alerts } = server.plugins
+  return {
+    assetId: asset && (await alerts.resolveAssetId(trx, asset)),
+    owned: owner === undefined ? undefined : await alerts.ownerLookup()?.ownedAssetsQuery(trx, owner),
+  }
+}
+
 function filterAlerts<Row extends Alert>(
   query: QueryBuilder<Row, Row[]>,
   filters: AlertFilters,
-  assetId: string | undefined,
+  { assetId, owned }: ResolvedFilters,
 ) {
   const { status, severity, event_type: kind, delivery_failed: deliveryFailed } = filters
   if (status) void query.whereIn('status', status)
@@ -90,6 +107,11 @@ function filterAlerts<Row extends Alert>(
   if (kind) void query.whereIn('kind', kind)
   if (deliveryFailed !== undefined) void query.where({ deliveryFailed })
   if (assetId) void query.where(either => void either.where({ assetId }).orWhere({ sourceId: assetId }))
+  if (owned)
+    void query.whereRaw(
+      `coalesce(asset_id, source_id) in (select asset_id from (${owned.text}) owned)`,
+      owned.bindings as never,
+    )
   if (filters.since) void query.where('createdAt', '>=', filters.since)
   if (filters.until) void query.where('createdAt', '<', filters.until)
   if (filters.from_date) void query.where('createdAt', '>=', filters.from_date)

@@ -5,16 +5,18 @@ import { companyOf, insertAll, rows, type Transaction } from '../../../server/da
 import { storable, storableJson } from '../../../server/database/storable.ts'
 import type { Registry } from '../../../server/registry.ts'
 import { SEVERITIES, type AlertEvent, type AlertKind, type AlertsApi, type Severity } from '../api.ts'
-import type { AssetLookup } from '../api.ts'
+import type { AssetLookup, OwnerLookup } from '../api.ts'
 import { Alert, AlertTransition, IS_ONGOING, isOpen, type AlertStatus, type StoredEvent } from '../models.ts'
 import { endDismissals, markResolved, resolveCauses, resolveOrphaned } from './resolve.ts'
 import type { Resolution } from './resolve.ts'
 import { forgetAssets } from '../rules/rules.ts'
+import { forgetOwners } from '../rules/rule-owners.ts'
 import { notifyTriggered, type EndedAlerts } from './notify.ts'
 import { readAlertHealth } from './health.ts'
 
 export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): AlertsApi {
   let assets: AssetLookup | undefined
+  let owners: OwnerLookup | undefined
   return {
     addKind: (...added) => kinds.add(...added),
     async raise(trx, event) {
@@ -26,8 +28,11 @@ export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): Alert
     resolveAll: (trx, type, causes, reason) => resolveCauses(server, trx, type, causes, reason),
     resolveOrphaned: (trx, orphaned) => resolveOrphaned(server, trx, orphaned),
     forgetAssets,
+    forgetOwners,
     readHealth: (trx, since) => readAlertHealth(trx, kinds.all(), since),
     setAssetLookup: lookup => void (assets = lookup),
+    setOwnerLookup: lookup => void (owners = lookup),
+    ownerLookup: () => owners,
     openAlertsQuery: `select company_id, asset_id from alerts
       where status in ('triggered', 'acknowledged') and asset_id is not null`,
     filterKnownAssets: async (trx, ids) => (await assets?.filterKnown(trx, ids)) ?? [],

@@ -79,6 +79,13 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
     asset_id: Joi.string()
       .max(1_000)
       .description('The id or the qualified name of a table, or of a source with all its tables.'),
+    owner: Joi.string()
+      .trim()
+      .min(1)
+      .max(254)
+      .description(
+        'Alerts about what someone owns: the id of a user or a team, an address, or the name of a team.',
+      ),
     delivery_failed: queryBoolean.description('Whether a message about it reached none of its destinations.'),
     search: Joi.string()
       .max(200)

@@ -7,6 +7,7 @@ import { Alert, Destination, type AlertRule } from '../models.ts'
 import { kindOf } from '../lifecycle/kinds.ts'
 import { presentAlert } from '../lifecycle/present.ts'
 import { matchesRule } from './recipients.ts'
+import { loadOwnerMatch, resolveRuleOwners } from './rule-owners.ts'
 import { applyRuleInput, findRule, requireKnownTargets, type RuleInput } from './rules.ts'
 
 /** A stored rule with changes, or a rule that is not stored yet. */
@@ -23,6 +24,7 @@ type PreviewedRule = Pick<
   | 'assetIds'
   | 'tagFilterMode'
   | 'tagFilterTags'
+  | 'owners'
   | 'destinationIds'
   | 'cooldownMinutes'
   | 'isActive'
@@ -35,6 +37,7 @@ const OPEN_RULE: PreviewedRule = {
   assetIds: null,
   tagFilterMode: null,
   tagFilterTags: null,
+  owners: null,
   destinationIds: [],
   cooldownMinutes: 0,
   isActive: true,
@@ -69,10 +72,11 @@ const MINUTE_MS = 60_000
  * @throws 404 for a rule, a destination or an asset that does not exist, 400 for a tag mode without tags
  */
 export async function previewRule(server: Server, trx: Transaction, input: PreviewInput): Promise<object> {
-  const { rule_id: ruleId, days_back, lookback_days, limit, offset, ...fields } = input
+  const { rule_id: ruleId, days_back, lookback_days, limit, offset, ...given } = input
   const daysBack = days_back ?? lookback_days ?? DEFAULT_DAYS
   const stored = ruleId === undefined ? undefined : await findRule(trx, ruleId)
-  await requireKnownTargets(server, trx, fields, stored)
+  await requireKnownTargets(server, trx, given, stored)
+  const fields = await resolveRuleOwners(server, trx, given, stored)
   const rule: PreviewedRule = {
     ...applyRuleInput<PreviewedRule>(stored ?? OPEN_RULE, fields),
     isActive: true,
@@ -130,9 +134,9 @@ async function classifyPastAlerts(server: Server, trx: Transaction, rule: Previe
   // When the rule last sent a message of each cause, by severity.
   const sentAt = new Map<string, Map<Severity, number>>()
   const previewed: PreviewedAlert[] = []
-  for await (const alert of readPastAlerts(trx, rule, new Date(since.getTime() - 2 * cooldownMs))) {
+  for await (const alert of readPastAlerts(server, trx, rule, new Date(since.getTime() - 2 * cooldownMs))) {
     const matched = { ...alert, event: { asset: { tags: alert.tags } } }
-    if (!matchesRule(rule, matched, kindOf(server, alert.kind))) continue
+    if (!matchesRule({ ...rule, owners: null }, matched, kindOf(server, alert.kind))) continue
     const cause = `${alert.kind} ${alert.cause}`
     const sent = sentAt.get(cause) ?? new Map<Severity, number>()
     const at = alert.createdAt.getTime()
@@ -152,8 +156,8 @@ function lastSentAt(sent: ReadonlyMap<Severity, number>, severity: Severity): nu
   return Math.max(...atLeast.map(each => sent.get(each) ?? -Infinity))
 }
 
-/** The alerts of the rule's types and severities since a time, oldest first, without demo alerts. */
-async function* readPastAlerts(trx: Transaction, rule: PreviewedRule, since: Date) {
+/** The alerts of the rule's types, severities and owners since a time, oldest first, without demo alerts. */
+async function* readPastAlerts(server: Server, trx: Transaction, rule: PreviewedRule, since: Date) {
   let after = { cursor: since.toISOString(), id: '00000000-0000-0000-0000-000000000000' }
   for (;;) {
     const chunk = await rows<PastAlert>(
@@ -175,7 +179,8 @@ async function* readPastAlerts(trx: Transaction, rule: PreviewedRule, since: Dat
         most: CHUNK_ROWS,
       },
     )
-    yield* chunk
+    const isOwned = await loadOwnerMatch(server, trx, [rule], chunk)
+    yield* chunk.filter(alert => isOwned(rule, alert))
     const last = chunk.at(-1)
     if (!last || chunk.length < CHUNK_ROWS) return
     after = { cursor: last.cursor, id: last.id }

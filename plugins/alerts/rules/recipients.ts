@@ -5,6 +5,7 @@ import { SEVERITIES, type AlertKind } from '../api.ts'
 import { destinationDisabled, kindOf } from '../lifecycle/kinds.ts'
 import { Destination, AlertRule, type Alert } from '../models.ts'
 import { lockFirstMessages } from '../locks.ts'
+import { loadOwnerMatch, type OwnerMatch } from './rule-owners.ts'
 
 /** Tolerates wrong clocks: the id of a delivery holds the time of the process that created it. */
 const DAY_MS = 86_400_000
@@ -41,9 +42,10 @@ export async function findRecipients(
             .map(destination => ({ destination, ruleIds: [], postponedUntil: null })),
     )
   }
+  const isOwned = await loadOwnerMatch(server, trx, rules, alerts)
   const matched = alerts.map(alert => {
     const kind = kindOf(server, alert.kind)
-    return { alert, rules: rules.filter(rule => matchesRule(rule, alert, kind)) }
+    return { alert, rules: rules.filter(rule => matchesRule(rule, alert, kind, isOwned)) }
   })
   const endOf = options.ignoresCooldowns ? () => null : await loadCooldownEnds(trx, matched)
   return matched.map(({ alert, rules: matching }) =>
@@ -67,14 +69,15 @@ function isOther({ kind, cause }: Pick<Alert, 'kind' | 'cause'>): (destination: 
   return ({ id }) => kind !== destinationDisabled.name || id !== cause
 }
 
-/** Whether all filters of a rule match an alert of a kind. */
+/** Whether all filters of a rule match an alert of a kind. @param isOwned defaults to one for rules without owners */
 export function matchesRule(
   rule: Pick<
     AlertRule,
-    'isActive' | 'eventTypes' | 'severities' | 'assetIds' | 'tagFilterMode' | 'tagFilterTags'
+    'isActive' | 'eventTypes' | 'severities' | 'assetIds' | 'tagFilterMode' | 'tagFilterTags' | 'owners'
   >,
   alert: Pick<Alert, 'severity' | 'assetId' | 'sourceId'> & { event: { asset: { tags: string[] } } },
   { name, isRoutine }: AlertKind,
+  isOwned: OwnerMatch = ({ owners }) => !owners,
 ): boolean {
   const { eventTypes, severities, assetIds } = rule
   return (
@@ -83,7 +86,8 @@ export function matchesRule(
     (!severities?.length || severities.includes(alert.severity)) &&
     // An empty list: the assets that the rule named were removed.
     (!assetIds || assetIds.some(id => id === alert.assetId || id === alert.sourceId)) &&
-    matchesTags(rule, alert.event.asset.tags)
+    matchesTags(rule, alert.event.asset.tags) &&
+    isOwned(rule, alert)
   )
 }
 

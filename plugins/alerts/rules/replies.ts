@@ -34,6 +34,10 @@ export function ruleReplies(kinds: readonly AlertKind[]) {
       .example(null),
     tag_filter_mode: Joi.string().valid('any', 'all').allow(null).example(null),
     tag_filter_tags: list(Joi.string()).allow(null).example(null),
+    owners: list(Joi.string())
+      .allow(null)
+      .description('Ids of users and teams, and addresses, of which any owns the asset; null for all.')
+      .example(null),
     destination_ids: list(id).example([DESTINATION_ID_EXAMPLE]),
     cooldown_minutes: count
       .description('Within this time it sends one message per cause; later ones are postponed.')

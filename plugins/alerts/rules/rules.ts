@@ -9,6 +9,7 @@ import { noSuchDestination } from '../destinations/destinations.ts'
 import { AlertRule, Destination } from '../models.ts'
 import { reviewPostponed } from '../delivery/postponed.ts'
 import { LOCK_RULES, lockRule } from '../locks.ts'
+import { resolveRuleOwners } from './rule-owners.ts'
 
 export interface RuleInput {
   name?: string
@@ -18,6 +19,7 @@ export interface RuleInput {
   asset_ids?: string[] | null
   tag_filter_mode?: 'any' | 'all' | null
   tag_filter_tags?: string[] | null
+  owners?: string[] | null
   destination_ids?: string[]
   cooldown_minutes?: number
   is_active?: boolean
@@ -29,9 +31,10 @@ export interface RuleInput {
   severity?: Severity
 }
 
-/** @throws 404 for a destination or an asset that does not exist, 400 for a tag mode without tags */
-export async function createRule(server: Server, trx: Transaction, input: RuleInput): Promise<AlertRule> {
-  await requireKnownTargets(server, trx, input)
+/** @throws 404 for a destination or an asset that does not exist, 400 for a tag mode without tags or an unknown owner */
+export async function createRule(server: Server, trx: Transaction, given: RuleInput): Promise<AlertRule> {
+  await requireKnownTargets(server, trx, given)
+  const input = await resolveRuleOwners(server, trx, given)
   return AlertRule.query(trx)
     .insert({ id: v7(), ...withTagMode(ruleColumns(input), input) })
     .returning('*')
@@ -47,24 +50,27 @@ export async function findRule(trx: Transaction, id: string, lock = false): Prom
 
 /**
  * Changes the given fields of a rule that the caller has locked; null removes a filter.
- * @throws as `createRule`, and 400 for an active rule without a destination, or whose assets were
+ * @throws as `createRule`, and 400 for an active rule without a destination, or whose assets or owners were
  *   all removed
  */
 export async function changeRule(
   server: Server,
   trx: Transaction,
   rule: AlertRule,
-  input: RuleInput,
+  given: RuleInput,
 ): Promise<AlertRule> {
   const { id } = rule
-  await requireKnownTargets(server, trx, input, rule)
-  const { tagFilterMode, isActive, destinationIds, assetIds } = applyRuleInput(rule, input)
+  await requireKnownTargets(server, trx, given, rule)
+  const input = await resolveRuleOwners(server, trx, given, rule)
+  const { tagFilterMode, isActive, destinationIds, assetIds, owners } = applyRuleInput(rule, input)
   if (isActive && destinationIds.length === 0)
     throw invalidField('destination_ids', 'is empty: name a destination, or send is_active false')
   if (isActive && assetIds?.length === 0) {
     const problem = 'is empty since its assets were removed: name others, or send null for all assets'
     throw invalidField('asset_ids', problem)
   }
+  if (isActive && owners?.length === 0)
+    throw invalidField('owners', 'is empty since its owners were removed: name others, or send null for all')
   const [changed] = await AlertRule.query(trx)
     .where({ id })
     .patch({ ...ruleColumns(input), tagFilterMode, updatedAt: raw('now()') })

@@ -28,6 +28,11 @@ export function ruleSchemas(kinds: readonly AlertKind[]) {
     asset_ids: listOf(uuid, 1_000).allow(null),
     tag_filter_mode: Joi.string().valid('any', 'all').allow(null),
     tag_filter_tags: listOf(Joi.string().min(1).max(200), 100).allow(null),
+    owners: listOf(Joi.string().trim().min(1).max(254), 100)
+      .allow(null)
+      .description(
+        'Users, teams and addresses, of which any owns the asset: their ids, or the name of a team.',
+      ),
     destination_ids: listOf(uuid, 100),
     cooldown_minutes: Joi.number().integer().min(0).max(43_200),
     is_active: Joi.boolean().strict(),
@@ -47,6 +52,7 @@ export function ruleSchemas(kinds: readonly AlertKind[]) {
     asset_ids: rule.asset_ids,
     tag_filter_mode: rule.tag_filter_mode,
     tag_filter_tags: rule.tag_filter_tags,
+    owners: rule.owners,
     destination_ids: rule.destination_ids,
     cooldown_minutes: rule.cooldown_minutes,
   }

@@ -8,13 +8,13 @@ import { Company, type Invitation, type User } from '../models.ts'
 import { presentInvitation, presentUser } from '../present.ts'
 import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
-import { changeUser, listUsers, removeUser } from './users.ts'
+import { changeUser, listUsers, removeUser, type UserRemovalListener } from './users.ts'
 
 const route = routesOf('users')
 const userPath = '/api/v1/users/{user_id}'
 
 /** Users and invitations of the company, for its signed-in admins. */
-export const userRoutes: ServerRoute[] = [
+export const userRoutes = (removalListeners: readonly UserRemovalListener[]): ServerRoute[] => [
   route('GET', '/api/v1/users', access.users, {
     description: 'List the users of the company, newest first',
     notes: 'With their roles. Only signed-in admins may read it.',
@@ -63,6 +63,7 @@ export const userRoutes: ServerRoute[] = [
     async handler(request, h) {
       await inCompany(request, async trx => {
         const { user, revoked } = await removeUser(trx, callerId(request), param(request, 'user_id'))
+        for (const listener of removalListeners) await listener(trx, user)
         const { id, email, fullName, role } = user
         const details = { email, full_name: fullName, role, revoked_invitations: revoked }
         await auditRequest(request, trx, { action: 'user.removed', target: { type: 'user', id }, details })

@@ -9,6 +9,9 @@ import { endAllSessions } from '../sign-in/sessions.ts'
 
 export type UserChanges = Partial<Pick<User, 'role' | 'isActive'>>
 
+/** Called in the transaction that removes a user. */
+export type UserRemovalListener = (trx: Transaction, user: Pick<User, 'id' | 'email'>) => Promise<void>
+
 export function listUsers(trx: Transaction, page: Page): Promise<{ results: User[]; total: number }> {
   return pageOf(User.query(trx).orderBy(newestFirst('createdAt', 'id')), page)
 }

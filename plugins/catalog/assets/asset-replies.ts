@@ -13,6 +13,23 @@ const impact = Joi.valid('none', 'low', 'medium', 'high').description(
   'The worst of the changes that are open.',
 )
 
+const owners = Joi.array()
+  .items(
+    record({
+      type: Joi.valid('user', 'team', 'email', 'name'),
+      id: id.allow(null),
+      name: text,
+      email: Joi.string().allow(null),
+      origin: Joi.valid('manual', 'dbt', 'comment').description('Who named the owner.'),
+      inherited_from: record({ type: Joi.valid('tag', 'schema', 'source'), name: text })
+        .allow(null)
+        .description('What the owner is set for; null for the asset itself.'),
+    }).label('AssetOwner'),
+  )
+  .optional()
+  .description('Who owns it, by the most specific object that has owners.')
+  .example([])
+
 const freshnessDefaults = record({
   monitoring_mode: Joi.valid('auto_learn', 'explicit').optional(),
   sla_threshold: Joi.string().optional(),
@@ -119,6 +136,7 @@ export const sourceRecord = exampleRecord({
   auto_tag_enabled: flag
     .description('Whether discoveries tag columns by their names and types.')
     .example(true),
+  owners,
 }).label('Source')
 
 const column = record({
@@ -169,6 +187,7 @@ export const tableRecord = exampleRecord({
     error: count.description('Checks that could not run.'),
   }).example({ status: 'passing', passing: 5, failing: 0, error: 0 }),
   schema_change_status: impact.example('medium'),
+  owners,
   last_scan: record({
     at: time,
     checks: count.description('Checks that it ran.'),

@@ -302,6 +302,8 @@ export interface Operations {
           )[]
           /** The id or the qualified name of a table, or of a source with all its tables. */
           asset_id?: string
+          /** Alerts about what someone owns: the id of a user or a team, an address, or the name of a team. */
+          owner?: string
           /** Whether a message about it reached none of its destinations. */
           delivery_failed?: boolean
           /** A part of the title, the name of the rule, the qualified name, the notes or the resolution, in any case; no wildcards. */
@@ -397,6 +399,8 @@ export interface Operations {
           )[]
           /** The id or the qualified name of a table, or of a source with all its tables. */
           asset_id?: string
+          /** Alerts about what someone owns: the id of a user or a team, an address, or the name of a team. */
+          owner?: string
           /** Whether a message about it reached none of its destinations. */
           delivery_failed?: boolean
           /** A part of the title, the name of the rule, the qualified name, the notes or the resolution, in any case; no wildcards. */
@@ -542,6 +546,10 @@ export interface Operations {
         }
       }
       reply: ContractDraftData
+    }
+    '/api/v1/sdk/assets/{asset_id}/owners': {
+      options: { path: { asset_id: string | number } }
+      reply: AssetOwnersData
     }
     '/api/v1/sdk/assets/{asset_id}/profile': {
       options: {
@@ -962,6 +970,37 @@ export interface Operations {
       }
       reply: DeadJobPage
     }
+    '/api/v1/sdk/owners': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** What is set for a table, or for a source, its schemas and its tables. */
+          asset_id?: string
+          tag?: string
+          /** The id of a user or a team, an address, or the name of a team. */
+          owner?: string
+          /** A person, dbt, or the comment of a table. */
+          origin?: 'manual' | 'dbt' | 'comment'
+        }
+      }
+      reply: OwnershipListData
+    }
+    '/api/v1/sdk/owners/assets': {
+      options: {
+        query: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** The id of a user or a team, an address, or the name of a team. */
+          owner: string
+        }
+      }
+      reply: OwnedAssetListData
+    }
     '/api/v1/sdk/recommendations': {
       options: {
         query: {
@@ -1167,6 +1206,18 @@ export interface Operations {
       }
       reply: TagListData
     }
+    '/api/v1/sdk/teams': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: TeamListData
+    }
+    '/api/v1/sdk/teams/{id}': { options: { path: { id: string | number } }; reply: TeamData }
     '/api/v1/sdk/usage/tables': {
       options: {
         query?: {
@@ -1610,6 +1661,7 @@ export interface Operations {
     '/api/v1/sdk/tags': { options: { body: CreateTagRequest; idempotencyKey?: string }; reply: TagData }
     '/api/v1/sdk/tags/apply': { options: { body: ApplyTagsRequest }; reply: AppliedTagsData }
     '/api/v1/sdk/tags/bulk-apply': { options: { body: BulkApplyTagRequest }; reply: AppliedTagsData }
+    '/api/v1/sdk/teams': { options: { body: CreateTeamRequest; idempotencyKey?: string }; reply: TeamData }
     '/api/v1/sdk/validity/dry-run': { options: { body: DryRunRuleRequest }; reply: ValidityDryRunData }
     '/api/v1/sdk/validity/{asset_id}': {
       options: { path: { asset_id: string | number }; body: CreateRuleRequest; idempotencyKey?: string }
@@ -1679,6 +1731,7 @@ export interface Operations {
       }
       reply: EnforcedContractData
     }
+    '/api/v1/sdk/owners': { options: { body: SetOwnersRequest }; reply: SetOwnersData }
     '/console/session': { options: object; reply: ConsoleSession | undefined }
   }
   patch: {
@@ -1722,6 +1775,10 @@ export interface Operations {
         body: UpdateReferentialCheckRequest
       }
       reply: ReferentialCheckData
+    }
+    '/api/v1/sdk/teams/{id}': {
+      options: { path: { id: string | number }; body: UpdateTeamRequest }
+      reply: TeamData
     }
     '/api/v1/sdk/validity/{asset_id}/{rule_id}': {
       options: { path: { asset_id: string | number; rule_id: string | number }; body: UpdateRuleRequest }
@@ -1790,6 +1847,7 @@ export interface Operations {
       options: { path: { asset_id: string | number; metric_id: string | number } }
       reply: CheckRemovalData
     }
+    '/api/v1/sdk/owners/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/referential/{asset_id}/{check_id}': {
       options: { path: { asset_id: string | number; check_id: string | number } }
       reply: CheckRemovalData
@@ -1799,6 +1857,7 @@ export interface Operations {
       reply: SchemaMonitoringEndData
     }
     '/api/v1/sdk/tags/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
+    '/api/v1/sdk/teams/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/validity/{asset_id}/{rule_id}': {
       options: { path: { asset_id: string | number; rule_id: string | number } }
       reply: CheckRemovalData
@@ -1810,7 +1869,7 @@ export interface Operations {
 
 /** The POSTs that make nothing twice when they are repeated with the same `Idempotency-Key`; without `/api/v1/`. */
 export const IDEMPOTENT_POSTS: readonly string[] =
-  'api-keys contracts/export-jobs invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/contract-test sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/lineage/edges sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/validity/{asset_id}'.split(
+  'api-keys contracts/export-jobs invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/contract-test sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/lineage/edges sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/teams sdk/validity/{asset_id}'.split(
     ' ',
   )
 
@@ -2069,6 +2128,8 @@ export interface AlertRule {
   asset_ids: string[] | null
   tag_filter_mode: 'any' | 'all' | null
   tag_filter_tags: string[] | null
+  /** Ids of users and teams, and addresses, of which any owns the asset; null for all. */
+  owners: string[] | null
   destination_ids: string[]
   /** Within this time it sends one message per cause; later ones are postponed. */
   cooldown_minutes: number
@@ -2448,6 +2509,33 @@ export interface AssetCoverageData {
 
 export interface AssetData {
   data: Asset
+}
+
+export interface AssetOwner {
+  type: 'user' | 'team' | 'email' | 'name'
+  id: string | null
+  name: string
+  email: string | null
+  /** Who named the owner. */
+  origin: 'manual' | 'dbt' | 'comment'
+  /** What the owner is set for; null for the asset itself. */
+  inherited_from: {
+    type: 'tag' | 'schema' | 'source'
+    name: string
+  } | null
+}
+
+export interface AssetOwners {
+  asset_id: string
+  qualified_name: string
+  /** Those in force. */
+  owners: OwnerInForce[]
+  /** All that is set for the asset, its tags, its schema and its source, the most specific first. */
+  applicable: ApplicableOwner[]
+}
+
+export interface AssetOwnersData {
+  data: AssetOwners
 }
 
 export interface AssetPage {
@@ -3245,6 +3333,8 @@ export interface CreateAlertRuleRequest {
   asset_ids?: string[] | null
   tag_filter_mode?: 'any' | 'all' | null
   tag_filter_tags?: string[] | null
+  /** Users, teams and addresses, of which any owns the asset: their ids, or the name of a team. */
+  owners?: string[] | null
   destination_ids: string[]
   cooldown_minutes?: number
   is_active?: boolean
@@ -3648,6 +3738,13 @@ export interface CreateTagRequest {
   object_type?: 'table' | 'column'
   category?: 'business' | 'technical' | 'governance'
   description?: string | null
+}
+
+export interface CreateTeamRequest {
+  name: string
+  description?: string | null
+  /** Ids of users, and addresses; replaces all members. */
+  members?: string[]
 }
 
 export interface CreateWatchRequest {
@@ -4110,6 +4207,8 @@ export interface DryRunRuleRequest {
 
 export interface EmailConfig {
   to: string[] | string
+  /** Mail about an asset goes to its owners; `to` gets it if there is none with an address. Tests go to `to`. */
+  to_owners?: boolean
 }
 
 export interface EndAlertRequest {
@@ -5266,6 +5365,71 @@ export interface OperationsData {
   data: Operations
 }
 
+export interface OwnedAsset {
+  id: string
+  qualified_name: string
+  asset_type: string
+  origin: 'manual' | 'dbt' | 'comment'
+  /** What the owner is set for; null for the asset itself. */
+  inherited_from: {
+    type: 'tag' | 'schema' | 'source'
+    name: string
+  } | null
+}
+
+export interface OwnedAssetList {
+  assets: OwnedAsset[]
+  pagination: Pagination
+}
+
+export interface OwnedAssetListData {
+  data: OwnedAssetList
+}
+
+export interface OwnerInForce {
+  /** `name` is one that dbt or a comment gives, of which there is no team. */
+  type: 'user' | 'team' | 'email' | 'name'
+  id: string | null
+  name: string
+  email: string | null
+  origin: 'manual' | 'dbt' | 'comment'
+  /** What the owner is set for; null for the asset itself. */
+  inherited_from: {
+    type: 'tag' | 'schema' | 'source'
+    name: string
+  } | null
+}
+
+export interface Ownership {
+  id: string
+  subject: {
+    type: 'source' | 'schema' | 'table' | 'tag'
+    /** The table, or the source; null for a tag. */
+    asset_id: string | null
+    name: string
+  }
+  owner: {
+    /** `name` is one that dbt or a comment gives, of which there is no team. */
+    type: 'user' | 'team' | 'email' | 'name'
+    id: string | null
+    name: string
+    email: string | null
+  }
+  origin: 'manual' | 'dbt' | 'comment'
+  /** The dbt project, or the source of the comment. */
+  reported_by: string | null
+  created_at: string
+}
+
+export interface OwnershipList {
+  ownerships: Ownership[]
+  pagination: Pagination
+}
+
+export interface OwnershipListData {
+  data: OwnershipList
+}
+
 export interface PagerdutyConfig {
   /** Another address for EU accounts, or for a service with the same API. */
   url?: string
@@ -5396,6 +5560,8 @@ export interface PreviewAlertRuleRequest {
   asset_ids?: string[] | null
   tag_filter_mode?: 'any' | 'all' | null
   tag_filter_tags?: string[] | null
+  /** Users, teams and addresses, of which any owns the asset: their ids, or the name of a team. */
+  owners?: string[] | null
   destination_ids?: string[]
   cooldown_minutes?: number
   /** A stored rule to start from. */
@@ -6137,6 +6303,25 @@ export interface SearchMatchesData {
   data: SearchMatches
 }
 
+export interface SetOwners {
+  ownerships: Ownership[]
+}
+
+export interface SetOwnersData {
+  data: SetOwners
+}
+
+export interface SetOwnersRequest {
+  /** A table or a source, by its id or qualified name. */
+  asset_id?: string
+  /** A schema of the source in `asset_id`: `catalog.schema`, or `schema`. */
+  schema?: string
+  /** A tag, in place of an asset. */
+  tag?: string
+  /** Ids of users and teams, addresses, or names of teams. An empty list removes the owners. */
+  owners: string[]
+}
+
 export interface SeverityCounts {
   info: number
   warning: number
@@ -6270,6 +6455,8 @@ export interface Source {
   tags_mode: 'auto' | 'manual'
   /** Whether discoveries tag columns by their names and types. */
   auto_tag_enabled: boolean
+  /** Who owns it, by the most specific object that has owners. */
+  owners?: AssetOwner[]
 }
 
 export interface SourceData {
@@ -6470,6 +6657,8 @@ export interface Table {
   }
   /** The worst of the changes that are open. */
   schema_change_status: 'none' | 'low' | 'medium' | 'high'
+  /** Who owns it, by the most specific object that has owners. */
+  owners?: AssetOwner[]
   /** The last scan for checks in the last 90 days, and what it cost the source. Left out of lists. */
   last_scan?: LastScan | null
   /** Left out of lists and with include_columns=false. */
@@ -6561,6 +6750,35 @@ export interface TagListData {
   data: TagList
 }
 
+export interface Team {
+  id: string
+  name: string
+  description: string | null
+  members: TeamMember[]
+  created_at: string
+  updated_at: string
+}
+
+export interface TeamData {
+  data: Team
+}
+
+export interface TeamList {
+  teams: Team[]
+  pagination: Pagination
+}
+
+export interface TeamListData {
+  data: TeamList
+}
+
+export interface TeamMember {
+  type: 'user' | 'email'
+  id: string | null
+  name: string
+  email: string
+}
+
 export interface TeamsConfig {
   /** The address of a workflow that starts when a Teams webhook request is received. */
   webhook_url: string
@@ -6635,6 +6853,8 @@ export interface UpdateAlertRuleRequest {
   asset_ids?: string[] | null
   tag_filter_mode?: 'any' | 'all' | null
   tag_filter_tags?: string[] | null
+  /** Users, teams and addresses, of which any owns the asset: their ids, or the name of a team. */
+  owners?: string[] | null
   destination_ids?: string[]
   cooldown_minutes?: number
   is_active?: boolean
@@ -6803,6 +7023,13 @@ export interface UpdateRuleRequest {
 export interface UpdateStepRequest {
   chapter: 'connect' | 'discover' | 'freshness' | 'schema'
   step: number
+}
+
+export interface UpdateTeamRequest {
+  name?: string
+  description?: string | null
+  /** Ids of users, and addresses; replaces all members. */
+  members?: string[]
 }
 
 export interface UpdateUserRequest {
@@ -7143,6 +7370,12 @@ export type AlertEvent =
   | ReferentialFailureEvent
   | FreshnessViolationEvent
   | ContractViolationEvent
+
+export type ApplicableOwner = OwnerInForce & {
+  ownership_id: string
+  /** False where a more specific object, or a person, says otherwise. */
+  is_in_force: boolean
+}
 
 export type Asset = Source | Table
 

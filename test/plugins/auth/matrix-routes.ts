@@ -50,6 +50,8 @@ export type Kind =
   | 'contract'
   | 'contractExport'
   | 'recommendation'
+  | 'team'
+  | 'ownership'
 
 /** Gives the id of a thing: that of the caller's company, another company's, or one made up. */
 export type Id = (kind: Kind) => string
@@ -430,6 +432,24 @@ export const ROUTES: Record<string, Classified> = {
     body: id => ({ asset_id: id('table'), check_id: id('metric') }),
   },
   'DELETE /api/v1/sdk/chart-links/{id}': { access: 'write', ...is('chartLink') },
+
+  // Owners.
+  'GET /api/v1/sdk/teams': { access: 'read' },
+  'POST /api/v1/sdk/teams': {
+    access: 'write',
+    body: () => ({ name: randomUUID(), members: ['jane@example.com'] }),
+  },
+  'GET /api/v1/sdk/teams/{id}': { access: 'read', ...is('team') },
+  'PATCH /api/v1/sdk/teams/{id}': { access: 'write', ...is('team'), body: () => ({ description: 'Books' }) },
+  'DELETE /api/v1/sdk/teams/{id}': { access: 'write', ...is('team') },
+  'GET /api/v1/sdk/owners': { access: 'read', query: onTable },
+  'PUT /api/v1/sdk/owners': {
+    access: 'write',
+    body: id => ({ asset_id: id('table'), owners: ['jane@example.com'] }),
+  },
+  'DELETE /api/v1/sdk/owners/{id}': { access: 'write', ...is('ownership') },
+  'GET /api/v1/sdk/owners/assets': { access: 'read', query: () => ({ owner: 'jane@example.com' }) },
+  'GET /api/v1/sdk/assets/{asset_id}/owners': { access: 'read' },
 
   // Freshness.
   'GET /api/v1/freshness': { access: 'read', query: id => ({ asset: id('table') }) },

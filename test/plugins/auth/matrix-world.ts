@@ -228,6 +228,14 @@ async function fillChecks(app: TestServer, holding: Holding): Promise<void> {
     asset_id: ids.table,
     check_id: ids.metric,
   })
+  ids.team = await made(app, holding, '/api/v1/sdk/teams', { name: 'Finance' })
+  const owned = await app.ask(
+    'PUT',
+    '/api/v1/sdk/owners',
+    { asset_id: ids.table, owners: [ids.team] },
+    holding.credentials.owner,
+  )
+  ids.ownership = owned.body.data.ownerships[0].id
   ids.contract = `orders-${randomUUID()}`
   const contract = { contract: CONTRACT, source: ids.source }
   const stored = await app.ask(

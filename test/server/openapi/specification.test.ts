@@ -83,6 +83,7 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^\w+ \/api\/v1\/sdk\/monitors\/|^GET \/api\/public\/schemas\/monitors\.json$/,
     'checks that stand in files, and their schema for editors',
   ],
+  [/^\w+ \/api\/v1\/sdk\/(owners|teams)(\/|$)/, 'who owns what, and to whom alerts go'],
   [/^\w+ \/api\/v1\/sdk\/coverage\//, 'which tables are watched, for the published client: decisions 16'],
   [
     /^\w+ \/api\/v1\/sdk\/recommendations(\/|$)/,

@@ -110,6 +110,7 @@ async function fill(sourceId: string, keptId: string) {
      values (gen_random_uuid(), $1, $2, '{}', 'allow')`,
     [tenant.companyId, sourceId],
   )
+  await send('PUT', '/sdk/owners', { asset_id: orders, owners: ['jane@example.com'] })
   await send('POST', `/sdk/assets/${sourceId}/watch`, { level: 'light' })
   await send('GET', `/sdk/recommendations?asset_id=${sourceId}`)
   await send('PATCH', '/auth/preferences', { default_asset_id: orders }, tenant.token)

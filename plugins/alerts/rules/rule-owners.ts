@@ -1,0 +1,71 @@
+import type { Server } from '@hapi/hapi'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { invalidField } from '../../../server/http/errors.ts'
+import { LOCK_RULES } from '../locks.ts'
+import type { Alert, AlertRule } from '../models.ts'
+
+/** Whether an alert is of an asset that one of a rule's owners owns. */
+export type OwnerMatch = (
+  rule: Pick<AlertRule, 'owners'>,
+  alert: Pick<Alert, 'assetId' | 'sourceId'>,
+) => boolean
+
+/**
+ * Loads the owners of the assets of alerts, as they are now, if a rule asks for any. An alert without an asset belongs to
+ * its source.
+ */
+export async function loadOwnerMatch(
+  server: Server,
+  trx: Transaction,
+  rules: readonly Pick<AlertRule, 'owners'>[],
+  alerts: readonly Pick<Alert, 'assetId' | 'sourceId'>[],
+): Promise<OwnerMatch> {
+  if (!rules.some(({ owners }) => owners?.length)) return ({ owners }) => !owners
+  const ids = new Set(alerts.flatMap(alert => assetOf(alert) ?? []))
+  const keys = await server.plugins.alerts.ownerLookup()?.loadOwnerKeys(trx, [...ids])
+  return ({ owners }, alert) => {
+    // An empty list: the owners that the rule named were removed.
+    if (!owners) return true
+    const own = keys?.get(assetOf(alert) ?? '')
+    return owners.some(owner => own?.has(owner) ?? false)
+  }
+}
+
+function assetOf({ assetId, sourceId }: Pick<Alert, 'assetId' | 'sourceId'>): string | null {
+  return assetId ?? sourceId
+}
+
+/**
+ * What a rule stores of the owners in a body. Those that it has already are not looked up, since a client may send back
+ * what it read.
+ * @throws 400 for an owner that is not known
+ */
+export async function resolveRuleOwners<Input extends { owners?: string[] | null }>(
+  server: Server,
+  trx: Transaction,
+  input: Input,
+  rule?: Pick<AlertRule, 'owners'>,
+): Promise<Input> {
+  if (!input.owners) return input
+  const lookup = server.plugins.alerts.ownerLookup()
+  if (!lookup) throw invalidField('owners', 'needs the feature that knows owners, which this server lacks')
+  const former = new Set(rule?.owners)
+  const added = input.owners.filter(owner => !former.has(owner))
+  const resolved = await lookup.resolveOwners(trx, added, 'owners')
+  return { ...input, owners: [...new Set([...input.owners.filter(owner => former.has(owner)), ...resolved])] }
+}
+
+export async function forgetOwners(trx: Transaction, removed: readonly string[]): Promise<void> {
+  await rows(
+    trx,
+    `with naming as (
+       select id, array(select unnest(owners) except select unnest(cast(:removed as text[]))) as others
+         from alert_rules
+        where company_id = :companyId and owners && cast(:removed as text[])
+        ${LOCK_RULES})
+     update alert_rules r
+        set owners = others, is_active = r.is_active and cardinality(others) > 0, updated_at = now()
+       from naming n where r.company_id = :companyId and r.id = n.id`,
+    { companyId: companyOf(trx), removed: [...removed] },
+  )
+}
