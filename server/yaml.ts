@@ -8,6 +8,7 @@ import {
   LineCounter,
   parseDocument,
   type Document,
+  type ScalarTag,
 } from 'yaml'
 
 /** A place in a text; both numbers start at 1. */
@@ -51,6 +52,16 @@ interface ParseOptions {
   what: string
   /** Includes aliases within the values of aliases. Defaults to 100. */
   maxAliases?: number
+  /** Whether `yes`, `no`, `on` and `off` are booleans, as in YAML 1.1. Defaults to false. */
+  hasWordBooleans?: boolean
+}
+
+/** The words of YAML 1.1, but not `y` and `n`, which PyYAML and others take for texts too. */
+const WORD_BOOLEANS: ScalarTag = {
+  tag: 'tag:yaml.org,2002:bool',
+  default: true,
+  test: /^(?:yes|Yes|YES|on|On|ON|no|No|NO|off|Off|OFF)$/,
+  resolve: text => /^(?:yes|on)$/i.test(text),
 }
 
 export const TOO_DEEP = {
@@ -63,13 +74,17 @@ const MAX_FAILURES = 100
  * Parses YAML 1.2 with its core schema: dates are texts, `<<` is an ordinary key. JSON is YAML.
  * @throws YamlParseError unless the text is a single YAML document
  */
-export function parseYaml(text: string, { what, maxAliases = 100 }: ParseOptions): ParsedYaml {
+export function parseYaml(
+  text: string,
+  { what, maxAliases = 100, hasWordBooleans = false }: ParseOptions,
+): ParsedYaml {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     version: '1.2',
     // Set, since a directive in the text may choose another version with another schema.
     schema: 'core',
     merge: false,
+    ...(hasWordBooleans && { customTags: tags => [WORD_BOOLEANS, ...tags] }),
     resolveKnownTags: false,
     // The library's check takes quadratic time; `inspectNodes` does it in linear time.
     uniqueKeys: false,

@@ -31,7 +31,11 @@ const MODEL_PARTS = ['models', 'seeds', 'snapshots'] as const
  * @throws YamlParseError
  */
 export function importDbt(files: readonly ImportFile[], draft: ImportDraft, options: DbtOptions): void {
-  const read = files.map(({ name, text }) => ({ name, ...parseYaml(text, { what: 'dbt properties file' }) }))
+  const read = files.map(({ name, text }) => ({
+    name,
+    // dbt reads its files with PyYAML.
+    ...parseYaml(text, { what: 'dbt properties file', hasWordBooleans: true }),
+  }))
   const sources = new Map<string, string>()
   for (const { value } of read)
     for (const { node, source } of sourceTables(value))
@@ -45,6 +49,10 @@ export function importDbt(files: readonly ImportFile[], draft: ImportDraft, opti
           textOr(isRecord(node.config) ? node.config.alias : undefined, String(node.name)),
         )
         const table = options.schema === undefined ? alias : `${options.schema}.${alias}`
+        if (isDisabled(node)) {
+          leaveDisabled({ node, table, at: [part, String(index)], file, positionOf }, draft)
+          continue
+        }
         importNode({ node, table, at: [part, String(index)], file, positionOf }, draft, {
           ...options,
           sources,
@@ -52,6 +60,10 @@ export function importDbt(files: readonly ImportFile[], draft: ImportDraft, opti
       }
     for (const { node, source, at } of sourceTables(value)) {
       const place = { node, table: sourcePath(source, node), at, file, positionOf }
+      if (isDisabled(node, source)) {
+        leaveDisabled(place, draft)
+        continue
+      }
       importNode(place, draft, { ...options, sources })
       importFreshness(place, source, draft)
     }
@@ -80,6 +92,17 @@ export function importDbt(files: readonly ImportFile[], draft: ImportDraft, opti
       )
     }
   }
+}
+
+/** Whether a table is left out of the project. What is said of a table goes before what is said of its source. */
+function isDisabled(...owners: Fields[]): boolean {
+  const said = owners.map(owner => configOf(owner).enabled ?? owner.enabled)
+  return said.find(enabled => enabled !== undefined && enabled !== null) === false
+}
+
+function leaveDisabled({ node, table, at, file, positionOf }: Place, draft: ImportDraft): void {
+  const construct = { file, line: positionOf(at)?.line ?? null, name: String(node.name) }
+  draft.leave(construct, `${table} is disabled, so that dbt runs none of its tests`)
 }
 
 /** A table of a file. */

@@ -189,3 +189,35 @@ t.test('the freshness of a table takes from that of its source what it does not 
   )
   t.end()
 })
+
+t.test('words of YAML 1.1 are the booleans that dbt reads', t => {
+  t.match(one('          - unique: {config: {enabled: no}}').left, [{ reason: /disabled/ }])
+  t.match(one('          - accepted_values: {values: [Yes, off, "on", y]}'), {
+    checks: { validity: [{ rule_config: { allowed_values: [true, false, 'on', 'y'] } }] },
+  })
+  const { document } = convert({
+    'schema.yml': column('          - not_null: {config: {where: "a = \'no\'"}}'),
+  })
+  t.match(JSON.stringify(document), /a = 'no'/)
+  t.end()
+})
+
+t.test('disabled models and sources are listed, and not imported', t => {
+  const node = (more: string) => `{name: orders, ${more}columns: [{name: id, data_tests: [unique]}]}`
+  for (const more of ['config: {enabled: false}, ', 'enabled: off, ']) {
+    const { document, left } = convert({ 'schema.yml': `models:\n  - ${node(more)}` })
+    t.same(document.tables, {})
+    t.match(left, [{ name: 'orders', line: 2, reason: /orders is disabled/ }])
+  }
+  const source = (more: string, own = '') =>
+    convert({
+      's.yml': `sources:\n  - name: shop\n    ${more}\n    freshness: {error_after: {count: 1, period: day}}\n    loaded_at_field: at\n    tables: [${node(own)}]`,
+    })
+  const { document, left } = source('config: {enabled: no}')
+  t.same(document.tables, {})
+  t.match(left, [{ reason: /shop.orders is disabled/ }])
+  t.match(source('config: {enabled: no}', 'config: {enabled: yes}, ').document.tables, {
+    'shop.orders': { checks: { validity: [{ rule_type: 'UNIQUE' }] } },
+  })
+  t.end()
+})
