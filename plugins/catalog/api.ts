@@ -154,6 +154,8 @@ export interface CatalogApi {
   discoveryReaders(): readonly DiscoveryReader[]
   /** Adds what a feature knows to the records of assets, and deletes it with them. */
   extendAssets(extension: AssetExtension): void
+  /** What all features know of tables, by id: fields of their records as lists show them, `quality`, `freshness`. */
+  readTableFields(trx: Transaction, tableIds: readonly string[]): Promise<Map<string, object>>
   /** The last outcomes of the checks of all features. */
   outcomeQueries(): OutcomeQuery[]
   /** The tables that the checks of all features watch, and those whose source is discovered on schedule. */

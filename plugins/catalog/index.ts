@@ -19,6 +19,7 @@ import { statementTimeoutMs, withConnection } from './sources/connections.ts'
 import { demoSources } from './demo.ts'
 import { discoverJob, dispatchDiscoveries } from './discovery/jobs.ts'
 import type { AssetExtension } from './assets/asset-extensions.ts'
+import { readExtensionFields } from './assets/table-record.ts'
 import { patternMatcher } from './discovery/patterns.ts'
 import { pruneJob, schemaChangePartitions } from './discovery/prune.ts'
 import { routes } from './assets/routes.ts'
@@ -145,6 +146,7 @@ export const catalog: Plugin<undefined> = {
         for (const { health } of extensions) if (health) parts.push(await health(trx, since))
         return parts
       },
+      readTableFields: (trx, tableIds) => readExtensionFields(trx, extensions, tableIds),
       outcomeQueries: () => extensions.flatMap(extension => extension.outcomes?.() ?? []),
     } satisfies CatalogApi)
   },

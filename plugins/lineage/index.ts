@@ -12,7 +12,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Which tables are made from which. */
 export const lineage: Plugin<undefined> = {
   name: 'lineage',
-  dependencies: ['auth', 'catalog'],
+  dependencies: ['auth', 'alerts', 'catalog'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       lineage: {

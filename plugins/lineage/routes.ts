@@ -44,7 +44,7 @@ export const routes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const root = await findRoot(request, trx, param(request, 'asset_id'))
-        return { data: await readGraph(trx, root, queryOf<GraphQuery>(request)) }
+        return { data: await readGraph(request.server, trx, root, queryOf<GraphQuery>(request)) }
       }),
   }),
   route('GET', edges, access.read, {

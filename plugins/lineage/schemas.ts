@@ -27,6 +27,9 @@ export const walkQuery = Joi.object({
     .default('both')
     .description('What the table is made from, what is made from it, or both.'),
   columns: queryBoolean.default(false).description('Whether edges show the columns that are known.'),
+  details: queryBoolean
+    .default(false)
+    .description('Whether nodes show the health of tables, and how many neighbours they have.'),
   include: Joi.valid('foreign_keys').description('Also follows foreign keys, which move no data.'),
 })
 
@@ -61,6 +64,20 @@ const node = record({
   owners: Joi.array().items(record({ name: held.text.allow(null), email: held.text.allow(null) })),
   upstream_distance: away.description('Steps against the flow of data; null where it does not lie there.'),
   downstream_distance: away.description('Steps along the flow of data; null where it does not lie there.'),
+  health: record({
+    quality_status: Joi.valid('passing', 'failing', 'error', 'none'),
+    freshness_status: Joi.valid('fresh', 'stale', 'error', 'unknown'),
+    schema_change_status: Joi.valid('none', 'low', 'medium', 'high'),
+    open_alerts: held.count,
+  })
+    .allow(null)
+    .optional()
+    .label('LineageNodeHealth')
+    .description('Null outside the catalog; there on request.'),
+  upstream_count: held.count
+    .optional()
+    .description('What it is made from, in the graph or not; there on request.'),
+  downstream_count: held.count.optional().description('What is made from it, in the graph or not.'),
 }).label('LineageGraphNode')
 
 const origin = Joi.valid(...LINEAGE_ORIGINS)

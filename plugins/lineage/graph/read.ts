@@ -1,5 +1,7 @@
+import type { Server } from '@hapi/hapi'
 import type { Asset } from '../../catalog/api.ts'
 import type { Transaction } from '../../../server/database/database.ts'
+import { readDetails } from './details.ts'
 import { describeEdges, edgeKey, edgesOfSource } from './edges.ts'
 import { readNodes, type GraphNode } from './nodes.ts'
 import { presentEdge, presentGraphNode, presentNode, presentSource } from './present.ts'
@@ -14,6 +16,7 @@ export interface GraphQuery {
   depth: number
   direction: Direction | 'both'
   columns: boolean
+  details: boolean
   include?: 'foreign_keys'
 }
 
@@ -21,7 +24,12 @@ export interface GraphQuery {
 export type GraphRoot = Asset | { outside: GraphNode }
 
 /** The graph around a table or an outside node, or that of a source, which knows no direction and no depth. */
-export async function readGraph(trx: Transaction, root: GraphRoot, query: GraphQuery): Promise<object> {
+export async function readGraph(
+  server: Server,
+  trx: Transaction,
+  root: GraphRoot,
+  query: GraphQuery,
+): Promise<object> {
   const start = 'outside' in root ? root.outside.id : root.table?.id
   const found =
     start === undefined
@@ -34,6 +42,9 @@ export async function readGraph(trx: Transaction, root: GraphRoot, query: GraphQ
   // Between the statements, a table may have gone.
   const edges = found.edges.filter(edge => names.has(edge.upstreamId) && names.has(edge.downstreamId))
   const described = await describeEdges(trx, edges, { withColumns: query.columns })
+  const details = query.details
+    ? await readDetails(server, trx, nodes, { foreignKeys: query.include === 'foreign_keys' })
+    : undefined
   const rootNode = nodes.find(({ id }) => id === start)
   const { upstream, downstream } = found.distances
   const onSide = (side: ReadonlyMap<string, number> | undefined) =>
@@ -48,6 +59,7 @@ export async function readGraph(trx: Transaction, root: GraphRoot, query: GraphQ
       ...presentGraphNode(node),
       upstream_distance: upstream?.get(node.id) ?? null,
       downstream_distance: downstream?.get(node.id) ?? null,
+      ...details?.get(node.id),
     })),
     edges: described.map(edge => presentEdge(edge, names, query.columns)),
     is_complete: found.isComplete,

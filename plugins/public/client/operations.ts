@@ -893,6 +893,8 @@ export interface Operations {
           direction?: 'both' | 'upstream' | 'downstream'
           /** Whether edges show the columns that are known. */
           columns?: boolean
+          /** Whether nodes show the health of tables, and how many neighbours they have. */
+          details?: boolean
           /** Also follows foreign keys, which move no data. */
           include?: 'foreign_keys'
         }
@@ -4744,6 +4746,13 @@ export interface LineageNode {
   source_type: string | null
 }
 
+export interface LineageNodeHealth {
+  quality_status: 'passing' | 'failing' | 'error' | 'none'
+  freshness_status: 'fresh' | 'stale' | 'error' | 'unknown'
+  schema_change_status: 'none' | 'low' | 'medium' | 'high'
+  open_alerts: number
+}
+
 export interface LineageNodePage {
   data: LineageNode[]
   pagination: Pagination
@@ -7503,6 +7512,12 @@ export type LineageGraphNode = LineageNode & {
   upstream_distance: number | null
   /** Steps along the flow of data; null where it does not lie there. */
   downstream_distance: number | null
+  /** Null outside the catalog; there on request. */
+  health?: LineageNodeHealth | null
+  /** What it is made from, in the graph or not; there on request. */
+  upstream_count?: number
+  /** What is made from it, in the graph or not. */
+  downstream_count?: number
 }
 
 export type ListedFreshness = Freshness & {

@@ -57,6 +57,35 @@ t.test('edges show who reports them, when, how surely, and on request their colu
   t.match((await show(source)).edges, { length: 2 })
 })
 
+t.test('on request nodes show the health of tables and how many neighbours they have', async t => {
+  const { record, show, source, ids, name } = await world('a', 'b', 'c')
+  await record(['a > b', 'b > [weekly]'], { origin: 'view', sourceId: source, detail: 'main.b' })
+  await record(['b > c'], { origin: 'foreign_key', sourceId: source, detail: 'c_fk' })
+  const asset = { id: ids.get('b')!, qualifiedName: `${name}.main.main.b`, assetType: 'table', tags: [] }
+  await app.server.db.company(tenant.companyId, trx =>
+    app.server.plugins.alerts.raise(trx, {
+      ...{ type: 'schema_change', cause: ids.get('b')!, severity: 'warning', title: 'b changed' },
+      ...{ ruleName: 'b', sourceId: source, asset, details: {} },
+    }),
+  )
+  const { nodes } = await show('a', '?depth=1&details=true')
+  const healthy = { quality_status: 'none', freshness_status: 'unknown', schema_change_status: 'none' }
+  t.match(nodes, [
+    { name: 'a', health: { ...healthy, open_alerts: 0 }, upstream_count: 0, downstream_count: 1 },
+    { name: 'b', health: { ...healthy, open_alerts: 1 }, upstream_count: 1, downstream_count: 1 },
+  ])
+  const all = await show('b', '?details=true&include=foreign_keys')
+  t.match(
+    all.nodes.find(node => node.name === 'weekly'),
+    { health: null, upstream_count: 1, downstream_count: 0 },
+  )
+  t.match(
+    all.nodes.find(node => node.name === 'b'),
+    { downstream_count: 2 },
+  )
+  t.notOk('health' in (await show('a')).nodes[0]!)
+})
+
 t.test('an edge of a pipeline that is not seen for a month is stale, one by hand never', async t => {
   const { record, show } = await world('a', 'b', 'c')
   await record(['a > b'])
