@@ -52,6 +52,8 @@ export function metricResource(
       title: `Metric m_${id}`,
       details: { metric_type: metricType },
     }),
+    subjectOf: ({ tableId, metricType: type, columnName: column, groupByColumns: groups }) =>
+      groups.length > 0 ? null : { tableId, type, column },
     summarize,
     list: (request, assetId, query) =>
       inCompany(request, async trx => {

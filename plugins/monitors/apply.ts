@@ -7,7 +7,7 @@ import type { CheckOwner } from '../../server/http/check-owner.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
 import type { MonitorsFile } from './file/monitors-file.ts'
-import { makeKeys, refOf, type StoredCheck } from './keys.ts'
+import { makeKeys, refOf, subjectOf, type StoredCheck } from './keys.ts'
 import { changingSteps, makePlan, type Plan, type Step, type StoredState } from './plan.ts'
 import { forgetManaged, readManaged, saveManaged, type ManagedCheck } from './store.ts'
 import { assertRunnable, FaultList, kindsOf, listWanted, readWanted, type ReadCheck } from './wanted.ts'
@@ -17,6 +17,11 @@ export interface MonitorsRequest {
   files: readonly MonitorsFile[]
   /** Removes managed checks that no file has. */
   prune: boolean
+}
+
+export interface ApplyRequest extends MonitorsRequest {
+  /** The caller, as the audit log names it. */
+  by: string
 }
 
 export interface PlannedMonitors {
@@ -140,7 +145,7 @@ export async function applyMonitors(
   server: Server,
   companyId: string,
   assetId: string,
-  request: MonitorsRequest,
+  request: ApplyRequest,
   audit: (trx: Transaction, event: AuditEvent) => Promise<unknown>,
 ): Promise<PlannedMonitors> {
   const { source, wanted, plan: first } = await planMonitors(server, companyId, assetId, request)
@@ -151,7 +156,7 @@ export async function applyMonitors(
     // The engine was asked about the first plan only.
     if (changingSteps(plan).some(step => !asked.has(step.wanted.key))) throw changedMeanwhile()
     const events: AuditEvent[] = []
-    await applyPlan(server, trx, { source, plan, prune: request.prune }, events)
+    await applyPlan(server, trx, { source, plan, prune: request.prune, by: request.by }, events)
     // The entries lock the company's log, so they come last.
     for (const event of events) await audit(trx, event)
     return { source, plan }
@@ -164,7 +169,7 @@ const changedMeanwhile = () =>
 async function applyPlan(
   server: Server,
   trx: Transaction,
-  { source, plan, prune }: PlannedMonitors & { prune: boolean },
+  { source, plan, prune, by }: PlannedMonitors & Pick<ApplyRequest, 'prune' | 'by'>,
   events: AuditEvent[],
 ): Promise<void> {
   const kinds = kindsOf(server)
@@ -187,7 +192,13 @@ async function applyPlan(
       throw changedMeanwhile()
     manage(wanted, stored.id)
   }
-  for (const { stored } of removed) await remove(stored)
+  for (const { stored } of removed) {
+    await remove(stored)
+    const { kind, id } = stored
+    await server.plugins.scans.notifyStopped(trx, source, {
+      ...{ kind, id, how: 'removed', subject: subjectOf(stored), by },
+    })
+  }
   for (const { action, wanted, stored } of steps) {
     if (action === 'replace' && stored) await remove(stored)
     if (action === 'create' || action === 'replace')

@@ -1,4 +1,4 @@
-import type { CheckFields, CheckKind, DeclaredCheck } from '../scans/api.ts'
+import type { CheckFields, CheckKind, CheckSubject, DeclaredCheck } from '../scans/api.ts'
 
 /** A stored check of one kind. */
 export interface StoredCheck extends DeclaredCheck {
@@ -6,6 +6,16 @@ export interface StoredCheck extends DeclaredCheck {
 }
 
 export const refOf = (kind: CheckKind, checkId: string): string => `${kind} ${checkId}`
+
+/** What a check is about; null of a metric by groups. */
+export function subjectOf({ kind, tableId, fields }: StoredCheck): CheckSubject | null {
+  const groups = fields.group_by_columns
+  if (Array.isArray(groups) && groups.length > 0) return null
+  const text = (...names: string[]) =>
+    names.map(name => fields[name]).find(value => typeof value === 'string') ?? null
+  const type = kind === 'validity' || kind === 'metric' ? text('rule_type', 'metric_type') : kind
+  return type === null ? null : { tableId, type, column: text('column_name', 'child_column_name') }
+}
 
 const MAX_KEY_CHARACTERS = 150
 

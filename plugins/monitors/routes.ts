@@ -1,5 +1,5 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
 import { applyMonitors, findMonitored, planMonitors, readState, type MonitorsRequest } from './apply.ts'
@@ -68,7 +68,8 @@ export const routes: ServerRoute[] = [
       const wanted = readRequest(request)
       const { companyId } = caller(request)
       const assetId = param(request, 'asset_id')
-      const applied = await applyMonitors(request.server, companyId, assetId, wanted, (trx, event) =>
+      const asked = { ...wanted, by: actorOf(caller(request)) }
+      const applied = await applyMonitors(request.server, companyId, assetId, asked, (trx, event) =>
         auditRequest(request, trx, event),
       )
       return { data: presentPlan(applied, wanted.prune) }

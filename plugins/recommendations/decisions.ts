@@ -1,7 +1,10 @@
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
+import type { StoppedCheck } from '../scans/api.ts'
 import type { TableSuggestion } from './create.ts'
 import { StoredRecommendation } from './models.ts'
 import type { ComputedPast } from './past.ts'
+import { KIND_OF_TYPE, type CheckTypeName } from './rules/evidence.ts'
+import { suggestionId } from './rules/suggest.ts'
 
 /** A recommendation and its place, as rows of decisions need it. */
 interface DecidedRow {
@@ -41,6 +44,28 @@ export async function saveDecision(
       .insert(chunk)
       .onConflict('id')
       .merge(['decision', 'reason', 'decidedBy', 'decidedAt']),
+  )
+}
+
+/**
+ * Notes that a check was removed, so that its recommendation stays away whoever created the check. An earlier decision
+ * stays.
+ */
+export async function saveRemoval(
+  trx: Transaction,
+  sourceId: string,
+  { kind, how, subject, by }: StoppedCheck,
+): Promise<void> {
+  if (how !== 'removed' || !subject || !(subject.type in KIND_OF_TYPE)) return
+  const { tableId, column: columnName } = subject
+  const type = subject.type as CheckTypeName
+  const id = suggestionId(tableId, { kind, type, column: columnName })
+  await trx.raw(
+    `insert into recommendations as r (id, company_id, source_id, table_id, type, column_name, decision, decided_by, decided_at)
+     values (:id, :companyId, :sourceId, :tableId, :type, :columnName, 'applied', :by, now())
+     on conflict (id) do update set decision = 'applied', decided_by = excluded.decided_by, decided_at = excluded.decided_at
+       where r.decision is null`,
+    { id, companyId: companyOf(trx), sourceId, tableId, type, columnName, by },
   )
 }
 

@@ -3,6 +3,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 import type { RecommendationsApi } from './api.ts'
 import { applyOffers, isAtLevel } from './apply.ts'
 import { countJob, dispatchCounts } from './count-jobs.ts'
+import { saveRemoval } from './decisions.ts'
 import { publishedRoutes } from './published-routes.ts'
 import { routes } from './routes.ts'
 
@@ -20,6 +21,7 @@ export const recommendations: Plugin<undefined> = {
         page: '/api/public/docs/recommendations.md',
       },
     } satisfies Record<string, ApiTag>)
+    server.plugins.scans.afterStop((trx, source, check) => saveRemoval(trx, source.id, check))
     server.jobs.add(countJob, dispatchCounts)
     server.route([...routes, ...publishedRoutes])
     server.expose({

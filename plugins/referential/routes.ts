@@ -41,6 +41,7 @@ export function referentialResource(
     },
     replies,
     identify: ({ id, name }) => ({ id, title: `Referential check ${name}`, details: { name } }),
+    subjectOf: ({ tableId, childColumnName: column }) => ({ tableId, type: 'referential', column }),
     summarize,
     list: (request, assetId, query) =>
       inCompany(request, async trx => {

@@ -16,6 +16,7 @@ export type {
   CheckFields,
   CheckKind,
   CheckRef,
+  CheckSubject,
   DeclaredCheck,
   DeclaredChecks,
   RecordEvent,

@@ -5,7 +5,7 @@ import type { Readings, Transaction } from '../../server/database/database.ts'
 import type { ErrorCode } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
-import type { Declaration } from './declared/declared-checks.ts'
+import type { CheckSubject, Declaration } from './declared/declared-checks.ts'
 
 /** A page of a list, as its reply shows it, and how many items there are in all. */
 export interface PresentedPage {
@@ -41,6 +41,8 @@ export interface CheckResource<Row, Result extends Model> {
   >
   /** Its public id, its name at the start of a sentence, and what the audit log holds of it. */
   identify(row: Row): { id: string; title: string; details: object }
+  /** What it is about; null of one that is about a part of it only. */
+  subjectOf(row: Row): CheckSubject | null
   /** What the audit log holds of a new one besides. */
   createdDetails?(row: Row): object
   summarize(trx: Transaction, asset: Asset): Promise<object>

@@ -2,7 +2,7 @@ import type { Request, Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Model } from 'objection'
 import { validate as isUuid } from 'uuid'
-import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequest, type AuditEvent } from '../../server/http/audit.ts'
 import { warnOfChange, warnOfRemoval } from '../../server/http/check-owner.ts'
 import type { Transaction } from '../../server/database/database.ts'
@@ -47,7 +47,8 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
   }
   const notifyStopped = async (trx: Transaction, request: Request, row: Row, how: StoppedCheck['how']) => {
     const { source } = await assetOf(trx, request)
-    const check = { kind: resource.declaration.kind, id: identify(row).id, how }
+    const about = { subject: resource.subjectOf(row), by: actorOf(caller(request)) }
+    const check = { kind: resource.declaration.kind, id: identify(row).id, how, ...about }
     await server.plugins.scans.notifyStopped(trx, source, check)
   }
   const assetIdOf = (request: Request) => param(request, 'asset_id')

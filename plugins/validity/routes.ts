@@ -40,6 +40,7 @@ export function ruleResource(
     bulk: { body: schemas.newRules, reply: replies.createdMany },
     replies,
     identify: ({ uuid, name }) => ({ id: `v_${uuid}`, title: `Rule ${name}`, details: { name } }),
+    subjectOf: ({ tableId, ruleType: type, columnName: column }) => ({ tableId, type, column }),
     createdDetails: ({ ruleType }) => ({ rule_type: ruleType }),
     summarize,
     async list(request, assetId, query) {

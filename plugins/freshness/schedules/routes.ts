@@ -1,5 +1,5 @@
-import type { Request, Server, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest, fieldsOf } from '../../../server/http/audit.ts'
 import { warnOfChange, warnOfRemoval, type CheckOwner } from '../../../server/http/check-owner.ts'
 import type { Transaction } from '../../../server/database/database.ts'
@@ -94,7 +94,7 @@ export const scheduleRoutes: ServerRoute[] = [
       const changed = await inCompany(request, async trx => {
         const schedule = await patchSchedule(request.server, trx, id, patch)
         const owner = await ownerOf(request, trx, id)
-        if (patch.is_active === false) await notifyStopped(request.server, trx, schedule, 'paused')
+        if (patch.is_active === false) await notifyStopped(request, trx, schedule, 'paused')
         const event = scheduleEvent('updated', schedule, { fields: fieldsOf(patch) })
         await auditRequest(request, trx, event)
         return {
@@ -117,7 +117,7 @@ export const scheduleRoutes: ServerRoute[] = [
         const owner = await ownerOf(request, trx, id)
         const schedule = await deleteSchedule(request.server, trx, id)
         const { qualifiedName } = schedule
-        await notifyStopped(request.server, trx, schedule, 'removed')
+        await notifyStopped(request, trx, schedule, 'removed')
         await auditRequest(request, trx, scheduleEvent('removed', schedule, { table: qualifiedName }))
         return {
           data: {
@@ -131,13 +131,15 @@ export const scheduleRoutes: ServerRoute[] = [
 
 /** The entries of the audit log come after this, since they lock the log. */
 async function notifyStopped(
-  { plugins: { catalog, scans } }: Server,
+  request: Request,
   trx: Transaction,
-  { id, sourceId }: Pick<MonitoredTable, 'id' | 'sourceId'>,
+  { id, sourceId, tableId }: Pick<MonitoredTable, 'id' | 'sourceId' | 'tableId'>,
   how: StoppedCheck['how'],
 ): Promise<void> {
+  const { catalog, scans } = request.server.plugins
   const { source } = await catalog.findAsset(trx, sourceId)
-  await scans.notifyStopped(trx, source, { kind: 'freshness', id, how })
+  const about = { subject: { tableId, type: 'freshness', column: null }, by: actorOf(caller(request)) }
+  await scans.notifyStopped(trx, source, { kind: 'freshness', id, how, ...about })
 }
 
 async function ownerOf({ server }: Request, trx: Transaction, id: string): Promise<CheckOwner | undefined> {

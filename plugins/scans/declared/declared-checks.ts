@@ -84,11 +84,23 @@ export type FindOwners = (
   checkIds: readonly string[],
 ) => Promise<ReadonlyMap<string, CheckOwner>>
 
+/** What a check is about: a table, or a column of it, and the type of the check. */
+export interface CheckSubject {
+  tableId: string
+  /** Of a rule or metric; `referential` and `freshness` for the others. */
+  type: string
+  column: string | null
+}
+
 /** A check that measures nothing from now on: removed, or paused. */
 export interface StoppedCheck {
   kind: CheckKind
   id: string
   how: 'removed' | 'paused'
+  /** Null of a metric by groups, which is none of its table or column as a whole. */
+  subject: CheckSubject | null
+  /** The caller, as the audit log names it. */
+  by: string
 }
 
 /** Is told of checks that a caller stopped, in the transaction that did. */
