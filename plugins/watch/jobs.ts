@@ -2,10 +2,9 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { audit } from '../../server/http/audit.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { Job } from '../../server/jobs/jobs.ts'
-import { applyPolicy } from './policy.ts'
+import { applyPolicy, failRun } from './batches.ts'
 import type { WatchedTable } from './tables.ts'
 
 interface PolicyJobData {
@@ -15,44 +14,49 @@ interface PolicyJobData {
 
 const id = Joi.string().guid().required()
 
-/** Applies the policy of a source to what was discovered and profiled since. */
+/** Tries of one application before its run is said to have failed. */
+const MAX_ATTEMPTS = 3
+
+/**
+ * Applies the policy of a source to what was discovered, changed and profiled since, and profiles tables that never were.
+ * What a process that crashes has applied is not applied again. One of a source waits or runs.
+ */
 export const applyJob: Job<PolicyJobData> = {
   name: 'watch.apply',
   data: Joi.object({ company_id: id, source_id: id }),
-  queue: { expireSeconds: 14_400, retries: 2 },
+  queue: { expireSeconds: 14_400, retries: MAX_ATTEMPTS - 1 },
   concurrency: { local: 1, perGroup: 1 },
-  async work({ company_id: companyId, source_id: sourceId }, { server, signal }) {
-    const applied = await applyAndAudit(server, companyId, sourceId)
+  async work({ company_id: companyId, source_id: sourceId }, { server, signal, attempt }) {
+    const apply = async () => {
+      try {
+        return await applyPolicy(server, companyId, sourceId, signal)
+      } catch (error) {
+        if (attempt >= MAX_ATTEMPTS && !signal.aborted)
+          await server.db.company(companyId, trx => failRun(server, trx, sourceId, error as Error))
+        throw error
+      }
+    }
+    const applied = await apply()
     if (!applied) return { status: 'no policy' }
-    if (applied.level === 'light') return { created: applied.created }
-    const profiled = await profileNewTables(server, companyId, sourceId, applied.tables, signal)
-    const again = profiled > 0 ? await applyAndAudit(server, companyId, sourceId) : null
-    return { profiled, created: applied.created + (again?.created ?? 0) }
+    const { policy, looked, created } = applied
+    if (policy.level === 'light') return { looked, created }
+    const profiled = await profileNewTables(server, companyId, sourceId, applied.matched, signal)
+    const again = profiled > 0 ? await apply() : null
+    return { looked: looked + (again?.looked ?? 0), profiled, created: created + (again?.created ?? 0) }
   },
 }
 
-async function applyAndAudit(server: Server, companyId: string, sourceId: string) {
-  return server.db.company(companyId, async trx => {
-    const found = await applyPolicy(server, trx, sourceId).catch((error: unknown) => {
-      // The source was removed meanwhile.
-      if (hasCode(error, 'ASSET_NOT_FOUND')) return null
-      throw error
-    })
-    if (!found) return null
-    const { policy, tables, applied } = found
-    const created = Object.values(applied.created).reduce((sum, count) => sum + count, 0)
-    if (created > 0)
-      await audit(
-        trx,
-        { companyId, actor: 'system' },
-        {
-          action: 'watch.applied',
-          target: { type: 'source', id: sourceId },
-          details: { level: policy.level, created: applied.created },
-        },
-      )
-    return { level: policy.level, tables, created }
-  })
+/** Sends a job that applies the policy of a source, unless one waits or runs. */
+export async function sendApply(
+  { jobs }: Server,
+  trx: Transaction,
+  { companyId, sourceId }: { companyId: string; sourceId: string },
+): Promise<void> {
+  await jobs.send(
+    applyJob,
+    { company_id: companyId, source_id: sourceId },
+    { trx, group: sourceId, key: sourceId },
+  )
 }
 
 /** Profiles tables that never were, one after the other. A table that cannot be profiled waits for the next discovery. */
@@ -117,11 +121,10 @@ export const dispatchPolicies: Job = {
   data: Joi.object({}),
   every: '* * * * *',
   async work(_data, { server }) {
-    const due = await server.db.system(trx =>
-      rows<{ companyId: string; sourceId: string }>(trx, CLAIM_DUE_POLICIES),
-    )
-    for (const { companyId, sourceId } of due)
-      await server.jobs.send(applyJob, { company_id: companyId, source_id: sourceId }, { group: sourceId })
-    return { sources: due.length }
+    return server.db.system(async trx => {
+      const due = await rows<{ companyId: string; sourceId: string }>(trx, CLAIM_DUE_POLICIES)
+      for (const policy of due) await sendApply(server, trx, policy)
+      return { sources: due.length }
+    })
   },
 }

@@ -1,11 +1,11 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
-import { databaseNow } from '../../server/database/now.ts'
+import { databaseNow, timeOf } from '../../server/database/now.ts'
 import { apiError } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
 import type { AppliedRecommendations, WatchLevel } from '../recommendations/api.ts'
 import { WatchPolicy } from './models.ts'
-import { matchingTables, type WatchedTable } from './tables.ts'
+import type { WatchedTable } from './tables.ts'
 
 /** Which tables a policy watches, and with what. */
 export interface PolicyTerms {
@@ -14,19 +14,36 @@ export interface PolicyTerms {
   exclude_patterns: string[]
 }
 
-/** Stores what a source is watched with, in place of an earlier policy. */
-export async function savePolicy(trx: Transaction, source: Source, terms: PolicyTerms): Promise<void> {
-  await WatchPolicy.query(trx)
+/**
+ * Stores what a source is watched with, in place of an earlier policy.
+ * @param applied.runId the run that applies it and a client follows; null when the caller applies it now
+ */
+export async function savePolicy(
+  trx: Transaction,
+  source: Source,
+  terms: PolicyTerms,
+  { runId }: { runId: string | null },
+): Promise<WatchPolicy> {
+  return WatchPolicy.query(trx)
     .insert({
       sourceId: source.id,
       level: terms.level,
       includePatterns: terms.include_patterns,
       excludePatterns: terms.exclude_patterns,
-      appliedAt: databaseNow(),
-      updatedAt: databaseNow(),
+      appliedAt: runId === null ? databaseNow() : null,
+      requestedAt: runId === null ? null : databaseNow(),
+      // Each policy has a time of its own, also two of one transaction.
+      updatedAt: timeOf('clock_timestamp()'),
+      runId,
+      outcome: null,
     })
     .onConflict('sourceId')
     .merge()
+    .returning('*')
+}
+
+export function termsOf({ level, includePatterns, excludePatterns }: WatchPolicy): PolicyTerms {
+  return { level, include_patterns: includePatterns, exclude_patterns: excludePatterns }
 }
 
 /** The policy of a source; undefined without one. */
@@ -43,41 +60,25 @@ export async function removePolicy(trx: Transaction, { id, name }: Source): Prom
   return policy
 }
 
-/** The tables of a policy, and what became of its checks. */
-export interface PolicyResult {
-  tables: WatchedTable[]
-  applied: AppliedRecommendations
-}
-
-/** Creates what the terms of a policy lack. The caller has locked the source. */
-export async function applyTerms(
+/** Creates what terms of a policy lack on tables. The caller has locked the source. */
+export function applyTerms(
   server: Server,
   trx: Transaction,
-  { source, terms, by, isDryRun }: { source: Source; terms: PolicyTerms; by: string; isDryRun: boolean },
-): Promise<PolicyResult> {
+  { source, terms, tables, by, isDryRun }: TermsRequest,
+): Promise<AppliedRecommendations> {
   const { recommendations } = server.plugins
-  const tables = await matchingTables(server, trx, source, terms)
-  const applied = await recommendations.apply(trx, {
+  return recommendations.apply(trx, {
     ...{ source, by, isDryRun },
     tableIds: new Set(tables.map(({ id }) => id)),
     isWanted: recommendation => recommendations.isAtLevel(terms.level, recommendation),
   })
-  return { tables, applied }
 }
 
-/** Applies the stored policy of a source. @returns null without one, or when its source is gone or was not discovered */
-export async function applyPolicy(
-  server: Server,
-  trx: Transaction,
-  sourceId: string,
-): Promise<(PolicyResult & { policy: WatchPolicy; source: Source }) | null> {
-  // Locked first: a request that holds the lock may replace the policy meanwhile.
-  const source = await server.plugins.catalog.lockSource(trx, sourceId)
-  const policy = await WatchPolicy.query(trx).findById(sourceId)
-  if (!policy || !source.lastDiscoveryAt) return null
-  const { level, includePatterns, excludePatterns } = policy
-  const terms = { level, include_patterns: includePatterns, exclude_patterns: excludePatterns }
-  const result = await applyTerms(server, trx, { source, terms, by: 'policy', isDryRun: false })
-  await WatchPolicy.query(trx).findById(sourceId).patch({ appliedAt: databaseNow(), requestedAt: null })
-  return { ...result, policy, source }
+interface TermsRequest {
+  source: Source
+  terms: Pick<PolicyTerms, 'level'>
+  tables: readonly WatchedTable[]
+  /** As decisions on recommendations name a caller. */
+  by: string
+  isDryRun: boolean
 }

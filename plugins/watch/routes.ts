@@ -2,7 +2,8 @@ import type { ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
-import { applyJob } from './jobs.ts'
+import { presentStarted } from '../../server/http/run-accepted.ts'
+import { sendApply } from './jobs.ts'
 import type { WatchPolicy } from './models.ts'
 import { findPolicy, removePolicy } from './policy.ts'
 import { replies, watchBody, watchParams } from './schemas.ts'
@@ -17,13 +18,13 @@ export const routes: ServerRoute[] = [
     id: 'createWatch',
     description: 'Watch many tables of a source: row counts, freshness, key columns',
     notes:
-      'Creates what is missing and changes nothing that is there. With `row_count`, `freshness` or `keys` once, with the defaults of single checks. With `level` the choice is kept as the policy of the source, and applied to what each discovery and profile finds: what a person removes stays removed. With `dry_run` it returns what would be created, and what that costs at the source.',
+      'Creates what is missing and changes nothing that is there. With `row_count`, `freshness` or `keys` once, with the defaults of single checks. With `level` the choice is kept as the policy of the source, and applied to what each discovery and profile finds: what a person removes stays removed. With `dry_run` it returns what would be created, and what that costs at the source. A level for more than 500 tables is applied by a job: the answer is then 202.',
     validate: { params: watchParams, payload: watchBody },
     response: replies.watched,
-    handler: request =>
+    handler: (request, h) =>
       inCompany(request, async trx => {
         const body = bodyOf<WatchRequest>(request)
-        const { source, result } = await watchTables(request.server, trx, {
+        const { source, result, run } = await watchTables(request.server, trx, {
           ...{ assetId: param(request, 'asset_id'), by: actorOf(caller(request)), request: body },
         })
         const counts = {
@@ -32,21 +33,19 @@ export const routes: ServerRoute[] = [
           not_null: result.not_null.created,
           unique: result.unique.created,
         }
-        const { level, dry_run: isDryRun, recommended } = result
-        // The first profiles of its tables take a while.
-        if (level !== null && level !== 'light' && !isDryRun)
-          await request.server.jobs.send(
-            applyJob,
-            { company_id: source.companyId, source_id: source.id },
-            { trx, group: source.id },
-          )
+        const { level, dry_run: isDryRun, recommended, asset_id, matched } = result
         if (!isDryRun && (level !== null || Object.values(counts).some(count => count > 0)))
           await auditRequest(request, trx, {
             action: 'watch.created',
             target: { type: 'source', id: source.id },
-            details: { ...counts, ...(level !== null && { level, recommended }) },
+            details: run ? { level, matched } : { ...counts, ...(level !== null && { level, recommended }) },
           })
-        return { data: result }
+        // The first profiles of its tables take a while, and so do thousands of tables.
+        if (run || (level !== null && level !== 'light' && !isDryRun))
+          await sendApply(request.server, trx, { companyId: source.companyId, sourceId: source.id })
+        if (!run) return h.response({ data: result })
+        const started = presentStarted('Watching', run, '/api/v1/sdk/jobs')
+        return h.response({ data: { ...started, asset_id, matched, level } }).code(202)
       }),
   }),
   route('GET', watchPath, access.read, {

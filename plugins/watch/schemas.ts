@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { exampleRecord, held, inData, record, removal, reply } from '../../server/http/envelopes.ts'
-import { SKIP_REASONS } from './watch.ts'
+import { startedRun } from '../../server/http/run-accepted.ts'
+import { SKIP_REASONS } from './result.ts'
 
 const { id, count, flag, texts, time } = held
 
@@ -92,8 +93,29 @@ const policy = exampleRecord({
   updated_at: time.allow(null).example('2026-02-01T09:30:00.000Z'),
 }).label('WatchPolicy')
 
+const LEVELS = Joi.valid('light', 'standard', 'deep')
+
+const started = startedRun(
+  'Watching',
+  { id: '0196f2f4-1111-7222-8333-444455556666', jobPath: '/api/v1/sdk/jobs' },
+  {
+    asset_id: id,
+    matched: count.description('Active tables that match the patterns.'),
+    level: LEVELS,
+  },
+  { asset_id: '0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d', matched: 20_000, level: 'light' },
+)
+
 export const replies = {
   policy: reply(inData(policy)),
   removed: reply(removal('The policy was removed')),
-  watched: reply(inData(watched).description('What was created, what there was, and what was skipped')),
+  watched: {
+    status: {
+      200: inData(watched).description('What was created, what there was, and what was skipped'),
+      202: started.description(
+        'A level for many tables: the job creates its checks, and its result is what 200 returns',
+      ),
+    },
+    sample: 0,
+  },
 }

@@ -5,9 +5,12 @@ import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
 import type { BulkScheduleResult } from '../freshness/api.ts'
-import type { AppliedRecommendations, WatchLevel } from '../recommendations/api.ts'
+import type { WatchLevel } from '../recommendations/api.ts'
 import type { MissingCheckResult, MissingCheckTarget } from '../scans/api.ts'
-import { applyTerms, savePolicy } from './policy.ts'
+import { applyToTables, TABLES_PER_BATCH } from './batches.ts'
+import { presentOutcome } from './outcome.ts'
+import { applyTerms, findPolicy, savePolicy } from './policy.ts'
+import type { SkipReason, WatchedKind, WatchResult } from './result.ts'
 import { matchingTables, type WatchedTable } from './tables.ts'
 
 /** The body of `POST /sdk/assets/{asset_id}/watch`, validated. */
@@ -22,60 +25,35 @@ export interface WatchRequest {
   dry_run: boolean
 }
 
-export const SKIP_REASONS = [
-  'no_primary_key',
-  'composite_key',
-  'no_signal',
-  'unsupported',
-  'not_readable',
-] as const
-type SkipReason = (typeof SKIP_REASONS)[number]
-
-/** What became of one kind of check. */
-interface WatchedKind {
-  created: number
-  existing: number
-  skipped: { reason: SkipReason; count: number; tables: string[] }[]
-}
-
-export interface WatchResult {
-  asset_id: string
-  /** Active tables that match the patterns. */
-  matched: number
-  row_count: WatchedKind
-  freshness: WatchedKind
-  not_null: WatchedKind
-  unique: WatchedKind
-  /** For a policy: what it creates besides, by type of check. */
-  recommended?: Record<string, number>
-  level: WatchLevel | null
-  statements_per_day: { checks: number; freshness: number }
-  dry_run: boolean
-}
-
 /** All checks that are created here run together, so that a table is scanned once for them. */
 const CHECK_INTERVAL = 'daily'
 const RUNS_PER_DAY = INTERVAL_SECONDS['1d'] / INTERVAL_SECONDS[CHECK_INTERVAL]
 const TABLES_PER_STATEMENT = 4_000
 const MAX_NAMED_TABLES = 20
 
+/** What became of a request: its result, or the run that goes on with it. */
+export interface WatchAnswer {
+  source: Source
+  result: WatchResult
+  run?: { id: string; status: string }
+}
+
 /**
  * Creates what is missing to watch the active tables of a source that match, by the three kinds or by a level of
- * recommendations. Idempotent: the lock of the source makes concurrent requests wait for each other.
+ * recommendations. Idempotent: the lock of the source makes concurrent requests wait for each other. A level for more
+ * tables than one batch has is stored, and applied by the job that the caller sends.
  * @param by the caller, as decisions on recommendations name one
  */
 export async function watchTables(
   server: Server,
   trx: Transaction,
   { assetId, by, request }: { assetId: string; by: string; request: WatchRequest },
-): Promise<{ source: Source; result: WatchResult }> {
+): Promise<WatchAnswer> {
   const source = await sourceOf(server, trx, assetId)
   if (!request.dry_run) await server.plugins.catalog.lockSource(trx, source.id)
   const { level } = request
-  const result = level
-    ? await watchByLevel(server, trx, source, { ...request, level, by })
-    : await watchByKinds(server, trx, source, request)
-  return { source, result }
+  if (level) return watchByLevel(server, trx, source, { ...request, level, by })
+  return { source, result: await watchByKinds(server, trx, source, request) }
 }
 
 /** Applies a policy and, unless it is tried only, stores it. */
@@ -84,32 +62,27 @@ async function watchByLevel(
   trx: Transaction,
   source: Source,
   { by, ...request }: WatchRequest & { level: WatchLevel; by: string },
-): Promise<WatchResult> {
-  if (!request.dry_run) await savePolicy(trx, source, request)
-  const { tables, applied } = await applyTerms(server, trx, {
-    ...{ source, terms: request, by, isDryRun: request.dry_run },
-  })
-  const { row_count, freshness, NOT_NULL, UNIQUE, ...recommended } = applied.created
-  const kind = (type: keyof AppliedRecommendations['created'], created = 0): WatchedKind => ({
-    created,
-    existing: applied.existing[type] ?? 0,
-    skipped: [],
-  })
-  return {
-    asset_id: source.id,
-    matched: tables.length,
-    row_count: kind('row_count', row_count),
-    freshness: kind('freshness', freshness),
-    not_null: kind('NOT_NULL', NOT_NULL),
-    unique: kind('UNIQUE', UNIQUE),
-    recommended,
-    level: request.level,
-    statements_per_day: {
-      checks: applied.statementsPerDay - applied.freshnessStatementsPerDay,
-      freshness: applied.freshnessStatementsPerDay,
-    },
-    dry_run: request.dry_run,
+): Promise<WatchAnswer> {
+  const tables = await matchingTables(server, trx, source, request)
+  const { level, dry_run: isDryRun } = request
+  if (!isDryRun && tables.length > TABLES_PER_BATCH) {
+    const run = await startRun(server, trx, source)
+    await savePolicy(trx, source, request, { runId: run.id })
+    return { source, run, result: presentOutcome(source, level, tables.length, null) }
   }
+  const policy = isDryRun ? undefined : await savePolicy(trx, source, request, { runId: null })
+  const applied = policy
+    ? await applyToTables(server, trx, { source, policy, tables, by })
+    : await applyTerms(server, trx, { source, terms: request, tables, by, isDryRun })
+  return { source, result: presentOutcome(source, level, tables.length, applied, isDryRun) }
+}
+
+/** The run that applies a policy; one that goes on with an earlier policy goes on with the new one. */
+async function startRun({ plugins: { catalog } }: Server, trx: Transaction, source: Source) {
+  const runId = (await findPolicy(trx, source))?.runId
+  const isRunning = runId ? await catalog.recordProgress(trx, runId, 0) : false
+  if (runId && isRunning) return { id: runId, status: 'running' }
+  return catalog.startRun(trx, { workflowName: 'watch', sourceId: source.id, assetId: source.id })
 }
 
 async function watchByKinds(

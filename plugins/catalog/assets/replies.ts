@@ -198,8 +198,28 @@ const profiled = record({
   .label('ProfileOutcome')
   .description('Of a profile of an asset.')
 
+const watchedKind = record({
+  created: count,
+  existing: count.description('Those that there were before.'),
+  skipped: Joi.array().items(Joi.object().unknown()),
+})
+
+const watched = record({
+  asset_id: id.description('The source.'),
+  matched: count.description('Active tables that match the patterns.'),
+  ...{ row_count: watchedKind, freshness: watchedKind, not_null: watchedKind, unique: watchedKind },
+  recommended: Joi.object()
+    .pattern(Joi.string(), count)
+    .description('Further checks that were created, by type.'),
+  level: text,
+  statements_per_day: record({ checks: count, freshness: count }),
+  dry_run: Joi.boolean(),
+})
+  .label('WatchOutcome')
+  .description('Of a policy that watches many tables.')
+
 const job = runRecord(
-  Joi.alternatives().try(discovered, refreshed, checked, profiled),
+  Joi.alternatives().try(discovered, refreshed, checked, profiled, watched),
   record({ code: errorCode, message: text }),
 )
   .example({

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { applyJob, dispatchPolicies } from '../../../plugins/watch/jobs.ts'
-import { applyPolicy } from '../../../plugins/watch/policy.ts'
+import { applyPolicy } from '../../../plugins/watch/batches.ts'
 import { startWorlds } from '../freshness/worlds.ts'
 
 const { server, tenant, stranger, query, world, discover } = await startWorlds(t)
@@ -336,11 +336,12 @@ t.test('a policy that is replaced while another application waits is the one tha
   await watch(source.id, { level: 'light', include_patterns: ['notes'] })
   await query('delete from metrics where source_id = $1', [source.id])
   await query('delete from recommendations where source_id = $1', [source.id])
+  await query('delete from watched_tables where source_id = $1', [source.id])
   const { companyId } = tenant
   let applied: Promise<unknown> | undefined
   await server.db.company(companyId, async trx => {
     await server.plugins.catalog.lockSource(trx, source.id)
-    applied = server.db.company(companyId, other => applyPolicy(server, other, source.id))
+    applied = applyPolicy(server, companyId, source.id, new AbortController().signal)
     await setTimeout(300)
     await trx.raw(`update watch_policies set include_patterns = '{items}' where source_id = ?`, [source.id])
   })

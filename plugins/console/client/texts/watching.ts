@@ -62,6 +62,8 @@ export const watchTexts = {
     `The database gets about ${countOf(checks + freshness, 'statement')} more a day: ${countOf(checks, 'scan')} of tables, ${countOf(freshness, 'statement')} for freshness.`,
   costHint: 'A rule that fails sends more, to find invalid rows.',
   nothingNew: 'Nothing is new.',
+  started: (tables: number) =>
+    `${countOf(tables, 'table')} get their checks in the background. It takes a minute or two.`,
   done: (count: number) => `Created ${countOf(count, 'check')}. The first results come within minutes.`,
   toOverview: 'See the state of the source',
   toRecommendations: 'See what is recommended',

@@ -40,7 +40,10 @@ const fieldsOf = (level: unknown): FieldSpec[] =>
 
 const request = async (id: string, body: object, signal?: AbortSignal) =>
   (await api.post('/api/v1/sdk/assets/{asset_id}/watch', { path: { asset_id: id }, body, signal })).data
-type Watched = Awaited<ReturnType<typeof request>>
+type Answer = Awaited<ReturnType<typeof request>>
+/** What became of few tables; many are left to a job. */
+type Watched = Exclude<Answer, { job_id: string }>
+const isStarted = (answer: Answer): answer is Exclude<Answer, Watched> => 'job_id' in answer
 
 /** What is watched of the tables of a source: checks for many tables at once. */
 export function WatchTab({ source }: { source: Source }) {
@@ -90,7 +93,7 @@ function PolicyState({ policy, reload }: { policy: Policy; reload: () => void })
 }
 
 function WatchForm({ source, policy, reload }: { source: Source; policy: Policy; reload: () => void }) {
-  const [done, setDone] = useState<Watched>()
+  const [done, setDone] = useState<Answer>()
   const form = useForm(`watch ${source.id}`, fields, policy.level === null ? undefined : policy)
   const { level } = form.values
   const isAny = level !== ONCE || KINDS.some(name => form.values[name] === true)
@@ -113,7 +116,11 @@ function WatchForm({ source, policy, reload }: { source: Source; policy: Policy;
       ${
         done &&
         html`<div role="status">
-          <p><strong>${watchTexts.done(countCreated(done))}</strong></p>
+          <p>
+            <strong
+              >${isStarted(done) ? watchTexts.started(done.matched) : watchTexts.done(countCreated(done))}</strong
+            >
+          </p>
           <p>
             <a class="button primary" href=${sourceAddress(source.qualified_name)}
               >${watchTexts.toOverview}</a
@@ -124,7 +131,7 @@ function WatchForm({ source, policy, reload }: { source: Source; policy: Policy;
     </div>
     <section class="side" aria-label=${watchTexts.preview}>
       <h2>${watchTexts.preview}</h2>
-      ${isAny && html`<${Preview} source=${source} body=${body} round=${done ? countCreated(done) : 0} />`}
+      ${isAny && html`<${Preview} source=${source} body=${body} round=${done && !isStarted(done) ? countCreated(done) : 0} />`}
     </section>
   </section>`
 }
@@ -141,7 +148,7 @@ function Preview({ source, body, round }: { source: Source; body: object; round:
     request(source.id, { ...(JSON.parse(key) as object), dry_run: true }, signal),
   )
   return html`<${Loaded} of=${tried} what=${watchTexts.preview.toLowerCase()} rows=${6}>
-    ${(found: Watched) => html`<${Counts} watched=${found} />`}
+    ${(found: Answer) => !isStarted(found) && html`<${Counts} watched=${found} />`}
   <//>`
 }
 
