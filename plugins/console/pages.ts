@@ -129,6 +129,7 @@ function renderPage({ config }: Server, frame?: { viewer: Viewer; path: string }
           'people',
           'watching',
           'profile',
+          'lineage',
           'uplot',
         ].map(name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`)}
         ${new Markup(`<script type="importmap">${importMap}</script>`)}

@@ -20,8 +20,8 @@ import { ChangesTab } from './table-changes.ts'
 import { ColumnsTab } from './table-columns.ts'
 import { FreshnessTab } from './table-freshness.ts'
 import { HealthTab } from './table-health.ts'
-import { LineageTab } from './table-lineage.ts'
 
+const LineageTab = lazy(async () => (await import('./lineage/lineage-tab.ts')).LineageTab)
 const ProfileTab = lazy(async () => (await import('./profile/profile-tab.ts')).ProfileTab)
 const SettingsTab = lazy(async () => (await import('./table-settings.ts')).SettingsTab)
 

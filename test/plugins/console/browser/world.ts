@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { LineageOrigin, SeenEdge } from '../../../../plugins/lineage/api.ts'
 import { discoverJob } from '../../../../plugins/catalog/discovery/jobs.ts'
 import type { Tenant, TestServer } from '../../../helpers/server.ts'
 import { startSource } from '../../../helpers/source.ts'
@@ -166,4 +167,62 @@ export async function makeConsoleWorld(t: Teardown, app: TestServer): Promise<Co
       )
     },
   }
+}
+
+/**
+ * Adds lineage around the table: a landing zone and the customers before it, a view with columns and a dashboard behind
+ * it, an edge that was not seen for long, and a foreign key. @returns the ids of nodes by name
+ */
+export async function addLineage({ server, query }: TestServer, { tenant }: ConsoleWorld) {
+  const tables = await query(`select id, name, source_id from tables where company_id = $1`, [
+    tenant.companyId,
+  ])
+  const ids: Record<string, string> = Object.fromEntries(
+    tables.map(({ id, name }) => [String(name), String(id)]),
+  )
+  const table = (name: string) => ({ tableId: ids[name]! })
+  const sourceId = String(tables[0]!.source_id)
+  const landing = { kind: 'dataset' as const, namespace: 's3://landing', name: 'orders' }
+  const revenue = {
+    ...{ kind: 'dashboard' as const, namespace: 'looker', name: 'Revenue' },
+    ...{ url: 'https://looker.example.com/revenue', owners: [{ name: 'Ada', email: 'ada@example.com' }] },
+  }
+  await server.db.company(tenant.companyId, async trx => {
+    const record = (origin: LineageOrigin, edges: SeenEdge[]) =>
+      server.plugins.lineage.recordEdges(trx, {
+        ...{ origin, edges, isComplete: false },
+        sourceId: ['view', 'foreign_key'].includes(origin) ? sourceId : null,
+      })
+    await record('openlineage', [
+      { upstream: { outside: landing }, downstream: table('orders'), detail: 'airflow.load_orders' },
+      { upstream: table('customers'), downstream: table('orders'), detail: 'airflow.old_load' },
+    ])
+    await record('view', [
+      {
+        ...{ upstream: table('orders'), downstream: table('recent'), detail: 'public.recent' },
+        columns: [
+          { upstream: 'id', downstream: 'id' },
+          { upstream: 'total', downstream: 'total' },
+        ],
+      },
+    ])
+    await record('dbt', [
+      { upstream: table('recent'), downstream: { outside: revenue }, detail: 'exposure.revenue' },
+    ])
+    await record('foreign_key', [
+      { upstream: table('orders'), downstream: table('invoices'), detail: 'invoices_order' },
+    ])
+  })
+  const old = `last_seen_at = now() - interval '40 days' where company_id = $1 and upstream_id = $2`
+  for (const name of ['lineage_edges', 'lineage_edge_origins'])
+    await query(`update ${name} set ${old} and downstream_id = $3`, [
+      tenant.companyId,
+      ids.customers,
+      ids.orders,
+    ])
+  for (const { id, name } of await query('select id, name from lineage_nodes where company_id = $1', [
+    tenant.companyId,
+  ]))
+    ids[name === 'orders' ? 'landing' : String(name)] = String(id)
+  return ids
 }

@@ -1,0 +1,175 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { Point } from './layout.ts'
+
+/** What of a drawing is seen: its upper left corner, and how many pixels a unit of it has. */
+export interface View extends Point {
+  scale: number
+}
+
+export interface Size {
+  width: number
+  height: number
+}
+
+const MIN_SCALE = 0.15
+const MAX_SCALE = 2
+/** Below this, words cannot be read: a drawing that is larger is not shown as a whole at first. */
+const MIN_READABLE_SCALE = 0.8
+const MARGIN = 24
+
+const clampScale = (scale: number) => Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale))
+
+/** All of a drawing, no larger than it is. */
+export function fitView(drawing: Size, window: Size): View {
+  const scale = clampScale(
+    Math.min(1, window.width / (drawing.width + 2 * MARGIN), window.height / (drawing.height + 2 * MARGIN)),
+  )
+  return {
+    scale,
+    x: (drawing.width - window.width / scale) / 2,
+    y: (drawing.height - window.height / scale) / 2,
+  }
+}
+
+/** All of a drawing if its words can be read then, else the part around a point. */
+export function firstView(drawing: Size, window: Size, middle: Point): View {
+  const whole = fitView(drawing, window)
+  if (whole.scale >= MIN_READABLE_SCALE) return whole
+  return centreView({ ...whole, scale: MIN_READABLE_SCALE }, window, middle)
+}
+
+export function centreView(view: View, window: Size, { x, y }: Point): View {
+  return { ...view, x: x - window.width / view.scale / 2, y: y - window.height / view.scale / 2 }
+}
+
+/** @param at what stays where it is, in pixels of the window */
+export function zoomView(view: View, factor: number, at: Point): View {
+  const scale = clampScale(view.scale * factor)
+  return {
+    scale,
+    x: view.x + at.x / view.scale - at.x / scale,
+    y: view.y + at.y / view.scale - at.y / scale,
+  }
+}
+
+/** The view that is nearest to a present one and shows a box as a whole. */
+export function revealBox(view: View, window: Size, box: Point & Size): View {
+  const shift = (from: number, length: number, start: number, size: number) =>
+    start < from + MARGIN
+      ? start - MARGIN
+      : start + size > from + length - MARGIN
+        ? start + size + MARGIN - length
+        : from
+  return {
+    ...view,
+    x: shift(view.x, window.width / view.scale, box.x, box.width),
+    y: shift(view.y, window.height / view.scale, box.y, box.height),
+  }
+}
+
+export interface Viewport {
+  move(change: (view: View, window: Size) => View): void
+}
+
+/** How far a pointer goes before it drags instead of clicking. */
+const DRAG_PIXELS = 4
+
+/**
+ * Shows a part of an SVG, which a person moves by dragging and zooms by two fingers, or by the wheel with Ctrl; the
+ * wheel alone scrolls the page, sideways it moves the drawing. The view is set on the element: a drag draws nothing anew.
+ */
+export function useViewport(svg: { current: SVGSVGElement | null }, first: (window: Size) => View): Viewport {
+  const view = useRef<View | null>(null)
+  const latest = useRef(first)
+  latest.current = first
+  const viewport = useRef<Viewport>({
+    move(change) {
+      const { current: element } = svg
+      if (!element) return
+      const window = { width: element.clientWidth || 1, height: element.clientHeight || 1 }
+      view.current = change(view.current ?? latest.current(window), window)
+      const { x, y, scale } = view.current
+      element.setAttribute('viewBox', `${x} ${y} ${window.width / scale} ${window.height / scale}`)
+    },
+  }).current
+  useEffect(() => {
+    const { current: element } = svg
+    if (!element) return
+    const show = () => viewport.move(same => same)
+    const resize = new ResizeObserver(show)
+    resize.observe(element)
+    const stop = followPointers(element, viewport)
+    return () => {
+      resize.disconnect()
+      stop()
+    }
+  }, [])
+  return viewport
+}
+
+function followPointers(element: SVGSVGElement, { move }: Viewport): () => void {
+  const ends = new AbortController()
+  const { signal } = ends
+  const pointers = new Map<number, Point>()
+  let isDragging = false
+  const placeOf = (event: MouseEvent): Point => {
+    const { left, top } = element.getBoundingClientRect()
+    return { x: event.clientX - left, y: event.clientY - top }
+  }
+  const spanOf = () => {
+    const [one, other] = [...pointers.values()]
+    return one && other
+      ? {
+          length: Math.hypot(one.x - other.x, one.y - other.y) || 1,
+          middle: { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 },
+        }
+      : undefined
+  }
+  let start: Point = { x: 0, y: 0 }
+  const down = (event: PointerEvent) => {
+    if (event.button !== 0) return
+    pointers.set(event.pointerId, placeOf(event))
+    start = placeOf(event)
+    isDragging = pointers.size > 1
+  }
+  const drag = (event: PointerEvent) => {
+    const last = pointers.get(event.pointerId)
+    if (!last) return
+    const place = placeOf(event)
+    if (!isDragging && Math.hypot(place.x - start.x, place.y - start.y) < DRAG_PIXELS) return
+    // Captured from here on only: a captured pointer clicks the drawing, not what is under it.
+    if (!isDragging) element.setPointerCapture(event.pointerId)
+    isDragging = true
+    const before = spanOf()
+    pointers.set(event.pointerId, place)
+    const after = spanOf()
+    if (before && after) move(view => zoomView(view, after.length / before.length, after.middle))
+    else
+      move(view => ({
+        ...view,
+        x: view.x - (place.x - last.x) / view.scale,
+        y: view.y - (place.y - last.y) / view.scale,
+      }))
+  }
+  const up = (event: PointerEvent) => pointers.delete(event.pointerId)
+  const turn = (event: WheelEvent) => {
+    const isZoom = event.ctrlKey || event.metaKey
+    const sideways = event.shiftKey ? event.deltaX || event.deltaY : event.deltaX
+    if (!isZoom && sideways === 0) return
+    event.preventDefault()
+    if (isZoom) move(view => zoomView(view, Math.exp(-event.deltaY / 300), placeOf(event)))
+    else move(view => ({ ...view, x: view.x + sideways / view.scale }))
+  }
+  const click = (event: MouseEvent) => {
+    // The end of a drag is no click on what is under it.
+    if (isDragging) event.stopPropagation()
+    isDragging = false
+  }
+  element.addEventListener('pointerdown', down, { signal })
+  element.addEventListener('pointermove', drag, { signal })
+  element.addEventListener('pointerup', up, { signal })
+  element.addEventListener('pointercancel', up, { signal })
+  element.addEventListener('wheel', turn, { signal, passive: false })
+  element.addEventListener('click', click, { signal, capture: true })
+  return () => ends.abort()
+}
