@@ -49,7 +49,10 @@ export async function up(knex: Knex): Promise<void> {
       foreign key (company_id, upstream_id, downstream_id) references lineage_edges on delete cascade
     );
     create index lineage_edge_origins_source on lineage_edge_origins (source_id);
-    create index lineage_edge_origins_seen on lineage_edge_origins (company_id, origin, last_seen_at);
+    -- Partial: by an index on company and origin, foreign keys would be checked against all rows of an origin as long as
+    -- the table has no statistics.
+    create index lineage_edge_origins_manual on lineage_edge_origins (company_id) where origin = 'manual';
+    create index lineage_edge_origins_fading on lineage_edge_origins (last_seen_at) where origin = 'openlineage';
 
     create table lineage_column_edges (
       company_id uuid not null references companies on delete cascade,

@@ -46,6 +46,20 @@ export const catalogGroups: readonly PromiseGroup[] = [
           ['id', 'label'],
         )
       })
+      const { viewDefinitions } = await kit.session(async connection => connection)
+      await kit.holdsUnless(
+        viewDefinitions ? undefined : 'the engine gives no definitions of views',
+        'the definition of a view names what it is made from',
+        async () => {
+          const view = find('conformance_view')
+          const defined = (await kit.session(connection => connection.viewDefinitions?.())) ?? []
+          const own = defined.filter(each => tablePath(each) === tablePath(view))
+          assert.equal(own.length, 1)
+          assert.match(own[0]?.definition ?? '', /conformance_values/i)
+          const tables = new Set(all.filter(({ kind }) => kind === 'table').map(tablePath))
+          assert.ok(!defined.some(each => tables.has(tablePath(each))), 'no table is among them')
+        },
+      )
       await kit.holds('tables are sorted and none is listed twice', async () => {
         assert.deepEqual(all.map(tablePath), sortTables(structuredClone(all)).map(tablePath))
         assert.equal(new Set(all.map(tablePath)).size, all.length)

@@ -29,6 +29,7 @@ const BENCHES: Record<string, { full: string[]; quick: string[] }> = {
   },
   lists: { full: ['100000', '30'], quick: ['500', '2'] },
   search: { full: ['100000', '30'], quick: ['500', '2'] },
+  lineage: { full: ['10000', '40'], quick: ['1500', '2'] },
   console: { full: [], quick: ['--tables=1000', '--rounds=1', '--minutes=0'] },
   profile: { full: ['1000000', '1'], quick: ['20000', '1'] },
   recommendations: { full: [], quick: ['--seeds=tune-1', '--tables=2'] },

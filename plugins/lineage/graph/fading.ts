@@ -31,7 +31,7 @@ const ofEdge = (table: string) =>
 const DELETE_FADED = deleteFirst(
   'lineage_edge_origins',
   'last_seen_at',
-  'origin = :origin and last_seen_at < now() - make_interval(days => :days)',
+  `origin = '${FADING_ORIGIN}' and last_seen_at < now() - make_interval(days => :days)`,
 )
 
 /** The version before stores edges of the demo without origins. */
@@ -59,7 +59,7 @@ const SETTLE_FLOW = `update lineage_edges set is_flow = false
 
 /** Removes edges that pipelines have not reported for long, and outside nodes that have no edge, of all companies. */
 export async function pruneLineage({ db }: Server, pace?: Pace): Promise<object> {
-  const faded = await prune(db.system, DELETE_FADED, { origin: FADING_ORIGIN, days: KEPT_DAYS }, pace)
+  const faded = await prune(db.system, DELETE_FADED, { days: KEPT_DAYS }, pace)
   const edges = await prune(db.system, DELETE_EDGES, {}, pace)
   await db.system(trx => trx.raw(SETTLE_FLOW))
   return { faded, edges, nodes: await prune(db.system, DELETE_NODES, {}, pace) }

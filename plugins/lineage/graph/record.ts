@@ -22,8 +22,10 @@ export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
     trx,
     ends.flatMap(end => ('outside' in end ? [end.outside] : [])),
   )
-  const given = mergeEdges(seen.edges, nodeIds)
-  const { nodes, edges } = given.length > 0 ? await storeEdges(trx, seen, given) : { nodes: 0, edges: 0 }
+  const merged = mergeEdges(seen.edges, nodeIds)
+  const { nodes, edges, missing } = await storeEdges(trx, seen, merged)
+  const unknown = new Set(missing.map(([from, to]) => `${from} ${to}`))
+  const given = merged.filter(({ upstreamId, downstreamId }) => !unknown.has(`${upstreamId} ${downstreamId}`))
   if (given.length > 0) await storeOrigins(trx, seen, given)
   const columns = await storeColumns(trx, seen, given)
   const removed = seen.isComplete ? await dropUnreported(trx, seen, given) : 0
@@ -83,24 +85,35 @@ function mergeEdges(edges: readonly SeenEdge[], nodeIds: ReadonlyMap<string, str
   return [...merged.values()]
 }
 
-/** @returns which edges are new, and which of their ends had none; foreign keys count among themselves */
+interface StoredEdges {
+  /** Ends that had no edge before; foreign keys count among themselves. */
+  nodes: number
+  /** Edges that are new. */
+  edges: number
+  /** Pairs of which an end is not there. */
+  missing: [string, string][]
+}
+
 async function storeEdges(
   trx: Transaction,
   { origin }: SeenEdges,
   given: readonly GivenEdge[],
-): Promise<{ nodes: number; edges: number }> {
-  const [counts] = await rows<{ nodes: number; edges: number }>(
+): Promise<StoredEdges> {
+  const nothing = { nodes: 0, edges: 0, missing: [] }
+  if (given.length === 0) return nothing
+  const [stored] = await rows<StoredEdges>(
     trx,
-    `with given as (
-       select distinct g.upstream_id, g.downstream_id, coalesce(d.source_id, u.source_id) as source_id
+    `with asked as materialized (
+       select distinct g.upstream_id, g.downstream_id, coalesce(d.source_id, u.source_id) as source_id,
+              coalesce(u.id, nu.id) is not null and coalesce(d.id, nd.id) is not null as is_there
          from unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[])) as g (upstream_id, downstream_id)
          left join tables u on u.company_id = :companyId and u.id = g.upstream_id
          left join tables d on d.company_id = :companyId and d.id = g.downstream_id
          left join lineage_nodes nu on nu.company_id = :companyId and nu.id = g.upstream_id
-         left join lineage_nodes nd on nd.company_id = :companyId and nd.id = g.downstream_id
-        where coalesce(u.id, nu.id) is not null and coalesce(d.id, nd.id) is not null),
+         left join lineage_nodes nd on nd.company_id = :companyId and nd.id = g.downstream_id),
+     given as (select * from asked where is_there),
      added as materialized (
-       select g.* from given g where not exists (
+       select g.upstream_id, g.downstream_id from given g where not exists (
          select from lineage_edges e where e.company_id = :companyId and e.upstream_id = g.upstream_id
             and e.downstream_id = g.downstream_id and (e.is_flow or not :isFlow))),
      joined as materialized (
@@ -116,7 +129,9 @@ async function storeEdges(
        on conflict (company_id, upstream_id, downstream_id) do update
          set last_seen_at = now(), is_flow = e.is_flow or excluded.is_flow, source_id = excluded.source_id
          where ${IS_OUTDATED} or excluded.is_flow > e.is_flow or e.source_id is distinct from excluded.source_id)
-     select (select count(*)::int from added) as edges, (select count(*)::int from joined) as nodes`,
+     select (select count(*)::int from added) as edges, (select count(*)::int from joined) as nodes,
+            coalesce((select json_agg(json_build_array(upstream_id, downstream_id)) from asked where not is_there), '[]')
+              as missing`,
     {
       companyId: companyOf(trx),
       upstream: given.map(({ upstreamId }) => upstreamId),
@@ -125,7 +140,7 @@ async function storeEdges(
       isDemo: origin === 'demo',
     },
   )
-  return counts ?? { nodes: 0, edges: 0 }
+  return stored ?? nothing
 }
 
 async function storeOrigins(
@@ -140,8 +155,6 @@ async function storeOrigins(
        from unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[]), cast(:details as text[]),
                    cast(:hasColumns as boolean[]), cast(:confidences as real[]))
          as g (upstream_id, downstream_id, detail, has_columns, confidence)
-       join lineage_edges k on k.company_id = :companyId and k.upstream_id = g.upstream_id
-        and k.downstream_id = g.downstream_id
       order by g.upstream_id, g.downstream_id, g.detail collate "C"
      on conflict (company_id, upstream_id, downstream_id, origin, detail) do update
        set last_seen_at = now(), source_id = excluded.source_id, confidence = excluded.confidence,
@@ -174,49 +187,55 @@ async function storeColumns(
   const pairs = replaced.flatMap(({ columns, ...edge }) =>
     [...(columns?.values() ?? [])].map(column => ({ ...edge, ...column })),
   )
-  const [counts] = await rows<{ pairs: number }>(
-    trx,
-    `with edge as (
-       select * from unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[]), cast(:details as text[]))
-         as g (upstream_id, downstream_id, detail)),
-     given as materialized (
-       select g.* from unnest(cast(:pairUpstream as uuid[]), cast(:pairDownstream as uuid[]),
-                              cast(:pairDetails as text[]), cast(:from as text[]), cast(:to as text[]),
-                              cast(:kinds as text[]))
-         as g (upstream_id, downstream_id, detail, upstream_column, downstream_column, kind)
-         join lineage_edge_origins k on k.company_id = :companyId and k.origin = :origin
-          and (k.upstream_id, k.downstream_id, k.detail) = (g.upstream_id, g.downstream_id, g.detail)),
-     gone as (
-       delete from lineage_column_edges e using edge
-        where e.company_id = :companyId and e.origin = :origin
-          and (e.upstream_id, e.downstream_id, e.detail) = (edge.upstream_id, edge.downstream_id, edge.detail)
-          and not exists (select from given g
-            where (g.upstream_id, g.downstream_id, g.detail) = (e.upstream_id, e.downstream_id, e.detail)
-              and (g.upstream_column, g.downstream_column, g.kind) =
-                  (e.upstream_column, e.downstream_column, e.kind))),
-     stored as (
-       insert into lineage_column_edges as e
-         (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
-       select :companyId, upstream_id, downstream_id, :origin, detail, upstream_column, downstream_column, kind
-         from given
-        order by upstream_id, downstream_id, detail collate "C", upstream_column collate "C",
-                 downstream_column collate "C", kind
-       on conflict (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
-         do update set last_seen_at = now() where ${IS_OUTDATED})
-     select count(*)::int as pairs from given`,
+  // Against the arrays themselves: of an intermediate result, PostgreSQL expects one row, and compares all with all.
+  await trx.raw(
+    `delete from lineage_column_edges e
+      using unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[]), cast(:details as text[]))
+              as edge (upstream_id, downstream_id, detail)
+      where e.company_id = :companyId and e.origin = :origin
+        and (e.upstream_id, e.downstream_id, e.detail) = (edge.upstream_id, edge.downstream_id, edge.detail)
+        and not exists (
+          select from ${PAIRS}
+           where (g.upstream_id, g.downstream_id, g.detail) = (e.upstream_id, e.downstream_id, e.detail)
+             and (g.upstream_column, g.downstream_column, g.kind) =
+                 (e.upstream_column, e.downstream_column, e.kind))`,
     {
-      companyId: companyOf(trx),
-      origin,
+      ...columnBindings(trx, origin, pairs),
       upstream: replaced.map(({ upstreamId }) => upstreamId),
       downstream: replaced.map(({ downstreamId }) => downstreamId),
       details: replaced.map(({ detail }) => detail),
-      pairUpstream: pairs.map(({ upstreamId }) => upstreamId),
-      pairDownstream: pairs.map(({ downstreamId }) => downstreamId),
-      pairDetails: pairs.map(({ detail }) => detail),
-      from: pairs.map(({ upstream }) => upstream),
-      to: pairs.map(({ downstream }) => downstream),
-      kinds: pairs.map(({ kind }) => kind),
     },
   )
-  return counts?.pairs ?? 0
+  if (pairs.length === 0) return 0
+  await trx.raw(
+    `insert into lineage_column_edges as e
+       (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
+     select :companyId, upstream_id, downstream_id, :origin, detail, upstream_column, downstream_column, kind
+       from ${PAIRS}
+      order by upstream_id, downstream_id, detail collate "C", upstream_column collate "C",
+               downstream_column collate "C", kind
+     on conflict (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
+       do update set last_seen_at = now() where ${IS_OUTDATED}`,
+    columnBindings(trx, origin, pairs),
+  )
+  return pairs.length
+}
+
+type ColumnPairs = readonly (Omit<GivenEdge, 'columns'> & Required<SeenColumn>)[]
+
+const PAIRS = `unnest(cast(:pairUpstream as uuid[]), cast(:pairDownstream as uuid[]), cast(:pairDetails as text[]),
+                      cast(:from as text[]), cast(:to as text[]), cast(:kinds as text[]))
+                 as g (upstream_id, downstream_id, detail, upstream_column, downstream_column, kind)`
+
+function columnBindings(trx: Transaction, origin: SeenEdges['origin'], pairs: ColumnPairs) {
+  return {
+    companyId: companyOf(trx),
+    origin,
+    pairUpstream: pairs.map(({ upstreamId }) => upstreamId),
+    pairDownstream: pairs.map(({ downstreamId }) => downstreamId),
+    pairDetails: pairs.map(({ detail }) => detail),
+    from: pairs.map(({ upstream }) => upstream),
+    to: pairs.map(({ downstream }) => downstream),
+    kinds: pairs.map(({ kind }) => kind),
+  }
 }

@@ -78,8 +78,11 @@ function readWindow(
 ): Dependencies {
   if (!over) return NO_DEPENDENCIES
   const { name, refname, ...own } = over
-  const named = [name, refname].flatMap(each => scope.windows.get(String(each)) ?? [])
-  return union([read(own), ...named.map(window => readWindow({ ...window, name: undefined }, scope, read))])
+  const named = [name, refname].flatMap((each): TreeNode[] => {
+    const window = scope.windows.get(String(each))
+    return window ? [{ ...window, name: undefined }] : []
+  })
+  return union([read(own), ...named.map(window => readWindow(window, scope, read))])
 }
 
 function readSubLink(

@@ -62,7 +62,7 @@ export function findTableNames(text: string): TableName[] {
 }
 
 function splitWords(text: string): Word[] {
-  return [...text.matchAll(TOKEN_PATTERN)].flatMap(match => {
+  return [...text.matchAll(TOKEN_PATTERN)].flatMap((match): Word[] => {
     const [all, double, back, square, plain] = match
     const quoted = double?.replaceAll('""', '"') ?? back?.replaceAll('``', '`') ?? square
     if (quoted !== undefined) return [{ text: quoted, isQuoted: true }]

@@ -117,6 +117,11 @@ export async function makeCatalog(
       'COLUMN_FIELD_PATHS',
       `select ${own}, column_name, column_name as field_path, data_type, description from ${meta('columns')} where`,
     )
+    await view(
+      'VIEWS',
+      `select ${own}, (select sql from duckdb_views() v where v.schema_name = dataset and v.view_name = table_name) ` +
+        `as view_definition from ${meta('tables')} where table_type = 'VIEW' and`,
+    )
     if (!isDataset) {
       const gone = `select dataset, table_name, table_type, 999, timestamptz '2020-01-01 00:00:00+00', true from ${meta('tables')}`
       // For tables and materialized views; not for views, external tables, clones and snapshots.

@@ -36,6 +36,10 @@ const RELATIONS = [
      select distinct database_name, 'information_schema', relation, 'VIEW', null, 'UNKNOWN_DATA_SOURCE_FORMAT'
      from duckdb_databases() cross join (values ('tables'), ('columns')) r(relation)
      where database_name not in ('system', 'temp', 'memory')`,
+  `create view dbx_views as
+     select database_name as table_catalog, schema_name as table_schema, view_name as table_name,
+       sql as view_definition
+     from duckdb_views() where database_name not in ('system', 'temp', 'memory') and not internal`,
   `create view dbx_columns as
      select database_name as table_catalog, schema_name as table_schema, table_name, column_name,
        column_index - 1 as ordinal_position, column_default,

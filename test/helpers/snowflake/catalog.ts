@@ -36,6 +36,9 @@ export async function makeDatabase(warehouse: Warehouse, database: string, schem
       from duckdb_views() where ${ours}
       union all
       select ${quoteText(database)}, 'INFORMATION_SCHEMA', 'TABLES', 'VIEW', null, 'The tables', now(), now(), now()`,
+    `create view ${home}.VIEWS as
+      select database_name as TABLE_CATALOG, ${name('schema_name')} as TABLE_SCHEMA, ${name('view_name')} as TABLE_NAME,
+        sql as VIEW_DEFINITION from duckdb_views() where ${ours}`,
     `create view ${home}.COLUMNS as
       select database_name as TABLE_CATALOG, ${name('schema_name')} as TABLE_SCHEMA, ${name('table_name')} as TABLE_NAME,
         ${name('column_name')} as COLUMN_NAME, column_index as ORDINAL_POSITION, column_default as COLUMN_DEFAULT,

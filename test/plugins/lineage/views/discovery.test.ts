@@ -29,18 +29,27 @@ connector.connect = async (config, options) => {
 }
 t.teardown(() => (connector.connect = connect))
 
+interface ShownEdge {
+  source: string
+  target: string
+  edge_type: string
+  confidence: number
+  origins: [{ detail: string }]
+  columns: { upstream_column: string; downstream_column: string; kind: string }[] | null
+}
+
 /** Edges as texts: `orders > spent view 1 [total > total, …]`. */
 async function edges(query = '') {
   const { status, body } = await tenant.ask('GET', `/api/v1/sdk/lineage/${asset.id}?columns=true${query}`)
   t.equal(status, 200, JSON.stringify(body).slice(0, 300))
   const short = (name: string) => name.split('.').at(-1)
-  return (body.data.edges as Record<string, never>[])
+  return (body.data.edges as ShownEdge[])
     .map(({ source: from, target, edge_type: type, confidence, origins, columns }) => {
-      const pairs = (columns as Record<string, string>[] | null)?.map(
+      const pairs = columns?.map(
         pair => `${pair.upstream_column}${pair.kind === 'direct' ? '>' : '~'}${pair.downstream_column}`,
       )
-      const [{ detail }] = origins as [{ detail: string }]
-      return `${short(from)} > ${short(target)} ${type as string} ${confidence as number} ${detail} ${pairs?.sort().join(' ') ?? '?'}`
+      const [{ detail }] = origins
+      return `${short(from)} > ${short(target)} ${type} ${confidence} ${detail} ${pairs?.sort().join(' ') ?? '?'}`
     })
     .sort()
 }
