@@ -52,7 +52,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
         'the definition of a view names what it is made from',
         async () => {
           const view = find('conformance_view')
-          const defined = (await kit.session(connection => connection.viewDefinitions?.())) ?? []
+          const defined = await kit.session(async connection => (await connection.viewDefinitions?.()) ?? [])
           const own = defined.filter(each => tablePath(each) === tablePath(view))
           assert.equal(own.length, 1)
           assert.match(own[0]?.definition ?? '', /conformance_values/i)

@@ -57,8 +57,9 @@ export interface SeenEdges {
 }
 
 export interface ConnectResult {
-  /** Tables and outside nodes that had no edge before. */
+  /** Tables and outside nodes that had no edge of this origin before. */
   nodes: number
+  /** Edges that the origin had not reported before. */
   edges: number
 }
 

@@ -85,10 +85,16 @@ function mergeEdges(edges: readonly SeenEdge[], nodeIds: ReadonlyMap<string, str
   return [...merged.values()]
 }
 
+/** Edges that the origin reported before. */
+const OF_ORIGIN = `from lineage_edges e
+  join lineage_edge_origins o on o.company_id = :companyId and o.upstream_id = e.upstream_id
+   and o.downstream_id = e.downstream_id and o.origin = :origin
+ where e.company_id = :companyId`
+
 interface StoredEdges {
-  /** Ends that had no edge before; foreign keys count among themselves. */
+  /** Ends that had no edge of the origin before. */
   nodes: number
-  /** Edges that are new. */
+  /** Edges that the origin had not reported. */
   edges: number
   /** Pairs of which an end is not there. */
   missing: [string, string][]
@@ -114,14 +120,12 @@ async function storeEdges(
      given as (select * from asked where is_there),
      added as materialized (
        select g.upstream_id, g.downstream_id from given g where not exists (
-         select from lineage_edges e where e.company_id = :companyId and e.upstream_id = g.upstream_id
-            and e.downstream_id = g.downstream_id and (e.is_flow or not :isFlow))),
+         select from lineage_edge_origins o where o.company_id = :companyId and o.upstream_id = g.upstream_id
+            and o.downstream_id = g.downstream_id and o.origin = :origin)),
      joined as materialized (
        select id from (select upstream_id as id from added union select downstream_id from added) ends
-        where not exists (select from lineage_edges e where e.company_id = :companyId
-                             and e.upstream_id = ends.id and (e.is_flow or not :isFlow))
-          and not exists (select from lineage_edges e where e.company_id = :companyId
-                             and e.downstream_id = ends.id and (e.is_flow or not :isFlow))),
+        where not exists (select ${OF_ORIGIN} and e.upstream_id = ends.id)
+          and not exists (select ${OF_ORIGIN} and e.downstream_id = ends.id)),
      stored as (
        insert into lineage_edges as e (company_id, source_id, upstream_id, downstream_id, is_flow, is_demo)
        select :companyId, source_id, upstream_id, downstream_id, :isFlow, :isDemo from given
@@ -136,6 +140,7 @@ async function storeEdges(
       companyId: companyOf(trx),
       upstream: given.map(({ upstreamId }) => upstreamId),
       downstream: given.map(({ downstreamId }) => downstreamId),
+      origin,
       isFlow: origin !== 'foreign_key',
       isDemo: origin === 'demo',
     },
