@@ -8,7 +8,7 @@ import {
   judgeFreshness,
   judgeStopped,
 } from './enforcement/judge.ts'
-import { ownersOfChecks } from './enforcement/owner.ts'
+import { OWNERS, ownersOfChecks } from './enforcement/owner.ts'
 import { enforcementRoutes } from './enforcement/routes.ts'
 import { exchangeRoutes } from './exchange/routes.ts'
 import { exportJob } from './exchange/export-job.ts'
@@ -45,7 +45,7 @@ export const contracts: Plugin<undefined> = {
     scans.afterScan((trx, { source }, findings) => judgeChecked(server, trx, source, findings))
     scans.afterStop((trx, source, check) => judgeStopped(server, trx, source, check))
     freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(server, trx, sourceId, findings))
-    scans.addOwners(ownersOfChecks)
+    scans.addOwners(ownersOfChecks, OWNERS)
     server.jobs.add(enforceJob, testJob, exportJob, pruneJob)
     server.route([
       ...routes(validator),

@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 import { routes } from './routes.ts'
-import { findOwners } from './store.ts'
+import { findOwners, OWNERS } from './store.ts'
 
 /** Checks that stand in files: exported, planned and applied. */
 export const monitors: Plugin<undefined> = {
@@ -17,7 +17,7 @@ export const monitors: Plugin<undefined> = {
         page: '/api/public/docs/monitors.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.plugins.scans.addOwners(findOwners)
+    server.plugins.scans.addOwners(findOwners, OWNERS)
     server.route(routes)
   },
 }

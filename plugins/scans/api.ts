@@ -235,8 +235,11 @@ export interface ScansApi {
   declare(checks: DeclaredChecks): void
   /** The kinds of checks that can be declared, in the order in which their rows are locked. */
   declaredKinds(): readonly DeclaredChecks[]
-  /** Adds a feature that manages checks, for `managed_by` of their records. */
-  addOwners(find: FindOwners): void
+  /**
+   * Adds a feature that manages checks, for `managed_by` of their records and of lists.
+   * @param text a SELECT of what `find` finds, for all companies: `company_id`, `kind`, `check_id`, `file` and `key`
+   */
+  addOwners(find: FindOwners, text: string): void
   /** Adds a function that is called when a caller removes or pauses one check. */
   afterStop(listener: StopListener): void
   /** Calls these functions. */

@@ -35,12 +35,18 @@ export const scans: Plugin<undefined> = {
     const features: CheckFeature[] = []
     const declared: DeclaredChecks[] = []
     const owners: FindOwners[] = []
+    const ownerTexts: string[] = []
     const listeners: ScanListener[] = []
     const stopListeners: StopListener[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
     server.plugins.catalog.extendAssets(costExtension)
     server.jobs.add(scanJob, dispatchJob, checkJob, pruneJob)
-    server.route([checkRoute, ...checkListRoutes(server, features), typeRoute, costRoute(features)])
+    server.route([
+      checkRoute,
+      ...checkListRoutes(server, features, ownerTexts),
+      typeRoute,
+      costRoute(features),
+    ])
     server.expose({
       contribute(feature) {
         features.push(feature as unknown as CheckFeature)
@@ -53,7 +59,10 @@ export const scans: Plugin<undefined> = {
       declare: checks => void declared.push(checks),
       declaredKinds: () =>
         declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind)),
-      addOwners: find => void owners.push(find),
+      addOwners(find, text) {
+        owners.push(find)
+        ownerTexts.push(text)
+      },
       async findOwners(trx, kind, checkIds) {
         const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
         return new Map(found.flatMap(each => [...each]))

@@ -1,4 +1,4 @@
-/** What replies say of a check that a file manages: a change by hand lasts until the file is applied again. */
+/** What replies say of a check that a file or a contract manages: a change by hand lasts until the file is applied again. */
 import Joi from 'joi'
 import { held, inData, record, removalFields } from './envelopes.ts'
 
@@ -10,12 +10,12 @@ export interface CheckOwner {
 
 /** The field of a record that names its file. */
 export const managedBy = record({
-  file: Joi.string().description('The file, as it was applied.'),
-  key: Joi.string().description('Its key in the file.'),
+  file: Joi.string().description('The file, as it was applied, or `the contract NAME`.'),
+  key: Joi.string().description('Its key in the file, or the clause of the contract.'),
 })
   .optional()
   .label('ManagedBy')
-  .description('Present when a monitors file manages the check.')
+  .description('Present when a monitors file or a contract manages the check.')
 
 /** Fields of the reply to a change or a removal. */
 export const managedFields = {

@@ -2,6 +2,10 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import type { CheckKind } from '../../scans/api.ts'
 
+/** All of them, as lists of checks join them. */
+export const OWNERS = `select l.company_id, l.check_kind as kind, l.check_id, 'the contract ' || c.name as file, l.key
+  from contract_clauses l join data_contracts c on c.company_id = l.company_id and c.id = l.contract_id`
+
 /** The contracts that checks belong to, and their clauses, by the checks. */
 export async function ownersOfChecks(
   trx: Transaction,

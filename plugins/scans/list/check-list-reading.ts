@@ -1,5 +1,6 @@
 /** The statement that reads the list of the checks of all features. */
 import type { Reading } from '../../../server/database/database.ts'
+import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import { findCheckPage, type CheckListQuery } from './check-list-page.ts'
 import type { ListStatus } from './check-list-schemas.ts'
 import type { ListedChecks } from './listed-checks.ts'
@@ -33,8 +34,16 @@ export interface CheckRow {
   status: ListStatus
   hasSeries: boolean
   openAlertId: string | null
+  managedBy: CheckOwner | null
   /** The oldest first; the last one also where no points are asked for. */
   results: PointRow[] | null
+}
+
+/** What features add to the list. */
+export interface CheckListParts {
+  checks: readonly ListedChecks[]
+  /** SELECTs of what manages checks: `company_id`, `kind`, `check_id`, `file` and `key`, found by the first three. */
+  owners: readonly string[]
 }
 
 /**
@@ -42,22 +51,26 @@ export interface CheckRow {
  * @param assetId undefined for the company
  */
 export function checkListReading(
-  parts: readonly ListedChecks[],
+  { checks, owners }: CheckListParts,
   companyId: string,
   assetId: string | undefined,
   query: CheckListQuery,
 ): Reading<CheckPageRow> {
-  const shown = parts.filter(({ kind }) => query.kind === undefined || kind === query.kind)
+  const shown = checks.filter(({ kind }) => query.kind === undefined || kind === query.kind)
   const { name, text, order, bindings } = findCheckPage(shown, companyId, assetId, query)
   return {
     name: `checks ${name}`,
-    text: `${text} ${rowsText(shown, order)}`,
+    text: `${text} ${rowsText(shown, owners, order)}`,
     bindings: { ...bindings, points: query.points },
   }
 }
 
 /** Reads the rows of `page` in their order. Past the last page one row has the total; where nothing is found there is none. */
-function rowsText(shown: readonly ListedChecks[], order: readonly string[]): string {
+function rowsText(
+  shown: readonly ListedChecks[],
+  owners: readonly string[],
+  order: readonly string[],
+): string {
   const rows = shown.map(
     ({
       kind,
@@ -78,6 +91,7 @@ function rowsText(shown: readonly ListedChecks[], order: readonly string[]): str
       c.column_name, c.type, c.severity, c.is_active, c.check_interval, c.status, c.has_series,
       (select a.id from alerts a where a.company_id = c.company_id and a.kind = c.alert_kind and a.cause = c.id
          and a.status in ('triggered', 'acknowledged', 'snoozed') limit 1) as open_alert_id,
+      ${owners.length === 0 ? 'null' : ownerText(owners)} as managed_by,
       case c.kind ${results.join(' ')} end as results
     from (select max(total) as total from counted having max(total) > 0) whole
     left join page p on true
@@ -85,6 +99,11 @@ function rowsText(shown: readonly ListedChecks[], order: readonly string[]): str
     left join lateral (select qualified_name, catalog_name, schema_name, name from tables
       where company_id = c.company_id and id = c.table_id limit 1) t on true
     order by ${order.map(column => `p.${column}`).join(', ')}`
+}
+
+function ownerText(owners: readonly string[]): string {
+  return `(select json_build_object('file', o.file, 'key', o.key) from (${owners.join(' union all ')}) o
+    where o.company_id = c.company_id and o.kind = c.kind and o.check_id = c.id limit 1)`
 }
 
 /** The status of the API in SQL. @param isLearning is evaluated for what passes only */

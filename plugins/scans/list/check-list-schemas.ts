@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { managedBy } from '../../../server/http/check-owner.ts'
 import { exampleRecord, held, inItems, record, reply } from '../../../server/http/envelopes.ts'
 import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
 
@@ -89,6 +90,7 @@ const check = exampleRecord({
     .example('failing'),
   last_checked_at: time.allow(null).example('2026-03-09T08:10:05.000Z'),
   open_alert_id: id.allow(null).description('The alert of it that is open.').example(null),
+  managed_by: managedBy,
   points: Joi.array()
     .items(point)
     .max(MAX_POINTS)

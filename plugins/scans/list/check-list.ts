@@ -11,8 +11,13 @@ import { checkListReading, type CheckPageRow, type CheckRow } from './check-list
 import { checkListParams, checkListQuery, checkListReply } from './check-list-schemas.ts'
 
 /** The routes that list the checks of all features: those of the company, and those of an asset. */
-export function checkListRoutes(server: Server, features: readonly CheckFeature[]): ServerRoute[] {
+export function checkListRoutes(
+  server: Server,
+  features: readonly CheckFeature[],
+  owners: readonly string[],
+): ServerRoute[] {
   const parts = () => features.flatMap(({ list }) => list ?? [])
+  const all = () => ({ checks: parts(), owners })
   const kinds = () => parts().map(({ kind }) => kind)
   const route = routesOf('checks')
   return [
@@ -26,13 +31,13 @@ export function checkListRoutes(server: Server, features: readonly CheckFeature[
       app: {
         readings: ({ query }, companyId) =>
           parts().length > 0
-            ? [checkListReading(parts(), companyId, undefined, query as CheckListQuery)]
+            ? [checkListReading(all(), companyId, undefined, query as CheckListQuery)]
             : undefined,
       },
       handler: async request => {
         const query = queryOf<CheckListQuery>(request)
         if (parts().length === 0) return presentList([], query)
-        const reading = checkListReading(parts(), caller(request).companyId, undefined, query)
+        const reading = checkListReading(all(), caller(request).companyId, undefined, query)
         const [found] = await readForCaller<[CheckPageRow]>(request, [reading])
         return presentList(found, query)
       },
@@ -47,7 +52,7 @@ export function checkListRoutes(server: Server, features: readonly CheckFeature[
       app: {
         readings: ({ params: { asset_id: id = '' }, query }, companyId) =>
           isUuid(id) && parts().length > 0
-            ? [checkListReading(parts(), companyId, id.toLowerCase(), query as CheckListQuery)]
+            ? [checkListReading(all(), companyId, id.toLowerCase(), query as CheckListQuery)]
             : undefined,
       },
       handler: async (request: Request) => {
@@ -56,7 +61,7 @@ export function checkListRoutes(server: Server, features: readonly CheckFeature[
         const [found] = await server.plugins.catalog.readByAsset<[CheckPageRow]>(
           request,
           param(request, 'asset_id'),
-          id => [checkListReading(parts(), caller(request).companyId, id, query)],
+          id => [checkListReading(all(), caller(request).companyId, id, query)],
         )
         return presentList(found, query)
       },
@@ -93,6 +98,7 @@ function presentCheck(row: CheckRow, points: number): object {
     // What was computed of the past is no check that ran.
     last_checked_at: row.status === 'pending' ? null : (results.at(-1)?.at ?? null),
     open_alert_id: row.openAlertId,
+    ...(row.managedBy && { managed_by: row.managedBy }),
     points: row.hasSeries && points > 0 ? results : [],
   }
 }

@@ -39,6 +39,31 @@ t.test('checks of contracts are neither exported nor taken over', async t => {
   })
 })
 
+t.test('lists of checks name the file or the contract that manages a check', async t => {
+  const { ids, name } = await shop(t, [tenant])
+  const [id = ''] = ids
+  const own = monitorsOf(tenant, id)
+  const rule = { table_path: 'orders', rule_type: 'UNIQUE', column_name: 'status' }
+  t.equal((await tenant.ask('POST', `/api/v1/sdk/validity/${id}`, rule)).status, 201)
+  const checks = { metric: [{ key: 'rows', metric_type: 'row_count' }] }
+  const file = { version: 1, source: name, tables: { orders: { checks } } }
+  t.match(await own.apply(file), { status: 200 })
+  const contract = {
+    ...{ apiVersion: 'v3.1.0', kind: 'DataContract', id: 'l', version: '1.0.0', status: 'active' },
+    schema: [{ name: 'orders', properties: [{ name: 'status', required: true }] }],
+  }
+  t.equal((await tenant.ask('PUT', '/api/v1/sdk/contracts/listed', { contract, source: id })).status, 201)
+  for (const path of [`/api/v1/sdk/checks/${id}`, '/api/v1/sdk/checks?limit=50']) {
+    const { body } = await tenant.ask('GET', path)
+    const items =
+      (body.data.items as { kind: string; type: string; managed_by?: object; table_path: string }[]) ?? []
+    const ownerOf = (type: string) => items.find(each => each.type === type)?.managed_by
+    t.match(ownerOf('row_count'), { file: /./, key: 'rows' })
+    t.match(ownerOf('NOT_NULL'), { file: 'the contract listed', key: String })
+    t.equal(ownerOf('UNIQUE'), undefined, 'nothing manages what was made by hand')
+  }
+})
+
 t.test(
   'a rule that was stored with an empty configuration is exported and adopted, not replaced',
   async t => {
