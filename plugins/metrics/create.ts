@@ -108,22 +108,40 @@ export function createMissingMetrics(
   })
 }
 
-function insertConfigured(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewMetric) {
+async function insertConfigured(
+  trx: Transaction,
+  { source, table, check }: ConfiguredCheck,
+  body: NewMetric,
+): Promise<NamedMetric> {
   const { type, column: columnName = null, config } = check
-  return insertMetric(trx, { source, table }, { metricType: type.name, columnName, config }, body)
+  const measured = { metricType: type.name, columnName, config }
+  const [metric] = await insertMetrics(trx, [{ context: { source, table }, measured, body }])
+  return metric!
 }
 
-/** Stores a metric. @param body its other fields, validated */
-export async function insertMetric(
+/** A metric that is to be stored. */
+interface MetricToStore {
+  context: TableContext
+  measured: Pick<Metric, 'metricType' | 'columnName' | 'config'>
+  /** Its other fields, validated. */
+  body: object
+}
+
+/** Stores metrics. @returns them in the same order */
+export async function insertMetrics(
   trx: Transaction,
-  { source, table }: TableContext,
-  measured: Pick<Metric, 'metricType' | 'columnName' | 'config'>,
-  body: object,
-): Promise<NamedMetric> {
-  const { internalId } = await Metric.query(trx)
-    .insert({ sourceId: source.id, tableId: table.id, ...measured, ...ownColumns(body) })
-    .returning('internalId')
-  return metricsWithNames(trx).findById(internalId).throwIfNotFound()
+  metrics: readonly MetricToStore[],
+): Promise<NamedMetric[]> {
+  const created = metrics.map(({ context: { source, table }, measured, body }) => ({
+    ...{ sourceId: source.id, tableId: table.id, ...measured },
+    ...ownColumns(body),
+  }))
+  await insertAll(created, chunk => Metric.query(trx).insert(chunk))
+  const stored = await metricsWithNames(trx).whereRaw('metrics.id = any(cast(? as uuid[]))', [
+    created.map(({ id }) => id),
+  ])
+  const byId = new Map(stored.map(metric => [metric.id, metric]))
+  return created.map(({ id }) => byId.get(id)!)
 }
 
 /** Stores past snapshots as if they had been taken then, and what was learned of them. The past raises no alerts. */

@@ -2,8 +2,9 @@ import type { Server } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
-import type { CheckResource } from '../scans/api.ts'
-import { insertMetric, requestOf } from './create.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { CheckFields, CheckResource } from '../scans/api.ts'
+import { insertMetrics, requestOf } from './create.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { metricsWithNames } from './metrics.ts'
 import type { Metric, NamedMetric, Snapshot } from './models.ts'
@@ -49,18 +50,20 @@ export function metricDeclaration(server: Server): CheckResource<NamedMetric, Sn
         is_active: metric.is_active,
       }
     },
-    insert(trx, table, fields) {
-      const { metric_type: metricType, column_name: columnName, ...rest } = fields
-      const own = new Set(Object.keys(metricFields))
-      const config = Object.fromEntries(Object.entries(rest).filter(([name]) => !own.has(name)))
-      return insertMetric(
+    insert: (trx, checks) =>
+      insertMetrics(
         trx,
-        table,
-        { metricType: metricType as string, columnName: columnName as string | null, config },
-        fields,
-      )
-    },
+        checks.map(({ table, fields }) => metricOf(table, fields)),
+      ),
   }
+}
+
+function metricOf(context: TableContext, fields: CheckFields) {
+  const { metric_type: metricType, column_name: columnName, ...rest } = fields
+  const own = new Set(Object.keys(metricFields))
+  const config = Object.fromEntries(Object.entries(rest).filter(([name]) => !own.has(name)))
+  const measured = { metricType: metricType as string, columnName: columnName as string | null, config }
+  return { context, measured, body: fields }
 }
 
 function fieldsOf(metric: Metric) {

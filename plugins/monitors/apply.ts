@@ -118,6 +118,7 @@ export async function planMonitors(
     action !== 'change' || changes.some(({ field }) => kinds[kind].engineFields.includes(field))
   await assertRunnable(
     server,
+    source,
     changingSteps(plan)
       .filter(isNew)
       .map(step => step.wanted),
@@ -146,7 +147,7 @@ export async function applyMonitors(
   companyId: string,
   assetId: string,
   request: ApplyRequest,
-  audit: (trx: Transaction, event: AuditEvent) => Promise<unknown>,
+  audit: (trx: Transaction, events: readonly AuditEvent[]) => Promise<unknown>,
 ): Promise<PlannedMonitors> {
   const { source, wanted, plan: first } = await planMonitors(server, companyId, assetId, request)
   const asked = new Set(changingSteps(first).map(step => step.wanted.key))
@@ -158,7 +159,7 @@ export async function applyMonitors(
     const events: AuditEvent[] = []
     await applyPlan(server, trx, { source, plan, prune: request.prune, by: request.by }, events)
     // The entries lock the company's log, so they come last.
-    for (const event of events) await audit(trx, event)
+    await audit(trx, events)
     return { source, plan }
   })
 }
@@ -199,10 +200,12 @@ async function applyPlan(
       ...{ kind, id, how: 'removed', subject: subjectOf(stored), by },
     })
   }
-  for (const { action, wanted, stored } of steps) {
-    if (action === 'replace' && stored) await remove(stored)
-    if (action === 'create' || action === 'replace')
-      manage(wanted, await kinds[wanted.kind].create(trx, wanted.table, wanted.fields, record))
+  for (const { action, stored } of steps) if (action === 'replace' && stored) await remove(stored)
+  const created = steps.filter(({ action }) => action === 'create' || action === 'replace')
+  for (const { kind, createAll } of server.plugins.scans.declaredKinds()) {
+    const some = created.flatMap(({ wanted }) => (wanted.kind === kind ? [wanted] : []))
+    const ids = some.length === 0 ? [] : await createAll(trx, some, record)
+    for (const [index, id] of ids.entries()) manage(some[index]!, id)
   }
   for (const step of steps) if (step.stored && isRecordedAnew(step)) manage(step.wanted, step.stored.id)
 

@@ -1,6 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
-import { auditRequest } from '../../server/http/audit.ts'
+import { auditRequestAll } from '../../server/http/audit.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
 import { applyMonitors, findMonitored, planMonitors, readState, type MonitorsRequest } from './apply.ts'
 import { exportMonitors } from './export.ts'
@@ -69,8 +69,8 @@ export const routes: ServerRoute[] = [
       const { companyId } = caller(request)
       const assetId = param(request, 'asset_id')
       const asked = { ...wanted, by: actorOf(caller(request)) }
-      const applied = await applyMonitors(request.server, companyId, assetId, asked, (trx, event) =>
-        auditRequest(request, trx, event),
+      const applied = await applyMonitors(request.server, companyId, assetId, asked, (trx, events) =>
+        auditRequestAll(request, trx, events),
       )
       return { data: presentPlan(applied, wanted.prune) }
     },

@@ -5,6 +5,7 @@ import type { Transaction } from '../../server/database/database.ts'
 import { hasErrorData, invalidInput, type InputError } from '../../server/http/errors.ts'
 import type { Source, TableContext } from '../catalog/api.ts'
 import type { CheckFields, CheckKind, DeclaredChecks } from '../scans/api.ts'
+import { withSharedSession } from './shared-session.ts'
 import { formatFault, MONITOR_KINDS, type FileFault, type MonitorsFile } from './file/monitors-file.ts'
 
 /** A check of a file. */
@@ -153,16 +154,25 @@ async function findTables(
   return tables
 }
 
-/** Asks the engine about checks that are to be created or changed. @throws 400 with all faults */
-export async function assertRunnable(server: Server, checks: readonly ReadCheck[]): Promise<void> {
+/**
+ * Asks the engine about checks of a source that are to be created or changed, in one session.
+ * @throws 400 with all faults
+ */
+export async function assertRunnable(
+  server: Server,
+  source: Source,
+  checks: readonly ReadCheck[],
+): Promise<void> {
   const faults = new FaultList()
   const kinds = kindsOf(server)
-  for (const [index, check] of checks.entries()) {
-    if (index % CHECKS_BETWEEN_PAUSES === 0) await setImmediate()
-    await kinds[check.kind]
-      .read(check.table, check.body, true)
-      .catch((error: unknown) => faults.addError(check, error))
-  }
+  await withSharedSession(server, source, async ask => {
+    for (const [index, check] of checks.entries()) {
+      if (index % CHECKS_BETWEEN_PAUSES === 0) await setImmediate()
+      await kinds[check.kind]
+        .read(check.table, check.body, ask)
+        .catch((error: unknown) => faults.addError(check, error))
+    }
+  })
   faults.throwIfAny()
 }
 

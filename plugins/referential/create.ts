@@ -1,11 +1,13 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
+import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasCode, hasErrorData, invalidInput, type InputError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
+import type { AskEngine } from '../scans/api.ts'
 import { assertLimits, checksWithNames } from './checks.ts'
 import { checkFields, type NewCheck } from './fields.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
@@ -50,14 +52,15 @@ export async function assertComparable(
   server: Server,
   pair: ColumnPair,
   body: Omit<NewCheck, 'child_table_path'>,
-  asksEngine: boolean,
+  asksEngine: boolean | AskEngine,
 ): Promise<void> {
   assertLimits(body)
   const { catalog } = server.plugins
   const childColumn = catalog.findColumn(pair.child, body.child_column_name, 'child_column_name')
   const parentColumn = catalog.findColumn(pair.parent, body.parent_column_name, 'parent_column_name')
   const refusal =
-    incomparable(childColumn, parentColumn) ?? (asksEngine ? await askEngine(catalog, pair, body) : null)
+    incomparable(childColumn, parentColumn) ??
+    (asksEngine ? await askEngine(catalog, pair, body, asksEngine) : null)
   if (refusal) throw invalidInput([{ field: 'parent_column_name', error: refusal }])
 }
 
@@ -137,6 +140,7 @@ async function askEngine(
   catalog: CatalogApi,
   { source, child, parent }: ColumnPair,
   body: Pick<NewCheck, 'child_column_name' | 'parent_column_name'>,
+  asked: true | AskEngine,
 ) {
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return null
   const { dialect, label } = catalog.connectorOf(source)
@@ -145,10 +149,10 @@ async function askEngine(
     { table: catalog.tableInfo(child), column: body.child_column_name },
     { parent: catalog.tableInfo(parent), parentColumn: body.parent_column_name },
   )
+  const ask = (connection: Connection) => connection.query(question, { timeoutMs: 5_000 })
   try {
-    await catalog.withConnection(source, connection => connection.query(question, { timeoutMs: 5_000 }), {
-      purpose: 'dry_run',
-    })
+    if (asked === true) await catalog.withConnection(source, ask, { purpose: 'dry_run' })
+    else await asked(ask)
     return null
   } catch (error) {
     if (error instanceof ConnectorError) {

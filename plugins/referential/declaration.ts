@@ -56,10 +56,16 @@ export function checkDeclaration(
         parent_table_path: formatName([parent.catalogName, parent.schemaName, parent.name]),
       }
     },
-    async insert(trx, { source, table: child }, fields) {
-      const check = fields as unknown as Omit<NewCheck, 'child_table_path'>
-      const parent = await findParent(server, trx, source, check.parent_table_path)
-      return insertCheck(trx, { source, child, parent }, check)
+    // One by one: they are few, and each has a parent to be found.
+    async insert(trx, checks) {
+      const stored: NamedCheck[] = []
+      for (const { table: context, fields } of checks) {
+        const { source, table: child } = context
+        const check = fields as unknown as Omit<NewCheck, 'child_table_path'>
+        const parent = await findParent(server, trx, source, check.parent_table_path)
+        stored.push(await insertCheck(trx, { source, child, parent }, check))
+      }
+      return stored
     },
   }
 }

@@ -5,7 +5,7 @@ import type { CompanyRow, Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckResource } from './check-resource.ts'
 import type { CheckSeries } from './check-series.ts'
-import type { DeclaredChecks, FindOwners, StopListener } from './declared/declared-checks.ts'
+import type { AskEngine, DeclaredChecks, FindOwners, StopListener } from './declared/declared-checks.ts'
 import type { ListedChecks } from './list/listed-checks.ts'
 
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
@@ -13,12 +13,14 @@ import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from 
 export type { CheckResource, PresentedPage } from './check-resource.ts'
 export type { CheckSeries } from './check-series.ts'
 export type {
+  AskEngine,
   CheckFields,
   CheckKind,
   CheckRef,
   CheckSubject,
   DeclaredCheck,
   DeclaredChecks,
+  NewDeclaredCheck,
   RecordEvent,
   StoppedCheck,
 } from './declared/declared-checks.ts'
@@ -295,7 +297,7 @@ export interface ScansApi {
   configureTable(
     table: TableContext,
     request: Omit<CheckRequest, 'tablePath'>,
-    asksEngine: boolean,
+    asksEngine: boolean | AskEngine,
   ): Promise<ConfiguredCheck>
   /**
    * What a new check would have said in the past, by one statement. A source that cannot be reached

@@ -8,7 +8,7 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import { hasCode, invalidField, invalidInput, unknownName } from '../../server/http/errors.ts'
 import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../server/http/validation-messages.ts'
 import type { TableContext } from '../catalog/api.ts'
-import type { CheckRequest, ConfiguredCheck } from './api.ts'
+import type { AskEngine, CheckRequest, ConfiguredCheck } from './api.ts'
 import { personalDataRefusal } from './measure.ts'
 import { findSuitabilityRefusal } from './missing.ts'
 
@@ -35,7 +35,7 @@ export async function configureTable(
   server: Server,
   loaded: TableContext,
   request: Omit<CheckRequest, 'tablePath'>,
-  asksEngine: boolean,
+  asksEngine: boolean | AskEngine,
 ): Promise<ConfiguredCheck> {
   const { catalog } = server.plugins
   const type = typeOf(server, request)
@@ -57,7 +57,7 @@ export async function configureTable(
   const table = catalog.tableInfo(loaded.table)
   const { dialect } = catalog.connectorOf(loaded.source)
   const refusal = await typeRefusal(type, config, column, { dialect, table })
-  const answer = refusal ?? (asksEngine ? await askEngine(server, loaded, check) : undefined)
+  const answer = refusal ?? (asksEngine ? await askEngine(server, loaded, check, asksEngine) : undefined)
   if (typeof answer === 'string')
     throw invalidInput([{ field: fieldOf(request, Object.keys(config)[0]), error: answer }])
   return {
@@ -86,7 +86,12 @@ async function typeRefusal(
  * What the engine has against it, by the type's own questions, or null. Without a connection it is found out at the
  * check: undefined.
  */
-async function askEngine(server: Server, { source, table }: TableContext, check: ConfiguredCheck['check']) {
+async function askEngine(
+  server: Server,
+  { source, table }: TableContext,
+  check: ConfiguredCheck['check'],
+  asked: true | AskEngine,
+) {
   if (!check.type.engineValidations || !source.isActive || source.queryAccessLevel === 'schema_only')
     return undefined
   const { catalog } = server.plugins
@@ -96,6 +101,7 @@ async function askEngine(server: Server, { source, table }: TableContext, check:
   const question = (connection: Connection) =>
     validateOnEngine(check.type, context, select => connection.query(select, options)).catch(refusalMessage)
   try {
+    if (asked !== true) return await asked(question)
     return await catalog.withConnection(source, question, {
       purpose: 'dry_run',
       timeoutMs: ENGINE_TIMEOUT_MS,

@@ -113,9 +113,11 @@ export function createMissingRules(
   })
 }
 
-function insertConfigured(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewRule) {
+async function insertConfigured(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewRule) {
   const { type, column = null, config } = check
-  return insertRule(trx, { source, table }, { type: type.name, column, config: storedConfig(config) }, body)
+  const measured = { type: type.name, column, config: storedConfig(config) }
+  const [rule] = await insertRules(trx, [{ context: { source, table }, measured, body }])
+  return rule!
 }
 
 /** A config as it is stored: null of a type that takes none. */
@@ -123,17 +125,26 @@ export function storedConfig(config: Record<string, unknown>): ValidityRule['rul
   return Object.keys(config).length === 0 ? null : config
 }
 
-/** Stores a rule. @param body its other fields, validated */
-export async function insertRule(
-  trx: Transaction,
-  { source, table }: TableContext,
-  { type, column, config }: { type: string; column: string | null; config: ValidityRule['ruleConfig'] },
-  body: object,
-): Promise<NamedRule> {
-  const { id } = await ValidityRule.query(trx)
-    .insert({ sourceId: source.id, ruleConfig: config, ...ownColumns(type, table, column, body) })
-    .returning('id')
-  return rulesWithNames(trx).findById(id).throwIfNotFound()
+/** A rule that is to be stored. */
+interface RuleToStore {
+  context: TableContext
+  measured: { type: string; column: string | null; config: ValidityRule['ruleConfig'] }
+  /** Its other fields, validated. */
+  body: object
+}
+
+/** Stores rules. @returns them in the same order */
+export async function insertRules(trx: Transaction, rules: readonly RuleToStore[]): Promise<NamedRule[]> {
+  const created = rules.map(({ context: { source, table }, measured: { type, column, config }, body }) => ({
+    ...{ sourceId: source.id, ruleConfig: config },
+    ...ownColumns(type, table, column, body),
+  }))
+  await insertAll(created, chunk => ValidityRule.query(trx).insert(chunk))
+  const stored = await rulesWithNames(trx).whereRaw('validity_rules.uuid = any(cast(? as uuid[]))', [
+    created.map(({ uuid }) => uuid),
+  ])
+  const byId = new Map(stored.map(rule => [rule.uuid, rule]))
+  return created.map(({ uuid }) => byId.get(uuid)!)
 }
 
 /** Stores past results as if they had been taken then, and what was learned of them. The past raises no alerts. */

@@ -3,7 +3,7 @@ import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
 import type { CheckResource } from '../scans/api.ts'
-import { insertRule, requestOf, storedConfig, usualName } from './create.ts'
+import { insertRules, requestOf, storedConfig, usualName } from './create.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import type { NamedRule, ValidityResult, ValidityRule } from './models.ts'
 import { periodsOf, rulesWithNames, scheduleOf } from './rules.ts'
@@ -56,16 +56,18 @@ export function ruleDeclaration(server: Server): CheckResource<NamedRule, Validi
         rule_config: storedConfig(check.config),
       }
     },
-    insert: (trx, table, fields) =>
-      insertRule(
+    insert: (trx, checks) =>
+      insertRules(
         trx,
-        table,
-        {
-          type: fields.rule_type as string,
-          column: fields.column_name as string | null,
-          config: fields.rule_config as ValidityRule['ruleConfig'],
-        },
-        fields,
+        checks.map(({ table, fields }) => ({
+          context: table,
+          measured: {
+            type: fields.rule_type as string,
+            column: fields.column_name as string | null,
+            config: fields.rule_config as ValidityRule['ruleConfig'],
+          },
+          body: fields,
+        })),
       ),
   }
 }

@@ -46,6 +46,42 @@ export async function audit(trx: Transaction, origin: AuditOrigin, event: AuditE
   return Number(entry?.sequence)
 }
 
+/** Adds any number of events in their order, by one statement. */
+export async function auditAll(
+  trx: Transaction,
+  origin: AuditOrigin,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  if (events.length === 0) return
+  const records = events.map(({ action, target, details = {} }, number) => {
+    return { number, action, type: target?.type ?? null, id: target?.id ?? null, details }
+  })
+  // The order is that of the inner SELECT: the function is called for its rows one by one.
+  await trx.raw(
+    `select count(audit_append(:companyId, :actor, r.action, r.type, r.id, r.details, :requestId, :address)) from (
+       select * from jsonb_to_recordset(cast(:records as jsonb)) as
+         g(number int, action text, type text, id text, details jsonb) order by number offset 0) r`,
+    {
+      companyId: origin.companyId,
+      actor: origin.actor,
+      requestId: origin.requestId ?? null,
+      address: origin.address ?? null,
+      records: JSON.stringify(records),
+    },
+  )
+}
+
+/** The same for actions of the caller of a request. */
+export async function auditRequestAll(
+  request: Request,
+  trx: Transaction,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  const who = caller(request)
+  const origin = { companyId: who.companyId, actor: actorOf(who), ...requestOrigin(request) }
+  await auditAll(trx, origin, events)
+}
+
 /** The same for an action of the caller of a request. */
 export function auditRequest(request: Request, trx: Transaction, event: AuditEvent): Promise<number> {
   const who = caller(request)

@@ -1,11 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../../connectors/catalog.ts'
 import { fieldsOf as namesOf } from '../../../server/http/audit.ts'
+import type { Transaction } from '../../../server/database/database.ts'
 import { hasCode } from '../../../server/http/errors.ts'
 import { withoutDefaults } from '../../../server/http/fields.ts'
 import { validateBody } from '../../../server/http/validate-body.ts'
 import type { Source } from '../../catalog/api.ts'
-import type { CheckFields, DeclaredChecks } from '../../scans/api.ts'
+import type { CheckFields, DeclaredChecks, NewDeclaredCheck, RecordEvent } from '../../scans/api.ts'
 import { monitoredTables, tableRefOf, type MonitoredTable } from '../models.ts'
 import { declaredSchedule } from '../schemas.ts'
 import { assertExpression } from './expression.ts'
@@ -21,6 +22,12 @@ import { chooseSignal, type SignalFields, type StoredSignal } from './signals.ts
 
 /** Freshness schedules as declarations of many checks list, create and change them. A table has one. */
 export function scheduleDeclaration(server: Server): DeclaredChecks {
+  const create = async (trx: Transaction, { table, fields }: NewDeclaredCheck, record: RecordEvent) => {
+    const body = { ...patchOf(fields), is_active: fields.is_active as boolean }
+    const schedule = await insertSchedule(server, trx, table, body)
+    await record(scheduleEvent('created', schedule, { table: schedule.qualifiedName }))
+    return schedule.id
+  }
   return {
     kind: 'freshness',
     body: declaredSchedule,
@@ -45,7 +52,8 @@ export function scheduleDeclaration(server: Server): DeclaredChecks {
       const fields = validateBody<ScheduleFields & { is_active: boolean }>(declaredSchedule, body)
       const terms = resolveTerms(table.source, fields)
       const signal = chooseSignal(server, table.source, table.table, fields)
-      if (asksEngine && signal.expression !== null) await assertExpression(server, table, signal.expression)
+      if (asksEngine !== false && signal.expression !== null)
+        await assertExpression(server, table, signal.expression, asksEngine)
       return fieldsOf({
         monitoringMode: terms.mode,
         slaThreshold: terms.slaThreshold ?? null,
@@ -54,11 +62,11 @@ export function scheduleDeclaration(server: Server): DeclaredChecks {
         ...signal,
       })
     },
-    async create(trx, table, fields, record) {
-      const body = { ...patchOf(fields), is_active: fields.is_active as boolean }
-      const schedule = await insertSchedule(server, trx, table, body)
-      await record(scheduleEvent('created', schedule, { table: schedule.qualifiedName }))
-      return schedule.id
+    create: (trx, table, fields, record) => create(trx, { table, fields }, record),
+    async createAll(trx, checks, record) {
+      const ids: string[] = []
+      for (const check of checks) ids.push(await create(trx, check, record))
+      return ids
     },
     update: (trx, { id }, changes, record) =>
       unlessGone(async () => {

@@ -8,6 +8,7 @@ import { ConnectorError } from '../../../connectors/errors.ts'
 import { sql } from '../../../connectors/sql.ts'
 import { hasCode, invalidInput } from '../../../server/http/errors.ts'
 import type { TableContext } from '../../catalog/api.ts'
+import type { AskEngine } from '../../scans/api.ts'
 import { hiddenColumns } from './columns.ts'
 
 const FIELD = 'freshness_expression'
@@ -103,9 +104,15 @@ async function volatilityError(connection: Connection, dialect: Dialect, express
 
 /**
  * Rejects an expression that the engine would not run. If the source cannot be reached, only the check finds out.
+ * @param asked the session of the caller; defaults to one of its own
  * @throws 400 `VALIDATION_ERROR`
  */
-export async function assertExpression(server: Server, { source, table }: TableContext, text: string) {
+export async function assertExpression(
+  server: Server,
+  { source, table }: TableContext,
+  text: string,
+  asked: true | AskEngine = true,
+) {
   const { catalog } = server.plugins
   const { name, columns } = table
   const { dialect } = catalog.connectorOf(source)
@@ -114,13 +121,13 @@ export async function assertExpression(server: Server, { source, table }: TableC
   if ('error' in reading) throw invalidInput([{ field: FIELD, error: reading.error }])
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return
   try {
-    const reason = await catalog.withConnection(
-      source,
-      async connection =>
-        (await volatilityError(connection, dialect, reading)) ??
-        (await typeError(connection, dialect, catalog.tableInfo(table), reading)),
-      { purpose: 'dry_run', timeoutMs: VALIDATION_TIMEOUT_MS },
-    )
+    const question = async (connection: Connection) =>
+      (await volatilityError(connection, dialect, reading)) ??
+      (await typeError(connection, dialect, catalog.tableInfo(table), reading))
+    const options = { purpose: 'dry_run', timeoutMs: VALIDATION_TIMEOUT_MS } as const
+    const reason = await (asked === true
+      ? catalog.withConnection(source, question, options)
+      : asked(question))
     if (reason !== null) throw invalidInput([{ field: FIELD, error: reason }])
   } catch (error) {
     if (!(error instanceof ConnectorError || hasCode(error, 'UNAVAILABLE'))) throw error

@@ -50,12 +50,17 @@ export function checksOfResource<Row, Result extends Model>(
   resource: CheckResource<Row, Result>,
 ): DeclaredChecks {
   const { insert, ...declaration } = resource.declaration
+  const createAll: DeclaredChecks['createAll'] = async (trx, checks, record) => {
+    const rows = await insert(trx, checks)
+    for (const row of rows) await record(auditEventOf(resource, 'created', row))
+    return rows.map(row => resource.identify(row).id)
+  }
   return {
     ...declaration,
+    createAll,
     async create(trx, table, fields, record) {
-      const row = await insert(trx, table, fields)
-      await record(auditEventOf(resource, 'created', row))
-      return resource.identify(row).id
+      const [id] = await createAll(trx, [{ table, fields }], record)
+      return id!
     },
     async update(trx, { source, id }, patch, record) {
       const row = await resource.find(trx, { source }, id)

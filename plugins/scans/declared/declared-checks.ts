@@ -1,5 +1,6 @@
 /** Checks as declarations list them: what a feature offers to those that create, change and remove checks of many kinds. */
 import type Joi from 'joi'
+import type { Connection } from '../../../connectors/connector.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { AuditEvent } from '../../../server/http/audit.ts'
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
@@ -34,6 +35,15 @@ export interface CheckRef {
 /** Receives what belongs into the audit log; an entry locks the log, so many are stored at the end of a transaction. */
 export type RecordEvent = (event: AuditEvent) => Promise<unknown>
 
+/** Gives a session of the source to a question; it stays open for further ones. */
+export type AskEngine = <T>(question: (connection: Connection) => Promise<T>) => Promise<T>
+
+/** A check that is to be created, with the fields that `read` gave. */
+export interface NewDeclaredCheck {
+  table: TableContext
+  fields: CheckFields
+}
+
 /** How one kind of check is listed, created, changed and removed, as its endpoints do it, in the caller's transaction. */
 export interface DeclaredChecks {
   kind: CheckKind
@@ -48,16 +58,19 @@ export interface DeclaredChecks {
   /**
    * Finds the body of a new check good for its table, as its POST does, and fills in what it leaves out. The body is
    * that of the POST without the table, and with `is_active`. Opens transactions of its own.
-   * @param asksEngine whether the engine is asked about what only it knows, such as the SQL of a rule
+   * @param asksEngine whether the engine is asked about what only it knows, such as the SQL of a rule; in a session of
+   *   its own, or in that of the caller
    * @throws 400 `VALIDATION_ERROR` naming the fields of the body
    */
-  read(table: TableContext, body: object, asksEngine: boolean): Promise<CheckFields>
+  read(table: TableContext, body: object, asksEngine: boolean | AskEngine): Promise<CheckFields>
   /**
    * Creates a check; it is due at once.
    * @param fields as `read` gave them
    * @returns its id
    */
   create(trx: Transaction, table: TableContext, fields: CheckFields, record: RecordEvent): Promise<string>
+  /** Creates any number of checks, by statements of many where its feature can. @returns their ids, in the same order */
+  createAll(trx: Transaction, checks: readonly NewDeclaredCheck[], record: RecordEvent): Promise<string[]>
   /**
    * Changes fields of a check, as its PATCH does.
    * @param changes the fields that differ, none of them fixed
@@ -73,8 +86,8 @@ export interface Declaration<Row> extends Pick<
   DeclaredChecks,
   'kind' | 'body' | 'fixedFields' | 'engineFields' | 'list' | 'read'
 > {
-  /** Stores a new check and nothing else. */
-  insert(trx: Transaction, table: TableContext, fields: CheckFields): Promise<Row>
+  /** Stores new checks and nothing else. @returns their rows, in the same order */
+  insert(trx: Transaction, checks: readonly NewDeclaredCheck[]): Promise<Row[]>
 }
 
 /** The files that manage some checks of one kind, by the ids of the checks. */
