@@ -8,6 +8,7 @@ import { keysCommand } from '../plugins/auth/commands/key-commands.ts'
 import { badgeCommand } from '../plugins/badges/badge-command.ts'
 import { contractsCommand } from '../plugins/contracts/validate-command.ts'
 import { freshnessCommand } from '../plugins/freshness/command/freshness-command.ts'
+import { lineageCommand } from '../plugins/lineage/dbt/dbt-command.ts'
 import { detectCommand } from '../plugins/metrics/detect/detect-command.ts'
 import {
   applyCommand,
@@ -41,4 +42,5 @@ export const featureCommands: CommandContribution[] = [
   applyCommand,
   monitorsCommand,
   importCommand,
+  lineageCommand,
 ]

@@ -42,8 +42,9 @@ import * as monitorTables from '../migrations/0031_monitors.ts'
 import * as contractTables from '../migrations/0032_contracts.ts'
 import * as checkListIndexes from '../migrations/0033_check_list_indexes.ts'
 import * as lineageTables from '../migrations/0034_lineage_graph.ts'
-import * as recommendationCounts from '../migrations/0038_recommendation_counts.ts'
+import * as lineageRuns from '../migrations/0035_lineage_runs.ts'
 import * as ownerTables from '../migrations/0036_owners.ts'
+import * as recommendationCounts from '../migrations/0038_recommendation_counts.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -141,8 +142,9 @@ export const manifest = {
     migration('0032_contracts', contractTables),
     migration('0033_check_list_indexes', checkListIndexes),
     migration('0034_lineage_graph', lineageTables),
-    migration('0038_recommendation_counts', recommendationCounts),
+    migration('0035_lineage_runs', lineageRuns),
     migration('0036_owners', ownerTables),
+    migration('0038_recommendation_counts', recommendationCounts),
   ],
 }
 

@@ -108,6 +108,39 @@ export interface WalkResult {
   isComplete: boolean
 }
 
+/** An owner of a table or outside node, as a pipeline declares it. */
+export interface DeclaredOwnership {
+  /** The id of the table or the outside node. */
+  id: string
+  isTable: boolean
+  origin: 'dbt' | 'openlineage'
+  /** Who declares it: the project and model of dbt, `dataset` of OpenLineage. */
+  detail: string
+  /** One of both at least. */
+  name: string | null
+  email: string | null
+}
+
+export type LineageRunState = 'running' | 'completed' | 'failed' | 'aborted'
+
+/** A run of a job that writes a table, as OpenLineage or dbt reported it. */
+export interface LineageRun {
+  id: string
+  tableId: string
+  jobNamespace: string
+  jobName: string
+  /** As the producer knows it. */
+  runId: string
+  state: LineageRunState
+  startedAt: Date | null
+  endedAt: Date | null
+  /** The time for which it was scheduled. */
+  nominalStartAt: Date | null
+  /** Why it failed or was aborted, where the producer says so. */
+  errorMessage: string | null
+  lastEventAt: Date
+}
+
 /** What other features may ask of lineage, as `server.plugins.lineage`. */
 export interface LineageApi {
   /**
@@ -128,6 +161,10 @@ export interface LineageApi {
   recordEdges(trx: Transaction, seen: SeenEdges): Promise<RecordedEdges>
   /** Follows the flow of data from tables and outside nodes, in one statement a step; cycles end. */
   walk(trx: Transaction, ids: readonly string[], options: WalkOptions): Promise<WalkResult>
+  /** Runs that write some tables and had an event since a time, the latest first; at most 1,000. */
+  runsOf(trx: Transaction, tableIds: readonly string[], since: Date): Promise<LineageRun[]>
+  /** The owners that pipelines declare of tables and outside nodes. @param ids of which; defaults to all */
+  declaredOwners(trx: Transaction, ids?: readonly string[]): Promise<DeclaredOwnership[]>
 }
 
 declare module '@hapi/hapi' {

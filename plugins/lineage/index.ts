@@ -1,10 +1,13 @@
 import type { Plugin } from '@hapi/hapi'
 import type { LineageApi } from './api.ts'
 import { connectTables } from './connect.ts'
+import { registerFeeds } from './feeds/register-feeds.ts'
 import { pruneJob } from './graph/fading.ts'
 import { recordEdges } from './graph/record.ts'
 import { walkEdges } from './graph/walk.ts'
 import { lineageExtension } from './asset-extension.ts'
+import { listRunsOf } from './openlineage/runs.ts'
+import { listDeclaredOwners } from './owners.ts'
 import { lineageReader } from './views/discovered.ts'
 import { routes } from './routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
@@ -27,6 +30,13 @@ export const lineage: Plugin<undefined> = {
     server.jobs.add(pruneJob)
     server.plugins.catalog.readAtDiscovery(lineageReader(server))
     server.route(routes)
-    server.expose({ connect: connectTables, recordEdges, walk: walkEdges } satisfies LineageApi)
+    registerFeeds(server)
+    server.expose({
+      connect: connectTables,
+      recordEdges,
+      walk: walkEdges,
+      runsOf: (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since),
+      declaredOwners: listDeclaredOwners,
+    } satisfies LineageApi)
   },
 }

@@ -52,6 +52,7 @@ export interface Guard {
     | 'beta'
     | 'contracts'
     | 'charts'
+    | 'lineage'
     | null
 }
 
@@ -85,6 +86,8 @@ export const access = {
   read: guarded({ scope: 'read-only', limit: 'asset' }),
   write: guarded({ scope: 'read-write', limit: 'asset' }),
   admin: guarded({ scope: 'admin', limit: 'asset' }),
+  /** Events of pipelines, which come in bursts and are not sent again when they are refused: a limit of their own. */
+  lineage: guarded({ scope: 'read-write', limit: 'lineage' }),
   /** A user's own settings: reads are not limited, operations on credentials are. */
   session: guarded({ sessionOnly: true, limit: null }),
   /** The same where every call leaves something behind. */

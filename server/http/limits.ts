@@ -30,6 +30,9 @@ const LIMITS_BY_ADDRESS = new Map<unknown, number>([
   ['charts', 60],
 ])
 
+/** Requests with lineage events of one key or user, whatever its plan. */
+const LINEAGE_LIMITS = { perMinute: 6_000, burst: 300 }
+
 /** An attempt at a password or a token counts even when its body cannot be read, or its sender is refused. */
 const COUNTED_FIRST = new Set<unknown>(['login', 'magic'])
 
@@ -127,8 +130,16 @@ function bucketOfAddress(request: Request): Bucket | null {
 /** What counts a request of a caller; null where its route has no limit. */
 function bucketOfCaller(request: Request): Bucket | null {
   const limit = request.route.settings.plugins?.access?.limit
-  if (limit !== 'asset' && limit !== 'auth') return null
+  if (limit !== 'asset' && limit !== 'auth' && limit !== 'lineage') return null
   const { userId, keyId, plan } = caller(request)
+  if (limit === 'lineage') {
+    const { perMinute, burst } = LINEAGE_LIMITS
+    return {
+      name: `lineage:${keyId ?? userId}`,
+      whole: { limit: perMinute, seconds: 60 },
+      burst: { limit: burst, seconds: 1 },
+    }
+  }
   if (!keyId) {
     const whole = { limit: limit === 'asset' ? 100 : 5, seconds: 60 }
     return { name: `${limit}:${userId}`, whole, burst: whole }
@@ -170,7 +181,9 @@ export function installLimits(server: Server): void {
       const isAtOnce = isCountedAtOnce(request)
       if (isAtOnce) request.plugins.isCounted = true
       if (!bucket) return
-      if (taken) return judge(taken, bucket, request)
+      // Looking up a key reads the limit of its plan, which these do not have.
+      const isOfPlan = request.route.settings.plugins?.access?.limit !== 'lineage'
+      if (taken && isOfPlan) return judge(taken, bucket, request)
       if (!isAtOnce) return peek(bucket, request)
       await take(bucket, request).catch((error: unknown) => {
         // Reads go on uncounted while the database takes no writes.

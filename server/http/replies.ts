@@ -35,7 +35,7 @@ const MAX_DEPTH = 32
 const MAX_VALUES = 20_000
 /** Failures listed in a reply; a thousand sentences would not help. */
 const MAX_FAILURES = 100
-const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys)(\/|$)/
+const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys|lineage)(\/|$)/
 
 /** Request ids, error bodies and the refusal of text that PostgreSQL cannot store, for every route. */
 export function shapeReplies(server: Server): void {
@@ -202,7 +202,10 @@ function refusal(request: Request, error: Boom.Boom, status: number): object {
 function sayStatus(request: Request, status: number, error: Boom.Boom): string {
   if (status === 401) return 'Send a valid credential in the header Authorization: Bearer <token or API key>'
   if (status === 404) return 'There is nothing at this path; /openapi.json lists what there is'
-  if (status === 413) return 'The body is larger than 1 MiB: send less at a time'
+  if (status === 413) {
+    const { maxBytes = 0 } = request.route.settings.payload ?? {}
+    return `The body is larger than ${maxBytes / 1_048_576} MiB: send less at a time`
+  }
   if (status === 415) {
     const { allow = 'application/json' } = request.route.settings.payload ?? {}
     return `Send the body as Content-Type: ${[allow].flat().join(' or ')}`

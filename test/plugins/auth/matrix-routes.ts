@@ -14,6 +14,7 @@ export type Access =
   | 'beta'
   | 'contracts'
   | 'charts'
+  | 'lineage'
   | 'read'
   | 'write'
   | 'admin'
@@ -52,6 +53,7 @@ export type Kind =
   | 'recommendation'
   | 'team'
   | 'ownership'
+  | 'namespaceRule'
 
 /** Gives the id of a thing: that of the caller's company, another company's, or one made up. */
 export type Id = (kind: Kind) => string
@@ -91,6 +93,18 @@ const onContract = { at: { name: 'contract' as const } }
 const noToken = () => ({ email: 'reader@example.com', token: 'not-one' })
 const onTable = (id: Id) => ({ asset_id: id('table') })
 const ownEdge = (id: Id) => ({ upstream: id('table'), downstream: id('table') })
+const event = () => ({
+  eventType: 'START',
+  eventTime: '2026-05-04T10:00:00Z',
+  producer: 'https://example.com',
+  schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json',
+  run: { runId: randomUUID() },
+  job: { namespace: 'airflow', name: 'daily' },
+})
+const manifest = {
+  metadata: { dbt_schema_version: 'https://schemas.getdbt.com/dbt/manifest/v12.json' },
+  nodes: {},
+}
 const rule = { rule_type: 'UNIQUE', table_path: 'public.orders', column_name: 'id' }
 const metric = { metric_type: 'null_percent', table_path: 'public.orders', column_name: 'id' }
 const monitorsFiles = () => {
@@ -261,6 +275,17 @@ export const ROUTES: Record<string, Classified> = {
     access: 'write',
     at: { upstream_id: 'table', downstream_id: 'table' },
   },
+  'POST /api/v1/lineage': { access: 'lineage', body: event },
+  'POST /api/v1/lineage/batch': { access: 'lineage', body: () => [event()] },
+  'POST /api/v1/sdk/lineage/dbt': { access: 'write', body: id => ({ source: id('source'), manifest }) },
+  'GET /api/v1/sdk/lineage/dbt/tests': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/lineage/runs': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/lineage/namespaces': { access: 'read' },
+  'POST /api/v1/sdk/lineage/namespaces': {
+    access: 'write',
+    body: id => ({ namespace: `spark://${randomUUID()}`, source_id: id('source') }),
+  },
+  'DELETE /api/v1/sdk/lineage/namespaces/{id}': { access: 'write', ...is('namespaceRule') },
 
   // Health and coverage.
   'GET /api/v1/sdk/health/summary': { access: 'read' },

@@ -223,6 +223,8 @@ async function fillChecks(app: TestServer, holding: Holding): Promise<void> {
   })
   const edge = { upstream: ids.table, downstream: ids.table }
   await app.ask('POST', '/api/v1/sdk/lineage/edges', edge, holding.credentials.owner)
+  const mapped = { namespace: `s3://${randomUUID()}`, source_id: ids.source }
+  ids.namespaceRule = await made(app, holding, '/api/v1/sdk/lineage/namespaces', mapped)
   ids.badge = await made(app, holding, '/api/v1/sdk/badges', { asset_id: ids.table })
   ids.chartLink = await made(app, holding, '/api/v1/sdk/chart-links', {
     asset_id: ids.table,

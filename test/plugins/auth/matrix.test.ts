@@ -17,7 +17,14 @@ const CREDENTIALS: Record<string, string | undefined> = {
   'their admin key': theirs.credentials['admin key'],
 }
 const SCOPES: Record<string, number> = { viewer: 0, member: 1, 'read-only key': 0, 'read-write key': 1 }
-const NEEDS: Partial<Record<Access, number>> = { write: 1, sessionWrite: 1, admin: 2, users: 2, keys: 2 }
+const NEEDS: Partial<Record<Access, number>> = {
+  write: 1,
+  lineage: 1,
+  sessionWrite: 1,
+  admin: 2,
+  users: 2,
+  keys: 2,
+}
 const OPEN: Access[] = [
   'open',
   'login',
@@ -39,6 +46,7 @@ const LIMITED: Access[] = [
   'sessionLimited',
   'sessionCounted',
   'sessionWrite',
+  'lineage',
 ]
 
 /** What the class of a route answers a credential: a refusal, or 0 for who may. */

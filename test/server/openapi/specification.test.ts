@@ -124,6 +124,7 @@ const OURS: [pattern: RegExp, reason: string][] = [
   ],
   [/^\w+ \/api\/v1\/operating-schedules(\/|$)/, 'the schedules that rules refer to: decisions 5'],
   [/^\w+ \/api\/v1\/sdk\/alerts(\/|$)/, 'alerts, rules and destinations: decisions 6'],
+  [/^POST \/api\/v1\/lineage(\/batch)?$/, 'where clients of OpenLineage send events to'],
   [/^\w+ \/api\/v1\/sdk\/(tags|lineage|badges)(\/|$)/, 'published clients read them: decisions 8 and 9'],
   [/^\w+ \/api\/v1\/sdk\/health\/summary$/, 'published clients read it: decisions 9'],
   [/^\w+ \/api\/v1\/api-keys(\/|$)/, 'keys: decisions 7, named in the specification without an endpoint'],

@@ -198,6 +198,7 @@ export const KIND_NAMES: Record<EventType, string> = {
   freshness_violation: 'stale table',
   schema_change: 'schema change',
   contract_violation: 'broken contract',
+  external_check_failed: 'failed dbt test',
   connection_failed: 'connection failed',
   discovery_complete: 'discovery done',
   destination_disabled: 'destination switched off',

@@ -107,6 +107,7 @@ t.test('trends count what came and went by the days of a zone, and how long peop
       freshness_violation: none,
       connection_failed: none,
       contract_violation: none,
+      external_check_failed: none,
       validity_failure: { opened: 2, resolved: 2, dismissed: 0 },
       metric_anomaly: { opened: 1, resolved: 0, dismissed: 1 },
       referential_failure: none,

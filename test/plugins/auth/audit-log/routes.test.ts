@@ -34,6 +34,8 @@ const UNAUDITED: Record<string, string> = {
     'there is no demo asset here, and so nothing to load',
   'DELETE /api/v1/auth/preferences/onboarding/demo-alert':
     'there is no demo alert here, and so nothing to remove',
+  'POST /api/v1/lineage': 'events of pipelines, which the graph and the runs show',
+  'POST /api/v1/lineage/batch': 'events of pipelines, which the graph and the runs show',
   'POST /api/v1/sdk/assets/{asset_id}/check': 'is a job of its own, and changes no setting',
   'POST /api/v1/sdk/assets/{asset_id}/profile': 'is a job of its own, and changes no setting',
   'POST /api/v1/sdk/freshness/{asset_id}/refresh': 'is a job of its own, and changes no setting',

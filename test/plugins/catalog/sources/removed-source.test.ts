@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { discover, makeWorld } from '../../../helpers/world.ts'
 
@@ -62,6 +63,32 @@ async function idsOf(assetId: string): Promise<string[]> {
   return [assetId, ...found.map(({ id }) => String(id))]
 }
 
+/** A model with an owner, a test and a failed run. */
+function dbtProjectOf(database: string) {
+  const at = new Date().toISOString()
+  const id = 'model.shop.orders'
+  const placed = { database, schema: 'public', alias: 'orders', meta: { owner: 'Ann' } }
+  return {
+    manifest: {
+      metadata: {
+        dbt_schema_version: 'https://schemas.getdbt.com/dbt/manifest/v12.json',
+        project_name: 'shop',
+      },
+      nodes: {
+        [id]: { resource_type: 'model', name: 'orders', ...placed },
+        'test.shop.t': { resource_type: 'test', name: 't', depends_on: { nodes: [id] } },
+      },
+    },
+    run_results: {
+      metadata: { generated_at: at, invocation_id: randomUUID() },
+      results: [
+        { unique_id: id, status: 'error', message: 'no' },
+        { unique_id: 'test.shop.t', status: 'fail' },
+      ],
+    },
+  }
+}
+
 /** Makes something of every kind that names the source, or a table of it. @returns ids of its alert rules */
 async function fill(sourceId: string, keptId: string) {
   const [{ id: orders } = {}] = await query(
@@ -103,6 +130,8 @@ async function fill(sourceId: string, keptId: string) {
     downstream_external: { kind: 'dashboard', namespace: 'bi', name: `sales of ${sourceId}`.slice(0, 8) },
     columns: [{ upstream_column: 'id', downstream_column: '*' }],
   })
+  await send('POST', '/sdk/lineage/namespaces', { namespace: `s3://${sourceId}`, source_id: sourceId })
+  await send('POST', '/sdk/lineage/dbt', { source: sourceId, ...dbtProjectOf(source.name) })
   const contract = `{apiVersion: v3.1.0, kind: DataContract, id: o, version: '1', status: a, schema: [{name: orders}]}`
   await send('PUT', '/sdk/contracts/orders', { contract, source: sourceId })
   await query(

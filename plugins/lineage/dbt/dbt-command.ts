@@ -1,0 +1,132 @@
+/** The command `lineage dbt`, which sends the artifacts of a dbt project. */
+import { join } from 'node:path'
+import { withClient, withRemoteOptions, type ClientOptions } from '../../../server/cli/client.ts'
+import {
+  CommandError,
+  EXIT,
+  printResult,
+  withCompanyOption,
+  type CommandContribution,
+} from '../../../server/cli/command.ts'
+import { alignCells, oneLine } from '../../../server/cli/terminal-text.ts'
+import { readTextFile } from '../../../server/cli/text-file.ts'
+import { timeoutOption, withCommandTimeout } from '../../../server/cli/timeouts.ts'
+import type { DbtArtifacts } from './artifacts.ts'
+
+interface DbtCommandOptions extends ClientOptions {
+  source: string
+  timeout: number
+}
+
+/** What the service answers, as far as it is printed. */
+interface PrintedImport {
+  project: string
+  tables: number
+  unmatched_count: number
+  unmatched: string[]
+  exposures: number
+  edges: number
+  removed_edges: number
+  tests: number
+  test_results: number
+  failing_tests: number
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 300
+
+const HELP = `
+TARGET_DIR is the folder that dbt writes to, mostly target. Its manifest.json is read, and where they are there
+catalog.json (of dbt docs generate) and run_results.json (of dbt test or dbt build). Only the parts that are used are
+sent; SQL and documentation stay here.
+
+Ends with
+  0  it is stored, whether tests fail or not
+  2  wrong usage, credentials or settings; also artifacts that cannot be read
+  3  no such source
+  5  unknown: the service cannot be reached
+
+After each run of dbt:
+  dbt build; tidemark lineage dbt target --source shop`
+
+export const lineageCommand: CommandContribution = {
+  name: 'lineage',
+  define(command, terminal, outcome) {
+    command.description('what tables are made from')
+    withRemoteOptions(withCompanyOption(command.command('dbt <target-dir>')))
+      .description('send lineage, owners and test results of a dbt project')
+      .requiredOption('--source <source>', 'the source that dbt builds in, by id or name')
+      .addOption(timeoutOption('how long it may take', DEFAULT_TIMEOUT_SECONDS))
+      .addHelpText('after', HELP)
+      .action(async (folder: string, options: DbtCommandOptions) => {
+        outcome.unexpectedExitCode = EXIT.error
+        const artifacts = await readArtifacts(folder)
+        const limits = { signal: terminal.signal, timeout: options.timeout }
+        const result = await withCommandTimeout(limits, signal =>
+          withClient(options, signal, async client => {
+            const body = { source: options.source, ...artifacts }
+            const sent = await client.request<{ data: PrintedImport }>(
+              'POST',
+              '/sdk/lineage/dbt',
+              signal,
+              body,
+            )
+            return sent.body.data
+          }),
+        )
+        printResult(terminal, options, result, ...formatImport(result))
+      })
+  },
+}
+
+/** Reads the artifacts of a folder and reduces them to what is used. @throws CommandError with exit code 2 */
+async function readArtifacts(folder: string): Promise<DbtArtifacts> {
+  // Imported here: other commands start faster.
+  const { ArtifactError, reduceArtifacts } = await import('./artifacts.ts')
+  const manifest = await readJson(join(folder, 'manifest.json'))
+  const [catalog, results] = await Promise.all(
+    ['catalog.json', 'run_results.json'].map(name =>
+      readJson(join(folder, name)).catch((error: unknown) => {
+        if (error instanceof CommandError && error.message.endsWith(' is not there')) return undefined
+        throw error
+      }),
+    ),
+  )
+  try {
+    return reduceArtifacts({ manifest, catalog, run_results: results })
+  } catch (error) {
+    if (!(error instanceof ArtifactError)) throw error
+    const [name = ''] = error.field.split('.')
+    throw new CommandError(oneLine(`${join(folder, name)}.json: ${error.field} ${error.message}`), EXIT.usage)
+  }
+}
+
+async function readJson(file: string): Promise<unknown> {
+  const text = await readTextFile(file)
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw new CommandError(`${file} is not valid JSON: let dbt write it again`, EXIT.usage)
+  }
+}
+
+function formatImport(result: PrintedImport): string[] {
+  const counts = alignCells([
+    ['tables', `${result.tables}`],
+    ['edges', `${result.edges}`],
+    ['exposures', `${result.exposures}`],
+    ['tests', `${result.tests}`],
+    ['new results', `${result.test_results}, of which ${result.failing_tests} fail or warn`],
+  ])
+  const { unmatched, unmatched_count: count } = result
+  return [
+    oneLine(`${result.project} is imported`),
+    ...counts,
+    ...(count > 0
+      ? [
+          oneLine(
+            `${count} are not in the catalog: ${unmatched.slice(0, 10).join(', ')}${count > 10 ? ', …' : ''}`,
+          ),
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,97 @@
+import type { DbtArtifacts, DbtNode } from './artifacts.ts'
+import type { DbtProject } from './project.ts'
+
+export const TEST_STATUSES = ['pass', 'warn', 'fail', 'error'] as const
+export type TestStatus = (typeof TEST_STATUSES)[number]
+
+/** A test of dbt on a relation, or on one of its columns. */
+export interface DbtTest {
+  uniqueId: string
+  name: string
+  /** The generic test that it is made from: `not_null`; null for a query of its own. */
+  testType: string | null
+  /** The relation that it is about; null where it reads none. */
+  relation: string | null
+  column: string | null
+  severity: 'error' | 'warn'
+  /** Null where the results have none of it. */
+  result: DbtTestResult | null
+}
+
+export interface DbtTestResult {
+  status: TestStatus
+  failures: number | null
+  message: string | null
+  at: Date
+}
+
+/** A run of a model, seed or snapshot. */
+export interface DbtModelRun {
+  uniqueId: string
+  isFailed: boolean
+  message: string | null
+  at: Date
+}
+
+const STATUS_BY_WORD: Record<string, TestStatus> = {
+  pass: 'pass',
+  success: 'pass',
+  warn: 'warn',
+  fail: 'fail',
+  error: 'error',
+  'runtime error': 'error',
+}
+
+/** All tests of a project that are not disabled, with what the results say of them. */
+export function listTests({ manifest, run_results: results }: DbtArtifacts, project: DbtProject): DbtTest[] {
+  const byId = new Map(results?.results.map(result => [result.unique_id, result]))
+  return Object.entries(manifest.nodes)
+    .filter(([, node]) => node.resource_type === 'test' && node.config?.enabled !== false)
+    .map(([uniqueId, node]) => {
+      const result = byId.get(uniqueId)
+      // A test that was skipped says nothing.
+      const status = result && STATUS_BY_WORD[result.status.toLowerCase()]
+      return {
+        uniqueId,
+        name: node.name,
+        testType: node.test_metadata?.name ?? null,
+        relation: findTested(node, project),
+        column: node.column_name ?? node.test_metadata?.kwargs?.column_name ?? null,
+        severity: node.config?.severity?.toLowerCase() === 'warn' ? 'warn' : 'error',
+        result: status
+          ? {
+              status,
+              failures: result.failures ?? null,
+              message: result.message ?? null,
+              at: new Date(result.at ?? results?.generated_at ?? 0),
+            }
+          : null,
+      }
+    })
+}
+
+/** What the results say of models, seeds and snapshots. */
+export function listModelRuns({ run_results: results }: DbtArtifacts, project: DbtProject): DbtModelRun[] {
+  return (results?.results ?? []).flatMap(({ unique_id: uniqueId, status, message, at }) => {
+    const word = status.toLowerCase()
+    const isFailed = word === 'error' || word === 'runtime error' || word === 'fail'
+    if (!project.relations.has(uniqueId) || !(isFailed || word === 'success')) return []
+    const ended = new Date(at ?? results?.generated_at ?? 0)
+    return [{ uniqueId, isFailed, message: isFailed ? (message ?? null) : null, at: ended }]
+  })
+}
+
+/** `ref('orders')`, `ref('shop', 'orders')`, `source('raw', 'orders')`: the last text is the name. */
+const REFERENCE = /\b(?:ref|source)\(\s*(?:['"][^'"]+['"]\s*,\s*)*['"]([^'"]+)['"]/
+
+/** The relation that a test is about: of a test of a relationship, which reads two, the one that declares it. */
+function findTested(node: DbtNode, { relations }: DbtProject): string | null {
+  if (node.attached_node !== undefined && relations.has(node.attached_node)) return node.attached_node
+  const read = (node.depends_on?.nodes ?? []).filter(id => relations.has(id))
+  const named = REFERENCE.exec(node.test_metadata?.kwargs?.model ?? '')?.[1]
+  return (
+    read.find(id => named !== undefined && (id.endsWith(`.${named}`) || id.includes(`.${named}.v`))) ??
+    read[0] ??
+    null
+  )
+}

@@ -1,0 +1,310 @@
+import Joi from 'joi'
+import {
+  exampleRecord,
+  held,
+  inData,
+  inNestedPage,
+  record,
+  removal,
+  reply,
+} from '../../../server/http/envelopes.ts'
+import { pageQuery, queryInteger } from '../../../server/http/page.ts'
+import { TEST_STATUSES } from '../dbt/test-results.ts'
+import { RUN_STATES } from '../openlineage/event.ts'
+import { MAX_BATCH_EVENTS } from './read-body.ts'
+
+const SOURCE_ID = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d92'
+const TABLE_ID = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d90'
+
+/** A body that the route leaves as bytes and reads itself; the schema describes it. */
+const rawBody = (openapi: object, example: object) =>
+  Joi.object().required().meta({ openapi }).example(example)
+
+const object = (description: string, properties?: object, required?: string[]) => ({
+  type: 'object',
+  description,
+  ...(properties && { properties }),
+  ...(required && { required }),
+})
+
+export const dbtBody = rawBody(
+  {
+    ...object(
+      'The artifacts of one dbt project. Other fields of the artifacts are read over.',
+      {
+        source: {
+          type: 'string',
+          minLength: 1,
+          description: 'The source that dbt builds in, by id or name.',
+        },
+        manifest: object('The content of `target/manifest.json`, version 4 to 12 of its schema.'),
+        catalog: object('The content of `target/catalog.json`: how the engine spells names.'),
+        run_results: object('The content of `target/run_results.json`: results of tests and models.'),
+      },
+      ['source', 'manifest'],
+    ),
+    additionalProperties: false,
+  },
+  {
+    source: 'shop',
+    manifest: {
+      metadata: {
+        dbt_schema_version: 'https://schemas.getdbt.com/dbt/manifest/v12.json',
+        project_name: 'jaffle_shop',
+      },
+      nodes: {
+        'model.jaffle_shop.orders': {
+          ...{ resource_type: 'model', name: 'orders', alias: 'orders', database: 'shop', schema: 'public' },
+          depends_on: { nodes: ['source.jaffle_shop.raw.payments'] },
+        },
+      },
+      sources: {
+        'source.jaffle_shop.raw.payments': {
+          ...{ resource_type: 'source', name: 'payments', identifier: 'payments' },
+          ...{ database: 'shop', schema: 'raw' },
+        },
+      },
+    },
+  },
+)
+
+const dataset = object('A dataset; unknown facets are left aside.', {
+  namespace: { type: 'string', minLength: 1, examples: ['postgres://db.example.com:5432'] },
+  name: { type: 'string', minLength: 1, examples: ['shop.public.orders'] },
+  facets: object('Facets such as `columnLineage`, `symlinks` and `ownership`.'),
+})
+
+const event = object(
+  'A RunEvent, JobEvent or DatasetEvent of OpenLineage, specification 2-0-2.',
+  {
+    eventTime: { type: 'string', format: 'date-time' },
+    eventType: { type: 'string', enum: [...RUN_STATES] },
+    producer: { type: 'string' },
+    schemaURL: { type: 'string' },
+    run: object('Of a RunEvent.', { runId: { type: 'string', format: 'uuid' }, facets: { type: 'object' } }),
+    job: object('Of a RunEvent or JobEvent.', {
+      ...{ namespace: { type: 'string' }, name: { type: 'string' }, facets: { type: 'object' } },
+    }),
+    inputs: { type: 'array', items: dataset },
+    outputs: { type: 'array', items: dataset },
+    dataset,
+  },
+  ['eventTime'],
+)
+
+const EVENT = {
+  eventType: 'COMPLETE',
+  eventTime: '2026-05-04T10:00:00.000Z',
+  producer: 'https://github.com/apache/airflow',
+  schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent',
+  run: { runId: '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d99', facets: {} },
+  job: { namespace: 'airflow', name: 'shop.daily_sales', facets: {} },
+  inputs: [{ namespace: 'postgres://db.example.com:5432', name: 'shop.public.orders' }],
+  outputs: [{ namespace: 'postgres://db.example.com:5432', name: 'shop.public.daily_sales' }],
+}
+
+export const eventBody = rawBody(event, EVENT)
+
+export const eventsBody = rawBody({ type: 'array', items: event, maxItems: MAX_BATCH_EVENTS }, [EVENT])
+
+export const eventReply = reply(
+  inData(
+    exampleRecord({
+      tables: held.count.description('Datasets of the event that are tables of a source.').example(2),
+      outside: held.count.description('Datasets that no source has.').example(0),
+      edges: held.count
+        .description('Edges that it reports, with what earlier events of its run named.')
+        .example(1),
+    }).label('LineageEventOutcome'),
+  ),
+  201,
+)
+
+export const eventsReply = reply(
+  record(
+    {
+      status: Joi.valid('success', 'partial_success'),
+      summary: record({
+        received: held.count,
+        successful: held.count,
+        failed: held.count,
+        retriable: held.count,
+        non_retriable: held.count,
+      }),
+      failed_events: Joi.array().items(
+        record({
+          index: held.count,
+          reason: held.text,
+          retriable: held.flag.description('Whether the same event may succeed later.'),
+        }),
+      ),
+    },
+    {
+      status: 'success',
+      summary: { received: 2, successful: 2, failed: 0, retriable: 0, non_retriable: 0 },
+      failed_events: [],
+    },
+  ).label('LineageBatchOutcome'),
+)
+
+export const dbtReply = reply(
+  inData(
+    exampleRecord({
+      source_id: held.id.example(SOURCE_ID),
+      project: Joi.string().example('jaffle_shop'),
+      tables: held.count
+        .description('Models, seeds, snapshots and sources that are tables of the catalog.')
+        .example(7),
+      unmatched_count: held.count
+        .description('Those that are not: they are shown as datasets outside the catalog.')
+        .example(1),
+      unmatched: held.texts.description('The first 50 of them.').example(['model.jaffle_shop.tmp']),
+      exposures: held.count.example(1),
+      edges: held.count.example(9),
+      removed_edges: held.count
+        .description('Edges that the project reported before and does not any more.')
+        .example(0),
+      tests: held.count.example(20),
+      test_results: held.count.description('Results that are newer than those that were known.').example(20),
+      failing_tests: held.count.description('Of these, those that fail or warn.').example(1),
+      model_runs: held.count.example(5),
+    }).label('DbtImport'),
+  ),
+)
+
+const assetQuery = Joi.string().max(1_000).description('A source or a table, by its id or qualified name.')
+
+export const testList = Joi.object({
+  ...pageQuery(),
+  asset_id: assetQuery,
+  status: Joi.string()
+    .valid(...TEST_STATUSES)
+    .description('Only tests whose last result is this.'),
+})
+
+export const testReply = reply(
+  inNestedPage(
+    exampleRecord({
+      id: held.id.description('The `rule_id` of its alerts.').example('0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d93'),
+      source_id: held.id.example(SOURCE_ID),
+      asset_id: held.id
+        .allow(null)
+        .description('The table; null where the catalog does not have it.')
+        .example(TABLE_ID),
+      table_path: Joi.string()
+        .allow(null)
+        .description('The table as dbt names it; null for a test that reads none.')
+        .example('shop.public.orders'),
+      column_name: Joi.string().allow(null).example('order_id'),
+      project: Joi.string().example('jaffle_shop'),
+      unique_id: Joi.string().example('test.jaffle_shop.not_null_orders_order_id.cf6c17daed'),
+      name: Joi.string().example('not_null_orders_order_id'),
+      test_type: Joi.string()
+        .allow(null)
+        .description('What it is made from; null for a query of its own.')
+        .example('not_null'),
+      severity: Joi.valid('error', 'warn').example('error'),
+      status: Joi.valid(...TEST_STATUSES, null)
+        .description('`error` means that it could not run; null before the first result.')
+        .example('pass'),
+      failures: held.count.allow(null).example(0),
+      message: held.text.allow(null).example(null),
+      run_at: held.time.allow(null).example('2026-05-04T10:00:00.000Z'),
+      since: held.time
+        .allow(null)
+        .description('Since when it has this status.')
+        .example('2026-05-01T10:00:00.000Z'),
+    }).label('ExternalCheck'),
+  ),
+)
+
+export const runQuery = Joi.object({
+  asset_id: assetQuery.required(),
+  days: queryInteger(1, 90).default(7).description('How far back.'),
+})
+
+export const runReply = reply(
+  inData(
+    record({
+      runs: Joi.array().items(
+        exampleRecord({
+          id: held.id.example('0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d94'),
+          asset_id: held.id.description('The table that it writes.').example(TABLE_ID),
+          job_namespace: Joi.string().example('airflow'),
+          job_name: Joi.string().example('shop.daily_sales'),
+          run_id: held.id.example('0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d99'),
+          state: Joi.valid('running', 'completed', 'failed', 'aborted').example('failed'),
+          started_at: held.time.allow(null).example('2026-05-04T09:58:00.000Z'),
+          ended_at: held.time.allow(null).example('2026-05-04T10:00:00.000Z'),
+          nominal_start_at: held.time.allow(null).description('For when it was scheduled.').example(null),
+          error_message: held.text.allow(null).example('relation "payments" does not exist'),
+          last_event_at: held.time.example('2026-05-04T10:00:00.000Z'),
+        }).label('LineageRun'),
+      ),
+    }).label('LineageRuns'),
+  ),
+)
+
+const namespace = Joi.string()
+  .max(2_000)
+  .description('A namespace of datasets, in which `*` stands for any text.')
+const prefix = Joi.string()
+  .max(500)
+  .description(
+    'Written in front of the names of datasets: with `shop.public`, `orders` is `shop.public.orders`.',
+  )
+
+export const newRule = Joi.object({
+  namespace: namespace.required(),
+  source_id: Joi.string().max(500).required().description('The source, by id or name.'),
+  name_prefix: prefix.allow(null).default(null),
+})
+  .required()
+  .example({ namespace: 'postgres://replica-*:5432', source_id: 'shop' })
+  .label('CreateNamespaceRuleRequest')
+
+export const ruleParams = Joi.object({ id: Joi.string().required().description('The id of a rule.') })
+
+const ruleFields = {
+  id: held.id.example('0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d95'),
+  namespace: Joi.string().example('postgres://replica-*:5432'),
+  source_id: held.id.example(SOURCE_ID),
+  name_prefix: Joi.string().allow(null).example(null),
+  created_at: held.time.example('2026-05-04T10:00:00.000Z'),
+}
+
+const rule = exampleRecord(ruleFields).label('NamespaceRule')
+
+export const ruleReply = reply(
+  inData(
+    exampleRecord({
+      ...ruleFields,
+      moved_datasets: held.count
+        .description('Datasets outside the catalog that became tables of the source.')
+        .example(3),
+    }).label('CreatedNamespaceRule'),
+  ),
+  201,
+)
+
+export const ruleList = reply(
+  inData(
+    record({
+      rules: Joi.array().items(rule),
+      reported: Joi.array()
+        .items(
+          exampleRecord({
+            namespace: Joi.string().example('s3://lake'),
+            datasets: held.count.description('Datasets that no source has.').example(12),
+            mapping: Joi.valid('rule', 'automatic', 'none')
+              .description('`automatic`: the naming convention of OpenLineage fits a source.')
+              .example('none'),
+            source_ids: Joi.array().items(held.id).example([]),
+          }).label('ReportedNamespace'),
+        )
+        .description('Namespaces with datasets that no source has, at most 500.'),
+    }).label('LineageNamespaces'),
+  ),
+)
+
+export const ruleRemoval = reply(removal('The rule was deleted'))

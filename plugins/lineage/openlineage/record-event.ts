@@ -1,0 +1,230 @@
+import { invalidInput } from '../../../server/http/errors.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import type { LineageEnd, OutsideNode, SeenColumn, SeenEdge } from '../api.ts'
+import type { DatasetName } from '../datasets/namespaces.ts'
+import {
+  datasetKey,
+  readColumnNames,
+  readNamespaceContext,
+  resolveDatasets,
+  spellColumn,
+} from '../datasets/resolve-datasets.ts'
+import { outsideKey, recordEdges, storeOutside } from '../graph/record.ts'
+import { storeOwners } from '../owners.ts'
+import type { EventDataset, LineageEvent } from './event.ts'
+import { readRunEnds, storeRunEnds, storeRuns, type ReportedRun, type RunEnd } from './runs.ts'
+
+/** What became of an event. */
+export interface EventOutcome {
+  /** Datasets that are tables of a source. */
+  tables: number
+  /** Datasets that no source has. */
+  outside: number
+  edges: number
+}
+
+/** Inputs times outputs. */
+const MAX_EDGES = 20_000
+
+/** A dataset of the event, found. */
+interface FoundEnd {
+  id: string
+  end: LineageEnd
+}
+
+/** Stores what an event says of runs and edges. The same event again changes nothing. */
+export async function recordEvent(trx: Transaction, event: LineageEvent): Promise<EventOutcome> {
+  const datasets = mergeDatasets(event)
+  const ends = await findEnds(trx, [...datasets.values()])
+  const endOf = (name: DatasetName) => ends.get(datasets.get(datasetKey(name))?.key ?? '')
+  const pick = (given: readonly EventDataset[]) => given.flatMap(dataset => endOf(dataset) ?? [])
+  let [inputs, outputs] = [pick(event.inputs), pick(event.outputs)]
+  if (event.run && event.job) {
+    const [runId = ''] = await storeRuns(trx, [reportRun(event, event.run, event.job)])
+    const ofEvent = [...toRunEnds(runId, 'input', inputs), ...toRunEnds(runId, 'output', outputs)]
+    await storeRunEnds(trx, ofEvent)
+    if (ofEvent.length > 0) {
+      // Some producers name the inputs when a run starts, and the outputs when it ends.
+      const known = await readRunEnds(trx, runId)
+      inputs = known.filter(({ direction }) => direction === 'input')
+      outputs = known.filter(({ direction }) => direction === 'output')
+    }
+  }
+  const edges = await listEdges(trx, event, { inputs, outputs, endOf })
+  const recorded =
+    edges.length > 0
+      ? await recordEdges(trx, { origin: 'openlineage', sourceId: null, isComplete: false, edges })
+      : { edges: 0 }
+  await storeDatasetOwners(trx, event, endOf)
+  const found = [...new Set(ends.values())]
+  const tables = found.filter(({ end }) => 'tableId' in end).length
+  return { tables, outside: found.length - tables, edges: Math.max(edges.length, recorded.edges) }
+}
+
+function reportRun(
+  { eventTime, producer }: LineageEvent,
+  run: NonNullable<LineageEvent['run']>,
+  job: NonNullable<LineageEvent['job']>,
+): ReportedRun {
+  const states = { COMPLETE: 'completed', FAIL: 'failed', ABORT: 'aborted' } as const
+  return {
+    jobNamespace: job.namespace,
+    jobName: job.name,
+    runId: run.runId,
+    state: states[run.eventType as keyof typeof states] ?? 'running',
+    at: eventTime,
+    startedAt: run.eventType === 'START' ? eventTime : null,
+    nominalStart: run.nominalStart,
+    nominalEnd: run.nominalEnd,
+    errorMessage: run.errorMessage,
+    parent: run.parent,
+    producer,
+  }
+}
+
+function toRunEnds(
+  lineageRunId: string,
+  direction: RunEnd['direction'],
+  found: readonly FoundEnd[],
+): RunEnd[] {
+  return found.map(({ id }) => ({ lineageRunId, direction, endId: id }))
+}
+
+/** A dataset that an event names, under the key of its first name. */
+interface NamedDataset {
+  key: string
+  namespace: string
+  name: string
+  symlinks: DatasetName[]
+  owners: EventDataset['owners']
+}
+
+/** @returns all datasets that the event names, by the keys of all of their names */
+function mergeDatasets({ inputs, outputs }: LineageEvent): Map<string, NamedDataset> {
+  const byKey = new Map<string, NamedDataset>()
+  const all = [...inputs, ...outputs]
+  for (const { namespace, name, symlinks, owners } of all) {
+    const key = datasetKey({ namespace, name })
+    const known = byKey.get(key)
+    if (known?.key === key) {
+      known.symlinks.push(...symlinks)
+      if (owners.length > 0) known.owners = owners
+    } else byKey.set(key, { key, namespace, name, symlinks: [...symlinks], owners })
+  }
+  for (const dataset of [...byKey.values()])
+    for (const symlink of dataset.symlinks) {
+      const key = datasetKey(symlink)
+      if (!byKey.has(key)) byKey.set(key, dataset)
+    }
+  const mentioned = all.flatMap(dataset => [...dataset.inputs, ...(dataset.columns ?? [])])
+  for (const { namespace, name } of mentioned) {
+    const key = datasetKey({ namespace, name })
+    if (!byKey.has(key)) byKey.set(key, { key, namespace, name, symlinks: [], owners: [] })
+  }
+  return byKey
+}
+
+/** The tables that datasets are, and nodes for those that no source has, by the key of the dataset. */
+async function findEnds(trx: Transaction, datasets: readonly NamedDataset[]): Promise<Map<string, FoundEnd>> {
+  const distinct = [...new Map(datasets.map(dataset => [dataset.key, dataset])).values()]
+  if (distinct.length === 0) return new Map()
+  const tables = await resolveDatasets(trx, await readNamespaceContext(trx), distinct)
+  const outside = new Map(
+    distinct.filter(({ key }) => !tables.has(key)).map(dataset => [dataset.key, describeOutside(dataset)]),
+  )
+  const nodeIds = await storeOutside(trx, [...outside.values()])
+  return new Map(
+    distinct.flatMap(({ key }): [string, FoundEnd][] => {
+      const tableId = tables.get(key)
+      if (tableId !== undefined) return [[key, { id: tableId, end: { tableId } }]]
+      const node = outside.get(key)
+      const id = node && nodeIds.get(outsideKey(node))
+      return node && id !== undefined ? [[key, { id, end: { outside: node } }]] : []
+    }),
+  )
+}
+
+function describeOutside({ namespace, name, symlinks, owners }: NamedDataset): OutsideNode {
+  return {
+    kind: 'dataset',
+    namespace,
+    name,
+    ...(owners.length > 0 && { owners }),
+    ...(symlinks.length > 0 && { details: { symlinks } }),
+  }
+}
+
+interface EventEnds {
+  inputs: readonly FoundEnd[]
+  outputs: readonly FoundEnd[]
+  endOf(name: DatasetName): FoundEnd | undefined
+}
+
+/** All inputs lead to all outputs, and what the facets of an output name leads to it. */
+async function listEdges(
+  trx: Transaction,
+  event: LineageEvent,
+  { inputs, outputs, endOf }: EventEnds,
+): Promise<SeenEdge[]> {
+  const { job } = event
+  const detail = job ? `${job.namespace}.${job.name}` : ''
+  if (inputs.length * outputs.length > MAX_EDGES)
+    throw invalidInput([
+      {
+        field: 'outputs',
+        error: `outputs and inputs of the run make ${inputs.length * outputs.length} edges; ${MAX_EDGES} are the most`,
+      },
+    ])
+  const pairs = new Map<string, { upstream: FoundEnd; downstream: FoundEnd; columns?: SeenColumn[] }>()
+  const connect = (upstream: FoundEnd, downstream: FoundEnd, columns?: readonly SeenColumn[]) => {
+    if (upstream.id === downstream.id) return
+    const key = `${upstream.id} ${downstream.id}`
+    const pair = pairs.get(key) ?? { upstream, downstream }
+    pairs.set(key, pair)
+    if (columns) (pair.columns ??= []).push(...columns)
+  }
+  for (const downstream of outputs) for (const upstream of inputs) connect(upstream, downstream)
+  for (const dataset of [...event.outputs, ...event.inputs]) {
+    const downstream = endOf(dataset)
+    if (!downstream) continue
+    for (const input of dataset.inputs) {
+      const upstream = endOf(input)
+      if (upstream) connect(upstream, downstream)
+    }
+    for (const input of dataset.columns ?? []) {
+      const upstream = endOf(input)
+      if (upstream) connect(upstream, downstream, input.pairs)
+    }
+  }
+  const withColumns = [...pairs.values()].filter(({ columns }) => columns)
+  const names = await readColumnNames(
+    trx,
+    withColumns.flatMap(({ upstream, downstream }) => [upstream.id, downstream.id]),
+  )
+  return [...pairs.values()].map(({ upstream, downstream, columns }) => ({
+    upstream: upstream.end,
+    downstream: downstream.end,
+    detail,
+    ...(columns && {
+      columns: columns.map(column => ({
+        ...column,
+        upstream: spellColumn(column.upstream, names.get(upstream.id)),
+        downstream: spellColumn(column.downstream, names.get(downstream.id)),
+      })),
+    }),
+  }))
+}
+
+async function storeDatasetOwners(
+  trx: Transaction,
+  { inputs, outputs }: LineageEvent,
+  endOf: EventEnds['endOf'],
+): Promise<void> {
+  const declared = [...inputs, ...outputs].flatMap(dataset => {
+    const found = dataset.owners.length > 0 ? endOf(dataset) : undefined
+    return found && 'tableId' in found.end
+      ? [{ tableId: found.end.tableId, detail: 'dataset', owners: dataset.owners }]
+      : []
+  })
+  await storeOwners(trx, { origin: 'openlineage', sourceId: null }, declared)
+}

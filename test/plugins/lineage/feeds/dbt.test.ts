@@ -1,0 +1,212 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { discover, makeWorld } from '../../../helpers/world.ts'
+import { command } from '../../../helpers/command.ts'
+import { manifest, model, node, notNull, runResults } from './dbt-project.ts'
+
+const world = await makeWorld(t, [
+  'create table raw_payments (id int)',
+  'create table orders (id int, amount int)',
+  'create table customers (id int)',
+])
+const { app, tenant, asset, source } = world
+const { query, server } = app
+await discover(world)
+const database = String((source.config as { database: unknown }).database)
+const SCHEMA = 'public'
+
+t.beforeEach(() => query('delete from rate_windows'))
+
+const placed = (type: string, name: string, options: Parameters<typeof node>[2] = {}) =>
+  node(type, name, { database, schema: SCHEMA, ...options })
+
+const RAW = 'source.jaffle_shop.raw.payments'
+const sources = {
+  [RAW]: placed('source', 'payments', { identifier: 'raw_payments', meta: { owner: 'raw@example.com' } })[1],
+}
+const exposures = {
+  'exposure.jaffle_shop.board': {
+    ...{ resource_type: 'exposure', name: 'board', type: 'dashboard', url: 'https://bi.example.com/1' },
+    owner: { name: 'Ann', email: 'ann@example.com' },
+    depends_on: { nodes: [model('orders')] },
+  },
+}
+const MODELS = [
+  placed('model', 'orders', { dependsOn: [RAW], config: { meta: { owner: 'Finance' } } }),
+  placed('model', 'customers', { dependsOn: [model('orders')] }),
+  placed('model', 'missing', { dependsOn: [model('customers')] }),
+]
+const test = notNull('orders', 'amount')
+
+async function send(body: object, status = 200) {
+  const reply = await tenant.ask('POST', '/api/v1/sdk/lineage/dbt', { source: 'shop', ...body })
+  if (reply.status !== status) throw new Error(`${reply.status}: ${JSON.stringify(reply.body)}`)
+  return reply.body.data ?? reply.body.error
+}
+
+async function edges() {
+  const name = (end: string) =>
+    `coalesce((select name from tables where id = e.${end}), (select qualified_name from lineage_nodes where id = e.${end}))`
+  const found = await query(
+    `select ${name('upstream_id')} || ' > ' || ${name('downstream_id')} as edge from lineage_edges e where company_id = $1
+      order by 1`,
+    [tenant.companyId],
+  )
+  return found.map(({ edge }) => edge)
+}
+
+const whole = manifest([...MODELS, test], { sources, exposures })
+
+t.test('a project becomes edges, owners and dashboards, and replaces what it reported before', async t => {
+  t.match(await send({ manifest: whole }), {
+    ...{
+      source_id: asset.id,
+      project: 'jaffle_shop',
+      tables: 3,
+      unmatched_count: 1,
+      unmatched: [model('missing')],
+    },
+    ...{ exposures: 1, edges: 4, tests: 1, test_results: 0, model_runs: 0 },
+  })
+  const [missing] = (await edges()).filter(edge => String(edge).startsWith('customers'))
+  t.match(missing, /^customers > postgres:\/\/.*\/\w+\.public\.missing$/)
+  t.strictSame(
+    (await edges()).filter(edge => edge !== missing),
+    ['orders > customers', 'orders > dbt://jaffle_shop/board', 'raw_payments > orders'],
+  )
+  const owners = await server.db.company(tenant.companyId, trx => server.plugins.lineage.declaredOwners(trx))
+  t.strictSame(owners.map(({ isTable, origin, name, email }) => [isTable, origin, name, email]).sort(), [
+    [false, 'dbt', 'Ann', 'ann@example.com'],
+    [true, 'dbt', null, 'raw@example.com'],
+    [true, 'dbt', 'Finance', null],
+  ])
+  t.match(await send({ manifest: manifest(MODELS.slice(0, 1), { sources }) }), { removed_edges: 3, tests: 0 })
+  t.strictSame(await edges(), ['raw_payments > orders'])
+})
+
+t.test('a table that is discovered later takes the place of its dataset', async t => {
+  await send({ manifest: whole })
+  await source.query('create table missing (id int)')
+  await discover(world)
+  t.ok((await edges()).includes('customers > missing'))
+  await send({ manifest: whole })
+  t.equal((await edges()).length, 4)
+})
+
+t.test('a test that fails raises an alert, which ends when it passes or is gone', async t => {
+  const [id] = test
+  const alerts = async () =>
+    await query(
+      `select status, title, severity, event -> 'details' as details from alerts where kind = 'external_check_failed' order by created_at`,
+    )
+  const results = (at: string, status: string | object) =>
+    send({ manifest: whole, run_results: runResults(at, { [id]: status }) })
+  t.match(await results('2026-05-04T10:00:00Z', 'fail'), { test_results: 1, failing_tests: 1 })
+  t.match(await alerts(), [
+    {
+      ...{ status: 'triggered', severity: 'critical' },
+      title: /^dbt test not_null_orders_amount fails on shop\.\w+\.public\.orders: 3 rows fail$/,
+      details: { tool: 'dbt', column_name: 'amount', failures: 3, test_type: 'not_null' },
+    },
+  ])
+  t.match(await results('2026-05-04T10:00:00Z', 'fail'), { test_results: 0 }, 'the same again is nothing new')
+  t.match(
+    await results('2026-05-04T09:00:00Z', 'pass'),
+    { test_results: 0 },
+    'an older result changes nothing',
+  )
+  const listed = await tenant.ask('GET', '/api/v1/sdk/lineage/dbt/tests?asset_id=shop&status=fail')
+  t.match(listed.body.data, {
+    data: [{ name: id.split('.')[2], status: 'fail', failures: 3, column_name: 'amount', severity: 'error' }],
+    pagination: { total: 1 },
+  })
+  await results('2026-05-04T11:00:00Z', { status: 'error', message: 'no such column' })
+  t.match(await alerts(), [{ status: 'triggered' }], 'a test that could not run is no proof')
+  await results('2026-05-04T12:00:00Z', 'pass')
+  t.match(await alerts(), [{ status: 'resolved' }])
+  await results('2026-05-04T13:00:00Z', { status: 'warn', failures: 2, message: 'Got 2 results' })
+  t.match((await alerts())[1], {
+    status: 'triggered',
+    severity: 'warning',
+    title: /warns on .*: Got 2 results$/,
+  })
+  await send({ manifest: manifest(MODELS, { sources }) })
+  t.match((await alerts())[1], { status: 'resolved' })
+  t.match((await tenant.ask('GET', '/api/v1/sdk/lineage/dbt/tests')).body.data, {
+    data: [],
+    pagination: { total: 0 },
+  })
+})
+
+t.test('models that fail are failed runs', async t => {
+  const at = new Date().toISOString()
+  const statuses = {
+    [model('orders')]: { status: 'error', message: 'Database Error' },
+    [model('customers')]: 'success',
+  }
+  t.match(await send({ manifest: whole, run_results: runResults(at, statuses, randomUUID()) }), {
+    model_runs: 2,
+  })
+  const { body } = await tenant.ask('GET', '/api/v1/sdk/lineage/runs?asset_id=shop')
+  t.match(
+    body.data.runs
+      .map(({ job_name: job, state, error_message: error }: Record<string, unknown>) => [job, state, error])
+      .sort(),
+    [
+      [model('customers'), 'completed', null],
+      [model('orders'), 'failed', 'Database Error'],
+    ],
+  )
+})
+
+t.test('bad artifacts are refused with what is wrong', async t => {
+  t.match(await send({ manifest: 'x' }, 400), { details: { field: 'manifest' } })
+  t.match(await send({}, 400), { details: { field: 'manifest' } })
+  t.match(await send({ manifest: whole, more: 1 }, 400), { details: { field: 'more' } })
+  t.match(await send({ source: 'none', manifest: whole }, 404), { code: 'ASSET_NOT_FOUND' })
+  const table = `shop.${database}.public.orders`
+  t.match(await send({ source: table, manifest: whole }, 400), { details: { field: 'source' } })
+  t.match(await send({ manifest: { ...whole, metadata: {} } }, 400), { message: /names no manifest/ })
+})
+
+t.test(
+  'a large manifest is read without holding up others; one that is too large says what to do',
+  async t => {
+    const nodes = Array.from({ length: 2_000 }, (_, index) =>
+      placed('model', `m${index}`, {
+        dependsOn: index ? [model(`m${index - 1}`)] : [],
+        raw_code: 'select 1 '.repeat(500),
+      }),
+    )
+    t.match(await send({ manifest: manifest(nodes) }), { edges: 1_999, unmatched_count: 2_000 })
+    const reply = await server.inject({
+      ...{
+        method: 'POST',
+        url: '/api/v1/sdk/lineage/dbt',
+        payload: `{"source":"${'x'.repeat(65 * 1_048_576)}"}`,
+      },
+      headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+    })
+    t.match(reply, { statusCode: 413, payload: /tidemark lineage dbt/ })
+    await send({ manifest: whole })
+  },
+)
+
+t.test('the command sends what is used of a target folder', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'dbt-target-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  await server.start()
+  const env = { TIDEMARK_URL: server.info.uri, TIDEMARK_API_KEY: tenant.key }
+  const run = (...more: string[]) => command(['lineage', 'dbt', folder, '--source', 'shop', ...more], env)
+  t.match(await run(), { code: 2, err: /manifest\.json is not there/ })
+  await writeFile(join(folder, 'manifest.json'), JSON.stringify(whole))
+  await writeFile(
+    join(folder, 'run_results.json'),
+    JSON.stringify(runResults('2026-06-01T00:00:00Z', { [test[0]]: 'pass' })),
+  )
+  t.match(await run(), { code: 0, out: /jaffle_shop is imported[\s\S]*new results +1, of which 0/ })
+  t.match(JSON.parse((await run('--json')).out), { project: 'jaffle_shop', edges: 4 })
+})

@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { makeStage } from '../../../helpers/world.ts'
+
+const { app, tenant } = await makeStage(t)
+const { query, server } = app
+
+t.beforeEach(() => query('delete from rate_windows'))
+
+const NAMESPACE = 'postgres://db.example.com:5432'
+
+/** A source with this connection and tables of these names, each with columns id and amount. */
+async function addSource(
+  names: readonly string[],
+  {
+    type = 'postgresql',
+    config = { host: 'db.example.com', port: 5432, database: 'shop' } as object,
+    catalog = 'shop',
+  } = {},
+) {
+  const source = randomUUID()
+  const name = `s${source.slice(0, 8)}`
+  await query(`insert into sources (id, company_id, name, source_type, config) values ($1, $2, $3, $4, $5)`, [
+    ...[source, tenant.companyId, name, type],
+    JSON.stringify(config),
+  ])
+  const addTables = (added: readonly string[]) =>
+    query(
+      `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind, columns,
+         constraints, fingerprint, column_count)
+       select gen_random_uuid(), $1, $2, $5, 'public', n, $4 || '.' || $5 || '.public.' || n, 'table',
+              '[{"name": "id"}, {"name": "amount"}]', '[]', 'x', 2 from unnest($3::text[]) n`,
+      [tenant.companyId, source, added, name, catalog],
+    )
+  await addTables(names)
+  return { source, name, addTables, remove: () => query('delete from sources where id = $1', [source]) }
+}
+
+const dataset = (name: string, facets: object = {}, namespace = NAMESPACE) => ({ namespace, name, facets })
+
+function runEvent(event: object = {}) {
+  return {
+    eventType: 'COMPLETE',
+    eventTime: '2026-05-04T10:00:00.000Z',
+    producer: 'https://example.com/producer',
+    schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent',
+    run: { runId: randomUUID(), facets: {} },
+    job: { namespace: 'airflow', name: 'shop.daily' },
+    ...event,
+  }
+}
+
+async function send(event: unknown, status = 201, path = '/api/v1/lineage') {
+  const reply = await app.ask('POST', path, event as object, tenant.key)
+  if (reply.status !== status) throw new Error(`${reply.status}: ${JSON.stringify(reply.body)}`)
+  return reply.body
+}
+
+/** All edges, as `orders > sales`; `ns/name` outside the catalog, with columns `orders.id > sales.id`. */
+async function edges() {
+  const name = (end: string) =>
+    `coalesce((select name from tables where id = e.${end}), (select qualified_name from lineage_nodes where id = e.${end}))`
+  const found = await query(
+    `select ${name('upstream_id')} || ' > ' || ${name('downstream_id')} as edge,
+            (select string_agg(upstream_column || case kind when 'direct' then ' > ' else ' ~> ' end || downstream_column, ', '
+               order by upstream_column, downstream_column) from lineage_column_edges c
+              where (c.upstream_id, c.downstream_id) = (e.upstream_id, e.downstream_id)) as columns
+       from lineage_edges e where company_id = $1 order by 1`,
+    [tenant.companyId],
+  )
+  await query('delete from lineage_edges where company_id = $1', [tenant.companyId])
+  return found.map(({ edge, columns }) => (columns === null ? edge : `${String(edge)}: ${String(columns)}`))
+}
+
+t.test('inputs lead to outputs, once however often an event comes', async t => {
+  const { remove } = await addSource(['orders', 'sales'])
+  t.teardown(remove)
+  const event = runEvent({
+    inputs: [dataset('shop.public.orders')],
+    outputs: [dataset('shop.public.SALES')],
+  })
+  t.match(await send(event), { data: { tables: 2, outside: 0, edges: 1 } })
+  await send(event)
+  t.strictSame(await edges(), ['orders > sales'])
+  const runs = await query('select state, ended_at from lineage_runs')
+  t.match(runs, [{ state: 'completed' }])
+  t.equal(runs.length, 1)
+})
+
+t.test('columns come from the facets, spelled as the catalog spells them', async t => {
+  const { remove } = await addSource(['orders', 'sales'])
+  t.teardown(remove)
+  const input = (field: string, type: string) => ({
+    ...{ namespace: NAMESPACE, name: 'shop.public.orders', field },
+    transformations: [{ type, subtype: 'X' }],
+  })
+  const columnLineage = {
+    fields: { AMOUNT: { inputFields: [input('Amount', 'DIRECT'), input('id', 'INDIRECT')] } },
+    dataset: [input('id', 'INDIRECT')],
+  }
+  await send(runEvent({ outputs: [dataset('shop.public.sales', { columnLineage })] }))
+  t.strictSame(await edges(), ['orders > sales: amount > amount, id ~> *, id ~> amount'])
+  const lineage = {
+    inputs: [{ namespace: NAMESPACE, name: 'shop.public.orders', type: 'DATASET' }],
+    fields: {},
+  }
+  await send(
+    { ...runEvent(), run: undefined, job: undefined, dataset: dataset('shop.public.sales', { lineage }) },
+    400,
+  )
+  const { eventType: _type, run: _run, job: _job, ...rest } = runEvent()
+  await send({ ...rest, dataset: dataset('shop.public.sales', { lineage }) })
+  t.strictSame(await edges(), ['orders > sales'])
+})
+
+t.test('a run may name its inputs first and its outputs last', async t => {
+  const { source, remove } = await addSource(['orders', 'sales'])
+  t.teardown(remove)
+  const run = { runId: randomUUID() }
+  const failed = {
+    ...run,
+    facets: { errorMessage: { message: 'out of memory', programmingLanguage: 'JAVA' } },
+  }
+  const at = (minute: number) => `2026-05-04T10:0${minute}:00Z`
+  const end = runEvent({
+    eventType: 'FAIL',
+    eventTime: at(5),
+    run: failed,
+    outputs: [dataset('shop.public.sales')],
+  })
+  const start = runEvent({
+    eventType: 'START',
+    eventTime: at(1),
+    run,
+    inputs: [dataset('shop.public.orders')],
+  })
+  await send(end)
+  await send(start)
+  await send(runEvent({ eventType: 'RUNNING', eventTime: at(6), run }))
+  t.strictSame(await edges(), ['orders > sales'])
+  const { body } = await tenant.ask('GET', `/api/v1/sdk/lineage/runs?asset_id=${source}&days=90`)
+  await query(`update lineage_runs set last_event_at = now()`)
+  const shown = (await tenant.ask('GET', `/api/v1/sdk/lineage/runs?asset_id=${source}`)).body.data.runs
+  t.match(body, { data: { runs: [] } })
+  t.match(shown, [
+    {
+      ...{
+        state: 'failed',
+        error_message: 'out of memory',
+        job_name: 'shop.daily',
+        job_namespace: 'airflow',
+      },
+      ...{ started_at: '2026-05-04T10:01:00.000Z', ended_at: '2026-05-04T10:05:00.000Z' },
+    },
+  ])
+  const [{ id: table } = {}] = await query(`select id from tables where source_id = $1 and name = 'sales'`, [
+    source,
+  ])
+  const runs = await server.db.company(tenant.companyId, trx =>
+    server.plugins.lineage.runsOf(trx, [String(table)], new Date(0)),
+  )
+  t.match(runs, [{ tableId: table, state: 'failed', errorMessage: 'out of memory' }])
+})
+
+t.test('what no source has is outside, until a rule or a discovery finds it', async t => {
+  const { source, addTables, remove } = await addSource(['orders'])
+  t.teardown(remove)
+  const owner = { ownership: { owners: [{ name: 'team:data', type: 'OWNER' }] } }
+  await send(
+    runEvent({
+      inputs: [dataset('orders', {}, 'spark://prod'), dataset('raw/orders', {}, 's3://lake')],
+      outputs: [dataset('shop.public.late', owner)],
+    }),
+  )
+  t.match((await tenant.ask('GET', '/api/v1/sdk/lineage/namespaces')).body.data, {
+    rules: [],
+    reported: [
+      { namespace: NAMESPACE, datasets: 1, mapping: 'automatic', source_ids: [source] },
+      { namespace: 's3://lake', datasets: 1, mapping: 'none', source_ids: [] },
+      { namespace: 'spark://prod', datasets: 1, mapping: 'none' },
+    ],
+  })
+  const body = { namespace: 'spark://*', source_id: source, name_prefix: 'shop.public' }
+  const made = await tenant.ask('POST', '/api/v1/sdk/lineage/namespaces', body)
+  t.match(made, { status: 201, body: { data: { moved_datasets: 1, namespace: 'spark://*' } } })
+  t.equal((await tenant.ask('POST', '/api/v1/sdk/lineage/namespaces', body)).status, 409)
+  await addTables(['late'])
+  await server.db.company(tenant.companyId, async trx => {
+    const asset = await server.plugins.catalog.findAsset(trx, source)
+    await server.plugins.catalog.notifyDiscovered(trx, asset.source)
+  })
+  const owners = await server.db.company(tenant.companyId, trx => server.plugins.lineage.declaredOwners(trx))
+  t.match(owners, [{ isTable: true, origin: 'openlineage', name: 'data', email: null }])
+  t.strictSame(await edges(), ['orders > late', 's3://lake/raw/orders > late'])
+  const { id } = made.body.data as { id: string }
+  t.equal((await tenant.ask('DELETE', `/api/v1/sdk/lineage/namespaces/${id}`)).status, 200)
+  t.equal((await tenant.ask('DELETE', `/api/v1/sdk/lineage/namespaces/${id}`)).status, 404)
+})
+
+t.test('a name that two sources have is outside; a symlink may be the table', async t => {
+  const [one, two] = [await addSource(['orders', 'sales']), await addSource(['orders'])]
+  t.teardown(() => Promise.all([one.remove(), two.remove()]))
+  const symlinks = { identifiers: [{ namespace: NAMESPACE, name: 'shop.public.sales', type: 'TABLE' }] }
+  const event = runEvent({
+    inputs: [dataset('shop.public.orders')],
+    outputs: [dataset('warehouse/sales', { symlinks }, 's3://lake')],
+  })
+  t.match(await send(event), { data: { tables: 1, outside: 1 } })
+  t.strictSame(await edges(), [`${NAMESPACE}/shop.public.orders > sales`])
+})
+
+t.test('events that are none are refused with what is wrong; unknown facets are not', async t => {
+  const errors = async (event: unknown) =>
+    (await send(event, 400)).error.details.errors?.map(({ field }: { field: string }) => field)
+  t.strictSame(await errors({ hello: 1 }), ['body'])
+  t.strictSame(await errors([]), ['body'])
+  t.strictSame(await errors(runEvent({ run: { runId: 'x' }, eventType: 'DONE', eventTime: 'now' })), [
+    ...['eventTime', 'run.runId', 'eventType'],
+  ])
+  t.strictSame(await errors(runEvent({ job: { name: '' } })), ['job.namespace', 'job.name'])
+  t.strictSame(await errors(runEvent({ inputs: [{ name: 'x' }], outputs: {} })), [
+    'inputs.0.namespace',
+    'outputs',
+  ])
+  const broken = await app.ask('POST', '/api/v1/lineage', 'null' as never, tenant.key)
+  t.equal(broken.status, 400)
+  const facets = {
+    my: { _producer: 'x', text: 'a\u0000b', deep: { list: [[[{}]]] } },
+    errorMessage: 7,
+    parent: [],
+  }
+  await send(
+    runEvent({
+      run: { runId: randomUUID(), facets },
+      inputs: [dataset('a', { schema: 5, columnLineage: [] })],
+    }),
+  )
+  const reply = await app.ask('POST', '/api/v1/lineage', runEvent())
+  t.equal(reply.status, 401)
+})
+
+t.test('a batch stores what it can', async t => {
+  const body = await send(
+    [runEvent(), { hello: 1 }, runEvent({ eventType: 'START' })],
+    200,
+    '/api/v1/lineage/batch',
+  )
+  t.match(body, {
+    status: 'partial_success',
+    summary: { received: 3, successful: 2, failed: 1, retriable: 0, non_retriable: 1 },
+    failed_events: [{ index: 1, retriable: false }],
+  })
+  await send({}, 400, '/api/v1/lineage/batch')
+})
+
+t.test('large events are read in a thread', async t => {
+  const facets = { big: { text: 'x'.repeat(400_000) } }
+  await send(runEvent({ run: { runId: randomUUID(), facets } }))
+  await Promise.all([1, 2, 3].map(() => send(runEvent({ run: { runId: randomUUID(), facets } }))))
+  t.end()
+})
