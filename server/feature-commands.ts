@@ -17,6 +17,7 @@ import {
   planCommand,
 } from '../plugins/monitors/command/monitors-commands.ts'
 import { importCommand } from '../plugins/monitors/import/import-command.ts'
+import { impactCommand } from '../plugins/impact/impact-command.ts'
 import { profileCommand } from '../plugins/profiles/profile-command.ts'
 import { checkCommand } from '../plugins/scans/check-command.ts'
 import type { CommandContribution } from './cli/command.ts'
@@ -34,6 +35,7 @@ export const featureCommands: CommandContribution[] = [
   badgeCommand,
   checkCommand,
   profileCommand,
+  impactCommand,
   freshnessCommand,
   contractsCommand,
   detectCommand,

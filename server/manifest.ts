@@ -56,6 +56,7 @@ import { coverage } from '../plugins/coverage/index.ts'
 import { demo } from '../plugins/demo/index.ts'
 import { freshness } from '../plugins/freshness/index.ts'
 import { health } from '../plugins/health/index.ts'
+import { impact } from '../plugins/impact/index.ts'
 import { lineage } from '../plugins/lineage/index.ts'
 import { metrics } from '../plugins/metrics/index.ts'
 import { monitors } from '../plugins/monitors/index.ts'
@@ -100,6 +101,7 @@ export const manifest = {
     badges,
     chartLinks,
     contracts,
+    impact,
     publicPages,
     consolePages,
   ],

@@ -71,7 +71,8 @@ const below: Record<string, string[]> = {
   watch: [...CHECKED, 'profiles', 'recommendations'],
   badges: ['auth', 'catalog'],
   preferences: ['auth', 'alerts', 'catalog'],
-  lineage: ['auth', 'alerts', 'catalog'],
+  owners: ['auth', 'alerts', 'catalog'],
+  lineage: ['auth', 'alerts', 'catalog', 'owners'],
 }
 const usable = Object.keys(below)
 

@@ -116,6 +116,14 @@ export interface OwnerLookup {
   listAddresses(trx: Transaction, assetId: string): Promise<string[]>
 }
 
+/** What an alert is about. */
+export interface AlertSubject {
+  assetId: string | null
+  sourceId: string | null
+  title: string
+  details: Record<string, unknown>
+}
+
 /** Counts of alerts and rules, and the alerts that need attention. */
 export interface AlertHealth {
   /** `recent_alerts` were opened within the last 24 hours. */
@@ -198,6 +206,8 @@ export interface AlertsApi {
    * @param since where the counts of opened and ended alerts start; without it they are 0
    */
   readHealth(trx: Transaction, since?: Date): Promise<AlertHealth>
+  /** What an alert is about. @throws 404 `ALERT_NOT_FOUND` */
+  findSubject(trx: Transaction, alertId: string): Promise<AlertSubject>
   /** Called by the catalog, which depends on alerts, when it registers. */
   setAssetLookup(lookup: AssetLookup): void
   /** Called by the feature that knows owners when it registers. */

@@ -6,12 +6,12 @@ import type { Found, Readings, Transaction } from '../../server/database/databas
 import type { Asset, TaggedTable } from './assets/assets.ts'
 import type { SessionOptions } from './sources/connections.ts'
 import type { DemoSources } from './demo.ts'
-import type { Run, Source, Table } from './models.ts'
+import type { Run, SchemaChange, Source, Table } from './models.ts'
 import type { AssetExtension, CoverageQuery, HealthPart, OutcomeQuery } from './assets/asset-extensions.ts'
 
 export type { Asset } from './assets/assets.ts'
 export type { AssetExtension, CoverageQuery, HealthPart, TableFields } from './assets/asset-extensions.ts'
-export type { Source, Table } from './models.ts'
+export type { SchemaChange, Source, Table } from './models.ts'
 export type { SessionUse } from './sources/usage.ts'
 
 /** A table of the catalog and its source. */
@@ -60,6 +60,8 @@ export interface CatalogApi {
   ): Promise<Found<T>>
   /** A table of an asset by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
   findTable(trx: Transaction, asset: Asset, tablePath: string): Promise<Table>
+  /** A recorded schema change. @throws 404 `CHANGE_NOT_FOUND` */
+  findChange(trx: Transaction, changeId: string): Promise<SchemaChange>
   /**
    * A column of a table by its name.
    * @param field where the name was given

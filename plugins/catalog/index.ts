@@ -24,7 +24,7 @@ import { patternMatcher } from './discovery/patterns.ts'
 import { pruneJob, schemaChangePartitions } from './discovery/prune.ts'
 import { routes } from './assets/routes.ts'
 import { driftCoverage, readDriftHealth } from './drift/health.ts'
-import { schemaRoutes } from './drift/routes.ts'
+import { findChange, schemaRoutes } from './drift/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import {
   answerStarted,
@@ -113,6 +113,7 @@ export const catalog: Plugin<undefined> = {
       readByAsset,
       findTable,
       findColumn,
+      findChange,
       patternMatcher,
       loadTable,
       loadTables,

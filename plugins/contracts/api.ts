@@ -1,7 +1,18 @@
+import type { Transaction } from '../../server/database/database.ts'
 import type { ContractTestResult } from './testing/test-contract.ts'
 
-/** `server.plugins.contracts`, for the command line. */
+/** A clause of a contract that is enforced on a table. */
+export interface TableClause {
+  contract: string
+  title: string
+  tableId: string
+  columnName: string | null
+}
+
+/** `server.plugins.contracts`, for the command line and other features. */
 export interface ContractsApi {
+  /** The clauses of all contracts about some tables, by contract and position. */
+  listClauses(trx: Transaction, tableIds: readonly string[]): Promise<TableClause[]>
   /**
    * Judges all clauses of a contract on a source now, and stores nothing.
    * @throws 400 for a text that is no valid contract, 404 `ASSET_NOT_FOUND`, 409 `CONFLICT` of a source that is switched off

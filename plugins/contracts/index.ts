@@ -19,6 +19,7 @@ import { pruneJob } from './prune.ts'
 import { normalizeContentType, routes } from './routes.ts'
 import type { ContractsApi } from './api.ts'
 import { readContract } from './enforcement/upload.ts'
+import { listClauses } from './enforcement/clauses-of-tables.ts'
 import { createValidator } from './validator.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -55,6 +56,7 @@ export const contracts: Plugin<undefined> = {
       contractPicture(server),
     ])
     server.expose({
+      listClauses,
       async test(companyId, asked, signal) {
         const { document } = await readContract(validator, { text: asked.text })
         const { source } = await server.db.company(companyId, trx => catalog.findAsset(trx, asked.source))

@@ -18,6 +18,19 @@ export interface OutsideNode {
   details?: object
 }
 
+/** A table of the catalog, or an outside node, which has no source. */
+export interface GraphNode {
+  id: string
+  qualifiedName: string
+  name: string
+  /** `table`, `view`, …; or the kind of an outside node. */
+  kind: string
+  sourceType: string | null
+  isActive: boolean
+  /** Null for a table. */
+  outside: Pick<OutsideNode, 'namespace' | 'url' | 'description' | 'owners'> | null
+}
+
 /** A table of the catalog, or a thing outside it, which is created when it is new. */
 export type LineageEnd = { tableId: string } | { outside: OutsideNode }
 
@@ -165,6 +178,8 @@ export interface LineageApi {
   runsOf(trx: Transaction, tableIds: readonly string[], since: Date): Promise<LineageRun[]>
   /** The owners that pipelines declare of tables and outside nodes. @param ids of which; defaults to all */
   declaredOwners(trx: Transaction, ids?: readonly string[]): Promise<DeclaredOwnership[]>
+  /** Tables and outside nodes by their ids, by qualified name. */
+  readNodes(trx: Transaction, ids: readonly string[]): Promise<GraphNode[]>
 }
 
 declare module '@hapi/hapi' {

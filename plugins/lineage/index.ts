@@ -3,6 +3,7 @@ import type { LineageApi } from './api.ts'
 import { connectTables } from './connect.ts'
 import { registerFeeds } from './feeds/register-feeds.ts'
 import { pruneJob } from './graph/fading.ts'
+import { readNodes } from './graph/nodes.ts'
 import { recordEdges } from './graph/record.ts'
 import { walkEdges } from './graph/walk.ts'
 import { lineageExtension } from './asset-extension.ts'
@@ -38,5 +39,6 @@ export const lineage: Plugin<undefined> = {
       runsOf: (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since),
       declaredOwners: listDeclaredOwners,
     } satisfies LineageApi)
+    server.expose({ connect: connectTables, recordEdges, walk: walkEdges, readNodes } satisfies LineageApi)
   },
 }

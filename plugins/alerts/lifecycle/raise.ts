@@ -1,6 +1,6 @@
 import assert from 'node:assert'
 import type { Server } from '@hapi/hapi'
-import { v7 } from 'uuid'
+import { v7, validate as isUuid } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import { storable, storableJson } from '../../../server/database/storable.ts'
 import type { Registry } from '../../../server/registry.ts'
@@ -13,6 +13,7 @@ import { forgetAssets } from '../rules/rules.ts'
 import { forgetOwners } from '../rules/rule-owners.ts'
 import { notifyTriggered, type EndedAlerts } from './notify.ts'
 import { readAlertHealth } from './health.ts'
+import { noAlert } from './transitions.ts'
 
 export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): AlertsApi {
   let assets: AssetLookup | undefined
@@ -30,6 +31,12 @@ export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): Alert
     forgetAssets,
     forgetOwners,
     readHealth: (trx, since) => readAlertHealth(trx, kinds.all(), since),
+    async findSubject(trx, alertId) {
+      const alert = isUuid(alertId) ? await Alert.query(trx).findById(alertId) : undefined
+      if (!alert) throw noAlert(alertId)
+      const { assetId, sourceId, title, event } = alert
+      return { assetId, sourceId, title, details: event.details as Record<string, unknown> }
+    },
     setAssetLookup: lookup => void (assets = lookup),
     setOwnerLookup: lookup => void (owners = lookup),
     ownerLookup: () => owners,

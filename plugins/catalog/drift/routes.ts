@@ -244,6 +244,13 @@ async function assertKnown(trx: Transaction, asset: Asset, ids: readonly string[
   if (unknown !== undefined) throw changeNotFound(unknown)
 }
 
+/** A change of the company. @throws 404 `CHANGE_NOT_FOUND` */
+export async function findChange(trx: Transaction, id: string): Promise<SchemaChange> {
+  const change = UUID.test(id) ? await SchemaChange.query(trx).findById(id) : undefined
+  if (!change) throw changeNotFound(id)
+  return change
+}
+
 function changeNotFound(id: string) {
   return apiError('CHANGE_NOT_FOUND', `There is no such schema change here: GET ${BASE}/changes lists them`, {
     change_id: id,

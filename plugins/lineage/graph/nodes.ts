@@ -1,19 +1,8 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { Page } from '../../../server/http/page.ts'
-import type { OutsideNode } from '../api.ts'
+import type { GraphNode } from '../api.ts'
 
-/** A table of the catalog, or an outside node, which has no source. */
-export interface GraphNode {
-  id: string
-  qualifiedName: string
-  name: string
-  /** `table`, `view`, …; or the kind of an outside node. */
-  kind: string
-  sourceType: string | null
-  isActive: boolean
-  /** Null for a table. */
-  outside: Pick<OutsideNode, 'namespace' | 'url' | 'description' | 'owners'> | null
-}
+export type { GraphNode } from '../api.ts'
 
 const TABLE_QUERY = `select t.id, t.qualified_name, t.name, t.kind, s.source_type, t.is_active, null::jsonb as outside
   from tables t join sources s on s.company_id = t.company_id and s.id = t.source_id

@@ -496,6 +496,7 @@ export interface Operations {
       }
       reply: AlertHistoryData
     }
+    '/api/v1/sdk/alerts/{id}/impact': { options: { path: { id: string | number } }; reply: AlertImpactData }
     '/api/v1/sdk/assets': {
       options: {
         query?: {
@@ -1155,6 +1156,10 @@ export interface Operations {
       }
       reply: PlacedSchemaChangePageData
     }
+    '/api/v1/sdk/schema/changes/{change_id}/impact': {
+      options: { path: { change_id: string | number } }
+      reply: ChangeImpactData
+    }
     '/api/v1/sdk/schema/summary': {
       options: {
         query?: {
@@ -1497,8 +1502,8 @@ export interface Operations {
       reply: ConnectionTestData
     }
     '/api/v1/sdk/assets/{asset_id}/watch': {
-      options: { path: { asset_id: string | number }; body: CreateWatchRequest }
-      reply: WatchedTablesData
+      options: { path: { asset_id: string | number }; body: CreateWatchRequest; idempotencyKey?: string }
+      reply: WatchedTablesData | StartedWatchingData
     }
     '/api/v1/sdk/badges': { options: { body: CreateBadgeRequest; idempotencyKey?: string }; reply: BadgeData }
     '/api/v1/sdk/chart-links': {
@@ -1569,6 +1574,7 @@ export interface Operations {
       options: { body: CreateLineageEdgeRequest; idempotencyKey?: string }
       reply: ManualLineageEdgeData
     }
+    '/api/v1/sdk/lineage/impact': { options: { body: ImpactRequest }; reply: ImpactData }
     '/api/v1/sdk/metrics/dry-run': { options: { body: DryRunMetricRequest }; reply: MetricDryRunData }
     '/api/v1/sdk/metrics/{asset_id}': {
       options: { path: { asset_id: string | number }; body: CreateMetricRequest; idempotencyKey?: string }
@@ -1871,7 +1877,7 @@ export interface Operations {
 
 /** The POSTs that make nothing twice when they are repeated with the same `Idempotency-Key`; without `/api/v1/`. */
 export const IDEMPOTENT_POSTS: readonly string[] =
-  'api-keys contracts/export-jobs invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/contract-test sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/lineage/edges sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/teams sdk/validity/{asset_id}'.split(
+  'api-keys contracts/export-jobs invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/contract-test sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/assets/{asset_id}/watch sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/lineage/edges sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/teams sdk/validity/{asset_id}'.split(
     ' ',
   )
 
@@ -2036,6 +2042,33 @@ export interface AlertHistory {
 
 export interface AlertHistoryData {
   data: AlertHistory
+}
+
+export interface AlertImpact {
+  alert_id: string
+  asset_id: string | null
+  /** The column that the alert is about. */
+  column: string | null
+  level: 'none' | 'low' | 'medium' | 'high' | 'critical'
+  sentence: string
+  /** The owners of the table itself. */
+  asset_owners: {
+    type: 'user' | 'team' | 'email' | 'name'
+    id: string | null
+    name: string
+    email: string | null
+  }[]
+  /** Nearest first. */
+  tables: Dependent[]
+  /** Dashboards, notebooks, models and applications, nearest first. */
+  dashboards: Dependent[]
+  owners: HitOwner[]
+  /** False where there are more edges than are followed, 2,000. */
+  is_complete: boolean
+}
+
+export interface AlertImpactData {
+  data: AlertImpact
 }
 
 export interface AlertLinks {
@@ -2715,6 +2748,36 @@ export interface ChangeCounts {
   removed: number
 }
 
+export interface ChangeImpact {
+  change: string
+  table: {
+    id: string
+    qualified_name: string
+  } | null
+  schema: string | null
+  column: string | null
+  new_name: string | null
+  old_type: string | null
+  new_type: string | null
+  level: 'none' | 'low' | 'medium' | 'high' | 'critical'
+  sentence: string
+  /** Active checks of the table, or of the column. */
+  checks: HitCheck[]
+  /** Clauses of contracts about it. */
+  contracts: HitClause[]
+  /** Nearest first. */
+  tables: Dependent[]
+  /** Dashboards, notebooks, models and applications, nearest first. */
+  dashboards: Dependent[]
+  owners: HitOwner[]
+  /** False where there are more edges than are followed, 2,000. */
+  is_complete: boolean
+}
+
+export interface ChangeImpactData {
+  data: ChangeImpact
+}
+
 export interface ChangePasswordRequest {
   old_password: string
   new_password: string
@@ -2842,7 +2905,7 @@ export interface CheckOutcome {
 export interface CheckRemoval {
   success: true
   message: string
-  /** Present when a monitors file manages the check. */
+  /** Present when a monitors file or a contract manages the check. */
   managed_by?: ManagedBy
   /** Present when a monitors file will undo this. */
   warnings?: string[]
@@ -3949,6 +4012,25 @@ export interface DemoLineage {
   edges_created: number
 }
 
+export interface Dependent {
+  id: string
+  name: string
+  qualified_name: string
+  asset_type: string
+  url: string | null
+  /** Steps from the changed table. */
+  distance: number
+  /** `certain` where a column, or the table as a whole, is known to be used; `possible` where columns are not known. */
+  certainty: 'certain' | 'possible'
+  /** Its columns that are hit; null where they are not known, empty where its rows are. */
+  columns: string[] | null
+  owners: {
+    name: string
+    email: string | null
+  }[]
+  sentence: string
+}
+
 export interface Destination {
   id: string
   name: string
@@ -4392,7 +4474,7 @@ export interface FreshnessSchedule {
   next_check: string | null
   created_at: string
   updated_at: string
-  /** Present when a monitors file manages the check. */
+  /** Present when a monitors file or a contract manages the check. */
   managed_by?: ManagedBy
 }
 
@@ -4564,6 +4646,51 @@ export interface HealthSummaryData {
   data: HealthSummary
 }
 
+export interface HitCheck {
+  id: string
+  kind: 'validity' | 'metric' | 'referential' | 'freshness'
+  name: string
+  table_path: string
+  /** `certain` where a column, or the table as a whole, is known to be used; `possible` where columns are not known. */
+  certainty: 'certain' | 'possible'
+}
+
+export interface HitClause {
+  contract: string
+  title: string
+}
+
+export interface HitOwner {
+  type: 'user' | 'team' | 'email' | 'name'
+  id: string | null
+  name: string
+  email: string | null
+  /** How many of these they own. */
+  assets: number
+}
+
+export interface Impact {
+  source: {
+    id: string
+    name: string
+  }
+  /** The worst of all changes. */
+  level: 'none' | 'low' | 'medium' | 'high' | 'critical'
+  changes: ChangeImpact[]
+  /** Changes of what is not in the catalog, of which nothing is known. */
+  unknown: UnknownChange[]
+}
+
+export interface ImpactData {
+  data: Impact
+}
+
+export interface ImpactRequest {
+  /** The source, by its id or name. */
+  source: string
+  changes: PlannedChange[]
+}
+
 export interface InboxAlertList {
   alerts: InboxAlert[]
   pagination: Pagination
@@ -4616,7 +4743,7 @@ export interface Job {
   /** Percent. */
   progress: number
   /** Of a completed job. */
-  result: null | DiscoveryOutcome | RefreshOutcome | CheckOutcome | ProfileOutcome
+  result: null | DiscoveryOutcome | RefreshOutcome | CheckOutcome | ProfileOutcome | WatchOutcome
   /** Of a failed job. */
   error: {
     /** credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other. */
@@ -4808,6 +4935,8 @@ export interface ListedCheck {
   last_checked_at: string | null
   /** The alert of it that is open. */
   open_alert_id: string | null
+  /** Present when a monitors file or a contract manages the check. */
+  managed_by?: ManagedBy
   /** The last results, the oldest first. The value is the percentage of invalid rows, the value of the metric with its expected range, or the number of orphans. Empty for a metric by groups. */
   points: {
     at: string
@@ -4846,9 +4975,9 @@ export interface MagicLoginResponse {
 }
 
 export interface ManagedBy {
-  /** The file, as it was applied. */
+  /** The file, as it was applied, or `the contract NAME`. */
   file: string
-  /** Its key in the file. */
+  /** Its key in the file, or the clause of the contract. */
   key: string
 }
 
@@ -4910,7 +5039,7 @@ export interface Metric {
   /** How it did last; null before its first capture. */
   last_status: 'PASS' | 'WARNING' | 'FAIL' | 'ERROR' | null
   created_at: string
-  /** Present when a monitors file manages the check. */
+  /** Present when a monitors file or a contract manages the check. */
   managed_by?: ManagedBy
   /** Present when a monitors file will undo this. */
   warnings?: string[]
@@ -4983,7 +5112,7 @@ export interface MetricDetail {
   created_at: string
   /** The last ones, newest first; left out with include_snapshots=false. */
   snapshots?: MetricSnapshot[]
-  /** Present when a monitors file manages the check. */
+  /** Present when a monitors file or a contract manages the check. */
   managed_by?: ManagedBy
 }
 
@@ -5510,6 +5639,28 @@ export interface PlacedSchemaChangePageData {
   data: PlacedSchemaChangePage
 }
 
+export interface PlannedChange {
+  change:
+    | 'drop_table'
+    | 'rename_table'
+    | 'truncate_table'
+    | 'drop_column'
+    | 'rename_column'
+    | 'retype_column'
+    | 'add_not_null'
+    | 'drop_not_null'
+    | 'drop_schema'
+  /** `catalog.schema.table`, or less where that is clear. */
+  table?: string
+  /** Of `drop_schema`: `catalog.schema`, or `schema`. */
+  schema?: string
+  column?: string
+  /** Of `retype_column`; without it, any type. */
+  new_type?: string
+  /** What it is called then. */
+  new_name?: string
+}
+
 export interface PlannedContract {
   valid: boolean
   errors: ContractError[]
@@ -5843,7 +5994,7 @@ export interface ReferentialCheck {
   last_checked_at: string | null
   created_at: string
   updated_at: string
-  /** Present when a monitors file manages the check. */
+  /** Present when a monitors file or a contract manages the check. */
   managed_by?: ManagedBy
   /** Present when a monitors file will undo this. */
   warnings?: string[]
@@ -6611,6 +6762,20 @@ export interface StartedRefreshData {
   data: StartedRefresh
 }
 
+export interface StartedWatching {
+  job_id: string
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled'
+  message: string
+  asset_id: string
+  /** Active tables that match the patterns. */
+  matched: number
+  level: 'light' | 'standard' | 'deep'
+}
+
+export interface StartedWatchingData {
+  data: StartedWatching
+}
+
 export interface SubmittedExport {
   job_id: string
 }
@@ -6837,6 +7002,16 @@ export interface TrackOnboardingEventRequest {
 export interface TrackedEvent {
   /** Whether the user had completed the chapter before. */
   is_replay: boolean
+}
+
+export interface UnknownChange {
+  /** Its place in the request. */
+  index: number
+  change: string
+  table: string | null
+  schema: string | null
+  column: string | null
+  problem: string
 }
 
 export interface UpdateAlertRuleRequest {
@@ -7294,6 +7469,45 @@ export interface Versions {
   postgresql: string
 }
 
+export interface WatchOutcome {
+  /** The source. */
+  asset_id: string
+  /** Active tables that match the patterns. */
+  matched: number
+  row_count: {
+    created: number
+    /** Those that there were before. */
+    existing: number
+    skipped: Record<string, unknown>[]
+  }
+  freshness: {
+    created: number
+    /** Those that there were before. */
+    existing: number
+    skipped: Record<string, unknown>[]
+  }
+  not_null: {
+    created: number
+    /** Those that there were before. */
+    existing: number
+    skipped: Record<string, unknown>[]
+  }
+  unique: {
+    created: number
+    /** Those that there were before. */
+    existing: number
+    skipped: Record<string, unknown>[]
+  }
+  /** Further checks that were created, by type. */
+  recommended: Record<string, number>
+  level: string
+  statements_per_day: {
+    checks: number
+    freshness: number
+  }
+  dry_run: boolean
+}
+
 export interface WatchPolicy {
   asset_id: string
   /** Null without a policy. */
@@ -7667,7 +7881,7 @@ export type ValidityRuleDetail = ValidityRule & {
   operating_period_mode: 'off' | 'schedule' | 'auto'
   operating_schedule_id: string | null
   error_message: string | null
-  /** Present when a monitors file manages the check. */
+  /** Present when a monitors file or a contract manages the check. */
   managed_by?: ManagedBy
   /** Present when a monitors file will undo this. */
   warnings?: string[]

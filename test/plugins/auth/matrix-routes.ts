@@ -458,6 +458,14 @@ export const ROUTES: Record<string, Classified> = {
   },
   'DELETE /api/v1/sdk/chart-links/{id}': { access: 'write', ...is('chartLink') },
 
+  // Impact.
+  'POST /api/v1/sdk/lineage/impact': {
+    access: 'read',
+    body: id => ({ source: id('source'), changes: [{ change: 'drop_table', table: 'public.orders' }] }),
+  },
+  'GET /api/v1/sdk/schema/changes/{change_id}/impact': { access: 'read' },
+  'GET /api/v1/sdk/alerts/{id}/impact': { access: 'read', ...is('alert') },
+
   // Owners.
   'GET /api/v1/sdk/teams': { access: 'read' },
   'POST /api/v1/sdk/teams': {

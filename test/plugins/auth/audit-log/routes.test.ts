@@ -8,6 +8,7 @@ const { app, ours, restore } = await makeMatrix(t)
 /** Routes that write without an audit event, each with the reason. */
 const UNAUDITED: Record<string, string> = {
   'POST /api/v1/sdk/schema/dry-run': 'stores nothing',
+  'POST /api/v1/sdk/lineage/impact': 'stores nothing',
   'POST /api/v1/sdk/freshness/dry-run': 'stores nothing',
   'POST /api/v1/sdk/validity/dry-run': 'stores nothing',
   'POST /api/v1/sdk/metrics/dry-run': 'stores nothing',
