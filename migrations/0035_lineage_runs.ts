@@ -49,22 +49,6 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index lineage_run_ends_end on lineage_run_ends (company_id, end_id, direction);
 
-    -- Owners of tables, as pipelines declare them. Those of outside nodes are with the nodes.
-    create table lineage_owners (
-      company_id uuid not null references companies on delete cascade,
-      table_id uuid not null references tables on delete cascade,
-      origin text not null check (origin in ('dbt', 'openlineage')),
-      -- Who declares it, such as the project and the model.
-      detail text not null,
-      source_id uuid references sources on delete cascade,
-      name text not null default '',
-      email text not null default '',
-      seen_at timestamptz not null default now(),
-      primary key (company_id, table_id, origin, detail, name, email)
-    );
-    create index lineage_owners_table on lineage_owners (table_id);
-    create index lineage_owners_source on lineage_owners (source_id);
-
     -- The last result of each test that another tool runs.
     create table external_checks (
       id uuid primary key,
@@ -101,7 +85,6 @@ export async function up(knex: Knex): Promise<void> {
     'lineage_namespaces',
     'lineage_runs',
     'lineage_run_ends',
-    'lineage_owners',
     'external_checks',
   )
 }
@@ -113,7 +96,6 @@ export async function down(knex: Knex): Promise<void> {
     'lineage_namespaces',
     'lineage_runs',
     'lineage_run_ends',
-    'lineage_owners',
     'external_checks',
   )
 }

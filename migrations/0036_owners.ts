@@ -41,7 +41,7 @@ export async function up(knex: Knex): Promise<void> {
       team_id uuid references teams on delete cascade,
       email text check (email = lower(email)),
       name text,
-      origin text not null check (origin in ('manual', 'dbt', 'comment')),
+      origin text not null check (origin in ('manual', 'dbt', 'openlineage', 'comment')),
       -- What reports it: a dbt project, a source; empty for a person.
       scope text not null default '',
       created_at timestamptz not null default now(),

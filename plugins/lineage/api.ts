@@ -121,19 +121,6 @@ export interface WalkResult {
   isComplete: boolean
 }
 
-/** An owner of a table or outside node, as a pipeline declares it. */
-export interface DeclaredOwnership {
-  /** The id of the table or the outside node. */
-  id: string
-  isTable: boolean
-  origin: 'dbt' | 'openlineage'
-  /** Who declares it: the project and model of dbt, `dataset` of OpenLineage. */
-  detail: string
-  /** One of both at least. */
-  name: string | null
-  email: string | null
-}
-
 export type LineageRunState = 'running' | 'completed' | 'failed' | 'aborted'
 
 /** A run of a job that writes a table, as OpenLineage or dbt reported it. */
@@ -176,8 +163,6 @@ export interface LineageApi {
   walk(trx: Transaction, ids: readonly string[], options: WalkOptions): Promise<WalkResult>
   /** Runs that write some tables and had an event since a time, the latest first; at most 1,000. */
   runsOf(trx: Transaction, tableIds: readonly string[], since: Date): Promise<LineageRun[]>
-  /** The owners that pipelines declare of tables and outside nodes. @param ids of which; defaults to all */
-  declaredOwners(trx: Transaction, ids?: readonly string[]): Promise<DeclaredOwnership[]>
   /** Tables and outside nodes by their ids, by qualified name. */
   readNodes(trx: Transaction, ids: readonly string[]): Promise<GraphNode[]>
 }

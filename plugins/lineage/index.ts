@@ -8,7 +8,6 @@ import { recordEdges } from './graph/record.ts'
 import { walkEdges } from './graph/walk.ts'
 import { lineageExtension } from './asset-extension.ts'
 import { listRunsOf } from './openlineage/runs.ts'
-import { listDeclaredOwners } from './owners.ts'
 import { lineageReader } from './views/discovered.ts'
 import { routes } from './routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
@@ -16,7 +15,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Which tables are made from which. */
 export const lineage: Plugin<undefined> = {
   name: 'lineage',
-  dependencies: ['auth', 'alerts', 'catalog'],
+  dependencies: ['auth', 'alerts', 'catalog', 'owners'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       lineage: {
@@ -36,9 +35,8 @@ export const lineage: Plugin<undefined> = {
       connect: connectTables,
       recordEdges,
       walk: walkEdges,
+      readNodes,
       runsOf: (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since),
-      declaredOwners: listDeclaredOwners,
     } satisfies LineageApi)
-    server.expose({ connect: connectTables, recordEdges, walk: walkEdges, readNodes } satisfies LineageApi)
   },
 }

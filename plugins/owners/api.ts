@@ -1,7 +1,7 @@
 import type { Transaction } from '../../server/database/database.ts'
 
 /** Who said that someone owns something; for the same object, an earlier one goes before those after it. */
-export const OWNER_ORIGINS = ['manual', 'dbt', 'comment'] as const
+export const OWNER_ORIGINS = ['manual', 'dbt', 'openlineage', 'comment'] as const
 export type OwnerOrigin = (typeof OWNER_ORIGINS)[number]
 
 /** An owner of an asset. */
@@ -29,7 +29,7 @@ export interface OwnersApi {
   /**
    * Replaces what an origin reported before within a scope: owners that are not among these are removed. What a person
    * set for the same table goes before it, and is not touched.
-   * @param scope what reports: the name of a dbt project
+   * @param scope what reports: the source and name of a dbt project, the table that OpenLineage speaks of
    * @returns how many ownerships were added and removed
    */
   replaceFrom(

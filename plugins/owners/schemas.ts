@@ -86,7 +86,7 @@ export const ownershipList = Joi.object({
   asset_id: assetId.description('What is set for a table, or for a source, its schemas and its tables.'),
   tag: Joi.string().max(100),
   owner: ownerText.description('The id of a user or a team, an address, or the name of a team.'),
-  origin: origin.description('A person, dbt, or the comment of a table.'),
+  origin: origin.description('A person, dbt, OpenLineage, or the comment of a table.'),
 })
 export const ownedList = Joi.object({
   ...pageQuery(),

@@ -1,4 +1,6 @@
+import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { ReportedOwners } from '../../owners/api.ts'
 import { listCandidates, type DatasetName } from './namespaces.ts'
 import { findTables, readNamespaceContext } from './resolve-datasets.ts'
 
@@ -12,7 +14,7 @@ interface OutsideDataset extends DatasetName {
  * their edges, runs and owners move.
  * @returns how many
  */
-export async function adoptDatasets(trx: Transaction, sourceId: string): Promise<number> {
+export async function adoptDatasets(server: Server, trx: Transaction, sourceId: string): Promise<number> {
   const context = await readNamespaceContext(trx)
   const nodes = await rows<OutsideDataset>(
     trx,
@@ -32,12 +34,16 @@ export async function adoptDatasets(trx: Transaction, sourceId: string): Promise
     }))
     .filter(({ candidates }) => candidates.some(candidate => candidate.sourceId === sourceId))
   const tables = await findTables(trx, given)
-  await moveNodes(trx, tables)
+  await moveNodes(server, trx, tables)
   return tables.size
 }
 
 /** @param tableIds by the id of the node that becomes the table */
-async function moveNodes(trx: Transaction, tableIds: ReadonlyMap<string, string>): Promise<void> {
+async function moveNodes(
+  { plugins }: Server,
+  trx: Transaction,
+  tableIds: ReadonlyMap<string, string>,
+): Promise<void> {
   if (tableIds.size === 0) return
   const bindings = {
     companyId: companyOf(trx),
@@ -107,16 +113,13 @@ async function moveNodes(trx: Transaction, tableIds: ReadonlyMap<string, string>
      on conflict do nothing`,
     bindings,
   )
-  await trx.raw(
-    `with ${moved},
-     gone as (
-       delete from lineage_nodes n using moved m where n.company_id = :companyId and n.id = m.node_id
-       returning m.table_id, n.owners, n.namespace)
-     insert into lineage_owners (company_id, table_id, origin, detail, name, email)
-     select distinct cast(:companyId as uuid), table_id, 'openlineage', 'dataset', coalesce(o ->> 'name', ''),
-            coalesce(o ->> 'email', '')
-       from gone cross join lateral jsonb_array_elements(owners) o
-     on conflict do nothing`,
+  const left = await rows<{ tableId: string; owners: ReportedOwners['owners'] }>(
+    trx,
+    `with ${moved}
+     delete from lineage_nodes n using moved m where n.company_id = :companyId and n.id = m.node_id
+     returning m.table_id, n.owners`,
     bindings,
   )
+  for (const reported of left.filter(({ owners }) => owners.length > 0))
+    await plugins.owners.replaceFrom(trx, 'openlineage', reported.tableId, [reported])
 }

@@ -8,7 +8,6 @@ import { findTables } from '../datasets/resolve-datasets.ts'
 import type { DbtBody } from '../feeds/read-body.ts'
 import { recordEdges } from '../graph/record.ts'
 import { storeRunEnds, storeRuns } from '../openlineage/runs.ts'
-import { storeOwners } from '../owners.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { DbtExposure, DbtProject, DbtRelation } from './project.ts'
 import { storeTests, type StoredTests } from './store-tests.ts'
@@ -61,12 +60,13 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
       return from && to ? [{ upstream: from, downstream: to, detail: scope + downstream }] : []
     }),
   })
-  await storeOwners(
+  await server.plugins.owners.replaceFrom(
     trx,
-    { origin: 'dbt', sourceId: source.id, scope },
+    'dbt',
+    `${source.id} ${project.name}`,
     [...project.relations.values()].flatMap(({ uniqueId, owners }) => {
       const tableId = tableIds.get(uniqueId)
-      return tableId === undefined ? [] : [{ tableId, detail: scope + uniqueId, owners }]
+      return tableId === undefined ? [] : [{ tableId, owners }]
     }),
   )
   const tests = await storeTests(server, trx, source, { project, tests: body.tests, tableIds })

@@ -12,7 +12,7 @@ export function registerFeeds(server: Server): void {
   alerts.addKind(externalCheckFailed)
   catalog.extendAssets(feedsExtension)
   catalog.afterDiscovery(async (trx, source) => {
-    await adoptDatasets(trx, source.id)
+    await adoptDatasets(server, trx, source.id)
   })
   server.jobs.add(pruneRunsJob)
   const reader = createBodyReader()

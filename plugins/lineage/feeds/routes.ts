@@ -45,7 +45,7 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
     response: schemas.eventReply,
     handler: async (request, h) => {
       const event = await reader.read('event', request)
-      const data = await inCompany(request, trx => recordEvent(trx, event))
+      const data = await inCompany(request, trx => recordEvent(request.server, trx, event))
       return h.response({ data }).code(201)
     },
   }),
@@ -169,7 +169,11 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
       const data = await inCompany(request, async trx => {
         const { source } = await server.plugins.catalog.findAsset(trx, body.source_id)
         const { namespace, name_prefix: namePrefix } = body
-        const { rule, moved } = await createRule(trx, { namespace, namePrefix, sourceId: source.id })
+        const { rule, moved } = await createRule(request.server, trx, {
+          namespace,
+          namePrefix,
+          sourceId: source.id,
+        })
         await auditRule(request, trx, 'created', rule, { namespace, source_id: source.id })
         return { ...presentRule(rule), moved_datasets: moved }
       })
@@ -203,7 +207,7 @@ async function recordBatch(request: Request, reader: BodyReader) {
       failed.push({ index, reason: found.problems.map(({ error }) => error).join('; '), retriable: false })
       continue
     }
-    await inCompany(request, trx => recordEvent(trx, found.event)).catch((error: unknown) => {
+    await inCompany(request, trx => recordEvent(request.server, trx, found.event)).catch((error: unknown) => {
       const isOurs = hasErrorData(error) && error.output.statusCode < 500
       if (!isOurs)
         request.server.pino.error({ err: error, request_id: request.info.id }, 'an event was not stored')

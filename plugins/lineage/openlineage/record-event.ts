@@ -1,3 +1,4 @@
+import type { Server } from '@hapi/hapi'
 import { invalidInput } from '../../../server/http/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { LineageEnd, OutsideNode, SeenColumn, SeenEdge } from '../api.ts'
@@ -10,7 +11,6 @@ import {
   spellColumn,
 } from '../datasets/resolve-datasets.ts'
 import { outsideKey, recordEdges, storeOutside } from '../graph/record.ts'
-import { storeOwners } from '../owners.ts'
 import type { EventDataset, LineageEvent } from './event.ts'
 import { readRunEnds, storeRunEnds, storeRuns, type ReportedRun, type RunEnd } from './runs.ts'
 
@@ -33,7 +33,11 @@ interface FoundEnd {
 }
 
 /** Stores what an event says of runs and edges. The same event again changes nothing. */
-export async function recordEvent(trx: Transaction, event: LineageEvent): Promise<EventOutcome> {
+export async function recordEvent(
+  { plugins }: Server,
+  trx: Transaction,
+  event: LineageEvent,
+): Promise<EventOutcome> {
   const datasets = mergeDatasets(event)
   const ends = await findEnds(trx, [...datasets.values()])
   const endOf = (name: DatasetName) => ends.get(datasets.get(datasetKey(name))?.key ?? '')
@@ -55,7 +59,8 @@ export async function recordEvent(trx: Transaction, event: LineageEvent): Promis
     edges.length > 0
       ? await recordEdges(trx, { origin: 'openlineage', sourceId: null, isComplete: false, edges })
       : { edges: 0 }
-  await storeDatasetOwners(trx, event, endOf)
+  for (const [tableId, owners] of readTableOwners(event, endOf))
+    await plugins.owners.replaceFrom(trx, 'openlineage', tableId, [{ tableId, owners }])
   const found = [...new Set(ends.values())]
   const tables = found.filter(({ end }) => 'tableId' in end).length
   return { tables, outside: found.length - tables, edges: Math.max(edges.length, recorded.edges) }
@@ -215,16 +220,15 @@ async function listEdges(
   }))
 }
 
-async function storeDatasetOwners(
-  trx: Transaction,
+/** The owners of tables that the event names; those of outside datasets are stored with them. */
+function readTableOwners(
   { inputs, outputs }: LineageEvent,
   endOf: EventEnds['endOf'],
-): Promise<void> {
-  const declared = [...inputs, ...outputs].flatMap(dataset => {
-    const found = dataset.owners.length > 0 ? endOf(dataset) : undefined
-    return found && 'tableId' in found.end
-      ? [{ tableId: found.end.tableId, detail: 'dataset', owners: dataset.owners }]
-      : []
-  })
-  await storeOwners(trx, { origin: 'openlineage', sourceId: null }, declared)
+): Map<string, EventDataset['owners']> {
+  return new Map(
+    [...inputs, ...outputs].flatMap(dataset => {
+      const found = dataset.owners.length > 0 ? endOf(dataset) : undefined
+      return found && 'tableId' in found.end ? [[found.end.tableId, dataset.owners] as const] : []
+    }),
+  )
 }

@@ -1,7 +1,8 @@
-import type { api } from '../../lib/api.ts'
+// Not from `lib/api.ts`, whose types need those of a browser, which tests in Node do not have.
+import type { ReplyOf } from '../../../../public/client/types.ts'
 
 /** What the API knows of the lineage around a table. */
-export type LineageReply = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/lineage/{asset_id}'>>>['data']
+export type LineageReply = ReplyOf<'get', '/api/v1/sdk/lineage/{asset_id}'>['data']
 export type Node = LineageReply['nodes'][number]
 export type Edge = LineageReply['edges'][number]
 
