@@ -9,7 +9,7 @@ export const lineageExtension: AssetExtension = {
       `select source_id, cast(count(distinct (upstream_id, downstream_id)) as int) as edges,
               cast(count(distinct id) as int) as tables
          from lineage_edges cross join lateral (values (upstream_id), (downstream_id)) as ends (id)
-        where company_id = :companyId and source_id = any(cast(:ids as uuid[]))
+        where company_id = :companyId and source_id = any(cast(:ids as uuid[])) and is_flow
         group by source_id`,
       { companyId: companyOf(trx), ids: sources.map(({ id }) => id) },
     )

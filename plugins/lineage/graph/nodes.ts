@@ -43,8 +43,8 @@ export async function listConnected(
   const found = await rows<GraphNode & { total: number }>(
     trx,
     `with connected as materialized (
-       select upstream_id as id from lineage_edges where company_id = :companyId
-       union select downstream_id from lineage_edges where company_id = :companyId),
+       select upstream_id as id from lineage_edges where company_id = :companyId and is_flow
+       union select downstream_id from lineage_edges where company_id = :companyId and is_flow),
      counted as (select count(*)::int as total from connected)
      select counted.total, page.* from counted left join lateral (
        ${TABLE_QUERY} and t.id in (select id from connected)
