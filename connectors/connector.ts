@@ -210,7 +210,7 @@ export interface Connector<Config = Record<string, unknown>> {
   driver?: DriverPackage
   dialect: Dialect
   capabilities: Capabilities
-  /** Definitions of views are in PostgreSQL's grammar, so that their columns can be told apart. */
+  /** Definitions of views are in PostgreSQL's grammar, and so can be read to the columns. */
   viewGrammar?: 'postgresql'
   /** Every session speaks TLS, whatever the config says; absent where the config or the server decides. */
   isAlwaysEncrypted?: true

@@ -5,10 +5,12 @@ import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Found, Readings, Transaction } from '../../server/database/database.ts'
 import type { Asset, TaggedTable } from './assets/assets.ts'
 import type { SessionOptions } from './sources/connections.ts'
+import type { DiscoveryReader } from './discovery/reader.ts'
 import type { DemoSources } from './demo.ts'
 import type { Run, SchemaChange, Source, Table } from './models.ts'
 import type { AssetExtension, CoverageQuery, HealthPart, OutcomeQuery } from './assets/asset-extensions.ts'
 
+export type { DiscoveredCatalog, DiscoveryReader } from './discovery/reader.ts'
 export type { Asset } from './assets/assets.ts'
 export type { AssetExtension, CoverageQuery, HealthPart, TableFields } from './assets/asset-extensions.ts'
 export type { SchemaChange, Source, Table } from './models.ts'
@@ -22,26 +24,6 @@ export interface TableContext {
 
 /** @param source as it is after the discovery */
 export type DiscoveryListener = (trx: Transaction, source: Source) => Promise<void>
-
-/** What a discovery has read when its readers are called. */
-export interface DiscoveredCatalog {
-  source: Source
-  /** The tables within the patterns of the source. */
-  tables: readonly TableInfo[]
-  /** Fingerprints of these tables, by `tablePath`. */
-  prints: ReadonlyMap<string, string>
-  signal: AbortSignal
-}
-
-/**
- * Reads more of a source while a discovery has a session with it. What fails of it is logged, and the discovery goes on.
- */
-export interface DiscoveryReader {
-  /** For the log: what is read. */
-  name: string
-  /** @returns what records it, which is called in the transaction of the discovery after the tables were stored */
-  read(connection: Connection, found: DiscoveredCatalog): Promise<(trx: Transaction) => Promise<void>>
-}
 
 /** What other features may ask of the catalog, as `server.plugins.catalog`. */
 export interface CatalogApi {

@@ -4,7 +4,7 @@ import { tablePath, type TableInfo, type TableRef } from '../../../connectors/ca
 import type { Connection, HiddenParts, Partition } from '../../../connectors/connector.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
-import type { DiscoveredCatalog, DiscoveryReader } from '../api.ts'
+import type { DiscoveredCatalog, DiscoveryReader } from './reader.ts'
 import { tableInfo } from '../assets/assets.ts'
 import { fingerprint } from '../drift/diff.ts'
 import { storedTablePath } from '../drift/drift.ts'

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { LineageApi, LineageEnd, OutsideNode, SeenColumn, SeenEdge, SeenEdges } from '../api.ts'
-import { dropUnreported } from './unreported.ts'
+import { dropUnreported, type LineageEdge } from './unreported.ts'
 
 /** An edge between known ends, with everything that was reported of it under one detail. */
 interface GivenEdge {
@@ -23,13 +23,16 @@ export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
     ends.flatMap(end => ('outside' in end ? [end.outside] : [])),
   )
   const merged = mergeEdges(seen.edges, nodeIds)
-  const { nodes, edges, missing } = await storeEdges(trx, seen, merged)
+  const { added, joined, missing } = await storeEdges(trx, seen, merged)
   const unknown = new Set(missing.map(([from, to]) => `${from} ${to}`))
   const given = merged.filter(({ upstreamId, downstreamId }) => !unknown.has(`${upstreamId} ${downstreamId}`))
-  if (given.length > 0) await storeOrigins(trx, seen, given)
+  const inserted = given.length > 0 ? await storeOrigins(trx, seen, given) : new Set<string>()
   const columns = await storeColumns(trx, seen, given)
   const removed = seen.isComplete ? await dropUnreported(trx, seen, given) : 0
-  return { nodes, edges, columns, removed }
+  // Another transaction may have reported the same meanwhile: what it inserted is not counted here.
+  const edges = added.filter(([from, to]) => inserted.has(`${from} ${to}`))
+  const newEnds = new Set(edges.flat())
+  return { nodes: joined.filter(id => newEnds.has(id)).length, edges: edges.length, columns, removed }
 }
 
 /** What an outside node is known by. */
@@ -92,10 +95,10 @@ const OF_ORIGIN = `from lineage_edges e
  where e.company_id = :companyId`
 
 interface StoredEdges {
-  /** Ends that had no edge of the origin before. */
-  nodes: number
-  /** Edges that the origin had not reported. */
-  edges: number
+  /** Pairs that the origin had not reported. */
+  added: [string, string][]
+  /** Ends that had no edge of the origin. */
+  joined: string[]
   /** Pairs of which an end is not there. */
   missing: [string, string][]
 }
@@ -105,7 +108,7 @@ async function storeEdges(
   { origin }: SeenEdges,
   given: readonly GivenEdge[],
 ): Promise<StoredEdges> {
-  const nothing = { nodes: 0, edges: 0, missing: [] }
+  const nothing = { added: [], joined: [], missing: [] }
   if (given.length === 0) return nothing
   const [stored] = await rows<StoredEdges>(
     trx,
@@ -133,7 +136,8 @@ async function storeEdges(
        on conflict (company_id, upstream_id, downstream_id) do update
          set last_seen_at = now(), is_flow = e.is_flow or excluded.is_flow, source_id = excluded.source_id
          where ${IS_OUTDATED} or excluded.is_flow > e.is_flow or e.source_id is distinct from excluded.source_id)
-     select (select count(*)::int from added) as edges, (select count(*)::int from joined) as nodes,
+     select coalesce((select json_agg(json_build_array(upstream_id, downstream_id)) from added), '[]') as added,
+            coalesce((select json_agg(id) from joined), '[]') as joined,
             coalesce((select json_agg(json_build_array(upstream_id, downstream_id)) from asked where not is_there), '[]')
               as missing`,
     {
@@ -148,12 +152,14 @@ async function storeEdges(
   return stored ?? nothing
 }
 
+/** @returns the pairs that were inserted, as text */
 async function storeOrigins(
   trx: Transaction,
   { origin, sourceId, isComplete }: SeenEdges,
   given: readonly GivenEdge[],
-): Promise<void> {
-  await trx.raw(
+): Promise<Set<string>> {
+  const written = await rows<LineageEdge & { isNew: boolean }>(
+    trx,
     `insert into lineage_edge_origins as e
        (company_id, upstream_id, downstream_id, origin, detail, source_id, has_columns, confidence)
      select :companyId, g.upstream_id, g.downstream_id, :origin, g.detail, :sourceId, g.has_columns, g.confidence
@@ -166,7 +172,8 @@ async function storeOrigins(
            has_columns = excluded.has_columns or (e.has_columns and not :isComplete)
        where ${IS_OUTDATED} or e.source_id is distinct from excluded.source_id
           or e.confidence <> excluded.confidence
-          or e.has_columns <> (excluded.has_columns or (e.has_columns and not :isComplete))`,
+          or e.has_columns <> (excluded.has_columns or (e.has_columns and not :isComplete))
+     returning upstream_id, downstream_id, e.xmax = 0 as is_new`,
     {
       companyId: companyOf(trx),
       origin,
@@ -178,6 +185,11 @@ async function storeOrigins(
       hasColumns: given.map(({ columns }) => columns !== null),
       confidences: given.map(({ confidence }) => confidence),
     },
+  )
+  return new Set(
+    written.flatMap(({ upstreamId, downstreamId, isNew }) =>
+      isNew ? [`${upstreamId} ${downstreamId}`] : [],
+    ),
   )
 }
 

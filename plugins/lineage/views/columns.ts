@@ -119,6 +119,10 @@ export interface Reading {
   used: Set<BaseColumn>
   /** Names of tables as they were written, so that a change of one is noticed. */
   names: Map<string, TableName>
+  /** The columns of a query; here, since the files that call it are parts of a query themselves. */
+  readQuery(node: TreeNode, around: Surroundings): QueryResult
+  /** The same of a query whose own CTEs are bound. */
+  readBody(node: TreeNode, around: Surroundings): QueryResult
   /** Names of columns that were found nowhere. */
   unresolved: string[]
 }

@@ -12,7 +12,6 @@ import {
   type Surroundings,
   type TreeNode,
 } from './columns.ts'
-import { readBody, readQuery } from './query.ts'
 
 /** The CTEs that a query sees; each is read, also one that is not used. */
 export function bindCtes(reading: Reading, node: TreeNode | undefined, around: Surroundings): CteScope {
@@ -26,7 +25,7 @@ export function bindCtes(reading: Reading, node: TreeNode | undefined, around: S
   }
   for (const cte of nodes) {
     const [name, before] = [String(cte.ctename), scope]
-    const result = rename(readQuery(reading, queryOf(cte), { ...around, ctes: before }), cte)
+    const result = rename(reading.readQuery(queryOf(cte), { ...around, ctes: before }), cte)
     scope = { find: wanted => (wanted === name ? result : before.find(wanted)) }
   }
   return scope
@@ -70,17 +69,17 @@ function readRecursive(
   const base = childOf(query, 'larg')
   if (base) {
     const ctes = bindCtes(reading, childOf(query, 'withClause'), around)
-    keep(rename(readQuery(reading, base, { ...around, ctes }), cte))
+    keep(rename(reading.readQuery(base, { ...around, ctes }), cte))
     let size = -1
     for (;;) {
-      const result = rename(readBody(reading, query, { ...around, ctes }), cte)
+      const result = rename(reading.readBody(query, { ...around, ctes }), cte)
       keep(result)
       const now = sizeOf(result)
       if (now === size) return
       size = now
     }
   }
-  keep(rename(readQuery(reading, query, around), cte))
+  keep(rename(reading.readQuery(query, around), cte))
 }
 
 const sizeOf = ({ columns, rows }: QueryResult) =>

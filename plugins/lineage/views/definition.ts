@@ -11,7 +11,7 @@ import {
   type TableName,
   type TreeNode,
 } from './columns.ts'
-import { readQuery } from './query.ts'
+import { readBody, readQuery } from './query.ts'
 
 /** What a view is made from. */
 export interface ViewReading {
@@ -43,6 +43,8 @@ export function readDefinition(
     used: new Set(),
     names: new Map(),
     unresolved: [],
+    readQuery: (node, around) => readQuery(reading, node, around),
+    readBody: (node, around) => readBody(reading, node, around),
   }
   const result = readQuery(reading, query, { ctes: { find: () => undefined } })
   return {

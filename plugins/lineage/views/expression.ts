@@ -8,13 +8,13 @@ import {
   union,
   type Dependencies,
   type QueryColumn,
+  type QueryResult,
   type Reading,
   type Relation,
   type Scope,
   type Surroundings,
   type TreeNode,
 } from './columns.ts'
-import { readQuery } from './query.ts'
 
 const SYSTEM_COLUMNS = new Set(['tableoid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'oid'])
 
@@ -44,7 +44,7 @@ export function readExpression(
       case 'SubLink':
         return readSubLink(reading, inner, scope, around, read)
       case 'SelectStmt':
-        return asValue(readQuery(reading, inner, { ...around, outer: scope }))
+        return asValue(reading.readQuery(inner, { ...around, outer: scope }))
       default:
         return read(part)
     }
@@ -94,13 +94,13 @@ function readSubLink(
 ): Dependencies {
   const select = childOf(childOf(node, 'subselect'), 'SelectStmt')
   if (!select) return read(node.testexpr)
-  const value = asValue(readQuery(reading, select, { ...around, outer: scope }))
+  const value = asValue(reading.readQuery(select, { ...around, outer: scope }))
   if (node.subLinkType === 'EXISTS_SUBLINK') return asCondition(value)
   return union([read(node.testexpr), value])
 }
 
 /** A query as a value: its columns give it, its rows decide which. */
-function asValue({ columns, rows }: ReturnType<typeof readQuery>): Dependencies {
+function asValue({ columns, rows }: QueryResult): Dependencies {
   return union([...columns.map(({ dependencies }) => dependencies), { direct: new Set(), indirect: rows }])
 }
 

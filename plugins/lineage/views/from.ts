@@ -16,7 +16,6 @@ import {
   type TreeNode,
 } from './columns.ts'
 import { columnNamed, readCondition, readExpression, useColumn } from './expression.ts'
-import { readQuery } from './query.ts'
 
 const NO_WINDOWS: ReadonlyMap<string, TreeNode> = new Map()
 
@@ -96,7 +95,7 @@ function readNamed(reading: Reading, node: TreeNode, { ctes }: Surroundings): Fr
 
 function readSubselect(reading: Reading, node: TreeNode, around: Surroundings): FromItem {
   const select = childOf(childOf(node, 'subquery'), 'SelectStmt')
-  const { columns, rows } = readQuery(reading, select ?? {}, around)
+  const { columns, rows } = reading.readQuery(select ?? {}, around)
   const alias = aliasOf(node)
   return itemOf({ name: alias.name ?? '', columns: renameColumns(columns, alias.columns) }, rows)
 }

@@ -4,7 +4,7 @@ import type { ViewDefinition } from '../../../connectors/connector.ts'
 import type { TableName } from './columns.ts'
 import { readDefinition, type ViewReading } from './definition.ts'
 import { searchPathOf, type TableIndex } from './table-index.ts'
-import { findTableNames } from './words.ts'
+import { findTableNames } from './table-names.ts'
 
 /** Goes into each hash: raised when a definition is read differently than before. */
 const VERSION = 1

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findTableNames } from '../../../../plugins/lineage/views/words.ts'
+import { findTableNames } from '../../../../plugins/lineage/views/table-names.ts'
 
 const CASES: [string, string[]][] = [
   ['select * from orders', ['orders']],
