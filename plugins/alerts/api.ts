@@ -63,6 +63,8 @@ export interface AlertEvent {
   contextData?: object
   /** Whether it needs no action: it is stored as resolved at once. */
   isNews?: true
+  /** Another alert of the same failure, if it has one. A destination that was notified of that is not notified of this. */
+  sameAs?: { type: string; cause: string }
 }
 
 export interface RaiseResult {

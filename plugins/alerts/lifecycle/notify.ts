@@ -8,7 +8,9 @@ import { Alert, Destination } from '../models.ts'
 import { postponeMessages, stopPostponed } from '../delivery/postponed.ts'
 import {
   findNotified,
+  findNotifiedOfTwins,
   findRecipients,
+  type AlertTwins,
   type NotifiedDestination,
   type Recipient,
 } from '../rules/recipients.ts'
@@ -31,7 +33,8 @@ export interface EndedAlerts {
 }
 
 /**
- * Sends `alert.triggered`, except for demo alerts. A message in a cooldown is postponed.
+ * Sends `alert.triggered`, except for demo alerts and to destinations that were notified of the twin of an alert. A
+ * message in a cooldown is postponed.
  * @param superseded the alerts that some of these replaced because they got worse. A destination that is notified of the
  * new alert gets `alert.resolved` of the old one; any other gets it only when the new one is resolved.
  */
@@ -39,12 +42,15 @@ export async function notifyTriggered(
   server: Server,
   trx: Transaction,
   alerts: readonly Alert[],
-  superseded: EndedAlerts,
+  { superseded, twins }: { superseded: EndedAlerts; twins: AlertTwins },
 ): Promise<void> {
   const real = alerts.filter(alert => !isDemo(alert))
   const found = await findRecipients(server, trx, real)
+  const isKnown = await findNotifiedOfTwins(trx, twins)
   const all = real.flatMap((alert, place) =>
-    (found[place] ?? []).map(recipient => ({ ...triggeredMessage(alert, recipient), ...recipient })),
+    (found[place] ?? [])
+      .filter(({ destination }) => !isKnown.has(`${alert.id} ${destination.id}`))
+      .map(recipient => ({ ...triggeredMessage(alert, recipient), ...recipient })),
   )
   const now = all.filter(({ postponedUntil }) => postponedUntil === null)
   const isNotified = new Set(now.map(({ alert, destination }) => `${alert.supersedes} ${destination.id}`))

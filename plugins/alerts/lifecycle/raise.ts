@@ -11,6 +11,7 @@ import { endDismissals, markResolved, resolveCauses, resolveOrphaned } from './r
 import type { Resolution } from './resolve.ts'
 import { forgetAssets } from '../rules/rules.ts'
 import { forgetOwners } from '../rules/rule-owners.ts'
+import type { AlertTwins } from '../rules/recipients.ts'
 import { notifyTriggered, type EndedAlerts } from './notify.ts'
 import { readAlertHealth } from './health.ts'
 import { noAlert } from './transitions.ts'
@@ -83,7 +84,10 @@ async function raiseAll(server: Server, trx: Transaction, events: readonly Alert
   for (const [key, alert] of await storeAlerts(trx, successors)) kept.set(key, alert)
   const raised = events.map(event => kept.get(keyOf(event))!)
   const fresh = raised.filter(({ isNew }) => isNew)
-  await announceAlerts(server, trx, fresh, superseded)
+  const twins = new Map(
+    events.flatMap((event, place) => (event.sameAs ? [[raised[place]!.id, event.sameAs] as const] : [])),
+  )
+  await announceAlerts(server, trx, fresh, { superseded, twins })
   return raised.map(({ id, isNew }) => ({ alertId: id, isNew }))
 }
 
@@ -207,7 +211,7 @@ async function announceAlerts(
   server: Server,
   trx: Transaction,
   fresh: readonly StoredAlert[],
-  superseded: EndedAlerts,
+  { superseded, twins }: { superseded: EndedAlerts; twins: AlertTwins },
 ): Promise<void> {
   if (fresh.length === 0) return
   const transitions = fresh.map(({ id, status }) => ({
@@ -220,5 +224,5 @@ async function announceAlerts(
   const alerts = await Alert.query(trx)
     .whereRaw('id = any(cast(? as uuid[]))', [fresh.map(({ id }) => id)])
     .orderBy('id')
-  await notifyTriggered(server, trx, alerts, superseded)
+  await notifyTriggered(server, trx, alerts, { superseded, twins })
 }

@@ -3,7 +3,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { leastUuid } from '../../../server/database/months.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
 import { destinationDisabled, kindOf } from '../lifecycle/kinds.ts'
-import { Destination, AlertRule, type Alert } from '../models.ts'
+import { Destination, AlertRule, IS_OPEN, type Alert } from '../models.ts'
 import { lockFirstMessages } from '../locks.ts'
 import { loadOwnerMatch, type OwnerMatch } from './rule-owners.ts'
 
@@ -161,6 +161,33 @@ export interface NotifiedDestination {
   isPostponed: boolean
   /** Whether an `alert.triggered` is on its way. */
   isPending: boolean
+}
+
+/** The alerts of the same failure that have messages of their own, by the ids of alerts. */
+export type AlertTwins = ReadonlyMap<string, { type: string; cause: string }>
+
+/**
+ * The destinations that were notified of the open twins of alerts, or are being notified, as `<alert> <destination>`. A
+ * message that a cooldown postpones, or that failed, does not count.
+ */
+export async function findNotifiedOfTwins(trx: Transaction, twins: AlertTwins): Promise<Set<string>> {
+  if (twins.size === 0) return new Set()
+  const entries = [...twins]
+  const notified = await rows<{ id: string; destinationId: string }>(
+    trx,
+    `select distinct twin.id, d.destination_id
+     from unnest(cast(:ids as uuid[]), cast(:types as text[]), cast(:causes as text[])) as twin (id, kind, cause)
+     join alerts a on a.company_id = :companyId and a.kind = twin.kind and a.cause = twin.cause and a.${IS_OPEN}
+     join deliveries d on d.company_id = :companyId and d.alert_id = a.id
+      and d.event_type = 'alert.triggered' and d.status in ('pending', 'delivered') and ${IS_SENT}`,
+    {
+      companyId: companyOf(trx),
+      ids: entries.map(([id]) => id),
+      types: entries.map(([, { type }]) => type),
+      causes: entries.map(([, { cause }]) => cause),
+    },
+  )
+  return new Set(notified.map(({ id, destinationId }) => `${id} ${destinationId}`))
 }
 
 /**

@@ -67,4 +67,6 @@ export interface Clause {
 export interface ClauseVerdict {
   status: ClauseStatus
   reason: string | null
+  /** Whether the alert of another clause, or an earlier one of this, is enough. */
+  needsNoAlert?: true
 }

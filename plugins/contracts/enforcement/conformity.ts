@@ -6,6 +6,11 @@ import { logicalTypeMismatch, physicalTypeMismatch } from './column-types.ts'
 const PASSING: ClauseVerdict = { status: 'passing', reason: null }
 const failing = (reason: string): ClauseVerdict => ({ status: 'failing', reason })
 const pending = (reason: string): ClauseVerdict => ({ status: 'pending', reason })
+/** What is promised of a column that is missing does not hold; that the column is missing has a clause of its own. */
+const failingWithColumn = (column: string): ClauseVerdict => ({
+  ...failing(`the column ${column} is missing`),
+  needsNoAlert: true,
+})
 
 /**
  * Judges a clause by the catalog alone.
@@ -26,8 +31,9 @@ export function judgeByCatalog(clause: Clause, bindings: Bindings): ClauseVerdic
   if (column === null) return 'measured'
   const found = findColumn(info, column)
   if (!found) {
-    const reason = `there is no column ${column} in ${name}`
-    return demand.of === 'column' ? failing(reason) : pending(reason)
+    return demand.of === 'column'
+      ? failing(`there is no column ${column} in ${name}`)
+      : failingWithColumn(column)
   }
   switch (demand.of) {
     case 'column':
@@ -63,7 +69,7 @@ const MAX_NAMED_COLUMNS = 10
 function judgeKey(info: TableInfo, columns: readonly string[]): ClauseVerdict | 'measured' {
   const found = columns.map(name => findColumn(info, name))
   const missing = columns.find((_, place) => !found[place])
-  if (missing !== undefined) return pending(`there is no column ${missing}`)
+  if (missing !== undefined) return failingWithColumn(missing)
   const names = found.map(column => column!.name)
   const key = info.constraints.find(({ type }) => type === 'primary_key')
   if (key && !isSameSet(key.columns, names)) return failing(`its primary key is ${key.columns.join(', ')}`)

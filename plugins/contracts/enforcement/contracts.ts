@@ -196,12 +196,12 @@ export interface ContractListQuery extends Page {
   asset_id?: string
 }
 
-/** One page of the contracts of the company, by name. */
+/** One page of the contracts of the company, by name, with the clauses of the contracts of all pages. */
 export async function listContracts(
   server: Server,
   trx: Transaction,
   { asset_id: assetId, ...page }: ContractListQuery,
-): Promise<{ results: Contract[]; total: number }> {
+): Promise<{ results: Contract[]; total: number; counts: Map<string, ClauseCounts> }> {
   const query = Contract.query(trx).orderBy('name')
   if (assetId !== undefined) {
     const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
@@ -209,7 +209,22 @@ export async function listContracts(
     if (table)
       void query.whereIn('id', ContractClause.query(trx).where('tableId', table.id).select('contractId'))
   }
-  return pageOf(query, page)
+  const all = await query.clone().clearOrder().select('id')
+  const counts = await countClauses(
+    trx,
+    all.map(({ id }) => id),
+  )
+  return { ...(await pageOf(query, page)), counts }
+}
+
+/** Contracts by status, and the clauses that fail of all of them. */
+export function summarizeContracts(counts: ReadonlyMap<string, ClauseCounts>) {
+  const summary = { passing: 0, failing: 0, pending: 0, failing_clauses: 0 }
+  for (const clauses of counts.values()) {
+    summary[statusOfContract(clauses)] += 1
+    summary.failing_clauses += clauses.failing
+  }
+  return summary
 }
 
 /** Clauses by status. */

@@ -119,7 +119,9 @@ function verdictOf({ status, message }: CheckFinding, clause: ContractClause): C
   if (status === 'fail') return { status: 'failing', reason: message }
   const reason = `its check could not run: ${message}`
   // A check that could not run is no proof that the clause holds again.
-  return { status: clause.status === 'failing' ? 'failing' : 'pending', reason }
+  return clause.status === 'failing'
+    ? { status: 'failing', reason, needsNoAlert: true }
+    : { status: 'pending', reason }
 }
 
 const STOP_REASONS = {

@@ -15,6 +15,8 @@ import {
   noClauses,
   putContract,
   removeContract,
+  summarizeContracts,
+  type ClauseCounts,
   type ContractListQuery,
 } from './contracts.ts'
 import { presentClause, presentContract, presentEvent } from './present.ts'
@@ -40,9 +42,10 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
     handler: request =>
       inCompany(request, async trx => {
         const page = queryOf<ContractListQuery>(request)
-        const { results, total } = await listContracts(server, trx, page)
-        const contracts = await presentAll(server, trx, results)
-        return { data: { contracts, pagination: pagination(total, page) } }
+        const { results, total, counts } = await listContracts(server, trx, page)
+        const contracts = await presentAll(server, trx, results, counts)
+        const summary = summarizeContracts(counts)
+        return { data: { contracts, summary, pagination: pagination(total, page) } }
       }),
   }),
   route('PUT', `${base}/{name}`, access.write, {
@@ -128,11 +131,12 @@ function named(request: Request, trx: Transaction): Promise<Contract> {
   return findContract(trx, param(request, 'name'))
 }
 
-async function presentAll(server: Server, trx: Transaction, contracts: readonly Contract[]) {
-  const counts = await countClauses(
-    trx,
-    contracts.map(({ id }) => id),
-  )
+async function presentAll(
+  server: Server,
+  trx: Transaction,
+  contracts: readonly Contract[],
+  counts: ReadonlyMap<string, ClauseCounts>,
+) {
   const sources = await rows<{ id: string; name: string }>(
     trx,
     'select id, name from sources where company_id = ? and id = any(cast(? as uuid[]))',
@@ -149,7 +153,7 @@ async function presentAll(server: Server, trx: Transaction, contracts: readonly 
 }
 
 async function presentDetailed(server: Server, trx: Transaction, contract: Contract) {
-  const [summary] = await presentAll(server, trx, [contract])
+  const [summary] = await presentAll(server, trx, [contract], await countClauses(trx, [contract.id]))
   const clauses = await clausesOf(trx, contract)
   return { ...summary, contract: contract.text, clauses: clauses.map(presentClause) }
 }

@@ -5,6 +5,7 @@ import {
   held,
   inData,
   inNestedPage,
+  inPage,
   record,
   removal,
   reply,
@@ -163,8 +164,17 @@ const event = exampleRecord({
   at: time.example('2030-01-15T09:30:00.000Z'),
 }).label('ContractEvent')
 
+const summary = record({
+  passing: count.description('Contracts.').example(3),
+  failing: count.description('Contracts.').example(1),
+  pending: count.description('Contracts.').example(0),
+  failing_clauses: count.description('Clauses that fail, of all contracts.').example(2),
+})
+  .description('Contracts by status, on all pages.')
+  .label('ContractTotals')
+
 export const replies = {
-  contracts: reply(inNestedPage(contract, 'contracts')),
+  contracts: reply(inData(inPage(contract, 'contracts', { summary }))),
   contract: reply(inData(detailed)),
   stored: { status: { 200: inData(detailed), 201: inData(detailed) }, sample: 0 },
   removed: reply(removal('The contract orders was removed')),

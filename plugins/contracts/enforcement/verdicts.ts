@@ -5,6 +5,7 @@ import { companyOf, insertAll, rows, type Transaction } from '../../../server/da
 import { storable } from '../../../server/database/storable.ts'
 import type { AlertEvent } from '../../alerts/api.ts'
 import type { Source } from '../../catalog/api.ts'
+import type { CheckKind } from '../../scans/api.ts'
 import { contractViolation } from './alert-kind.ts'
 import type { ClauseVerdict } from './clause.ts'
 import { ContractEvent, type Contract, type ContractClause } from '../models.ts'
@@ -53,7 +54,7 @@ export async function recordVerdicts(
   await alerts.resolveAll(trx, contractViolation.name, mended, 'The clause no longer fails')
   // Nothing would resolve the alerts of an inactive source.
   if (!source.isActive) return
-  const failing = judged.filter(({ verdict }) => verdict.status === 'failing')
+  const failing = judged.filter(({ verdict }) => verdict.status === 'failing' && !verdict.needsNoAlert)
   await alerts.raiseAll(trx, await eventsOf(server, trx, { contract, source }, failing))
 }
 
@@ -75,6 +76,14 @@ const MAX_REASON_LENGTH = 1_000
 
 function storableVerdict({ status, reason }: ClauseVerdict): ClauseVerdict {
   return { status, reason: reason === null ? null : storable(reason.slice(0, MAX_REASON_LENGTH)) }
+}
+
+/** The kinds of the alerts that checks raise themselves. */
+const ALERT_OF_CHECK: Record<CheckKind, string> = {
+  validity: 'validity_failure',
+  freshness: 'freshness_violation',
+  metric: 'metric_anomaly',
+  referential: 'referential_failure',
 }
 
 async function eventsOf(
@@ -105,6 +114,10 @@ async function eventsOf(
     return {
       type: contractViolation.name,
       cause: clause.id,
+      ...(clause.checkId !== null &&
+        clause.checkKind !== null && {
+          sameAs: { type: ALERT_OF_CHECK[clause.checkKind], cause: clause.checkId },
+        }),
       severity: clause.severity,
       sourceId: source.id,
       asset: table

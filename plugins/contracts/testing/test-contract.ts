@@ -15,7 +15,8 @@ import { bindClauses } from '../enforcement/plan.ts'
 import { wantedCheckOf } from '../enforcement/wanted-check.ts'
 
 /** A clause of a contract that was tested. */
-export type TestedClause = Pick<Clause, 'key' | 'kind' | 'path' | 'title' | 'severity'> & ClauseVerdict
+export type TestedClause = Pick<Clause, 'key' | 'kind' | 'path' | 'title' | 'severity'> &
+  Pick<ClauseVerdict, 'status' | 'reason'>
 
 /** What a test of a contract found. */
 export interface ContractTestResult {
@@ -62,7 +63,8 @@ export async function testContract(
   }
   const tested = clauses.map((clause): TestedClause => {
     const { key, kind, path, title, severity } = clause
-    return { key, kind, path, title, severity, ...(verdicts.get(clause) ?? NOT_JUDGED) }
+    const { status, reason } = verdicts.get(clause) ?? NOT_JUDGED
+    return { key, kind, path, title, severity, status, reason }
   })
   const counts = noClauses()
   for (const { status } of tested) counts[status] += 1

@@ -3259,6 +3259,8 @@ export interface ContractFinding {
 export interface ContractList {
   contracts: Contract[]
   pagination: Pagination
+  /** Contracts by status, on all pages. */
+  summary: ContractTotals
 }
 
 export interface ContractListData {
@@ -3270,6 +3272,17 @@ export interface ContractSummary {
   name: string | null
   version: string | null
   apiVersion: string
+}
+
+export interface ContractTotals {
+  /** Contracts. */
+  passing: number
+  /** Contracts. */
+  failing: number
+  /** Contracts. */
+  pending: number
+  /** Clauses that fail, of all contracts. */
+  failing_clauses: number
 }
 
 export interface ContractVerdict {

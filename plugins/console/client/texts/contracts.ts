@@ -15,9 +15,9 @@ const failingClauses = (counts: ClauseCounts, what = '') =>
 /** The sentences of the screens of contracts, in English. */
 export const contractTexts = {
   title: 'Contracts',
-  summary: (total: number, failing: number) =>
+  summary: (total: number, failing: number, clauses: number) =>
     failing > 0
-      ? `${formatNumber(failing)} of ${countOf(total, 'contract')} ${failing === 1 ? 'fails' : 'fail'}`
+      ? `${formatNumber(failing)} of ${countOf(total, 'contract')} ${failing === 1 ? 'fails' : 'fail'}: ${countOf(clauses, 'clause')}`
       : countOf(total, 'contract'),
   about: 'What a source promises, as Open Data Contract Standard documents, and whether it keeps it.',
   none: 'There is no contract',

@@ -52,7 +52,10 @@ t.test(
       status: 'failing',
       reason: 'there is no column code in public.orders',
     })
-    t.match(broken.get('public.orders/code/unique'), { status: 'pending' }, 'waits for its column')
+    t.match(broken.get('public.orders/code/unique'), {
+      status: 'failing',
+      reason: 'the column code is missing',
+    })
     t.match(broken.get('public.orders/amount/type'), {
       status: 'failing',
       reason: 'it is text, not a type of number',
@@ -199,4 +202,43 @@ t.test('replacing a contract changes its checks, and removing it removes them', 
   t.match(await alerts(), [{ status: 'resolved' }])
   t.equal((await ask('GET', path('orders'))).status, 404)
   t.equal((await ask('DELETE', path('orders'))).status, 404)
+})
+
+t.test('a failure of a check of a contract is sent once to a destination', async t => {
+  const world = await makeWorldOn(t, stage, [
+    'create table parts (sku text)',
+    'insert into parts values (null)',
+  ])
+  const { put, ask, rediscover, runChecks, alerts } = contractsOf(world)
+  await rediscover()
+  const destinations = '/api/v1/sdk/alerts/destinations'
+  const make = async (name: string) => {
+    const config = { url: `https://${name}.invalid/hook` }
+    return String(
+      (await ask('POST', destinations, { name, destination_type: 'webhook', config })).body.data.id,
+    )
+  }
+  const [all, contracts] = [await make('all'), await make('contracts')]
+  const rule = (name: string, id: string, ...types: string[]) =>
+    ask('POST', '/api/v1/sdk/alerts/rules', { name, destination_ids: [id], event_types: types })
+  t.match(await rule('all', all, 'validity_failure', 'contract_violation'), { status: 201 })
+  t.match(await rule('contracts', contracts, 'contract_violation'), { status: 201 })
+  await put('parts', { schema: [{ name: 'parts', properties: [{ name: 'sku', required: true }] }] })
+  await runChecks()
+  t.equal((await alerts()).length, 1, 'the clause has an alert of its own')
+  const sent = await world.app.query(
+    `select a.kind, d.destination_id from deliveries d join alerts a on a.id = d.alert_id
+     where d.destination_id in ($1, $2) order by 1`,
+    [all, contracts],
+  )
+  t.strictSame(
+    sent.map(row => [row.kind, row.destination_id]),
+    [
+      ['contract_violation', contracts],
+      ['validity_failure', all],
+    ],
+    'where the check has sent it, the contract does not; elsewhere it does',
+  )
+  t.match((await ask('GET', '/api/v1/sdk/contracts?limit=1')).body.data.summary, { failing_clauses: Number })
+  for (const id of [all, contracts]) await ask('DELETE', `${destinations}/${id}`)
 })

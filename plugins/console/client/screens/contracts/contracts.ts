@@ -37,14 +37,14 @@ function ContractList() {
     html`<p class="actions above"><a class="button primary" href="${BASE}?add=1">${texts.add}</a></p>`
   return html`<div class="page">
     <${Loaded} of=${asked} what=${texts.title.toLowerCase()} rows=${6}>
-      ${({ contracts, pagination }: ContractsPage) =>
+      ${({ contracts, summary, pagination }: ContractsPage) =>
         pagination.total === 0
           ? html`<${Empty} title=${texts.none} isScreen=${true}
               ><p>${texts.about}</p>
               ${add}<//
             >`
           : html`<h1>
-                ${texts.summary(pagination.total, contracts.filter(({ status }) => status === 'failing').length)}<${Help}
+                ${texts.summary(pagination.total, summary.failing, summary.failing_clauses)}<${Help}
                   page="contracts#enforce-a-contract"
                   about=${texts.title}
                 />
