@@ -5,7 +5,6 @@ import { isAggregateMetric, isRowRule, describeMissingCapability } from './check
 import type { Check, CheckContext, CheckType, RuleCounts, Measure, MeasuredValues } from './check.ts'
 import { NotFiniteError } from './measures.ts'
 import type { RankedPercentile } from './ranked-percentiles.ts'
-import type { SortedAggregate } from './statement.ts'
 import { readRowCounts, rowMeasures } from './row-rules.ts'
 
 /** What a plan needs to know about an engine: its dialect and capabilities. Any connector fits. */
@@ -21,6 +20,11 @@ export interface CheckProblem {
 /** Why a check cannot run, found without touching the database. */
 export interface RefusedCheck extends CheckProblem {
   id: string
+}
+
+/** An aggregate that sorts its values; all of a statement have one SELECT of their own beside the others. */
+export interface SortedAggregate {
+  sorted: Sql
 }
 
 /** A check with its SQL written. */

@@ -3,7 +3,7 @@ import type { Dialect } from '../connectors/dialect.ts'
 import { join, raw, Sql, sql } from '../connectors/sql.ts'
 import type { Measure } from './check.ts'
 import { rowCount } from './measures.ts'
-import type { Engine, PlannedCheck } from './plan.ts'
+import type { Engine, PlannedCheck, SortedAggregate } from './plan.ts'
 import { selectRankedPercentiles, type RankedPercentile } from './ranked-percentiles.ts'
 
 /** Checks that one SELECT measures. */
@@ -28,11 +28,6 @@ export const TOTAL_COLUMN = 'm0'
 /** The output column of the group column at a position. */
 export function groupColumnName(index: number): string {
   return `g${index}`
-}
-
-/** An aggregate that sorts its values; all of a statement have one SELECT of their own beside the others. */
-export interface SortedAggregate {
-  sorted: Sql
 }
 
 type PlannedMeasure = PlannedCheck['measures'][string]

@@ -29,7 +29,7 @@ export function hasTopValues(
   return distinct <= MAX_DISTINCT && 2 * distinct <= count
 }
 
-type Run = (statement: Sql) => ReturnType<Connection['query']>
+type SendStatement = (statement: Sql) => ReturnType<Connection['query']>
 
 /**
  * The most frequent values of some columns, by a statement for all of them.
@@ -40,7 +40,7 @@ export async function readTopValues(
   columns: readonly ColumnInfo[],
   from: Sql,
   dialect: Dialect,
-  run: Run,
+  run: SendStatement,
 ): Promise<Map<string, TopValue[]>> {
   const found = await readByColumn(columns, some => run(selectTopValues(some, from, dialect)))
   return new Map([...found].map(([column, rows]) => [column.name, readColumnValues(column, rows)]))
@@ -62,7 +62,7 @@ export async function readFewValues(
   columns: readonly ColumnInfo[],
   from: Sql,
   dialect: Dialect,
-  run: Run,
+  run: SendStatement,
 ): Promise<Map<string, FewValues>> {
   const found = await readByColumn(columns, some => run(selectFewValues(some, from, dialect)))
   return new Map(
