@@ -44,6 +44,7 @@ import * as checkListIndexes from '../migrations/0033_check_list_indexes.ts'
 import * as lineageTables from '../migrations/0034_lineage_graph.ts'
 import * as lineageRuns from '../migrations/0035_lineage_runs.ts'
 import * as ownerTables from '../migrations/0036_owners.ts'
+import * as incidentTables from '../migrations/0037_incidents.ts'
 import * as recommendationCounts from '../migrations/0038_recommendation_counts.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
@@ -57,6 +58,7 @@ import { demo } from '../plugins/demo/index.ts'
 import { freshness } from '../plugins/freshness/index.ts'
 import { health } from '../plugins/health/index.ts'
 import { impact } from '../plugins/impact/index.ts'
+import { incidents } from '../plugins/incidents/index.ts'
 import { lineage } from '../plugins/lineage/index.ts'
 import { metrics } from '../plugins/metrics/index.ts'
 import { monitors } from '../plugins/monitors/index.ts'
@@ -93,6 +95,7 @@ export const manifest = {
     watch,
     monitors,
     lineage,
+    incidents,
     health,
     coverage,
     preferences,
@@ -146,6 +149,7 @@ export const manifest = {
     migration('0034_lineage_graph', lineageTables),
     migration('0035_lineage_runs', lineageRuns),
     migration('0036_owners', ownerTables),
+    migration('0037_incidents', incidentTables),
     migration('0038_recommendation_counts', recommendationCounts),
   ],
 }

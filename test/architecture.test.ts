@@ -73,6 +73,7 @@ const below: Record<string, string[]> = {
   preferences: ['auth', 'alerts', 'catalog'],
   owners: ['auth', 'alerts', 'catalog'],
   lineage: ['auth', 'alerts', 'catalog', 'owners'],
+  incidents: [...CHECKED, 'referential', 'lineage'],
 }
 const usable = Object.keys(below)
 
@@ -523,6 +524,7 @@ const ENGLISH_TABLES = [
     'badges',
     'destinations',
     'identities',
+    'incidents',
     'metrics',
     'monitors',
     'profiles',

@@ -161,6 +161,54 @@ export interface AttentionItem {
   alert_id?: string
 }
 
+/** An incident, as messages about it state it. */
+export interface IncidentSummary {
+  id: string
+  status: 'open' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  severity: Severity
+  /** One sentence that names the cause. */
+  title: string
+  /** What is named as the cause: a qualified name. */
+  causeAsset: string
+  /** The alert of the cause; null if another finding is named. */
+  causeAlertId: string | null
+  alertCount: number
+  createdAt: Date
+}
+
+/**
+ * Groups alerts to incidents, for a feature above alerts. Transactions that raise or end alerts hold locks of many
+ * kinds and may not wait for those of incidents, so grouping comes after them, in transactions of its own.
+ */
+export interface AlertGrouping {
+  /** Called in the transaction in which alerts were opened or changed their status: it looks at them after its end. */
+  notice(trx: Transaction, alertIds: readonly string[]): Promise<void>
+  /** The incidents of alerts, by the ids of these. */
+  find(trx: Transaction, alertIds: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>>
+}
+
+/** What happened to incidents. Destinations that take incidents are notified of it. */
+export interface IncidentNews {
+  /** Alerts that are new in an incident. A destination that was not notified of the incident is notified now. */
+  joined: readonly { alertId: string; incident: IncidentSummary }[]
+  /** Incidents that got worse, whose named cause changed, or whose snooze is over, with one sentence that says so. */
+  changed: readonly { incident: IncidentSummary; reason: string; isReminder?: true }[]
+  /** Incidents that are over, with the reason. */
+  ended: readonly { incident: IncidentSummary; reason: string | null }[]
+}
+
+/** A change of the status of many alerts, which a person asks for. */
+export interface StatusRequest {
+  to: 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  /** `user:<id>` or `key:<id>`. */
+  actor: string
+  reason: string | null
+  /** The end of a snooze. */
+  until?: Date
+  /** What is stated about the end of the alert. */
+  resolution?: Record<string, string>
+}
+
 /** `server.plugins.alerts`, for other features. All functions act inside the caller's transaction. */
 export interface AlertsApi {
   addKind(...kinds: AlertKind[]): void
@@ -210,6 +258,18 @@ export interface AlertsApi {
   readHealth(trx: Transaction, since?: Date): Promise<AlertHealth>
   /** What an alert is about. @throws 404 `ALERT_NOT_FOUND` */
   findSubject(trx: Transaction, alertId: string): Promise<AlertSubject>
+  /** Called by incidents, which depends on alerts, when it registers. */
+  setGrouping(grouping: AlertGrouping): void
+  /** Makes other transactions wait that change incidents of the company. It comes before all other locks. */
+  lockIncidents(trx: Transaction): Promise<void>
+  /** Sends what is to be sent about incidents. The caller holds their lock, and no other. */
+  notifyIncidents(trx: Transaction, news: IncidentNews): Promise<void>
+  /**
+   * Changes the status of those of some alerts that can get it, and sends what is to be sent about alerts. Unlike that of
+   * a single alert, a dismissal adds nothing to the expected values.
+   * @returns the ids of the changed alerts
+   */
+  changeStatus(trx: Transaction, alertIds: readonly string[], request: StatusRequest): Promise<string[]>
   /** Called by the catalog, which depends on alerts, when it registers. */
   setAssetLookup(lookup: AssetLookup): void
   /** Called by the feature that knows owners when it registers. */

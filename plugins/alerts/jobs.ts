@@ -58,8 +58,8 @@ async function requeueLost({ server, log }: SweepContext): Promise<number> {
           and not (${IS_POSTPONED})
           -- The end of the earlier message starts one that waits for it.
           and not (event_type = 'alert.resolved' and job_id is null and exists (
-            select 1 from deliveries e where e.company_id = d.company_id and e.alert_id = d.alert_id
-               and e.destination_id = d.destination_id and e.event_type = 'alert.triggered' and e.status = 'pending'))
+            select 1 from deliveries e where e.company_id = d.company_id
+               and (e.alert_id = d.alert_id or e.incident_id = d.incident_id) and e.destination_id = d.destination_id and e.event_type = 'alert.triggered' and e.status = 'pending'))
         order by next_attempt_at limit ?`,
       [MAX_REQUEUED],
     ),

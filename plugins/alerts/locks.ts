@@ -19,6 +19,14 @@ export function lockDemoAlerts(trx: Transaction): Promise<void> {
   return lockName(trx, `demo-alerts:${companyOf(trx)}`)
 }
 
+/**
+ * Makes transactions of a company that change its incidents wait for each other. A name, so it comes before all other
+ * locks: nothing that raises or ends alerts, which holds others by then, takes it.
+ */
+export function lockIncidents(trx: Transaction): Promise<void> {
+  return lockName(trx, `incidents:${companyOf(trx)}`)
+}
+
 type Alerts = QueryBuilder<Alert, Alert[]>
 
 /** The order in which raising locks alerts. */
@@ -91,20 +99,51 @@ export async function lockAlertOfDelivery(trx: Transaction, delivery: Pick<Deliv
 export const lockDeliveries = (deliveries: QueryBuilder<Delivery, Delivery[]>) =>
   deliveries.orderBy('id').forUpdate()
 
+/** What two messages to one destination have in common if one of them waits for the other. */
+type MessageKey = Pick<Delivery, 'alertId' | 'incidentId' | 'destinationId'>
+
+/** Locks the messages that waited for some that have ended. */
+export async function lockWaiting(trx: Transaction, ended: readonly MessageKey[]): Promise<Delivery[]> {
+  const ofAlerts = ended.filter(({ incidentId }) => incidentId === null)
+  const ofIncidents = ended.filter(({ incidentId }) => incidentId !== null)
+  const found: Delivery[] = []
+  if (ofAlerts.length > 0) found.push(...(await sendStatements(trx, [waitingLock(trx, ofAlerts)]))[0])
+  if (ofIncidents.length > 0)
+    found.push(...(await sendStatements(trx, [waitingEndsLock(trx, ofIncidents)]))[0])
+  return found
+}
+
 /** Locks the messages of alerts to destinations that wait for the end of these, as a statement. */
-export function waitingLock(
-  trx: Transaction,
-  ended: readonly Pick<Delivery, 'alertId' | 'destinationId'>[],
-): Reading<Delivery> {
+function waitingLock(trx: Transaction, ended: readonly MessageKey[]): Reading<Delivery> {
   return {
     name: 'lock waiting deliveries',
     text: `select * from deliveries where company_id = :companyId
         and (alert_id, destination_id) in (select * from unnest(cast(:alerts as uuid[]), cast(:destinations as uuid[])))
-        and status = 'pending' and attempt = 0 and job_id is null
+        and status = 'pending' and attempt = 0 and job_id is null and incident_id is null
       order by id for update`,
     bindings: {
       companyId: companyOf(trx),
       alerts: ended.map(({ alertId }) => alertId),
+      destinations: ended.map(({ destinationId }) => destinationId),
+    },
+  }
+}
+
+/** The same for ends of incidents: each waits for all earlier messages of its incident to its destination. */
+function waitingEndsLock(trx: Transaction, ended: readonly MessageKey[]): Reading<Delivery> {
+  return {
+    name: 'lock waiting ends of incidents',
+    text: `select * from deliveries d where company_id = :companyId
+        and (incident_id, destination_id) in (
+          select * from unnest(cast(:incidents as uuid[]), cast(:destinations as uuid[])))
+        and event_type = 'alert.resolved' and status = 'pending' and attempt = 0 and job_id is null
+        and not exists (
+          select from deliveries e where e.company_id = :companyId and e.incident_id = d.incident_id
+             and e.destination_id = d.destination_id and e.event_type = 'alert.triggered' and e.status = 'pending')
+      order by id for update`,
+    bindings: {
+      companyId: companyOf(trx),
+      incidents: ended.map(({ incidentId }) => incidentId),
       destinations: ended.map(({ destinationId }) => destinationId),
     },
   }
@@ -117,6 +156,26 @@ export async function lockDelivery(trx: Transaction, id: string): Promise<Delive
 /** Locks a pending delivery; undefined if it has ended or another transaction has locked it. */
 export async function lockFreePendingDelivery(trx: Transaction, id: string): Promise<Delivery | undefined> {
   return Delivery.query(trx).findOne({ id, status: 'pending' }).forUpdate().skipLocked()
+}
+
+/**
+ * Locks the messages of incidents that are no end, so that no attempt ends and no redelivery begins without seeing the end
+ * of its incident. Their alerts may not be locked: messages come after all alerts.
+ * @param since the smallest id
+ */
+export async function lockMessagesOfIncidents(
+  trx: Transaction,
+  incidentIds: readonly string[],
+  since: string,
+) {
+  await rows(
+    trx,
+    `select from deliveries
+      where company_id = :companyId and incident_id = any(cast(:ids as uuid[])) and event_type = 'alert.triggered'
+        and id >= :since
+      order by id for update`,
+    { companyId: companyOf(trx), ids: [...incidentIds], since },
+  )
 }
 
 /**

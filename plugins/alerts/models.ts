@@ -131,6 +131,8 @@ export class Destination extends CompanyRow {
   declare signingSecrets: string
   declare isActive: boolean
   declare isVerified: boolean
+  /** Whether it gets a message about each alert, or about incidents. */
+  declare messages: MessageChoice
   /** Whether its deliveries are only simulated. */
   declare isDemo: boolean
   declare disabledReason: string | null
@@ -143,6 +145,9 @@ export class Destination extends CompanyRow {
   declare deletedAt: Date | null
 }
 
+export const MESSAGE_CHOICES = ['alerts', 'incidents'] as const
+export type MessageChoice = (typeof MESSAGE_CHOICES)[number]
+
 export type DeliveryTrigger = 'automatic' | 'manual' | 'test'
 
 /** One message to one destination. */
@@ -152,6 +157,8 @@ export class Delivery extends CompanyRow {
   declare id: string
   declare alertId: string | null
   declare messageId: string
+  /** The incident that it is about; null of a message about its alert alone. */
+  declare incidentId: string | null
   declare destinationId: string
   declare ruleIds: string[]
   declare eventType: MessageType

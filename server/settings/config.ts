@@ -49,6 +49,8 @@ export interface Config {
   profileRowLimit: number
   /** The same for alerts, counted from their end, and for what was sent. */
   retentionAlertsDays: number
+  incidentWindowMinutes: number
+  incidentDelaySeconds: number
   /** Providers that users may sign in through, by their lower-cased names. */
   oauth: ReadonlyMap<string, OAuthSettings>
   /** Where metrics and health of this process are served; absent: nowhere. */
@@ -214,6 +216,16 @@ const SETTINGS = {
     group: 'Retention',
     schema: retention,
     about: 'Days to keep closed alerts and what was sent; 35 or more.',
+  },
+  INCIDENT_WINDOW_MINUTES: {
+    group: 'Alerts',
+    schema: Joi.number().integer().min(1).max(10_080).default(60),
+    about: 'Minutes after the last alert of an incident within which related alerts join it.',
+  },
+  INCIDENT_DELAY_SECONDS: {
+    group: 'Alerts',
+    schema: Joi.number().integer().min(0).max(600).default(5),
+    about: 'Seconds for which alerts are gathered before they become incidents, and are sent as such.',
   },
   TIMEZONE: {
     group: 'Sources',

@@ -28,7 +28,7 @@ import {
 import { attemptDelivery } from './send.ts'
 import { MAX_IN_FLIGHT, releaseSlots } from './slots.ts'
 import { secondsFromNow } from '../../../server/database/now.ts'
-import { alertsOfLock, deliveriesLock, lockAlertOfDelivery, waitingLock } from '../locks.ts'
+import { alertsOfLock, deliveriesLock, lockAlertOfDelivery, lockWaiting } from '../locks.ts'
 
 const JOB_OPTIONS = {
   data: attemptSchema,
@@ -59,6 +59,8 @@ export const retryJob: Job<AttemptData> = {
 /** One message about one alert to one destination. */
 export interface OutgoingMessage {
   alertId: string
+  /** The incident that it is about, which receivers then know it by; null of a message about the alert alone. */
+  incidentId: string | null
   destinationId: string
   ruleIds: string[]
   eventType: MessageType
@@ -79,7 +81,7 @@ export async function startDeliveries(
   const deliveries = messages.map(message => ({
     ...message,
     id: v7(),
-    messageId: message.alertId,
+    messageId: message.incidentId ?? message.alertId,
     jobId: v7(),
   }))
   const started = deliveries.filter(({ isWaiting }) => !isWaiting)
@@ -319,10 +321,11 @@ async function settleDeliveries(
   if (alertIds.length > 0) await updateDeliveryFailed(trx, [...new Set(alertIds)])
   const firsts = ended.filter(({ delivery }) => delivery.alertId && delivery.eventType !== 'alert.resolved')
   if (firsts.length === 0) return
-  const [waiting] = await sendStatements(trx, [waitingLock(trx, deliveriesOf(firsts))])
+  const waiting = await lockWaiting(trx, deliveriesOf(firsts))
   for (const next of waiting) {
+    const key = next.incidentId === null ? 'alertId' : 'incidentId'
     const first = firsts.find(
-      ({ delivery }) => delivery.alertId === next.alertId && delivery.destinationId === next.destinationId,
+      ({ delivery }) => delivery.destinationId === next.destinationId && delivery[key] === next[key],
     )
     await first?.inContext(() => requeueDelivery(server, trx, next))
   }

@@ -18,7 +18,7 @@ export async function postponeMessages(
     ({ message: { isFailing: _isFailing, isWaiting: _isWaiting, ...message }, until }) => ({
       ...message,
       id: v7(),
-      messageId: message.alertId,
+      messageId: message.incidentId ?? message.alertId,
       nextAttemptAt: until,
     }),
   )

@@ -9,6 +9,7 @@ export function presentDelivery(
   return {
     id: delivery.id,
     alert_id: delivery.alertId,
+    incident_id: delivery.incidentId,
     destination_id: delivery.destinationId,
     ...(destination && { destination_name: destination.name, destination_type: destination.destinationType }),
     rule_ids: delivery.ruleIds,

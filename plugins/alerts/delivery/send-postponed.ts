@@ -3,9 +3,11 @@ import { rows, type Transaction } from '../../../server/database/database.ts'
 import { Alert, Delivery } from '../models.ts'
 import { IS_POSTPONED, stopPostponed } from './postponed.ts'
 import { findRecipients } from '../rules/recipients.ts'
+import { findIncidents } from '../lifecycle/grouping.ts'
+import { findNotifiedOfIncidents, partOf } from '../lifecycle/incident-messages.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
 import { triggeredMessage, sendMessages } from '../lifecycle/notify.ts'
-import { lockDeliveries, lockFreeAlertsOfDeliveries } from '../locks.ts'
+import { lockDeliveries, lockFreeAlertsOfDeliveries, lockIncidents } from '../locks.ts'
 
 /** Per sweep. */
 const MAX_DUE = 1_000
@@ -40,6 +42,7 @@ export async function sendPostponed({ server, log }: SweepContext): Promise<numb
  * only if the previous version of the program closed it.
  */
 async function sendDueMessages(server: Server, trx: Transaction, alertIds: readonly string[]) {
+  await lockIncidents(trx)
   const alerts = await lockFreeAlertsOfDeliveries(
     Alert.query(trx)
       .whereRaw('id = any(cast(? as uuid[]))', [[...alertIds]])
@@ -57,24 +60,51 @@ async function sendDueMessages(server: Server, trx: Transaction, alertIds: reado
     const recipient = found[place]?.find(({ destination }) => destination.id === delivery.destinationId)
     return { delivery, alert: open[place]!, recipient }
   })
-  const unwanted = reviewed.filter(({ recipient }) => !recipient).map(({ delivery }) => delivery)
+  const incidentOf = await findUnsentIncidents(server, trx, due)
+  const unwanted = reviewed
+    .filter(({ recipient, delivery }) => !recipient || incidentOf(delivery) === null)
+    .map(({ delivery }) => delivery)
   await stopPostponed(
     trx,
     unwanted.map(({ id, alertId }) => ({ deliveryId: id, alertId: alertId! })),
     'When the cooldown ended, the alert was over, the destination was switched off, or no rule matched any more',
   )
-  for (const { delivery, recipient } of reviewed)
+  const wanted = reviewed.filter(({ delivery }) => !unwanted.includes(delivery))
+  for (const { delivery, recipient } of wanted)
     if (recipient?.postponedUntil)
       await Delivery.query(trx).where({ id: delivery.id }).patch({ nextAttemptAt: recipient.postponedUntil })
-  const sent = reviewed.flatMap(({ delivery, alert, recipient }) =>
-    recipient?.postponedUntil === null
-      ? [{ id: delivery.id, message: triggeredMessage(alert, recipient) }]
-      : [],
-  )
+  const sent = wanted.flatMap(({ delivery, alert, recipient }) => {
+    if (recipient?.postponedUntil !== null) return []
+    const incident = incidentOf(delivery)
+    const message = triggeredMessage(alert, recipient)
+    return [{ id: delivery.id, message: incident ? { ...message, incident } : message }]
+  })
   await Delivery.query(trx)
     .delete()
     .whereRaw('id = any(cast(? as uuid[]))', [sent.map(({ id }) => id)])
   const messages = sent.map(({ message }) => message)
   await sendMessages(server, trx, messages)
   return sent.length
+}
+
+/**
+ * What postponed messages say of the incidents that they are about.
+ * @returns by message: undefined of one about an alert alone, null if its destination was notified of the incident since
+ */
+async function findUnsentIncidents(server: Server, trx: Transaction, due: readonly Delivery[]) {
+  const about = due.filter(({ incidentId }) => incidentId !== null)
+  const incidents = await findIncidents(
+    server,
+    trx,
+    about.map(({ alertId }) => alertId!),
+  )
+  const notified = await findNotifiedOfIncidents(trx, [...incidents.values()])
+  return ({ incidentId, alertId, destinationId }: Delivery) => {
+    if (incidentId === null) return undefined
+    const incident = incidents.get(alertId!)
+    const isSent = notified.some(
+      item => item.incidentId === incident?.id && item.destinationId === destinationId && !item.isPostponed,
+    )
+    return incident && !isSent ? partOf(server, incident, 'opened') : null
+  }
 }

@@ -14,7 +14,7 @@ export interface PayloadDescription {
   heading: string
   /** The sentence of the alert, at most 1,500 units. */
   sentence: string
-  /** What it is about, what was found and what was expected: at most 8, with values of at most 500 units. */
+  /** What it is about, what was found and what was expected: at most 10, with values of at most 500 units. */
   facts: Fact[]
   links: { text: string; url: string }[]
 }
@@ -36,11 +36,14 @@ function resolvedPrefix({ status, superseded_by: successor }: Payload['alert']):
 /** Describes a payload for a destination type that writes for people. @param facts of the event, by its kind */
 export function describePayload(payload: Payload, facts: readonly Fact[] = []): PayloadDescription {
   const { alert, event, links, event_type: type } = payload
-  const severity = SEVERITY_LABELS[alert.severity]
+  const severity = SEVERITY_LABELS[payload.incident?.severity ?? alert.severity]
   const [symbol, prefix] = (
     {
-      'alert.triggered': [SYMBOLS[alert.severity], `${severity}: `],
-      'alert.resolved': ['✅', resolvedPrefix(alert)],
+      'alert.triggered': [SYMBOLS[payload.incident?.severity ?? alert.severity], `${severity}: `],
+      'alert.resolved': [
+        '✅',
+        resolvedPrefix({ ...alert, status: payload.incident?.status ?? alert.status }),
+      ],
       'alert.test': ['🧪', ''],
     } as const
   )[type]
@@ -52,6 +55,7 @@ export function describePayload(payload: Payload, facts: readonly Fact[] = []): 
     // A test names no existing asset.
     ...(type === 'alert.test' ? [] : [{ name: ASSET_LABELS[assetType] ?? 'Asset', value: name }]),
     ...facts,
+    ...incidentFacts(payload),
     { name: 'Severity', value: severity },
     { name: 'Opened', value: `${alert.created_at.slice(0, 16).replace('T', ' ')} UTC` },
   ]
@@ -63,10 +67,22 @@ export function describePayload(payload: Payload, facts: readonly Fact[] = []): 
       .filter(({ value }) => value !== '')
       .map(line => ({ ...line, value: shorten(line.value, MAX_FACT_UNITS) })),
     links: [
+      ...(payload.incident ? [{ text: 'Open the incident', url: payload.incident.url }] : []),
       { text: 'Open the alert', url: links.alert_url },
       { text: assetType === 'destination' ? 'See the destination' : 'See the asset', url: links.asset_url },
     ],
   }
+}
+
+/** What a message says of the incident that it is about. */
+function incidentFacts({ incident, event }: Payload): Fact[] {
+  if (!incident) return []
+  const { alert_count: count, cause, title } = incident
+  const isElsewhere = cause !== event.asset.qualified_name
+  return [
+    ...(isElsewhere ? [{ name: 'Cause', value: title }] : []),
+    ...(count > 1 ? [{ name: 'Incident', value: `${count} alerts belong together` }] : []),
+  ]
 }
 
 /** Controls of the direction of text, with which a name could reorder the rest of its line. */

@@ -64,6 +64,8 @@ export interface DestinationType<Config = never> {
   config: Joi.ObjectSchema<Config>
   /** The field of the config with the address that it posts to, so that a forbidden one is refused at once. */
   urlField?: string & keyof Config
+  /** What new destinations get unless their `messages` says otherwise; defaults to a message about each alert. */
+  messages?: 'alerts' | 'incidents'
   /** Why no destination of this type can be created until the operator has configured something; null if one can. */
   unavailable?(): string | null
   /**

@@ -12,7 +12,7 @@ import type { DestinationType } from './destination.ts'
 import { stopDeliveries } from '../delivery/auto-disable.ts'
 import { destinationDisabled } from '../lifecycle/kinds.ts'
 import { testPayload } from '../lifecycle/message.ts'
-import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
+import { Delivery, DeliveryAttempt, Destination, type MessageChoice } from '../models.ts'
 import { probeUrl } from './probe.ts'
 import { createSigningSecret, findKeptSecrets, mergeConfig, openConfig, findPlaceholders } from './secrets.ts'
 import { rotateSigningSecret, sealConfig } from './secrets.ts'
@@ -29,6 +29,7 @@ export interface NewDestination {
   name: string
   destination_type: string
   config: DestinationConfig
+  messages?: MessageChoice
   is_active: boolean
 }
 
@@ -49,6 +50,7 @@ export async function createDestination(
       name: input.name,
       destinationType: type.name,
       signingSecrets: sealed,
+      messages: input.messages ?? type.messages ?? 'alerts',
       isActive: input.is_active,
     })
     .returning('*')
@@ -81,7 +83,7 @@ export async function changeDestination(
   server: Server,
   trx: Transaction,
   id: string,
-  changes: { name?: string; is_active?: boolean; config?: DestinationConfig },
+  changes: { name?: string; is_active?: boolean; config?: DestinationConfig; messages?: MessageChoice },
 ): Promise<Destination> {
   const destination = await findDestination(trx, id, true)
   const change = changes.config && applyConfigChanges(server, destination, changes.config)
@@ -89,6 +91,7 @@ export async function changeDestination(
     .where({ id })
     .patch({
       ...(changes.name !== undefined && { name: changes.name }),
+      ...(changes.messages !== undefined && { messages: changes.messages }),
       ...(changes.is_active !== undefined && {
         isActive: changes.is_active,
         disabledReason: null,

@@ -10,6 +10,8 @@ export interface MailBody {
   isUrgent: boolean
   /** When it was sent again, since a snooze had ended. */
   remindedAt?: string
+  /** Of a later message about an incident. */
+  updatedAt?: string
 }
 
 const MAX_SUBJECT_CHARACTERS = 200
@@ -33,6 +35,7 @@ export function composeMail(payload: Payload, description: PayloadDescription): 
     html: renderHtml(subject, description, colour).text,
     isUrgent: isOpen && severity === 'critical',
     ...(remindedAt && { remindedAt }),
+    ...(payload.incident?.event === 'updated' && { updatedAt: payload.incident.updated_at }),
   }
 }
 

@@ -47,6 +47,7 @@ export function email(server: Server, subscriptions: Subscriptions): Destination
   return {
     name: 'email',
     label: 'Email',
+    messages: 'incidents',
     config,
     unavailable: () => (server.mail ? null : MAIL_UNAVAILABLE),
     compose: (payload, description) => JSON.stringify(composeMail(payload, description)),
@@ -99,22 +100,23 @@ async function listOwners(server: Server, { id, eventType }: Message): Promise<s
 }
 
 /**
- * The letter to one address. Its id is derived from the alert, the message type, the time of a reminder and the address, so
- * that mail programs can recognize duplicates and thread the messages of one alert.
+ * The letter to one address. Its id is derived from the alert or incident, the message type, the time of a reminder or update
+ * and the address, so that mail programs can recognize duplicates and thread the messages of one alert or incident.
  */
 function composeLetter(to: string, message: Message, { from }: Mail, link: string): Letter {
-  const { subject, isUrgent, remindedAt, ...body } = JSON.parse(message.body) as MailBody
+  const { subject, isUrgent, remindedAt, updatedAt, ...body } = JSON.parse(message.body) as MailBody
   const domain = normalizeEmail(from.address.split('@').at(-1)!)
   const reader = createHash('sha256').update(normalizeEmail(to)).digest('hex').slice(0, 16)
   const idOf = (type: string) => `<${message.id}.${type}.${reader}@${domain}>`
   const firstId = idOf('alert.triggered')
-  const messageId = idOf(remindedAt ? `${message.eventType}.${Date.parse(remindedAt)}` : message.eventType)
+  const again = remindedAt ?? updatedAt
+  const messageId = idOf(again ? `${message.eventType}.${Date.parse(again)}` : message.eventType)
   return {
     to,
     subject,
     ...withFooter(body, to, link),
     messageId,
-    ...((remindedAt || message.eventType === 'alert.resolved') && { inReplyTo: firstId }),
+    ...((again || message.eventType === 'alert.resolved') && { inReplyTo: firstId }),
     isUrgent,
     headers: {
       'List-Unsubscribe': `<${link}>`,

@@ -53,6 +53,7 @@ interface PagerDutyEvent {
 export const pagerduty: DestinationType<PagerDutyConfig> = {
   name: 'pagerduty',
   label: 'PagerDuty',
+  messages: 'incidents',
   config,
   urlField: 'url',
   compose: (payload, description) =>
@@ -76,25 +77,29 @@ export const pagerduty: DestinationType<PagerDutyConfig> = {
 /** A refusal that came faster than this leaves time for another try within the attempt. */
 const FAST_REFUSAL_MS = 5_000
 
-function resolveEvent({ alert }: Payload): PagerDutyEvent {
-  return { event_action: 'resolve', dedup_key: alert.id }
+/** Alerts of one incident are one incident there, too. */
+const dedupKeyOf = ({ alert, incident }: Payload): string => incident?.id ?? alert.id
+
+function resolveEvent(payload: Payload): PagerDutyEvent {
+  return { event_action: 'resolve', dedup_key: dedupKeyOf(payload) }
 }
 
 const MAX_SUMMARY_UNITS = 1_024
 /** As JSON: an event may have 512 KB, of which this is at most half. */
 const MAX_DETAILS_UNITS = 80_000
 
-function triggerEvent({ alert, event, links }: Payload, { heading, sentence, facts }: PayloadDescription) {
+function triggerEvent(payload: Payload, { heading, sentence, facts }: PayloadDescription) {
+  const { alert, incident, event, links } = payload
   const details = removeBidiControls(JSON.stringify(event.details))
   return {
     event_action: 'trigger',
-    dedup_key: alert.id,
+    dedup_key: dedupKeyOf(payload),
     client: 'Tidemark',
-    client_url: links.alert_url,
+    client_url: incident?.url ?? links.alert_url,
     payload: {
       summary: shorten(`${heading}: ${sentence}`, MAX_SUMMARY_UNITS),
       source: shorten(event.asset.qualified_name, 255) || 'Tidemark',
-      severity: alert.severity,
+      severity: incident?.severity ?? alert.severity,
       timestamp: alert.created_at,
       component: event.asset.asset_type,
       class: event.type,
@@ -104,6 +109,7 @@ function triggerEvent({ alert, event, links }: Payload, { heading, sentence, fac
       },
     },
     links: [
+      ...(incident ? [{ href: incident.url, text: 'The incident' }] : []),
       { href: links.alert_url, text: 'The alert' },
       { href: links.asset_url, text: 'The asset' },
     ],

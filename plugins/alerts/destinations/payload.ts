@@ -1,5 +1,25 @@
 export type MessageType = 'alert.triggered' | 'alert.resolved' | 'alert.test'
 
+/** What a message about an incident says of it, beside the alert that it shows. */
+export interface IncidentPart {
+  id: string
+  /** What happened: it was opened, it got worse or its named cause changed, or it is over. */
+  event: 'opened' | 'updated' | 'resolved'
+  status: string
+  severity: 'info' | 'warning' | 'critical'
+  /** One sentence that names the cause. */
+  title: string
+  /** The qualified name of what is named as the cause. */
+  cause: string
+  /** How many alerts it has. */
+  alert_count: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  /** When this was composed, so that no two messages of an incident are the same: ISO 8601. */
+  updated_at: string
+  url: string
+}
+
 /** The JSON that a webhook gets about an alert, in the specification's payload shape. */
 export interface Payload {
   event_type: MessageType
@@ -30,4 +50,6 @@ export interface Payload {
     details: object
   }
   links: { alert_url: string; asset_url: string }
+  /** Present in a message about an incident: receivers know it by this id, not by the one of the alert. */
+  incident?: IncidentPart
 }

@@ -11,6 +11,7 @@ export function presentDestination(
     id: destination.id,
     name: destination.name,
     destination_type: destination.destinationType,
+    messages: destination.messages,
     is_active: destination.isActive,
     is_verified: destination.isVerified,
     disabled_reason: destination.disabledReason,

@@ -20,6 +20,7 @@ const shape = Joi.object({
   label: Joi.string().required(),
   config: Joi.object().schema().required(),
   urlField: Joi.string(),
+  messages: Joi.valid('alerts', 'incidents'),
   unavailable: Joi.function(),
   compose: Joi.function(),
   deliver: Joi.function().required(),
@@ -38,7 +39,13 @@ export function getDestinationType(server: Server, name: string): DestinationTyp
 /** The body for a destination type. A type whose extension is no longer loaded gets the payload. */
 export function composeBody(server: Server, typeName: string, payload: Payload): string {
   const type = server.destinations.has(typeName) ? server.destinations.get(typeName) : undefined
-  if (!type?.compose) return JSON.stringify(payload)
+  if (!type?.compose) return JSON.stringify(nameIncident(payload))
   const { type: kind, details } = payload.event
   return type.compose(payload, describePayload(payload, factsOf(kindOf(server, kind), details)))
+}
+
+/** A program that takes incidents gets them under event types of their own: `incident.opened`. */
+function nameIncident(payload: Payload): object {
+  const { incident } = payload
+  return incident ? { ...payload, event_type: `incident.${incident.event}` } : payload
 }

@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { held, inData, inNestedPage, record, reply } from '../../../server/http/envelopes.ts'
+import { MESSAGE_CHOICES } from '../models.ts'
 import { ALERT_ID_EXAMPLE } from '../lifecycle/replies.ts'
 
 const { id, text, time, count, flag } = held
@@ -16,6 +17,10 @@ const destinationFields = {
   id: id.example(DESTINATION_ID_EXAMPLE),
   name: text.example('On call'),
   destination_type: Joi.string().example('webhook'),
+  messages: Joi.string()
+    .valid(...MESSAGE_CHOICES)
+    .description('Whether it gets a message about each alert, or about each incident.')
+    .example('alerts'),
   is_active: flag,
   is_verified: flag.description('Whether it has ever accepted a message.'),
   disabled_reason: text.allow(null).description('Why it was switched off automatically.').example(null),
@@ -70,6 +75,7 @@ const outcomeFields = {
 const deliveryFields = {
   id,
   alert_id: id.allow(null).description('Null for a test.').example(ALERT_ID_EXAMPLE),
+  incident_id: id.allow(null).description('Of a message about an incident.').example(null),
   destination_id: id.example(DESTINATION_ID_EXAMPLE),
   rule_ids: list(id),
   event_type: messageType,

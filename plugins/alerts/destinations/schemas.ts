@@ -1,8 +1,17 @@
 import Joi from 'joi'
 import { MAX_NEW_DESTINATIONS } from './bulk.ts'
+import { MESSAGE_CHOICES } from '../models.ts'
 import { pageQuery, queryBoolean, queryWords } from '../../../server/http/page.ts'
 
-const destinationFields = { name: Joi.string().trim().min(1).max(200), is_active: Joi.boolean().strict() }
+const destinationFields = {
+  name: Joi.string().trim().min(1).max(200),
+  messages: Joi.string()
+    .valid(...MESSAGE_CHOICES)
+    .description(
+      '`alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse, its cause changes or it is over; the default of types for people.',
+    ),
+  is_active: Joi.boolean().strict(),
+}
 
 const destinationType = Joi.string().meta({ openapi: { 'x-words': 'destination_type' } })
 
@@ -14,6 +23,7 @@ const newDestination = Joi.object({
     .required()
     .meta({ openapi: { 'x-choices': 'destination_config' } })
     .description('What `destination_type` asks for. Secrets are returned redacted.'),
+  messages: destinationFields.messages,
   is_active: destinationFields.is_active.default(true),
 })
 

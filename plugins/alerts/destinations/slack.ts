@@ -16,6 +16,7 @@ const config = Joi.object<SlackConfig>({
 export const slack: DestinationType<SlackConfig> = {
   name: 'slack',
   label: 'Slack',
+  messages: 'incidents',
   config,
   urlField: 'webhook_url',
   /**

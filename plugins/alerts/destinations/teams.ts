@@ -17,6 +17,7 @@ const config = Joi.object<TeamsConfig>({
 export const teams: DestinationType<TeamsConfig> = {
   name: 'teams',
   label: 'Microsoft Teams',
+  messages: 'incidents',
   config,
   urlField: 'webhook_url',
   /**

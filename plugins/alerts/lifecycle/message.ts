@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { MessageType, Payload } from '../destinations/destination.ts'
+import type { IncidentPart } from '../destinations/payload.ts'
 import type { Alert } from '../models.ts'
 import { kindOf } from './kinds.ts'
 
@@ -10,6 +11,8 @@ export interface MessageReason {
   supersededBy?: string
   /** When the alert was sent again, since its snooze had ended. */
   remindedAt?: Date
+  /** What a message about an incident says of it. */
+  incident?: IncidentPart | undefined
 }
 
 const ASSET_PAGES: Record<string, string> = { destination: 'routing', source: 'sources' }
@@ -27,7 +30,7 @@ export function alertPayload(
   server: Server,
   alert: Alert,
   type: MessageType,
-  { reason, supersededBy, remindedAt }: MessageReason = {},
+  { reason, supersededBy, remindedAt, incident }: MessageReason = {},
 ): Payload {
   const { event } = alert
   return {
@@ -51,6 +54,7 @@ export function alertPayload(
       details: event.details,
     },
     links: alertLinks(server.config.baseUrl, alert),
+    ...(incident && { incident }),
   }
 }
 

@@ -15,10 +15,14 @@ import {
   type Recipient,
 } from '../rules/recipients.ts'
 import { composeBody } from '../destinations/registry.ts'
+import { takesIncident } from './grouping.ts'
+import type { IncidentPart } from '../destinations/payload.ts'
 
 /** One message to one destination, before it is composed. */
-interface AddressedMessage {
+export interface AddressedMessage {
   alert: Alert
+  /** What it says of the incident of the alert; absent of a message about the alert alone. */
+  incident?: IncidentPart
   type: MessageType
   reason?: MessageReason
   destination: Destination
@@ -33,8 +37,8 @@ export interface EndedAlerts {
 }
 
 /**
- * Sends `alert.triggered`, except for demo alerts and to destinations that were notified of the twin of an alert. A
- * message in a cooldown is postponed.
+ * Sends `alert.triggered`, except for demo alerts, to destinations that take incidents, and to those that were notified of
+ * the twin of an alert. A message in a cooldown is postponed.
  * @param superseded the alerts that some of these replaced because they got worse. A destination that is notified of the
  * new alert gets `alert.resolved` of the old one; any other gets it only when the new one is resolved.
  */
@@ -49,7 +53,10 @@ export async function notifyTriggered(
   const isKnown = await findNotifiedOfTwins(trx, twins)
   const all = real.flatMap((alert, place) =>
     (found[place] ?? [])
-      .filter(({ destination }) => !isKnown.has(`${alert.id} ${destination.id}`))
+      .filter(
+        ({ destination }) =>
+          !takesIncident(server, alert, destination) && !isKnown.has(`${alert.id} ${destination.id}`),
+      )
       .map(recipient => ({ ...triggeredMessage(alert, recipient), ...recipient })),
   )
   const now = all.filter(({ postponedUntil }) => postponedUntil === null)
@@ -58,6 +65,15 @@ export async function notifyTriggered(
     isNotified.has(`${id} ${destinationId}`),
   )
   await sendMessages(server, trx, [...ends, ...now])
+  await postponeUntil(server, trx, all)
+}
+
+/** Postpones those of some messages that are in a cooldown. */
+export async function postponeUntil(
+  server: Server,
+  trx: Transaction,
+  all: readonly (AddressedMessage & Pick<Recipient, 'postponedUntil'>)[],
+): Promise<void> {
   const postponed = all.filter(({ postponedUntil }) => postponedUntil !== null)
   const messages = composeMessages(server, postponed)
   await postponeMessages(
@@ -166,16 +182,18 @@ async function findRecipientsOfOldAlerts(
       createdAt.getTime() < retainedSince && !known.some(({ newestId }) => newestId === id),
   )
   const found = await findRecipients(server, trx, old, { ignoresCooldowns: true })
-  return old.flatMap(({ id }, place) =>
-    found[place]!.map(({ destination, ruleIds }) => ({
-      newestId: id,
-      alertId: id,
-      destinationId: destination.id,
-      ruleIds,
-      deliveryId: '',
-      isPostponed: false,
-      isPending: false,
-    })),
+  return old.flatMap((alert, place) =>
+    found[place]!.filter(({ destination }) => !takesIncident(server, alert, destination)).map(
+      ({ destination, ruleIds }) => ({
+        newestId: alert.id,
+        alertId: alert.id,
+        destinationId: destination.id,
+        ruleIds,
+        deliveryId: '',
+        isPostponed: false,
+        isPending: false,
+      }),
+    ),
   )
 }
 
@@ -188,13 +206,24 @@ export async function sendMessages(server: Server, trx: Transaction, addressed: 
 /** Composes each body once for all destinations of a type. */
 function composeMessages(server: Server, addressed: readonly AddressedMessage[]): OutgoingMessage[] {
   const bodies = new Map<string, string>()
-  return addressed.map(({ alert, type, reason, destination, ruleIds, isWaiting }) => {
+  return addressed.map(({ alert, incident, type, reason, destination, ruleIds, isWaiting }) => {
     const { id: destinationId, destinationType } = destination
-    const key = `${type} ${alert.id} ${destinationType}`
+    const key = [type, alert.id, destinationType, incident?.id, incident?.event].join(' ')
     const body =
-      bodies.get(key) ?? composeBody(server, destinationType, alertPayload(server, alert, type, reason))
+      bodies.get(key) ??
+      composeBody(server, destinationType, alertPayload(server, alert, type, { ...reason, incident }))
     bodies.set(key, body)
     const isFailing = destination.failingSince !== null
-    return { alertId: alert.id, destinationId, ruleIds, eventType: type, body, isFailing, isWaiting }
+    const incidentId = incident?.id ?? null
+    return {
+      alertId: alert.id,
+      incidentId,
+      destinationId,
+      ruleIds,
+      eventType: type,
+      body,
+      isFailing,
+      isWaiting,
+    }
   })
 }

@@ -14,7 +14,10 @@ import { forgetOwners } from '../rules/rule-owners.ts'
 import type { AlertTwins } from '../rules/recipients.ts'
 import { notifyTriggered, type EndedAlerts } from './notify.ts'
 import { readAlertHealth } from './health.ts'
-import { noAlert } from './transitions.ts'
+import { noticeAlerts, setGrouping } from './grouping.ts'
+import { notifyIncidents } from './incident-messages.ts'
+import { changeStatus, noAlert } from './transitions.ts'
+import { lockIncidents } from '../locks.ts'
 
 export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): AlertsApi {
   let assets: AssetLookup | undefined
@@ -38,6 +41,11 @@ export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): Alert
       const { assetId, sourceId, title, event } = alert
       return { assetId, sourceId, title, details: event.details as Record<string, unknown> }
     },
+    setGrouping: grouping => setGrouping(server, grouping),
+    lockIncidents,
+    notifyIncidents: (trx, news) => notifyIncidents(server, trx, news),
+    changeStatus: async (trx, ids, request) =>
+      (await changeStatus(server, trx, ids, request)).map(({ id }) => id),
     setAssetLookup: lookup => void (assets = lookup),
     setOwnerLookup: lookup => void (owners = lookup),
     ownerLookup: () => owners,
@@ -225,4 +233,7 @@ async function announceAlerts(
     .whereRaw('id = any(cast(? as uuid[]))', [fresh.map(({ id }) => id)])
     .orderBy('id')
   await notifyTriggered(server, trx, alerts, { superseded, twins })
+  // News is over when it is opened.
+  const open = alerts.filter(isOpen)
+  await noticeAlerts(server, trx, [...open, ...superseded.alerts])
 }

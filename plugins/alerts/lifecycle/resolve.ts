@@ -6,6 +6,7 @@ import { Alert, AlertTransition, IS_ONGOING, isOpen, type AlertResolution } from
 import { notifyResolved } from './notify.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { lockAlerts } from '../locks.ts'
+import { noticeAlerts } from './grouping.ts'
 
 /** The reason and the actor of a resolution: `system`, `user:<id>` or `key:<id>`. */
 export interface Resolution extends MessageReason {
@@ -96,6 +97,7 @@ export async function resolveAlerts<Each extends LockedAlert>(
   const reasonOf = ({ id }: Pick<Alert, 'id'>) => resolutions.get(id)!
   const resolved = await markResolved(trx, alerts, reasonOf)
   await notifyResolved(server, trx, { alerts: resolved, reasonOf })
+  await noticeAlerts(server, trx, resolved)
   return resolved
 }
 

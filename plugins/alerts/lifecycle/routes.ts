@@ -1,13 +1,13 @@
 import type { ServerRoute } from '@hapi/hapi'
 import type Joi from 'joi'
 import type { Registry } from '../../../server/registry.ts'
-import type { AlertKind } from '../api.ts'
+import type { AlertKind, StatusRequest } from '../api.ts'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { param } from '../../../server/http/input.ts'
 import { listAlerts, listInbox, listTransitions, summarizeAlerts } from './lists.ts'
 import { Alert, RESOLUTION_FIELDS, type AlertResolution } from '../models.ts'
-import { transitionAlert, noAlert, type TransitionRequest } from './transitions.ts'
+import { transitionAlert, noAlert } from './transitions.ts'
 import { presentAlert } from './present.ts'
 import { alertReplies } from './replies.ts'
 import { alertSchemas, idParams } from './schemas.ts'
@@ -121,7 +121,7 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
 
   function transitionRoute(
     verb: string,
-    to: TransitionRequest['to'],
+    to: StatusRequest['to'],
     description: string,
     notes: string,
     payload: Joi.Schema = schemas.transition,

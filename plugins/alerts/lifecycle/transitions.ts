@@ -3,12 +3,14 @@ import { raw } from 'objection'
 import { apiError } from '../../../server/http/errors.ts'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
 import { isDemo } from '../demo.ts'
-import { Alert, AlertTransition, type AlertResolution, type AlertStatus } from '../models.ts'
+import type { StatusRequest } from '../api.ts'
+import { Alert, AlertTransition, IS_OPEN, type AlertStatus } from '../models.ts'
 import { kindOf } from './kinds.ts'
 import { resolveAlerts } from './resolve.ts'
 import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
 import { notifyAgain, notifyResolved } from './notify.ts'
-import { lockAlert, lockFreeAlerts } from '../locks.ts'
+import { lockAlert, lockAlerts, lockFreeAlerts } from '../locks.ts'
+import { noticeAlerts } from './grouping.ts'
 
 /** The statuses that each status can change to; one that leads nowhere is final. */
 const TRANSITIONS: Record<AlertStatus, readonly AlertStatus[]> = {
@@ -19,16 +21,6 @@ const TRANSITIONS: Record<AlertStatus, readonly AlertStatus[]> = {
   dismissed: [],
 }
 
-export interface TransitionRequest {
-  to: 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
-  actor: string
-  reason: string | null
-  /** The end of a snooze. */
-  until?: Date
-  /** What is stated about the end of the alert. */
-  resolution?: AlertResolution
-}
-
 /** A dismissal for this reason adds the values of the alert to the expected ones. */
 const EXPECTED_REASON = 'expected'
 
@@ -37,9 +29,9 @@ export async function transitionAlert(
   server: Server,
   trx: Transaction,
   id: string,
-  request: TransitionRequest,
+  request: StatusRequest,
 ): Promise<Alert> {
-  const { to, actor, reason, until, resolution = null } = request
+  const { to, actor, reason } = request
   let isLearned = false
   if (to === 'dismissed' && reason?.toLowerCase() === EXPECTED_REASON) {
     const known = await Alert.query(trx).findById(id)
@@ -58,15 +50,46 @@ export async function transitionAlert(
         : `The alert is ${alert.status}: from there it can be ${next.join(', ')}`
     throw apiError('CONFLICT', message, { status: alert.status, requested: to })
   }
+  const [changed] = await applyStatus(server, trx, [alert], request, isLearned)
+  return changed ?? alert
+}
+
+/** Changes the status of those of some alerts that can get it. @returns these */
+export async function changeStatus(
+  server: Server,
+  trx: Transaction,
+  ids: readonly string[],
+  request: StatusRequest,
+): Promise<Alert[]> {
+  const open = await lockAlerts(
+    Alert.query(trx)
+      .whereRaw('id = any(cast(? as uuid[]))', [[...ids]])
+      .whereRaw(IS_OPEN),
+  )
+  const able = open.filter(({ status }) => TRANSITIONS[status].includes(request.to))
+  return able.length > 0 ? applyStatus(server, trx, able, request, false) : []
+}
+
+/** Changes the status of locked alerts. @param isLearned whether their values are expected from now on */
+async function applyStatus(
+  server: Server,
+  trx: Transaction,
+  alerts: readonly Alert[],
+  request: StatusRequest,
+  isLearned: boolean,
+): Promise<Alert[]> {
+  const { to, actor, reason, until, resolution = null } = request
+  const ids = alerts.map(({ id }) => id)
+  const those = () => Alert.query(trx).whereRaw('id = any(cast(? as uuid[]))', [ids])
   const stated = { ...(reason !== null && { notes: reason }), ...(resolution && { resolution }) }
   if (to === 'resolved') {
-    if (Object.keys(stated).length > 0) await Alert.query(trx).where({ id }).patch(stated)
-    const [resolved] = await resolveAlerts(server, trx, [alert], () => ({ actor, reason, resolution }))
-    return resolved ?? alert
+    if (Object.keys(stated).length > 0) await those().patch(stated)
+    return resolveAlerts(server, trx, alerts, () => ({ actor, reason, resolution }))
   }
   const snoozedUntil = to === 'snoozed' ? (until ?? null) : null
-  const [changed] = await Alert.query(trx)
-    .where({ id })
+  const rechecked = alerts.filter(alert => kindOf(server, alert.kind).isRechecked && !isDemo(alert))
+  const lasting = isLearned ? [] : rechecked.map(({ id }) => id)
+  const changed = await those()
     .patch({
       ...stated,
       status: to,
@@ -74,15 +97,17 @@ export async function transitionAlert(
       ...(to === 'dismissed' && {
         resolvedAt: raw('now()'),
         // A failure after learning is a new one.
-        dismissalLasts: kindOf(server, alert.kind).isRechecked === true && !isLearned && !isDemo(alert),
+        dismissalLasts: raw('id = any(cast(? as uuid[]))', [lasting]),
       }),
     })
     .returning('*')
-  const transition = { alertId: id, fromStatus: alert.status, toStatus: to, actor, reason, snoozedUntil }
-  await AlertTransition.query(trx).insert({ ...transition, resolution })
-  if (changed && to === 'dismissed')
-    await notifyResolved(server, trx, { alerts: [changed], reasonOf: () => ({ reason }) })
-  return changed ?? alert
+  const transitions = alerts.map(({ id: alertId, status: fromStatus }) => ({
+    ...{ alertId, fromStatus, toStatus: to, actor, reason, snoozedUntil, resolution },
+  }))
+  await insertAll(transitions, chunk => AlertTransition.query(trx).insert(chunk))
+  if (to === 'dismissed') await notifyResolved(server, trx, { alerts: changed, reasonOf: () => ({ reason }) })
+  await noticeAlerts(server, trx, changed)
+  return changed
 }
 
 /** Per sweep. */
@@ -127,6 +152,7 @@ async function wakeAlerts(server: Server, trx: Transaction, ids: readonly string
   }))
   await insertAll(transitions, chunk => AlertTransition.query(trx).insert(chunk))
   await notifyAgain(server, trx, woken, { reason: SNOOZE_OVER_REASON, remindedAt: new Date() })
+  await noticeAlerts(server, trx, woken)
   return woken.length
 }
 

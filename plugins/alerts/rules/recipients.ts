@@ -145,7 +145,7 @@ async function loadCooldownEnds(
 }
 
 /** Condition in SQL: a delivery `d` is neither postponed nor was it stopped before its first attempt. */
-const IS_SENT = `not (d.fence = 0 and (d.status = 'stopped' or d.status = 'pending' and d.job_id is null))`
+export const IS_SENT = `not (d.fence = 0 and (d.status = 'stopped' or d.status = 'pending' and d.job_id is null))`
 
 /** A destination that was notified of an alert but not yet of its end, or whose message is postponed. */
 export interface NotifiedDestination {
@@ -215,6 +215,8 @@ export async function findNotified(
                     bool_or(d.event_type = 'alert.resolved') over message as has_end
                from unnest(cast(:newestIds as uuid[]), cast(:ids as uuid[])) as chain (newest_id, id)
                join deliveries d on d.company_id = :companyId and d.alert_id = chain.id and d.id >= :since
+                -- Messages about incidents end with these.
+                and d.incident_id is null
              window message as (partition by newest_id, d.alert_id, d.destination_id)) d
       where event_type = 'alert.triggered' and not has_end and (not is_postponed or status = 'pending')
       order by newest_id, alert_id, destination_id, id desc`,

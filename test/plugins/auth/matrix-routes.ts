@@ -40,6 +40,7 @@ export type Kind =
   | 'destination'
   | 'alertRule'
   | 'alert'
+  | 'incident'
   | 'delivery'
   | 'change'
   | 'job'
@@ -595,6 +596,31 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/v1/sdk/alerts/{id}/snooze': {
     access: 'write',
     ...is('alert'),
+    body: () => ({ duration_minutes: 5 }),
+  },
+  'GET /api/v1/sdk/incidents': {
+    access: 'read',
+    query: id => ({ asset_id: id('table'), alert_id: id('alert') }),
+  },
+  'GET /api/v1/sdk/incidents/summary': { access: 'read' },
+  'GET /api/v1/sdk/incidents/{id}': { access: 'read', ...is('incident') },
+  'GET /api/v1/sdk/incidents/{id}/activities': { access: 'read', ...is('incident') },
+  'PATCH /api/v1/sdk/incidents/{id}': {
+    access: 'write',
+    ...is('incident'),
+    body: id => ({ assignee_id: id('user') }),
+  },
+  'POST /api/v1/sdk/incidents/{id}/comment': {
+    access: 'write',
+    ...is('incident'),
+    body: () => ({ comment: 'x' }),
+  },
+  'POST /api/v1/sdk/incidents/{id}/acknowledge': { access: 'write', ...is('incident') },
+  'POST /api/v1/sdk/incidents/{id}/dismiss': { access: 'write', ...is('incident') },
+  'POST /api/v1/sdk/incidents/{id}/resolve': { access: 'write', ...is('incident') },
+  'POST /api/v1/sdk/incidents/{id}/snooze': {
+    access: 'write',
+    ...is('incident'),
     body: () => ({ duration_minutes: 5 }),
   },
   'GET /api/v1/sdk/alerts/rules': {

@@ -27,7 +27,7 @@ t.beforeEach(() => {
 /** A company with a destination of these people. */
 async function makePeople(to: string[], { server, ask, query }: TestServer = app) {
   const world = await makeWorld({ server, ask, query } as TestServer)
-  const { id } = await world.addDestination({ to }, { destination_type: 'email' })
+  const { id } = await world.addDestination({ to }, { destination_type: 'email', messages: 'alerts' })
   return { world, id }
 }
 

@@ -13,7 +13,7 @@ async function start(t: Parameters<typeof startServer>[0]) {
   const place = pagerDutyPlace()
   receiver.answer(place.behaviour)
   const config = { routing_key: ROUTING_KEY, url: `${receiver.url}/v2/enqueue` }
-  const { id } = await world.addDestination(config, { destination_type: 'pagerduty' })
+  const { id } = await world.addDestination(config, { destination_type: 'pagerduty', messages: 'alerts' })
   const test = async () => (await world.ask('POST', `${ALERTS}/destinations/${id}/test`)).body.data
   return { app, world, receiver, place, id, test }
 }

@@ -33,7 +33,10 @@ t.test('Slack gets the subject of an alert, what was expected and links; its end
   const receiver = await startReceiver(t)
   receiver.answer(slackPlace)
   const webhook_url = `${receiver.url}/services/T0/B0/secret-part`
-  const { id } = await world.addDestination({ webhook_url }, { destination_type: 'slack' })
+  const { id } = await world.addDestination(
+    { webhook_url },
+    { destination_type: 'slack', messages: 'alerts' },
+  )
   const details = { column_name: 'total', invalid_count: 3, total_rows: 100, threshold: 0 }
   const { alertId } = await world.raise({ details })
   await receiver.received(1)

@@ -32,7 +32,10 @@ t.test(
     const receiver = await startReceiver(t)
     receiver.answer(teamsPlace)
     const webhook_url = `${receiver.url}/workflows/1/triggers/manual/paths/invoke?sig=secret-part`
-    const { id } = await world.addDestination({ webhook_url }, { destination_type: 'teams' })
+    const { id } = await world.addDestination(
+      { webhook_url },
+      { destination_type: 'teams', messages: 'alerts' },
+    )
     const details = { column_name: 'total', value: 3, expected_value: 10.25, range: { low: 8, high: 12.5 } }
     const { alertId } = await world.raise({ type: 'metric_anomaly', severity: 'critical', details })
     const [request] = await receiver.received(1)

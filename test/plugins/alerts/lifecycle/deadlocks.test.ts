@@ -9,6 +9,7 @@ import { sendPostponed } from '../../../../plugins/alerts/delivery/send-postpone
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { sweepContext } from '../time.ts'
+import { INCIDENTS } from '../../incidents/world.ts'
 import { ALERTS, makeWorld } from '../world.ts'
 
 const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
@@ -27,7 +28,9 @@ const shuffled = <Item>(items: readonly Item[]): Item[] =>
     .map(({ item }) => item)
 
 t.test('concurrent work of two servers never deadlocks, and every message ends', async t => {
-  const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0,0.1' } })
+  const app = await startServer(t, {
+    settings: { WEBHOOK_DELAYS: '0,0.1', INCIDENT_DELAY_SECONDS: '0' },
+  })
   const { query } = app
   const servers = [app.server, await app.startTwin()]
   const world = await makeWorld(app)
@@ -39,7 +42,12 @@ t.test('concurrent work of two servers never deadlocks, and every message ends',
   ill.answer(500)
 
   const addDestination = async () =>
-    (await world.addDestination({ url: random(3) === 0 ? ill.url : well.url }, { name: randomUUID() })).id
+    (
+      await world.addDestination(
+        { url: random(3) === 0 ? ill.url : well.url },
+        { name: randomUUID(), messages: random(2) ? 'incidents' : 'alerts' },
+      )
+    ).id
   let destinations = await Promise.all(Array.from({ length: 4 }, addDestination))
   const rule = await world.ask('POST', `${ALERTS}/rules`, { name: 'All', destination_ids: destinations })
   const rulePath = `${ALERTS}/rules/${rule.body.data.id}`
@@ -65,6 +73,9 @@ t.test('concurrent work of two servers never deadlocks, and every message ends',
   const someAlert = () =>
     anyOf(`select id from alerts where company_id = $1 and status not in ('resolved', 'dismissed')`)
 
+  const someIncident = () =>
+    anyOf(`select id from incidents where company_id = $1 and status not in ('resolved', 'dismissed')`)
+
   const deeds: (() => Promise<unknown>)[] = [
     () => company(trx => alerts().raiseAll(trx, events().map(world.event))),
     () => company(trx => alerts().raiseAll(trx, events().map(world.event))),
@@ -78,6 +89,9 @@ t.test('concurrent work of two servers never deadlocks, and every message ends',
       company(trx =>
         alerts().resolveOrphaned(trx, { type: types[random(2)]!, causes: shuffled(causes).slice(9) }),
       ),
+    async () => world.ask('POST', `${INCIDENTS}/${await someIncident()}/acknowledge`),
+    async () => world.ask('POST', `${INCIDENTS}/${await someIncident()}/resolve`),
+    async () => world.ask('POST', `${INCIDENTS}/${await someIncident()}/snooze`, { duration_minutes: 1 }),
     async () => world.ask('POST', `${ALERTS}/${await someAlert()}/acknowledge`),
     async () => world.ask('POST', `${ALERTS}/${await someAlert()}/resolve`),
     async () => world.ask('POST', `${ALERTS}/${await someAlert()}/dismiss`),
@@ -145,7 +159,7 @@ t.test('concurrent work of two servers never deadlocks, and every message ends',
   }
   const overtaken = await query(
     `select r.alert_id from deliveries r
-       join deliveries d on d.alert_id = r.alert_id and d.destination_id = r.destination_id
+       join deliveries d on d.message_id = r.message_id and d.destination_id = r.destination_id
                         and d.event_type = 'alert.triggered' and r.event_type = 'alert.resolved'
        join delivery_attempts first on first.delivery_id = r.id and first.n = 1
        join delivery_attempts last on last.delivery_id = d.id and last.trigger = 'automatic'

@@ -67,7 +67,10 @@ t.test('an incident at PagerDuty is open as long as the trouble is', { timeout: 
   pagers.answer(202)
   const world = await makeWorld(app)
   const config = { routing_key: ROUTING_KEY, url: pagers.url }
-  const destination = await world.addDestination(config, { destination_type: 'pagerduty' })
+  const destination = await world.addDestination(config, {
+    destination_type: 'pagerduty',
+    messages: 'alerts',
+  })
   await addRule(world, [destination], { cooldown_minutes: 60 })
   const open = async (requests: number) => {
     const incidents = new Set<string>()

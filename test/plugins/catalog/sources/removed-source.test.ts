@@ -17,6 +17,8 @@ const HISTORIES = new Set([
   'alerts',
   'audit_log',
   'deliveries',
+  // With the alerts that they are made of.
+  'incidents',
   // For 24 hours, by the key of the request.
   'idempotent_replies',
   // Counters that end within an hour.
