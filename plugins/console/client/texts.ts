@@ -100,6 +100,7 @@ export const texts = {
   column: 'Column',
   schema: 'Schema',
   tags: 'Tags',
+  owners: 'Owners',
   lastDiscovery: 'Last discovery',
   status: 'Status',
   updated: 'Updated',
@@ -159,6 +160,7 @@ export const texts = {
   evidence: 'Invalid rows',
   noSamples: 'No invalid row is kept.',
   openTable: 'Open table',
+  itsIncident: 'Its incident',
   byYou: 'you',
   by: (actor: string) => `by ${actor}`,
   until: (when: string) => `until ${when}`,
@@ -239,6 +241,7 @@ export const texts = {
   anyImpact: 'Any impact',
   impact: 'Impact',
   change: 'Change',
+  whatItHits: 'What it hits',
   found: 'Found',
 
   // Charts

@@ -3,9 +3,10 @@ import { api } from '../lib/api.ts'
 import type { Data } from '../lib/data.ts'
 import { inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
-import { tableAddress } from '../lib/router.ts'
+import { changeQuery, tableAddress, useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import { texts } from '../texts.ts'
+import { lazy } from './lazy.ts'
 import { Status } from './status.ts'
 import { Ago } from './time.ts'
 
@@ -14,7 +15,9 @@ export type SchemaChange = Awaited<
   ReturnType<typeof api.get<'/api/v1/sdk/schema/changes'>>
 >['data']['data'][number]
 
-/** Schema changes, newest first, each with what was before beside what is now. */
+const ChangeImpact = lazy(async () => (await import('../screens/impact/change-impact.ts')).ChangeImpact)
+
+/** Schema changes, newest first, each with what was before beside what is now; one is opened with what it hits. */
 export function ChangeList({
   changes,
   withTable = false,
@@ -24,6 +27,8 @@ export function ChangeList({
   withTable?: boolean
   accepted: (id: string) => void
 }) {
+  const [query] = useQuery()
+  const openId = query.get('change')
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.changes}>
     <table class="changes">
       <thead>
@@ -38,27 +43,39 @@ export function ChangeList({
         </tr>
       </thead>
       <tbody>
-        ${changes.map(
-          change =>
-            html`<tr key=${change.id}>
-              <th scope="row">
-                ${inWords(change.change_type)} <code><bdi>${change.object_name}</bdi></code>
-              </th>
-              ${
-                withTable &&
-                html`<td>
-                  <a href=${tableAddress(change.qualified_name, 'changes')}
-                    ><bdi>${change.qualified_name}</bdi></a
-                  >
-                </td>`
-              }
-              <td><${Definition} text=${change.old_value} className="removed" /></td>
-              <td><${Definition} text=${change.new_value} className="added" /></td>
-              <td><${Status} status=${change.impact} /></td>
-              <td><${Ago} at=${change.detected_at} /></td>
-              <td class="right"><${Accept} change=${change} accepted=${accepted} /></td>
+        ${changes.map(change => [
+          html`<tr key=${change.id} class=${change.id === openId ? 'chosen' : ''}>
+            <th scope="row">
+              <button
+                class="link"
+                title=${texts.whatItHits}
+                aria-expanded=${change.id === openId}
+                onClick=${() => changeQuery({ change: change.id === openId ? null : change.id })}
+              >
+                <span
+                  >${inWords(change.change_type)} <code><bdi>${change.object_name}</bdi></code></span
+                >
+              </button>
+            </th>
+            ${
+              withTable &&
+              html`<td>
+                <a href=${tableAddress(change.qualified_name, 'changes')}
+                  ><bdi>${change.qualified_name}</bdi></a
+                >
+              </td>`
+            }
+            <td><${Definition} text=${change.old_value} className="removed" /></td>
+            <td><${Definition} text=${change.new_value} className="added" /></td>
+            <td><${Status} status=${change.impact} /></td>
+            <td><${Ago} at=${change.detected_at} /></td>
+            <td class="right"><${Accept} change=${change} accepted=${accepted} /></td>
+          </tr>`,
+          change.id === openId &&
+            html`<tr key=${`${change.id} impact`}>
+              <td colspan=${withTable ? 7 : 6}><${ChangeImpact} change=${change} /></td>
             </tr>`,
-        )}
+        ])}
       </tbody>
     </table>
   </div>`

@@ -36,6 +36,10 @@ export function SettingsTab({ table, reload }: TabProps) {
       ${canWrite() ? html`<${Description} table=${table} reload=${reload} />` : html`<p class="quiet">${settingsTexts.cannotChange}</p>`}
     </section>
     <section>
+      <h2>${settingsTexts.owners}<${Help} page="owners" about=${settingsTexts.owners} /></h2>
+      <${Owners} table=${table} reload=${reload} />
+    </section>
+    <section>
       <h2>${settingsTexts.tags}<${Help} page="tags" about=${settingsTexts.tags} /></h2>
       <${Loaded} of=${tags} what=${settingsTexts.tags.toLowerCase()} rows=${2}>
         ${(found: readonly Tag[]) => html`<${TagList} tags=${found} reload=${changed} />`}
@@ -68,6 +72,43 @@ function Description({ table, reload }: TabProps) {
       reload()
     })
   return html`<${Form} form=${form} submit=${submit}><${Fields} form=${form} of=${DESCRIPTION} /><//>`
+}
+
+const OWNERS: FieldSpec[] = [
+  {
+    ...{ name: 'owners', label: settingsTexts.ownersField, kind: 'lines' },
+    hint: settingsTexts.ownersHint,
+  },
+]
+
+/** Who owns the table, by whom they are named, and those that people set for the table itself. */
+function Owners({ table, reload }: TabProps) {
+  const owners = table.owners ?? []
+  // An address means its user; a team is known by its name.
+  const own = owners.filter(({ origin, inherited_from: from }) => origin === 'manual' && from === null)
+  const record = { owners: own.map(({ email, name }) => email ?? name) }
+  const form = useForm(`owners ${table.id}`, OWNERS, record)
+  const submit = () =>
+    form.send(OWNERS, async body => {
+      if (Object.hasOwn(body, 'owners'))
+        await api.put('/api/v1/sdk/owners', {
+          body: { asset_id: table.id, owners: (body.owners as string[] | null) ?? [] },
+        })
+      reload()
+    })
+  return html`${owners.length === 0 && html`<p class="quiet">${settingsTexts.noOwners}</p>`}
+    <ul>
+      ${owners.map(
+        ({ name, origin, inherited_from: from }) =>
+          html`<li key=${name}>
+            <bdi>${name}</bdi>${' '}
+            <span class="quiet"
+              >${settingsTexts.ownerOrigins[origin]}${from && `, ${settingsTexts.inheritedFrom(from.type, from.name)}`}</span
+            >
+          </li>`,
+      )}
+    </ul>
+    ${canWrite() && html`<${Form} form=${form} submit=${submit}><${Fields} form=${form} of=${OWNERS} /><//>`}`
 }
 
 /** The column of a tag's path; null for a tag of the table. */

@@ -86,7 +86,7 @@ function ShareButton({ table }: { table: Table }) {
 
 /** The answer in words, then what it rests on. */
 function Header({ table }: { table: Table }) {
-  const { quality, freshness, source, schema, tags } = table
+  const { quality, freshness, source, schema, tags, owners = [] } = table
   const failing = quality.failing + quality.error
   const critical = [
     table.absence && texts.isGone,
@@ -161,6 +161,13 @@ function Header({ table }: { table: Table }) {
         html`<div>
           <dt>${costTexts.lastScan}</dt>
           <dd><${Ago} at=${table.last_scan.at} />, ${costTexts.usedBy(table.last_scan)}</dd>
+        </div>`
+      }
+      ${
+        owners.length > 0 &&
+        html`<div>
+          <dt>${texts.owners}</dt>
+          <dd><bdi>${owners.map(({ name }) => name).join(', ')}</bdi></dd>
         </div>`
       }
       ${

@@ -62,7 +62,6 @@ export const lineageTexts = {
   kind: 'Kind',
   status: 'Status',
   where: 'Where',
-  knownBy: 'Known by',
   here: 'this one',
   upstreamSteps: (steps: number) => `${countOf(steps, 'step')} upstream`,
   downstreamSteps: (steps: number) => `${countOf(steps, 'step')} downstream`,

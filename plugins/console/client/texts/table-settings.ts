@@ -13,6 +13,16 @@ export const settingsTexts = {
   remove: (tag: string) => `Take off ${tag}`,
   automatic: 'by a discovery',
   noTags: 'It carries no tag.',
+  owners: 'Owners',
+  ownersField: 'Owners of this table',
+  ownersHint:
+    'Addresses, or names of teams. They go before what dbt, comments, the schema and the source say.',
+  noOwners: 'Nobody is named as its owner.',
+  inheritedFrom: (type: string, name: string) => `from the ${type} ${name}`,
+  ownerOrigins: { manual: 'set by hand', dbt: 'named by dbt', comment: 'named in its comment' } as Record<
+    string,
+    string
+  >,
   names: 'For the API and for files',
   id: 'Id',
   qualifiedName: 'Qualified name',

@@ -79,4 +79,28 @@ async function lookAtLineage({ app, world, openAs, ready, violationsOf }: Stage)
     t.ok((await view())[2]! >= wide - 1, 'all is shown again')
     await page.context().close()
   })
+
+  t.test('a schema change shows what it hits, and the owners of a table are set in its settings', async t => {
+    const { page } = await openAs(world.tenant, `${path.replace('lineage', 'settings')}`)
+    await ready(page)
+    await page.locator('#owners').fill('Data Platform')
+    await page
+      .locator('form', { has: page.locator('#owners') })
+      .getByRole('button', { name: 'Save' })
+      .click()
+    await page.locator('#owners-problem').waitFor()
+    await page.locator('#owners').fill('ada@example.com')
+    await page
+      .locator('form', { has: page.locator('#owners') })
+      .getByRole('button', { name: 'Save' })
+      .click()
+    await page.locator('.table-header', { hasText: 'ada@example.com' }).waitFor()
+    await page.getByRole('link', { name: 'Changes', exact: true }).last().click()
+    await page.getByRole('button', { name: 'column type changed' }).click()
+    // No column of the view is made from it, so the check of it is all that it hits.
+    await page.locator('.opened .hit', { hasText: 'ENUM' }).waitFor()
+    t.notMatch(await page.locator('.opened').innerText(), 'Revenue')
+    t.strictSame(await violationsOf(page), [])
+    await page.context().close()
+  })
 }

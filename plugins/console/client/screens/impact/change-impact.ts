@@ -1,0 +1,43 @@
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { tableAddress } from '../../lib/router.ts'
+import type { SchemaChange } from '../../parts/change-list.ts'
+import { Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { impactTexts as texts } from '../../texts/impact.ts'
+import { AffectedLists } from './dependents.ts'
+
+const load = async (id: string, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/schema/changes/{change_id}/impact', { path: { change_id: id }, signal })).data
+type Impact = Awaited<ReturnType<typeof load>>
+
+/** What lies downstream of a schema change, by column where that is known, and who owns it. */
+export function ChangeImpact({ change }: { change: SchemaChange }) {
+  const asked = useData(`impact ${change.id}`, signal => load(change.id, signal))
+  return html`<div class="opened">
+    <${Loaded} of=${asked} what=${texts.impact} rows=${3}>
+      ${(impact: Impact) =>
+        html`<p><${Status} status=${impact.level} word=${impact.sentence} /></p>
+          <${AffectedLists} of=${impact} />
+          <${Names} title=${texts.checks} of=${impact.checks.map(({ name }) => name)} />
+          <${Names}
+            title=${texts.contracts}
+            of=${impact.contracts.map(({ contract, title }) => `${contract}: ${title}`)}
+          />
+          <p class="actions above">
+            <a class="button small" href=${tableAddress(change.qualified_name, 'lineage')}
+              >${texts.seeLineage}</a
+            >
+          </p>`}
+    <//>
+  </div>`
+}
+
+function Names({ title, of: names }: { title: string; of: readonly string[] }) {
+  if (names.length === 0) return null
+  return html`<h3>${title}</h3>
+    <ul class="hit">
+      ${names.map(name => html`<li key=${name}><bdi>${name}</bdi></li>`)}
+    </ul>`
+}

@@ -1,0 +1,92 @@
+import { inWords } from '../../lib/format.ts'
+import { html } from '../../lib/html.ts'
+import { tableAddress } from '../../lib/router.ts'
+import { impactTexts as texts } from '../../texts/impact.ts'
+
+/** A table or an outside thing that is made from what an alert or a change is about. */
+export interface Dependent {
+  id: string
+  name: string
+  qualified_name: string
+  asset_type: string
+  url: string | null
+  distance: number
+  certainty: string
+  columns: string[] | null
+  owners: { name: string; email: string | null }[]
+}
+
+export interface Affected {
+  tables: Dependent[]
+  dashboards: Dependent[]
+  owners: { name: string; email: string | null; assets: number }[]
+  is_complete: boolean
+}
+
+/** Kinds of the catalog; others are outside of it, and have no page. */
+const KINDS_WITH_PAGE = [
+  'table',
+  'view',
+  'materialized_view',
+  'external_table',
+  'foreign_table',
+  'partitioned_table',
+]
+
+/** What is hit, the nearest first, each with its columns where they are known, and who is to be told. */
+export function AffectedLists({
+  of: { tables, dashboards, owners, is_complete: isComplete },
+}: {
+  of: Affected
+}) {
+  return html`<${DependentList} title=${texts.tables} of=${tables} />
+    <${DependentList} title=${texts.outside} of=${dashboards} />
+    ${
+      owners.length > 0 &&
+      html`<h3>${texts.owners}</h3>
+        <ul class="hit">
+          ${owners.map(
+            ({ name, email, assets }) =>
+              html`<li key=${`${name} ${email}`}>
+                <bdi>${name}</bdi>
+                ${email && email !== name && html`<span class="quiet"><bdi>${email}</bdi></span>`}
+                <span class="quiet">${texts.assets(assets)}</span>
+              </li>`,
+          )}
+        </ul>`
+    }
+    ${!isComplete && html`<p class="quiet">${texts.incomplete}</p>`}`
+}
+
+function DependentList({ title, of: dependents }: { title: string; of: readonly Dependent[] }) {
+  if (dependents.length === 0) return null
+  return html`<h3>${title} <span class="count">${dependents.length}</span></h3>
+    <ul class="hit">
+      ${dependents.map(
+        dependent =>
+          html`<li key=${dependent.id}>
+            <${Name} of=${dependent} />
+            ${!KINDS_WITH_PAGE.includes(dependent.asset_type) && html`<span class="quiet">${inWords(dependent.asset_type)}</span>`}
+            <${Columns} of=${dependent.columns} />
+            <span class="quiet">${texts.steps(dependent.distance)}</span>
+            ${dependent.owners.length > 0 && html`<span class="quiet"><bdi>${dependent.owners.map(({ name }) => name).join(', ')}</bdi></span>`}
+          </li>`,
+      )}
+    </ul>`
+}
+
+function Name({ of: { name, qualified_name: whole, asset_type: kind, url } }: { of: Dependent }) {
+  if (KINDS_WITH_PAGE.includes(kind))
+    return html`<a href=${tableAddress(whole)} title=${whole}><bdi>${name}</bdi></a>`
+  return url
+    ? html`<a href=${url} target="_blank" rel="noreferrer"><bdi>${name}</bdi></a>`
+    : html`<bdi>${name}</bdi>`
+}
+
+/** Null where columns are not known, empty where the rows are hit. */
+function Columns({ of: columns }: { of: readonly string[] | null }) {
+  if (columns === null)
+    return html`<span class="quiet" title=${texts.columnsUnknown}>${texts.possible}</span>`
+  if (columns.length === 0) return html`<span class="quiet">${texts.rows}</span>`
+  return html`<code><bdi>${columns.join(', ')}</bdi></code>`
+}
