@@ -285,7 +285,7 @@ export interface Operations {
           offset?: number
           /** One or more of info, warning, critical, separated by commas. */
           severity?: ('info' | 'warning' | 'critical')[]
-          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, contract_violation, separated by commas. */
+          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, external_check_failed, contract_violation, separated by commas. */
           event_type?: (
             | 'destination_disabled'
             | 'schema_change'
@@ -298,6 +298,7 @@ export interface Operations {
             | 'freshness_violation'
             | 'freshness_stale'
             | 'freshness_alert'
+            | 'external_check_failed'
             | 'contract_violation'
           )[]
           /** The id or the qualified name of a table, or of a source with all its tables. */
@@ -382,7 +383,7 @@ export interface Operations {
           offset?: number
           /** One or more of info, warning, critical, separated by commas. */
           severity?: ('info' | 'warning' | 'critical')[]
-          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, contract_violation, separated by commas. */
+          /** One or more of destination_disabled, schema_change, schema_drift, discovery_complete, connection_failed, validity_failure, metric_anomaly, referential_failure, freshness_violation, freshness_stale, freshness_alert, external_check_failed, contract_violation, separated by commas. */
           event_type?: (
             | 'destination_disabled'
             | 'schema_change'
@@ -395,6 +396,7 @@ export interface Operations {
             | 'freshness_violation'
             | 'freshness_stale'
             | 'freshness_alert'
+            | 'external_check_failed'
             | 'contract_violation'
           )[]
           /** The id or the qualified name of a table, or of a source with all its tables. */
@@ -861,6 +863,83 @@ export interface Operations {
       }
       reply: HealthSummaryData
     }
+    '/api/v1/sdk/incidents': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** One or more of open, acknowledged, snoozed, resolved, dismissed, separated by commas. */
+          status?: ('open' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed')[]
+          /** One or more of info, warning, critical, separated by commas. */
+          severity?: ('info' | 'warning' | 'critical')[]
+          /** The kind of alert that is named as the cause. */
+          event_type?: (
+            | 'destination_disabled'
+            | 'schema_change'
+            | 'schema_drift'
+            | 'discovery_complete'
+            | 'connection_failed'
+            | 'validity_failure'
+            | 'metric_anomaly'
+            | 'referential_failure'
+            | 'freshness_violation'
+            | 'freshness_stale'
+            | 'freshness_alert'
+            | 'external_check_failed'
+            | 'contract_violation'
+          )[]
+          /** With an alert about this table, or about this source or one of its tables. */
+          asset_id?: string
+          /** The incident of this alert. */
+          alert_id?: string
+          /** Assigned to this user; `none` for those without one. */
+          assignee_id?: string
+          /** A part of the title, in any case; no wildcards. */
+          search?: string
+          /** Opened at this time or after. */
+          since?: string
+          /** Opened before this time. */
+          until?: string
+        }
+      }
+      reply: IncidentListData
+    }
+    '/api/v1/sdk/incidents/summary': {
+      options: {
+        query?: {
+          /** The number of days up to now. */
+          days?: number
+        }
+      }
+      reply: IncidentSummaryData
+    }
+    '/api/v1/sdk/incidents/{id}': { options: { path: { id: string | number } }; reply: IncidentDetailsData }
+    '/api/v1/sdk/incidents/{id}/activities': {
+      options: {
+        path: { id: string | number }
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+        }
+      }
+      reply: {
+        data: {
+          activities: IncidentActivity[]
+          pagination: {
+            /** All that match, on this page and others. */
+            total: number
+            limit: number
+            offset: number
+            /** Whether there is a page after this one: ask with offset + limit. */
+            has_more: boolean
+          }
+        }
+      }
+    }
     '/api/v1/sdk/jobs/{job_id}': { options: { path: { job_id: string | number } }; reply: JobData }
     '/api/v1/sdk/lineage': {
       options: {
@@ -873,6 +952,21 @@ export interface Operations {
       }
       reply: LineageNodePageData
     }
+    '/api/v1/sdk/lineage/dbt/tests': {
+      options: {
+        query?: {
+          /** How many to show at most. */
+          limit?: number
+          /** How many to leave out from the beginning. */
+          offset?: number
+          /** A source or a table, by its id or qualified name. */
+          asset_id?: string
+          /** Only tests whose last result is this. */
+          status?: 'pass' | 'warn' | 'fail' | 'error'
+        }
+      }
+      reply: ExternalCheckPageData
+    }
     '/api/v1/sdk/lineage/edges': {
       options: {
         query?: {
@@ -883,6 +977,18 @@ export interface Operations {
         }
       }
       reply: ManualLineageEdgePageData
+    }
+    '/api/v1/sdk/lineage/namespaces': { options: object; reply: LineageNamespacesData }
+    '/api/v1/sdk/lineage/runs': {
+      options: {
+        query: {
+          /** A source or a table, by its id or qualified name. */
+          asset_id: string
+          /** How far back. */
+          days?: number
+        }
+      }
+      reply: LineageRunsData
     }
     '/api/v1/sdk/lineage/{asset_id}': {
       options: {
@@ -985,8 +1091,8 @@ export interface Operations {
           tag?: string
           /** The id of a user or a team, an address, or the name of a team. */
           owner?: string
-          /** A person, dbt, or the comment of a table. */
-          origin?: 'manual' | 'dbt' | 'comment'
+          /** A person, dbt, OpenLineage, or the comment of a table. */
+          origin?: 'manual' | 'dbt' | 'openlineage' | 'comment'
         }
       }
       reply: OwnershipListData
@@ -1400,6 +1506,51 @@ export interface Operations {
       options: { body: InviteRequest; idempotencyKey?: string }
       reply: InviteResponse
     }
+    '/api/v1/lineage': {
+      options: { body: SendLineageEventRequest; idempotencyKey?: string }
+      reply: LineageEventOutcomeData
+    }
+    '/api/v1/lineage/batch': {
+      options: {
+        body: {
+          eventTime: string
+          eventType?: 'START' | 'RUNNING' | 'COMPLETE' | 'ABORT' | 'FAIL' | 'OTHER'
+          producer?: string
+          schemaURL?: string
+          /** Of a RunEvent. */
+          run?: {
+            runId?: string
+            facets?: Record<string, unknown>
+          }
+          /** Of a RunEvent or JobEvent. */
+          job?: {
+            namespace?: string
+            name?: string
+            facets?: Record<string, unknown>
+          }
+          inputs?: {
+            namespace?: string
+            name?: string
+            /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+            facets?: Record<string, unknown>
+          }[]
+          outputs?: {
+            namespace?: string
+            name?: string
+            /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+            facets?: Record<string, unknown>
+          }[]
+          /** A dataset; unknown facets are left aside. */
+          dataset?: {
+            namespace?: string
+            name?: string
+            /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+            facets?: Record<string, unknown>
+          }
+        }[]
+      }
+      reply: LineageBatchOutcome
+    }
     '/api/v1/oauth/{provider_type}/link': {
       options: { path: { provider_type: string | number }; body?: LinkProviderRequest | null }
       reply: LinkProviderResponse
@@ -1569,12 +1720,37 @@ export interface Operations {
       options: { path: { asset_id: string | number }; idempotencyKey?: string }
       reply: FinishedRunData | StartedRefreshData
     }
+    '/api/v1/sdk/incidents/{id}/acknowledge': {
+      options: { path: { id: string | number }; body?: AcknowledgeIncidentRequest | null }
+      reply: IncidentDetailsData
+    }
+    '/api/v1/sdk/incidents/{id}/comment': {
+      options: { path: { id: string | number }; body: CommentRequest; idempotencyKey?: string }
+      reply: IncidentActivityData
+    }
+    '/api/v1/sdk/incidents/{id}/dismiss': {
+      options: { path: { id: string | number }; body?: EndIncidentRequest | null }
+      reply: IncidentDetailsData
+    }
+    '/api/v1/sdk/incidents/{id}/resolve': {
+      options: { path: { id: string | number }; body?: EndIncidentRequest | null }
+      reply: IncidentDetailsData
+    }
+    '/api/v1/sdk/incidents/{id}/snooze': {
+      options: { path: { id: string | number }; body: SnoozeIncidentRequest }
+      reply: IncidentDetailsData
+    }
     '/api/v1/sdk/jobs/{job_id}/cancel': { options: { path: { job_id: string | number } }; reply: JobData }
+    '/api/v1/sdk/lineage/dbt': { options: { body: ImportDbtProjectRequest }; reply: DbtImportData }
     '/api/v1/sdk/lineage/edges': {
       options: { body: CreateLineageEdgeRequest; idempotencyKey?: string }
       reply: ManualLineageEdgeData
     }
     '/api/v1/sdk/lineage/impact': { options: { body: ImpactRequest }; reply: ImpactData }
+    '/api/v1/sdk/lineage/namespaces': {
+      options: { body: CreateNamespaceRuleRequest; idempotencyKey?: string }
+      reply: CreatedNamespaceRuleData
+    }
     '/api/v1/sdk/metrics/dry-run': { options: { body: DryRunMetricRequest }; reply: MetricDryRunData }
     '/api/v1/sdk/metrics/{asset_id}': {
       options: { path: { asset_id: string | number }; body: CreateMetricRequest; idempotencyKey?: string }
@@ -1773,6 +1949,10 @@ export interface Operations {
       options: { path: { id: string | number }; body: UpdateFreshnessScheduleRequest }
       reply: ChangedFreshnessScheduleData
     }
+    '/api/v1/sdk/incidents/{id}': {
+      options: { path: { id: string | number }; body: UpdateIncidentRequest }
+      reply: IncidentDetailsData
+    }
     '/api/v1/sdk/metrics/{asset_id}/{metric_id}': {
       options: { path: { asset_id: string | number; metric_id: string | number }; body: UpdateMetricRequest }
       reply: MetricData
@@ -1851,6 +2031,7 @@ export interface Operations {
       options: { path: { upstream_id: string | number; downstream_id: string | number } }
       reply: RemovalData
     }
+    '/api/v1/sdk/lineage/namespaces/{id}': { options: { path: { id: string | number } }; reply: RemovalData }
     '/api/v1/sdk/metrics/{asset_id}/{metric_id}': {
       options: { path: { asset_id: string | number; metric_id: string | number } }
       reply: CheckRemovalData
@@ -1877,7 +2058,7 @@ export interface Operations {
 
 /** The POSTs that make nothing twice when they are repeated with the same `Idempotency-Key`; without `/api/v1/`. */
 export const IDEMPOTENT_POSTS: readonly string[] =
-  'api-keys contracts/export-jobs invitations operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/contract-test sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/assets/{asset_id}/watch sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/lineage/edges sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/teams sdk/validity/{asset_id}'.split(
+  'api-keys contracts/export-jobs invitations lineage operating-schedules sdk/alerts/deliveries/{id}/redeliver sdk/alerts/destinations sdk/alerts/destinations/bulk sdk/alerts/rules sdk/assets sdk/assets/{asset_id}/check sdk/assets/{asset_id}/contract-test sdk/assets/{asset_id}/discover sdk/assets/{asset_id}/profile sdk/assets/{asset_id}/watch sdk/badges sdk/chart-links sdk/freshness/schedules sdk/freshness/{asset_id}/refresh sdk/incidents/{id}/comment sdk/lineage/edges sdk/lineage/namespaces sdk/metrics/{asset_id} sdk/referential/{asset_id} sdk/schema/{asset_id}/baseline sdk/tags sdk/teams sdk/validity/{asset_id}'.split(
     ' ',
   )
 
@@ -1886,6 +2067,13 @@ export interface AcknowledgeAlertRequest {
   reason?: string | null
   /** Another name for `reason`. */
   notes?: string | null
+}
+
+export interface AcknowledgeIncidentRequest {
+  /** Shown in the timeline, and in the history of its alerts. */
+  notes?: string | null
+  /** Another name for `notes`. */
+  reason?: string | null
 }
 
 export interface AcknowledgeSchemaChangesRequest {
@@ -1932,6 +2120,7 @@ export interface Alert {
     | 'metric'
     | 'referential'
     | 'freshness'
+    | 'external_check'
     | 'contract'
   event_type:
     | 'destination_disabled'
@@ -1942,6 +2131,7 @@ export interface Alert {
     | 'metric_anomaly'
     | 'referential_failure'
     | 'freshness_violation'
+    | 'external_check_failed'
     | 'contract_violation'
   severity: Severity
   status: 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
@@ -2115,6 +2305,7 @@ export interface AlertPreview {
     metric_anomaly?: number
     referential_failure?: number
     freshness_violation?: number
+    external_check_failed?: number
     contract_violation?: number
   }
   /** Without zeros. */
@@ -2154,6 +2345,7 @@ export interface AlertRule {
         | 'metric_anomaly'
         | 'referential_failure'
         | 'freshness_violation'
+        | 'external_check_failed'
         | 'contract_violation'
       )[]
     | null
@@ -2281,6 +2473,7 @@ export interface AlertTrends {
     metric_anomaly: AlertCounts
     referential_failure: AlertCounts
     freshness_violation: AlertCounts
+    external_check_failed: AlertCounts
     contract_violation: AlertCounts
   }
   by_day: {
@@ -2309,6 +2502,7 @@ export interface AlertTrends {
       | 'metric_anomaly'
       | 'referential_failure'
       | 'freshness_violation'
+      | 'external_check_failed'
       | 'contract_violation'
     alerts: number
     occurrences: number
@@ -3004,6 +3198,10 @@ export interface ColumnProfile {
   is_masked: boolean
 }
 
+export interface CommentRequest {
+  comment: string
+}
+
 export interface CompanyCoverage {
   /** The weighted mean share of watched tables, in per cent. */
   company_score: number
@@ -3404,6 +3602,7 @@ export interface CreateAlertRuleRequest {
         | 'freshness_violation'
         | 'freshness_stale'
         | 'freshness_alert'
+        | 'external_check_failed'
         | 'contract_violation'
       )[]
     | null
@@ -3490,6 +3689,8 @@ export interface CreateDestinationRequest {
   destination_type: 'email' | 'ntfy' | 'pagerduty' | 'slack' | 'teams' | 'webhook'
   /** What `destination_type` asks for. Secrets are returned redacted. */
   config: WebhookConfig | SlackConfig | TeamsConfig | EmailConfig | PagerdutyConfig | NtfyConfig
+  /** `alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse, its cause changes or it is over; the default of types for people. */
+  messages?: 'alerts' | 'incidents'
   is_active?: boolean
 }
 
@@ -3499,6 +3700,8 @@ export interface CreateDestinationsRequest {
     destination_type: 'email' | 'ntfy' | 'pagerduty' | 'slack' | 'teams' | 'webhook'
     /** What `destination_type` asks for. Secrets are returned redacted. */
     config: WebhookConfig | SlackConfig | TeamsConfig | EmailConfig | PagerdutyConfig | NtfyConfig
+    /** `alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse, its cause changes or it is over; the default of types for people. */
+    messages?: 'alerts' | 'incidents'
     is_active?: boolean
   }[]
 }
@@ -3646,6 +3849,15 @@ export interface CreateMetricsRequest {
   column_name?: unknown
   /** The columns; each gets a check of its own. */
   column_names: string[]
+}
+
+export interface CreateNamespaceRuleRequest {
+  /** A namespace of datasets, in which `*` stands for any text. */
+  namespace: string
+  /** The source, by id or name. */
+  source_id: string
+  /** Written in front of the names of datasets: with `shop.public`, `orders` is `shop.public.orders`. */
+  name_prefix?: string | null
 }
 
 export interface CreateOperatingScheduleRequest {
@@ -3904,6 +4116,10 @@ export interface CreatedMetricData {
   data: CreatedMetric
 }
 
+export interface CreatedNamespaceRuleData {
+  data: CreatedNamespaceRule
+}
+
 export interface CreatedValidityRuleData {
   data: CreatedValidityRule
 }
@@ -3927,6 +4143,31 @@ export interface DatabricksConnection {
 
 export interface DateFormatRuleConfig {
   format: string
+}
+
+export interface DbtImport {
+  source_id: string
+  project: string
+  /** Models, seeds, snapshots and sources that are tables of the catalog. */
+  tables: number
+  /** Those that are not: they are shown as datasets outside the catalog. */
+  unmatched_count: number
+  /** The first 50 of them. */
+  unmatched: string[]
+  exposures: number
+  edges: number
+  /** Edges that the project reported before and does not any more. */
+  removed_edges: number
+  tests: number
+  /** Results that are newer than those that were known. */
+  test_results: number
+  /** Of these, those that fail or warn. */
+  failing_tests: number
+  model_runs: number
+}
+
+export interface DbtImportData {
+  data: DbtImport
 }
 
 export interface DeadJob {
@@ -4048,6 +4289,8 @@ export interface Destination {
   id: string
   name: string
   destination_type: string
+  /** Whether it gets a message about each alert, or about each incident. */
+  messages: 'alerts' | 'incidents'
   is_active: boolean
   /** Whether it has ever accepted a message. */
   is_verified: boolean
@@ -4327,6 +4570,25 @@ export interface EndAlertRequest {
   external_link?: string | null
 }
 
+export interface EndIncidentRequest {
+  /** Shown in the timeline, and in the history of its alerts. */
+  notes?: string | null
+  /** Another name for `notes`. */
+  reason?: string | null
+  /** What was done: `reran_job`, `code_change`. */
+  action_category?: string | null
+  action_detail?: string | null
+  /** What it came from: `pipeline_failure`, `schema_change`. */
+  root_cause_category?: string | null
+  root_cause_detail?: string | null
+  /** A pull request. */
+  pr_url?: string | null
+  /** A run of a job. */
+  job_run_id?: string | null
+  /** A ticket. */
+  external_link?: string | null
+}
+
 export interface EnforcedContractData {
   data: EnforcedContract
 }
@@ -4346,6 +4608,62 @@ export interface Envelope {
 
 export interface ExchangeTicketRequest {
   ticket: string
+}
+
+export interface ExternalCheck {
+  /** The `rule_id` of its alerts. */
+  id: string
+  source_id: string
+  /** The table; null where the catalog does not have it. */
+  asset_id: string | null
+  /** The table as dbt names it; null for a test that reads none. */
+  table_path: string | null
+  column_name: string | null
+  project: string
+  unique_id: string
+  name: string
+  /** What it is made from; null for a query of its own. */
+  test_type: string | null
+  severity: 'error' | 'warn'
+  /** `error` means that it could not run; null before the first result. */
+  status: 'pass' | 'warn' | 'fail' | 'error' | null
+  failures: number | null
+  message: string | null
+  run_at: string | null
+  /** Since when it has this status. */
+  since: string | null
+}
+
+export interface ExternalCheckFailedDetails {
+  tool?: 'dbt'
+  project?: string
+  /** The name of the test. */
+  test?: string
+  /** What it is made from: `not_null`. */
+  test_type?: string | null
+  /** As the tool names it. */
+  table_path?: string | null
+  column_name?: string | null
+  status?: 'warn' | 'fail'
+  /** How many rows fail, where the tool counts them. */
+  failures?: number | null
+  reason?: string | null
+  run_at?: string
+}
+
+export interface ExternalCheckFailedEvent {
+  type: 'external_check_failed'
+  change_type: string | null
+  details: ExternalCheckFailedDetails
+}
+
+export interface ExternalCheckPage {
+  data: ExternalCheck[]
+  pagination: Pagination
+}
+
+export interface ExternalCheckPageData {
+  data: ExternalCheckPage
 }
 
 export interface FieldChange {
@@ -4704,6 +5022,17 @@ export interface ImpactRequest {
   changes: PlannedChange[]
 }
 
+export interface ImportDbtProjectRequest {
+  /** The source that dbt builds in, by id or name. */
+  source: string
+  /** The content of `target/manifest.json`, version 4 to 12 of its schema. */
+  manifest: Record<string, unknown>
+  /** The content of `target/catalog.json`: how the engine spells names. */
+  catalog?: Record<string, unknown>
+  /** The content of `target/run_results.json`: results of tests and models. */
+  run_results?: Record<string, unknown>
+}
+
 export interface InboxAlertList {
   alerts: InboxAlert[]
   pagination: Pagination
@@ -4711,6 +5040,189 @@ export interface InboxAlertList {
 
 export interface InboxAlertListData {
   data: InboxAlertList
+}
+
+export interface Incident {
+  id: string
+  status: 'open' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  /** The worst of its alerts. */
+  severity: Severity
+  /** What is named as the cause. */
+  event_type:
+    | 'destination_disabled'
+    | 'schema_change'
+    | 'discovery_complete'
+    | 'connection_failed'
+    | 'validity_failure'
+    | 'metric_anomaly'
+    | 'referential_failure'
+    | 'freshness_violation'
+    | 'external_check_failed'
+    | 'contract_violation'
+    | 'failed_run'
+  /** The cause, in one sentence. */
+  title: string
+  /** What belongs to it, in one sentence. */
+  description: string
+  root_cause: IncidentCause
+  alert_count: number
+  /** Alerts that are neither resolved nor dismissed. */
+  open_alert_count: number
+  /** Tables and sources with an alert. */
+  asset_count: number
+  /** How often its alerts were seen. */
+  trigger_count: number
+  assignee: IncidentAssignee | null
+  post_mortem: string | null
+  /** The incident that has its alerts, as it turned out to be a part of it. */
+  merged_into: string | null
+  /** When the problem began, where its evidence shows that; null elsewhere. */
+  started_at: string | null
+  /** When it was opened. */
+  first_detected_at: string
+  /** The same as `first_detected_at`. */
+  created_at: string
+  /** When one of its alerts was last seen. */
+  last_triggered_at: string
+  acknowledged_at: string | null
+  snoozed_until: string | null
+  /** When it was resolved or dismissed. */
+  resolved_at: string | null
+  /** From `started_at` until it was opened. */
+  minutes_to_detect: number | null
+  minutes_to_acknowledge: number | null
+  minutes_to_resolve: number | null
+  /** The cause, for programs. */
+  context_data: Record<string, unknown>
+  /** A page for people. */
+  url: string
+}
+
+export interface IncidentActivity {
+  id: string
+  activity_type:
+    | 'opened'
+    | 'alerts_joined'
+    | 'cause_changed'
+    | 'severity_raised'
+    | 'merged'
+    | 'acknowledged'
+    | 'snoozed'
+    | 'reopened'
+    | 'resolved'
+    | 'dismissed'
+    | 'comment'
+    | 'assigned'
+    | 'post_mortem_changed'
+  actor_type: 'system' | 'user' | 'key'
+  /** Null for the program. */
+  actor_name: string | null
+  /** `system`, `user:<id>` or `key:<id>`. */
+  actor: string
+  /** What belongs to its type: the text of a comment, the alerts that joined. */
+  metadata: Record<string, unknown>
+  created_at: string
+}
+
+export interface IncidentActivityData {
+  data: IncidentActivity
+}
+
+export interface IncidentAlert {
+  id: string
+  title: string
+  event_type: string
+  severity: Severity
+  status: string
+  asset_id: string
+  qualified_name: string
+  /** Whether it is named as the cause. */
+  is_cause: boolean
+  created_at: string
+  last_seen_at: string
+  resolved_at: string | null
+}
+
+export interface IncidentAssignee {
+  id: string
+  email: string
+  full_name: string | null
+}
+
+export interface IncidentDetailsData {
+  data: IncidentDetails
+}
+
+export interface IncidentEvidence {
+  /** What it shows. */
+  symptom: 'connection' | 'drift' | 'failed_run' | 'stale' | 'volume' | 'quality'
+  /** The kind of alert, or `failed_run`. */
+  event_type: string
+  confidence: number
+  at: string
+  /** One sentence. */
+  summary: string
+  asset_id: string
+  qualified_name: string
+  /** Null of a finding that no alert speaks of. */
+  alert_id: string | null
+}
+
+export interface IncidentList {
+  incidents: Incident[]
+  pagination: Pagination
+}
+
+export interface IncidentListData {
+  data: IncidentList
+}
+
+export interface IncidentMinutes {
+  median: number | null
+  mean: number | null
+  count: number
+}
+
+export interface IncidentSummary {
+  since: string
+  until: string
+  /** Since then, without those that were merged. */
+  opened: number
+  ended: number
+  /** Open, acknowledged and snoozed now. */
+  active: number
+  /** Of those that are active now, or ended since then. */
+  by_status: {
+    open: number
+    acknowledged: number
+    snoozed: number
+    resolved: number
+    dismissed: number
+  }
+  /** Of those that were opened since then. */
+  by_severity: {
+    info: number
+    warning: number
+    critical: number
+  }
+  /** Of those that were opened since then. */
+  by_cause: {
+    connection: number
+    drift: number
+    failed_run: number
+    stale: number
+    volume: number
+    quality: number
+  }
+  /** Alerts in those that were opened since then. */
+  alerts: number
+  minutes_to_detect: IncidentMinutes
+  minutes_to_acknowledge: IncidentMinutes
+  minutes_to_resolve: IncidentMinutes
+}
+
+export interface IncidentSummaryData {
+  data: IncidentSummary
 }
 
 export interface Invitation {
@@ -4819,6 +5331,23 @@ export interface LeftMonitor {
   check_id: string
 }
 
+export interface LineageBatchOutcome {
+  status: 'success' | 'partial_success'
+  summary: {
+    received: number
+    successful: number
+    failed: number
+    retriable: number
+    non_retriable: number
+  }
+  failed_events: {
+    index: number
+    reason: string
+    /** Whether the same event may succeed later. */
+    retriable: boolean
+  }[]
+}
+
 export interface LineageColumns {
   upstream_column: string
   /** `*` where the upstream column decides which rows there are. */
@@ -4850,6 +5379,19 @@ export interface LineageEdge {
   columns?: LineageColumns[] | null
 }
 
+export interface LineageEventOutcome {
+  /** Datasets of the event that are tables of a source. */
+  tables: number
+  /** Datasets that no source has. */
+  outside: number
+  /** Edges that it reports, with what earlier events of its run named. */
+  edges: number
+}
+
+export interface LineageEventOutcomeData {
+  data: LineageEventOutcome
+}
+
 export interface LineageGraph {
   asset_id: string
   /** The table or source that was asked for. */
@@ -4874,6 +5416,16 @@ export interface LineageGraph {
 
 export interface LineageGraphData {
   data: LineageGraph
+}
+
+export interface LineageNamespaces {
+  rules: NamespaceRule[]
+  /** Namespaces with datasets that no source has, at most 500. */
+  reported: ReportedNamespace[]
+}
+
+export interface LineageNamespacesData {
+  data: LineageNamespaces
 }
 
 export interface LineageNode {
@@ -4908,6 +5460,30 @@ export interface LineageOrigin {
   detail: string
   confidence: number
   last_seen_at: string
+}
+
+export interface LineageRun {
+  id: string
+  /** The table that it writes. */
+  asset_id: string
+  job_namespace: string
+  job_name: string
+  run_id: string
+  state: 'running' | 'completed' | 'failed' | 'aborted'
+  started_at: string | null
+  ended_at: string | null
+  /** For when it was scheduled. */
+  nominal_start_at: string | null
+  error_message: string | null
+  last_event_at: string
+}
+
+export interface LineageRuns {
+  runs: LineageRun[]
+}
+
+export interface LineageRunsData {
+  data: LineageRuns
 }
 
 export interface LinkProviderRequest {
@@ -5413,6 +5989,14 @@ export interface MysqlConnection {
   timezone?: string
 }
 
+export interface NamespaceRule {
+  id: string
+  namespace: string
+  source_id: string
+  name_prefix: string | null
+  created_at: string
+}
+
 export interface NewApiKeyData {
   data: NewApiKey
 }
@@ -5520,7 +6104,7 @@ export interface OwnedAsset {
   id: string
   qualified_name: string
   asset_type: string
-  origin: 'manual' | 'dbt' | 'comment'
+  origin: 'manual' | 'dbt' | 'openlineage' | 'comment'
   /** What the owner is set for; null for the asset itself. */
   inherited_from: {
     type: 'tag' | 'schema' | 'source'
@@ -5543,7 +6127,7 @@ export interface OwnerInForce {
   id: string | null
   name: string
   email: string | null
-  origin: 'manual' | 'dbt' | 'comment'
+  origin: 'manual' | 'dbt' | 'openlineage' | 'comment'
   /** What the owner is set for; null for the asset itself. */
   inherited_from: {
     type: 'tag' | 'schema' | 'source'
@@ -5566,7 +6150,7 @@ export interface Ownership {
     name: string
     email: string | null
   }
-  origin: 'manual' | 'dbt' | 'comment'
+  origin: 'manual' | 'dbt' | 'openlineage' | 'comment'
   /** The dbt project, or the source of the comment. */
   reported_by: string | null
   created_at: string
@@ -5726,6 +6310,7 @@ export interface PreviewAlertRuleRequest {
         | 'freshness_violation'
         | 'freshness_stale'
         | 'freshness_alert'
+        | 'external_check_failed'
         | 'contract_violation'
       )[]
     | null
@@ -6217,6 +6802,15 @@ export interface RemovePasswordRequest {
   old_password: string
 }
 
+export interface ReportedNamespace {
+  namespace: string
+  /** Datasets that no source has. */
+  datasets: number
+  /** `automatic`: the naming convention of OpenLineage fits a source. */
+  mapping: 'rule' | 'automatic' | 'none'
+  source_ids: string[]
+}
+
 export interface ResetOnboardingRequest {
   /** Defaults to all chapters. */
   chapter?: 'connect' | 'discover' | 'freshness' | 'schema'
@@ -6476,6 +7070,43 @@ export interface SearchMatchesData {
   data: SearchMatches
 }
 
+export interface SendLineageEventRequest {
+  eventTime: string
+  eventType?: 'START' | 'RUNNING' | 'COMPLETE' | 'ABORT' | 'FAIL' | 'OTHER'
+  producer?: string
+  schemaURL?: string
+  /** Of a RunEvent. */
+  run?: {
+    runId?: string
+    facets?: Record<string, unknown>
+  }
+  /** Of a RunEvent or JobEvent. */
+  job?: {
+    namespace?: string
+    name?: string
+    facets?: Record<string, unknown>
+  }
+  inputs?: {
+    namespace?: string
+    name?: string
+    /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+    facets?: Record<string, unknown>
+  }[]
+  outputs?: {
+    namespace?: string
+    name?: string
+    /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+    facets?: Record<string, unknown>
+  }[]
+  /** A dataset; unknown facets are left aside. */
+  dataset?: {
+    namespace?: string
+    name?: string
+    /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+    facets?: Record<string, unknown>
+  }
+}
+
 export interface SetOwners {
   ownerships: Ownership[]
 }
@@ -6514,6 +7145,16 @@ export interface SnoozeAlertRequest {
   reason?: string | null
   /** Another name for `reason`. */
   notes?: string | null
+}
+
+export interface SnoozeIncidentRequest {
+  snoozed_until?: string
+  duration_minutes?: number
+  duration_hours?: number
+  /** Shown in the timeline, and in the history of its alerts. */
+  notes?: string | null
+  /** Another name for `notes`. */
+  reason?: string | null
 }
 
 export interface SnowflakeConnection {
@@ -7043,6 +7684,7 @@ export interface UpdateAlertRuleRequest {
         | 'freshness_violation'
         | 'freshness_stale'
         | 'freshness_alert'
+        | 'external_check_failed'
         | 'contract_violation'
       )[]
     | null
@@ -7136,6 +7778,8 @@ export interface UpdateClock {
 
 export interface UpdateDestinationRequest {
   name?: string
+  /** `alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse, its cause changes or it is over; the default of types for people. */
+  messages?: 'alerts' | 'incidents'
   is_active?: boolean
   config?: Record<string, unknown>
 }
@@ -7156,6 +7800,13 @@ export interface UpdateFreshnessScheduleRequest {
   /** How often the table is checked, such as 1h. */
   check_interval?: string
   is_active?: boolean
+}
+
+export interface UpdateIncidentRequest {
+  /** A user of the company; null for none. */
+  assignee_id?: string | null
+  /** What happened, why, and what follows from it. */
+  post_mortem?: string | null
 }
 
 export interface UpdateMetricRequest {
@@ -7605,6 +8256,7 @@ export type AlertEvent =
   | MetricAnomalyEvent
   | ReferentialFailureEvent
   | FreshnessViolationEvent
+  | ExternalCheckFailedEvent
   | ContractViolationEvent
 
 export type ApplicableOwner = OwnerInForce & {
@@ -7635,6 +8287,11 @@ export type ChangedValue = null | ChangedColumn | ChangedTable | ChangedConstrai
 export type CreatedChartLink = ChartLink & {
   /** The link, shown only now: its token is not stored. */
   url: string
+}
+
+export type CreatedNamespaceRule = NamespaceRule & {
+  /** Datasets outside the catalog that became tables of the source. */
+  moved_datasets: number
 }
 
 export type CreatedValidityRule = ValidityRule & {
@@ -7720,6 +8377,19 @@ export type InboxAlert = Alert & {
   /** When it was last acknowledged. */
   acknowledged_at: string | null
   dismissed_at: string | null
+}
+
+export type IncidentCause = IncidentEvidence & {
+  severity: Severity
+  /** What speaks for it, the strongest first, at most 10. */
+  evidence: IncidentEvidence[]
+}
+
+export type IncidentDetails = Incident & {
+  /** The first 200, oldest first. */
+  alerts: IncidentAlert[]
+  /** The newest 200, oldest first. */
+  activities: IncidentActivity[]
 }
 
 export type LineageGraphNode = LineageNode & {
@@ -7826,6 +8496,8 @@ export type PreviewedAlert = Alert & {
 export type QueuedDelivery = LastDelivery & {
   /** Null for a test. */
   alert_id: string | null
+  /** Of a message about an incident. */
+  incident_id: string | null
   destination_id: string
   rule_ids: string[]
   trigger: 'automatic' | 'manual' | 'test'
