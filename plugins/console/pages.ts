@@ -23,6 +23,11 @@ const INVITATION = '/invitation'
 const SCREENS: readonly Screen[] = [
   { path: '/', description: 'Whether the data is all right' },
   { path: '/alerts/{id?}', description: 'Alerts, and one of them', api: '/api/v1/sdk/alerts' },
+  {
+    path: '/incidents/{id?}',
+    description: 'Alerts that belong together, and their cause',
+    api: '/api/v1/sdk/incidents',
+  },
   { path: '/catalog', description: 'All tables' },
   { path: '/tables/{id?}', description: 'A table, its checks and its history', api: '/api/v1/assets' },
   { path: '/sources/{id?}', description: 'Sources, and one of them', api: '/api/v1/assets' },

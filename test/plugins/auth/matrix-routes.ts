@@ -162,6 +162,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /tables/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /sources/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /contracts/{id?}': { access: 'open', at: { id: '=orders' } },
+  'GET /incidents/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /schedules/{id?}': { access: 'open', at: { id: '=1' } },
   'GET /routing/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /invitation': { access: 'open' },

@@ -13,6 +13,7 @@ export const SCREENS: readonly {
 }[] = [
   { address: '/', name: texts.overview, icon: 'overview', key: 'o' },
   { address: '/alerts', name: texts.alerts, icon: 'alerts', key: 'a' },
+  { address: '/incidents', name: texts.incidents, icon: 'incidents', key: 'i', isWide: true },
   { address: '/catalog', name: texts.catalog, icon: 'catalog', key: 'c' },
   { address: '/checks', name: texts.checks, icon: 'check', key: 'k' },
   { address: '/sources', name: texts.sources, icon: 'sources', key: 's' },

@@ -34,6 +34,7 @@ export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move
       <span>${texts.openedAt} <${Ago} at=${alert.created_at} /></span>
       <span>${texts.lastSeen} <${Ago} at=${alert.last_seen_at} /></span>
       <span>${texts.occurrences(alert.occurrences)}</span>
+      <a href=${withQuery('/incidents', { alert: alert.id })}>${texts.itsIncident}</a>
     </p>
     <${MoveButtons} alerts=${[alert]} begin=${(move: Move) => begin(move, alert)} />
     ${isRead ? html`<${Evidence} alert=${alert} /><${History} alert=${alert} />` : html`<${Skeleton} rows=${9} />`}

@@ -11,6 +11,7 @@ import type { ScreenProps } from './props.ts'
 const SCREENS: Record<string, ComponentType<ScreenProps> | LazyComponent<ScreenProps>> = {
   '': Overview,
   alerts: lazy(async () => (await import('./alerts.ts')).Alerts),
+  incidents: lazy(async () => (await import('./incidents/incidents.ts')).Incidents),
   checks: lazy(async () => (await import('./checks.ts')).Checks),
   recommendations: lazy(async () => (await import('./recommendations/recommendations.ts')).Recommendations),
   catalog: lazy(async () => (await import('./catalog.ts')).Catalog),

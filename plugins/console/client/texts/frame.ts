@@ -5,6 +5,7 @@ export const frameTexts = {
   navigation: 'Screens',
   overview: 'Overview',
   alerts: 'Alerts',
+  incidents: 'Incidents',
   catalog: 'Catalog',
   checks: 'Checks',
   sources: 'Sources',

@@ -50,6 +50,10 @@ export const routingTexts = {
   create: 'Create destination',
   creating: 'Checking the address…',
   destinationHint: 'Such as the team or the channel that reads it.',
+  messageKind: 'Messages',
+  messagesHint: 'Of an incident there is one message, or one thread, for all alerts that belong together.',
+  messageChoices: { alerts: 'About each alert', incidents: 'About incidents' },
+  messagesUsual: 'As usual for this type',
   secretTitle: 'The signing secret, shown once',
   secretText:
     'Your receiver verifies with it that a message comes from here. Keep it where the receiver reads its secrets. Slack, Teams, PagerDuty and mail do not need it.',

@@ -1,7 +1,7 @@
 /** Every screen of the console in Chromium. SCREENSHOTS=<folder> keeps a picture of each, to be looked at. */
 import { join } from 'node:path'
 import t from 'tap'
-import { HOSTILE_NAMES } from './world.ts'
+import { addLineage, HOSTILE_NAMES } from './world.ts'
 import { startStage, type Stage } from './stage.ts'
 
 // Each screen at five sizes: minutes on a busy machine.
@@ -19,7 +19,7 @@ const SIZES = [
 const stage = await startStage(t, { settings: { EGRESS_ALLOW: '127.0.0.0/8' } })
 if (stage) await tryConsole(stage)
 
-async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage) {
+async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: Stage) {
   const { tenant } = world
   const create = async (path: string, payload: object): Promise<string> =>
     (await tenant.ask('POST', `/api/v1/sdk/alerts${path}`, payload)).body.data.id
@@ -38,11 +38,16 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     `/api/v1/sdk/recommendations?asset_id=${world.source}&type=row_count,freshness,mean&limit=1`,
   )
   const recommendation = String(recommended.data.recommendations[0].id)
+  const ids = await addLineage(app, world)
+  const incidents = await tenant.ask('GET', '/api/v1/sdk/incidents?limit=1')
+  const changes = await tenant.ask('GET', '/api/v1/sdk/schema/changes?limit=1')
   const table = `/tables/${encodeURIComponent(world.table)}`
   const screens = {
     overview: '/',
     alerts: '/alerts',
     alert: `/alerts/${world.alertIds[0]}`,
+    incidents: '/incidents?tab=all',
+    incident: `/incidents/${incidents.body.data.incidents[0].id}`,
     catalog: '/catalog',
     search: '/catalog?search=email&status=failing',
     checks: '/checks',
@@ -59,6 +64,7 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     changes: `${table}?tab=changes`,
     freshness: `${table}?tab=freshness`,
     lineage: `${table}?tab=lineage`,
+    lineageList: `${table}?tab=lineage&view=list&follow=${ids.orders}.total`,
     tableSettings: `${table}?tab=settings`,
     hostile: `/tables/${encodeURIComponent(world.hostileTable)}?tab=columns`,
     sources: '/sources',
@@ -78,6 +84,7 @@ async function tryConsole({ world, origin, openAs, ready, violationsOf }: Stage)
     engines: '/sources?add=',
     connect: '/sources?add=postgresql',
     drift: '/changes',
+    impact: `/changes?change=${changes.body.data.data[0].id}`,
     routing: '/routing',
     rules: '/routing?tab=rules',
     rule: `/routing?tab=rules&rule=${rule}`,

@@ -23,7 +23,7 @@ export const useDestinationTypes = () =>
   })
 
 /** The fields of a destination of a type; of its name only where the type is not known any more. */
-export function destinationFields(type: DestinationType | undefined): FieldSpec[] {
+export function destinationFields(type: DestinationType | undefined, { isNew = false } = {}): FieldSpec[] {
   const name: FieldSpec = {
     name: 'name',
     label: texts.name,
@@ -32,7 +32,15 @@ export function destinationFields(type: DestinationType | undefined): FieldSpec[
     maxLength: 200,
     hint: routingTexts.destinationHint,
   }
-  return [name, ...(type ? readSchema(type.settings as SettingsSchema, 'config') : [])]
+  const messages: FieldSpec = {
+    ...{ name: 'messages', label: routingTexts.messageKind, kind: 'choice', hint: routingTexts.messagesHint },
+    ...{ initial: isNew ? '' : 'alerts' },
+    choices: [
+      ...(isNew ? [['', routingTexts.messagesUsual] as const] : []),
+      ...Object.entries(routingTexts.messageChoices),
+    ],
+  }
+  return [name, ...(type ? readSchema(type.settings as SettingsSchema, 'config') : []), messages]
 }
 
 /** Adds a destination: first its type, which stands in the address, then its form. */
@@ -72,7 +80,7 @@ function TypeList({ types }: { types: readonly DestinationType[] }) {
 }
 
 function DestinationForm({ type }: { type: DestinationType }) {
-  const specs = destinationFields(type)
+  const specs = destinationFields(type, { isNew: true })
   const form = useForm(`destination new ${type.destination_type}`, specs)
   const [created, setCreated] = useState<CreatedDestination>()
   const submit = () =>

@@ -1,0 +1,125 @@
+import { useState } from 'preact/hooks'
+import { FormDialog } from '../../forms/form-dialog.ts'
+import type { FieldSpec } from '../../forms/schema.ts'
+import { useAction } from '../../lib/action.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { canWrite } from '../../lib/session.ts'
+import { useSession } from '../../parts/frame.ts'
+import { notify } from '../../parts/notices.ts'
+import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { texts as common } from '../../texts.ts'
+import { changeIncident, moveIncident, type Incident, type IncidentMove } from './requests.ts'
+
+const NOTES: FieldSpec = { ...{ name: 'notes', label: texts.notes, kind: 'long' }, maxLength: 2_000 }
+const text = (name: string, label: string, maxLength: number, hint?: string): FieldSpec => ({
+  ...{ name, label, kind: 'text', maxLength },
+  ...(hint && { hint }),
+})
+
+/** What each action asks for. */
+const SPECS: Record<Exclude<IncidentMove, 'acknowledge'>, FieldSpec[]> = {
+  snooze: [
+    {
+      ...{ name: 'duration_hours', label: texts.hours, kind: 'choice', isRequired: true, isNumeric: true },
+      ...{
+        initial: '24',
+        choices: [
+          ['1', common.hour],
+          ['4', common.fourHours],
+          ['24', common.day],
+          ['168', common.week],
+        ],
+      },
+    },
+    NOTES,
+  ],
+  resolve: [
+    NOTES,
+    text('root_cause_category', texts.rootCause, 100, texts.rootCauseHint),
+    text('action_detail', texts.action, 2_000),
+    text('pr_url', texts.pullRequest, 2_000),
+    text('external_link', texts.ticket, 2_000),
+  ],
+  dismiss: [NOTES],
+}
+
+/** What can be done with an incident that is not over; none of it for a viewer. */
+export function IncidentActions({ incident, reload }: { incident: Incident; reload: () => void }) {
+  const [open, setOpen] = useState<Exclude<IncidentMove, 'acknowledge'> | 'assign'>()
+  const { id, status } = incident
+  const move = async (name: IncidentMove, body: object) => {
+    await moveIncident(id, name, body)
+    notify(texts.moved(texts.done[name]))
+    reload()
+  }
+  const [isBusy, acknowledge] = useAction(texts.acknowledge, () => move('acknowledge', {}))
+  if (!canWrite()) return null
+  const isActive = ['open', 'acknowledged', 'snoozed'].includes(status)
+  const close = () => setOpen(undefined)
+  return html`<p class="actions above">
+      ${
+        status === 'open' &&
+        html`<button class="primary" disabled=${isBusy} onClick=${acknowledge}>${texts.acknowledge}</button>`
+      }
+      ${
+        isActive &&
+        (['resolve', 'snooze', 'dismiss'] as const).map(
+          name => html`<button key=${name} onClick=${() => setOpen(name)}>${texts[name]}</button>`,
+        )
+      }
+      <button onClick=${() => setOpen('assign')}>${texts.assign}</button>
+    </p>
+    ${open === 'assign' && html`<${AssignDialog} incident=${incident} reload=${reload} close=${close} />`}
+    ${
+      open !== undefined &&
+      open !== 'assign' &&
+      html`<${FormDialog}
+        key=${open}
+        title=${texts[open]}
+        id=${`incident ${open} ${id}`}
+        specs=${SPECS[open]}
+        label=${texts[open]}
+        send=${(body: object) => move(open, body)}
+        close=${close}
+      />`
+    }`
+}
+
+/** Whom an incident can be given to. Who may not list the users can still take it. */
+function AssignDialog({
+  incident: { id, assignee },
+  reload,
+  close,
+}: {
+  incident: Incident
+  reload: () => void
+  close: () => void
+}) {
+  const { user } = useSession()
+  const users = useData('assignable users', async signal =>
+    (await api.get('/api/v1/users', { query: { limit: 100 }, signal })).data.filter(each => each.is_active),
+  )
+  const known = [...(users.data ?? []), ...(assignee ? [assignee] : []), ...(user ? [user] : [])]
+  const names = new Map(known.map(each => [each.id, each.full_name ?? each.email]))
+  const specs: FieldSpec[] = [
+    {
+      ...{ name: 'assignee_id', label: texts.assignee, kind: 'choice' },
+      choices: [...names].map(([value, name]) => [value, name] as const),
+    },
+  ]
+  if (users.data === undefined && users.error === undefined) return null
+  return html`<${FormDialog}
+    title=${texts.assign}
+    id=${`assign ${id}`}
+    specs=${specs}
+    record=${{ assignee_id: assignee?.id ?? null }}
+    label=${texts.assign}
+    send=${async (body: object) => {
+      await changeIncident(id, body)
+      reload()
+    }}
+    close=${close}
+  />`
+}

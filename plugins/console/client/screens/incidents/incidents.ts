@@ -1,0 +1,159 @@
+import { useEffect } from 'preact/hooks'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { navigate, useQuery, withQuery } from '../../lib/router.ts'
+import { Choice, SearchField } from '../../parts/filters.ts'
+import { useSession, useTitle } from '../../parts/frame.ts'
+import { Help } from '../../parts/help.ts'
+import { Paging, readOffset } from '../../parts/paging.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { Shape, Status, toneOf } from '../../parts/status.ts'
+import { Ago } from '../../parts/time.ts'
+import { incidentTexts as texts } from '../../texts/incidents.ts'
+import type { ScreenProps } from '../props.ts'
+import { IncidentPage } from './incident-page.ts'
+
+const LIMIT = 50
+const SEVERITIES = ['critical', 'warning', 'info'] as const
+const STATUSES = {
+  open: ['open', 'acknowledged', 'snoozed'],
+  closed: ['resolved', 'dismissed'],
+  all: [],
+} as const
+type Tab = keyof typeof STATUSES
+
+/** What belongs together of all alerts: the incidents, one of them, or that of an alert. */
+export function Incidents({ name }: ScreenProps) {
+  const [query] = useQuery()
+  useTitle(texts.title)
+  if (name) return html`<${IncidentPage} key=${name} id=${name} />`
+  const alert = query.get('alert')
+  return alert ? html`<${OfAlert} key=${alert} alert=${alert} />` : html`<${IncidentList} />`
+}
+
+/** Goes on to the incident of an alert: the list of alerts does not know it, and need not ask for each. */
+function OfAlert({ alert }: { alert: string }) {
+  const asked = useData(`incident of ${alert}`, async signal => {
+    const { data } = await api.get('/api/v1/sdk/incidents', { query: { alert_id: alert, limit: 1 }, signal })
+    return data.incidents
+  })
+  const id = asked.data?.[0]?.id
+  useEffect(() => {
+    if (id) navigate(`/incidents/${id}`, { replace: true })
+  }, [id])
+  return html`<div class="page">
+    <${Loaded} of=${asked} what=${texts.incident.toLowerCase()} rows=${6}>
+      ${() =>
+        !id &&
+        html`<${Empty} title=${texts.notOfAlert} isScreen=${true}>
+          <p>${texts.notOfAlertText}</p>
+          <p><a class="button" href=${`/alerts/${encodeURIComponent(alert)}`}>${texts.alerts}</a></p>
+        <//>`}
+    <//>
+  </div>`
+}
+
+const loadIncidents = async (query: object, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/incidents', { query, signal })).data
+type IncidentsPage = Awaited<ReturnType<typeof loadIncidents>>
+
+function IncidentList() {
+  const [query] = useQuery()
+  const { user } = useSession()
+  const tab: Tab = (Object.keys(STATUSES) as Tab[]).find(known => known === query.get('tab')) ?? 'open'
+  const severity = SEVERITIES.find(known => known === query.get('severity'))
+  const isMine = query.get('assignee') === 'me'
+  const filters = {
+    ...(tab !== 'all' && { status: [...STATUSES[tab]] }),
+    ...(severity && { severity: [severity] }),
+    ...(isMine && user && { assignee_id: user.id }),
+    ...(query.get('assignee') === 'none' && { assignee_id: 'none' }),
+    ...(query.get('search') && { search: query.get('search')! }),
+    ...(query.get('table') && { asset_id: query.get('table')! }),
+    ...{ limit: LIMIT, offset: readOffset(query) },
+  }
+  const list = useData<IncidentsPage>(`incidents ${JSON.stringify(filters)}`, signal =>
+    loadIncidents(filters, signal),
+  )
+  const isPlain =
+    tab === 'open' && ['severity', 'assignee', 'search', 'table'].every(name => !query.has(name))
+  const total = list.data?.pagination.total
+  return html`<div class="page">
+    <h1>
+      ${total === undefined ? texts.title : isPlain ? texts.count(total) : texts.found(total)}
+      <${Help} page="incidents" about=${texts.title} />
+    </h1>
+    <${LastMonth} />
+    <div class="filters">
+      <nav class="tabs" aria-label=${texts.status}>
+        ${(Object.keys(STATUSES) as Tab[]).map(
+          each =>
+            html`<a
+              key=${each}
+              href=${withQuery('/incidents', { tab: each === 'open' ? null : each, offset: null }, query)}
+              aria-current=${each === tab ? 'page' : undefined}
+              >${texts.tabs[each]}</a
+            >`,
+        )}
+      </nav>
+      <${Choice}
+        name="severity"
+        label=${texts.severity}
+        none=${texts.anySeverity}
+        options=${SEVERITIES.map(known => [known, known] as const)}
+      />
+      <${Choice}
+        name="assignee"
+        label=${texts.assignee}
+        none=${texts.anyone}
+        options=${[...(user ? [['me', texts.mine] as const] : []), ['none', texts.unassigned] as const]}
+      />
+      <${SearchField} label=${texts.searchIncidents} />
+    </div>
+    <${Loaded} of=${list} what=${texts.title.toLowerCase()} rows=${8}>
+      ${({ incidents, pagination }: IncidentsPage) =>
+        incidents.length === 0
+          ? html`<${Empty} title=${isPlain ? texts.noneOpen : texts.none}>
+              ${isPlain && html`<p>${texts.noneOpenText}</p>`}
+            <//>`
+          : html`<${IncidentItems} incidents=${incidents} /><${Paging} pagination=${pagination} />`}
+    <//>
+  </div>`
+}
+
+function IncidentItems({ incidents }: { incidents: IncidentsPage['incidents'] }) {
+  return html`<ul class="list incidents">
+    ${incidents.map(
+      ({ id, severity, status, title, assignee, created_at: at, ...counts }) =>
+        html`<li key=${id}>
+          <a href=${`/incidents/${id}`}>
+            <${Shape} tone=${toneOf(severity)} /><span class="hidden">${severity}</span>
+            <span class="text"><bdi>${title}</bdi></span>
+            <${Status} status=${status} />
+            <span class="quiet">${texts.size(counts.alert_count, counts.asset_count)}</span>
+            ${assignee && html`<span class="chip"><bdi>${assignee.full_name ?? assignee.email}</bdi></span>`}
+            <${Ago} at=${at} />
+          </a>
+        </li>`,
+    )}
+  </ul>`
+}
+
+/** How long incidents took, which a team looks at once in a while. */
+function LastMonth() {
+  const asked = useData('incidents of the month', async signal => {
+    return (await api.get('/api/v1/sdk/incidents/summary', { query: { days: 30 }, signal })).data
+  })
+  const { data } = asked
+  return html`<p class="quiet month">
+    ${
+      data &&
+      html`${texts.lastMonth}:${' '}
+      ${texts.found(data.opened)}${
+        data.minutes_to_resolve.count > 0 &&
+        `; ${texts.medians(data.minutes_to_acknowledge.median, data.minutes_to_resolve.median)}`
+      }.`
+    }
+  </p>`
+}

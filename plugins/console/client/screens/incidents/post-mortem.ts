@@ -1,0 +1,39 @@
+import { useState } from 'preact/hooks'
+import { FormDialog } from '../../forms/form-dialog.ts'
+import type { FieldSpec } from '../../forms/schema.ts'
+import { html } from '../../lib/html.ts'
+import { canWrite } from '../../lib/session.ts'
+import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { changeIncident, type Incident } from './requests.ts'
+
+const SPECS: FieldSpec[] = [
+  {
+    ...{ name: 'post_mortem', label: texts.postMortem, kind: 'long' },
+    ...{ hint: texts.postMortemHint, maxLength: 50_000 },
+  },
+]
+
+/** What people learned from an incident. */
+export function PostMortem({ incident, reload }: { incident: Incident; reload: () => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const { id, post_mortem: text } = incident
+  return html`<section>
+    <h2>${texts.postMortem}</h2>
+    ${text ? html`<p class="prose"><bdi>${text}</bdi></p>` : html`<p class="quiet">${texts.noPostMortem}</p>`}
+    ${canWrite() && html`<p><button class="small" onClick=${() => setOpen(true)}>${texts.edit}</button></p>`}
+    ${
+      isOpen &&
+      html`<${FormDialog}
+        title=${texts.postMortem}
+        id=${`post-mortem ${id}`}
+        specs=${SPECS}
+        record=${incident}
+        send=${async (body: object) => {
+          await changeIncident(id, body)
+          reload()
+        }}
+        close=${() => setOpen(false)}
+      />`
+    }
+  </section>`
+}
