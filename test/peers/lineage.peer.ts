@@ -182,7 +182,7 @@ t.test('the Java client is understood', async t => {
   const goals = ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=jars']
   const fetched = await run('mvn', goals, { cwd: folder }).catch((error: Error) => error)
   if (fetched instanceof Error)
-    return t.skip(`Maven and its central repository are needed: ${fetched.message}`)
+    return t.plan(0, `Maven and its central repository are needed: ${fetched.message}`)
   await owner.query('create table if not exists java_sink (id int)')
   await discover({ app, tenant, asset })
   const source = join(import.meta.dirname, 'lineage/SendEvents.java')

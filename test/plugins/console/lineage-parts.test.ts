@@ -9,7 +9,7 @@ import {
   type LineageReply,
 } from '../../../plugins/console/client/screens/lineage/graph.ts'
 import { layOutGraph } from '../../../plugins/console/client/screens/lineage/layout.ts'
-import { firstView, revealBox, zoomView } from '../../../plugins/console/client/screens/lineage/viewport.ts'
+import { firstView, revealBox, zoomView } from '../../../plugins/console/client/screens/lineage/view.ts'
 
 const SPACING = { width: 100, gapX: 50, gapY: 10 }
 

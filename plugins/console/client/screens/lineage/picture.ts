@@ -12,7 +12,8 @@ import {
 } from './drawing.ts'
 import { columnsOf, edgesAmong, neighboursOf, type Direction, type Graph, type Trace } from './graph.ts'
 import { layOutGraph, type Layout, type Point } from './layout.ts'
-import { firstView, fitView, revealBox, useViewport, zoomView } from './viewport.ts'
+import { firstView, fitView, revealBox, zoomView } from './view.ts'
+import { useViewport } from './viewport.ts'
 
 const SPACING = { width: NODE_WIDTH, gapX: 96, gapY: 20 }
 const MIN_HEIGHT = 220

@@ -1,0 +1,67 @@
+import type { Point } from './layout.ts'
+
+/** What of a drawing is seen: its upper left corner, and how many pixels a unit of it has. */
+export interface View extends Point {
+  scale: number
+}
+
+export interface Size {
+  width: number
+  height: number
+}
+
+const MIN_SCALE = 0.15
+const MAX_SCALE = 2
+/** Below this, words cannot be read: a drawing that is larger is not shown as a whole at first. */
+const MIN_READABLE_SCALE = 0.8
+const MARGIN = 24
+
+const clampScale = (scale: number) => Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale))
+
+/** All of a drawing, no larger than it is. */
+export function fitView(drawing: Size, window: Size): View {
+  const scale = clampScale(
+    Math.min(1, window.width / (drawing.width + 2 * MARGIN), window.height / (drawing.height + 2 * MARGIN)),
+  )
+  return {
+    scale,
+    x: (drawing.width - window.width / scale) / 2,
+    y: (drawing.height - window.height / scale) / 2,
+  }
+}
+
+/** All of a drawing if its words can be read then, else the part around a point. */
+export function firstView(drawing: Size, window: Size, middle: Point): View {
+  const whole = fitView(drawing, window)
+  if (whole.scale >= MIN_READABLE_SCALE) return whole
+  return centreView({ ...whole, scale: MIN_READABLE_SCALE }, window, middle)
+}
+
+export function centreView(view: View, window: Size, { x, y }: Point): View {
+  return { ...view, x: x - window.width / view.scale / 2, y: y - window.height / view.scale / 2 }
+}
+
+/** @param at what stays where it is, in pixels of the window */
+export function zoomView(view: View, factor: number, at: Point): View {
+  const scale = clampScale(view.scale * factor)
+  return {
+    scale,
+    x: view.x + at.x / view.scale - at.x / scale,
+    y: view.y + at.y / view.scale - at.y / scale,
+  }
+}
+
+/** The view that is nearest to a present one and shows a box as a whole. */
+export function revealBox(view: View, window: Size, box: Point & Size): View {
+  const shift = (from: number, length: number, start: number, size: number) =>
+    start < from + MARGIN
+      ? start - MARGIN
+      : start + size > from + length - MARGIN
+        ? start + size + MARGIN - length
+        : from
+  return {
+    ...view,
+    x: shift(view.x, window.width / view.scale, box.x, box.width),
+    y: shift(view.y, window.height / view.scale, box.y, box.height),
+  }
+}
