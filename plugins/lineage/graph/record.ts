@@ -193,6 +193,9 @@ async function storeOrigins(
   )
 }
 
+/** Edges whose columns are stored by one statement, so that each stays far below the limit of a statement. */
+const COLUMNS_CHUNK = 2_000
+
 /** Replaces the columns of the edges that came with some. @returns how many there are now */
 async function storeColumns(
   trx: Transaction,
@@ -200,7 +203,17 @@ async function storeColumns(
   given: readonly GivenEdge[],
 ): Promise<number> {
   const replaced = given.filter(({ columns }) => isComplete || columns)
-  if (replaced.length === 0) return 0
+  let stored = 0
+  for (let from = 0; from < replaced.length; from += COLUMNS_CHUNK)
+    stored += await replaceColumns(trx, origin, replaced.slice(from, from + COLUMNS_CHUNK))
+  return stored
+}
+
+async function replaceColumns(
+  trx: Transaction,
+  origin: SeenEdges['origin'],
+  replaced: readonly GivenEdge[],
+): Promise<number> {
   const pairs = replaced.flatMap(({ columns, ...edge }) =>
     [...(columns?.values() ?? [])].map(column => ({ ...edge, ...column })),
   )
