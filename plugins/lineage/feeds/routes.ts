@@ -69,7 +69,8 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
     payload: {
       ...rawPayload(MAX_ARTIFACT_BYTES),
       failAction(_request, _h, error) {
-        if ((error as { output?: { statusCode?: number } }).output?.statusCode !== 413) throw error
+        if ((error as { output?: { statusCode?: number } }).output?.statusCode !== 413)
+          throw error ?? apiError('BAD_REQUEST', 'The body could not be read: send it again')
         throw apiError('PAYLOAD_TOO_LARGE', `The body is larger than 64 MiB: ${TOO_LARGE_ADVICE}`)
       },
     },
