@@ -5,7 +5,7 @@ export const impactTexts = {
   impact: 'what it hits',
   tables: 'Tables made from it',
   outside: 'Dashboards and others',
-  owners: 'Owners to tell',
+  owners: 'Owners to notify',
   checks: 'Checks',
   contracts: 'Contracts',
   steps: (steps: number) => countOf(steps, 'step'),

@@ -51,7 +51,7 @@ export const routingTexts = {
   creating: 'Checking the address…',
   destinationHint: 'Such as the team or the channel that reads it.',
   messageKind: 'Messages',
-  messagesHint: 'Of an incident there is one message, or one thread, for all alerts that belong together.',
+  messagesHint: 'An incident has one message, or one thread, for all alerts that belong together.',
   messageChoices: { alerts: 'About each alert', incidents: 'About incidents' },
   messagesUsual: 'As usual for this type',
   secretTitle: 'The signing secret, shown once',

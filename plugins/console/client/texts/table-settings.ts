@@ -17,7 +17,7 @@ export const settingsTexts = {
   ownersField: 'Owners of this table',
   ownersHint:
     'Addresses, or names of teams. They go before what dbt, comments, the schema and the source say.',
-  noOwners: 'Nobody is named as its owner.',
+  noOwners: 'No owner is named.',
   inheritedFrom: (type: string, name: string) => `from the ${type} ${name}`,
   ownerOrigins: { manual: 'set by hand', dbt: 'named by dbt', comment: 'named in its comment' } as Record<
     string,

@@ -33,7 +33,7 @@ const KINDS_WITH_PAGE = [
   'partitioned_table',
 ]
 
-/** What is hit, the nearest first, each with its columns where they are known, and who is to be told. */
+/** What is hit, the nearest first, each with its columns where they are known, and who owns it. */
 export function AffectedLists({
   of: { tables, dashboards, owners, is_complete: isComplete },
 }: {

@@ -106,7 +106,7 @@ function IncidentList() {
       <${Choice}
         name="assignee"
         label=${texts.assignee}
-        none=${texts.anyone}
+        none=${texts.anyUser}
         options=${[...(user ? [['me', texts.mine] as const] : []), ['none', texts.unassigned] as const]}
       />
       <${SearchField} label=${texts.searchIncidents} />
