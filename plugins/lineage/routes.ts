@@ -38,7 +38,7 @@ export const routes: ServerRoute[] = [
   }),
   route('GET', '/api/v1/sdk/lineage/{asset_id}', access.read, {
     description: 'What a table is made from, and what is made from it',
-    notes: 'Of a source, all that is known of its tables; depth and direction say nothing then.',
+    notes: 'For a source, everything that is known of its tables; depth and direction are ignored then.',
     validate: { params: schemas.assetParams, query: schemas.walkQuery },
     response: schemas.graph,
     handler: request =>

@@ -48,7 +48,7 @@ export async function saveDecision(
 }
 
 /**
- * Notes that a check was removed, so that its recommendation stays away whoever created the check. An earlier decision
+ * Notes that a check was removed, so that its recommendation stays away, no matter who created the check. An earlier decision
  * stays.
  */
 export async function saveRemoval(

@@ -10,7 +10,7 @@ export interface MailBody {
   isUrgent: boolean
   /** When it was sent again, since a snooze had ended. */
   remindedAt?: string
-  /** Of a later message about an incident. */
+  /** When a later message about an incident was sent. */
   updatedAt?: string
 }
 

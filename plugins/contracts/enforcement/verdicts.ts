@@ -36,8 +36,8 @@ export async function recordVerdicts(
   )
   await storeVerdicts(trx, changed)
   const moved = changed.filter(({ clause, verdict }) => clause.status !== verdict.status)
-  const told = moved.filter(({ verdict, isNew }) => !isNew || verdict.status === 'failing')
-  const events = told.map(({ clause, verdict }) => ({
+  const shown = moved.filter(({ verdict, isNew }) => !isNew || verdict.status === 'failing')
+  const events = shown.map(({ clause, verdict }) => ({
     id: v7(),
     contractId: contract.id,
     event: 'status' as const,

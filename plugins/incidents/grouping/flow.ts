@@ -3,7 +3,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 
 /** How far up the flow of data causes are looked for. */
 const MAX_HOPS = 10
-/** Of a walk. More tables than this are upstream of little else than everything. */
+/** The most tables of a walk. More than this are upstream of little else than everything. */
 const MAX_TABLES = 5_000
 
 /** A table of the flow. */

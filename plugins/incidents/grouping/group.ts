@@ -64,7 +64,7 @@ async function storeAssignment(
   const touched = [...new Set([...incidentOf.values(), ...mergedInto.values()])]
   const before = await Incident.query(trx).findByIds([...touched, ...mergedInto.keys()])
   const former = new Map(before.map(incident => [incident.id, incident]))
-  // Of alerts alone until their causes are named.
+  // They have alerts alone until their causes are named.
   const firsts = fresh.filter(({ id }) => created.has(incidentOf.get(id)!))
   const byIncident = Map.groupBy(firsts, ({ id }) => incidentOf.get(id)!)
   await insertIncidents(

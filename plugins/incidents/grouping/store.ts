@@ -10,7 +10,7 @@ const DRIFT_HOURS = 24
 
 /** Alerts of active incidents that new ones are compared with. */
 const MAX_KNOWN = 2_000
-/** Of an incident, the first and so the likeliest causes. */
+/** Alerts of an incident that are looked at: the first, and so the likeliest causes. */
 const MAX_MEMBERS = 500
 
 interface AlertRow {

@@ -81,8 +81,11 @@ const event = object(
     eventType: { type: 'string', enum: [...RUN_STATES] },
     producer: { type: 'string' },
     schemaURL: { type: 'string' },
-    run: object('Of a RunEvent.', { runId: { type: 'string', format: 'uuid' }, facets: { type: 'object' } }),
-    job: object('Of a RunEvent or JobEvent.', {
+    run: object('Present in a RunEvent.', {
+      runId: { type: 'string', format: 'uuid' },
+      facets: { type: 'object' },
+    }),
+    job: object('Present in a RunEvent or JobEvent.', {
       ...{ namespace: { type: 'string' }, name: { type: 'string' }, facets: { type: 'object' } },
     }),
     inputs: { type: 'array', items: dataset },
@@ -166,7 +169,7 @@ export const dbtReply = reply(
         .example(0),
       tests: held.count.example(20),
       test_results: held.count.description('Results that are newer than those that were known.').example(20),
-      failing_tests: held.count.description('Of these, those that fail or warn.').example(1),
+      failing_tests: held.count.description('How many of these fail or warn.').example(1),
       model_runs: held.count.example(5),
     }).label('DbtImport'),
   ),

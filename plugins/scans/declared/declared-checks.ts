@@ -116,5 +116,5 @@ export interface StoppedCheck {
   by: string
 }
 
-/** Is told of checks that a caller stopped, in the transaction that did. */
+/** Called with each check that a caller stopped, in the transaction that did. */
 export type StopListener = (trx: Transaction, source: Source, check: StoppedCheck) => Promise<void>

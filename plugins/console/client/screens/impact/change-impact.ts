@@ -2,7 +2,6 @@ import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
-import type { SchemaChange } from '../../parts/change-list.ts'
 import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { impactTexts as texts } from '../../texts/impact.ts'
@@ -13,7 +12,7 @@ const load = async (id: string, signal: AbortSignal) =>
 type Impact = Awaited<ReturnType<typeof load>>
 
 /** What lies downstream of a schema change, by column where that is known, and who owns it. */
-export function ChangeImpact({ change }: { change: SchemaChange }) {
+export function ChangeImpact({ change }: { change: { id: string; qualified_name: string } }) {
   const asked = useData(`impact ${change.id}`, signal => load(change.id, signal))
   return html`<div class="opened">
     <${Loaded} of=${asked} what=${texts.impact} rows=${3}>

@@ -1,5 +1,5 @@
 // Not from `lib/api.ts`, whose types need those of a browser, which tests in Node do not have.
-import type { ReplyOf } from '../../../../public/client/types.ts'
+import type { ReplyOf } from 'tidemark/client'
 
 /** What the API knows of the lineage around a table. */
 export type LineageReply = ReplyOf<'get', '/api/v1/sdk/lineage/{asset_id}'>['data']
