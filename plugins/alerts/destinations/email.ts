@@ -85,13 +85,17 @@ export function email(server: Server, subscriptions: Subscriptions): Destination
   }
 }
 
-/** The addresses of the owners of a message's asset; none of a test. A message names no company. */
-async function listOwners(server: Server, { id, eventType }: Message): Promise<string[]> {
+/**
+ * The addresses of the owners of a message's asset; none of a test. That of an incident is the asset of the alert that it
+ * is sent for. A message names no company.
+ */
+async function listOwners(server: Server, { deliveryId, eventType }: Message): Promise<string[]> {
   const lookup = server.plugins.alerts.ownerLookup()
   if (!lookup || eventType === 'alert.test') return []
   const [alert] = await server.db.statement<{ companyId: string; assetId: string | null }>(
-    'select company_id, coalesce(asset_id, source_id) as asset_id from alerts where id = :id',
-    { id },
+    `select a.company_id, coalesce(a.asset_id, a.source_id) as asset_id
+       from deliveries d join alerts a on a.company_id = d.company_id and a.id = d.alert_id where d.id = :deliveryId`,
+    { deliveryId },
   )
   const assetId = alert?.assetId
   if (!alert || !assetId) return []

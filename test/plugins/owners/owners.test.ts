@@ -188,7 +188,12 @@ t.test('rules, lists and mail go by owner', async t => {
   const destination = await send(
     'POST',
     '/alerts/destinations',
-    { name: 'Owners', destination_type: 'email', config: { to: ['all@example.com'], to_owners: true } },
+    {
+      name: 'Owners',
+      destination_type: 'email',
+      config: { to: ['all@example.com'], to_owners: true },
+      messages: 'alerts',
+    },
     201,
   )
   const rule = (owners: string[]) =>
