@@ -52,7 +52,7 @@ let index: { content: string; tag: string } | undefined
 
 /**
  * The search index as JSON: for each section its page, title, id, heading, first words, and the other words it contains.
- * Words rather than texts, since the index is to stay below 100 kB.
+ * Words rather than texts, since the index is to stay small on a phone: it has 42 kB compressed.
  */
 export function searchIndex(): { content: string; tag: string } {
   if (index) return index

@@ -78,7 +78,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     route('GET', base, access.read, {
       id: `list${name}s`,
       description: `List the ${many} of an asset`,
-      notes: 'Of a table, or of a source with all its tables; active and inactive ones.',
+      notes: 'Those of a table, or of a source with all its tables; active and inactive ones.',
       validate: { params: assetParams, query: schemas.list },
       response: replies.list,
       app: {

@@ -100,7 +100,7 @@ export type FindOwners = (
 /** What a check is about: a table, or a column of it, and the type of the check. */
 export interface CheckSubject {
   tableId: string
-  /** Of a rule or metric; `referential` and `freshness` for the others. */
+  /** The type of a rule or metric; `referential` and `freshness` for the others. */
   type: string
   column: string | null
 }
