@@ -24,7 +24,7 @@ export function lineageReader(server: Server): DiscoveryReader {
     async read(connection, found) {
       const views = await readViews(server, connection, found)
       const tablesHash = createHash('sha256')
-        .update(JSON.stringify([...found.prints].sort()))
+        .update(JSON.stringify([...found.prints].sort(([a], [b]) => (a < b ? -1 : 1))))
         .digest('base64')
       return async trx => {
         if (views) await recordViews(trx, found.source.id, views)
