@@ -35,7 +35,7 @@ export function ChangeImpact({ change }: { change: { id: string; qualified_name:
 
 function Names({ title, of: names }: { title: string; of: readonly string[] }) {
   if (names.length === 0) return null
-  return html`<h3>${title}</h3>
+  return html`<p class="hit-title">${title}</p>
     <ul class="hit">
       ${names.map(name => html`<li key=${name}><bdi>${name}</bdi></li>`)}
     </ul>`

@@ -43,7 +43,7 @@ export function AffectedLists({
     <${DependentList} title=${texts.outside} of=${dashboards} />
     ${
       owners.length > 0 &&
-      html`<h3>${texts.owners}</h3>
+      html`<p class="hit-title">${texts.owners}</p>
         <ul class="hit">
           ${owners.map(
             ({ name, email, assets }) =>
@@ -60,7 +60,7 @@ export function AffectedLists({
 
 function DependentList({ title, of: dependents }: { title: string; of: readonly Dependent[] }) {
   if (dependents.length === 0) return null
-  return html`<h3>${title} <span class="count">${dependents.length}</span></h3>
+  return html`<p class="hit-title">${title} <span class="count">${dependents.length}</span></p>
     <ul class="hit">
       ${dependents.map(
         dependent =>

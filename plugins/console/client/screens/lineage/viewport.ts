@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Point } from './layout.ts'
 import { zoomView, type Size, type View } from './view.ts'
 
@@ -27,10 +27,12 @@ export function useViewport(svg: { current: SVGSVGElement | null }, first: (wind
       element.setAttribute('viewBox', `${x} ${y} ${window.width / scale} ${window.height / scale}`)
     },
   }).current
-  useEffect(() => {
+  // Before the first paint, which would show the drawing at another place.
+  useLayoutEffect(() => {
     const { current: element } = svg
     if (!element) return
     const show = () => viewport.move(same => same)
+    show()
     const resize = new ResizeObserver(show)
     resize.observe(element)
     const stop = followPointers(element, viewport)
