@@ -1,6 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 import { makeGrouping, pruneJob, sweepJob, updateJob } from './jobs.ts'
+import { explainRoutes } from './explain/routes.ts'
 import { incidentRoutes } from './lifecycle/routes.ts'
 
 /** Alerts that belong together, with their cause, as one thing to look at. */
@@ -19,6 +20,7 @@ export const incidents: Plugin<undefined> = {
     } satisfies Record<string, ApiTag>)
     server.plugins.alerts.setGrouping(makeGrouping(server))
     server.jobs.add(updateJob, sweepJob, pruneJob)
+    server.route(explainRoutes)
     let hasRoutes = false
     server.ext('onPreStart', () => {
       // A server that was stopped can start again.

@@ -126,9 +126,9 @@ function findingEvidence(finding: Finding, confidence: number): Evidence {
   }
 }
 
-/** The nearest finding on the root's own table or above it that can have caused it. */
+/** The nearest finding on the root's own table or above it that can have caused it, and that no other one explains. */
 function strongestFinding(root: Member, findings: readonly Finding[], flow: Flow): Finding | undefined {
-  const fitting = findings.flatMap(finding => {
+  const fitting = findRoots(findings, flow).flatMap(finding => {
     const distance = flow.distance(finding.assetId, root.assetId)
     const isFitting = distance !== undefined && canCause(finding.symptom, root.symptom)
     return isFitting ? [{ finding, distance }] : []

@@ -604,6 +604,9 @@ export const ROUTES: Record<string, Classified> = {
     query: id => ({ asset_id: id('table'), alert_id: id('alert') }),
   },
   'GET /api/v1/sdk/incidents/summary': { access: 'read' },
+  'GET /api/v1/sdk/briefings/today': { access: 'read' },
+  'GET /api/v1/sdk/alerts/investigations/{id}': { access: 'read', ...is('incident') },
+  'POST /api/v1/sdk/alerts/investigations/explain': { access: 'read', body: onTable },
   'GET /api/v1/sdk/incidents/{id}': { access: 'read', ...is('incident') },
   'GET /api/v1/sdk/incidents/{id}/activities': { access: 'read', ...is('incident') },
   'PATCH /api/v1/sdk/incidents/{id}': {

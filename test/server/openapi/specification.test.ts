@@ -100,6 +100,7 @@ const OURS: [pattern: RegExp, reason: string][] = [
     'contracts that are enforced',
   ],
   [/^\w+ \/api\/v1\/contracts\//, 'contracts in the shapes of the published client'],
+  [/^GET \/api\/v1\/sdk\/briefings\/today$/, 'a summary of the day, for the published client'],
   [/^\w+ \/api\/v1\/sdk\/incidents(\/|$)/, 'alerts that belong together, for the published client too'],
   [/^GET \/api\/v1\/sdk\/search$/, 'one search over the catalog, for the console'],
   [
