@@ -80,22 +80,10 @@ export async function up(knex: Knex): Promise<void> {
     -- Pipelines spell names as they like.
     create index tables_folded on tables (source_id, lower(name));
   `)
-  await isolate(
-    knex,
-    'lineage_namespaces',
-    'lineage_runs',
-    'lineage_run_ends',
-    'external_checks',
-  )
+  await isolate(knex, 'lineage_namespaces', 'lineage_runs', 'lineage_run_ends', 'external_checks')
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw('drop index if exists tables_folded')
-  await drop(
-    knex,
-    'lineage_namespaces',
-    'lineage_runs',
-    'lineage_run_ends',
-    'external_checks',
-  )
+  await drop(knex, 'lineage_namespaces', 'lineage_runs', 'lineage_run_ends', 'external_checks')
 }

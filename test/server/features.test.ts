@@ -5,7 +5,7 @@ import { startServer } from '../helpers/server.ts'
 
 /** Features to leave out, a path that goes with them, and features that need them. */
 const cases = [
-  { feature: 'lineage', path: '/api/v1/sdk/lineage', dependents: ['demo', 'impact'] },
+  { feature: 'lineage', path: '/api/v1/sdk/lineage', dependents: ['demo', 'impact', 'incidents'] },
   {
     feature: 'profiles',
     path: '/api/v1/sdk/assets/{asset_id}/profile',
@@ -17,7 +17,8 @@ const cases = [
     dependents: ['watch', 'coverage', 'demo'],
   },
   { feature: 'watch', path: '/api/v1/sdk/assets/{asset_id}/watch', dependents: ['demo'] },
-  { feature: 'owners', path: '/api/v1/sdk/owners', dependents: ['impact'] },
+  { feature: 'owners', path: '/api/v1/sdk/owners', dependents: ['demo', 'impact', 'incidents', 'lineage'] },
+  { feature: 'incidents', path: '/api/v1/sdk/incidents', dependents: [] },
   { feature: 'impact', path: '/api/v1/sdk/alerts/{id}/impact', dependents: [] },
   { feature: 'badges', path: '/api/v1/sdk/badges', dependents: ['contracts', 'impact'] },
   { feature: 'chart-links', path: '/api/v1/sdk/chart-links', dependents: [] },

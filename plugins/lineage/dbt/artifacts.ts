@@ -146,10 +146,15 @@ function reduceManifest(given: Json): DbtManifest {
 
 function reducePart(part: string, given: Json): Record<string, DbtNode> {
   if (given == null) return {}
-  if (!isRecord(given)) throw new ArtifactError(`manifest.${part}`, 'must be an object of entries by id')
+  if (!isRecord(given))
+    throw new ArtifactError(
+      `manifest.${part}`,
+      'has entries by their ids: send manifest.json as dbt wrote it',
+    )
   const kept: [string, DbtNode][] = []
   for (const [id, entry] of Object.entries(given)) {
-    if (!isRecord(entry)) throw new ArtifactError(`manifest.${part}.${id}`, 'must be an object')
+    if (!isRecord(entry))
+      throw new ArtifactError(`manifest.${part}.${id}`, 'has fields: send manifest.json as dbt wrote it')
     const node = reduceNode(entry, id)
     if (!UNUSED_TYPES.has(node.resource_type)) kept.push([id, node])
   }

@@ -63,7 +63,14 @@ const DBT_FIELDS = ['source', 'manifest', 'catalog', 'run_results']
 
 function readDbt(body: unknown): BodyResult<'dbt'> {
   if (!isRecord(body))
-    return { problems: [{ field: 'body', error: 'the body must be an object with source and manifest' }] }
+    return {
+      problems: [
+        {
+          field: 'body',
+          error: 'the body has a source and a manifest, as in {"source": "shop", "manifest": {…}}',
+        },
+      ],
+    }
   const unknown = Object.keys(body).filter(key => !DBT_FIELDS.includes(key))
   const problems = unknown.map(field => ({
     field,

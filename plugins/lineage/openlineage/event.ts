@@ -59,7 +59,14 @@ export const MAX_DATASETS = 1_000
 export function readEvent(given: Json): { event: LineageEvent } | { problems: EventProblem[] } {
   const problems: EventProblem[] = []
   if (!isRecord(given))
-    return { problems: [{ field: 'body', error: 'the body must be an object: an event' }] }
+    return {
+      problems: [
+        {
+          field: 'body',
+          error: 'the body is one event of OpenLineage, as JSON; several go to /api/v1/lineage/batch',
+        },
+      ],
+    }
   const reader = new FieldReader(problems)
   const eventTime = reader.time(given, 'eventTime')
   const kind = 'run' in given || 'eventType' in given ? 'run' : 'job' in given ? 'job' : 'dataset'
@@ -111,7 +118,7 @@ class FieldReader {
 
   job(given: Json): LineageEvent['job'] {
     if (!isRecord(given)) {
-      this.#refuse('job', 'must be an object with namespace and name')
+      this.#refuse('job', 'has a namespace and a name, as in {"namespace": "airflow", "name": "daily"}')
       return null
     }
     return { namespace: this.#name(given, 'namespace', 'job'), name: this.#name(given, 'name', 'job') }
@@ -120,7 +127,7 @@ class FieldReader {
   run(event: Record<string, Json>): EventRun | null {
     const given = event.run
     if (!isRecord(given)) {
-      this.#refuse('run', 'must be an object with runId')
+      this.#refuse('run', 'has the id of a run, as in {"runId": "<UUID>"}')
       return null
     }
     const runId = textOf(given.runId) ?? ''
@@ -155,7 +162,7 @@ class FieldReader {
 
   dataset(given: Json, where: string): EventDataset[] {
     if (!isRecord(given)) {
-      this.#refuse(where, 'must be an object with namespace and name')
+      this.#refuse(where, 'has a namespace and a name, as in {"namespace": "airflow", "name": "daily"}')
       return []
     }
     const facets = facetsOf(given)

@@ -24,8 +24,8 @@ t.test('versions 4 to 12 are read, and others are not', async t => {
     [manifest([], {}, 13), /version 13/],
     [{}, /names no manifest/],
     [[], /must be the object/],
-    [{ ...manifest([]), nodes: [] }, /must be an object of entries/],
-    [{ ...manifest([]), nodes: { x: 1 } }, /must be an object/],
+    [{ ...manifest([]), nodes: [] }, /has entries by their ids/],
+    [{ ...manifest([]), nodes: { x: 1 } }, /has fields/],
   ] as const)
     t.throws(() => reduceArtifacts({ manifest: given }), why)
   t.throws(() => reduceArtifacts({ manifest: manifest([]), run_results: {} }), /with its results/)
