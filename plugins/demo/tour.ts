@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Server } from '@hapi/hapi'
 import type { DemoCredentials } from './credentials.ts'
 import { HISTORY_DAYS, openShop } from './shop.ts'
+import { SHOP_LINEAGE } from './lineage.ts'
 import { METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
 
 type DemoReply = Record<string, never> & { data: Record<string, string> }
@@ -55,6 +56,10 @@ export async function createDemoSource(
     for (const rule of RULES) await send('POST', `/sdk/validity/${sourceId}`, rule)
     for (const check of REFERENCES) await send('POST', `/sdk/referential/${sourceId}`, check)
 
+    // What the alerts of its last day have in common is known by it.
+    await server.db.company(companyId, trx =>
+      server.plugins.lineage.connect(trx, sourceId, SHOP_LINEAGE, { isDemo: true }),
+    )
     const tables = await listCheckedTables(server, companyId, sourceId)
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
       shop.addDay(daysAgo)

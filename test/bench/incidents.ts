@@ -286,6 +286,7 @@ function report(outcomes: readonly Outcome[]): void {
   console.log(
     `messages per cause                ${messages.toFixed(2)} (alerts per cause ${(sum(o => o.alerts) / sum(o => o.causes)).toFixed(2)})`,
   )
+  console.log(`  first messages                  ${(sum(o => o.opened) / sum(o => o.causes)).toFixed(2)}`)
   console.log(
     `messages about merged incidents   ${(sum(o => o.ends) / sum(o => o.causes)).toFixed(2)} per cause`,
   )

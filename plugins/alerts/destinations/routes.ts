@@ -263,9 +263,10 @@ async function listDestinations(request: Request) {
 }
 
 /** Whether an `alert.resolved` would arrive before an `alert.triggered` that is on its way again. */
-async function wouldOvertake(trx: Transaction, { eventType, alertId, destinationId }: Delivery) {
+async function wouldOvertake(trx: Transaction, { eventType, alertId, incidentId, destinationId }: Delivery) {
   if (eventType !== 'alert.resolved' || alertId === null) return false
-  const earlier = { alertId, destinationId, eventType: 'alert.triggered', status: 'pending' } as const
+  const subject = incidentId === null ? { alertId } : { incidentId }
+  const earlier = { ...subject, destinationId, eventType: 'alert.triggered', status: 'pending' } as const
   return (await Delivery.query(trx).where(earlier).resultSize()) > 0
 }
 

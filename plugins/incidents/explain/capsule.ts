@@ -242,7 +242,11 @@ async function findAll(
         summary: `${qualifiedName} is late: its newest data is of ${lastUpdated?.toISOString() ?? 'an unknown time'}`,
         details: { last_updated: lastUpdated },
       })),
-    ...(await findFailedRuns(server, trx, assetIds, since, flow)).map(run => ({ ...run, details: {} })),
+    ...(await findFailedRuns(server, trx, assetIds, since, flow)).map(({ createdAt: at, ...run }) => ({
+      ...run,
+      at,
+      details: {},
+    })),
   ]
 }
 

@@ -41,7 +41,8 @@ export interface Finding {
   eventType: string
   assetId: string
   qualifiedName: string
-  at: Date
+  /** When it was found. */
+  createdAt: Date
   summary: string
 }
 
@@ -118,7 +119,7 @@ function findingEvidence(finding: Finding, confidence: number): Evidence {
     symptom: finding.symptom,
     event_type: finding.eventType,
     confidence,
-    at: finding.at.toISOString(),
+    at: finding.createdAt.toISOString(),
     summary: finding.summary,
     asset_id: finding.assetId,
     qualified_name: finding.qualifiedName,
@@ -134,7 +135,7 @@ function strongestFinding(root: Member, findings: readonly Finding[], flow: Flow
     return isFitting ? [{ finding, distance }] : []
   })
   return fitting.toSorted(
-    (a, b) => a.distance - b.distance || a.finding.at.getTime() - b.finding.at.getTime(),
+    (a, b) => a.distance - b.distance || a.finding.createdAt.getTime() - b.finding.createdAt.getTime(),
   )[0]?.finding
 }
 

@@ -52,14 +52,14 @@ export async function findFailedRuns(
     const qualifiedName = flow.table(tableId)?.qualifiedName ?? tableId
     const reason = errorMessage ? `: ${firstLine(errorMessage)}` : ''
     const summary = `The job ${jobName}, which writes ${qualifiedName}, ${state === 'failed' ? 'failed' : 'was aborted'}${reason}`
-    const at = endedAt ?? lastEventAt
+    const createdAt = endedAt ?? lastEventAt
     return [
       {
         symptom: 'failed_run' as const,
         eventType: 'failed_run',
         assetId: tableId,
         qualifiedName,
-        at,
+        createdAt,
         summary,
       },
     ]

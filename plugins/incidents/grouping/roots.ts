@@ -19,13 +19,17 @@ export interface GroupItem {
   isCauseOnly: boolean
 }
 
-type RootFields = Pick<GroupItem, 'assetId' | 'symptom'>
+type RootFields = Pick<GroupItem, 'assetId' | 'symptom' | 'createdAt'>
+
+/** A cause may be found later than its effects, as its check looks less often; after this long it is another problem. */
+const MAX_LATENESS_MS = 3_600_000
 
 /** Whether one alert can have caused another one downstream of it. */
 export function explains(cause: RootFields, effect: RootFields, flow: Flow): boolean {
   return (
     cause.assetId !== effect.assetId &&
     canCause(cause.symptom, effect.symptom) &&
+    cause.createdAt.getTime() - effect.createdAt.getTime() <= MAX_LATENESS_MS &&
     flow.distance(cause.assetId, effect.assetId) !== undefined
   )
 }

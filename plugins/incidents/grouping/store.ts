@@ -175,7 +175,8 @@ export async function mergeIncidents(
   )
   await rows(
     trx,
-    `update incidents i set status = 'resolved', resolved_at = now(), snoozed_until = null, merged_into = m.into_id
+    `update incidents i set status = 'resolved', resolved_at = now(), snoozed_until = null, merged_into = m.into_id,
+            alert_count = 0
        from ${pairs} where i.company_id = :companyId and i.id = m.id`,
     bindings,
   )

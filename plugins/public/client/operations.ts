@@ -427,6 +427,10 @@ export interface Operations {
       }
       reply: InboxAlertListData
     }
+    '/api/v1/sdk/alerts/investigations/{id}': {
+      options: { path: { id: string | number } }
+      reply: InvestigationData
+    }
     '/api/v1/sdk/alerts/rules': {
       options: {
         query?: {
@@ -611,6 +615,7 @@ export interface Operations {
     }
     '/api/v1/sdk/badges/{id}': { options: { path: { id: string | number } }; reply: BadgeData }
     '/api/v1/sdk/badges/{id}/status': { options: { path: { id: string | number } }; reply: BadgeStateData }
+    '/api/v1/sdk/briefings/today': { options: object; reply: BriefingData }
     '/api/v1/sdk/chart-links': {
       options: {
         query?: {
@@ -1517,12 +1522,12 @@ export interface Operations {
           eventType?: 'START' | 'RUNNING' | 'COMPLETE' | 'ABORT' | 'FAIL' | 'OTHER'
           producer?: string
           schemaURL?: string
-          /** Of a RunEvent. */
+          /** Present in a RunEvent. */
           run?: {
             runId?: string
             facets?: Record<string, unknown>
           }
-          /** Of a RunEvent or JobEvent. */
+          /** Present in a RunEvent or JobEvent. */
           job?: {
             namespace?: string
             name?: string
@@ -1582,6 +1587,10 @@ export interface Operations {
     '/api/v1/sdk/alerts/destinations/{id}/test': {
       options: { path: { id: string | number }; body?: EmptyRequest | null }
       reply: DestinationTestData
+    }
+    '/api/v1/sdk/alerts/investigations/explain': {
+      options: { body: ExplainRequest }
+      reply: EvidenceCapsuleData
     }
     '/api/v1/sdk/alerts/preview': { options: { body: PreviewAlertRuleRequest }; reply: AlertPreviewData }
     '/api/v1/sdk/alerts/rules': {
@@ -2930,6 +2939,29 @@ export interface BigqueryConnection {
   timezone?: string
 }
 
+export interface Briefing {
+  title: string
+  generated_at: string
+  summary: string
+  sections: BriefingSection[]
+  insights: string[]
+}
+
+export interface BriefingData {
+  data: Briefing
+}
+
+export interface BriefingSection {
+  title: string
+  items: {
+    text: string
+    severity?: string
+    incident_id?: string
+    asset_id?: string | null
+    url?: string
+  }[]
+}
+
 export interface BulkApplyTagRequest {
   tag_name: string
   asset_ids: string[]
@@ -4161,7 +4193,7 @@ export interface DbtImport {
   tests: number
   /** Results that are newer than those that were known. */
   test_results: number
-  /** Of these, those that fail or warn. */
+  /** How many of these fail or warn. */
   failing_tests: number
   model_runs: number
 }
@@ -4606,8 +4638,50 @@ export interface Envelope {
   meta: Record<string, unknown>
 }
 
+export interface Evidence {
+  /** A kind of alert, `failed_run`, or `downstream`. */
+  event_type: string
+  confidence: number
+  timestamp: string
+  /** One sentence. */
+  summary: string
+  details: Record<string, unknown>
+  /** The qualified name. */
+  source: string
+  source_id: string
+}
+
+export interface EvidenceCapsule {
+  /** Of `GET /api/v1/sdk/alerts/investigations/{id}`. */
+  investigation_id: string
+  question: string
+  /** One sentence; null if nothing that is known explains it. */
+  root_cause_hypothesis: string | null
+  confidence: number | null
+  suggested_fix: string | null
+  /** What may have caused it, the surest first, at most 20. */
+  triggers: Evidence[]
+  /** What lies downstream, with its alerts, at most 20. */
+  consequences: Evidence[]
+  /** What is not known. */
+  open_questions: string[]
+}
+
+export interface EvidenceCapsuleData {
+  data: EvidenceCapsule
+}
+
 export interface ExchangeTicketRequest {
   ticket: string
+}
+
+export interface ExplainRequest {
+  /** The id or the qualified name of a table or source. */
+  asset_id: string
+  /** Repeated in the reply. */
+  question?: string | null
+  /** What to explain; defaults to all that is known. */
+  event_type?: 'anomaly' | 'freshness' | 'schema_change' | 'validity' | null
 }
 
 export interface ExternalCheck {
@@ -5223,6 +5297,20 @@ export interface IncidentSummary {
 
 export interface IncidentSummaryData {
   data: IncidentSummary
+}
+
+export interface Investigation {
+  id: string
+  /** One sentence; null if nothing that is known explains it. */
+  root_cause_hypothesis: string | null
+  confidence: number | null
+  suggested_fix: string | null
+  correlated_events: Evidence[]
+  affected_downstream: Evidence[]
+}
+
+export interface InvestigationData {
+  data: Investigation
 }
 
 export interface Invitation {
@@ -7075,12 +7163,12 @@ export interface SendLineageEventRequest {
   eventType?: 'START' | 'RUNNING' | 'COMPLETE' | 'ABORT' | 'FAIL' | 'OTHER'
   producer?: string
   schemaURL?: string
-  /** Of a RunEvent. */
+  /** Present in a RunEvent. */
   run?: {
     runId?: string
     facets?: Record<string, unknown>
   }
-  /** Of a RunEvent or JobEvent. */
+  /** Present in a RunEvent or JobEvent. */
   job?: {
     namespace?: string
     name?: string
