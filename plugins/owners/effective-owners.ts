@@ -27,38 +27,43 @@ export interface ApplicableOwner {
 /** `own` is set for the asset itself. */
 type Level = 'own' | 'tag' | 'schema' | 'source'
 
-/** Tables and sources by id, as `:ids`. */
-const ASKED_BY_ID = `
+/** Tables and sources. @param condition of their ids, in SQL, after the id */
+const selectAssets = (condition: string) => `
   select t.id as asset_id, t.id as table_id, t.source_id, t.catalog_name, t.schema_name, t.tags, s.tags as source_tags,
          s.name as source_name
     from tables t join sources s on s.company_id = t.company_id and s.id = t.source_id
-   where t.company_id = :company_id and t.id = any(cast(:ids as uuid[]))
+   where t.company_id = :company_id and t.id ${condition}
   union all
   select s.id, null, s.id, null, null, '{}', s.tags, s.name from sources s
-   where s.company_id = :company_id and s.id = any(cast(:ids as uuid[]))`
+   where s.company_id = :company_id and s.id ${condition}`
 
-const COLUMNS = `o.id as ownership_id, o.origin, o.user_id, o.team_id, o.email, o.name`
+const ASKED_BY_ID = selectAssets('= any(cast(:ids as uuid[]))')
 
-/** CTEs that end in `ranked`: all ownerships that concern the assets that `asked` selects. @param asked as `ASKED_BY_ID` */
-function rankOwnerships(asked: string): string {
+/**
+ * CTEs that end in `ranked`: all ownerships that concern the assets that `asked` selects.
+ * @param asked as `ASKED_BY_ID`
+ * @param isHeld a condition on ownerships `o`, which is a column then
+ */
+function rankOwnerships(asked: string, isHeld = 'true'): string {
+  const columns = `o.id as ownership_id, o.origin, o.user_id, o.team_id, o.email, o.name, ${isHeld} as is_held`
   return `asked as materialized (${asked}),
     candidate as (
-      select a.asset_id, 1 as rank, 'own' as level, '' as subject, ${COLUMNS}
+      select a.asset_id, 1 as rank, 'own' as level, '' as subject, ${columns}
         from asked a join ownerships o on o.company_id = :company_id and o.table_id = a.table_id
       union all
-      select a.asset_id, 2, 'tag', o.tag, ${COLUMNS}
+      select a.asset_id, 2, 'tag', o.tag, ${columns}
         from asked a cross join lateral unnest(a.tags) as carried (tag)
         join ownerships o on o.company_id = :company_id and o.tag = carried.tag
       union all
-      select a.asset_id, 3, 'schema', a.catalog_name || '.' || a.schema_name, ${COLUMNS}
+      select a.asset_id, 3, 'schema', a.catalog_name || '.' || a.schema_name, ${columns}
         from asked a join ownerships o on o.company_id = :company_id and o.table_id is null
          and o.source_id = a.source_id and o.catalog_name = a.catalog_name and o.schema_name = a.schema_name
       union all
-      select a.asset_id, 4, case when a.table_id is null then 'own' else 'source' end, a.source_name, ${COLUMNS}
+      select a.asset_id, 4, case when a.table_id is null then 'own' else 'source' end, a.source_name, ${columns}
         from asked a join ownerships o on o.company_id = :company_id and o.table_id is null
          and o.source_id = a.source_id and o.schema_name is null
       union all
-      select a.asset_id, 5, 'tag', o.tag, ${COLUMNS}
+      select a.asset_id, 5, 'tag', o.tag, ${columns}
         from asked a cross join lateral unnest(a.source_tags) as carried (tag)
         join ownerships o on o.company_id = :company_id and o.tag = carried.tag),
     ranked as (
@@ -168,18 +173,19 @@ export function identityBindings({ ids, emails, names }: Identity): Record<strin
  */
 export const OWNED_ASSETS_QUERY = `with held as materialized (
     select o.* from ownerships o where o.company_id = :company_id and ${IS_HELD}),
-  reached as (
+  -- Apart from those of tables, of which there may be thousands to be looked at again for each table.
+  broad as materialized (select * from held where table_id is null),
+  reached as materialized (
     select table_id as id from held where table_id is not null
-    union select t.id from held h join tables t on t.company_id = :company_id and h.table_id is null
+    union select t.id from broad h join tables t on t.company_id = :company_id
       and t.source_id = h.source_id and (h.schema_name is null
         or (t.catalog_name = h.catalog_name and t.schema_name = h.schema_name))
-    union select h.source_id from held h where h.table_id is null and h.schema_name is null and h.source_id is not null
+    union select source_id from broad where schema_name is null and source_id is not null
     union select t.id from tables t where t.company_id = :company_id
-      and t.tags && array(select tag from held where tag is not null)
+      and t.tags && array(select tag from broad where tag is not null)
     union select s.id from sources s where s.company_id = :company_id
-      and s.tags && array(select tag from held where tag is not null)
+      and s.tags && array(select tag from broad where tag is not null)
     union select t.id from sources s join tables t on t.company_id = :company_id and t.source_id = s.id
-     where s.company_id = :company_id and s.tags && array(select tag from held where tag is not null)),
-  ${rankOwnerships(ASKED_BY_ID.replaceAll('any(cast(:ids as uuid[]))', 'any(array(select id from reached))'))}
-  select asset_id, r.origin, level, subject from ranked r
-   where place = 1 and r.ownership_id in (select id from held)`
+     where s.company_id = :company_id and s.tags && array(select tag from broad where tag is not null)),
+  ${rankOwnerships(selectAssets('in (select id from reached)'), IS_HELD)}
+  select asset_id, r.origin, level, subject from ranked r where place = 1 and is_held`
