@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { apiError, hasCode, invalidField } from '../../server/http/errors.ts'
+import { apiError, hasCode, invalidField, invalidInput } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
 import { ALL_COLUMNS, type OutsideNode } from './api.ts'
 import { describeEdges, type ColumnPair, type DescribedEdge } from './graph/edges.ts'
@@ -90,7 +90,11 @@ async function resolveEnd(
   } catch (error) {
     if (!hasCode(error, 'ASSET_NOT_FOUND')) throw error
     const hint = `describe what is outside the catalog as ${side}_external`
-    throw invalidField(side, `is no table: ${(error as Error).message}; ${hint}`)
+    const { message, data } = error as Error & { data?: { details?: { candidates?: string[] } } }
+    const candidates = data?.details?.candidates
+    throw invalidInput([
+      { field: side, error: `${side} is no table: ${message}; ${hint}`, ...(candidates && { candidates }) },
+    ])
   }
 }
 

@@ -1,5 +1,5 @@
 /** References between tables: by foreign keys, or by names and values. */
-import { NUMERIC_KINDS, tablePath, type TableRef } from '../../../connectors/catalog.ts'
+import { NUMERIC_KINDS, tablePath } from '../../../connectors/catalog.ts'
 import type { TableProfile } from '../../profiles/api.ts'
 import {
   formatCount,

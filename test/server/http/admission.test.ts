@@ -101,7 +101,8 @@ t.test('past the limit it is 429 whatever the body, and before the scope is look
     { id: string },
   ]
   await query(`delete from rate_windows`)
-  for (const name of [`key:${admin.id}`, `key:${reader.id}`, `asset:${userId}`, `auth:${userId}`])
+  const ofKeys = [admin.id, reader.id].flatMap(id => [`key:${id}`, `lineage:${id}`])
+  for (const name of [...ofKeys, ...['asset', 'auth', 'lineage'].map(of => `${of}:${userId}`)])
     await exhaust(name)
   for (const operation of guarded) {
     if (!operation.operation.responses[429]) continue

@@ -273,6 +273,7 @@ t.test('history and archives that are too old are deleted', async t => {
   const [old, young] = [1, 2].map(() => ask('POST', url, { scope: 'all' }))
   const { job_id: id } = (await old!).body.data
   const { job_id: kept } = (await young!).body.data
+  await app.server.jobs.settled(exportJob, data => data.export_id === id)
   await app.query(`update contract_exports set created_at = now() - interval '25 hours' where id = $1`, [id])
   t.equal((await ask('GET', `${url}/${id}`)).status, 404, 'its time is over before it is deleted')
   t.match(await pruneContracts(app.server, { batch: 1 }), { events: 1, exports: 1, tests: 1 })
