@@ -1,6 +1,5 @@
 import type { Flow } from './flow.ts'
-import { findRoots, type GroupItem } from './roots.ts'
-import { canCause } from './symptoms.ts'
+import { explains, findRoots, MAX_COMPARED, type GroupItem } from './roots.ts'
 
 /** Where new alerts belong, and which incidents turned out to be parts of others. */
 export interface Assignment {
@@ -108,7 +107,7 @@ class Board {
   /** The incident of the nearest alert upstream that can have caused this one. */
   #nearestCause(item: GroupItem, flow: Flow): string | null | undefined {
     const causes = this.#items.flatMap(each => {
-      if (each.assetId === item.assetId || !canCause(each.symptom, item.symptom)) return []
+      if (!explains(each, item, flow)) return []
       const distance = flow.distance(each.assetId, item.assetId)
       return distance === undefined ? [] : [{ each, distance }]
     })
@@ -124,14 +123,10 @@ class Board {
     const byIncident = Map.groupBy(this.#items, ({ incidentId }) => incidentId)
     return [...byIncident].flatMap(([incidentId, members]) => {
       if (incidentId === null) return []
-      const explains = (each: GroupItem) =>
-        each.assetId !== item.assetId &&
-        !each.isCauseOnly &&
-        canCause(item.symptom, each.symptom) &&
-        flow.distance(item.assetId, each.assetId) !== undefined
-      if (!members.some(explains)) return []
-      const roots = findRoots(members, flow)
-      const isRelated = roots.some(root => explains(root) || haveCommonUpstream(root, item, flow))
+      const isEffect = (each: GroupItem) => !each.isCauseOnly && explains(item, each, flow)
+      if (!members.some(isEffect)) return []
+      const roots = findRoots(members.slice(0, MAX_COMPARED), flow)
+      const isRelated = roots.some(root => isEffect(root) || haveCommonUpstream(root, item, flow))
       return isRelated ? [incidentId] : []
     })
   }

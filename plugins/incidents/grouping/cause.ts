@@ -1,7 +1,7 @@
 import type { Severity } from '../../alerts/api.ts'
 import { parseDuration } from '../../../server/settings/durations.ts'
 import type { Flow } from './flow.ts'
-import { explains, findRoots, type GroupItem } from './roots.ts'
+import { explains, findRoots, MAX_COMPARED, type GroupItem } from './roots.ts'
 import { canCause, weaknessOf, type Symptom } from './symptoms.ts'
 
 /** Something that was found, with how much it says of the cause. */
@@ -47,8 +47,6 @@ export interface Finding {
 }
 
 const MAX_EVIDENCE = 10
-/** Members that are compared with each other. */
-const MAX_COMPARED = 300
 
 /**
  * Names the cause: of the alerts that no other one explains the one that explains most, then the strongest, then the

@@ -21,6 +21,8 @@ export interface GroupItem {
 
 type RootFields = Pick<GroupItem, 'assetId' | 'symptom' | 'createdAt'>
 
+/** Alerts of an incident that are compared with each other. */
+export const MAX_COMPARED = 300
 /** A cause may be found later than its effects, as its check looks less often; after this long it is another problem. */
 const MAX_LATENESS_MS = 3_600_000
 
