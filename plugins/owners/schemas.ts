@@ -84,7 +84,7 @@ export const ownershipParams = Joi.object({
 export const ownershipList = Joi.object({
   ...pageQuery(),
   asset_id: assetId.description('What is set for a table, or for a source, its schemas and its tables.'),
-  tag: Joi.string().max(100),
+  tag: Joi.string().max(100).description('What is set for a tag.'),
   owner: ownerText.description('The id of a user or a team, an address, or the name of a team.'),
   origin: origin.description('A person, dbt, OpenLineage, or the comment of a table.'),
 })

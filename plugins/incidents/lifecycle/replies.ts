@@ -64,7 +64,7 @@ function incidentFields(kinds: readonly AlertKind[]) {
     open_alert_count: count.description('Alerts that are neither resolved nor dismissed.').example(4),
     asset_count: count.description('Tables and sources with an alert.').example(3),
     trigger_count: count.description('How often its alerts were seen.').example(9),
-    assignee: user.allow(null).example(null),
+    assignee: user.allow(null),
     post_mortem: text.allow(null).example(null),
     merged_into: id
       .allow(null)

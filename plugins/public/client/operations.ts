@@ -1093,6 +1093,7 @@ export interface Operations {
           offset?: number
           /** What is set for a table, or for a source, its schemas and its tables. */
           asset_id?: string
+          /** What is set for a tag. */
           tag?: string
           /** The id of a user or a team, an address, or the name of a team. */
           owner?: string

@@ -145,7 +145,7 @@ const OURS: [pattern: RegExp, reason: string][] = [
   [/^GET \/(docs|redoc)\/.+/, 'files of the references'],
   [/^GET \/(assets\/.+|favicon\.\w+|robots\.txt)?$/, 'the start page and what it is made of'],
   [
-    /^GET \/(alerts|tables|sources|routing|schedules)\/\{id\}$|^GET \/invitation$/,
+    /^GET \/(alerts|incidents|tables|sources|routing|schedules)\/\{id\}$|^GET \/invitation$/,
     'what links in messages open',
   ],
 ]
