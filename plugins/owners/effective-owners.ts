@@ -1,7 +1,7 @@
 /**
  * Who owns what, as it is in force. The most specific object with owners decides: the table, then the tags that the table
- * itself has, its schema, its source, and the tags of that. For the same object, what a person set goes before dbt, and
- * that before comments. All owners that are left own the asset.
+ * itself has, its schema, its source, and the tags of that. For the same object, what a person set goes before dbt, that
+ * before OpenLineage, and that before comments. All owners that are left own the asset.
  */
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { TableFields } from '../catalog/api.ts'

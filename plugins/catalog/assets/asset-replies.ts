@@ -20,7 +20,7 @@ const owners = Joi.array()
       id: id.allow(null),
       name: text,
       email: Joi.string().allow(null),
-      origin: Joi.valid('manual', 'dbt', 'comment').description('Who named the owner.'),
+      origin: Joi.valid('manual', 'dbt', 'openlineage', 'comment').description('Who named the owner.'),
       inherited_from: record({ type: Joi.valid('tag', 'schema', 'source'), name: text })
         .allow(null)
         .description('What the owner is set for; null for the asset itself.'),

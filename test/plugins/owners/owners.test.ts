@@ -140,10 +140,18 @@ t.test('dbt and comments name owners, and a person goes before them', async t =>
   t.match(ownerships, [{ reported_by: asset.id, subject: { asset_id: payments } }])
   await send('DELETE', `/owners/${ownerships[0].id}`, undefined, 409)
 
-  const report = (owners: object[]) =>
+  const report = (owners: object[], origin: 'dbt' | 'openlineage' = 'dbt') =>
     app.server.db.company(tenant.companyId, trx =>
-      app.server.plugins.owners.replaceFrom(trx, 'dbt', 'shop', [{ tableId: payments, owners }]),
+      app.server.plugins.owners.replaceFrom(trx, origin, 'shop', [{ tableId: payments, owners }]),
     )
+  await report([{ name: 'Airflow' }], 'openlineage')
+  t.match(
+    await ownersOf(payments),
+    [{ name: 'Airflow', origin: 'openlineage' }],
+    'a pipeline goes before comments',
+  )
+  t.match(await send('GET', `/assets/${payments}`), { owners: [{ name: 'Airflow', origin: 'openlineage' }] })
+  await report([], 'openlineage')
   t.strictSame(await report([{ email: 'Dan@example.com' }, { name: 'x' }]), { added: 2, removed: 0 })
   t.strictSame(await report([{ email: 'dan@example.com' }]), { added: 0, removed: 1 })
   t.match(await ownersOf(payments), [{ email: 'dan@example.com', origin: 'dbt' }])

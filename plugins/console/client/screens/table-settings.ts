@@ -108,7 +108,12 @@ function Owners({ table, reload }: TabProps) {
           </li>`,
       )}
     </ul>
-    ${canWrite() && html`<${Form} form=${form} submit=${submit}><${Fields} form=${form} of=${OWNERS} /><//>`}`
+    ${
+      canWrite() &&
+      html`<${Form} form=${form} submit=${submit} label=${settingsTexts.setOwners}>
+        <${Fields} form=${form} of=${OWNERS} />
+      <//>`
+    }`
 }
 
 /** The column of a tag's path; null for a tag of the table. */

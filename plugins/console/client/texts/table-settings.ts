@@ -19,10 +19,13 @@ export const settingsTexts = {
     'Addresses, or names of teams. They go before what dbt, comments, the schema and the source say.',
   noOwners: 'No owner is named.',
   inheritedFrom: (type: string, name: string) => `from the ${type} ${name}`,
-  ownerOrigins: { manual: 'set by hand', dbt: 'named by dbt', comment: 'named in its comment' } as Record<
-    string,
-    string
-  >,
+  setOwners: 'Set owners',
+  ownerOrigins: {
+    manual: 'set by hand',
+    dbt: 'named by dbt',
+    openlineage: 'named by OpenLineage',
+    comment: 'named in its comment',
+  },
   names: 'For the API and for files',
   id: 'Id',
   qualifiedName: 'Qualified name',
