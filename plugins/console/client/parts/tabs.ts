@@ -10,14 +10,27 @@ export interface Tab {
   href?: string
 }
 
-/** Links to the parts of a page; the first is shown without a query. */
-export function Tabs({ tabs, current, label }: { tabs: readonly Tab[]; current: string; label: string }) {
+/**
+ * Links to the parts of a page; the first is not in the query.
+ * @param filters the query of a list, which they keep but for its place
+ */
+export function Tabs({
+  tabs,
+  current,
+  label,
+  filters,
+}: {
+  tabs: readonly Tab[]
+  current: string
+  label: string
+  filters?: URLSearchParams
+}) {
   return html`<nav class="tabs" aria-label=${label}>
     ${tabs.map(
       ({ id, name, count, href }, n) =>
         html`<a
           key=${id}
-          href=${href ?? withQuery(location.pathname, { tab: n === 0 ? null : id })}
+          href=${href ?? withQuery(location.pathname, { tab: n === 0 ? null : id, offset: null }, filters)}
           aria-current=${id === current ? 'page' : undefined}
           >${name}${count ? html` <span class="count">${count}</span>` : null}</a
         >`,

@@ -1,6 +1,7 @@
 import { html } from '../lib/html.ts'
-import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
+import { changeQuery, useQuery } from '../lib/router.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
+import { Tabs } from '../parts/tabs.ts'
 import { texts } from '../texts.ts'
 
 type Status = 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
@@ -64,17 +65,7 @@ export function AlertFilters() {
   const current = query.get('tab') ?? 'open'
   const clear = { severity: null, kind: null, search: null, table: null, since: null, offset: null }
   return html`<div class="filters">
-    <nav class="tabs" aria-label=${texts.status}>
-      ${TABS.map(
-        ({ id, name }) =>
-          html`<a
-            key=${id}
-            href=${withQuery('/alerts', { tab: id === 'open' ? null : id, offset: null }, query)}
-            aria-current=${id === current ? 'page' : undefined}
-            >${name}</a
-          >`,
-      )}
-    </nav>
+    <${Tabs} label=${texts.status} current=${current} tabs=${TABS} filters=${query} />
     <${Choice}
       name="severity"
       label=${texts.severity}

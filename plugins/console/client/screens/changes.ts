@@ -1,13 +1,14 @@
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
-import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
+import { changeQuery, useQuery } from '../lib/router.ts'
 import { ChangeList, markAccepted, type SchemaChange } from '../parts/change-list.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Choice } from '../parts/filters.ts'
 import { Help } from '../parts/help.ts'
 import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
+import { Tabs } from '../parts/tabs.ts'
 import { texts } from '../texts.ts'
 
 const IMPACTS = ['high', 'medium', 'low'] as const
@@ -41,18 +42,15 @@ export function Changes() {
       <${Help} page="drift#the-baseline-and-accepting" about=${texts.changes} />
     </h1>
     <div class="filters">
-      <nav class="tabs" aria-label=${texts.status}>
-        <a
-          href=${withQuery('/changes', { tab: null, offset: null }, query)}
-          aria-current=${isAll ? undefined : 'page'}
-          >${texts.onlyOpen}</a
-        >
-        <a
-          href=${withQuery('/changes', { tab: 'all', offset: null }, query)}
-          aria-current=${isAll ? 'page' : undefined}
-          >${texts.all}</a
-        >
-      </nav>
+      <${Tabs}
+        label=${texts.status}
+        current=${isAll ? 'all' : 'open'}
+        tabs=${[
+          { id: 'open', name: texts.onlyOpen },
+          { id: 'all', name: texts.all },
+        ]}
+        filters=${query}
+      />
       <${Choice}
         name="impact"
         label=${texts.impact}

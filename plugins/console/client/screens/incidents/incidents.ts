@@ -2,13 +2,14 @@ import { useEffect } from 'preact/hooks'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
-import { navigate, useQuery, withQuery } from '../../lib/router.ts'
+import { navigate, useQuery } from '../../lib/router.ts'
 import { Choice, SearchField } from '../../parts/filters.ts'
 import { useSession, useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
 import { Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape, Status, toneOf } from '../../parts/status.ts'
+import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
 import { incidentTexts as texts } from '../../texts/incidents.ts'
 import type { ScreenProps } from '../props.ts'
@@ -86,17 +87,12 @@ function IncidentList() {
     </h1>
     <${LastMonth} />
     <div class="filters">
-      <nav class="tabs" aria-label=${texts.status}>
-        ${(Object.keys(STATUSES) as Tab[]).map(
-          each =>
-            html`<a
-              key=${each}
-              href=${withQuery('/incidents', { tab: each === 'open' ? null : each, offset: null }, query)}
-              aria-current=${each === tab ? 'page' : undefined}
-              >${texts.tabs[each]}</a
-            >`,
-        )}
-      </nav>
+      <${Tabs}
+        label=${texts.status}
+        current=${tab}
+        tabs=${(Object.keys(STATUSES) as Tab[]).map(id => ({ id, name: texts.tabs[id] }))}
+        filters=${query}
+      />
       <${Choice}
         name="severity"
         label=${texts.severity}
