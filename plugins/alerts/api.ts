@@ -209,6 +209,39 @@ export interface StatusRequest {
   resolution?: Record<string, string>
 }
 
+/** What people may state about the end of an alert, by the names in the API. */
+export const RESOLUTION_FIELDS = [
+  'action_category',
+  'action_detail',
+  'root_cause_category',
+  'root_cause_detail',
+  'pr_url',
+  'job_run_id',
+  'external_link',
+] as const
+export type ResolutionField = (typeof RESOLUTION_FIELDS)[number]
+export type AlertResolution = { [Field in ResolutionField]?: string }
+
+/** What a person sends with a change of status. */
+export type StatusBody = {
+  reason?: string | null
+  /** Another name for `reason`. */
+  notes?: string | null
+  snoozed_until?: Date
+  duration_minutes?: number
+  duration_hours?: number
+} & Partial<Record<ResolutionField, string | null>>
+
+/** The schemas of `StatusBody`, for requests. */
+export interface StatusBodies {
+  /** With a note alone. */
+  note: Joi.ObjectSchema
+  /** With what is stated about the end. */
+  end: Joi.ObjectSchema
+  /** With the end of a snooze. */
+  snooze: Joi.ObjectSchema
+}
+
 /** `server.plugins.alerts`, for other features. All functions act inside the caller's transaction. */
 export interface AlertsApi {
   addKind(...kinds: AlertKind[]): void
@@ -270,6 +303,10 @@ export interface AlertsApi {
    * @returns the ids of the changed alerts
    */
   changeStatus(trx: Transaction, alertIds: readonly string[], request: StatusRequest): Promise<string[]>
+  /** For features whose requests change the status of alerts. @param reasonDescription where the reason is shown */
+  statusBodies(reasonDescription: string): StatusBodies
+  /** What such a body asks for. The end of a snooze means nothing for other statuses. */
+  readStatusBody(body: StatusBody | null): Pick<StatusRequest, 'reason' | 'until' | 'resolution'>
   /** Called by the catalog, which depends on alerts, when it registers. */
   setAssetLookup(lookup: AssetLookup): void
   /** Called by the feature that knows owners when it registers. */

@@ -163,34 +163,30 @@ export async function lockFreePendingDelivery(trx: Transaction, id: string): Pro
  * of its incident. Their alerts may not be locked: messages come after all alerts.
  * @param since the smallest id
  */
-export async function lockMessagesOfIncidents(
-  trx: Transaction,
-  incidentIds: readonly string[],
-  since: string,
-) {
-  await rows(
-    trx,
-    `select from deliveries
-      where company_id = :companyId and incident_id = any(cast(:ids as uuid[])) and event_type = 'alert.triggered'
-        and id >= :since
-      order by id for update`,
-    { companyId: companyOf(trx), ids: [...incidentIds], since },
-  )
-}
+export const lockMessagesOfIncidents = (trx: Transaction, incidentIds: readonly string[], since: string) =>
+  lockTriggered(trx, 'incident_id', incidentIds, since)
 
 /**
  * Locks the first messages of alerts that are not locked, so that no attempt ends and no redelivery begins without
  * seeing the end of their chain.
  * @param since the smallest id
  */
-export async function lockFirstMessages(trx: Transaction, alertIds: readonly string[], since: string) {
+export const lockFirstMessages = (trx: Transaction, alertIds: readonly string[], since: string) =>
+  lockTriggered(trx, 'alert_id', alertIds, since)
+
+async function lockTriggered(
+  trx: Transaction,
+  column: 'alert_id' | 'incident_id',
+  ids: readonly string[],
+  since: string,
+) {
   await rows(
     trx,
     `select from deliveries
-      where company_id = :companyId and alert_id = any(cast(:ids as uuid[])) and event_type = 'alert.triggered'
+      where company_id = :companyId and ${column} = any(cast(:ids as uuid[])) and event_type = 'alert.triggered'
         and id >= :since
       order by id for update`,
-    { companyId: companyOf(trx), ids: [...alertIds], since },
+    { companyId: companyOf(trx), ids: [...ids], since },
   )
 }
 

@@ -1,6 +1,6 @@
 import { CompanyRow } from '../../server/database/database.ts'
 import { newestFirst } from '../../server/http/page.ts'
-import type { Severity } from './api.ts'
+import type { AlertResolution, Severity } from './api.ts'
 import type { MessageType } from './destinations/destination.ts'
 
 export const ALERT_STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
@@ -63,18 +63,6 @@ export class Alert extends CompanyRow {
   declare notes: string | null
   declare resolution: AlertResolution | null
 }
-
-/** What people may state about the end of an alert, by the names in the API. */
-export const RESOLUTION_FIELDS = [
-  'action_category',
-  'action_detail',
-  'root_cause_category',
-  'root_cause_detail',
-  'pr_url',
-  'job_run_id',
-  'external_link',
-] as const
-export type AlertResolution = { [Field in (typeof RESOLUTION_FIELDS)[number]]?: string }
 
 export class AlertTransition extends CompanyRow {
   static override tableName = 'alert_history'

@@ -27,7 +27,7 @@ export const incidents: Plugin<undefined> = {
       if (hasRoutes) return
       hasRoutes = true
       // Their schemas list the kinds of alerts, which features and extensions have added by now.
-      server.route(incidentRoutes(server.plugins.alerts.kinds.all()))
+      server.route(incidentRoutes(server))
     })
   },
 }

@@ -1,4 +1,5 @@
 import type { Request } from '@hapi/hapi'
+import Joi from 'joi'
 
 /** The validated query of a request; its schema vouches for the type. */
 export function queryOf<T>(request: Request): T {
@@ -38,3 +39,13 @@ export function prefersHtml({ headers }: Request): boolean {
 
 /** The latest time that a body may name: after it, ISO 8601 needs a sign, which common clients cannot parse. */
 export const MAX_DATE = new Date('9999-12-31T23:59:59.999Z')
+
+/** The id of a row. */
+export const uuid = Joi.string().guid({ wrapper: false, separator: '-' }).lowercase()
+
+/** A malformed id gets the same reply as an unknown one. */
+const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000'
+
+/** An id in a path. */
+export const idParam = uuid.required().failover(UNKNOWN_ID)
+export const idParams = Joi.object({ id: idParam })

@@ -44,7 +44,7 @@ export function runRecord(result: Joi.Schema, error: Joi.Schema): Joi.ObjectSche
     workflow_name: Joi.string().description('What the job does, such as `discovery`.'),
     asset_id: held.id,
     progress: held.integer.min(0).max(100).description('Percent.'),
-    result: result.allow(null).description('Of a completed job.'),
+    result: result.allow(null).description('What a completed job found.'),
     error: error.allow(null).description('Of a failed job.'),
     created_at: held.time,
     completed_at: held.time.allow(null),

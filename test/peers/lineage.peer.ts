@@ -20,7 +20,7 @@ import { command } from '../helpers/command.ts'
 import { startServer } from '../helpers/server.ts'
 import { startStockPostgres } from '../helpers/stock-postgres.ts'
 import { discover } from '../helpers/world.ts'
-import { DBT_PACKAGES } from './imports/dbt.ts'
+import { DBT_PACKAGES, projectFiles } from './imports/dbt.ts'
 import { pythonWith } from './python.ts'
 
 const run = promisify(execFile)
@@ -58,24 +58,10 @@ t.test('dbt sends its runs, and its artifacts mean the same', async t => {
   const home = await mkdtemp(join(tmpdir(), 'dbt-'))
   t.teardown(() => rm(home, { recursive: true, force: true }))
   await mkdir(join(home, 'models'))
-  const output = {
-    type: 'postgres',
-    host,
-    port,
-    user,
-    password,
-    dbname: 'postgres',
-    schema: 'public',
-    threads: 1,
-  }
+  const project = projectFiles(cluster, 'postgres')
   const files = {
-    'dbt_project.yml': JSON.stringify({
-      name: 'shop',
-      version: '1.0.0',
-      profile: 'shop',
-      'model-paths': ['models'],
-    }),
-    'profiles.yml': JSON.stringify({ shop: { target: 'test', outputs: { test: output } } }),
+    'dbt_project.yml': JSON.stringify(project['dbt_project.yml']),
+    'profiles.yml': JSON.stringify(project['profiles.yml']),
     'models/stg_orders.sql': `select id, customer_id, amount from {{ source('raw', 'raw_orders') }}`,
     'models/orders.sql': `{{ config(materialized='table') }} select id, customer_id from {{ ref('stg_orders') }}`,
     'models/gone.sql': `{{ config(enabled=false) }} select 1`,

@@ -75,7 +75,10 @@ const outcomeFields = {
 const deliveryFields = {
   id,
   alert_id: id.allow(null).description('Null for a test.').example(ALERT_ID_EXAMPLE),
-  incident_id: id.allow(null).description('Of a message about an incident.').example(null),
+  incident_id: id
+    .allow(null)
+    .description('The incident that the message is about, if it is about one.')
+    .example(null),
   destination_id: id.example(DESTINATION_ID_EXAMPLE),
   rule_ids: list(id),
   event_type: messageType,

@@ -3,16 +3,9 @@ import { raw, type QueryBuilder } from 'objection'
 import { inCompany } from '../../../server/http/access.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../server/http/page.ts'
-import type { OwnerLookup, Severity } from '../api.ts'
+import { RESOLUTION_FIELDS, type OwnerLookup, type Severity } from '../api.ts'
 import type { Transaction } from '../../../server/database/database.ts'
-import {
-  Alert,
-  AlertTransition,
-  ALERT_STATUSES,
-  NEWEST_FIRST,
-  RESOLUTION_FIELDS,
-  type AlertStatus,
-} from '../models.ts'
+import { Alert, AlertTransition, ALERT_STATUSES, NEWEST_FIRST, type AlertStatus } from '../models.ts'
 import { noAlert } from './transitions.ts'
 import { countAlerts, sumCounts } from './health.ts'
 import { InboxAlert, presentAction, presentAlert, presentInboxAlert, presentTransition } from './present.ts'

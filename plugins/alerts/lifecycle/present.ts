@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import { toApiNames } from '../../../server/http/fields.ts'
-import type { AlertKind } from '../api.ts'
+import { RESOLUTION_FIELDS, type AlertKind, type AlertResolution } from '../api.ts'
 import { isDemo } from '../demo.ts'
 import { kindOf } from './kinds.ts'
 import { alertLinks } from './message.ts'
-import { Alert, RESOLUTION_FIELDS, type AlertResolution, type AlertTransition } from '../models.ts'
+import { Alert, type AlertTransition } from '../models.ts'
 
 export function presentAlert(server: Server, alert: Alert): object {
   const { event } = alert

@@ -9,13 +9,13 @@ import type { AssetLookup, OwnerLookup } from '../api.ts'
 import { Alert, AlertTransition, IS_ONGOING, isOpen, type AlertStatus, type StoredEvent } from '../models.ts'
 import { endDismissals, markResolved, resolveCauses, resolveOrphaned } from './resolve.ts'
 import type { Resolution } from './resolve.ts'
-import { forgetAssets } from '../rules/rules.ts'
-import { forgetOwners } from '../rules/rule-owners.ts'
+import { forgetAssets, forgetOwners } from '../rules/rules.ts'
 import type { AlertTwins } from '../rules/recipients.ts'
 import { notifyTriggered, type EndedAlerts } from './notify.ts'
 import { readAlertHealth } from './health.ts'
 import { noticeAlerts, setGrouping } from './grouping.ts'
 import { notifyIncidents } from './incident-messages.ts'
+import { readStatusBody, statusBodies } from './status-body.ts'
 import { changeStatus, noAlert } from './transitions.ts'
 import { lockIncidents } from '../locks.ts'
 
@@ -46,6 +46,8 @@ export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): Alert
     notifyIncidents: (trx, news) => notifyIncidents(server, trx, news),
     changeStatus: async (trx, ids, request) =>
       (await changeStatus(server, trx, ids, request)).map(({ id }) => id),
+    statusBodies,
+    readStatusBody,
     setAssetLookup: lookup => void (assets = lookup),
     setOwnerLookup: lookup => void (owners = lookup),
     ownerLookup: () => owners,

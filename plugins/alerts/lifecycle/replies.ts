@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { held, inData, inNestedPage, pageFields, record, reply } from '../../../server/http/envelopes.ts'
-import { SEVERITIES, type AlertKind } from '../api.ts'
-import { ALERT_STATUSES, RESOLUTION_FIELDS } from '../models.ts'
+import { RESOLUTION_FIELDS, SEVERITIES, type AlertKind } from '../api.ts'
+import { ALERT_STATUSES } from '../models.ts'
 import { ALERT_STATES } from './schemas.ts'
 
 const { id, text, time, count, flag } = held

@@ -1,16 +1,17 @@
 import type { ServerRoute } from '@hapi/hapi'
 import type Joi from 'joi'
 import type { Registry } from '../../../server/registry.ts'
-import type { AlertKind, StatusRequest } from '../api.ts'
+import type { AlertKind, StatusBody, StatusRequest } from '../api.ts'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
-import { param } from '../../../server/http/input.ts'
+import { bodyOf, idParams, param } from '../../../server/http/input.ts'
 import { listAlerts, listInbox, listTransitions, summarizeAlerts } from './lists.ts'
-import { Alert, RESOLUTION_FIELDS, type AlertResolution } from '../models.ts'
+import { Alert } from '../models.ts'
 import { transitionAlert, noAlert } from './transitions.ts'
 import { presentAlert } from './present.ts'
 import { alertReplies } from './replies.ts'
-import { alertSchemas, idParams } from './schemas.ts'
+import { alertSchemas } from './schemas.ts'
+import { readStatusBody } from './status-body.ts'
 import { showTrends } from './trends.ts'
 
 const route = routesOf('alerts')
@@ -135,21 +136,8 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
         const { server } = request
         const who = caller(request)
         const id = param(request, 'id')
-        const body = (request.payload ?? {}) as {
-          reason?: string | null
-          notes?: string | null
-          snoozed_until?: Date
-          duration_minutes?: number
-          duration_hours?: number
-        } & Partial<Record<keyof AlertResolution, string | null>>
-        const minutes = body.duration_minutes ?? 60 * (body.duration_hours ?? 0)
-        const requested = {
-          to,
-          actor: actorOf(who),
-          reason: body.reason ?? body.notes ?? null,
-          until: body.snoozed_until ?? new Date(Date.now() + minutes * 60_000),
-          ...resolutionIn(body),
-        }
+        const asked = readStatusBody(bodyOf<StatusBody | null>(request))
+        const requested = { to, actor: actorOf(who), ...asked }
         const alert = await server.db.company(who.companyId, async trx => {
           const changed = await transitionAlert(server, trx, id, requested)
           await auditRequest(request, trx, { action: `alert.${to}`, target: { type: 'alert', id } })
@@ -159,10 +147,4 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       },
     })
   }
-}
-
-/** What a body states about the end of an alert; empty if nothing. */
-function resolutionIn(body: Partial<Record<keyof AlertResolution, string | null>>) {
-  const stated = RESOLUTION_FIELDS.flatMap(field => (body[field] ? [[field, body[field]] as const] : []))
-  return stated.length > 0 ? { resolution: Object.fromEntries(stated) as AlertResolution } : {}
 }

@@ -2,15 +2,9 @@ import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
 import { TIMEZONE } from '../../../server/settings/timezones.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
-import { ALERT_STATUSES, type AlertStatus, type RESOLUTION_FIELDS } from '../models.ts'
+import { ALERT_STATUSES, type AlertStatus } from '../models.ts'
 import { kindWords } from './kinds.ts'
-
-export const uuid = Joi.string().guid({ wrapper: false, separator: '-' }).lowercase()
-
-/** A malformed id gets the same reply as an unknown one. */
-const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000'
-export const idParam = uuid.required().failover(UNKNOWN_ID)
-export const idParams = Joi.object({ id: idParam })
+import { statusBodies } from './status-body.ts'
 
 export const INBOX_STATUSES = ['triggered', 'acknowledged'] as const
 
@@ -27,27 +21,6 @@ export const TREND_PERIODS: ReadonlyMap<string, number> = new Map([
   ['90d', 90],
 ])
 
-const MAX_SNOOZE_MINUTES = 525_600
-
-const reason = Joi.string()
-  .trim()
-  .empty('')
-  .allow(null)
-  .max(2_000)
-  .description('Shown in the history, and sent with the end of the alert.')
-
-const transitionFields = {
-  reason,
-  notes: reason.description('Another name for `reason`.'),
-}
-const detail = Joi.string().trim().empty('').allow(null).max(2_000)
-const category = detail.max(100)
-const link = Joi.string()
-  .empty('')
-  .uri({ scheme: ['https', 'http'] })
-  .allow(null)
-  .max(2_000)
-
 const ENDING_EXAMPLE = {
   notes: 'The loader ran late',
   root_cause_category: 'pipeline_failure',
@@ -56,22 +29,8 @@ const ENDING_EXAMPLE = {
   job_run_id: 'run-7',
 }
 
-const oneNote = (body: Joi.ObjectSchema) => body.without('notes', 'reason')
-
-/** What people may state about the end of an alert. */
-const resolutionFields: Record<(typeof RESOLUTION_FIELDS)[number], Joi.Schema> = {
-  action_category: category.description('What was done: `reran_job`, `code_change`.').example('code_change'),
-  action_detail: detail.example('Reverted the release'),
-  root_cause_category: category
-    .description('What it came from: `pipeline_failure`, `schema_change`.')
-    .example('pipeline_failure'),
-  root_cause_detail: detail.example('A file arrived late'),
-  pr_url: link.description('A pull request.').example('https://github.com/example/shop/pull/7'),
-  job_run_id: category.max(200).description('A run of a job.').example('run-7'),
-  external_link: link.description('A ticket.').example('https://tickets.example.com/7'),
-}
-
 export function alertSchemas(kinds: readonly AlertKind[]) {
+  const bodies = statusBodies('Shown in the history, and sent with the end of the alert.')
   const filters = {
     ...pageQuery(),
     severity: queryWords(SEVERITIES),
@@ -118,34 +77,8 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
       ),
       asset_id: filters.asset_id,
     }).without('period', 'days'),
-    transition: oneNote(Joi.object(transitionFields)).allow(null).example({ notes: 'Looking into it' }),
-    ending: oneNote(Joi.object({ ...transitionFields, ...resolutionFields }))
-      .allow(null)
-      .example(ENDING_EXAMPLE)
-      .label('EndAlertRequest'),
-    snooze: oneNote(
-      Joi.object({
-        snoozed_until: Joi.date()
-          .iso()
-          .greater('now')
-          .custom((value: Date, helpers) =>
-            value.getTime() > Date.now() + MAX_SNOOZE_MINUTES * 60_000
-              ? helpers.message({ custom: '{{#label}} must lie within a year' })
-              : value,
-          )
-          .messages({ 'date.greater': '{{#label}} must lie in the future' }),
-        duration_minutes: Joi.number().integer().min(1).max(MAX_SNOOZE_MINUTES),
-        duration_hours: Joi.number()
-          .integer()
-          .min(1)
-          .max(MAX_SNOOZE_MINUTES / 60),
-        ...transitionFields,
-      }).xor('snoozed_until', 'duration_minutes', 'duration_hours'),
-    )
-      .required()
-      .messages({
-        'object.missing': 'Give the end of the snooze: duration_minutes, duration_hours or snoozed_until',
-      })
-      .example({ duration_hours: 24, notes: 'After the release' }),
+    transition: bodies.note.example({ notes: 'Looking into it' }),
+    ending: bodies.end.example(ENDING_EXAMPLE).label('EndAlertRequest'),
+    snooze: bodies.snooze,
   }
 }

@@ -1,7 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
-import { LOCK_RULES } from '../locks.ts'
 import type { Alert, AlertRule } from '../models.ts'
 
 /** Whether an alert is of an asset that one of a rule's owners owns. */
@@ -53,19 +52,4 @@ export async function resolveRuleOwners<Input extends { owners?: string[] | null
   const added = input.owners.filter(owner => !former.has(owner))
   const resolved = await lookup.resolveOwners(trx, added, 'owners')
   return { ...input, owners: [...new Set([...input.owners.filter(owner => former.has(owner)), ...resolved])] }
-}
-
-export async function forgetOwners(trx: Transaction, removed: readonly string[]): Promise<void> {
-  await rows(
-    trx,
-    `with naming as (
-       select id, array(select unnest(owners) except select unnest(cast(:removed as text[]))) as others
-         from alert_rules
-        where company_id = :companyId and owners && cast(:removed as text[])
-        ${LOCK_RULES})
-     update alert_rules r
-        set owners = others, is_active = r.is_active and cardinality(others) > 0, updated_at = now()
-       from naming n where r.company_id = :companyId and r.id = n.id`,
-    { companyId: companyOf(trx), removed: [...removed] },
-  )
 }

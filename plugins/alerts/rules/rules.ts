@@ -93,18 +93,30 @@ export async function deleteRule(trx: Transaction, id: string): Promise<AlertRul
   return rule
 }
 
-export async function forgetAssets(trx: Transaction, assetIds: readonly string[]): Promise<void> {
+export const forgetAssets = (trx: Transaction, assetIds: readonly string[]) =>
+  forgetNamed(trx, 'asset_ids', 'uuid', assetIds)
+
+export const forgetOwners = (trx: Transaction, owners: readonly string[]) =>
+  forgetNamed(trx, 'owners', 'text', owners)
+
+/** Takes what was removed out of a list of rules. A rule whose list is empty then is switched off. */
+async function forgetNamed(
+  trx: Transaction,
+  column: 'asset_ids' | 'owners',
+  type: 'uuid' | 'text',
+  removed: readonly string[],
+): Promise<void> {
   await rows(
     trx,
     `with naming as (
-       select id, array(select unnest(asset_ids) except select unnest(cast(:assetIds as uuid[]))) as others
+       select id, array(select unnest(${column}) except select unnest(cast(:removed as ${type}[]))) as others
          from alert_rules
-        where company_id = :companyId and asset_ids && cast(:assetIds as uuid[])
+        where company_id = :companyId and ${column} && cast(:removed as ${type}[])
         ${LOCK_RULES})
      update alert_rules r
-        set asset_ids = others, is_active = r.is_active and cardinality(others) > 0, updated_at = now()
+        set ${column} = others, is_active = r.is_active and cardinality(others) > 0, updated_at = now()
        from naming n where r.company_id = :companyId and r.id = n.id`,
-    { companyId: companyOf(trx), assetIds: [...assetIds] },
+    { companyId: companyOf(trx), removed: [...removed] },
   )
 }
 

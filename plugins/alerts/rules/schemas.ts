@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { pageQuery, queryBoolean } from '../../../server/http/page.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
 import { kindWords } from '../lifecycle/kinds.ts'
-import { idParam, uuid } from '../lifecycle/schemas.ts'
+import { idParam, uuid } from '../../../server/http/input.ts'
 
 const daysBack = Joi.number().integer().min(1).max(90)
 

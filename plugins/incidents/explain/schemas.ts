@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { held, inData, record, reply } from '../../../server/http/envelopes.ts'
+import { idParam } from '../../../server/http/input.ts'
 import { EVENT_TYPES } from './capsule.ts'
 
 const { text, texts, time } = held
@@ -7,15 +8,8 @@ const ratio = Joi.number().min(0).max(1)
 const list = (item: Joi.Schema) => Joi.array().items(item)
 const TABLE_ID = '0196f1c2-9d2e-7a10-b3c4-5d6e7f8091a2'
 
-/** A malformed id gets the same reply as an unknown one. */
-const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000'
 export const investigationParams = Joi.object({
-  id: Joi.string()
-    .guid({ wrapper: false, separator: '-' })
-    .lowercase()
-    .required()
-    .failover(UNKNOWN_ID)
-    .description('The id of an incident, of an alert, or of a table or source.'),
+  id: idParam.description('The id of an incident, of an alert, or of a table or source.'),
 })
 
 export const explainBody = Joi.object({

@@ -3,7 +3,7 @@ import { actorOf, caller } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import type { StatusRequest } from '../../alerts/api.ts'
+import type { StatusBody, StatusRequest } from '../../alerts/api.ts'
 import { addActivities, type NewActivity } from '../grouping/store.ts'
 import { updateIncidentsOf } from '../jobs.ts'
 import { Incident, type IncidentActivity, type IncidentStatus } from '../models.ts'
@@ -17,25 +17,6 @@ const FROM: Record<StatusRequest['to'], readonly IncidentStatus[]> = {
   dismissed: ['open', 'acknowledged', 'snoozed'],
 }
 
-/** Resolution fields of a body that ends an incident. */
-const RESOLUTION_FIELDS = [
-  'action_category',
-  'action_detail',
-  'root_cause_category',
-  'root_cause_detail',
-  'pr_url',
-  'job_run_id',
-  'external_link',
-] as const
-
-export type StatusBody = {
-  reason?: string | null
-  notes?: string | null
-  snoozed_until?: Date
-  duration_minutes?: number
-  duration_hours?: number
-} & Partial<Record<(typeof RESOLUTION_FIELDS)[number], string | null>>
-
 /**
  * Changes the status of the open alerts of an incident, and then that of the incident. Two transactions: the first holds
  * locks of alerts, which those of incidents come before. Should the second be lost, a job does its work.
@@ -45,12 +26,11 @@ export async function changeIncident(
   request: Request,
   id: string,
   to: StatusRequest['to'],
-  body: StatusBody,
+  body: StatusBody | null,
 ): Promise<void> {
   const { server } = request
+  const { alerts } = server.plugins
   const who = caller(request)
-  const minutes = body.duration_minutes ?? 60 * (body.duration_hours ?? 0)
-  const stated = RESOLUTION_FIELDS.flatMap(field => (body[field] ? [[field, body[field]] as const] : []))
   const changed = await server.db.company(who.companyId, async trx => {
     const { status, mergedInto } = await findIncident(trx, id)
     if (!FROM[to].includes(status))
@@ -62,12 +42,10 @@ export async function changeIncident(
         { status, requested: to },
       )
     const alertIds = await openAlertsOf(trx, id)
-    const ids = await server.plugins.alerts.changeStatus(trx, alertIds, {
+    const ids = await alerts.changeStatus(trx, alertIds, {
       to,
       actor: actorOf(who),
-      reason: body.reason ?? body.notes ?? null,
-      until: body.snoozed_until ?? new Date(Date.now() + minutes * 60_000),
-      ...(stated.length > 0 && { resolution: Object.fromEntries(stated) }),
+      ...alerts.readStatusBody(body),
     })
     await auditRequest(request, trx, {
       action: `incident.${to}`,

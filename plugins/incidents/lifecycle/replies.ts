@@ -129,13 +129,13 @@ const summary = record({
   ended: count.example(6),
   active: count.description('Open, acknowledged and snoozed now.').example(1),
   by_status: record(Object.fromEntries(INCIDENT_STATUSES.map(name => [name, count]))).description(
-    'Of those that are active now, or ended since then.',
+    'Those that are active now, or ended since then.',
   ),
   by_severity: record(Object.fromEntries(SEVERITIES.map(name => [name, count]))).description(
-    'Of those that were opened since then.',
+    'Those that were opened since then.',
   ),
   by_cause: record(Object.fromEntries(SYMPTOMS.map(name => [name, count]))).description(
-    'Of those that were opened since then.',
+    'Those that were opened since then.',
   ),
   alerts: count.description('Alerts in those that were opened since then.').example(31),
   minutes_to_detect: numbers,

@@ -1,14 +1,14 @@
-import type { ServerRoute } from '@hapi/hapi'
+import type { Server, ServerRoute } from '@hapi/hapi'
 import type Joi from 'joi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest, fieldsOf } from '../../../server/http/audit.ts'
-import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
+import { bodyOf, idParams, param, queryOf } from '../../../server/http/input.ts'
 import type { Page } from '../../../server/http/page.ts'
-import type { AlertKind, StatusRequest } from '../../alerts/api.ts'
-import { addComment, changeIncident, patchIncident, type IncidentPatch, type StatusBody } from './actions.ts'
+import type { StatusBody, StatusRequest } from '../../alerts/api.ts'
+import { addComment, changeIncident, patchIncident, type IncidentPatch } from './actions.ts'
 import { listActivities, listIncidents, showIncident } from './lists.ts'
 import { incidentReplies } from './replies.ts'
-import { idParams, incidentSchemas } from './schemas.ts'
+import { incidentSchemas } from './schemas.ts'
 import { summarizeIncidents } from './summary.ts'
 
 const route = routesOf('incidents')
@@ -16,9 +16,9 @@ const base = '/api/v1/sdk/incidents'
 const POLLING =
   'To poll, send the `ETag` of the last reply as `If-None-Match`: an unchanged reply is 304 without a body.'
 
-export function incidentRoutes(kinds: readonly AlertKind[]): ServerRoute[] {
-  const schemas = incidentSchemas(kinds)
-  const replies = incidentReplies(kinds)
+export function incidentRoutes({ plugins: { alerts } }: Server): ServerRoute[] {
+  const schemas = incidentSchemas(alerts)
+  const replies = incidentReplies(alerts.kinds.all())
   return [
     route('GET', base, access.read, {
       description: 'List incidents: alerts that belong together, with their cause',
@@ -48,7 +48,7 @@ export function incidentRoutes(kinds: readonly AlertKind[]): ServerRoute[] {
     }),
     route('GET', `${base}/{id}`, access.read, {
       description: 'Get an incident with its cause, its alerts and its timeline',
-      notes: ['Of one that was merged, `merged_into` names the incident that has its alerts.', POLLING],
+      notes: ['Where it was merged, `merged_into` names the incident that has its alerts.', POLLING],
       validate: { params: idParams },
       response: replies.incident,
       app: { isPolled: true },
@@ -156,7 +156,7 @@ export function incidentRoutes(kinds: readonly AlertKind[]): ServerRoute[] {
       response: replies.incident,
       async handler(request) {
         const id = param(request, 'id')
-        await changeIncident(request, id, to, bodyOf<StatusBody | null>(request) ?? {})
+        await changeIncident(request, id, to, bodyOf<StatusBody | null>(request))
         return inCompany(request, async trx => ({ data: await showIncident(request.server, trx, id) }))
       },
     })

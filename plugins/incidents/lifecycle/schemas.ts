@@ -1,44 +1,15 @@
+import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
+import { uuid } from '../../../server/http/input.ts'
 import { pageQuery, queryInteger, queryWords } from '../../../server/http/page.ts'
-import type { AlertKind } from '../../alerts/api.ts'
 import { INCIDENT_STATUSES } from '../models.ts'
 import { SEVERITIES } from '../severities.ts'
 
-const uuid = Joi.string().guid({ wrapper: false, separator: '-' }).lowercase()
-
-/** A malformed id gets the same reply as an unknown one. */
-const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000'
-export const idParams = Joi.object({ id: uuid.required().failover(UNKNOWN_ID) })
-
-const MAX_SNOOZE_MINUTES = 525_600
 const MAX_POST_MORTEM_CHARACTERS = 50_000
 
-const notes = Joi.string()
-  .trim()
-  .empty('')
-  .allow(null)
-  .max(2_000)
-  .description('Shown in the timeline, and in the history of its alerts.')
-const detail = Joi.string().trim().empty('').allow(null).max(2_000)
-const link = Joi.string()
-  .empty('')
-  .uri({ scheme: ['https', 'http'] })
-  .allow(null)
-  .max(2_000)
-
-const noteFields = { notes, reason: notes.description('Another name for `notes`.') }
-const endFields = {
-  ...noteFields,
-  action_category: detail.max(100).description('What was done: `reran_job`, `code_change`.'),
-  action_detail: detail,
-  root_cause_category: detail.max(100).description('What it came from: `pipeline_failure`, `schema_change`.'),
-  root_cause_detail: detail,
-  pr_url: link.description('A pull request.'),
-  job_run_id: detail.max(200).description('A run of a job.'),
-  external_link: link.description('A ticket.'),
-}
-
-export function incidentSchemas(kinds: readonly AlertKind[]) {
+export function incidentSchemas({ kinds: registry, statusBodies }: Server['plugins']['alerts']) {
+  const kinds = registry.all()
+  const bodies = statusBodies('Shown in the timeline, and in the history of its alerts.')
   const words = new Map(
     kinds.flatMap(({ name, aliases = [] }) => [name, ...aliases].map(word => [word, name] as const)),
   )
@@ -78,35 +49,10 @@ export function incidentSchemas(kinds: readonly AlertKind[]) {
       .required()
       .example({ comment: 'The loader was restarted' })
       .label('CommentRequest'),
-    note: Joi.object(noteFields).without('notes', 'reason').allow(null).example({ notes: 'Looking into it' }),
-    end: Joi.object(endFields)
-      .without('notes', 'reason')
-      .allow(null)
+    note: bodies.note.example({ notes: 'Looking into it' }),
+    end: bodies.end
       .example({ notes: 'The loader ran late', root_cause_category: 'pipeline_failure' })
       .label('EndIncidentRequest'),
-    snooze: Joi.object({
-      snoozed_until: Joi.date()
-        .iso()
-        .greater('now')
-        .custom((value: Date, helpers) =>
-          value.getTime() > Date.now() + MAX_SNOOZE_MINUTES * 60_000
-            ? helpers.message({ custom: '{{#label}} must lie within a year' })
-            : value,
-        )
-        .messages({ 'date.greater': '{{#label}} must lie in the future' }),
-      duration_minutes: Joi.number().integer().min(1).max(MAX_SNOOZE_MINUTES),
-      duration_hours: Joi.number()
-        .integer()
-        .min(1)
-        .max(MAX_SNOOZE_MINUTES / 60),
-      ...noteFields,
-    })
-      .xor('snoozed_until', 'duration_minutes', 'duration_hours')
-      .without('notes', 'reason')
-      .required()
-      .messages({
-        'object.missing': 'Give the end of the snooze: duration_minutes, duration_hours or snoozed_until',
-      })
-      .example({ duration_hours: 24, notes: 'After the release' }),
+    snooze: bodies.snooze,
   }
 }

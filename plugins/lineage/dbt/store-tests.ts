@@ -36,6 +36,14 @@ interface StoredCheck {
   columnTags: Record<string, string[]>
 }
 
+/** The tests of a project. */
+interface ReportedTests {
+  project: DbtProject
+  tests: readonly DbtTest[]
+  /** The ids of tables by the ids of dbt. */
+  tableIds: ReadonlyMap<string, string>
+}
+
 /**
  * Stores the tests of a project with their last results, raises alerts for those that fail, and resolves those of tests
  * that pass again or are gone. An older result never replaces a newer one. The caller holds the lock of the source.
@@ -44,16 +52,13 @@ export async function storeTests(
   server: Server,
   trx: Transaction,
   source: Source,
-  {
-    project,
-    tests,
-    tableIds,
-  }: { project: DbtProject; tests: readonly DbtTest[]; tableIds: Map<string, string> },
+  reported: ReportedTests,
 ): Promise<StoredTests> {
   const { alerts } = server.plugins
+  const { project, tests } = reported
   const removed = await removeMissing(trx, source, project.name, tests)
   await alerts.resolveAll(trx, externalCheckFailed.name, removed, 'The test is in the project no more')
-  const updated = await upsertTests(trx, source, { project, tests, tableIds })
+  const updated = await upsertTests(trx, source, reported)
   const passing = updated.filter(({ status }) => status === 'pass').map(({ id }) => id)
   await alerts.resolveAll(trx, externalCheckFailed.name, passing, 'The test passes')
   const failing = updated.filter(({ status }) => status === 'fail' || status === 'warn')
@@ -90,11 +95,7 @@ async function removeMissing(
 async function upsertTests(
   trx: Transaction,
   source: Source,
-  {
-    project,
-    tests,
-    tableIds,
-  }: { project: DbtProject; tests: readonly DbtTest[]; tableIds: Map<string, string> },
+  { project, tests, tableIds }: ReportedTests,
 ): Promise<StoredCheck[]> {
   const given = tests.map(({ result, ...test }) => {
     const place = project.relations.get(test.relation ?? '')?.place

@@ -2081,9 +2081,9 @@ export interface AcknowledgeAlertRequest {
 
 export interface AcknowledgeIncidentRequest {
   /** Shown in the timeline, and in the history of its alerts. */
-  notes?: string | null
-  /** Another name for `notes`. */
   reason?: string | null
+  /** Another name for `reason`. */
+  notes?: string | null
 }
 
 export interface AcknowledgeSchemaChangesRequest {
@@ -2756,7 +2756,7 @@ export interface AssetOwner {
   name: string
   email: string | null
   /** Who named the owner. */
-  origin: 'manual' | 'dbt' | 'comment'
+  origin: 'manual' | 'dbt' | 'openlineage' | 'comment'
   /** What the owner is set for; null for the asset itself. */
   inherited_from: {
     type: 'tag' | 'schema' | 'source'
@@ -4605,9 +4605,9 @@ export interface EndAlertRequest {
 
 export interface EndIncidentRequest {
   /** Shown in the timeline, and in the history of its alerts. */
-  notes?: string | null
-  /** Another name for `notes`. */
   reason?: string | null
+  /** Another name for `reason`. */
+  notes?: string | null
   /** What was done: `reran_job`, `code_change`. */
   action_category?: string | null
   action_detail?: string | null
@@ -4755,7 +4755,7 @@ export interface FinishedRun {
   asset_id: string
   /** Percent. */
   progress: number
-  /** Of a completed job. */
+  /** What a completed job found. */
   result: Record<string, unknown> | null
   /** Of a failed job. */
   error: {
@@ -5266,7 +5266,7 @@ export interface IncidentSummary {
   ended: number
   /** Open, acknowledged and snoozed now. */
   active: number
-  /** Of those that are active now, or ended since then. */
+  /** Those that are active now, or ended since then. */
   by_status: {
     open: number
     acknowledged: number
@@ -5274,13 +5274,13 @@ export interface IncidentSummary {
     resolved: number
     dismissed: number
   }
-  /** Of those that were opened since then. */
+  /** Those that were opened since then. */
   by_severity: {
     info: number
     warning: number
     critical: number
   }
-  /** Of those that were opened since then. */
+  /** Those that were opened since then. */
   by_cause: {
     connection: number
     drift: number
@@ -5356,7 +5356,7 @@ export interface Job {
   asset_id: string
   /** Percent. */
   progress: number
-  /** Of a completed job. */
+  /** What a completed job found. */
   result: null | DiscoveryOutcome | RefreshOutcome | CheckOutcome | ProfileOutcome | WatchOutcome
   /** Of a failed job. */
   error: {
@@ -7241,9 +7241,9 @@ export interface SnoozeIncidentRequest {
   duration_minutes?: number
   duration_hours?: number
   /** Shown in the timeline, and in the history of its alerts. */
-  notes?: string | null
-  /** Another name for `notes`. */
   reason?: string | null
+  /** Another name for `reason`. */
+  notes?: string | null
 }
 
 export interface SnowflakeConnection {
@@ -8585,7 +8585,7 @@ export type PreviewedAlert = Alert & {
 export type QueuedDelivery = LastDelivery & {
   /** Null for a test. */
   alert_id: string | null
-  /** Of a message about an incident. */
+  /** The incident that the message is about, if it is about one. */
   incident_id: string | null
   destination_id: string
   rule_ids: string[]

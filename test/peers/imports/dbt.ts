@@ -17,10 +17,21 @@ interface Teardown {
 /** Runs all tests of the file. @returns the status of each by its name: pass, warn, fail or error */
 export type RunDbt = () => Promise<Map<string, string>>
 
+/** The files of every project, by their paths, as objects: YAML reads JSON. */
+export function projectFiles({ host, port, user, password }: TestCluster, database: string) {
+  const output = {
+    ...{ type: 'postgres', host, port, user, password, dbname: database, schema: 'public', threads: 2 },
+  }
+  return {
+    'dbt_project.yml': { name: 'shop', version: '1.0.0', profile: 'shop', 'model-paths': ['models'] },
+    'profiles.yml': { shop: { target: 'test', outputs: { test: output } } },
+  }
+}
+
 /** @param properties the properties file, as text; YAML reads JSON */
 export async function makeDbtProject(
   t: Teardown,
-  { host, port, user, password }: TestCluster,
+  cluster: TestCluster,
   database: string,
   properties: string,
 ): Promise<RunDbt> {
@@ -28,19 +39,8 @@ export async function makeDbtProject(
   const home = await mkdtemp(join(tmpdir(), 'dbt-'))
   t.teardown(() => rm(home, { recursive: true, force: true }))
   await mkdir(join(home, 'models'))
-  const output = {
-    type: 'postgres',
-    host,
-    port,
-    user,
-    password,
-    dbname: database,
-    schema: 'public',
-    threads: 2,
-  }
   const files = {
-    'dbt_project.yml': { name: 'shop', version: '1.0.0', profile: 'shop', 'model-paths': ['models'] },
-    'profiles.yml': { shop: { target: 'test', outputs: { test: output } } },
+    ...projectFiles(cluster, database),
   }
   for (const [name, content] of Object.entries(files))
     await writeFile(join(home, name), JSON.stringify(content))
