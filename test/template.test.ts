@@ -298,7 +298,7 @@ await t.test('the package of the copy is an extension of an installed server', a
   t.notOk(pid !== 0 && isPostmasterAlive(pid, cluster), 'the database is stopped too')
 })
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a reply has the shape that the test expects, or the test fails
+// oxlint-disable-next-line typescript/no-explicit-any -- a reply has the shape that the test expects, or the test fails
 type Body = any
 
 /** Starts the installed server on a free port, with its embedded database. */

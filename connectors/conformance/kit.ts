@@ -11,7 +11,7 @@ import type { GroupReport } from './report.ts'
 
 /** The part of a test that the kit uses; tap's `Test` and node:test's `TestContext` both have it. */
 export interface ConformanceTest {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the callback's argument differs between test runners
+  // oxlint-disable-next-line typescript/no-explicit-any -- the callback's argument differs between test runners
   test(name: string, options: { skip?: string }, run: (t: any) => Promise<void>): Promise<unknown>
   /** Marks the test as having asserted something; tap counts assertions. */
   pass?(message: string): unknown

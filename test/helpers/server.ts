@@ -19,7 +19,7 @@ interface Teardown {
 /** What a request gave. */
 export interface Reply {
   status: number
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test knows the shape it expects, and fails where it is another
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test knows the shape it expects, and fails where it is another
   body: any
   headers: Record<string, unknown>
 }

@@ -14,7 +14,7 @@ import {
   type NotifiedDestination,
   type Recipient,
 } from '../rules/recipients.ts'
-import { composeBody } from '../destinations/registry.ts'
+import { composeBody } from '../delivery/compose.ts'
 import { takesIncident } from './grouping.ts'
 import type { IncidentPart } from '../destinations/payload.ts'
 

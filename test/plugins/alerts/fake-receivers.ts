@@ -1,7 +1,7 @@
 /** Receivers that take and refuse what the places of the built-in types do, by what is published about them. */
 import type { Behaviour, Received } from '../../helpers/receiver.ts'
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the bodies are looked at as what they are
+// oxlint-disable-next-line typescript/no-explicit-any -- the bodies are looked at as what they are
 type Json = any
 
 type Judge = (request: Received, body: Json) => [status: number, body: string]

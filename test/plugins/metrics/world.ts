@@ -32,7 +32,7 @@ export interface AlertRow {
   title: string
   change: string | null
   occurrences: number
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test knows the details that it expects
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test knows the details that it expects
   details: any
 }
 

@@ -211,7 +211,11 @@ for (const [name, statement, at, problem] of TAMPERINGS) {
     await add(who, Array(4).fill({ action: 'thing.done', target: { type: 'thing', id: '1' } }))
     t.match(await verify(who), { is_whole: true, entries: 5 })
     await query('set session_replication_role = replica')
-    await query(statement, [who.companyId]).finally(() => query('set session_replication_role = origin'))
+    try {
+      await query(statement, [who.companyId])
+    } finally {
+      await query('set session_replication_role = origin')
+    }
     t.match(await verify(who), { is_whole: false, broken_at: at, problem })
   })
 }

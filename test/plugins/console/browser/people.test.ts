@@ -189,11 +189,13 @@ function readAuditLog({ app, world, openAs, ready, violationsOf }: Stage) {
     await page.getByText(/^The log is whole/).waitFor()
     t.strictSame(await violationsOf(page), [])
     await app.query('set session_replication_role = replica')
-    await app
-      .query(`update audit_log set actor = 'cli' where company_id = $1 and sequence = 3`, [
+    try {
+      await app.query(`update audit_log set actor = 'cli' where company_id = $1 and sequence = 3`, [
         world.tenant.companyId,
       ])
-      .finally(() => app.query('set session_replication_role = origin'))
+    } finally {
+      await app.query('set session_replication_role = origin')
+    }
     await page.getByRole('button', { name: 'Verify the log' }).click()
     await page.getByText('The log was tampered with at entry 3').waitFor()
     t.strictSame(await violationsOf(page), [])
