@@ -590,11 +590,7 @@ t.test('the top level holds the seven folders and what npm, TypeScript and reade
   const entries = readdirSync(root)
   t.strictSame(strayEntries(entries), [])
   for (const folder of topLevel.slice(0, 7)) t.ok(entries.includes(folder), folder)
-  t.strictSame(
-    strayEntries(['src', 'server', '.ci', 'knexfile.ts']),
-    ['src', 'knexfile.ts'],
-    'it can fail',
-  )
+  t.strictSame(strayEntries(['src', 'server', '.ci', 'knexfile.ts']), ['src', 'knexfile.ts'], 'it can fail')
 })
 
 t.test('the sources were read, and the engines found', async t => {
