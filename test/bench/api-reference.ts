@@ -33,7 +33,7 @@ const RULES_AS_JSON = `
 const ASSET = `
   select t.id, t.qualified_name, t.kind, s.name as source, t.catalog_name, t.schema_name, t.name, t.description, t.comment,
     t.is_active, t.absence, t.read_error, t.column_count, t.estimated_rows, t.constraints, t.columns, t.column_tags, t.tags,
-    t.created_at, t.updated_at, q.*, f.*, c.worst, l.*
+    t.created_at, t.updated_at, q.*, f.*, c.worst, l.*, o.owners
   from tables t join sources s on s.id = t.source_id
   cross join lateral (
     select count(*) filter (where status in ('pass', 'warning')) as passing,
@@ -58,6 +58,31 @@ const ASSET = `
     select last_at, last_checks, last_statements, last_rows, last_bytes, last_milliseconds
     from scan_costs where company_id = $1 and table_id = t.id order by day desc limit 1
   ) l on true
+  cross join lateral (
+    select coalesce(json_agg(json_build_object('type', case when tm.id is not null then 'team'
+          when u.id is not null then 'user' when r.email is not null then 'email' else 'name' end,
+        'id', coalesce(tm.id, u.id), 'name', coalesce(tm.name, nullif(u.full_name, ''), u.email, r.email, r.name),
+        'email', case when tm.id is null then coalesce(u.email, r.email) end, 'origin', r.origin,
+        'inherited_from', case when r.level <> 'own' then json_build_object('type', r.level, 'name', r.subject) end
+      )), '[]') as owners
+    from (
+      select o.*, level.*, rank() over (order by level.depth,
+        array_position(array['manual', 'dbt', 'openlineage', 'comment'], o.origin)) as place
+      from ownerships o cross join lateral (
+        select case when o.table_id is not null then 1 when o.tag = any(t.tags) then 2 when o.schema_name is not null then 3
+            when o.source_id is not null then 4 else 5 end as depth,
+          case when o.table_id is not null then 'own' when o.tag is not null then 'tag'
+            when o.schema_name is not null then 'schema' else 'source' end as level,
+          coalesce(o.tag, o.catalog_name || '.' || o.schema_name, s.name) as subject
+      ) level
+      where o.company_id = $1 and (o.table_id = t.id or o.tag = any(t.tags || s.tags)
+        or o.source_id = t.source_id and o.table_id is null
+          and (o.schema_name is null or (o.catalog_name, o.schema_name) = (t.catalog_name, t.schema_name)))
+    ) r
+    left join users u on u.company_id = $1 and (u.id = r.user_id or u.email = r.email)
+    left join teams tm on tm.company_id = $1 and (tm.id = r.team_id or lower(tm.name) = lower(r.name))
+    where r.place = 1
+  ) o
   where t.company_id = $1 and t.id = $2`
 
 interface RuleRow {
@@ -177,6 +202,7 @@ function assetOf(row: AssetRow): object {
     },
     quality: { status, passing, failing, error },
     schema_change_status: [null, 'low', 'medium', 'high'][row.worst ?? 0] ?? 'none',
+    owners: row.owners,
     last_scan:
       row.last_at === null
         ? null

@@ -29,6 +29,11 @@ const OUTER: Record<string, string[]> = {
     'test/plugins/freshness/engines*.test.ts',
     'test/engines.test.ts',
   ],
+  'pages and messages for people without a console': [
+    'test/plugins/badges/badges.test.ts',
+    'test/plugins/public/{magic-login,unsubscribe}.test.ts',
+    'test/plugins/alerts/destinations/email.test.ts',
+  ],
   documents: ['test/plugins/public/docs*.test.ts', 'test/server/openapi/lint.test.ts'],
   'a browser': ['test/plugins/public/**/*browser.test.ts', 'test/plugins/console/browser/*.test.ts'],
   'what is written from the description of the API': ['test/plugins/public/client/operations.test.ts'],
@@ -38,10 +43,12 @@ const OUTER: Record<string, string[]> = {
     'test/server/embedded/embedded.test.ts',
     'test/server/security/rotate.test.ts',
     'test/plugins/{freshness/freshness-command,metrics/detect-command,scans/check-command}.test.ts',
-    'test/plugins/alerts/delivery/{fairness,interrupted}.test.ts',
+    'test/plugins/{monitors/commands,profiles/profile-command}.test.ts',
+    'test/plugins/alerts/delivery/{auto-disable,fairness,interrupted}.test.ts',
+    'test/server/process/stop.test.ts',
   ],
   'an OpenID provider': [
-    'test/plugins/auth/oauth/{oauth,faults}.test.ts',
+    'test/plugins/auth/oauth/{oauth,faults,links}.test.ts',
     'test/plugins/console/browser/oauth.test.ts',
   ],
   'random histories that are held against a model': [
@@ -49,8 +56,15 @@ const OUTER: Record<string, string[]> = {
     'test/plugins/alerts/lifecycle/deadlocks.test.ts',
     'test/plugins/catalog/discovery/privileges.test.ts',
     'test/plugins/metrics/groups.test.ts',
-    'test/plugins/catalog/drift/{constraint-properties,postgresql,recorded-alerts}.test.ts',
+    'test/plugins/catalog/drift/{constraint-changes,constraint-properties,postgresql,recorded-alerts,schema}.test.ts',
     'test/plugins/contracts/yaml.test.ts',
+  ],
+  'histories that something is learnt or grouped from': [
+    'test/plugins/metrics/feedback.test.ts',
+    'test/plugins/validity/{auto,baseline,feedback}.test.ts',
+    'test/plugins/incidents/{grouping,messages}.test.ts',
+    'test/plugins/scans/by-hand.test.ts',
+    'test/plugins/catalog/discovery/discovery-between.test.ts',
   ],
   'full matrices of faults': [
     'test/connectors/conformance.test.ts',
@@ -60,7 +74,12 @@ const OUTER: Record<string, string[]> = {
     'test/server/extensions.test.ts',
     'test/server/telemetry/{log-watch,observability}.test.ts',
   ],
-  'many generated rows': [
+  'many tables, checks or rows': [
+    'test/plugins/catalog/unwatched.test.ts',
+    'test/plugins/contracts/enforcement/exchange.test.ts',
+    'test/plugins/monitors/{many-checks,round-trip}.test.ts',
+    'test/plugins/profiles/{engines,many-columns}.test.ts',
+    'test/plugins/watch/batches.test.ts',
     'test/migrations.test.ts',
     'test/plugins/alerts/api-plans.test.ts',
     'test/plugins/metrics/many-groups.test.ts',
@@ -69,6 +88,7 @@ const OUTER: Record<string, string[]> = {
   'demos beside the one that every start makes': [
     'test/plugins/auth/sign-in/demo-sessions.test.ts',
     'test/plugins/preferences/{demo,demo-elsewhere}.test.ts',
+    'test/plugins/demo/demo.test.ts',
   ],
   'the template, packing and installing': ['test/{plugin-template,template}.test.ts'],
 }

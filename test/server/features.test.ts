@@ -2,6 +2,7 @@
 import t from 'tap'
 import { manifest } from '../../server/manifest.ts'
 import { startServer } from '../helpers/server.ts'
+import { share } from '../helpers/share.ts'
 
 /** Features to leave out, a path that goes with them, and features that need them. */
 const cases = [
@@ -25,7 +26,7 @@ const cases = [
   { feature: 'contracts', path: '/api/v1/sdk/contracts', dependents: ['impact'] },
 ]
 
-for (const { feature, path, dependents } of cases) {
+for (const { feature, path, dependents } of share(cases, 'features left out')) {
   t.test(`the server starts without ${feature}`, async t => {
     const left = manifest.plugins.filter(
       plugin => ![feature, ...dependents].includes((plugin as { name: string }).name),
