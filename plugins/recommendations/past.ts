@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../connectors/catalog.ts'
 import { replayCadence, type ReplayedCadence } from './cadence.ts'
 import type { TableEvidence } from './rules/evidence.ts'
+import type { TriedReference } from '../referential/api.ts'
 import type { IdentifiedSuggestion } from './rules/suggest.ts'
 
 /** How far back a recommendation is tried. */
@@ -77,7 +78,7 @@ export async function computePast(
   const ofColumn = column === null ? {} : { column_name: column }
   if (kind === 'referential' && parent) {
     const pair = { child: table, childColumn: column!, parent: parent.table, parentColumn: parent.column }
-    return describeOrphans((await referential.dryRun(companyId, { sourceId, ...pair })) as TriedReference)
+    return describeOrphans(await referential.dryRun(companyId, { sourceId, ...pair }))
   }
   if (kind === 'freshness') {
     if (column === null)
@@ -137,12 +138,6 @@ function thin(points: readonly PastPoint[]): PastPoint[] {
   return [...earlier.slice(-MAX_POINTS), ...points.slice(-MAX_POINTS)]
 }
 
-interface TriedReference {
-  status: string
-  orphan_count: number | null
-  error_message: string | null
-}
-
 /** Only the present of a reference is known: rows of the parent may have been added later. */
 function describeOrphans({
   status,
@@ -152,7 +147,7 @@ function describeOrphans({
   const why = 'which parents there were in the past is not known'
   if (status === 'error') return unknownPast(`It cannot be measured: ${error ?? 'the source gave no value'}`)
   if (status === 'pass') return unknownPast(`There are no orphans now; ${why}`, 0)
-  return unknownPast(`There are ${orphans ?? 'some'} orphans now; ${why}`, 1)
+  return unknownPast(`There are ${orphans} orphans now; ${why}`, 1)
 }
 
 /** The hours in which the number of rows grew are the updates of a table. */

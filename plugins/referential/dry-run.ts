@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { tablePath } from '../../connectors/catalog.ts'
 import { columnsOf } from '../../server/http/fields.ts'
-import type { ReferenceTrial } from './api.ts'
+import type { ReferenceTrial, TriedReference } from './api.ts'
 import { configureCheck } from './create.ts'
 import { checkFields, type NewCheck } from './fields.ts'
 import { judgeOutcome } from './judge.ts'
@@ -19,7 +19,7 @@ export async function dryRunCheck(
   server: Server,
   companyId: string,
   body: ReferentialDryRun,
-): Promise<object> {
+): Promise<TriedReference & { sql: unknown }> {
   const { source, child, parent } = await configureCheck(server, companyId, body.asset_id, body)
   const check = {
     ...NO_LIMITS,
@@ -47,7 +47,7 @@ export function dryRunReference(
   server: Server,
   companyId: string,
   { sourceId, child, childColumn, parent, parentColumn }: ReferenceTrial,
-): Promise<object> {
+): Promise<TriedReference> {
   const body = {
     asset_id: sourceId,
     ...{ child_table_path: tablePath(child), child_column_name: childColumn },

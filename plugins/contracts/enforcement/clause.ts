@@ -43,6 +43,8 @@ export type Demand =
   | { of: 'primary_key'; columns: readonly string[] }
   | { of: 'option'; option: string; value: unknown }
   | { of: 'quality'; rule: ContractNode }
+  /** Every value is in the column of the other table, by the contract's names for the database. */
+  | { of: 'reference'; parentTable: string; parentColumn: string }
   | { of: 'freshness'; property: string; seconds: number }
   | { of: 'nothing'; reason: string }
 

@@ -8,7 +8,8 @@ import {
   type Demand,
   type Domain,
 } from './clause.ts'
-import { customProperty, nodes, textOf } from './document.ts'
+import { customProperty, nodes, physicalName, textOf } from './document.ts'
+import { readReference } from './relationships.ts'
 import { listAgreements } from './sla.ts'
 
 /** Clauses of one contract: each costs a row, and some a check. */
@@ -62,7 +63,7 @@ export function listClauses(
   for (const [index, object] of nodes(contract.schema).entries()) {
     const table = physicalName(object)
     const part = { node: object, path: `/schema/${index}`, table, column: null }
-    listOfObject(part, add, { isWideDate, extras: extraPolicy(object) ?? ofContract })
+    listOfObject(part, add, { contract, isWideDate, extras: extraPolicy(object) ?? ofContract })
   }
   for (const { path, title, table, column, demand } of listAgreements(contract))
     add({ path, table: table ?? '', column }, 'sla', title, demand, {
@@ -82,10 +83,6 @@ type Add = (
   more?: { severity?: ClauseSeverity; key?: string; path?: string },
 ) => void
 
-function physicalName(node: ContractNode): string {
-  return textOf(node.physicalName) ?? textOf(node.name) ?? ''
-}
-
 /** `extraColumns: allow` or `fail`, a custom property of a contract or an object. */
 function extraPolicy(node: ContractNode): 'allow' | 'fail' | undefined {
   const given = customProperty(node, 'extraColumns')
@@ -100,7 +97,13 @@ const TABLE_KINDS = new Map<string, TableKind>([
   ['external table', 'external_table'],
 ])
 
-function listOfObject(part: Part, add: Add, terms: { isWideDate: boolean; extras: 'allow' | 'fail' }): void {
+/** What parts are read with. */
+interface Terms {
+  contract: ContractNode
+  isWideDate: boolean
+}
+
+function listOfObject(part: Part, add: Add, terms: Terms & { extras: 'allow' | 'fail' }): void {
   const { node: object, path, table } = part
   add(part, 'table', `${table} exists`, { of: 'table' })
   const kind = textOf(object.physicalType)
@@ -124,10 +127,10 @@ function listOfObject(part: Part, add: Add, terms: { isWideDate: boolean; extras
   for (const [index, property] of properties.entries()) {
     const column = physicalName(property)
     const place = { node: property, path: `${path}/properties/${index}`, table, column }
-    listOfProperty(place, add, { isWideDate: terms.isWideDate, isInKey: key.includes(column) })
+    listOfProperty(place, add, { ...terms, isInKey: key.includes(column) })
   }
   for (const [index, relationship] of nodes(object.relationships).entries())
-    addRelationship(part, add, relationship, index)
+    addRelationship(part, add, terms.contract, { relationship, index })
   addQuality(part, add)
 }
 
@@ -135,7 +138,7 @@ function positionOf({ primaryKeyPosition: position }: ContractNode): number {
   return typeof position === 'number' && position > 0 ? position : Number.MAX_SAFE_INTEGER
 }
 
-function listOfProperty(part: Part, add: Add, terms: { isWideDate: boolean; isInKey: boolean }): void {
+function listOfProperty(part: Part, add: Add, terms: Terms & { isInKey: boolean }): void {
   const { node: property, table, column } = part
   const name = `${table}.${column}`
   add(part, 'column', `${name} exists`, { of: 'column' })
@@ -177,18 +180,28 @@ function listOfProperty(part: Part, add: Add, terms: { isWideDate: boolean; isIn
       { key: 'nested', path: property.items === undefined ? '/properties' : '/items' },
     )
   for (const [index, relationship] of nodes(property.relationships).entries())
-    addRelationship(part, add, relationship, index)
+    addRelationship(part, add, terms.contract, { relationship, index })
   addQuality(part, add)
 }
 
-function addRelationship(part: Part, add: Add, relationship: ContractNode, index: number): void {
+function addRelationship(
+  part: Part,
+  add: Add,
+  contract: ContractNode,
+  { relationship, index }: { relationship: ContractNode; index: number },
+): void {
   const to = [relationship.to].flat().map(shortText).join(', ')
-  const from = part.column === null ? part.table : `${part.table}.${part.column}`
+  const reference = readReference(contract, relationship, part)
+  const isKnown = 'column' in reference
+  const column = isKnown ? reference.column : part.column
+  const from = column === null ? part.table : `${part.table}.${column}`
   add(
-    part,
+    { ...part, column },
     'relationship',
     `${from} refers to ${to}`,
-    { of: 'nothing', reason: 'relationships are not checked: create a referential check' },
+    isKnown
+      ? { of: 'reference', parentTable: reference.parentTable, parentColumn: reference.parentColumn }
+      : { of: 'nothing', reason: reference.reason },
     { key: 'relationship', path: `/relationships/${index}`, severity: 'warning' },
   )
 }

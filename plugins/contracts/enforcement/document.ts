@@ -9,6 +9,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 
+/** What the database calls an object or a property. */
+export function physicalName(node: ContractNode): string {
+  return textOf(node.physicalName) ?? textOf(node.name) ?? ''
+}
+
 /** The value of a custom property of a contract, an object or a property. */
 export function customProperty(node: ContractNode, name: string): unknown {
   return nodes(node.customProperties).find(({ property }) => property === name)?.value

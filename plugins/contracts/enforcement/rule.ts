@@ -3,7 +3,7 @@ import type { Dialect } from '../../../connectors/dialect.ts'
 
 /** A check that tells whether a clause holds: its kind, and the body that creates it. */
 export interface WantedCheck {
-  kind: 'validity' | 'freshness'
+  kind: 'validity' | 'freshness' | 'referential'
   body: Record<string, unknown>
 }
 

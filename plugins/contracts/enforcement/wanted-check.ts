@@ -36,6 +36,21 @@ export async function wantedCheckOf(
         is_active: true,
       },
     }
+  const general = {
+    name: `${contract}: ${clause.title}`.slice(0, MAX_NAME_LENGTH).toWellFormed(),
+    severity: clause.severity,
+    is_active: true,
+  }
+  if (demand.of === 'reference')
+    return {
+      kind: 'referential',
+      body: {
+        child_column_name: target.column,
+        parent_table_path: demand.parentTable,
+        parent_column_name: demand.parentColumn,
+        ...general,
+      },
+    }
   const rule = ruleOf(clause, target)
   if ('reason' in rule) return rule
   const { column_name: column, query, ...others } = rule
@@ -46,9 +61,7 @@ export async function wantedCheckOf(
     body: {
       ...others,
       ...(column !== undefined && { column_name: column }),
-      name: `${contract}: ${clause.title}`.slice(0, MAX_NAME_LENGTH).toWellFormed(),
-      severity: clause.severity,
-      is_active: true,
+      ...general,
     },
   }
 }

@@ -58,7 +58,7 @@ export async function testContract(
     signal.throwIfAborted()
     const binding = bindings.get(name)
     if (!binding || 'missing' in binding) continue
-    for (const [clause, verdict] of await measureClauses(server, source, binding, some))
+    for (const [clause, verdict] of await measureClauses(server, source, { binding, bindings }, some))
       verdicts.set(clause, verdict)
   }
   const tested = clauses.map((clause): TestedClause => {
@@ -117,13 +117,17 @@ function undiscovered({ name }: TableInfo): Table {
   return { id: '', name } as Table
 }
 
-/** Measures clauses of one table. */
+/** A table that was found. */
+type FoundTable = Extract<Binding, { info: TableInfo }>
+
+/** Measures clauses of one table. @param tables it, and those that its columns may refer to */
 async function measureClauses(
   server: Server,
   source: Source,
-  { table, info }: { table: Table; info: TableInfo },
+  tables: { binding: FoundTable; bindings: Bindings },
   clauses: readonly Clause[],
 ): Promise<Map<Clause, ClauseVerdict>> {
+  const { table, info } = tables.binding
   const verdicts = new Map<Clause, ClauseVerdict>()
   const pending = (clause: Clause, reason: string) => verdicts.set(clause, { status: 'pending', reason })
   if (table.id === '') {
@@ -148,6 +152,10 @@ async function measureClauses(
       verdicts.set(clause, { status, reason: found.reason })
       continue
     }
+    if (wanted.kind === 'referential') {
+      verdicts.set(clause, await measureReference(server, source, tables, clause))
+      continue
+    }
     const check = await configureRule(server, { source, table }, body).catch(refusalOf)
     if (typeof check === 'string')
       verdicts.set(clause, { status: 'not_enforced', reason: `its check was refused: ${check}` })
@@ -160,6 +168,30 @@ async function measureClauses(
   )
   rules.forEach(({ clause, limit }, place) => verdicts.set(clause, verdictOf(outcomes[place]!, limit)))
   return verdicts
+}
+
+async function measureReference(
+  server: Server,
+  source: Source,
+  { binding, bindings }: { binding: FoundTable; bindings: Bindings },
+  { demand, column }: Clause,
+): Promise<ClauseVerdict> {
+  if (demand.of !== 'reference') return NOT_JUDGED
+  const parent = bindings.get(demand.parentTable)
+  if (!parent || 'missing' in parent)
+    return { status: 'not_enforced', reason: `there is no table ${demand.parentTable}` }
+  const trial = {
+    ...{ sourceId: source.id, child: binding.info, parent: parent.info },
+    childColumn: findColumn(binding.info, column ?? '')?.name ?? '',
+    parentColumn: findColumn(parent.info, demand.parentColumn)?.name ?? demand.parentColumn,
+  }
+  const tried = await server.plugins.referential.dryRun(source.companyId, trial).catch(refusalOf)
+  if (typeof tried === 'string') return { status: 'not_enforced', reason: `its check was refused: ${tried}` }
+  if (tried.status === 'error')
+    return { status: 'pending', reason: `its check could not run: ${tried.error_message}` }
+  return tried.status === 'pass'
+    ? { status: 'passing', reason: null }
+    : { status: 'failing', reason: `${tried.orphan_count} of ${tried.total_child_rows} rows have no parent` }
 }
 
 async function configureRule(

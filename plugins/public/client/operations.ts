@@ -3412,7 +3412,7 @@ export interface ContractClause {
   /** The table in the catalog. */
   asset_id: string | null
   /** The kind of the check that tells; null if the catalog does. */
-  check_kind: 'validity' | 'freshness' | null
+  check_kind: 'validity' | 'freshness' | 'referential' | null
   /** As the endpoints of its kind take it. */
   check_id: string | null
 }

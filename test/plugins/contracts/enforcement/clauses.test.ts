@@ -105,7 +105,7 @@ t.test('what is no clause of tables says why', async t => {
   t.match(reasons, [
     ['events is a topic', /no kind of table/],
     ['events.body has the nested fields of the contract', /not looked into/],
-    ['events.parent refers to orders.id', /referential check/],
+    ['events.parent refers to orders.id', /no column orders\.id: create a referential check/],
   ])
 })
 

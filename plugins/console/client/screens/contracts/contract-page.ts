@@ -121,7 +121,7 @@ function ClauseTitle({
   clause: Clause
 }) {
   if (table === null) return html`<bdi>${title}</bdi>`
-  const isCheck = check !== null && check_kind === 'validity'
+  const isCheck = check !== null && check_kind !== 'freshness'
   const tab = kind === 'sla' ? 'freshness' : 'columns'
   return html`<a href=${withQuery(tableAddress(table), isCheck ? { check } : { tab })}
     ><bdi>${title}</bdi></a
