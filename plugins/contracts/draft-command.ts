@@ -6,8 +6,8 @@ import { withoutControls } from '../../server/cli/terminal-text.ts'
 
 const HELP = `
 <table> is a qualified name, <source>.<database>.<schema>.<table>, or an id; a source gives a contract of its tables.
-Types, keys and descriptions come from the catalog, tags become the classification, and the checks that there are become
-quality rules and service levels.
+Types, keys and descriptions come from the catalog, tags become the classification, the checks that there are become
+quality rules and service levels, and what all rows keep in the latest profile is promised too.
 
   tidemark contracts draft shop.shop.public.orders > orders.odcs.yaml`
 

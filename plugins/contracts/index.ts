@@ -26,7 +26,17 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Data contracts of the Open Data Contract Standard: validated without a sign-in, and enforced on sources. */
 export const contracts: Plugin<undefined> = {
   name: 'contracts',
-  dependencies: ['auth', 'alerts', 'catalog', 'scans', 'validity', 'referential', 'freshness', 'badges'],
+  dependencies: [
+    'auth',
+    'alerts',
+    'catalog',
+    'scans',
+    'validity',
+    'referential',
+    'freshness',
+    'recommendations',
+    'badges',
+  ],
   register(server) {
     Object.assign(server.apiParts.tags, {
       contracts: {

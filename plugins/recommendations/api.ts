@@ -41,10 +41,21 @@ export interface AppliedRecommendations {
   rowsPerDay: number
 }
 
+/** A recommended rule that no row breaks, as the latest profile shows, and that there is not. */
+export interface KeptRule {
+  tableId: string
+  /** The type of rule: `NOT_NULL`. */
+  type: CheckTypeName
+  column: string | null
+  config: Record<string, unknown>
+}
+
 /** What recommendations offer other features, as `server.plugins.recommendations`. */
 export interface RecommendationsApi {
   /** Creates the recommended checks that are wanted, offered and missing. What a person declined is not created again. */
   apply(trx: Transaction, request: ApplyRequest): Promise<AppliedRecommendations>
+  /** The rules that the rows of tables keep and nothing checks. What a person declined is left out. */
+  listKept(trx: Transaction, source: Source, tableIds: readonly string[]): Promise<KeptRule[]>
   /** Whether a level includes a recommendation. */
   isAtLevel(level: WatchLevel, recommendation: ChoosableRecommendation): boolean
 }

@@ -6,6 +6,7 @@ import { countJob, dispatchCounts } from './count-jobs.ts'
 import { saveRemoval } from './decisions.ts'
 import { publishedRoutes } from './published-routes.ts'
 import { routes } from './routes.ts'
+import { listKept } from './service.ts'
 
 /** Checks that the evidence of tables speaks for: why, what they cost, and what they would have said. */
 export const recommendations: Plugin<undefined> = {
@@ -26,6 +27,7 @@ export const recommendations: Plugin<undefined> = {
     server.route([...routes, ...publishedRoutes])
     server.expose({
       apply: (trx, request) => applyOffers(server, trx, request),
+      listKept: (trx, source, tableIds) => listKept(server, trx, source, tableIds),
       isAtLevel,
     } satisfies RecommendationsApi)
   },

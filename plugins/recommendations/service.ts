@@ -2,10 +2,11 @@ import type { Server } from '@hapi/hapi'
 import { rows, companyOf, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import type { Asset, Source } from '../catalog/api.ts'
+import type { KeptRule } from './api.ts'
 import { saveDecision, savePast } from './decisions.ts'
 import { readOffers, statusOf, type Offer } from './offers.ts'
 import { computePast } from './past.ts'
-import { tableOfId } from './rules/suggest.ts'
+import { tableOfId, type IdentifiedSuggestion } from './rules/suggest.ts'
 import type { CheckKind, CheckTypeName } from './rules/evidence.ts'
 
 /** Filters of recommendations, as queries and bodies have them. */
@@ -26,6 +27,28 @@ export function matcherOf({ kind, type, min_confidence: least = 0 }: Recommendat
 /** The tables of an asset as `readOffers` takes them; undefined for a source, which means all. */
 export function tableIdsOf({ table }: Asset): ReadonlySet<string> | undefined {
   return table && new Set([table.id])
+}
+
+/** The rules that the rows of tables keep and nothing checks. */
+export async function listKept(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  tableIds: readonly string[],
+): Promise<KeptRule[]> {
+  const kept: KeptRule[] = []
+  const filter = {
+    tableIds: new Set(tableIds),
+    isWanted: ({ kind, isQuietByProfile }: IdentifiedSuggestion) => kind === 'validity' && isQuietByProfile,
+  }
+  for await (const batch of readOffers(server, trx, source, filter))
+    for (const { status, table, suggestion } of batch)
+      if (status === 'offered')
+        kept.push({
+          ...{ tableId: table.id, type: suggestion.type },
+          ...{ column: suggestion.column, config: suggestion.config },
+        })
+  return kept
 }
 
 /** Recommendations that ids name, of one source. */

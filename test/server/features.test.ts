@@ -10,12 +10,12 @@ const cases = [
   {
     feature: 'profiles',
     path: '/api/v1/sdk/assets/{asset_id}/profile',
-    dependents: ['recommendations', 'watch', 'coverage', 'demo'],
+    dependents: ['recommendations', 'watch', 'coverage', 'demo', 'contracts', 'impact'],
   },
   {
     feature: 'recommendations',
     path: '/api/v1/sdk/recommendations/apply',
-    dependents: ['watch', 'coverage', 'demo'],
+    dependents: ['watch', 'coverage', 'demo', 'contracts', 'impact'],
   },
   { feature: 'watch', path: '/api/v1/sdk/assets/{asset_id}/watch', dependents: ['demo'] },
   { feature: 'owners', path: '/api/v1/sdk/owners', dependents: ['demo', 'impact', 'incidents', 'lineage'] },

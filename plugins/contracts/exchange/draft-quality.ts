@@ -1,4 +1,5 @@
 import { parseDuration } from '../../../server/settings/durations.ts'
+import type { KeptRule } from '../../recommendations/api.ts'
 import type { DeclaredCheck } from '../../scans/api.ts'
 import type { ContractNode } from '../elements.ts'
 
@@ -14,6 +15,20 @@ export function qualityOf({ id, fields }: DeclaredCheck, isExtended: boolean): C
     ...(typeof fields.severity === 'string' && { severity: fields.severity }),
     ...(isExtended && { customProperties: [{ property: 'tidemarkCheck', value: id }] }),
   }
+}
+
+/** Whether a check finds only what the schema of a contract promises anyway. */
+export function isPromised(
+  { fields }: DeclaredCheck,
+  { isRequired, isUnique }: { isRequired: boolean; isUnique: boolean },
+): boolean {
+  if (!isNone(limitOf(fields))) return false
+  return (fields.rule_type === 'NOT_NULL' && isRequired) || (fields.rule_type === 'UNIQUE' && isUnique)
+}
+
+/** A rule that the rows keep, without a check; null if it is written otherwise, or if the standard has no such rule. */
+export function keptQuality({ type, config }: KeptRule): ContractNode | null {
+  return type === 'NOT_NULL' || type === 'UNIQUE' ? null : ruleOf(type, config, {})
 }
 
 function ruleOf(type: string, config: Config, fields: Config): ContractNode | null {
@@ -56,16 +71,23 @@ function queryOf(expression: string): ContractNode {
   return { type: 'sql', query, mustBe: 0 }
 }
 
-/** Bounds of RANGE rules as options of the type of a column. */
-export function optionsOf(checks: readonly DeclaredCheck[], logicalType: string): ContractNode {
+/** Bounds of RANGE rules as options of the type of a column; those of checks go before those that the rows keep. */
+export function optionsOf(
+  { checks, kept }: { checks: readonly DeclaredCheck[]; kept: readonly KeptRule[] },
+  logicalType: string,
+): ContractNode {
   if (!['integer', 'number', 'date', 'timestamp'].includes(logicalType)) return {}
   const isNumber = logicalType === 'integer' || logicalType === 'number'
   const fits = (bound: unknown) => typeof bound === (isNumber ? 'number' : 'string')
   const options: ContractNode = {}
-  for (const { fields } of checks) {
-    if (fields.rule_type !== 'RANGE' || fields.is_active === false || fields.detection_mode === 'auto')
-      continue
-    const { min, max } = (fields.rule_config ?? {}) as Config
+  const ranges = [
+    ...kept.filter(({ type }) => type === 'RANGE').map(({ config }) => config),
+    ...checks
+      .filter(({ fields }) => fields.rule_type === 'RANGE')
+      .filter(({ fields }) => fields.is_active !== false && fields.detection_mode !== 'auto')
+      .map(({ fields }) => (fields.rule_config ?? {}) as Config),
+  ]
+  for (const { min, max } of ranges) {
     if (fits(min)) options.minimum = min
     if (fits(max)) options.maximum = max
   }

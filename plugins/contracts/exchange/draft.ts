@@ -4,10 +4,11 @@ import type { ColumnInfo, ColumnKind, ConstraintInfo } from '../../../connectors
 import { formatName } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { Source, Table } from '../../catalog/api.ts'
+import type { KeptRule } from '../../recommendations/api.ts'
 import type { DeclaredCheck } from '../../scans/api.ts'
 import type { ContractNode } from '../elements.ts'
 import type { Domain } from '../enforcement/clause.ts'
-import { agreementOf, optionsOf, qualityOf } from './draft-quality.ts'
+import { agreementOf, isPromised, keptQuality, optionsOf, qualityOf } from './draft-quality.ts'
 
 /** How a contract is written from the catalog. */
 export interface DraftOptions {
@@ -15,6 +16,8 @@ export interface DraftOptions {
   domains: ReadonlySet<Domain>
   /** Whether custom properties name the checks that rules come from; another tool may not know them. */
   isExtended: boolean
+  /** Whether rules are added that the rows keep, as the latest profiles show, and nothing checks. */
+  isFromProfiles: boolean
 }
 
 const LOGICAL_TYPES: Partial<Record<ColumnKind, string>> = {
@@ -39,7 +42,7 @@ export async function draftContract(
   server: Server,
   trx: Transaction,
   { source, tables }: { source: Source; tables: readonly Table[] },
-  { domains, isExtended }: DraftOptions,
+  { domains, isExtended, isFromProfiles }: DraftOptions,
 ): Promise<ContractNode> {
   const checks = new Map<string, DeclaredCheck[]>()
   const schedules: DeclaredCheck[] = []
@@ -55,8 +58,14 @@ export async function draftContract(
       else checks.set(check.tableId, [...(checks.get(check.tableId) ?? []), check])
     }
   }
+  const { recommendations } = server.plugins
+  const kept = isFromProfiles ? await recommendations.listKept(trx, source, [...wanted]) : []
+  const keptOf = Map.groupBy(kept, ({ tableId }) => tableId)
   const objects = tables.map(table =>
-    draftObject(server, source, table, checks.get(table.id) ?? [], isExtended),
+    draftObject(server, { source, table }, isExtended, {
+      checks: checks.get(table.id) ?? [],
+      kept: keptOf.get(table.id) ?? [],
+    }),
   )
   const byId = new Map(tables.map((table, place) => [table.id, objects[place]!]))
   const agreements = schedules.flatMap(
@@ -92,12 +101,17 @@ function idOf(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'contract'
 }
 
+/** What is checked of a table or a column, and what its rows keep besides. */
+interface DraftRules {
+  checks: readonly DeclaredCheck[]
+  kept: readonly KeptRule[]
+}
+
 function draftObject(
   server: Server,
-  source: Source,
-  table: Table,
-  checks: readonly DeclaredCheck[],
+  { source, table }: { source: Source; table: Table },
   isExtended: boolean,
+  { checks, kept }: DraftRules,
 ): ContractNode {
   const keys = table.constraints.filter(({ type }) => type !== 'foreign_key')
   const personal = server.plugins.catalog.personalColumns({ source, table })
@@ -115,6 +129,7 @@ function draftObject(
         tags: Object.hasOwn(table.columnTags, column.name) ? (table.columnTags[column.name] ?? []) : [],
         isPersonal: personal.has(column.name),
         checks: checks.filter(check => columnOf(check) === column.name),
+        kept: kept.filter(rule => rule.column === column.name),
         isExtended,
       }),
     ),
@@ -130,29 +145,35 @@ function described(text: string | null): { description?: string } {
   return text === null || text.trim() === '' ? {} : { description: text }
 }
 
-interface PropertyParts {
+interface PropertyParts extends DraftRules {
   keys: readonly ConstraintInfo[]
   tags: readonly string[]
   isPersonal: boolean
-  checks: readonly DeclaredCheck[]
   isExtended: boolean
 }
 
 function draftProperty(column: ColumnInfo, parts: PropertyParts): ContractNode {
-  const { keys, tags, isPersonal, checks, isExtended } = parts
+  const { keys, tags, isPersonal, checks, kept, isExtended } = parts
   const key = keys.find(({ type }) => type === 'primary_key')
   const position = key?.columns.indexOf(column.name) ?? -1
-  const isUnique = keys.some(({ columns }) => columns.length === 1 && columns[0] === column.name)
+  const isKey = keys.some(({ columns }) => columns.length === 1 && columns[0] === column.name)
+  const isUnique = isKey || kept.some(({ type }) => type === 'UNIQUE')
+  const isRequired = !column.nullable || kept.some(({ type }) => type === 'NOT_NULL')
   const logicalType = LOGICAL_TYPES[column.kind]
-  const options = logicalType === undefined ? {} : optionsOf(checks, logicalType)
-  const rules = checks.flatMap(check => qualityOf(check, isExtended) ?? [])
+  const options = logicalType === undefined ? {} : optionsOf(parts, logicalType)
+  const rules = [
+    ...checks
+      .filter(check => !isPromised(check, { isRequired, isUnique }))
+      .flatMap(check => qualityOf(check, isExtended) ?? []),
+    ...kept.flatMap(rule => keptQuality(rule) ?? []),
+  ]
   return {
     name: column.name,
     ...(logicalType !== undefined && { logicalType }),
     physicalType: column.type,
     ...described(column.comment),
     ...(position >= 0 && { primaryKey: true, primaryKeyPosition: position + 1 }),
-    ...(!column.nullable && { required: true }),
+    ...(isRequired && { required: true }),
     ...(isUnique && position < 0 && { unique: true }),
     ...((isPersonal || tags.length > 0) && { classification: isPersonal ? 'restricted' : tags[0] }),
     ...(tags.length > 0 && { tags }),

@@ -142,7 +142,7 @@ export async function exportAsset(
   server: Server,
   trx: Transaction,
   { source, table }: { source: Source; table?: Table },
-  { domains, isExtended }: Pick<DomainChoice, 'domains'> & { isExtended: boolean },
+  options: Pick<DomainChoice, 'domains'> & { isExtended: boolean; isFromProfiles?: boolean },
 ): Promise<string> {
   const ids = table
     ? []
@@ -159,5 +159,7 @@ export async function exportAsset(
         ids.map(each => each.id),
       )
   const inOrder = tables.toSorted((a, b) => (a.qualifiedName < b.qualifiedName ? -1 : 1))
-  return writeContract(await draftContract(server, trx, { source, tables: inOrder }, { domains, isExtended }))
+  return writeContract(
+    await draftContract(server, trx, { source, tables: inOrder }, { isFromProfiles: false, ...options }),
+  )
 }

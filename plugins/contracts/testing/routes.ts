@@ -48,7 +48,11 @@ export const testingRoutes = (server: Server, validator: ContractValidator): Ser
       inCompany(request, async trx => {
         const asset = await server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
         const isExtended = queryOf<{ mode?: string }>(request).mode === 'extended'
-        const contract = await exportAsset(server, trx, asset, { domains: new Set(DOMAINS), isExtended })
+        const contract = await exportAsset(server, trx, asset, {
+          domains: new Set(DOMAINS),
+          isExtended,
+          isFromProfiles: true,
+        })
         return { data: { contract } }
       }),
   }),
