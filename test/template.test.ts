@@ -48,7 +48,7 @@ const environment = Object.fromEntries(
 
 /** Runs a program to its end and gives what it wrote. */
 function run(cwd: string, program: string, ...words: string[]): string {
-  const ended = spawnSync(program, words, { cwd, env: environment, encoding: 'utf8', timeout: 150_000 })
+  const ended = spawnSync(program, words, { cwd, env: environment, encoding: 'utf8', timeout: 600_000 })
   if (ended.status === 0) return ended.stdout
   // Only what failed of a test run: its other lines are many.
   const lines = `${ended.stdout}\n${ended.stderr}`.split('\n').filter(line => !/^\s*(ok|#|1\.\.)/.test(line))
