@@ -154,9 +154,6 @@ export async function removeManualEdge(trx: Transaction, edge: LineageEdge): Pro
     { companyId: companyOf(trx), ...edge },
   )
   if (removed.length === 0)
-    throw apiError('NOT_FOUND', 'There is no such edge that was added by hand, or it is not yours', {
-      upstream_id: edge.upstreamId,
-      downstream_id: edge.downstreamId,
-    })
+    throw apiError('NOT_FOUND', 'There is no such edge that was added by hand, or it is not yours')
   await settleEdges(trx, [edge])
 }

@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { idParam } from '../../server/http/input.ts'
 import {
   exampleIn,
   exampleRecord,
@@ -216,8 +217,8 @@ export const newEdge = Joi.object({
   })
 
 export const edgeParams = Joi.object({
-  upstream_id: Joi.string().guid().required().description('The table or outside thing that is read.'),
-  downstream_id: Joi.string().guid().required().description('What is made from it.'),
+  upstream_id: idParam.description('The table or outside thing that is read.'),
+  downstream_id: idParam.description('What is made from it.'),
 })
 
 export const replies = {
