@@ -1,8 +1,7 @@
 /** Incidents in Chromium: from an alert to its incident, its cause, and what people do with it. */
-import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { startStage, type Stage } from './stage.ts'
-import { addLineage } from './world.ts'
+import { addLineage, untilIncident } from './world.ts'
 
 const stage = await startStage(t)
 if (stage) await handleIncidents(stage)
@@ -12,8 +11,7 @@ async function handleIncidents({ app, world, openAs, ready, violationsOf }: Stag
   const { tenant } = world
   const listIncidents = async (query = '') =>
     (await tenant.ask('GET', `/api/v1/sdk/incidents${query}`)).body.data.incidents
-  // A job groups alerts after they were raised.
-  while ((await listIncidents(`?alert_id=${world.alertIds[0]}`)).length === 0) await wait(100)
+  await untilIncident(world)
 
   t.test('an alert leads to its incident, which has the cause, the alerts and what is affected', async t => {
     const { page, faults } = await openAs(tenant, `/alerts/${world.alertIds[0]}`)

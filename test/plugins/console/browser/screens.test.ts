@@ -1,7 +1,7 @@
 /** Every screen of the console in Chromium. SCREENSHOTS=<folder> keeps a picture of each, to be looked at. */
 import { join } from 'node:path'
 import t from 'tap'
-import { addLineage, HOSTILE_NAMES } from './world.ts'
+import { addLineage, HOSTILE_NAMES, untilIncident } from './world.ts'
 import { startStage, type Stage } from './stage.ts'
 
 // Each screen at five sizes: minutes on a busy machine.
@@ -39,7 +39,7 @@ async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: S
   )
   const recommendation = String(recommended.data.recommendations[0].id)
   const ids = await addLineage(app, world)
-  const incidents = await tenant.ask('GET', '/api/v1/sdk/incidents?limit=1')
+  const incident = await untilIncident(world)
   const changes = await tenant.ask('GET', '/api/v1/sdk/schema/changes?limit=1')
   const table = `/tables/${encodeURIComponent(world.table)}`
   const screens = {
@@ -47,7 +47,7 @@ async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: S
     alerts: '/alerts',
     alert: `/alerts/${world.alertIds[0]}`,
     incidents: '/incidents?tab=all',
-    incident: `/incidents/${incidents.body.data.incidents[0].id}`,
+    incident: `/incidents/${incident}`,
     catalog: '/catalog',
     search: '/catalog?search=email&status=failing',
     checks: '/checks',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { LineageOrigin, SeenEdge } from '../../../../plugins/lineage/api.ts'
 import { discoverJob } from '../../../../plugins/catalog/discovery/jobs.ts'
 import type { Tenant, TestServer } from '../../../helpers/server.ts'
@@ -225,4 +226,14 @@ export async function addLineage({ server, query }: TestServer, { tenant }: Cons
   ]))
     ids[name === 'orders' ? 'landing' : String(name)] = String(id)
   return ids
+}
+
+/** The incident of the first alert, which a job makes after the alert was raised. */
+export async function untilIncident({ tenant, alertIds }: ConsoleWorld): Promise<string> {
+  for (;;) {
+    const { body } = await tenant.ask('GET', `/api/v1/sdk/incidents?alert_id=${alertIds[0]}`)
+    const [incident] = body.data.incidents
+    if (incident) return String(incident.id)
+    await wait(100)
+  }
 }
