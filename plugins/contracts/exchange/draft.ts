@@ -163,7 +163,8 @@ function draftProperty(column: ColumnInfo, parts: PropertyParts): ContractNode {
   const options = logicalType === undefined ? {} : optionsOf(parts, logicalType)
   const rules = [
     ...checks
-      .filter(check => !isPromised(check, { isRequired, isUnique }))
+      // No part of a key is null.
+      .filter(check => !isPromised(check, { isRequired: isRequired || position >= 0, isUnique }))
       .flatMap(check => qualityOf(check, isExtended) ?? []),
     ...kept.flatMap(rule => keptQuality(rule) ?? []),
   ]
