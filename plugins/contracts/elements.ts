@@ -13,6 +13,8 @@ export interface ContractElement {
   names: string[]
   /** As agreements may name it in a contract of one object. */
   shortNames: string[]
+  /** Where it is a property of an object itself, of version 3: both. */
+  column?: { object: ContractNode; property: ContractNode }
 }
 
 /** The tables and columns of a contract of version 2. */
@@ -44,13 +46,15 @@ export function listElements(contract: ContractNode): ContractElement[] {
     const reference = isText(object.id) ? `schema/${object.id}` : undefined
     return [
       { ...buildElement(object.name, prefix, prefix), reference },
-      ...listNested(object, { object: object.name, prefix, short: [], reference }),
+      ...listNested(object, { object: object.name, table: object, prefix, short: [], reference }),
     ]
   })
 }
 
 interface ElementScope {
   object: unknown
+  /** The object itself, of its own properties; absent of nested ones. */
+  table?: ContractNode
   prefix: string[]
   short: string[]
   reference?: string
@@ -58,7 +62,7 @@ interface ElementScope {
 
 function listNested(
   owner: ContractNode,
-  { object, prefix, short, reference }: ElementScope,
+  { object, table, prefix, short, reference }: ElementScope,
 ): ContractElement[] {
   const inside = objects(owner.properties).flatMap(property => {
     const own = namesOf(property)
@@ -67,7 +71,11 @@ function listNested(
     const id =
       reference !== undefined && isText(property.id) ? `${reference}/properties/${property.id}` : undefined
     return [
-      { ...buildElement(object, long, brief), reference: id },
+      {
+        ...buildElement(object, long, brief),
+        reference: id,
+        ...(table && { column: { object: table, property } }),
+      },
       ...listNested(property, { object, prefix: long, short: brief, reference: id }),
     ]
   })

@@ -1,6 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { apiError, hasCode, invalidField, invalidInput } from '../../server/http/errors.ts'
+import {
+  apiError,
+  hasErrorData,
+  invalidField,
+  invalidInput,
+  type InputError,
+} from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
 import { ALL_COLUMNS, type OutsideNode } from './api.ts'
 import { describeEdges, type ColumnPair, type DescribedEdge } from './graph/edges.ts'
@@ -88,12 +94,15 @@ async function resolveEnd(
       checkColumn: (column, field) => void catalog.findColumn(table, column, field),
     }
   } catch (error) {
-    if (!hasCode(error, 'ASSET_NOT_FOUND')) throw error
+    if (!hasErrorData(error) || error.data?.code !== 'ASSET_NOT_FOUND') throw error
     const hint = `describe what is outside the catalog as ${side}_external`
-    const { message, data } = error as Error & { data?: { details?: { candidates?: string[] } } }
-    const candidates = data?.details?.candidates
+    const { candidates } = error.data.details as Pick<InputError, 'candidates'>
     throw invalidInput([
-      { field: side, error: `${side} is no table: ${message}; ${hint}`, ...(candidates && { candidates }) },
+      {
+        field: side,
+        error: `${side} is no table: ${error.message}; ${hint}`,
+        ...(candidates && { candidates }),
+      },
     ])
   }
 }

@@ -9,7 +9,7 @@ import {
   type Domain,
 } from './clause.ts'
 import { customProperty, nodes, physicalName, textOf } from './document.ts'
-import { readReference } from './relationships.ts'
+import { indexColumns, readReference, type NamedColumns } from './relationships.ts'
 import { listAgreements } from './sla.ts'
 
 /** Clauses of one contract: each costs a row, and some a check. */
@@ -60,10 +60,11 @@ export function listClauses(
   // Before 3.1, `date` was the only type of moments.
   const isWideDate = String(contract.apiVersion) < 'v3.1'
   const ofContract = extraPolicy(contract) ?? extraColumns
+  const columns = indexColumns(contract)
   for (const [index, object] of nodes(contract.schema).entries()) {
     const table = physicalName(object)
     const part = { node: object, path: `/schema/${index}`, table, column: null }
-    listOfObject(part, add, { contract, isWideDate, extras: extraPolicy(object) ?? ofContract })
+    listOfObject(part, add, { columns, isWideDate, extras: extraPolicy(object) ?? ofContract })
   }
   for (const { path, title, table, column, demand } of listAgreements(contract))
     add({ path, table: table ?? '', column }, 'sla', title, demand, {
@@ -99,7 +100,7 @@ const TABLE_KINDS = new Map<string, TableKind>([
 
 /** What parts are read with. */
 interface Terms {
-  contract: ContractNode
+  columns: NamedColumns
   isWideDate: boolean
 }
 
@@ -130,7 +131,7 @@ function listOfObject(part: Part, add: Add, terms: Terms & { extras: 'allow' | '
     listOfProperty(place, add, { ...terms, isInKey: key.includes(column) })
   }
   for (const [index, relationship] of nodes(object.relationships).entries())
-    addRelationship(part, add, terms.contract, { relationship, index })
+    addRelationship(part, add, terms.columns, { relationship, index })
   addQuality(part, add)
 }
 
@@ -180,28 +181,25 @@ function listOfProperty(part: Part, add: Add, terms: Terms & { isInKey: boolean 
       { key: 'nested', path: property.items === undefined ? '/properties' : '/items' },
     )
   for (const [index, relationship] of nodes(property.relationships).entries())
-    addRelationship(part, add, terms.contract, { relationship, index })
+    addRelationship(part, add, terms.columns, { relationship, index })
   addQuality(part, add)
 }
 
 function addRelationship(
   part: Part,
   add: Add,
-  contract: ContractNode,
+  columns: NamedColumns,
   { relationship, index }: { relationship: ContractNode; index: number },
 ): void {
   const to = [relationship.to].flat().map(shortText).join(', ')
-  const reference = readReference(contract, relationship, part)
-  const isKnown = 'column' in reference
-  const column = isKnown ? reference.column : part.column
+  const found = readReference(columns, relationship, part)
+  const column = 'reason' in found ? part.column : found.column
   const from = column === null ? part.table : `${part.table}.${column}`
   add(
     { ...part, column },
     'relationship',
     `${from} refers to ${to}`,
-    isKnown
-      ? { of: 'reference', parentTable: reference.parentTable, parentColumn: reference.parentColumn }
-      : { of: 'nothing', reason: reference.reason },
+    'reason' in found ? { of: 'nothing', ...found } : { of: 'reference', ...found.parent },
     { key: 'relationship', path: `/relationships/${index}`, severity: 'warning' },
   )
 }

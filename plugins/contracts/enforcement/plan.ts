@@ -3,7 +3,7 @@ import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import type { Source, Table } from '../../catalog/api.ts'
-import type { CheckFields, CheckKind } from '../../scans/api.ts'
+import type { CheckFields } from '../../scans/api.ts'
 import type { ContractNode } from '../elements.ts'
 import { bindTables, findColumn, type Bindings } from './bindings.ts'
 import type { Clause, ClauseVerdict, Domain } from './clause.ts'
@@ -23,7 +23,6 @@ export interface ContractTerms {
 
 /** A check that a clause wants, found good for its table. */
 export interface PlannedCheck extends WantedCheck {
-  kind: CheckKind & WantedCheck['kind']
   table: Table
   fields: CheckFields
 }

@@ -1,9 +1,10 @@
 import type { TableInfo } from '../../../connectors/catalog.ts'
 import type { Dialect } from '../../../connectors/dialect.ts'
+import type { CHECK_KINDS } from '../check-kinds.ts'
 
 /** A check that tells whether a clause holds: its kind, and the body that creates it. */
 export interface WantedCheck {
-  kind: 'validity' | 'freshness' | 'referential'
+  kind: (typeof CHECK_KINDS)[number]
   body: Record<string, unknown>
 }
 

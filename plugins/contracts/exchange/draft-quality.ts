@@ -1,34 +1,34 @@
 import { parseDuration } from '../../../server/settings/durations.ts'
-import type { KeptRule } from '../../recommendations/api.ts'
 import type { DeclaredCheck } from '../../scans/api.ts'
 import type { ContractNode } from '../elements.ts'
 
 type Config = Record<string, unknown>
 
+/** A rule to write: of a check, or one that the rows keep without one. */
+export interface DraftRule extends Pick<DeclaredCheck, 'fields'> {
+  /** The id of the check. */
+  id?: string
+}
+
 /** A rule as a quality rule of the standard; null if it is written as an option, or if the standard has no such rule. */
-export function qualityOf({ id, fields }: DeclaredCheck, isExtended: boolean): ContractNode | null {
+export function qualityOf({ id, fields }: DraftRule, isExtended: boolean): ContractNode | null {
   const rule = ruleOf(String(fields.rule_type), (fields.rule_config ?? {}) as Config, fields)
   if (!rule || fields.is_active === false || fields.detection_mode === 'auto') return null
   return {
     ...(typeof fields.name === 'string' && { name: fields.name }),
     ...rule,
     ...(typeof fields.severity === 'string' && { severity: fields.severity }),
-    ...(isExtended && { customProperties: [{ property: 'tidemarkCheck', value: id }] }),
+    ...(isExtended && id !== undefined && { customProperties: [{ property: 'tidemarkCheck', value: id }] }),
   }
 }
 
-/** Whether a check finds only what the schema of a contract promises anyway. */
+/** Whether a rule says only what the schema of a contract promises anyway. */
 export function isPromised(
-  { fields }: DeclaredCheck,
+  { fields }: DraftRule,
   { isRequired, isUnique }: { isRequired: boolean; isUnique: boolean },
 ): boolean {
   if (!isNone(limitOf(fields))) return false
   return (fields.rule_type === 'NOT_NULL' && isRequired) || (fields.rule_type === 'UNIQUE' && isUnique)
-}
-
-/** A rule that the rows keep, without a check; null if it is written otherwise, or if the standard has no such rule. */
-export function keptQuality({ type, config }: KeptRule): ContractNode | null {
-  return type === 'NOT_NULL' || type === 'UNIQUE' ? null : ruleOf(type, config, {})
 }
 
 function ruleOf(type: string, config: Config, fields: Config): ContractNode | null {
@@ -71,23 +71,16 @@ function queryOf(expression: string): ContractNode {
   return { type: 'sql', query, mustBe: 0 }
 }
 
-/** Bounds of RANGE rules as options of the type of a column; those of checks go before those that the rows keep. */
-export function optionsOf(
-  { checks, kept }: { checks: readonly DeclaredCheck[]; kept: readonly KeptRule[] },
-  logicalType: string,
-): ContractNode {
+/** Bounds of RANGE rules as options of the type of a column. */
+export function optionsOf(rules: readonly DraftRule[], logicalType: string): ContractNode {
   if (!['integer', 'number', 'date', 'timestamp'].includes(logicalType)) return {}
   const isNumber = logicalType === 'integer' || logicalType === 'number'
   const fits = (bound: unknown) => typeof bound === (isNumber ? 'number' : 'string')
   const options: ContractNode = {}
-  const ranges = [
-    ...kept.filter(({ type }) => type === 'RANGE').map(({ config }) => config),
-    ...checks
-      .filter(({ fields }) => fields.rule_type === 'RANGE')
-      .filter(({ fields }) => fields.is_active !== false && fields.detection_mode !== 'auto')
-      .map(({ fields }) => (fields.rule_config ?? {}) as Config),
-  ]
-  for (const { min, max } of ranges) {
+  for (const { fields } of rules) {
+    if (fields.rule_type !== 'RANGE' || fields.is_active === false || fields.detection_mode === 'auto')
+      continue
+    const { min, max } = (fields.rule_config ?? {}) as Config
     if (fits(min)) options.minimum = min
     if (fits(max)) options.maximum = max
   }

@@ -4,11 +4,10 @@ import type { ColumnInfo, ColumnKind, ConstraintInfo } from '../../../connectors
 import { formatName } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { Source, Table } from '../../catalog/api.ts'
-import type { KeptRule } from '../../recommendations/api.ts'
 import type { DeclaredCheck } from '../../scans/api.ts'
 import type { ContractNode } from '../elements.ts'
 import type { Domain } from '../enforcement/clause.ts'
-import { agreementOf, isPromised, keptQuality, optionsOf, qualityOf } from './draft-quality.ts'
+import { agreementOf, isPromised, optionsOf, qualityOf, type DraftRule } from './draft-quality.ts'
 
 /** How a contract is written from the catalog. */
 export interface DraftOptions {
@@ -44,7 +43,7 @@ export async function draftContract(
   { source, tables }: { source: Source; tables: readonly Table[] },
   { domains, isExtended, isFromProfiles }: DraftOptions,
 ): Promise<ContractNode> {
-  const checks = new Map<string, DeclaredCheck[]>()
+  const rules: (DraftRule & { tableId: string })[] = []
   const schedules: DeclaredCheck[] = []
   const wanted = new Set(tables.map(({ id }) => id))
   for (const kind of server.plugins.scans.declaredKinds()) {
@@ -55,17 +54,17 @@ export async function draftContract(
     for (const check of await kind.list(trx, source)) {
       if (!wanted.has(check.tableId)) continue
       if (kind.kind === 'freshness') schedules.push(check)
-      else checks.set(check.tableId, [...(checks.get(check.tableId) ?? []), check])
+      else rules.push(check)
     }
   }
-  const { recommendations } = server.plugins
-  const kept = isFromProfiles ? await recommendations.listKept(trx, source, [...wanted]) : []
-  const keptOf = Map.groupBy(kept, ({ tableId }) => tableId)
+  if (isFromProfiles) {
+    const kept = await server.plugins.recommendations.listKept(trx, source, [...wanted])
+    for (const { tableId, type, column, config } of kept)
+      rules.push({ tableId, fields: { rule_type: type, column_name: column, rule_config: config } })
+  }
+  const rulesOf = Map.groupBy(rules, ({ tableId }) => tableId)
   const objects = tables.map(table =>
-    draftObject(server, { source, table }, isExtended, {
-      checks: checks.get(table.id) ?? [],
-      kept: keptOf.get(table.id) ?? [],
-    }),
+    draftObject(server, source, table, rulesOf.get(table.id) ?? [], isExtended),
   )
   const byId = new Map(tables.map((table, place) => [table.id, objects[place]!]))
   const agreements = schedules.flatMap(
@@ -101,22 +100,17 @@ function idOf(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'contract'
 }
 
-/** What is checked of a table or a column, and what its rows keep besides. */
-interface DraftRules {
-  checks: readonly DeclaredCheck[]
-  kept: readonly KeptRule[]
-}
-
 function draftObject(
   server: Server,
-  { source, table }: { source: Source; table: Table },
+  source: Source,
+  table: Table,
+  rules: readonly DraftRule[],
   isExtended: boolean,
-  { checks, kept }: DraftRules,
 ): ContractNode {
   const keys = table.constraints.filter(({ type }) => type !== 'foreign_key')
   const personal = server.plugins.catalog.personalColumns({ source, table })
-  const own = checks.filter(check => columnOf(check) === undefined)
-  const rules = own.flatMap(check => qualityOf(check, isExtended) ?? [])
+  const own = rules.filter(rule => columnOf(rule) === undefined)
+  const quality = own.flatMap(rule => qualityOf(rule, isExtended) ?? [])
   return {
     name: table.name,
     physicalName: formatName([table.schemaName, table.name]),
@@ -128,16 +122,15 @@ function draftObject(
         keys,
         tags: Object.hasOwn(table.columnTags, column.name) ? (table.columnTags[column.name] ?? []) : [],
         isPersonal: personal.has(column.name),
-        checks: checks.filter(check => columnOf(check) === column.name),
-        kept: kept.filter(rule => rule.column === column.name),
+        rules: rules.filter(rule => columnOf(rule) === column.name),
         isExtended,
       }),
     ),
-    ...(rules.length > 0 && { quality: rules }),
+    ...(quality.length > 0 && { quality }),
   }
 }
 
-function columnOf({ fields }: DeclaredCheck): string | undefined {
+function columnOf({ fields }: DraftRule): string | undefined {
   return typeof fields.column_name === 'string' ? fields.column_name : undefined
 }
 
@@ -145,29 +138,31 @@ function described(text: string | null): { description?: string } {
   return text === null || text.trim() === '' ? {} : { description: text }
 }
 
-interface PropertyParts extends DraftRules {
+interface PropertyParts {
   keys: readonly ConstraintInfo[]
   tags: readonly string[]
   isPersonal: boolean
+  rules: readonly DraftRule[]
   isExtended: boolean
 }
 
 function draftProperty(column: ColumnInfo, parts: PropertyParts): ContractNode {
-  const { keys, tags, isPersonal, checks, kept, isExtended } = parts
+  const { keys, tags, isPersonal, rules, isExtended } = parts
   const key = keys.find(({ type }) => type === 'primary_key')
   const position = key?.columns.indexOf(column.name) ?? -1
   const isKey = keys.some(({ columns }) => columns.length === 1 && columns[0] === column.name)
-  const isUnique = isKey || kept.some(({ type }) => type === 'UNIQUE')
-  const isRequired = !column.nullable || kept.some(({ type }) => type === 'NOT_NULL')
+  // A rule without a check is one that the rows keep.
+  const isKept = (type: string) =>
+    rules.some(({ id, fields }) => id === undefined && fields.rule_type === type)
+  const isUnique = isKey || isKept('UNIQUE')
+  const isRequired = !column.nullable || isKept('NOT_NULL')
   const logicalType = LOGICAL_TYPES[column.kind]
-  const options = logicalType === undefined ? {} : optionsOf(parts, logicalType)
-  const rules = [
-    ...checks
-      // No part of a key is null.
-      .filter(check => !isPromised(check, { isRequired: isRequired || position >= 0, isUnique }))
-      .flatMap(check => qualityOf(check, isExtended) ?? []),
-    ...kept.flatMap(rule => keptQuality(rule) ?? []),
-  ]
+  const options = logicalType === undefined ? {} : optionsOf(rules, logicalType)
+  // No part of a key is null.
+  const promised = { isRequired: isRequired || position >= 0, isUnique }
+  const quality = rules
+    .filter(rule => !isPromised(rule, promised))
+    .flatMap(rule => qualityOf(rule, isExtended) ?? [])
   return {
     name: column.name,
     ...(logicalType !== undefined && { logicalType }),
@@ -179,6 +174,6 @@ function draftProperty(column: ColumnInfo, parts: PropertyParts): ContractNode {
     ...((isPersonal || tags.length > 0) && { classification: isPersonal ? 'restricted' : tags[0] }),
     ...(tags.length > 0 && { tags }),
     ...(Object.keys(options).length > 0 && { logicalTypeOptions: options }),
-    ...(rules.length > 0 && { quality: rules }),
+    ...(quality.length > 0 && { quality }),
   }
 }

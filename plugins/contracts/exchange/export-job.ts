@@ -7,8 +7,8 @@ import { apiError, hasErrorData, invalidField } from '../../../server/http/error
 import { GiveUp, type Job } from '../../../server/jobs/jobs.ts'
 import type { Source, Table } from '../../catalog/api.ts'
 import { ContractExport, type ExportRequest } from '../models.ts'
-import { chooseDomains, type DomainChoice } from './domains.ts'
-import { draftContract, writeContract } from './draft.ts'
+import { chooseDomains } from './domains.ts'
+import { draftContract, writeContract, type DraftOptions } from './draft.ts'
 import { writeZip } from './zip.ts'
 
 const id = Joi.string().guid().required()
@@ -127,7 +127,11 @@ async function writeFiles(server: Server, companyId: string, request: ExportRequ
   const files = []
   for (const [place, asset] of assets.entries()) {
     const text = await server.db.company(companyId, trx =>
-      exportAsset(server, trx, asset, { ...choice, isExtended: request.mode === 'extended' }),
+      exportAsset(server, trx, asset, {
+        domains: choice.domains,
+        isExtended: request.mode === 'extended',
+        isFromProfiles: false,
+      }),
     )
     const name = (asset.table?.name ?? asset.source.name).replaceAll(/[^\w.-]+/g, '_')
     // Names may differ in other characters only.
@@ -142,7 +146,7 @@ export async function exportAsset(
   server: Server,
   trx: Transaction,
   { source, table }: { source: Source; table?: Table },
-  options: Pick<DomainChoice, 'domains'> & { isExtended: boolean; isFromProfiles?: boolean },
+  options: DraftOptions,
 ): Promise<string> {
   const ids = table
     ? []
@@ -159,7 +163,5 @@ export async function exportAsset(
         ids.map(each => each.id),
       )
   const inOrder = tables.toSorted((a, b) => (a.qualifiedName < b.qualifiedName ? -1 : 1))
-  return writeContract(
-    await draftContract(server, trx, { source, tables: inOrder }, { isFromProfiles: false, ...options }),
-  )
+  return writeContract(await draftContract(server, trx, { source, tables: inOrder }, options))
 }

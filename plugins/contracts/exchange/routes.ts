@@ -151,7 +151,7 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
       const isExtended = queryOf<Choice>(request).mode === 'extended'
       const text = await inCompany(request, async trx => {
         const asset = await server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
-        return exportAsset(server, trx, asset, { domains, isExtended })
+        return exportAsset(server, trx, asset, { domains, isExtended, isFromProfiles: false })
       })
       return h.response(text).type('application/yaml')
     },

@@ -41,7 +41,7 @@ export const testingRoutes = (server: Server, validator: ContractValidator): Ser
     id: 'getContractDraft',
     description: 'Draft a contract from the catalog and the checks of an asset',
     notes:
-      'Types, keys and descriptions come from the catalog, tags become the classification, and the checks that there are become quality rules and service levels. Nothing is stored.',
+      'Types, keys and descriptions come from the catalog, tags become the classification, the checks that there are become quality rules and service levels, and what all rows keep in the latest profile is promised too. Nothing is stored.',
     validate: { params: assetParams, query: draftQuery },
     response: replies.draft,
     handler: request =>

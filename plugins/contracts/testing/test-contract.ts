@@ -138,6 +138,14 @@ async function measureClauses(
   const { dialect } = catalog.connectorOf(source)
   const rules: { clause: Clause; check: ConfiguredCheck['check']; limit: number }[] = []
   for (const clause of clauses) {
+    if (clause.demand.of === 'reference') {
+      const { demand, column } = clause
+      verdicts.set(
+        clause,
+        await measureReference(server, source, tables, { ...demand, column: column ?? '' }),
+      )
+      continue
+    }
     const column = clause.column === null ? null : (findColumn(info, clause.column)?.name ?? null)
     const wanted = await wantedCheckOf(clause, { info, dialect, engine: source.sourceType, column }, 'test')
     if ('reason' in wanted) {
@@ -150,10 +158,6 @@ async function measureClauses(
       const found = await freshness.judgeOnce({ source, table }, terms)
       const status = ({ fresh: 'passing', stale: 'failing', unknown: 'pending' } as const)[found.status]
       verdicts.set(clause, { status, reason: found.reason })
-      continue
-    }
-    if (wanted.kind === 'referential') {
-      verdicts.set(clause, await measureReference(server, source, tables, clause))
       continue
     }
     const check = await configureRule(server, { source, table }, body).catch(refusalOf)
@@ -174,16 +178,15 @@ async function measureReference(
   server: Server,
   source: Source,
   { binding, bindings }: { binding: FoundTable; bindings: Bindings },
-  { demand, column }: Clause,
+  { column, parentTable, parentColumn }: { column: string; parentTable: string; parentColumn: string },
 ): Promise<ClauseVerdict> {
-  if (demand.of !== 'reference') return NOT_JUDGED
-  const parent = bindings.get(demand.parentTable)
+  const parent = bindings.get(parentTable)
   if (!parent || 'missing' in parent)
-    return { status: 'not_enforced', reason: `there is no table ${demand.parentTable}` }
+    return { status: 'not_enforced', reason: `there is no table ${parentTable}` }
   const trial = {
     ...{ sourceId: source.id, child: binding.info, parent: parent.info },
-    childColumn: findColumn(binding.info, column ?? '')?.name ?? '',
-    parentColumn: findColumn(parent.info, demand.parentColumn)?.name ?? demand.parentColumn,
+    childColumn: findColumn(binding.info, column)?.name ?? '',
+    parentColumn: findColumn(parent.info, parentColumn)?.name ?? parentColumn,
   }
   const tried = await server.plugins.referential.dryRun(source.companyId, trial).catch(refusalOf)
   if (typeof tried === 'string') return { status: 'not_enforced', reason: `its check was refused: ${tried}` }
