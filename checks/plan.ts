@@ -25,6 +25,8 @@ export interface RefusedCheck extends CheckProblem {
 /** An aggregate that sorts its values; all of a statement have one SELECT of their own beside the others. */
 export interface SortedAggregate {
   sorted: Sql
+  /** Of a percentile, which others of its value may be found with. */
+  percentile?: { value: Sql; fraction: number }
 }
 
 /** A check with its SQL written. */
@@ -141,7 +143,7 @@ function planCheck(engine: Engine, table: TableInfo, check: Check): PlannedCheck
     const measures = measuresOf(check.type, context)
     const rank = engine.capabilities.groupedPercentile ? undefined : rankedPercentileOf(check.type, context)
     if (rank) return { check, context, measures: { value: rank } }
-    if (!isGrouped) return { check, context, measures: sortApart(engine, check.type, measures) }
+    if (!isGrouped) return { check, context, measures: sortApart(check.type, context, measures) }
     const isApart = (measure: Measure) => !(measure instanceof Sql) && !measure.aggregate
     return Object.values(measures).some(isApart)
       ? invalidCheck(`${check.type.name} cannot be grouped.`)
@@ -153,13 +155,15 @@ function planCheck(engine: Engine, table: TableInfo, check: Check): PlannedCheck
 
 /** Marks the aggregate of a metric that sorts, where it is measured apart from the others. */
 function sortApart(
-  { dialect }: Engine,
   type: CheckType,
+  context: CheckContext,
   measures: Record<string, Measure>,
 ): PlannedCheck['measures'] {
   const { value } = measures
-  const isApart = dialect.sortingIsSerial && isAggregateMetric(type) && type.sorts
-  return isApart && value instanceof Sql ? { value: { sorted: value } } : measures
+  if (!context.dialect.sortingIsSerial || !isAggregateMetric(type) || !type.sorts) return measures
+  return value instanceof Sql
+    ? { value: { sorted: value, percentile: type.percentileOf?.(context) } }
+    : measures
 }
 
 function rankedPercentileOf(type: CheckType, context: CheckContext): RankedPercentile | undefined {

@@ -233,12 +233,39 @@ function joinedSorts(
   from: Sql,
   dialect: Dialect,
 ): JoinedSelect[] {
-  const sorts = asked.flatMap(({ name, measure }) =>
-    isSorted(measure) ? [[name, measure.sorted] as const] : [],
-  )
+  const sorts = asked.flatMap(({ name, measure }) => (isSorted(measure) ? [{ name, measure }] : []))
   if (sorts.length === 0) return []
-  const select = sql`select ${join(sorts.map(output => selectAs(output, dialect)))} from ${from}`
-  return [{ select, columns: sorts.map(([name]) => [name, dialect.quote(name)] as const) }]
+  const together = groupInOrder(sorts, ({ measure: { sorted, percentile } }) =>
+    dialect.percentiles && percentile ? `percentiles of ${percentile.value.key}` : sorted.key,
+  ).map((group, index) => sortedOutput(group, `p${index}`, dialect))
+  const outputs = together.map(({ output }) => selectAs(output, dialect))
+  return [
+    {
+      select: sql`select ${join(outputs)} from ${from}`,
+      columns: together.flatMap(({ columns }) => columns),
+    },
+  ]
+}
+
+/** What is computed of one sort, under its name, and the measures that are read from it. */
+function sortedOutput(
+  group: readonly [NamedMeasure<SortedAggregate>, ...NamedMeasure<SortedAggregate>[]],
+  sharedName: string,
+  dialect: Dialect,
+): { output: Aggregates[number]; columns: Aggregates } {
+  const [{ name, measure }] = group
+  const { percentile } = measure
+  const { percentiles } = dialect
+  if (!percentiles || !percentile || group.length === 1)
+    return { output: [name, measure.sorted], columns: [[name, dialect.quote(name)]] }
+  const fractions = group.flatMap(one => one.measure.percentile?.fraction ?? [])
+  return {
+    output: [sharedName, percentiles.select(percentile.value, fractions)],
+    columns: group.map((one, index) => [
+      one.name,
+      sql`${dialect.quote(sharedName)}${percentiles.subscript(index)}`,
+    ]),
+  }
 }
 
 function joinedSubqueries(asked: readonly NamedMeasure<PlannedMeasure>[], dialect: Dialect): JoinedSelect[] {

@@ -53,6 +53,16 @@ export interface Dialect {
    */
   percentile(value: Sql, fraction: number, table: Sql): Sql
   /**
+   * Several percentiles of one value, found in one pass over its sorted values. Absent where the engine has no such form,
+   * or goes over them once for `percentile` too.
+   */
+  percentiles?: {
+    /** All of them as one expression beside aggregates; each fraction is from 0 to 1. */
+    select(value: Sql, fractions: readonly number[]): Sql
+    /** What follows the column that has them all, to read the one at a place (from 0) among the fractions. */
+    subscript(index: number): Sql
+  }
+  /**
    * A SELECT of `outputs` for each distinct value that is not NULL, equal by the value's own collation. Most values are
    * taken to be rare: it is how UNIQUE is counted.
    * @param column the value's entry in the catalog

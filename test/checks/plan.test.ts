@@ -7,8 +7,8 @@ import { planChecks, type Engine } from '../../checks/plan.ts'
 import { rules } from '../../checks/rules/index.ts'
 import { explainScan } from '../../checks/scan.ts'
 import { partitionChecks } from '../../checks/statement.ts'
-import { defineDialect } from '../../connectors/dialect.ts'
-import { sql } from '../../connectors/sql.ts'
+import { defineDialect, type Dialect } from '../../connectors/dialect.ts'
+import { raw, sql } from '../../connectors/sql.ts'
 
 const ansi: Engine = {
   name: 'ansi',
@@ -203,6 +203,33 @@ t.test('aggregates that sort are apart where parallel workers would be lost', as
   t.strictSame(await text({ ...ansi, dialect: { ...ansi.dialect, sortingIsSerial: true } }), [
     `select a."m0", a."m1", d0."m2" as "m2", d0."m3" as "m3" from (select count(*) as "m0", avg("amount") as "m1"${FROM}) a cross join (select ${mode('amount')} as "m2", ${mode('status')} as "m3"${FROM}) d0`,
   ])
+})
+
+t.test('percentiles of one value that sort share the sort where the engine can', async t => {
+  const quantile = (column: string, fraction: number) => ({
+    ...check('mean', column),
+    type: {
+      ...{ family: 'metric', name: 'quantile', description: 'x', config: Joi.object({}), column: 'required' },
+      measure: ({ dialect, column: value, from }) => dialect.percentile(value, fraction, from),
+      percentileOf: ({ column: value }) => ({ value, fraction }),
+      sorts: true,
+    } satisfies AggregateMetric as CheckType,
+  })
+  const percentiles: Dialect['percentiles'] = {
+    select: (value, fractions) => sql`several(${value}, ${raw(fractions.join(', '))})`,
+    subscript: index => raw(`[${index}]`),
+  }
+  const engine = {
+    ...ansi,
+    capabilities: { ...ansi.capabilities, groupedPercentile: true as const },
+    dialect: { ...ansi.dialect, sortingIsSerial: true, percentiles },
+  }
+  const checks = [quantile('amount', 0.5), quantile('amount', 0.95), quantile('id', 0.5)]
+  const [statement] = await explainScan(engine, table, checks)
+  t.equal(
+    statement?.text,
+    `select a."m0", d0."p0"[0] as "m1", d0."p0"[1] as "m2", d0."m3" as "m3" from (select count(*) as "m0"${FROM}) a cross join (select several("amount", 0.5, 0.95) as "p0", percentile_cont(?) within group (order by "id") as "m3"${FROM}) d0`,
+  )
 })
 
 t.test('percentiles by group are ranked apart where they are no aggregate', async t => {
