@@ -20,6 +20,7 @@ const { values: given } = parseArgs({
 })
 const tables = Number(given.tables)
 const PAGES = 5
+const CHECKS_OF_TABLE = 10
 /** An address that no database listens at: nothing here asks it. */
 const NOWHERE = { host: '127.0.0.1', port: 9, database: 'shop', username: 'reader', sslmode: 'disable' }
 
@@ -105,8 +106,6 @@ async function measureWatch(app: TestServer, tenant: Tenant): Promise<void> {
     } as never),
   )
 }
-
-const CHECKS_OF_TABLE = 10
 
 async function measureApply(t: Teardown, app: TestServer, tenant: Tenant): Promise<void> {
   const { config, query } = await startSource(t)
