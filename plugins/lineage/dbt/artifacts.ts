@@ -1,8 +1,6 @@
 /** What lineage uses of the artifacts that dbt writes: manifest.json (v4 to v12), catalog.json, run_results.json. */
-import { storable } from '../../../server/database/storable.ts'
-
-/** A text, a number, a list …: JSON of which nothing is known yet. */
-type Json = unknown
+import { keepUpstreamColumns, readColumnLineage, type UpstreamColumns } from './column-lineage.ts'
+import { isRecord, pickTexts, textOf, type Json } from './json.ts'
 
 export interface DbtNode {
   resource_type: string
@@ -19,6 +17,8 @@ export interface DbtNode {
   meta?: DbtMeta
   group?: string
   depends_on?: { nodes: string[] }
+  /** The columns that it is made from, where its SQL tells. */
+  upstream_columns?: UpstreamColumns
   column_name?: string
   test_metadata?: { name?: string; kwargs?: { column_name?: string; model?: string } }
   attached_node?: string
@@ -98,15 +98,20 @@ const UNUSED_TYPES = new Set(['analysis', 'operation', 'rpc', 'sql_operation', '
  * as it is, so that the command line may send less.
  * @throws ArtifactError
  */
-export function reduceArtifacts(given: {
+export async function reduceArtifacts(given: {
   manifest?: Json
   catalog?: Json
   run_results?: Json
-}): DbtArtifacts {
+}): Promise<DbtArtifacts> {
   const catalog = given.catalog == null ? undefined : reduceCatalog(given.catalog)
   const results = given.run_results == null ? undefined : reduceRunResults(given.run_results)
+  const manifest = reduceManifest(given.manifest)
+  for (const [id, columns] of await readColumnLineage(given.manifest, given.catalog)) {
+    const node = manifest.nodes[id]
+    if (node) node.upstream_columns = columns
+  }
   return {
-    manifest: reduceManifest(given.manifest),
+    manifest,
     ...(catalog && { catalog }),
     ...(results && { run_results: results }),
   }
@@ -167,6 +172,7 @@ function reduceNode(entry: Record<string, Json>, id: string): DbtNode {
   const kwargs = tested && isRecord(tested.kwargs) ? tested.kwargs : {}
   const depends = isRecord(entry.depends_on) ? entry.depends_on.nodes : undefined
   const description = textOf(entry.description)?.slice(0, MAX_TEXT_LENGTH)
+  const upstreamColumns = keepUpstreamColumns(entry.upstream_columns)
   return {
     // Parts other than nodes have no such field in older versions.
     resource_type: textOf(entry.resource_type) ?? id.split('.')[0] ?? '',
@@ -197,6 +203,7 @@ function reduceNode(entry: Record<string, Json>, id: string): DbtNode {
     ...(Array.isArray(depends) && {
       depends_on: { nodes: depends.filter(each => typeof each === 'string') },
     }),
+    ...(upstreamColumns && { upstream_columns: upstreamColumns }),
     ...(tested && {
       test_metadata: {
         ...pickTexts(tested, ['name'] as const),
@@ -264,24 +271,4 @@ function completionOf(timing: Json): string | undefined {
   if (!Array.isArray(timing)) return undefined
   const ends = timing.flatMap((phase: Json) => (isRecord(phase) ? (textOf(phase.completed_at) ?? []) : []))
   return ends.toSorted().at(-1)
-}
-
-export function isRecord(value: Json): value is Record<string, Json> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function textOf(value: Json): string | undefined {
-  return typeof value === 'string' ? storable(value) : undefined
-}
-
-function pickTexts<Key extends string>(
-  from: Record<string, Json>,
-  keys: readonly Key[],
-): Partial<Record<Key, string>> {
-  return Object.fromEntries(
-    keys.flatMap(key => {
-      const text = textOf(from[key])
-      return text === undefined ? [] : [[key, text]]
-    }),
-  ) as Partial<Record<Key, string>>
 }

@@ -37,7 +37,8 @@ const DEFAULT_TIMEOUT_SECONDS = 300
 const HELP = `
 TARGET_DIR is the folder that dbt writes to, mostly target. Its manifest.json is read, and where they are there
 catalog.json (of dbt docs generate) and run_results.json (of dbt test or dbt build). Only the parts that are used are
-sent; SQL and documentation stay here.
+sent; SQL and documentation stay here. With catalog.json, columns are found in the compiled SQL of PostgreSQL and
+Redshift.
 
 Ends with
   0  it is stored, whether tests fail or not
@@ -92,7 +93,7 @@ async function readArtifacts(folder: string): Promise<DbtArtifacts> {
     ),
   )
   try {
-    return reduceArtifacts({ manifest, catalog, run_results: results })
+    return await reduceArtifacts({ manifest, catalog, run_results: results })
   } catch (error) {
     if (!(error instanceof ArtifactError)) throw error
     const [name = ''] = error.field.split('.')

@@ -55,9 +55,10 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
     sourceId: source.id,
     scope,
     isComplete: true,
-    edges: project.edges.flatMap(({ upstream, downstream }) => {
+    edges: project.edges.flatMap(({ upstream, downstream, columns }) => {
       const [from, to] = [ends.get(upstream), ends.get(downstream)]
-      return from && to ? [{ upstream: from, downstream: to, detail: scope + downstream }] : []
+      const detail = scope + downstream
+      return from && to ? [{ upstream: from, downstream: to, detail, ...(columns && { columns }) }] : []
     }),
   })
   await server.plugins.owners.replaceFrom(

@@ -1,6 +1,7 @@
-import { isRecord, type DbtArtifacts, type DbtNode, type DbtPlace } from './artifacts.ts'
+import type { DbtArtifacts, DbtNode, DbtPlace } from './artifacts.ts'
+import { isRecord } from './json.ts'
 import { listOwners, readOwners, type DeclaredOwner } from './owners.ts'
-import { OUTSIDE_KINDS, type OutsideKind } from '../api.ts'
+import { OUTSIDE_KINDS, type OutsideKind, type SeenColumn } from '../api.ts'
 
 /** A model, seed, snapshot or source, which has a table or view. */
 export interface DbtRelation {
@@ -26,6 +27,8 @@ export interface DbtEdge {
   upstream: string
   /** A relation or an exposure. */
   downstream: string
+  /** Absent where columns are not known. */
+  columns?: SeenColumn[]
 }
 
 /** A dbt project as a graph. */
@@ -68,8 +71,12 @@ export function readProject({ manifest, catalog = {} }: DbtArtifacts): DbtProjec
   )
   const edges: DbtEdge[] = []
   const link = (uniqueId: string, node: DbtNode | undefined) => {
-    for (const upstream of listUpstream(node, all, relations))
-      if (upstream !== uniqueId) edges.push({ upstream, downstream: uniqueId })
+    for (const upstream of listUpstream(node, all, relations)) {
+      const columns = node?.upstream_columns?.[upstream]?.map(([from, to, kind]) => ({
+        ...{ upstream: from, downstream: to, kind },
+      }))
+      if (upstream !== uniqueId) edges.push({ upstream, downstream: uniqueId, ...(columns && { columns }) })
+    }
   }
   for (const uniqueId of relations.keys()) link(uniqueId, all.get(uniqueId))
   for (const uniqueId of exposures.keys()) link(uniqueId, manifest.exposures[uniqueId])

@@ -45,7 +45,8 @@ export function createBodyReader(): BodyReader {
   return {
     async read(task, request) {
       const bytes = Buffer.isBuffer(request.payload) ? request.payload : Buffer.alloc(0)
-      const result = bytes.length <= MAX_INLINE_BYTES ? readBody(task, bytes) : await readApart(task, bytes)
+      const isSmall = bytes.length <= MAX_INLINE_BYTES
+      const result = await (isSmall ? readBody(task, bytes) : readApart(task, bytes))
       if ('unreadable' in result) throw apiError('BAD_REQUEST', result.unreadable)
       if ('problems' in result) throw invalidInput(result.problems)
       return result.value

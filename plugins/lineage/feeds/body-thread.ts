@@ -3,5 +3,5 @@ import { parentPort } from 'node:worker_threads'
 import { readBody, type BodyTask } from './read-body.ts'
 
 parentPort?.once('message', ({ task, bytes }: { task: BodyTask; bytes: Uint8Array }) => {
-  parentPort?.postMessage(readBody(task, bytes))
+  void readBody(task, bytes).then(result => parentPort?.postMessage(result))
 })

@@ -1,5 +1,6 @@
 /** Reading of bodies of pipelines, in this thread or in another one. */
-import { ArtifactError, isRecord, reduceArtifacts } from '../dbt/artifacts.ts'
+import { ArtifactError, reduceArtifacts } from '../dbt/artifacts.ts'
+import { isRecord } from '../dbt/json.ts'
 import { readProject, type DbtProject } from '../dbt/project.ts'
 import { listModelRuns, listTests, type DbtModelRun, type DbtTest } from '../dbt/test-results.ts'
 import { readEvent, type EventProblem, type LineageEvent } from '../openlineage/event.ts'
@@ -33,7 +34,10 @@ export const MAX_BATCH_EVENTS = 500
 const MISSING_BODY = { field: 'body', error: 'a JSON object is required in the body' }
 
 /** Parses and reduces a body. Its bytes are JSON in UTF-8. */
-export function readBody<Task extends BodyTask>(task: Task, bytes: Uint8Array): BodyResult<Task> {
+export async function readBody<Task extends BodyTask>(
+  task: Task,
+  bytes: Uint8Array,
+): Promise<BodyResult<Task>> {
   let body: unknown
   if (bytes.length === 0) return { problems: [MISSING_BODY] }
   try {
@@ -44,7 +48,9 @@ export function readBody<Task extends BodyTask>(task: Task, bytes: Uint8Array): 
   return body === null ? { problems: [MISSING_BODY] } : READERS[task](body)
 }
 
-const READERS: { [Task in BodyTask]: (body: unknown) => BodyResult<Task> } = {
+const READERS: {
+  [Task in BodyTask]: (body: unknown) => BodyResult<Task> | Promise<BodyResult<Task>>
+} = {
   dbt: readDbt,
   event(body) {
     const found = readEvent(body)
@@ -61,7 +67,7 @@ const READERS: { [Task in BodyTask]: (body: unknown) => BodyResult<Task> } = {
 
 const DBT_FIELDS = ['source', 'manifest', 'catalog', 'run_results']
 
-function readDbt(body: unknown): BodyResult<'dbt'> {
+async function readDbt(body: unknown): Promise<BodyResult<'dbt'>> {
   if (!isRecord(body))
     return {
       problems: [
@@ -82,7 +88,7 @@ function readDbt(body: unknown): BodyResult<'dbt'> {
     problems.push({ field: 'manifest', error: 'manifest is required: the content of manifest.json' })
   if (problems.length > 0) return { problems }
   try {
-    const artifacts = reduceArtifacts(body)
+    const artifacts = await reduceArtifacts(body)
     const project = readProject(artifacts)
     return {
       value: {

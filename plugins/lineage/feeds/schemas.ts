@@ -38,7 +38,9 @@ export const dbtBody = rawBody(
           description: 'The source that dbt builds in, by id or name.',
         },
         manifest: object('The content of `target/manifest.json`, version 4 to 12 of its schema.'),
-        catalog: object('The content of `target/catalog.json`: how the engine spells names.'),
+        catalog: object(
+          'The content of `target/catalog.json`: how the engine spells names, and the columns of tables.',
+        ),
         run_results: object('The content of `target/run_results.json`: results of tests and models.'),
       },
       ['source', 'manifest'],

@@ -1,5 +1,8 @@
-import { tablePath, type TableInfo, type TableRef } from '../../../connectors/catalog.ts'
+import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
 import type { CatalogTable, TableName } from './columns.ts'
+
+/** A table with the names of its columns, in their order. */
+export type NamedTable = TableRef & { columns: readonly { name: string }[] }
 
 export interface TableIndex {
   /** @param path schemas that a name without one is looked up in, in their order */
@@ -9,7 +12,7 @@ export interface TableIndex {
 const keyOf = (parts: readonly string[]) => JSON.stringify(parts)
 
 /** Looks tables up as definitions write them: exactly, or else where one alone has the name in letters of either case. */
-export function makeTableIndex(tables: readonly TableInfo[]): TableIndex {
+export function makeTableIndex(tables: readonly NamedTable[]): TableIndex {
   const exact = new Map<string, CatalogTable>()
   const folded = new Map<string, CatalogTable | null>()
   for (const table of tables) {

@@ -5102,7 +5102,7 @@ export interface ImportDbtProjectRequest {
   source: string
   /** The content of `target/manifest.json`, version 4 to 12 of its schema. */
   manifest: Record<string, unknown>
-  /** The content of `target/catalog.json`: how the engine spells names. */
+  /** The content of `target/catalog.json`: how the engine spells names, and the columns of tables. */
   catalog?: Record<string, unknown>
   /** The content of `target/run_results.json`: results of tests and models. */
   run_results?: Record<string, unknown>

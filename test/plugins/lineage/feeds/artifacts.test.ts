@@ -5,8 +5,8 @@ import { readProject } from '../../../../plugins/lineage/dbt/project.ts'
 import { listTests } from '../../../../plugins/lineage/dbt/test-results.ts'
 import { manifest, model, node, notNull, runResults } from './dbt-project.ts'
 
-const readGraph = (given: object, catalog?: object) => {
-  const project = readProject(reduceArtifacts({ manifest: given, catalog }))
+const readGraph = async (given: object, catalog?: object) => {
+  const project = readProject(await reduceArtifacts({ manifest: given, catalog }))
   const short = (id: string) => id.replace(/^(\w)\w+\.jaffle_shop\./, '$1.')
   return {
     ...project,
@@ -18,7 +18,7 @@ const readGraph = (given: object, catalog?: object) => {
 
 t.test('versions 4 to 12 are read, and others are not', async t => {
   for (const version of [4, 7, 10, 12])
-    t.ok(reduceArtifacts({ manifest: manifest([], {}, version) }), `v${version}`)
+    t.ok(await reduceArtifacts({ manifest: manifest([], {}, version) }), `v${version}`)
   for (const [given, why] of [
     [manifest([], {}, 3), /version 3 .* 4 .* to 12/],
     [manifest([], {}, 13), /version 13/],
@@ -27,16 +27,16 @@ t.test('versions 4 to 12 are read, and others are not', async t => {
     [{ ...manifest([]), nodes: [] }, /has entries by their ids/],
     [{ ...manifest([]), nodes: { x: 1 } }, /has fields/],
   ] as const)
-    t.throws(() => reduceArtifacts({ manifest: given }), why)
-  t.throws(() => reduceArtifacts({ manifest: manifest([]), run_results: {} }), /with its results/)
-  t.throws(() => reduceArtifacts({ manifest: manifest([]), catalog: 3 }), /catalog.json/)
+    await t.rejects(reduceArtifacts({ manifest: given }), why)
+  await t.rejects(reduceArtifacts({ manifest: manifest([]), run_results: {} }), /with its results/)
+  await t.rejects(reduceArtifacts({ manifest: manifest([]), catalog: 3 }), /catalog.json/)
 })
 
 t.test('the graph passes through what has no table, and leaves out what is disabled', async t => {
   const source = {
     'source.jaffle_shop.raw.payments': node('source', 'payments', { identifier: 'pay', schema: 'raw' })[1],
   }
-  const { shown, relations, exposures } = readGraph(
+  const { shown, relations, exposures } = await readGraph(
     manifest(
       [
         node('model', 'stage', {
@@ -92,7 +92,7 @@ t.test('the graph passes through what has no table, and leaves out what is disab
 
 t.test('catalog.json says how names are spelled', async t => {
   const place = { metadata: { database: 'SHOP', schema: 'PUBLIC', name: 'ORDERS' }, columns: {} }
-  const { relations } = readGraph(manifest([node('model', 'orders')]), {
+  const { relations } = await readGraph(manifest([node('model', 'orders')]), {
     nodes: { [model('orders')]: place },
     sources: {},
   })
@@ -100,7 +100,7 @@ t.test('catalog.json says how names are spelled', async t => {
 })
 
 t.test('owners come from meta and from groups', async t => {
-  const { relations } = readGraph(
+  const { relations } = await readGraph(
     manifest(
       [
         node('model', 'orders', {
@@ -133,15 +133,15 @@ t.test('a test belongs to the relation that declares it', async t => {
       ...extra,
     })
   const nodes = [node('model', 'orders'), node('model', 'customers')]
-  const findTested = (test: readonly [string, object]) => {
-    const artifacts = reduceArtifacts({ manifest: manifest([...nodes, test], {}, 4) })
+  const findTested = async (test: readonly [string, object]) => {
+    const artifacts = await reduceArtifacts({ manifest: manifest([...nodes, test], {}, 4) })
     return listTests(artifacts, readProject(artifacts))[0]?.relation
   }
   const ref = `{{ get_where_subquery(ref('orders')) }}`
-  t.equal(findTested(relation({ model: ref })), model('orders'))
-  t.equal(findTested(relation({}, { attached_node: model('orders') })), model('orders'))
-  t.equal(findTested(relation({})), model('customers'))
-  t.equal(findTested(node('test', 'single', { dependsOn: [] })), null)
+  t.equal(await findTested(relation({ model: ref })), model('orders'))
+  t.equal(await findTested(relation({}, { attached_node: model('orders') })), model('orders'))
+  t.equal(await findTested(relation({})), model('customers'))
+  t.equal(await findTested(node('test', 'single', { dependsOn: [] })), null)
 })
 
 t.test('artifacts that were reduced stay as they are', async t => {
@@ -154,8 +154,8 @@ t.test('artifacts that were reduced stay as they are', async t => {
     },
     run_results: runResults('2026-05-04T10:00:00Z', { [test[0]]: 'fail', x: { status: 5 } }),
   }
-  const once = reduceArtifacts(whole)
-  t.strictSame(reduceArtifacts(once as never), once)
+  const once = await reduceArtifacts(whole)
+  t.strictSame(await reduceArtifacts(once as never), once)
   t.notMatch(JSON.stringify(once), /compiled_code|macro/)
   t.match(listTests(once, readProject(once)), [
     {
@@ -164,4 +164,63 @@ t.test('artifacts that were reduced stay as they are', async t => {
       result: { status: 'fail', failures: 3, at: new Date('2026-05-04T10:00:00Z') },
     },
   ])
+})
+
+t.test('columns are found in the compiled SQL of models, which is not sent', async t => {
+  const columnsOf = (...names: string[]) =>
+    Object.fromEntries(names.map((name, index) => [name, { name, index: index + 1 }]))
+  const entry = (name: string, ...columns: string[]) => ({
+    metadata: { database: 'shop', schema: 'public', name },
+    columns: columnsOf(...columns),
+  })
+  const payments = 'source.jaffle_shop.raw.payments'
+  const sources = { [payments]: node('source', 'payments')[1] }
+  const written = (name: string, code: string, ...dependsOn: string[]) =>
+    node('model', name, { compiled_code: code, dependsOn })
+  const nodes = [
+    written(
+      'orders',
+      `with __dbt__cte__stage as (select * from "shop"."public"."payments")
+       select id, amount / 100 as total from __dbt__cte__stage where paid
+         and id > (select max(id) from "shop"."public"."orders")`,
+      payments,
+    ),
+    written('customers', 'select * from "SHOP"."Public"."orders"', model('orders')),
+    written('python', 'def model(dbt, session): return dbt.ref("orders")', model('orders')),
+    // It is not built yet, so that its columns are not known.
+    written('unbuilt', 'select id from shop.public.orders', model('orders')),
+  ]
+  const catalog = {
+    nodes: {
+      [model('orders')]: entry('orders', 'id', 'total'),
+      [model('customers')]: entry('customers', 'id', 'total'),
+      [model('python')]: entry('python', 'id'),
+    },
+    sources: { [payments]: entry('payments', 'id', 'paid', 'amount') },
+  }
+  const edgesOf = async (adapter: string, given: object = catalog) => {
+    const project = manifest(nodes, { sources })
+    const metadata = { ...project.metadata, adapter_type: adapter }
+    const reduced = await reduceArtifacts({ manifest: { ...project, metadata }, catalog: given })
+    t.notMatch(JSON.stringify(reduced), /select|__dbt__/i)
+    t.strictSame(await reduceArtifacts(reduced as never), reduced, 'and stay when they are reduced again')
+    return readProject(reduced).edges.map(({ upstream, downstream, columns }) => ({
+      edge: `${upstream.split('.').at(-1)} > ${downstream.split('.').at(-1)}`,
+      columns: columns?.map(each => `${each.upstream} ${each.downstream} ${each.kind}`).sort(),
+    }))
+  }
+  for (const adapter of ['postgres', 'redshift'])
+    t.strictSame(await edgesOf(adapter), [
+      {
+        edge: 'payments > orders',
+        columns: ['amount total direct', 'id * indirect', 'id id direct', 'paid * indirect'],
+      },
+      { edge: 'orders > customers', columns: ['id id direct', 'total total direct'] },
+      { edge: 'orders > python', columns: undefined },
+      { edge: 'orders > unbuilt', columns: undefined },
+    ])
+  const unknown = (edges: Awaited<ReturnType<typeof edgesOf>>) =>
+    edges.every(({ columns }) => columns === undefined)
+  t.ok(unknown(await edgesOf('snowflake')), 'another grammar')
+  t.ok(unknown(await edgesOf('postgres', {})), 'no columns are known')
 })

@@ -92,6 +92,33 @@ t.test('a project becomes edges, owners and dashboards, and replaces what it rep
   t.strictSame(await edges(), ['raw_payments > orders'])
 })
 
+t.test('columns of catalog.json lead to lineage of columns, without which none is known', async t => {
+  const entry = (name: string, ...columns: string[]) => ({
+    metadata: { database, schema: SCHEMA, name },
+    columns: Object.fromEntries(columns.map((column, index) => [column, { name: column, index }])),
+  })
+  const catalog = {
+    nodes: { [model('orders')]: entry('orders', 'id', 'amount') },
+    sources: { [RAW]: entry('raw_payments', 'id') },
+  }
+  const compiled = `select id, id * 2 as amount from "${database}"."${SCHEMA}"."raw_payments"`
+  const orders = placed('model', 'orders', { dependsOn: [RAW], compiled_code: compiled })
+  const readColumns = async () => {
+    const [raw] = await query(`select id from tables where name = 'raw_payments' and company_id = $1`, [
+      tenant.companyId,
+    ])
+    const reply = await tenant.ask(
+      'GET',
+      `/api/v1/sdk/lineage/${String(raw!.id)}?direction=downstream&columns=true`,
+    )
+    return JSON.stringify(reply.body.data)
+  }
+  await send({ manifest: manifest([orders], { sources }), catalog })
+  t.match(await readColumns(), /"upstream_column":"id"[^}]*"downstream_column":"amount"/)
+  await send({ manifest: manifest([orders], { sources }) })
+  t.notMatch(await readColumns(), /downstream_column":"amount/)
+})
+
 t.test('a table that is discovered later takes the place of its dataset', async t => {
   await send({ manifest: whole })
   await source.query('create table missing (id int)')
