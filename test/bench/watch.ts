@@ -81,6 +81,13 @@ async function measureList(app: TestServer, tenant: Tenant): Promise<void> {
     }
     report(`${what}${name}`, median(times))
   }
+  for (const kind of ['freshness', 'metrics'])
+    await timed(`recommendations/${kind} of ${tables} tables`, () =>
+      askFor(tenant, 'GET', `/recommendations/${kind}?asset_id=${sourceId}`),
+    )
+  await timed(`a dry run of a level for ${tables} tables`, () =>
+    askFor(tenant, 'POST', `/assets/${sourceId}/watch`, { level: 'standard', dry_run: true }),
+  )
 }
 
 async function measureWatch(app: TestServer, tenant: Tenant): Promise<void> {

@@ -115,13 +115,17 @@ export function primaryKeyOf({ constraints }: Pick<TableEvidence, 'constraints'>
   return constraints.find(({ type }) => type === 'primary_key')?.columns ?? []
 }
 
+// Made once: toLocaleString makes one for each number, which took a fifth of the time of a large source.
+const countFormat = new Intl.NumberFormat('en-US')
+const valueFormat = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 8 })
+
 export function formatCount(count: number): string {
-  return count.toLocaleString('en-US')
+  return countFormat.format(count)
 }
 
 /** A value of a column, without the digits that binary fractions add, such as 14548.439999999999. */
 export function formatValue(value: number): string {
-  return value.toLocaleString('en-US', { maximumSignificantDigits: 8 })
+  return valueFormat.format(value)
 }
 
 /** Confidence that what held for `count` rows holds for the next ones: at most `most`, by the rule of three. */
