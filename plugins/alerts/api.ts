@@ -191,7 +191,7 @@ export interface AlertGrouping {
 export interface IncidentNews {
   /** Alerts that are new in an incident. A destination that was not notified of the incident is notified now. */
   joined: readonly { alertId: string; incident: IncidentSummary }[]
-  /** Incidents that got worse, whose named cause changed, or whose snooze is over, with one sentence that says so. */
+  /** Incidents that got worse, or whose snooze is over, with one sentence that says so. */
   changed: readonly { incident: IncidentSummary; reason: string; isReminder?: true }[]
   /** Incidents that are over, with the reason. */
   ended: readonly { incident: IncidentSummary; reason: string | null }[]

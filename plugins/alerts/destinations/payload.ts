@@ -3,7 +3,7 @@ export type MessageType = 'alert.triggered' | 'alert.resolved' | 'alert.test'
 /** What a message about an incident says of it, beside the alert that it shows. */
 export interface IncidentPart {
   id: string
-  /** What happened: it was opened, it got worse or its named cause changed, or it is over. */
+  /** What happened: it was opened, it got worse or its snooze ended, or it is over. */
   event: 'opened' | 'updated' | 'resolved'
   status: string
   severity: 'info' | 'warning' | 'critical'

@@ -8,7 +8,7 @@ const destinationFields = {
   messages: Joi.string()
     .valid(...MESSAGE_CHOICES)
     .description(
-      '`alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse, its cause changes or it is over; the default of types for people.',
+      '`alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse or is over; the default of types for people.',
     ),
   is_active: Joi.boolean().strict(),
 }

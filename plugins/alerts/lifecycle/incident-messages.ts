@@ -63,7 +63,7 @@ function sinceOf(incidents: readonly Pick<IncidentSummary, 'createdAt'>[]): stri
 
 /**
  * Sends what happened to incidents: a first message to each destination that a rule names for one of their alerts, another
- * one where an incident got worse or its cause changed, and one about its end.
+ * one where an incident got worse or woke up, and one about its end.
  */
 export async function notifyIncidents(server: Server, trx: Transaction, news: IncidentNews): Promise<void> {
   const { joined, changed, ended } = news

@@ -95,7 +95,9 @@ async function storeAssignment(
       const incident = summaries.get(id)
       return incident ? [{ alertId, incident }] : []
     }),
-    changed: changes.map(({ incident, reason }) => ({ incident: summaryOf(incident), reason })),
+    changed: changes.flatMap(({ incident, reason }) =>
+      reason === null ? [] : [{ incident: summaryOf(incident), reason }],
+    ),
     ended: [...mergedInto].flatMap(([id, into]) => {
       const incident = former.get(id)
       const title = summaries.get(into)?.title
@@ -124,7 +126,11 @@ function fieldsOf(
   }
 }
 
-/** What got worse with an incident that was there before, or is known better. */
+/**
+ * What got worse with an incident that was there before, or is known better. A better known cause alone is no reason for
+ * another message: the page that the first one leads to shows it, and a pipeline that breaks step by step would send one for
+ * each step that its checks find.
+ */
 function changesOf(incident: Incident, before: Incident | undefined) {
   if (!before) return undefined
   const isWorse = incident.severity !== before.severity
@@ -151,8 +157,10 @@ function changesOf(incident: Incident, before: Incident | undefined) {
         ]
       : []),
   ]
-  const reason = isOther ? `The cause is known better: ${cause.qualified_name}` : `It got worse: ${severity}`
-  return { incident, reason, activities }
+  const reason = isOther
+    ? `It got worse: ${severity}. The cause is ${cause.qualified_name}`
+    : `It got worse: ${severity}`
+  return { incident, reason: isWorse ? reason : null, activities }
 }
 
 /** Alerts that an entry of a timeline names. */

@@ -3722,7 +3722,7 @@ export interface CreateDestinationRequest {
   destination_type: 'email' | 'ntfy' | 'pagerduty' | 'slack' | 'teams' | 'webhook'
   /** What `destination_type` asks for. Secrets are returned redacted. */
   config: WebhookConfig | SlackConfig | TeamsConfig | EmailConfig | PagerdutyConfig | NtfyConfig
-  /** `alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse, its cause changes or it is over; the default of types for people. */
+  /** `alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse or is over; the default of types for people. */
   messages?: 'alerts' | 'incidents'
   is_active?: boolean
 }
@@ -3733,7 +3733,7 @@ export interface CreateDestinationsRequest {
     destination_type: 'email' | 'ntfy' | 'pagerduty' | 'slack' | 'teams' | 'webhook'
     /** What `destination_type` asks for. Secrets are returned redacted. */
     config: WebhookConfig | SlackConfig | TeamsConfig | EmailConfig | PagerdutyConfig | NtfyConfig
-    /** `alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse, its cause changes or it is over; the default of types for people. */
+    /** `alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse or is over; the default of types for people. */
     messages?: 'alerts' | 'incidents'
     is_active?: boolean
   }[]
@@ -7867,7 +7867,7 @@ export interface UpdateClock {
 
 export interface UpdateDestinationRequest {
   name?: string
-  /** `alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse, its cause changes or it is over; the default of types for people. */
+  /** `alerts`: a message about each alert, the default of webhooks. `incidents`: one about each incident, and another when it gets worse or is over; the default of types for people. */
   messages?: 'alerts' | 'incidents'
   is_active?: boolean
   config?: Record<string, unknown>
