@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { ReportedOwners } from '../../owners/api.ts'
-import { listCandidates, type DatasetName } from './namespaces.ts'
-import { findTables, readNamespaceContext } from './resolve-datasets.ts'
+import { findRule, listCandidates, mayFitSource, type DatasetName } from './namespaces.ts'
+import { findTables, readNamespaceContext, type NamespaceContext } from './resolve-datasets.ts'
 
 interface OutsideDataset extends DatasetName {
   id: string
@@ -16,11 +16,17 @@ interface OutsideDataset extends DatasetName {
  */
 export async function adoptDatasets(server: Server, trx: Transaction, sourceId: string): Promise<number> {
   const context = await readNamespaceContext(trx)
+  const namespaces = await findNamespaces(trx, context, sourceId)
+  if (namespaces.length === 0) return 0
   const nodes = await rows<OutsideDataset>(
     trx,
     `select id, namespace, name, details from lineage_nodes
-      where company_id = :companyId and kind = 'dataset' order by id`,
-    { companyId: companyOf(trx) },
+      where company_id = :companyId and kind = 'dataset'
+        and (namespace = any(cast(:namespaces as text[])) or exists (
+          select from jsonb_array_elements(details -> 'symlinks') s
+           where s ->> 'namespace' = any(cast(:namespaces as text[]))))
+      order by id`,
+    { companyId: companyOf(trx), namespaces },
   )
   const given = nodes
     .map(node => ({
@@ -36,6 +42,27 @@ export async function adoptDatasets(server: Server, trx: Transaction, sourceId: 
   const tables = await findTables(trx, given)
   await moveNodes(server, trx, tables)
   return tables.size
+}
+
+/** The namespaces, of datasets or their other names, that may stand for a source: most companies have few, and many datasets. */
+async function findNamespaces(
+  trx: Transaction,
+  { sources, rules }: NamespaceContext,
+  sourceId: string,
+): Promise<string[]> {
+  const source = sources.find(({ id }) => id === sourceId)
+  const found = await rows<{ namespace: string }>(
+    trx,
+    `select distinct namespace from lineage_nodes where company_id = :companyId and kind = 'dataset'
+     union select s ->> 'namespace' from lineage_nodes n, jsonb_array_elements(n.details -> 'symlinks') s
+      where n.company_id = :companyId and n.kind = 'dataset'`,
+    { companyId: companyOf(trx) },
+  )
+  return found.flatMap(({ namespace }) => {
+    const rule = findRule(namespace, rules)
+    const isOurs = rule ? rule.sourceId === sourceId : source && mayFitSource(namespace, source)
+    return isOurs ? [namespace] : []
+  })
 }
 
 /** @param tableIds by the id of the node that becomes the table */

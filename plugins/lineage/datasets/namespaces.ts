@@ -117,6 +117,12 @@ function candidatesIn(sourceId: string, parts: readonly string[]): TableCandidat
   ]
 }
 
+/** Whether a namespace can be that of a source, whatever the names of its datasets: BigQuery has one for all projects. */
+export function mayFitSource(namespace: string, source: NamedSource): boolean {
+  const project = String(source.config.project_id ?? '')
+  return fitsSource(namespace, [project, 'dataset', 'table'], source)
+}
+
 /** Whether a namespace is that of a source by the naming convention. */
 export function fitsSource(namespace: string, parts: readonly string[], source: NamedSource): boolean {
   const { scheme, host, port } = parseNamespace(namespace)

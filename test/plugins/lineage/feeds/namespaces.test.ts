@@ -3,6 +3,7 @@ import {
   findRule,
   fitsSource,
   listCandidates,
+  mayFitSource,
   namespaceOf,
   type NamedSource,
 } from '../../../../plugins/lineage/datasets/namespaces.ts'
@@ -51,12 +52,15 @@ t.test('the naming convention names sources', async t => {
   for (const [namespace, source] of Object.entries(cases)) t.equal(fitting(namespace), source, namespace)
   t.equal(fitting('bigquery', 'my-project.shop.orders'), 'bigquery')
   t.equal(fitting('bigquery', 'other.shop.orders'), '')
-  for (const source of list)
+  for (const source of list) {
+    t.ok(mayFitSource(namespaceOf(source), source))
+    t.notOk(mayFitSource('s3://lake', source))
     t.equal(
       fitting(namespaceOf(source), 'my-project.shop.orders'),
       source.id,
       `the namespace of ${source.id}`,
     )
+  }
 })
 
 t.test('a locator of Snowflake is the same with its region and its cloud', async t => {
