@@ -25,7 +25,7 @@ export interface RefusedCheck extends CheckProblem {
 /** An aggregate that sorts its values; all of a statement have one SELECT of their own beside the others. */
 export interface SortedAggregate {
   sorted: Sql
-  /** Of a percentile, which others of its value may be found with. */
+  /** For a percentile: its value and fraction (0 to 1), so that all of one value are found together. */
   percentile?: { value: Sql; fraction: number }
 }
 

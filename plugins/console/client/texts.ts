@@ -30,6 +30,7 @@ export const texts = {
 
   // Frame
   people: 'People',
+  teams: 'Teams and owners',
   apiKeys: 'API keys',
   auditLog: 'Audit log',
   operations: 'Operations',

@@ -22,8 +22,8 @@ const HOUR_MS = 3_600_000
 /** A table whose newest row is older than this at the time of its profile is not loaded any more. */
 const MAX_AGE_HOURS = 45 * 24
 /**
- * The |z| beyond which a row count alerts. Of the loads of one day that lack most of their rows, 4 finds five and 3 nine of
- * twelve, for three false alerts in 96 months of a table (`npm run bench:recommendations`).
+ * The |z| beyond which a row count alerts. A load of one day that lacks most of its rows is found in five of twelve tables
+ * with 4 and in nine with 3, for three false alerts in 96 months of a table (`npm run bench:recommendations`).
  */
 const ROW_COUNT_SENSITIVITY = 3
 /** Confidence that tables which others are made from gain. */

@@ -3,13 +3,14 @@ import { Dialog } from '../parts/dialog.ts'
 import { texts } from '../texts.ts'
 import { Fields, Form } from './fields.ts'
 import { useForm } from './form.ts'
-import type { FieldSpec } from './schema.ts'
+import type { FieldSpec, Values } from './schema.ts'
 
 /** A form of a few fields in a dialog, which closes when it was sent. */
 export function FormDialog({
   title,
   id,
   specs,
+  shown = () => specs,
   record,
   label,
   send,
@@ -20,6 +21,8 @@ export function FormDialog({
   /** Names the draft, see `useForm`. */
   id: string
   specs: readonly FieldSpec[]
+  /** The fields that are asked for by what is written in others; defaults to all. */
+  shown?: (values: Values) => readonly FieldSpec[]
   /** As the API returns it, for a form that changes one: only what was changed is sent. */
   record?: object
   /** The name of the button. */
@@ -35,9 +38,10 @@ export function FormDialog({
     if (record) form.reset()
     close()
   }
+  const asked = shown(form.values)
   const submit = async () => {
     if (record && !form.isChanged) leave()
-    else if (await form.send(specs, send)) close()
+    else if (await form.send(asked, send)) close()
   }
   return html`<${Dialog} title=${title} close=${leave}>
     ${children && html`<p>${children}</p>`}
@@ -47,7 +51,7 @@ export function FormDialog({
       label=${label}
       more=${html`<button type="button" onClick=${leave}>${texts.cancel}</button>`}
     >
-      <${Fields} form=${form} of=${specs} />
+      <${Fields} form=${form} of=${asked} />
     <//>
   <//>`
 }

@@ -22,6 +22,7 @@ const OTHERS: readonly Result[] = [
   { address: '/recommendations', name: texts.recommendations, detail: '', icon: 'check' },
   { address: '/schedules', name: texts.schedules, detail: '', icon: 'clock' },
   { address: '/settings', name: texts.settings, detail: '', icon: 'settings' },
+  { address: '/settings/teams', name: texts.teams, detail: '', icon: 'user' },
   { address: '/api/public/docs/index.md', name: texts.guide, detail: '', icon: 'guide' },
 ]
 /** What only admins may see. */

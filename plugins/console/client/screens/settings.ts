@@ -25,6 +25,11 @@ const PARTS: Record<string, Part> = {
     part: lazy(async () => (await import('./settings/own-user.ts')).OwnUser),
     help: 'preferences',
   },
+  teams: {
+    name: texts.teams,
+    part: lazy(async () => (await import('./settings/teams.ts')).Teams),
+    help: 'owners',
+  },
   people: {
     name: texts.people,
     part: lazy(async () => (await import('./settings/people.ts')).People),

@@ -37,6 +37,11 @@ async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: S
     `/api/v1/sdk/recommendations?asset_id=${world.source}&type=row_count,freshness,mean&limit=1`,
   )
   const recommendation = String(recommended.data.recommendations[0].id)
+  await tenant.ask('POST', '/api/v1/sdk/teams', {
+    ...{ name: 'Data Platform', description: 'Builds what all others use.' },
+    members: [tenant.email, ...[1, 2, 3, 4].map(n => `member.${n}@example.com`)],
+  })
+  await tenant.ask('PUT', '/api/v1/sdk/owners', { asset_id: world.table, owners: ['Data Platform'] })
   const ids = await addLineage(app, world)
   const incident = await untilIncident(world)
   const changes = await tenant.ask('GET', '/api/v1/sdk/schema/changes?limit=1')
@@ -94,6 +99,7 @@ async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: S
     webhook: '/routing/new?type=webhook',
     settings: '/settings',
     people: '/settings/people',
+    teams: '/settings/teams',
     keys: '/settings/keys',
     audit: '/settings/audit',
     operations: '/settings/operations',

@@ -1,0 +1,159 @@
+import { useState } from 'preact/hooks'
+import { FormDialog } from '../../forms/form-dialog.ts'
+import type { FieldSpec, Values } from '../../forms/schema.ts'
+import { useAction } from '../../lib/action.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { sourceAddress, tableAddress, useQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { useSession } from '../../parts/frame.ts'
+import { Icon } from '../../parts/icons.ts'
+import { notify } from '../../parts/notices.ts'
+import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/paging.ts'
+import { Loaded } from '../../parts/states.ts'
+import { teamsTexts } from '../../texts/teams.ts'
+
+const loadOwnerships = async (page: { limit: number; offset: number }, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/owners', { query: page, signal })).data
+type Ownership = Awaited<ReturnType<typeof loadOwnerships>>['ownerships'][number]
+
+const subjectField: FieldSpec = {
+  ...{ name: 'subject', label: teamsTexts.owned, kind: 'choice', isRequired: true },
+  ...{ initial: 'asset', choices: Object.entries(teamsTexts.choices) },
+}
+const assetField: FieldSpec = { name: 'asset_id', label: teamsTexts.source, kind: 'text', isRequired: true }
+const schemaField: FieldSpec = {
+  ...{ name: 'schema', label: teamsTexts.schema, kind: 'text', isRequired: true },
+  hint: teamsTexts.schemaHint,
+}
+const tagField: FieldSpec = {
+  ...{ name: 'tag', label: teamsTexts.tag, kind: 'text', isRequired: true, maxLength: 100 },
+}
+const ownersField: FieldSpec = {
+  ...{ name: 'owners', label: teamsTexts.owners, kind: 'lines' },
+  hint: teamsTexts.ownersHint,
+}
+const SUBJECT_FIELDS: Record<string, FieldSpec[]> = {
+  asset: [{ ...assetField, label: teamsTexts.asset, hint: teamsTexts.assetHint }],
+  schema: [assetField, schemaField],
+  tag: [tagField],
+}
+const fieldsOf = ({ subject }: Values) => [
+  subjectField,
+  ...(SUBJECT_FIELDS[String(subject)] ?? []),
+  ownersField,
+]
+
+/** What people, dbt, OpenLineage and comments say of who owns what, and the form that sets it. */
+export function Ownerships() {
+  const [query] = useQuery()
+  const { preferences } = useSession()
+  const page = { limit: pageSizeOf(preferences), offset: readOffset(query) }
+  const found = useData(`ownerships ${JSON.stringify(page)}`, signal => loadOwnerships(page, signal))
+  const [isOpen, setOpen] = useState(false)
+  const set = async ({ owners, subject: _chosen, ...body }: Record<string, unknown>) => {
+    await api.put('/api/v1/sdk/owners', { body: { ...body, owners: (owners as string[] | null) ?? [] } })
+    notify(teamsTexts.saved)
+    found.reload()
+  }
+  return html`<section>
+    <div class="headline">
+      <h2>${teamsTexts.owners}</h2>
+      ${canWrite() && html`<button onClick=${() => setOpen(true)}>${teamsTexts.set}</button>`}
+    </div>
+    <p class="quiet">${teamsTexts.ownersText}</p>
+    ${
+      isOpen &&
+      html`<${FormDialog}
+        title=${teamsTexts.set}
+        id="ownership"
+        specs=${[subjectField, assetField, schemaField, tagField, ownersField]}
+        shown=${fieldsOf}
+        label=${teamsTexts.set}
+        send=${set}
+        close=${() => setOpen(false)}
+        >${teamsTexts.setText}<//
+      >`
+    }
+    <${Loaded} of=${found} what=${teamsTexts.owners.toLowerCase()} rows=${3}>
+      ${({ ownerships, pagination }: { ownerships: readonly Ownership[]; pagination: PageOfList }) =>
+        ownerships.length === 0
+          ? html`<p class="quiet">${teamsTexts.noOwners}</p>`
+          : html`<${OwnershipTable} ownerships=${ownerships} reload=${found.reload} />
+              <${Paging} pagination=${pagination} />`}
+    <//>
+  </section>`
+}
+
+interface OwnershipProps {
+  ownership: Ownership
+  reload: () => void
+}
+
+function OwnershipTable({ ownerships, reload }: { ownerships: readonly Ownership[]; reload: () => void }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${teamsTexts.owners}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${teamsTexts.owned}</th>
+          <th scope="col">${teamsTexts.owner}</th>
+          <th scope="col">${teamsTexts.by}</th>
+          <th scope="col"><span class="hidden">${teamsTexts.actions}</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${ownerships.map(
+          ownership => html`<${OwnershipRow} key=${ownership.id} ownership=${ownership} reload=${reload} />`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+/** The page of what is owned; schemas and tags have none. */
+function addressOf({ type, name }: Ownership['subject']): string | null {
+  if (type === 'table') return tableAddress(name)
+  return type === 'source' ? sourceAddress(name) : null
+}
+
+function OwnershipRow({ ownership, reload }: OwnershipProps) {
+  const { subject, owner, origin, reported_by: reporter } = ownership
+  const address = addressOf(subject)
+  const name = html`<bdi>${subject.name}</bdi>`
+  return html`<tr>
+    <th scope="row">
+      ${address ? html`<a href=${address}>${name}</a>` : name}${' '}
+      <span class="quiet">${teamsTexts.subjects[subject.type]}</span>
+    </th>
+    <td>
+      <bdi title=${owner.email ?? ''}>${owner.name}</bdi>${' '}<span class="quiet"
+        >${teamsTexts.types[owner.type]}</span
+      >
+    </td>
+    <td>
+      ${teamsTexts.origins[origin]}${origin === 'dbt' && reporter && html` <span class="quiet"><bdi>${reporter}</bdi></span>`}
+    </td>
+    <td>
+      ${origin === 'manual' && canWrite() && html`<${RemoveOwner} ownership=${ownership} reload=${reload} />`}
+    </td>
+  </tr>`
+}
+
+function RemoveOwner({ ownership: { id, owner, subject }, reload }: OwnershipProps) {
+  const label = teamsTexts.removeOwnerOf(owner.name, subject.name)
+  const [isBusy, remove] = useAction(label, async () => {
+    await api.delete('/api/v1/sdk/owners/{id}', { path: { id } })
+    notify(teamsTexts.ownerRemoved(owner.name, subject.name))
+    reload()
+  })
+  return html`<button
+    class="plain small"
+    aria-label=${label}
+    title=${label}
+    disabled=${isBusy}
+    onClick=${remove}
+  >
+    <${Icon} name="close" />
+  </button>`
+}

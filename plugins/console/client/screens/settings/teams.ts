@@ -1,0 +1,156 @@
+import { useState } from 'preact/hooks'
+import { FormDialog } from '../../forms/form-dialog.ts'
+import type { FieldSpec } from '../../forms/schema.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { canWrite } from '../../lib/session.ts'
+import { ConfirmDialog } from '../../parts/confirm.ts'
+import { notify } from '../../parts/notices.ts'
+import type { PageOfList } from '../../parts/paging.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { teamsTexts } from '../../texts/teams.ts'
+import { texts } from '../../texts.ts'
+import { Ownerships } from './ownerships.ts'
+
+/** The longest page that the API gives. */
+const MAX_TEAMS = 100
+/** Members that the table names. */
+const SHOWN_MEMBERS = 3
+
+const loadTeams = async (signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/teams', { query: { limit: MAX_TEAMS }, signal })).data
+type Team = Awaited<ReturnType<typeof loadTeams>>['teams'][number]
+
+const teamFields: FieldSpec[] = [
+  {
+    ...{ name: 'name', label: texts.name, kind: 'text', isRequired: true, maxLength: 100 },
+    hint: teamsTexts.nameHint,
+  },
+  { name: 'description', label: teamsTexts.description, kind: 'long', maxLength: 2_000 },
+  { name: 'members', label: teamsTexts.members, kind: 'lines', hint: teamsTexts.membersHint },
+]
+
+/** The teams of the company, and what people and teams own. */
+export function Teams() {
+  const teams = useData('teams', loadTeams)
+  const [isOpen, setOpen] = useState(false)
+  // The names of teams stand in the list of owners too.
+  const [changes, setChanges] = useState(0)
+  const reload = () => {
+    teams.reload()
+    setChanges(count => count + 1)
+  }
+  const create = async (body: Record<string, unknown>) => {
+    const { data } = await api.post('/api/v1/sdk/teams', { body: body as never })
+    notify(teamsTexts.created(data.name))
+    reload()
+  }
+  return html`<div class="headline">
+      <h2>${teams.data ? teamsTexts.count(teams.data.pagination.total) : teamsTexts.teams}</h2>
+      ${
+        canWrite() &&
+        html`<button class="primary" onClick=${() => setOpen(true)}>${teamsTexts.create}</button>`
+      }
+    </div>
+    ${
+      isOpen &&
+      html`<${FormDialog}
+        title=${teamsTexts.create}
+        id="team"
+        specs=${teamFields}
+        label=${teamsTexts.create}
+        send=${create}
+        close=${() => setOpen(false)}
+      />`
+    }
+    <${Loaded} of=${teams} what=${teamsTexts.teams.toLowerCase()} rows=${3}>
+      ${({ teams: found, pagination }: { teams: readonly Team[]; pagination: PageOfList }) =>
+        found.length === 0
+          ? html`<${Empty} title=${teamsTexts.none}><p>${teamsTexts.noneText}</p><//>`
+          : html`<${TeamTable} teams=${found} reload=${reload} />
+              ${pagination.has_more && html`<p class="quiet">${teamsTexts.more(MAX_TEAMS)}</p>`}`}
+    <//>
+    <${Ownerships} key=${changes} />`
+}
+
+function TeamTable({ teams, reload }: { teams: readonly Team[]; reload: () => void }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${teamsTexts.teams}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${texts.name}</th>
+          <th scope="col">${teamsTexts.members}</th>
+          <th scope="col"><span class="hidden">${teamsTexts.actions}</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${teams.map(
+          team =>
+            html`<tr key=${team.id}>
+              <th scope="row">
+                <bdi>${team.name}</bdi
+                >${team.description && html`<div class="quiet">${team.description}</div>`}
+              </th>
+              <td class="wraps"><${Members} of=${team} /></td>
+              <td>${canWrite() && html`<${TeamActions} team=${team} reload=${reload} />`}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function Members({ of: { members } }: { of: Team }) {
+  if (members.length === 0) return html`<span class="quiet">${teamsTexts.noMembers}</span>`
+  const shown = members.slice(0, SHOWN_MEMBERS)
+  const others = members.length - shown.length
+  return html`<bdi title=${members.map(({ email }) => email).join('\n')}
+      >${shown.map(({ name }) => name).join(', ')}</bdi
+    >${others > 0 && html` <span class="quiet">${teamsTexts.others(others)}</span>`}`
+}
+
+function TeamActions({ team, reload }: { team: Team; reload: () => void }) {
+  const [open, setOpen] = useState<'change' | 'remove' | null>(null)
+  const close = () => setOpen(null)
+  const path = { id: team.id }
+  const change = async (body: Record<string, unknown>) => {
+    const { data } = await api.patch('/api/v1/sdk/teams/{id}', { path, body })
+    notify(teamsTexts.changed(data.name))
+    reload()
+  }
+  const remove = async () => {
+    await api.delete('/api/v1/sdk/teams/{id}', { path })
+    notify(teamsTexts.removed(team.name))
+    reload()
+  }
+  return html`<span class="actions">
+      <button class="small" aria-label=${teamsTexts.changeOf(team.name)} onClick=${() => setOpen('change')}>
+        ${teamsTexts.change}
+      </button>
+      <button class="small" aria-label=${teamsTexts.removeOf(team.name)} onClick=${() => setOpen('remove')}>
+        ${teamsTexts.remove}
+      </button>
+    </span>
+    ${
+      open === 'change' &&
+      html`<${FormDialog}
+        title=${teamsTexts.changeOf(team.name)}
+        id=${`team ${team.id}`}
+        specs=${teamFields}
+        record=${{ ...team, members: team.members.map(({ email }) => email) }}
+        send=${change}
+        close=${close}
+      />`
+    }
+    ${
+      open === 'remove' &&
+      html`<${ConfirmDialog}
+        title=${teamsTexts.removeOf(team.name)}
+        action=${teamsTexts.remove}
+        work=${remove}
+        close=${close}
+        ><p>${teamsTexts.removeText}</p><//
+      >`
+    }`
+}
