@@ -2,7 +2,7 @@
  * Runs the benches one after the other and prints one table of what the product takes beside what its work takes
  * without it, each measured in the same run: `npm run bench [-- --quick] [-- --only scan,jobs] [-- --verbose]`.
  *
- * The full form takes a quarter of an hour on two processors and judges what is promised of ratios. The quick one takes
+ * The full form takes three quarters of an hour on two processors and judges what is promised of ratios. The quick one takes
  * some minutes, of so few rows that its times mean nothing: only wrong answers, plans and errors fail it.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -33,6 +33,8 @@ const BENCHES: Record<string, { full: string[]; quick: string[] }> = {
   console: { full: [], quick: ['--tables=1000', '--rounds=1', '--minutes=0'] },
   profile: { full: ['1000000', '1'], quick: ['20000', '1'] },
   recommendations: { full: [], quick: ['--seeds=tune-1', '--tables=2'] },
+  watch: { full: [], quick: ['--tables=200', '--checks=20'] },
+  incidents: { full: [], quick: ['--seed=tune', '--scenarios=2'] },
   history: { full: ['10000000', '30'], quick: ['100000', '2'] },
   footprint: { full: [], quick: ['--quick'] },
 }
