@@ -145,8 +145,9 @@ export interface AggregateMetric<Config = Record<string, unknown>> extends Check
   family: 'metric'
   measure(context: CheckContext<Config>): Sql
   /**
-   * For a percentile: its value and fraction (0 to 1). On an engine whose percentile is no aggregate, groups and several
-   * percentiles of one value are computed from it.
+   * For a percentile: its value and fraction (0 to 1), of which `measure` gives exactly the percentile. On an engine whose
+   * percentile is no aggregate, groups and several percentiles of one value are computed from it; and so are those that
+   * sort, where the engine finds several in one pass.
    */
   percentileOf?(context: CheckContext<Config>): { value: Sql; fraction: number }
   /**

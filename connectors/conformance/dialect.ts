@@ -161,6 +161,22 @@ export const dialectGroups: readonly PromiseGroup[] = [
         assert.equal(Number(await of(digit, 0.5, 'conformance_rows')), 4.5)
         assert.equal(Number(await of(digit, 1, 'conformance_rows')), 9)
       })
+      const { percentiles } = dialect
+      if (percentiles)
+        await kit.holds('several percentiles are those of one each, in their order', async () => {
+          const fractions = [0.9, 0, 0.5, 1]
+          for (const table of ['conformance_values', 'conformance_empty']) {
+            const from = kit.table(table)
+            const all = sql`${percentiles.select(id, fractions)} as ${kit.quote('every')}`
+            const each = fractions.map(
+              (_, index) =>
+                sql`d.${kit.quote('every')}${percentiles.subscript(index)} as ${kit.quote(`p${index}`)}`,
+            )
+            const [row = {}] = await kit.query(sql`select ${join(each)} from (select ${all} from ${from}) d`)
+            const own = await Promise.all(fractions.map(fraction => of(id, fraction, table)))
+            assert.deepEqual(Object.values(row).map(String), own.map(String))
+          }
+        })
       await kit.holds('a percentile stands beside other aggregates in one SELECT', async () => {
         const values = kit.table('conformance_values')
         const half = dialect.percentile(id, 0.5, values)

@@ -185,7 +185,7 @@ export async function readManualOwnerships(trx: Transaction, subject: Subject): 
 }
 
 function presentOwnership(row: OwnershipRow): object {
-  const { id, tableId, sourceId, origin, scope, createdAt } = row
+  const { id, tableId, sourceId, origin, createdAt } = row
   return {
     id,
     subject: { type: subjectType(row), asset_id: tableId ?? sourceId, name: subjectName(row) },
@@ -196,9 +196,15 @@ function presentOwnership(row: OwnershipRow): object {
       email: row.type === 'team' ? null : row.ownerEmail,
     },
     origin,
-    reported_by: scope === '' ? null : scope,
+    reported_by: reporterOf(row),
     created_at: createdAt,
   }
+}
+
+/** The project of dbt without the source that its reports are kept apart by, or the source of a comment. */
+function reporterOf({ origin, scope }: OwnershipRow): string | null {
+  if (origin === 'dbt') return scope.slice(scope.indexOf(' ') + 1)
+  return origin === 'comment' ? scope : null
 }
 
 function subjectType({ tag, tableId, schemaName }: Subject): 'tag' | 'table' | 'schema' | 'source' {

@@ -1,6 +1,6 @@
 /** What lineage uses of the artifacts that dbt writes: manifest.json (v4 to v12), catalog.json, run_results.json. */
-import { keepUpstreamColumns, readColumnLineage, type UpstreamColumns } from './column-lineage.ts'
-import { isRecord, pickTexts, textOf, type Json } from './json.ts'
+import { isRecord, pickTexts, textOf, type Json } from '../json.ts'
+import { findUpstreamColumns, keepUpstreamColumns, type UpstreamColumns } from './column-lineage.ts'
 
 export interface DbtNode {
   resource_type: string
@@ -17,7 +17,7 @@ export interface DbtNode {
   meta?: DbtMeta
   group?: string
   depends_on?: { nodes: string[] }
-  /** The columns that it is made from, where its SQL tells. */
+  /** The columns that it is made from, where its SQL shows them. */
   upstream_columns?: UpstreamColumns
   column_name?: string
   test_metadata?: { name?: string; kwargs?: { column_name?: string; model?: string } }
@@ -106,7 +106,7 @@ export async function reduceArtifacts(given: {
   const catalog = given.catalog == null ? undefined : reduceCatalog(given.catalog)
   const results = given.run_results == null ? undefined : reduceRunResults(given.run_results)
   const manifest = reduceManifest(given.manifest)
-  for (const [id, columns] of await readColumnLineage(given.manifest, given.catalog)) {
+  for (const [id, columns] of await findUpstreamColumns(given.manifest, given.catalog)) {
     const node = manifest.nodes[id]
     if (node) node.upstream_columns = columns
   }

@@ -1,17 +1,24 @@
 import { loadModule } from 'libpg-query'
-import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
+import { tablePath } from '../../../connectors/catalog.ts'
+import type { SeenColumn } from '../api.ts'
+import { isRecord, pickTexts, textOf, type Json } from '../json.ts'
 import { readDefinition } from '../views/definition.ts'
-import { makeTableIndex, searchPathOf, type NamedTable } from '../views/table-index.ts'
-import { isRecord, textOf, type Json } from './json.ts'
+import { makeTableIndex, searchPathOf, type NamedTable, type TableIndex } from '../views/table-index.ts'
 
-/** What a column is made from: upstream column, own column, and whether its values come from it. */
-export type ColumnPair = [upstream: string, downstream: string, kind: 'direct' | 'indirect']
+/** A column of a relation, one that is made from it, and how, in short: bodies have many of them. */
+type ShortColumn = [upstream: string, downstream: string, kind: 'direct' | 'indirect']
 
 /** The columns that a model uses of each relation, by the unique id of the relation. */
-export type UpstreamColumns = Record<string, ColumnPair[]>
+export type UpstreamColumns = Record<string, ShortColumn[]>
 
-/** Adapters whose engine has PostgreSQL's grammar, which alone tells columns of the SQL of models. */
+/** Adapters whose engine has PostgreSQL's grammar, the only one that is parsed. */
 const ADAPTERS = new Set(['postgres', 'redshift'])
+/** Characters of SQL that is parsed. */
+const MAX_SQL_LENGTH = 1_000_000
+/** Longer names of columns are none: engines allow 300 characters at most. */
+const MAX_NAME_LENGTH = 300
+/** Pairs of columns between two relations; others are left out. */
+const MAX_PAIRS = 20_000
 
 /**
  * Finds in the compiled SQL of models which columns they are made from. It is read where the artifacts are, so that no SQL
@@ -20,85 +27,87 @@ const ADAPTERS = new Set(['postgres', 'redshift'])
  * @param catalog as dbt wrote it
  * @returns by the unique id of the model; models whose SQL cannot be read are left out
  */
-export async function readColumnLineage(
+export async function findUpstreamColumns(
   manifest: Json,
   catalog: Json,
 ): Promise<Map<string, UpstreamColumns>> {
   const found = new Map<string, UpstreamColumns>()
   if (!isRecord(manifest) || !isRecord(manifest.metadata) || !isRecord(manifest.nodes)) return found
   const relations = readRelations(catalog)
-  if (!ADAPTERS.has(textOf(manifest.metadata.adapter_type) ?? '') || relations.size === 0) return found
+  if (!ADAPTERS.has(textOf(manifest.metadata.adapter_type) ?? '') || relations.length === 0) return found
   await loadModule()
-  const index = makeTableIndex([...relations.values()])
-  const idByPath = new Map([...relations].map(([id, relation]) => [tablePath(relation), id]))
+  const index = makeTableIndex([...new Map(relations.map(([, table]) => [tablePath(table), table])).values()])
+  // A model that another project declares as a source has two ids.
+  const idsByPath = Map.groupBy(relations, ([, table]) => tablePath(table))
   for (const [id, node] of Object.entries(manifest.nodes)) {
-    const own = relations.get(id)
+    if (!id.startsWith('model.') || !isRecord(node)) continue
     // Before dbt 1.3 it had another name.
-    const text = isRecord(node) ? (textOf(node.compiled_code) ?? textOf(node.compiled_sql)) : undefined
-    if (!own || !text || !id.startsWith('model.')) continue
-    const upstream = readModel(text, own, index)
-    // An incremental model reads what it wrote before.
-    upstream?.delete(tablePath(own))
+    const text = textOf(node.compiled_code) ?? textOf(node.compiled_sql) ?? ''
+    const upstream = readModel(text, pickTexts(node, ['database', 'schema'] as const), index)
     if (upstream)
       found.set(
         id,
         Object.fromEntries(
-          [...upstream].flatMap(([path, columns]) => {
-            const upstreamId = idByPath.get(path)
-            return upstreamId !== undefined && columns ? [[upstreamId, columns]] : []
-          }),
+          [...upstream].flatMap(([path, columns]) =>
+            (idsByPath.get(path) ?? []).flatMap(([upstreamId]) =>
+              // An incremental model reads what it wrote before.
+              columns && upstreamId !== id ? [[upstreamId, shorten(columns)]] : [],
+            ),
+          ),
         ),
       )
   }
   return found
 }
 
+/** The columns by the path of each relation; null where they are not known. */
 function readModel(
   text: string,
-  own: NamedTable,
-  index: ReturnType<typeof makeTableIndex>,
-): Map<string, ColumnPair[] | null> | undefined {
-  const at = searchPathOf(own, true)
+  { database, schema }: { database?: string; schema?: string },
+  index: TableIndex,
+): Map<string, SeenColumn[] | null> | undefined {
+  if (text === '' || text.length > MAX_SQL_LENGTH || schema === undefined) return undefined
+  const at = searchPathOf({ catalog: database ?? '', schema }, true)
   try {
-    const { upstream } = readDefinition(
-      text,
-      name => index.find(name, at),
-      own.columns.map(({ name }) => name),
-    )
-    return new Map(
-      [...upstream].map(([path, columns]) => [
-        path,
-        columns?.map(({ upstream: from, downstream: to, kind = 'direct' }): ColumnPair => [from, to, kind]) ??
-          null,
-      ]),
-    )
+    // By the names of the query: the table may have its columns in another order, and catalog.json may be older.
+    return readDefinition(text, name => index.find(name, at), { isCatalogComplete: false }).upstream
   } catch {
-    // A model in Python, or nested too deeply: its relations are known without.
+    // Python, SQL that PostgreSQL does not know, or too much of it: its relations are known without.
     return undefined
   }
 }
 
-/** The relations of catalog.json with their columns in the order of the table, by unique id. */
-function readRelations(catalog: Json): Map<string, NamedTable> {
-  if (!isRecord(catalog)) return new Map()
+function shorten(columns: readonly SeenColumn[]): ShortColumn[] {
+  return columns
+    .map(({ upstream, downstream, kind = 'direct' }): ShortColumn => [upstream, downstream, kind])
+    .filter(isNamed)
+    .slice(0, MAX_PAIRS)
+}
+
+/** Whether both columns have names: what a star stands for of an unknown table has none. */
+function isNamed(pair: ShortColumn): boolean {
+  return pair.slice(0, 2).every(name => name !== '' && name.length <= MAX_NAME_LENGTH)
+}
+
+/** The relations of catalog.json with their columns in the order of the table, with their unique ids. */
+function readRelations(catalog: Json): [id: string, table: NamedTable][] {
+  if (!isRecord(catalog)) return []
   const entries = [catalog.nodes, catalog.sources].flatMap(part =>
     isRecord(part) ? Object.entries(part) : [],
   )
-  return new Map(
-    entries.flatMap(([id, entry]): [string, NamedTable][] => {
-      if (!isRecord(entry) || !isRecord(entry.metadata) || !isRecord(entry.columns)) return []
-      const { database, schema, name } = entry.metadata
-      if (typeof schema !== 'string' || typeof name !== 'string') return []
-      const ref: TableRef = { catalog: textOf(database) ?? '', schema, name }
-      const columns = Object.entries(entry.columns)
-        .map(([key, column]) => ({
-          name: (isRecord(column) ? textOf(column.name) : undefined) ?? key,
-          place: Number(isRecord(column) ? column.index : 0),
-        }))
-        .toSorted((a, b) => a.place - b.place)
-      return [[id, { ...ref, columns }]]
-    }),
-  )
+  return entries.flatMap(([id, entry]): [string, NamedTable][] => {
+    if (!isRecord(entry) || !isRecord(entry.metadata) || !isRecord(entry.columns)) return []
+    const { database = '', schema, name } = pickTexts(entry.metadata, ['database', 'schema', 'name'] as const)
+    if (schema === undefined || name === undefined) return []
+    const columns = Object.entries(entry.columns)
+      .map(([key, column]) => {
+        const fields = isRecord(column) ? column : {}
+        const place = typeof fields.index === 'number' ? fields.index : 0
+        return { name: textOf(fields.name) ?? key, place }
+      })
+      .toSorted((a, b) => a.place - b.place)
+    return [[id, { catalog: database, schema, name, columns }]]
+  })
 }
 
 /** The pairs that were found before, in an entry of a manifest that was reduced already. */
@@ -107,12 +116,15 @@ export function keepUpstreamColumns(given: Json): UpstreamColumns | undefined {
   return Object.fromEntries(
     Object.entries(given).map(([id, pairs]) => [
       id,
-      (Array.isArray(pairs) ? pairs : []).flatMap((pair: Json): ColumnPair[] => {
-        const [upstream, downstream, kind] = Array.isArray(pair) ? (pair as Json[]).map(textOf) : []
-        return upstream !== undefined && downstream !== undefined && upstream !== '' && downstream !== ''
-          ? [[upstream, downstream, kind === 'indirect' ? 'indirect' : 'direct']]
-          : []
-      }),
+      (Array.isArray(pairs) ? pairs : [])
+        .flatMap((pair: Json): ShortColumn[] => {
+          const [upstream, downstream, kind] = Array.isArray(pair) ? (pair as Json[]).map(textOf) : []
+          return upstream === undefined || downstream === undefined
+            ? []
+            : [[upstream, downstream, kind === 'indirect' ? 'indirect' : 'direct']]
+        })
+        .filter(isNamed)
+        .slice(0, MAX_PAIRS),
     ]),
   )
 }

@@ -26,6 +26,7 @@ interface PrintedImport {
   unmatched: string[]
   exposures: number
   edges: number
+  columns: number
   removed_edges: number
   tests: number
   test_results: number
@@ -38,7 +39,7 @@ const HELP = `
 TARGET_DIR is the folder that dbt writes to, mostly target. Its manifest.json is read, and where they are there
 catalog.json (of dbt docs generate) and run_results.json (of dbt test or dbt build). Only the parts that are used are
 sent; SQL and documentation stay here. With catalog.json, columns are found in the compiled SQL of PostgreSQL and
-Redshift.
+Redshift; without it, those that were known are removed.
 
 Ends with
   0  it is stored, whether tests fail or not
@@ -113,7 +114,7 @@ async function readJson(file: string): Promise<unknown> {
 function formatImport(result: PrintedImport): string[] {
   const counts = alignCells([
     ['tables', `${result.tables}`],
-    ['edges', `${result.edges}`],
+    ['edges', `${result.edges}, with ${result.columns} pairs of columns`],
     ['exposures', `${result.exposures}`],
     ['tests', `${result.tests}`],
     ['new results', `${result.test_results}, of which ${result.failing_tests} fail or warn`],

@@ -4,7 +4,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import type { LineageEnd } from '../api.ts'
 import { namespaceOf } from '../datasets/namespaces.ts'
-import { findTables } from '../datasets/resolve-datasets.ts'
+import { findTables, readColumnNames, spellColumn } from '../datasets/resolve-datasets.ts'
 import type { DbtBody } from '../feeds/read-body.ts'
 import { recordEdges } from '../graph/record.ts'
 import { storeRunEnds, storeRuns } from '../openlineage/runs.ts'
@@ -23,6 +23,8 @@ export interface ImportOutcome {
   unmatchedCount: number
   exposures: number
   edges: number
+  /** Pairs of columns that edges have. */
+  columns: number
   removedEdges: number
   tests: StoredTests
   runs: number
@@ -50,6 +52,15 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
   )
   const scope = `${project.name}/`
   const ends = describeEnds(source, project, tableIds)
+  const withColumns = project.edges.filter(({ columns }) => columns)
+  const columnNames = await readColumnNames(
+    trx,
+    withColumns.flatMap(({ upstream, downstream }) =>
+      [upstream, downstream].flatMap(id => tableIds.get(id) ?? []),
+    ),
+  )
+  const spell = (name: string, uniqueId: string) =>
+    spellColumn(name, columnNames.get(tableIds.get(uniqueId) ?? ''))
   const recorded = await recordEdges(trx, {
     origin: 'dbt',
     sourceId: source.id,
@@ -58,7 +69,14 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
     edges: project.edges.flatMap(({ upstream, downstream, columns }) => {
       const [from, to] = [ends.get(upstream), ends.get(downstream)]
       const detail = scope + downstream
-      return from && to ? [{ upstream: from, downstream: to, detail, ...(columns && { columns }) }] : []
+      const spelled = columns?.map(column => ({
+        ...column,
+        upstream: spell(column.upstream, upstream),
+        downstream: spell(column.downstream, downstream),
+      }))
+      return from && to
+        ? [{ upstream: from, downstream: to, detail, ...(spelled && { columns: spelled }) }]
+        : []
     }),
   })
   await server.plugins.owners.replaceFrom(
@@ -81,6 +99,7 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
     unmatchedCount: unmatched.length,
     exposures: project.exposures.size,
     edges: project.edges.length,
+    columns: recorded.columns,
     removedEdges: recorded.removed,
     tests,
     runs,

@@ -1,6 +1,6 @@
 import { storable } from '../../../server/database/storable.ts'
 import type { DbtNode } from './artifacts.ts'
-import { isRecord } from './json.ts'
+import { isRecord } from '../json.ts'
 
 /** A person or team that answers for a node, as its tool names it. */
 export interface DeclaredOwner {

@@ -1,5 +1,5 @@
 import type { DbtArtifacts, DbtNode, DbtPlace } from './artifacts.ts'
-import { isRecord } from './json.ts'
+import { isRecord } from '../json.ts'
 import { listOwners, readOwners, type DeclaredOwner } from './owners.ts'
 import { OUTSIDE_KINDS, type OutsideKind, type SeenColumn } from '../api.ts'
 
@@ -52,9 +52,10 @@ export function readProject({ manifest, catalog = {} }: DbtArtifacts): DbtProjec
       manifest.saved_queries,
     ].flatMap(part => Object.entries(part).filter(([, node]) => isEnabled(node))),
   )
+  const places = new Map(Object.entries(catalog))
   const relations = new Map<string, DbtRelation>()
   for (const [uniqueId, node] of all) {
-    const place = hasRelation(node) && placeOfNode(node, catalog[uniqueId])
+    const place = hasRelation(node) && placeOfNode(node, places.get(uniqueId))
     if (place)
       relations.set(uniqueId, {
         uniqueId,
@@ -72,9 +73,9 @@ export function readProject({ manifest, catalog = {} }: DbtArtifacts): DbtProjec
   const edges: DbtEdge[] = []
   const link = (uniqueId: string, node: DbtNode | undefined) => {
     for (const upstream of listUpstream(node, all, relations)) {
-      const columns = node?.upstream_columns?.[upstream]?.map(([from, to, kind]) => ({
-        ...{ upstream: from, downstream: to, kind },
-      }))
+      const columns = new Map(Object.entries(node?.upstream_columns ?? {}))
+        .get(upstream)
+        ?.map(([from, to, kind]) => ({ upstream: from, downstream: to, kind }))
       if (upstream !== uniqueId) edges.push({ upstream, downstream: uniqueId, ...(columns && { columns }) })
     }
   }

@@ -10,11 +10,13 @@ export interface BodyReader {
   stop(): Promise<void>
 }
 
-/** Bodies up to this are parsed at once, in a few milliseconds; starting a thread takes longer. */
+/** Events up to this are parsed at once, in a few milliseconds; starting a thread takes longer. */
 const MAX_INLINE_BYTES = 262_144
 const MAX_WAITING_BODIES = 4
 /** The parsed form of a body is several times as large. */
 const MAX_THREAD_MEGABYTES = 1_024
+/** A project of 5,000 models takes four seconds. */
+const MAX_THREAD_MS = 120_000
 
 export const TOO_LARGE_ADVICE =
   'send it with "tidemark lineage dbt TARGET_DIR --source SOURCE", which sends only the parts that are used'
@@ -45,7 +47,8 @@ export function createBodyReader(): BodyReader {
   return {
     async read(task, request) {
       const bytes = Buffer.isBuffer(request.payload) ? request.payload : Buffer.alloc(0)
-      const isSmall = bytes.length <= MAX_INLINE_BYTES
+      // The SQL in dbt's artifacts may take much longer to read than its length says.
+      const isSmall = task !== 'dbt' && bytes.length <= MAX_INLINE_BYTES
       const result = await (isSmall ? readBody(task, bytes) : readApart(task, bytes))
       if ('unreadable' in result) throw apiError('BAD_REQUEST', result.unreadable)
       if ('problems' in result) throw invalidInput(result.problems)
@@ -71,6 +74,10 @@ async function runThread<Task extends BodyTask>(
   threads.add(thread)
   const { promise, resolve, reject } = Promise.withResolvers<BodyResult<Task>>()
   thread.on('message', resolve).on('error', reject)
+  const tooLate = setTimeout(
+    () => reject(apiError('PAYLOAD_TOO_LARGE', `The body takes too long to read: ${TOO_LARGE_ADVICE}`)),
+    MAX_THREAD_MS,
+  )
   thread.on('exit', () => reject(apiError('UNAVAILABLE', 'The service is stopping: try again later')))
   // A view of a larger buffer is copied, since its buffer is not ours alone.
   const isWhole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
@@ -82,6 +89,7 @@ async function runThread<Task extends BodyTask>(
     if ((error as { code?: string }).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
     throw apiError('PAYLOAD_TOO_LARGE', `The body takes too much memory to read: ${TOO_LARGE_ADVICE}`)
   } finally {
+    clearTimeout(tooLate)
     threads.delete(thread)
     await thread.terminate()
   }

@@ -1,6 +1,6 @@
 /** Reading of bodies of pipelines, in this thread or in another one. */
 import { ArtifactError, reduceArtifacts } from '../dbt/artifacts.ts'
-import { isRecord } from '../dbt/json.ts'
+import { isRecord } from '../json.ts'
 import { readProject, type DbtProject } from '../dbt/project.ts'
 import { listModelRuns, listTests, type DbtModelRun, type DbtTest } from '../dbt/test-results.ts'
 import { readEvent, type EventProblem, type LineageEvent } from '../openlineage/event.ts'

@@ -87,7 +87,7 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
           target: { type: 'source', id: source.id },
           details: { project, tables, edges },
         })
-        const { tests, unmatched, unmatchedCount, exposures, removedEdges, runs } = outcome
+        const { tests, unmatched, unmatchedCount, exposures, columns, removedEdges, runs } = outcome
         return {
           source_id: source.id,
           project,
@@ -96,6 +96,7 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
           unmatched,
           exposures,
           edges,
+          columns,
           removed_edges: removedEdges,
           tests: tests.total,
           test_results: tests.updated,

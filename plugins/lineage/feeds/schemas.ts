@@ -166,6 +166,11 @@ export const dbtReply = reply(
       unmatched: held.texts.description('The first 50 of them.').example(['model.jaffle_shop.tmp']),
       exposures: held.count.example(1),
       edges: held.count.example(9),
+      columns: held.count
+        .description(
+          'Pairs of columns that the edges have: from the compiled SQL of PostgreSQL and Redshift, with catalog.json.',
+        )
+        .example(40),
       removed_edges: held.count
         .description('Edges that the project reported before and does not any more.')
         .example(0),

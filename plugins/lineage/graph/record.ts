@@ -193,8 +193,8 @@ async function storeOrigins(
   )
 }
 
-/** Edges whose columns are stored by one statement, so that each stays far below the limit of a statement. */
-const COLUMNS_CHUNK = 2_000
+/** Edges, and pairs of columns, that one statement stores. */
+const MAX_CHUNK = { edges: 2_000, pairs: 50_000 }
 
 /** Replaces the columns of the edges that came with some. @returns how many there are now */
 async function storeColumns(
@@ -204,9 +204,23 @@ async function storeColumns(
 ): Promise<number> {
   const replaced = given.filter(({ columns }) => isComplete || columns)
   let stored = 0
-  for (let from = 0; from < replaced.length; from += COLUMNS_CHUNK)
-    stored += await replaceColumns(trx, origin, replaced.slice(from, from + COLUMNS_CHUNK))
+  for (const chunk of splitByColumns(replaced)) stored += await replaceColumns(trx, origin, chunk)
   return stored
+}
+
+function splitByColumns(edges: readonly GivenEdge[]): GivenEdge[][] {
+  const chunks: GivenEdge[][] = []
+  let pairs = Infinity
+  for (const edge of edges) {
+    const own = edge.columns?.size ?? 0
+    if (pairs + own > MAX_CHUNK.pairs || chunks.at(-1)!.length === MAX_CHUNK.edges) {
+      chunks.push([])
+      pairs = 0
+    }
+    chunks.at(-1)!.push(edge)
+    pairs += own
+  }
+  return chunks
 }
 
 async function replaceColumns(

@@ -1,10 +1,9 @@
 /** Reading of OpenLineage events (specification 2-0-2), of which unknown facets and fields are left aside. */
-import { isStorable, storable } from '../../../server/database/storable.ts'
+import { isStorable } from '../../../server/database/storable.ts'
 import { ALL_COLUMNS, type SeenColumn } from '../api.ts'
 import { mergeOwners, readOwners, type DeclaredOwner } from '../dbt/owners.ts'
 import type { DatasetName } from '../datasets/namespaces.ts'
-
-type Json = unknown
+import { isRecord, textOf, type Json } from '../json.ts'
 
 export interface EventDataset extends DatasetName {
   /** Other names of the same dataset. */
@@ -271,11 +270,3 @@ function readTime(text: string | undefined): Date | null {
 }
 
 const clip = (text: string) => text.slice(0, MAX_NAME_LENGTH)
-
-function isRecord(value: Json): value is Record<string, Json> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function textOf(value: Json): string | undefined {
-  return typeof value === 'string' ? storable(value) : undefined
-}

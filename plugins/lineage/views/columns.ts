@@ -113,6 +113,8 @@ export interface Surroundings {
 /** What one definition uses, collected while it is read. */
 export interface Reading {
   findTable(name: TableName): CatalogTable | undefined
+  /** Whether a table that is found has no other columns than those that are known. */
+  isCatalogComplete: boolean
   /** Each table that is named, by path. */
   tables: Map<string, CatalogTable>
   /** Each column that is named. */
@@ -125,6 +127,27 @@ export interface Reading {
   readBody(node: TreeNode, around: Surroundings): QueryResult
   /** Names of columns that were found nowhere. */
   unresolved: string[]
+  /** What was read and made so far: nodes of the tree, and columns with what they are made of. */
+  size: number
+}
+
+/** What a definition may be made of: one of 1,600 columns in ten CTEs has a tenth of it. */
+const MAX_SIZE = 2_000_000
+
+/**
+ * Counts what was read or made: stars of stars and recursion inside recursion double with each level, so that a short text
+ * could take for ever.
+ * @throws RangeError of a definition that is too large
+ */
+export function addSize(reading: Reading, added: number): void {
+  reading.size += added
+  if (reading.size > MAX_SIZE) throw new RangeError('The definition is too large')
+}
+
+/** Counts columns with what they are made of. @throws RangeError of a definition that is too large */
+export function addColumns(reading: Reading, columns: readonly QueryColumn[]): void {
+  for (const { dependencies } of columns)
+    addSize(reading, 1 + dependencies.direct.size + dependencies.indirect.size)
 }
 
 const items = (value: unknown) => (Array.isArray(value) ? (value as TreeNode[]) : [])

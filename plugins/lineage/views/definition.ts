@@ -24,13 +24,17 @@ export interface ViewReading {
 /**
  * Reads a definition in PostgreSQL's grammar: a query, or the statement that creates a view or table of one. The parser
  * must be loaded.
- * @param columns of the view, in their order; defaults to those of the query
- * @throws SqlError of the parser, RangeError of a definition that is nested too deeply
+ * @param given.columns of the view, in their order; defaults to those of the query
+ * @param given.isCatalogComplete whether `findTable` knows all columns of its tables; defaults to true
+ * @throws SqlError of the parser, RangeError of a definition that is nested too deeply or too large
  */
 export function readDefinition(
   text: string,
   findTable: Reading['findTable'],
-  columns?: readonly string[],
+  {
+    columns,
+    isCatalogComplete = true,
+  }: { columns?: readonly string[] | undefined; isCatalogComplete?: boolean } = {},
 ): ViewReading {
   const statement = childOf(parseSync(text).stmts?.[0] as TreeNode | undefined, 'stmt')
   const [[, outer] = ['', {}]] = Object.entries(statement ?? {}) as [string, TreeNode][]
@@ -39,10 +43,12 @@ export function readDefinition(
   const aliases = namesIn(outer.aliases ?? childOf(outer, 'into')?.colNames)
   const reading: Reading = {
     findTable,
+    isCatalogComplete,
     tables: new Map(),
     used: new Set(),
     names: new Map(),
     unresolved: [],
+    size: 0,
     readQuery: (node, around) => readQuery(reading, node, around),
     readBody: (node, around) => readBody(reading, node, around),
   }

@@ -1,4 +1,5 @@
 import {
+  addSize,
   allOf,
   asCondition,
   childOf,
@@ -28,6 +29,7 @@ export function readExpression(
   const read = (part: unknown) => readExpression(reading, part, scope, around)
   if (Array.isArray(node)) return union(node.map(read))
   if (typeof node !== 'object' || node === null) return NO_DEPENDENCIES
+  addSize(reading, 1)
   const parts = Object.entries(node).map(([kind, part]: [string, unknown]): Dependencies => {
     const inner = part as TreeNode
     switch (kind) {
@@ -138,9 +140,9 @@ export function findColumns(reading: Reading, { fields }: TreeNode, scope: Scope
     const relation = findRelation(names.slice(0, -1), scope)
     const column = relation && (columnNamed(relation.columns, name) ?? restOf(relation.columns))
     if (column) return [useColumn(reading, column)]
+    if (relation && SYSTEM_COLUMNS.has(name)) return []
     // `t.f` may call a function of the row.
-    if (relation && !SYSTEM_COLUMNS.has(name)) return useAll(reading, relation.columns)
-    if (relation) return []
+    if (relation && reading.isCatalogComplete) return useAll(reading, relation.columns)
   }
   if (!SYSTEM_COLUMNS.has(name)) reading.unresolved.push(names.join('.'))
   return []

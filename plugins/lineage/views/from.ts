@@ -1,4 +1,5 @@
 import {
+  addColumns,
   baseColumn,
   childOf,
   listOf,
@@ -24,6 +25,17 @@ const NO_WINDOWS: ReadonlyMap<string, TreeNode> = new Map()
  * @param before the parts that LATERAL and functions may name
  */
 export function readFrom(
+  reading: Reading,
+  node: TreeNode,
+  around: Surroundings,
+  before: readonly FromItem[],
+): FromItem {
+  const item = readPart(reading, node, around, before)
+  addColumns(reading, item.columns)
+  return item
+}
+
+function readPart(
   reading: Reading,
   node: TreeNode,
   around: Surroundings,

@@ -1,4 +1,5 @@
 import {
+  addColumns,
   allOf,
   childOf,
   listOf,
@@ -42,9 +43,11 @@ function readSelect(reading: Reading, node: TreeNode, around: Surroundings): Que
     }),
   )
   const scope: Scope = { items, windows, outer: around.outer }
-  const columns = listOf(node, 'targetList').flatMap(target =>
-    readTarget(reading, childOf(target, 'ResTarget') ?? {}, scope, around),
-  )
+  const columns = listOf(node, 'targetList').flatMap(target => {
+    const own = readTarget(reading, childOf(target, 'ResTarget') ?? {}, scope, around)
+    addColumns(reading, own)
+    return own
+  })
   // A window that no column uses is a part of the query all the same.
   for (const window of windows.values()) readExpression(reading, window, scope, around)
   const rows = new Set(items.flatMap(item => [...item.rows]))

@@ -31,7 +31,7 @@ export function readView(view: ViewDefinition, context: ViewContext): ReadView {
   if (context.isPostgresql)
     for (const each of [text, queryIn(text)]) {
       try {
-        const reading = readDefinition(each, find, columns)
+        const reading = readDefinition(each, find, { columns })
         const isKnown = [...reading.upstream.values()].every(found => found !== null)
         return { ...reading, confidence: isKnown ? 1 : WORDS_CONFIDENCE }
       } catch {

@@ -41,6 +41,6 @@ export function makeTableIndex(tables: readonly NamedTable[]): TableIndex {
 }
 
 /** Where the definition of a view looks up names without a schema. */
-export function searchPathOf({ catalog, schema }: TableRef, isPostgresql: boolean) {
+export function searchPathOf({ catalog, schema }: Omit<TableRef, 'name'>, isPostgresql: boolean) {
   return { catalog, path: isPostgresql ? ['public', schema] : [schema, 'public'] }
 }

@@ -4189,6 +4189,8 @@ export interface DbtImport {
   unmatched: string[]
   exposures: number
   edges: number
+  /** Pairs of columns that the edges have: from the compiled SQL of PostgreSQL and Redshift, with catalog.json. */
+  columns: number
   /** Edges that the project reported before and does not any more. */
   removed_edges: number
   tests: number

@@ -10,7 +10,7 @@ export const teamsTexts = {
     'A team owns sources, schemas, tables and tags. Its members own them too, and alert rules can be routed to it.',
   more: (count: number) => `The first ${count} teams by name are shown.`,
   members: 'Members',
-  membersHint: 'One address in each line, of a user or of someone without an account.',
+  membersHint: 'One address in each line, of a user or of a person without an account.',
   noMembers: 'no members yet',
   others: (count: number) => `and ${count} more`,
   description: 'Description',
@@ -44,7 +44,8 @@ export const teamsTexts = {
   schema: 'Schema',
   schemaHint: 'Such as public, or db.public.',
   tag: 'Tag',
-  ownersHint: 'One in each line: the address of a user, or the name of a team. Nothing removes all owners.',
+  ownersHint:
+    'One in each line: the address of a user, or the name of a team. Leave it empty to remove all owners.',
   saved: 'The owners were set.',
   owned: 'What is owned',
   owner: 'Owner',

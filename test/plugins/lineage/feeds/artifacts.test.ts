@@ -174,7 +174,9 @@ t.test('columns are found in the compiled SQL of models, which is not sent', asy
     columns: columnsOf(...columns),
   })
   const payments = 'source.jaffle_shop.raw.payments'
-  const sources = { [payments]: node('source', 'payments')[1] }
+  // Another project declares the model as a source.
+  const twin = 'source.jaffle_shop.other.orders'
+  const sources = { [payments]: node('source', 'payments')[1], [twin]: node('source', 'orders')[1] }
   const written = (name: string, code: string, ...dependsOn: string[]) =>
     node('model', name, { compiled_code: code, dependsOn })
   const nodes = [
@@ -187,16 +189,24 @@ t.test('columns are found in the compiled SQL of models, which is not sent', asy
     ),
     written('customers', 'select * from "SHOP"."Public"."orders"', model('orders')),
     written('python', 'def model(dbt, session): return dbt.ref("orders")', model('orders')),
-    // It is not built yet, so that its columns are not known.
+    // It is not built yet: its own columns are those of its query.
     written('unbuilt', 'select id from shop.public.orders', model('orders')),
+    // The table has its columns in another order, and catalog.json lacks one of them.
+    written('moved', 'select total, id from public.orders', model('orders')),
+    written('newer', 'select o.id, o.region from public.orders o', model('orders')),
+    written('through_source', 'select total from public.orders', twin),
   ]
   const catalog = {
     nodes: {
       [model('orders')]: entry('orders', 'id', 'total'),
       [model('customers')]: entry('customers', 'id', 'total'),
       [model('python')]: entry('python', 'id'),
+      [model('moved')]: entry('moved', 'id', 'total'),
     },
-    sources: { [payments]: entry('payments', 'id', 'paid', 'amount') },
+    sources: {
+      [payments]: entry('payments', 'id', 'paid', 'amount'),
+      [twin]: entry('orders', 'id', 'total'),
+    },
   }
   const edgesOf = async (adapter: string, given: object = catalog) => {
     const project = manifest(nodes, { sources })
@@ -217,10 +227,90 @@ t.test('columns are found in the compiled SQL of models, which is not sent', asy
       },
       { edge: 'orders > customers', columns: ['id id direct', 'total total direct'] },
       { edge: 'orders > python', columns: undefined },
-      { edge: 'orders > unbuilt', columns: undefined },
+      { edge: 'orders > unbuilt', columns: ['id id direct'] },
+      { edge: 'orders > moved', columns: ['id id direct', 'total total direct'] },
+      { edge: 'orders > newer', columns: undefined },
+      { edge: 'orders > through_source', columns: ['total total direct'] },
     ])
   const unknown = (edges: Awaited<ReturnType<typeof edgesOf>>) =>
     edges.every(({ columns }) => columns === undefined)
   t.ok(unknown(await edgesOf('snowflake')), 'another grammar')
   t.ok(unknown(await edgesOf('postgres', {})), 'no columns are known')
+})
+
+t.test('SQL that would fill the memory is given up, and other models keep their columns', async t => {
+  const relation = (name: string) => ({
+    metadata: { database: 'shop', schema: 'public', name },
+    columns: { id: { name: 'id', index: 1 } },
+  })
+  const doubled = Array.from({ length: 40 }, (_, n) => {
+    const before = n === 0 ? 'public.raw' : `a${n - 1}`
+    return `a${n} as (select x.*, y.* from ${before} x, ${before} y)`
+  })
+  const nodes = [
+    node('model', 'huge', { compiled_code: `with ${doubled.join(', ')} select * from a39` }),
+    node('model', 'joined', {
+      compiled_code: `select * from ${Array.from({ length: 2_000 }, (_, n) => `(public.raw r${n}`).join(' cross join ')}${')'.repeat(2_000)}`,
+    }),
+    node('model', 'deep', {
+      compiled_code: `select ${'('.repeat(50_000)}id${')'.repeat(50_000)} from public.raw`,
+    }),
+    node('model', 'nested', {
+      compiled_code: Array.from({ length: 25 }).reduce<string>(
+        inner => `with recursive r as (select * from (${inner}) q union all select 1) select * from r`,
+        'select id from public.raw',
+      ),
+    }),
+    node('model', 'plain', { compiled_code: 'select id from public.raw' }),
+    node('model', 'raw'),
+  ]
+  const catalog = {
+    nodes: Object.fromEntries(nodes.map(([id, { name }]) => [id, relation(String(name))])),
+    sources: {},
+  }
+  const { manifest: reduced } = await reduceArtifacts({ manifest: manifest(nodes), catalog })
+  const known = Object.entries(reduced.nodes).filter(([, { upstream_columns: columns }]) => columns)
+  t.strictSame(
+    known.map(([id]) => id.split('.').at(-1)),
+    ['plain', 'raw'],
+  )
+})
+
+t.test('odd columns in artifacts are left out', async t => {
+  const [id, orders] = node('model', 'orders', {
+    ...{ dependsOn: ['constructor', '__proto__', model('raw')], compiled_code: null },
+    upstream_columns: {
+      [model('raw')]: [
+        ['a', 'b'],
+        ['', 'b', 'direct'],
+        ['x'.repeat(301), 'b'],
+        ['a', 3],
+        'a',
+        null,
+        ['c', 'd', 'indirect'],
+      ],
+      constructor: 5,
+    },
+  })
+  const catalog = {
+    nodes: {
+      [id]: {
+        metadata: { schema: 'public', name: 'orders' },
+        columns: { a: { index: { toString: 1 } }, b: null },
+      },
+      odd: { metadata: { schema: 1, name: [] }, columns: {} },
+      ['__proto__']: 7,
+    },
+  }
+  const given = manifest([
+    [id, orders],
+    node('model', 'raw'),
+    ['constructor', { name: 'constructor', resource_type: 'model', schema: 'public' }],
+  ])
+  const { edges } = readProject(await reduceArtifacts({ manifest: given, catalog }))
+  t.match(edges.find(({ upstream }) => upstream === model('raw'))?.columns, [
+    { upstream: 'a', downstream: 'b', kind: 'direct' },
+    { upstream: 'c', downstream: 'd', kind: 'indirect' },
+  ])
+  t.equal(edges.find(({ upstream }) => upstream === model('raw'))?.columns?.length, 2)
 })

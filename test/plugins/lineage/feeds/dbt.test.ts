@@ -81,6 +81,7 @@ t.test('a project becomes edges, owners and dashboards, and replaces what it rep
     owners?: unknown
   }
   t.match(JSON.stringify(reported), /Finance/)
+  t.match(JSON.stringify(reported), /"reported_by":"jaffle_shop"/)
   t.match(JSON.stringify(reported), /raw@example\.com/)
   t.match(
     await query(`select owners from lineage_nodes where name = 'board' and company_id = $1`, [
@@ -98,10 +99,10 @@ t.test('columns of catalog.json lead to lineage of columns, without which none i
     columns: Object.fromEntries(columns.map((column, index) => [column, { name: column, index }])),
   })
   const catalog = {
-    nodes: { [model('orders')]: entry('orders', 'id', 'amount') },
+    nodes: { [model('orders')]: entry('orders', 'ID', 'AMOUNT') },
     sources: { [RAW]: entry('raw_payments', 'id') },
   }
-  const compiled = `select id, id * 2 as amount from "${database}"."${SCHEMA}"."raw_payments"`
+  const compiled = `select ID, id * 2 as amount from "${database}"."${SCHEMA}"."raw_payments"`
   const orders = placed('model', 'orders', { dependsOn: [RAW], compiled_code: compiled })
   const readColumns = async () => {
     const [raw] = await query(`select id from tables where name = 'raw_payments' and company_id = $1`, [
@@ -113,9 +114,9 @@ t.test('columns of catalog.json lead to lineage of columns, without which none i
     )
     return JSON.stringify(reply.body.data)
   }
-  await send({ manifest: manifest([orders], { sources }), catalog })
+  t.match(await send({ manifest: manifest([orders], { sources }), catalog }), { columns: 2 })
   t.match(await readColumns(), /"upstream_column":"id"[^}]*"downstream_column":"amount"/)
-  await send({ manifest: manifest([orders], { sources }) })
+  t.match(await send({ manifest: manifest([orders], { sources }) }), { columns: 0 })
   t.notMatch(await readColumns(), /downstream_column":"amount/)
 })
 

@@ -166,17 +166,22 @@ t.test('what no source has is outside, until a rule or a discovery finds it', as
   const { source, addTables, remove } = await addSource(['orders'])
   t.teardown(remove)
   const owner = { ownership: { owners: [{ name: 'team:data', type: 'OWNER' }] } }
+  const later = { namespace: NAMESPACE, name: 'shop.public.later', type: 'TABLE' }
   await send(
     runEvent({
       inputs: [dataset('orders', {}, 'spark://prod'), dataset('raw/orders', {}, 's3://lake')],
-      outputs: [dataset('shop.public.late', owner)],
+      outputs: [
+        dataset('shop.public.late', owner),
+        // Known by another name.
+        dataset('warehouse/later', { symlinks: { identifiers: [later] } }, 's3://lake'),
+      ],
     }),
   )
   t.match((await tenant.ask('GET', '/api/v1/sdk/lineage/namespaces')).body.data, {
     rules: [],
     reported: [
       { namespace: NAMESPACE, datasets: 1, mapping: 'automatic', source_ids: [source] },
-      { namespace: 's3://lake', datasets: 1, mapping: 'none', source_ids: [] },
+      { namespace: 's3://lake', datasets: 2, mapping: 'none', source_ids: [] },
       { namespace: 'spark://prod', datasets: 1, mapping: 'none' },
     ],
   })
@@ -184,7 +189,7 @@ t.test('what no source has is outside, until a rule or a discovery finds it', as
   const made = await tenant.ask('POST', '/api/v1/sdk/lineage/namespaces', body)
   t.match(made, { status: 201, body: { data: { moved_datasets: 1, namespace: 'spark://*' } } })
   t.equal((await tenant.ask('POST', '/api/v1/sdk/lineage/namespaces', body)).status, 409)
-  await addTables(['late'])
+  await addTables(['late', 'later'])
   await server.db.company(tenant.companyId, async trx => {
     const asset = await server.plugins.catalog.findAsset(trx, source)
     await server.plugins.catalog.notifyDiscovered(trx, asset.source)
@@ -194,7 +199,10 @@ t.test('what no source has is outside, until a rule or a discovery finds it', as
   ])
   const { data } = (await tenant.ask('GET', `/api/v1/sdk/assets/${String(late?.id)}/owners`)).body
   t.match(data.owners, [{ origin: 'openlineage', name: 'data' }])
-  t.strictSame(await edges(), ['orders > late', 's3://lake/raw/orders > late'])
+  t.strictSame(await edges(), [
+    ...['orders > late', 'orders > later'],
+    ...['s3://lake/raw/orders > late', 's3://lake/raw/orders > later'],
+  ])
   const { id } = made.body.data as { id: string }
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/lineage/namespaces/${id}`)).status, 200)
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/lineage/namespaces/${id}`)).status, 404)

@@ -74,7 +74,7 @@ export function readUses(
   catalog: ReadonlyMap<string, string[]>,
   columns?: readonly string[],
 ): { uses: Set<string>; pairs: string[] } {
-  const { upstream } = readDefinition(text, finderOf(catalog), columns)
+  const { upstream } = readDefinition(text, finderOf(catalog), { columns })
   const uses = new Set<string>()
   const pairs: string[] = []
   for (const [path, found] of upstream) {

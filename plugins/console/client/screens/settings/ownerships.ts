@@ -78,7 +78,7 @@ export function Ownerships() {
     }
     <${Loaded} of=${found} what=${teamsTexts.owners.toLowerCase()} rows=${3}>
       ${({ ownerships, pagination }: { ownerships: readonly Ownership[]; pagination: PageOfList }) =>
-        ownerships.length === 0
+        pagination.total === 0
           ? html`<p class="quiet">${teamsTexts.noOwners}</p>`
           : html`<${OwnershipTable} ownerships=${ownerships} reload=${found.reload} />
               <${Paging} pagination=${pagination} />`}

@@ -114,8 +114,10 @@ function TeamActions({ team, reload }: { team: Team; reload: () => void }) {
   const [open, setOpen] = useState<'change' | 'remove' | null>(null)
   const close = () => setOpen(null)
   const path = { id: team.id }
-  const change = async (body: Record<string, unknown>) => {
-    const { data } = await api.patch('/api/v1/sdk/teams/{id}', { path, body })
+  const change = async (given: Record<string, unknown>) => {
+    // A list that was emptied is null in a form.
+    const body = { ...given, ...(Object.hasOwn(given, 'members') && { members: given.members ?? [] }) }
+    const { data } = await api.patch('/api/v1/sdk/teams/{id}', { path, body: body as never })
     notify(teamsTexts.changed(data.name))
     reload()
   }

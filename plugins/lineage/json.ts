@@ -1,4 +1,4 @@
-import { storable } from '../../../server/database/storable.ts'
+import { storable } from '../../server/database/storable.ts'
 
 /** A text, a number, a list …: JSON of which nothing is known yet. */
 export type Json = unknown
