@@ -5,14 +5,15 @@
  *     node test/run.ts --timeout=1500 test/peers/lineage.peer.ts
  *
  * It needs Python 3 and a package index; Java, Maven and its central repository for the Java client. With
- * OPENLINEAGE_EXAMPLES, a folder of example events as JSON files, it sends these too.
+ * OPENLINEAGE_EXAMPLES, a folder of example events as JSON files, it sends these too; with DBT_ARTIFACTS, a folder of
+ * folders such as public projects publish, their manifest.json and catalog.json.
  */
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import t from 'tap'
@@ -208,6 +209,35 @@ t.test(
       }
     }
     t.ok(count > 0, `${count} events`)
+  },
+)
+
+const artifacts = process.env.DBT_ARTIFACTS
+t.test(
+  'artifacts of public projects are taken, with the columns of all models whose SQL they have',
+  { skip: artifacts ? false : 'DBT_ARTIFACTS names no folder' },
+  async t => {
+    const folders = globSync(join(artifacts ?? '', '*/manifest.json')).map(file => dirname(file))
+    t.ok(folders.length > 0)
+    for (const folder of folders) {
+      const { nodes, metadata } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as {
+        nodes: Record<string, { compiled_code?: string }>
+        metadata: { adapter_type: string }
+      }
+      const printed = await command(['lineage', 'dbt', folder, '--source', 'shop', '--json'], {
+        TIDEMARK_URL: environment.URL,
+        TIDEMARK_API_KEY: tenant.key,
+      })
+      t.equal(printed.code, 0, printed.err)
+      const { edges, columns } = JSON.parse(printed.out) as Record<'edges' | 'columns', number>
+      const models = Object.entries(nodes).filter(([id]) => id.startsWith('model.'))
+      const isCompiled = models.every(([, { compiled_code: code }]) => code)
+      t.ok(
+        edges > 0,
+        `${basename(folder)}: ${models.length} models, ${edges} edges, ${columns} pairs of columns`,
+      )
+      if (metadata.adapter_type === 'postgres' && isCompiled) t.ok(columns > edges)
+    }
   },
 )
 
