@@ -37,6 +37,8 @@ export interface Offer extends TableSuggestion {
 export interface OfferFilter {
   /** Only of these tables. */
   tableIds?: ReadonlySet<string> | undefined
+  /** Only of this kind, so that nothing is computed of the others. */
+  kind?: CheckKind
   isWanted(suggestion: IdentifiedSuggestion): boolean
 }
 
@@ -49,18 +51,19 @@ export async function* readOffers(
   server: Server,
   trx: Transaction,
   source: Source,
-  { tableIds, isWanted }: OfferFilter,
+  { tableIds, kind, isWanted }: OfferFilter,
   note?: (tables: readonly TableEvidence[]) => void,
 ): AsyncGenerator<Offer[]> {
   const all = await readTables(trx, source, tableIds)
-  const parents = indexParents(all)
+  // Only references look at other tables.
+  const parents = indexParents(kind === undefined || kind === 'referential' ? all : [])
   const tables = tableIds ? all.filter(({ id }) => tableIds.has(id)) : all
   for await (const batch of readEvidence(server, trx, source, tables, parents)) {
     note?.(batch.tables)
     const ids = batch.tables.map(({ id }) => id)
     const watched = await readWatched(server, trx, source, ids)
     const suggested = batch.tables.flatMap(table =>
-      suggestChecks(table, parents, batch.parentProfiles)
+      suggestChecks(table, parents, batch.parentProfiles, kind)
         .filter(suggestion => isAllowed(source, suggestion.kind) && isWanted(suggestion))
         .map(suggestion => ({ table, suggestion })),
     )

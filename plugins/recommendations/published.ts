@@ -38,8 +38,8 @@ export async function readFreshnessAdvice(
   let analyzed = 0
   let advised = 0
   const filter = {
-    tableIds: tableIdsOf(asset),
-    isWanted: ({ kind }: { kind: string }) => kind === 'freshness',
+    ...{ tableIds: tableIdsOf(asset), kind: 'freshness' as const },
+    isWanted: () => true,
   }
   for await (const offers of readOffers(server, trx, asset.source, filter)) {
     const monitored = offers.filter(({ table }) => table.freshness?.isScheduled)
@@ -145,9 +145,8 @@ export async function readMetricAdvice(
   const found: object[] = []
   const advised = new Set<string>()
   const filter = {
-    tableIds: tableIdsOf(asset),
-    isWanted: ({ kind, column, confidence }: Offer['suggestion']) =>
-      kind === 'metric' && column !== null && confidence >= least,
+    ...{ tableIds: tableIdsOf(asset), kind: 'metric' as const },
+    isWanted: ({ column, confidence }: Offer['suggestion']) => column !== null && confidence >= least,
   }
   for await (const offers of readOffers(server, trx, asset.source, filter))
     for (const { table, suggestion, status } of offers) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { CHECK_TYPES, type Suggestion, type TableEvidence } from './evidence.ts'
+import { CHECK_TYPES, type CheckKind, type Suggestion, type TableEvidence } from './evidence.ts'
 import { suggestMeasures } from './measures.ts'
 import { suggestReferences, type ParentIndex, type ParentProfiles } from './references.ts'
 import { suggestRules } from './value-rules.ts'
@@ -12,13 +12,21 @@ const ORDER = new Map(CHECK_TYPES.map((type, index) => [type, index]))
 /**
  * Everything that the evidence of a table speaks for, in the order of confidence, then of types and columns. The same
  * evidence gives the same suggestions with the same ids.
+ * @param kind the only one that is wanted; defaults to all
  */
 export function suggestChecks(
   table: TableEvidence,
   parents: ParentIndex,
   profiles: ParentProfiles,
+  kind?: CheckKind,
 ): IdentifiedSuggestion[] {
-  return [...suggestMeasures(table), ...suggestRules(table), ...suggestReferences(table, parents, profiles)]
+  const isWanted = (...kinds: CheckKind[]) => kind === undefined || kinds.includes(kind)
+  return [
+    ...(isWanted('metric', 'freshness') ? suggestMeasures(table) : []),
+    ...(isWanted('validity') ? suggestRules(table) : []),
+    ...(isWanted('referential') ? suggestReferences(table, parents, profiles) : []),
+  ]
+    .filter(suggestion => isWanted(suggestion.kind))
     .map(suggestion => ({ ...suggestion, id: suggestionId(table.id, suggestion) }))
     .sort(
       (a, b) =>
