@@ -5,8 +5,10 @@ import {
   isPair,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   parseDocument,
+  Parser,
   type Document,
   type ScalarTag,
 } from 'yaml'
@@ -78,6 +80,7 @@ export function parseYaml(
   text: string,
   { what, maxAliases = 100, hasWordBooleans = false }: ParseOptions,
 ): ParsedYaml {
+  refuseDeepText(text)
   const lines = new LineCounter()
   const document = parseDocument(text, {
     version: '1.2',
@@ -123,6 +126,28 @@ export function parseYaml(
     value: toValue(document, maxAliases),
     positionOf: path => findPosition(document, lines, path),
     doubts: [...document.warnings.map(describe), ...merges],
+  }
+}
+
+/** Shorter texts take no memory worth mentioning, however deep they are. */
+const MIN_DEEP_CHARACTERS = 4_000
+/** Open parts of a text whose nodes are certainly nested too deeply: a level has at most four. */
+const MAX_OPEN_PARTS = 4 * MAX_DEPTH
+
+/**
+ * Refuses a text that is nested far too deeply while it is read: the library would first keep all of it, a hundred MB of a
+ * text of 200 kB. `inspectNodes` counts levels exactly.
+ */
+function refuseDeepText(text: string): void {
+  if (text.length < MIN_DEEP_CHARACTERS) return
+  const lines = new LineCounter()
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _document of parser.next(lexeme));
+    if (parser.stack.length <= MAX_OPEN_PARTS) continue
+    const { line, column } = toPosition(lines, parser.offset)
+    throw new YamlParseError([withLine({ ...TOO_DEEP, line, column })])
   }
 }
 

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { withTimeout } from '../../server/with-timeout.ts'
+import { MAX_YOUNG_MEGABYTES } from '../../server/worker-memory.ts'
 import type { ContractVerdict } from './findings.ts'
 import type { ParseFailure } from '../../server/yaml.ts'
 
@@ -121,7 +122,7 @@ class ValidationThread {
   constructor({ deadline, memory }: PoolLimits) {
     this.#deadline = deadline
     this.#worker = new Worker(new URL(`./validation-thread.${extension}`, import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: memory },
+      resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: MAX_YOUNG_MEGABYTES },
       // It inherits neither arguments nor output.
       argv: [],
       execArgv: [],

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Request } from '@hapi/hapi'
 import { apiError, invalidInput } from '../../../server/http/errors.ts'
+import { MAX_YOUNG_MEGABYTES } from '../../../server/worker-memory.ts'
 import { readBody, type BodyResult, type BodyTask, type BodyTasks } from './read-body.ts'
 
 export interface BodyReader {
@@ -66,7 +67,10 @@ async function runThread<Task extends BodyTask>(
   threads: Set<Worker>,
 ): Promise<BodyResult<Task>> {
   const thread = new Worker(new URL(`./body-thread.${extension}`, import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MEGABYTES },
+    resourceLimits: {
+      maxOldGenerationSizeMb: MAX_THREAD_MEGABYTES,
+      maxYoungGenerationSizeMb: MAX_YOUNG_MEGABYTES,
+    },
     argv: [],
     execArgv: [],
     stderr: false,

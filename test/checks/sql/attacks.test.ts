@@ -193,8 +193,8 @@ t.test('PostgreSQL', async t => {
       [source.config.username],
     )
     const set = await connection.query(
-      // The timeout is set by the connector, for each statement that has another one.
-      sql`select name, setting from pg_settings where name not in (${'statement_timeout'}, ${'transaction_isolation'}) order by name`,
+      // The timeout is set by the connector, for each statement that has another one, and the prefix by files that read the log.
+      sql`select name, setting from pg_settings where name not in (${'statement_timeout'}, ${'transaction_isolation'}, ${'log_line_prefix'}) order by name`,
       { timeoutMs: 5_000 },
     )
     return { stored, set, notifications: [...notifications] }

@@ -128,7 +128,7 @@ const NESTED: Record<string, (levels: number) => string> = {
 }
 
 t.test('nesting beyond 32 levels is refused by one sentence, however deep it goes', async t => {
-  const validator = createValidator(createThreadPool({ deadline: 60_000, memory: 512 }))
+  const validator = createValidator()
   t.teardown(() => validator.stop())
   const nested = Object.entries(NESTED).flatMap(([what, nest]) =>
     [40, 500, 5_000, 20_000, 40_000].map(levels => ({ what, nest, levels })),
