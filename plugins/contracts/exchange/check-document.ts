@@ -30,7 +30,9 @@ export async function checkDocument(
     return { document, errors: [] }
   } catch (error) {
     if (!hasErrorData(error) || error.output.statusCode !== 400) throw error
-    const { findings, errors = [] } = (error.data?.details ?? {}) as {
+    // One that is nested too deeply has a sentence alone.
+    const { findings, errors = [{ field: 'contract', error: error.message }] } = (error.data?.details ??
+      {}) as {
       findings?: ContractFinding[]
       errors?: { field: string; error: string }[]
     }

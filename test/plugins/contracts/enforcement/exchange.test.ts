@@ -188,6 +188,10 @@ t.test('the endpoints of the published client', async t => {
     status: 200,
     body: { data: { valid: false, errors: [{ code: 'unreadable' }], contract_summary: null } },
   })
+  t.match(await send(`${base}/validate`, `a: ${'['.repeat(5_000)}`), {
+    status: 200,
+    body: { data: { valid: false, errors: [{ message: /line 1: nested deeper than 32 levels/, line: 1 }] } },
+  })
   const plan = `${base}/${asset.id}/plan`
   t.match((await send(plan, yaml)).body.data, {
     valid: true,
