@@ -52,6 +52,11 @@ const LOOKBACK_DAYS = 7
 const DAY_MS = 86_400_000
 const MAX_SHOWN = 20
 const MAX_DOWNSTREAM_HOPS = 5
+/** Tables of a source that are looked at. */
+const MAX_TROUBLED = 200
+/** Alerts that may explain something: open ones, and those that ended lately. */
+const IS_CURRENT = `(status in ('triggered', 'acknowledged', 'snoozed') or created_at >= :since and status = 'resolved')
+        and kind <> 'discovery_complete'`
 
 /** How much a symptom says, if it is found on the asset itself. Each step upstream takes a tenth away. */
 const WEIGHTS: Record<Symptom, number> = {
@@ -75,19 +80,26 @@ const FIXES: Record<Symptom, (name: string) => string> = {
   quality: name => `Look at the invalid rows of ${name}, and at what wrote them`,
 }
 
-/** Collects what is known of an asset and of what it is made from, and names what most likely caused its trouble. */
+/**
+ * Collects what is known of an asset and of what it is made from, and names what most likely caused its trouble. A source is
+ * explained by its tables that have alerts.
+ */
 export async function explainAsset(
   server: Server,
   trx: Transaction,
   { assetId, sourceId, eventType }: { assetId: string; sourceId: string; eventType?: EventType },
 ): Promise<Capsule> {
-  const flow = await readFlow(server, trx, [assetId])
-  const above = new Map([[assetId, 0], [sourceId, 0.5], ...flow.above(assetId)])
   const since = new Date(Date.now() - LOOKBACK_DAYS * DAY_MS)
+  const about = new Set([
+    assetId,
+    ...(assetId === sourceId ? await findTroubledTables(trx, sourceId, since) : []),
+  ])
+  const flow = await readFlow(server, trx, [...about])
+  const above = distancesAbove(about, sourceId, flow)
   const found = await findAll(server, trx, [...above.keys()], since, flow)
   const asked = eventType && ASKED[eventType]
   const weighed = found
-    .filter(finding => isRelevant(finding, assetId, asked))
+    .filter(finding => isRelevant(finding, about, asked))
     .map(finding => ({ finding, confidence: weigh(finding, above.get(finding.assetId) ?? 0) }))
     .toSorted((a, b) => b.confidence - a.confidence || b.finding.at.getTime() - a.finding.at.getTime())
   const best = findCause(
@@ -97,7 +109,7 @@ export async function explainAsset(
   const consequences = await findConsequences(server, trx, best?.assetId ?? assetId)
   const confidence = best ? weigh(best, above.get(best.assetId) ?? 0) : null
   return {
-    hypothesis: best ? hypothesisOf(best, assetId) : null,
+    hypothesis: best ? hypothesisOf(best, about) : null,
     triggers: weighed.slice(0, MAX_SHOWN).map(({ finding, confidence: each }) => shownOf(finding, each)),
     consequences,
     confidence,
@@ -106,14 +118,37 @@ export async function explainAsset(
   }
 }
 
+/** The tables of a source with open or recent alerts, those with the newest first. */
+async function findTroubledTables(trx: Transaction, sourceId: string, since: Date): Promise<string[]> {
+  const found = await rows<{ assetId: string }>(
+    trx,
+    `select asset_id from alerts
+      where company_id = :companyId and source_id = :sourceId and asset_id <> :sourceId and ${IS_CURRENT}
+      group by asset_id order by max(created_at) desc limit ${MAX_TROUBLED}`,
+    { companyId: companyOf(trx), sourceId, since },
+  )
+  return found.map(({ assetId }) => assetId)
+}
+
+/** How many steps above what is asked about each asset lies, at most; the source of a table counts as half a step. */
+function distancesAbove(about: ReadonlySet<string>, sourceId: string, flow: Flow): Map<string, number> {
+  const above = new Map([[sourceId, 0.5], ...[...about].map((id): [string, number] => [id, 0])])
+  for (const id of about)
+    for (const [upstream, distance] of flow.above(id))
+      if (upstream !== id) above.set(upstream, Math.max(above.get(upstream) ?? 0, distance))
+  return above
+}
+
 /** What is on the asset itself is relevant if it was asked for; what is upstream, if it can have caused that. */
 function isRelevant(
   { symptom, assetId }: RawFinding,
-  about: string,
+  about: ReadonlySet<string>,
   asked: readonly Symptom[] | undefined,
 ): boolean {
   const effects = asked ?? SYMPTOMS
-  return (assetId === about && effects.includes(symptom)) || effects.some(effect => canCause(symptom, effect))
+  return (
+    (about.has(assetId) && effects.includes(symptom)) || effects.some(effect => canCause(symptom, effect))
+  )
 }
 
 function weigh({ symptom }: RawFinding, distance: number): number {
@@ -134,8 +169,8 @@ function findCause(
   )[0]
 }
 
-function hypothesisOf({ assetId, qualifiedName, summary }: RawFinding, about: string): string {
-  return assetId === about
+function hypothesisOf({ assetId, qualifiedName, summary }: RawFinding, about: ReadonlySet<string>): string {
+  return about.has(assetId)
     ? summary
     : `${qualifiedName}, which lies upstream, had a problem first: ${summary}`
 }
@@ -180,8 +215,7 @@ async function findAll(
             event -> 'details' as details, created_at
        from alerts
       where company_id = :companyId and asset_id = any(cast(:ids as uuid[]))
-        and (status in ('triggered', 'acknowledged', 'snoozed') or created_at >= :since and status = 'resolved')
-        and kind <> 'discovery_complete'
+        and ${IS_CURRENT}
       order by created_at desc limit :most`,
     bindings,
   )

@@ -86,6 +86,21 @@ t.test('a table is explained by what is wrong above it', async t => {
   }
 })
 
+t.test('a source is explained by its tables, the most upstream cause first', async t => {
+  const { raise, ask, ids } = await makePipeline(app, TABLES, FLOW)
+  await raise('report quality', 'other quality')
+  await raise('raw stale')
+  const [raw] = await app.query('select source_id from tables where id = $1', [ids.get('raw')])
+  const explain = async (body: object) =>
+    (await ask('POST', `${INVESTIGATIONS}/explain`, { asset_id: String(raw!.source_id), ...body })).body.data
+  const all = await explain({})
+  t.equal(all.root_cause_hypothesis, 'raw stale')
+  t.strictSame(all.triggers.map(({ summary }: { summary: string }) => summary).sort(), [
+    ...['other quality', 'raw stale', 'report quality'],
+  ])
+  t.match(await explain({ event_type: 'schema_change' }), { root_cause_hypothesis: null, triggers: [] })
+})
+
 t.test('an incident is explained by its cause', async t => {
   const { raise, ask, get } = await makePipeline(app, TABLES, FLOW)
   await raise('raw stale', 'orders quality')
