@@ -63,6 +63,8 @@ const TABLES = `
   create table app.invoices (like app.payments including all);
   create table app.shipments (like app.payments including all);
   create table app.returns (like app.payments including all);
+  create table app.claims (id int primary key, amount numeric);
+  insert into app.claims values (1, 5);
   create table app.nothing (id int primary key, amount numeric);
   create table app.vanishing (id int primary key, note text);
   create table app.legacy (id int primary key, note text, price int, code varchar(10));

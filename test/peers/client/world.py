@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 import urllib.error
 import urllib.request
 from types import SimpleNamespace
@@ -32,6 +33,8 @@ class World(SimpleNamespace):
                 "Prefer": "wait=30",
             },
         )
+        # A key may send 100 requests a second, those of the client among them.
+        time.sleep(0.02)
         try:
             with urllib.request.urlopen(request) as response:
                 return response.status, json.loads(response.read() or b"{}")
@@ -44,6 +47,9 @@ class World(SimpleNamespace):
 
     def must(self, method: str, path: str, body: Any = None) -> Any:
         status, reply = self.ask(method, path, body)
+        while status == 429:
+            time.sleep(reply["error"]["details"]["retry_after"])
+            status, reply = self.ask(method, path, body)
         if status >= 300:
             raise FixtureError(f"{method} {path}: {status} {json.dumps(reply)[:300]}")
         return reply.get("data", reply)
@@ -138,9 +144,9 @@ class World(SimpleNamespace):
         }
         return self.must("POST", "/sdk/referential/shop", body)["id"]
 
-    def fresh_alert(self) -> str:
-        """A triggered alert of a new validity rule."""
-        rule = self.fresh_validity()
+    def fresh_alert(self, rule: str | None = None) -> str:
+        """A triggered alert of a rule, or of a new one."""
+        rule = rule or self.fresh_validity()
         self.must("POST", f"/sdk/validity/shop/{rule}/check", {})
         return next(
             alert["id"]
@@ -148,11 +154,25 @@ class World(SimpleNamespace):
             if alert["event"]["details"].get("rule_id") == rule
         )
 
-    def incident(self) -> str:
-        """The id of an open incident; the id of an alert if the server has no incidents."""
-        status, reply = self.ask("GET", "/sdk/incidents?status=open")
-        there = reply["data"]["incidents"] if status == 200 else []
-        return there[0]["id"] if there else self.fresh_alert()
+    def incident(self, status: str = "open") -> str:
+        """The id of an incident of a new alert, with this status; the id of the alert if the server has no incidents."""
+        body = {"rule_type": "RANGE", "column_name": "amount", "rule_config": {"max": 1}, "name": self.name()}
+        # A table without other alerts: an action on an incident is one on all of its alerts.
+        rule = self.must("POST", "/sdk/validity/shop", {**body, "table_path": self.table("claims")})["uuid"]
+        alert = self.fresh_alert(rule)
+        for _ in range(60):
+            code, reply = self.ask("GET", f"/sdk/incidents?alert_id={alert}")
+            if code == 404:
+                return alert
+            if reply["data"]["incidents"]:
+                break
+            time.sleep(0.5)
+        id = reply["data"]["incidents"][0]["id"]
+        actions = {"acknowledged": "acknowledge", "resolved": "resolve", "dismissed": "dismiss", "snoozed": "snooze"}
+        if status in actions:
+            body = {"duration_hours": 1} if status == "snoozed" else {}
+            self.must("POST", f"/sdk/incidents/{id}/{actions[status]}", body)
+        return id
 
     def slack_connection(self) -> str:
         """The id of a connected workspace; an unrelated id if the server has none."""

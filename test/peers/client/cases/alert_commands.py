@@ -100,7 +100,7 @@ def incidents_list(sh, w):
             "--limit",
             "10",
         ),
-        says("Freshness", never=("Known emails",)),
+        says("is stale", never=("Known emails",)),
     )
 
 

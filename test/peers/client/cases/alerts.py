@@ -216,10 +216,12 @@ def preview(c, w):
 
 @case("alerts.list_incidents")
 def list_incidents(c, w):
-    yield "all", c.alerts.list_incidents, lambda found: holds(
-        found, severity="critical", event_type="validity_failure"
+    id = w.incident()
+    yield "all", c.alerts.list_incidents, lambda found: expect(
+        holds(found, id=id).title and holds(found, id=id).event_type, "no title or event type"
     )
-    for status in ("open", "acknowledged", "resolved", "dismissed", "snoozed"):
+    for status in ("open", "acknowledged", "snoozed", "resolved", "dismissed"):
+        w.incident(status)
         yield status, lambda status=status: c.alerts.list_incidents(
             status=status
         ), lambda found, status=status: (
