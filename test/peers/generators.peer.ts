@@ -18,8 +18,27 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 
 /** What the generator leaves out, by the operation, and why that is its limit and not an error of the document. */
 const LEFT: [operation: string, message: RegExp, reason: string][] = [
-  ['POST /api/public/contracts/validate', /content type text\/(plain|yaml)/, 'it sends no bodies of text'],
-  ['GET /badges/{public_id}.svg', /content_type .*image\/svg/, 'it reads no pictures'],
+  ...[
+    'POST /api/public/contracts/validate',
+    'POST /api/v1/contracts/validate',
+    'POST /api/v1/contracts/{asset_id}/apply',
+    'POST /api/v1/contracts/{asset_id}/plan',
+    'POST /api/v1/sdk/assets/{asset_id}/contract-test',
+    'PUT /api/v1/sdk/contracts/{name}',
+  ].map((operation): [string, RegExp, string] => [
+    operation,
+    /content type text\/(plain|yaml)/,
+    'it sends no bodies of text',
+  ]),
+  ...['GET /badges/{public_id}.svg', 'GET /badges/contracts/{public_id}.svg'].map(
+    (operation): [string, RegExp, string] => [operation, /content_type .*image\/svg/, 'it reads no pictures'],
+  ),
+  ['GET /api/v1/contracts/{asset_id}/export', /content_type .*application\/yaml/, 'it reads no YAML'],
+  [
+    'GET /api/v1/contracts/export-jobs/{id}/download',
+    /content_type .*application\/zip/,
+    'it reads no archives',
+  ],
 ]
 
 /** Modules that do not load, and why. */
