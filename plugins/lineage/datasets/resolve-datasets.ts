@@ -1,4 +1,5 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { SeenColumn } from '../api.ts'
 import {
   listCandidates,
   type DatasetName,
@@ -112,8 +113,24 @@ export async function readColumnNames(
   return new Map(found.map(({ id, names }) => [id, names]))
 }
 
+/** Pairs of columns as both tables spell them. @param names of the columns of tables, as `readColumnNames` returns them */
+export function spellPairs(
+  pairs: readonly SeenColumn[],
+  names: ReadonlyMap<string, readonly string[]>,
+  {
+    upstreamId = '',
+    downstreamId = '',
+  }: { upstreamId?: string | undefined; downstreamId?: string | undefined },
+): SeenColumn[] {
+  return pairs.map(pair => ({
+    ...pair,
+    upstream: spellColumn(pair.upstream, names.get(upstreamId)),
+    downstream: spellColumn(pair.downstream, names.get(downstreamId)),
+  }))
+}
+
 /** A column as its table spells it, where one of its columns is meant. */
-export function spellColumn(name: string, columns: readonly string[] | undefined): string {
+function spellColumn(name: string, columns: readonly string[] | undefined): string {
   if (!columns || columns.includes(name)) return name
   const folded = columns.filter(column => column.toLowerCase() === name.toLowerCase())
   return folded.length === 1 && folded[0] !== undefined ? folded[0] : name

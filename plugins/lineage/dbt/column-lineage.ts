@@ -33,12 +33,12 @@ export async function findUpstreamColumns(
 ): Promise<Map<string, UpstreamColumns>> {
   const found = new Map<string, UpstreamColumns>()
   if (!isRecord(manifest) || !isRecord(manifest.metadata) || !isRecord(manifest.nodes)) return found
-  const relations = readRelations(catalog)
-  if (!ADAPTERS.has(textOf(manifest.metadata.adapter_type) ?? '') || relations.length === 0) return found
-  await loadModule()
-  const index = makeTableIndex([...new Map(relations.map(([, table]) => [tablePath(table), table])).values()])
+  if (!ADAPTERS.has(textOf(manifest.metadata.adapter_type) ?? '')) return found
   // A model that another project declares as a source has two ids.
-  const idsByPath = Map.groupBy(relations, ([, table]) => tablePath(table))
+  const byPath = Map.groupBy(readRelations(catalog), ([, table]) => tablePath(table))
+  if (byPath.size === 0) return found
+  await loadModule()
+  const index = makeTableIndex([...byPath.values()].map(same => same.at(-1)![1]))
   for (const [id, node] of Object.entries(manifest.nodes)) {
     if (!id.startsWith('model.') || !isRecord(node)) continue
     // Before dbt 1.3 it had another name.
@@ -49,7 +49,7 @@ export async function findUpstreamColumns(
         id,
         Object.fromEntries(
           [...upstream].flatMap(([path, columns]) =>
-            (idsByPath.get(path) ?? []).flatMap(([upstreamId]) =>
+            (byPath.get(path) ?? []).flatMap(([upstreamId]) =>
               // An incremental model reads what it wrote before.
               columns && upstreamId !== id ? [[upstreamId, shorten(columns)]] : [],
             ),
@@ -78,15 +78,15 @@ function readModel(
 }
 
 function shorten(columns: readonly SeenColumn[]): ShortColumn[] {
-  return columns
-    .map(({ upstream, downstream, kind = 'direct' }): ShortColumn => [upstream, downstream, kind])
-    .filter(isNamed)
-    .slice(0, MAX_PAIRS)
+  return limitPairs(
+    columns.map(({ upstream, downstream, kind = 'direct' }): ShortColumn => [upstream, downstream, kind]),
+  )
 }
 
-/** Whether both columns have names: what a star stands for of an unknown table has none. */
-function isNamed(pair: ShortColumn): boolean {
-  return pair.slice(0, 2).every(name => name !== '' && name.length <= MAX_NAME_LENGTH)
+/** The first pairs of those whose columns both have names: what a star stands for of an unknown table has none. */
+function limitPairs(pairs: readonly ShortColumn[]): ShortColumn[] {
+  const isNamed = (name: string) => name !== '' && name.length <= MAX_NAME_LENGTH
+  return pairs.filter(([from, to]) => isNamed(from) && isNamed(to)).slice(0, MAX_PAIRS)
 }
 
 /** The relations of catalog.json with their columns in the order of the table, with their unique ids. */
@@ -116,15 +116,14 @@ export function keepUpstreamColumns(given: Json): UpstreamColumns | undefined {
   return Object.fromEntries(
     Object.entries(given).map(([id, pairs]) => [
       id,
-      (Array.isArray(pairs) ? pairs : [])
-        .flatMap((pair: Json): ShortColumn[] => {
+      limitPairs(
+        (Array.isArray(pairs) ? pairs : []).flatMap((pair: Json): ShortColumn[] => {
           const [upstream, downstream, kind] = Array.isArray(pair) ? (pair as Json[]).map(textOf) : []
           return upstream === undefined || downstream === undefined
             ? []
             : [[upstream, downstream, kind === 'indirect' ? 'indirect' : 'direct']]
-        })
-        .filter(isNamed)
-        .slice(0, MAX_PAIRS),
+        }),
+      ),
     ]),
   )
 }

@@ -4,7 +4,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import type { LineageEnd } from '../api.ts'
 import { namespaceOf } from '../datasets/namespaces.ts'
-import { findTables, readColumnNames, spellColumn } from '../datasets/resolve-datasets.ts'
+import { findTables, readColumnNames, spellPairs } from '../datasets/resolve-datasets.ts'
 import type { DbtBody } from '../feeds/read-body.ts'
 import { recordEdges } from '../graph/record.ts'
 import { storeRunEnds, storeRuns } from '../openlineage/runs.ts'
@@ -59,8 +59,6 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
       [upstream, downstream].flatMap(id => tableIds.get(id) ?? []),
     ),
   )
-  const spell = (name: string, uniqueId: string) =>
-    spellColumn(name, columnNames.get(tableIds.get(uniqueId) ?? ''))
   const recorded = await recordEdges(trx, {
     origin: 'dbt',
     sourceId: source.id,
@@ -69,11 +67,8 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
     edges: project.edges.flatMap(({ upstream, downstream, columns }) => {
       const [from, to] = [ends.get(upstream), ends.get(downstream)]
       const detail = scope + downstream
-      const spelled = columns?.map(column => ({
-        ...column,
-        upstream: spell(column.upstream, upstream),
-        downstream: spell(column.downstream, downstream),
-      }))
+      const tables = { upstreamId: tableIds.get(upstream), downstreamId: tableIds.get(downstream) }
+      const spelled = columns && spellPairs(columns, columnNames, tables)
       return from && to
         ? [{ upstream: from, downstream: to, detail, ...(spelled && { columns: spelled }) }]
         : []

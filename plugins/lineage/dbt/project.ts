@@ -72,8 +72,9 @@ export function readProject({ manifest, catalog = {} }: DbtArtifacts): DbtProjec
   )
   const edges: DbtEdge[] = []
   const link = (uniqueId: string, node: DbtNode | undefined) => {
+    const known = new Map(Object.entries(node?.upstream_columns ?? {}))
     for (const upstream of listUpstream(node, all, relations)) {
-      const columns = new Map(Object.entries(node?.upstream_columns ?? {}))
+      const columns = known
         .get(upstream)
         ?.map(([from, to, kind]) => ({ upstream: from, downstream: to, kind }))
       if (upstream !== uniqueId) edges.push({ upstream, downstream: uniqueId, ...(columns && { columns }) })

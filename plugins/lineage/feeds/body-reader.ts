@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Request } from '@hapi/hapi'
 import { apiError, invalidInput } from '../../../server/http/errors.ts'
+import { withTimeout } from '../../../server/with-timeout.ts'
 import { MAX_YOUNG_MEGABYTES } from '../../../server/worker-memory.ts'
 import { readBody, type BodyResult, type BodyTask, type BodyTasks } from './read-body.ts'
 
@@ -78,22 +79,19 @@ async function runThread<Task extends BodyTask>(
   threads.add(thread)
   const { promise, resolve, reject } = Promise.withResolvers<BodyResult<Task>>()
   thread.on('message', resolve).on('error', reject)
-  const tooLate = setTimeout(
-    () => reject(apiError('PAYLOAD_TOO_LARGE', `The body takes too long to read: ${TOO_LARGE_ADVICE}`)),
-    MAX_THREAD_MS,
-  )
   thread.on('exit', () => reject(apiError('UNAVAILABLE', 'The service is stopping: try again later')))
   // A view of a larger buffer is copied, since its buffer is not ours alone.
   const isWhole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
   const sent = isWhole ? new Uint8Array(bytes.buffer as ArrayBuffer) : Uint8Array.from(bytes)
   thread.postMessage({ task, bytes: sent }, [sent.buffer])
   try {
-    return await promise
+    return await withTimeout(promise, MAX_THREAD_MS, () => {
+      throw apiError('PAYLOAD_TOO_LARGE', `The body takes too long to read: ${TOO_LARGE_ADVICE}`)
+    })
   } catch (error) {
     if ((error as { code?: string }).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
     throw apiError('PAYLOAD_TOO_LARGE', `The body takes too much memory to read: ${TOO_LARGE_ADVICE}`)
   } finally {
-    clearTimeout(tooLate)
     threads.delete(thread)
     await thread.terminate()
   }

@@ -8,7 +8,7 @@ import {
   readColumnNames,
   readNamespaceContext,
   resolveDatasets,
-  spellColumn,
+  spellPairs,
 } from '../datasets/resolve-datasets.ts'
 import { outsideKey, recordEdges, storeOutside } from '../graph/record.ts'
 import type { EventDataset, LineageEvent } from './event.ts'
@@ -211,11 +211,7 @@ async function listEdges(
     downstream: downstream.end,
     detail,
     ...(columns && {
-      columns: columns.map(column => ({
-        ...column,
-        upstream: spellColumn(column.upstream, names.get(upstream.id)),
-        downstream: spellColumn(column.downstream, names.get(downstream.id)),
-      })),
+      columns: spellPairs(columns, names, { upstreamId: upstream.id, downstreamId: downstream.id }),
     }),
   }))
 }
