@@ -35,6 +35,7 @@ import { prepareValidation } from './http/prepared-validation.ts'
 import { followRequests } from './telemetry/requests.ts'
 import { checkShape, connectorShape } from './extension-schemas.ts'
 import { makeTelemetry, type Telemetry } from './telemetry/telemetry.ts'
+import { createTextPool, type TextPool } from './text-pool/text-pool.ts'
 import type { ApiParts } from './openapi/tags.ts'
 import { makeVault, type SealedColumn, type Vault } from './security/vault.ts'
 
@@ -51,6 +52,8 @@ declare module '@hapi/hapi' {
     /** The encrypted columns, from the features that own them: encrypted again when the key changes. */
     sealed: SealedColumn[]
     telemetry: Telemetry
+    /** Threads that read text from outside. */
+    textPool: TextPool
     sourceEgress: Egress
     /** What a source may reach whose files are in one folder, whatever FILE_SOURCES is. */
     egressForFolder(folder: string): Egress
@@ -119,6 +122,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   const database: Partial<Database> = {}
   server.decorate('server', 'db', database as Database)
   server.decorate('server', 'telemetry', makeTelemetry(config.role))
+  server.decorate('server', 'textPool', createTextPool())
   prepareValidation(server)
   followRequests(server)
   handleClientErrors(server.listener, {
@@ -148,6 +152,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   let closeMetrics = async () => {}
   const close = async () => {
     await jobs.stop()
+    await server.textPool.stop()
     await closeMetrics()
     server.mail?.close()
     await database.close?.()

@@ -1,0 +1,92 @@
+/** Gives a fixed number of slots to owners in turns: an owner has at most one slot, whatever it asks for. */
+export interface FairSlots {
+  /**
+   * Waits for a slot.
+   * @param owner a company, or an address that has none
+   * @returns a function that gives the slot back
+   * @throws SlotRefusedError when too many tasks of the owner, or of all owners, wait already
+   */
+  take(owner: string, options?: SlotOptions): Promise<() => void>
+  /** Rejects what waits; nothing is given any more. */
+  stop(): void
+}
+
+export interface SlotOptions {
+  /** Tasks of the owner that may wait; Infinity for jobs, which are bounded elsewhere. Defaults to 1. */
+  maxWaiting?: number
+  /** Jobs wait behind what people asked for of the same owner. */
+  isBackground?: boolean
+  /** Gives the place in the queue up. */
+  signal?: AbortSignal | undefined
+}
+
+export class SlotRefusedError extends Error {
+  override readonly name = 'SlotRefusedError'
+}
+
+/** Tasks of all owners that people wait for. */
+const MAX_WAITING_OF_ALL = 64
+
+interface Waiting {
+  isBackground: boolean
+  isCounted: boolean
+  start(): void
+  reject(error: Error): void
+}
+
+export function makeFairSlots(slots: number): FairSlots {
+  /** In the order in which owners get their turn. */
+  const queues = new Map<string, Waiting[]>()
+  const running = new Set<string>()
+  let isStopped = false
+
+  const startNext = (): void => {
+    for (const [owner, queue] of queues) {
+      if (running.size >= slots) return
+      if (running.has(owner)) continue
+      const next = queue.findIndex(({ isBackground }) => !isBackground)
+      const [task] = queue.splice(Math.max(next, 0), 1)
+      queues.delete(owner)
+      // Its owner goes to the end of the line.
+      if (queue.length > 0) queues.set(owner, queue)
+      running.add(owner)
+      task?.start()
+    }
+  }
+  const release = (owner: string) => () => {
+    if (running.delete(owner)) startNext()
+  }
+  const countOfAll = () =>
+    [...queues.values()].reduce((sum, queue) => sum + queue.filter(({ isCounted }) => isCounted).length, 0)
+
+  return {
+    take(owner, { maxWaiting = 1, isBackground = false, signal } = {}) {
+      const queue = queues.get(owner) ?? []
+      const isIdle = running.size < slots && !running.has(owner)
+      const isCounted = Number.isFinite(maxWaiting)
+      const ofOwner = queue.filter(waiting => waiting.isCounted).length
+      const isFull = isCounted && !isIdle && (ofOwner >= maxWaiting || countOfAll() >= MAX_WAITING_OF_ALL)
+      if (isStopped || isFull)
+        return Promise.reject(new SlotRefusedError(isStopped ? 'The service is stopping' : 'Too many wait'))
+      const { promise, resolve, reject } = Promise.withResolvers<() => void>()
+      const waiting: Waiting = { isBackground, isCounted, start: () => resolve(release(owner)), reject }
+      queues.set(owner, [...queue, waiting])
+      const giveUp = () => {
+        const left = (queues.get(owner) ?? []).filter(other => other !== waiting)
+        if (left.length > 0) queues.set(owner, left)
+        else queues.delete(owner)
+        reject(signal?.reason as Error)
+      }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      if (signal?.aborted) giveUp()
+      startNext()
+      return promise.finally(() => signal?.removeEventListener('abort', giveUp))
+    },
+    stop() {
+      isStopped = true
+      for (const queue of queues.values())
+        for (const { reject } of queue) reject(new SlotRefusedError('The service is stopping'))
+      queues.clear()
+    },
+  }
+}

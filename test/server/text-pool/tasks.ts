@@ -1,0 +1,34 @@
+/** Functions that tests run in threads. */
+
+export const double = (value: number): number => 2 * value
+
+export function fail(message: string): never {
+  throw new TypeError(message)
+}
+
+export function loop(): never {
+  for (;;) Math.sqrt(2)
+}
+
+/** Keeps objects until the thread is ended. */
+export function hoard(): never {
+  const kept: object[] = []
+  for (;;) kept.push({ at: kept.length })
+}
+
+/** Blocks without taking CPU time until the first number is 1, and counts itself in the second meanwhile. */
+export function wait(shared: Int32Array): number {
+  Atomics.add(shared, 1, 1)
+  Atomics.notify(shared, 1)
+  Atomics.wait(shared, 0, 0)
+  return Atomics.load(shared, 1)
+}
+
+/** One regular expression, which no code of ours can interrupt. */
+export const backtrack = (text: string): boolean => /^(a+)+$/.test(text)
+
+export const settings = (): string[] => Object.keys(process.env)
+
+/** Takes time and no CPU, as a thread does that others leave none. */
+export const rest = (milliseconds: number): Promise<string> =>
+  new Promise(resolve => setTimeout(resolve, milliseconds, 'rested'))
