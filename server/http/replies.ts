@@ -33,6 +33,7 @@ const POLICY = `default-src 'none'; base-uri 'none'; frame-ancestors 'none'`
 const MAX_DEPTH = 32
 /** Maximum values in a body: validating half a million would block all other requests. */
 const MAX_VALUES = 20_000
+const TOO_MANY_VALUES = `The body holds more than ${MAX_VALUES} values: send less at a time`
 /** Failures listed in a reply; a thousand sentences would not help. */
 const MAX_FAILURES = 100
 const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys|lineage)(\/|$)/
@@ -296,14 +297,23 @@ function refuseUndeclared(request: Request): void {
 }
 
 function unreadable(body: unknown): string | null {
-  let values = 0
+  let left = MAX_VALUES
   const look = (value: unknown, depth: number): string | null => {
-    if (++values > MAX_VALUES) return `The body holds more than ${MAX_VALUES} values: send less at a time`
+    if (--left < 0) return TOO_MANY_VALUES
     if (typeof value === 'string') return unreadableText(value)
     if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null
     if (depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels: flatten it`
-    for (const [key, item] of Object.entries(value)) {
-      const problem = unreadableText(key) ?? look(item, depth + 1)
+    // Counted before they are visited: a body has room for half a million.
+    if (Array.isArray(value)) {
+      if (value.length > left) return TOO_MANY_VALUES
+      for (const item of value) {
+        const problem = look(item, depth + 1)
+        if (problem) return problem
+      }
+      return null
+    }
+    for (const key in value) {
+      const problem = unreadableText(key) ?? look((value as Record<string, unknown>)[key], depth + 1)
       if (problem) return problem
     }
     return null
@@ -325,8 +335,8 @@ function refusePrototype(request: Request): void {
 
 function prototypeIn(value: unknown): string[] | null {
   if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null
-  for (const [key, item] of Object.entries(value)) {
-    const path = key === '__proto__' ? [] : prototypeIn(item)
+  for (const key in value) {
+    const path = key === '__proto__' ? [] : prototypeIn((value as Record<string, unknown>)[key])
     if (path) return [key, ...path]
   }
   return null

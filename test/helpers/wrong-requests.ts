@@ -119,7 +119,7 @@ function* wrongBodies(
   }
 }
 
-function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
+export function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   const choices = ['anyOf', 'oneOf', 'allOf'].flatMap(
     word => (schema[word] as JsonSchema[] | undefined) ?? [],
   )

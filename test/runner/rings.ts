@@ -90,6 +90,7 @@ const OUTER: Record<string, string[]> = {
     'test/plugins/metrics/many-groups.test.ts',
     'test/server/database/partitions.test.ts',
   ],
+  'attacks of one company on others': ['test/hostile/*.test.ts'],
   'demos beside the one that every start makes': [
     'test/plugins/auth/sign-in/demo-sessions.test.ts',
     'test/plugins/preferences/{demo,demo-elsewhere}.test.ts',
