@@ -93,18 +93,24 @@ export function apiError(
   return new Boom.Boom(message, { statusCode: CODES[code], data: { code, details } })
 }
 
+/** Failures that a reply lists; a thousand sentences would not help. */
+export const MAX_FAILURES = 100
+
 /**
  * 400 for invalid input, with the list that every refusal of input has: `details.errors`, the first of it in `details`
  * too.
  * @param more what the details hold beside it
- * @param left how many errors more there are than the list has
+ * @param errors of which the first `MAX_FAILURES` are listed
+ * @param left how many errors more there are than `errors` has
  */
 export function invalidInput(
   errors: readonly InputError[],
   more: Record<string, unknown> = {},
   left = 0,
 ): Boom.Boom<ErrorData> {
-  return apiError('VALIDATION_ERROR', summarize(errors, left), { ...errors[0], ...more, errors })
+  const listed = errors.slice(0, MAX_FAILURES)
+  const message = summarize(listed, left + errors.length - listed.length)
+  return apiError('VALIDATION_ERROR', message, { ...listed[0], ...more, errors: listed })
 }
 
 /**
@@ -130,15 +136,16 @@ export function unprocessable(
   failures: readonly (Detail & Pick<InputError, 'candidates'>)[],
   left = 0,
 ): Boom.Boom<ErrorData> {
-  const errors = failures.map(({ loc: [place = 'body', ...path], msg, candidates }): InputError => {
+  const listed = failures.slice(0, MAX_FAILURES)
+  const errors = listed.map(({ loc: [place = 'body', ...path], msg, candidates }): InputError => {
     return { field: path.join('.') || place, error: msg, ...(candidates && { candidates }) }
   })
-  return new Boom.Boom(summarize(errors, left), {
+  return new Boom.Boom(summarize(errors, left + failures.length - listed.length), {
     statusCode: 422,
     data: {
       code: 'VALIDATION_ERROR',
       details: { ...errors[0], errors },
-      detail: failures.map(({ loc, msg, type }) => ({ loc, msg, type })),
+      detail: listed.map(({ loc, msg, type }) => ({ loc, msg, type })),
     },
   })
 }

@@ -5,6 +5,7 @@ import { isAway } from '../database/database.ts'
 import {
   codeOfStatus,
   hasErrorData,
+  MAX_FAILURES,
   invalidInput,
   unprocessable,
   apiError,
@@ -34,8 +35,6 @@ const MAX_DEPTH = 32
 /** Maximum values in a body: validating half a million would block all other requests. */
 const MAX_VALUES = 20_000
 const TOO_MANY_VALUES = `The body holds more than ${MAX_VALUES} values: send less at a time`
-/** Failures listed in a reply; a thousand sentences would not help. */
-const MAX_FAILURES = 100
 const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys|lineage)(\/|$)/
 
 /** Request ids, error bodies and the refusal of text that PostgreSQL cannot store, for every route. */

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import Joi from 'joi'
 import { access } from '../../../server/http/access.ts'
-import { apiError, unprocessable } from '../../../server/http/errors.ts'
+import { apiError, invalidInput, unprocessable } from '../../../server/http/errors.ts'
 import { openApi } from '../../../server/openapi/openapi.ts'
 import { envelope } from '../../../server/http/replies.ts'
 import { startServer } from '../../helpers/server.ts'
@@ -27,6 +27,9 @@ const routes: Record<string, () => unknown> = {
   },
   '/unprocessable': () => {
     throw unprocessable([{ loc: ['path', 'asset_id'], msg: 'is gone', type: 'any.gone' }])
+  },
+  '/refuses': () => {
+    throw invalidInput(Array.from({ length: 250 }, (_, index) => ({ field: `f${index}`, error: 'is wrong' })))
   },
   '/overflows': () => server.db.statement('select cast(99999999999 as int) as x'),
   '/divides': () => server.db.statement('select 1 / 0 as x'),
@@ -347,4 +350,11 @@ t.test('a content type without a body is accepted', async t => {
   )
   t.match(await reply, /^HTTP\/1\.1 200/)
   socket.destroy()
+})
+
+t.test('a reply lists 100 failures and counts the others, wherever they come from', async t => {
+  const { status, body } = await ask('GET', '/refuses')
+  t.equal(status, 400)
+  t.equal(body.error.details.errors.length, 100)
+  t.match(body.error.message, /f99: is wrong; and 150 more$/)
 })
