@@ -34,6 +34,9 @@ const LETTERS: readonly (readonly [string, string])[] = [
   ['Z', '%z'],
 ]
 
+/** Reading one looks at what is left for each of its parts. */
+export const MAX_FORMAT_CHARACTERS = 100
+
 export type DateFormat = { strptime: string } | { error: string }
 
 /** Text in square brackets or single quotes, and the T between a date and a time. */
@@ -86,6 +89,18 @@ function findFault(strptime: string): string | null {
   return null
 }
 
+/** A format without its parts in brackets, which are taken as they are. */
+function outsideBrackets(format: string): string {
+  let outside = ''
+  for (let at = 0; ;) {
+    const open = format.indexOf('[', at)
+    const close = open === -1 ? -1 : format.indexOf(']', open)
+    if (close === -1) return outside + format.slice(at)
+    outside += format.slice(at, open)
+    at = close + 1
+  }
+}
+
 /**
  * Reads a date format in strptime's form (`%Y-%m-%d`) or in letters (`YYYY-MM-DD HH:mm:ss`); one with a
  * per cent sign outside brackets is strptime's. Letters mean what they mean in Moment.js, and MI, HH24 and SS what they mean
@@ -93,7 +108,9 @@ function findFault(strptime: string): string | null {
  * @returns the format in strptime's form, or a sentence that says what is wrong
  */
 export function readDateFormat(format: string): DateFormat {
-  const read = format.replaceAll(/\[[^\]]*\]/g, '').includes('%') ? fromStrptime(format) : fromLetters(format)
+  if (format.length > MAX_FORMAT_CHARACTERS)
+    return { error: `format has more than ${MAX_FORMAT_CHARACTERS} characters: shorten it.` }
+  const read = outsideBrackets(format).includes('%') ? fromStrptime(format) : fromLetters(format)
   if ('error' in read) return read
   const fault = findFault(read.strptime)
   return fault ? { error: fault } : read

@@ -1,3 +1,5 @@
+import { trimEnd } from '../connectors/trim-end.ts'
+
 /** A decimal number in the notation of JavaScript or of people. */
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/
 
@@ -16,7 +18,7 @@ export function shiftDecimal(value: number | string, places: number): string {
   const digits = (whole + fraction).padEnd(point, '0')
   const padded = point < 1 ? '0'.repeat(1 - point) + digits : digits
   const before = padded.slice(0, Math.max(point, 1)).replace(/^0+(?=\d)/, '')
-  const after = padded.slice(Math.max(point, 1)).replace(/0+$/, '')
+  const after = trimEnd(padded.slice(Math.max(point, 1)), '0')
   const text = after === '' ? before : `${before}.${after}`
   return text === '0' ? text : sign + text
 }

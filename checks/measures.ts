@@ -82,7 +82,7 @@ export class NotFiniteError extends Error {
   override readonly name = 'NotFiniteError'
 }
 
-const NUMERAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
+const NUMERAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
 
 /**
  * Converts a measured value to a number; NULL becomes null. Exact up to 2^53, beyond it the nearest double, as in JSON.

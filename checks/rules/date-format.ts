@@ -1,10 +1,12 @@
 import Joi from 'joi'
 import { sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
-import { readDateFormat } from '../date-format.ts'
+import { MAX_FORMAT_CHARACTERS, readDateFormat } from '../date-format.ts'
 import { asColumnText } from '../column-values.ts'
 
 function readable(format: string, helpers: Joi.CustomHelpers): string | Joi.ErrorReport {
+  // Joi says so itself.
+  if (format.length > MAX_FORMAT_CHARACTERS) return format
   const read = readDateFormat(format)
   return 'error' in read ? helpers.message({ custom: read.error }) : format
 }
@@ -20,7 +22,7 @@ export const dateFormat: RowRule<{ format: string }> = {
   name: 'DATE_FORMAT',
   description: 'Values are real calendar dates in the given format.',
   config: Joi.object({
-    format: Joi.string().min(1).max(100).required().custom(readable),
+    format: Joi.string().min(1).max(MAX_FORMAT_CHARACTERS).required().custom(readable),
   }),
   column: 'required',
   kinds: ['text', 'integer', 'date', 'timestamp', 'other'],

@@ -1,10 +1,3 @@
-/**
- * Texts in quotes and names in backticks, as GoogleSQL closes them
- * (https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical). A backslash keeps the next character, in
- * raw texts too; only tripled quotes hold line breaks.
- */
-const QUOTED_TEXT = /("""|''')(?:\\[^]|(?!\1)[^\\])*\1|(["'`])(?:\\[^\r\n]|(?!\2)[^\\\r\n])*\2/g
-
 const SELECT_START = /^[\s(]*(select|with)\b/i
 const COMMENT = /--|#|\/\*/
 
@@ -19,8 +12,37 @@ const COMMENT = /--|#|\/\*/
 export function findSelectViolation(text: string): string | null {
   if (!SELECT_START.test(text)) return 'it must be a SELECT'
   if (!text.includes(';')) return null
-  const bare = text.replaceAll(QUOTED_TEXT, ' ')
-  if (/["'`]/.test(bare)) return 'a quote is left open'
+  const bare = withoutQuotes(text)
+  if (bare === null) return 'a quote is left open'
   if (COMMENT.test(bare)) return 'a text with a semicolon must not have comments'
   return bare.includes(';') ? 'it must be one statement, without a semicolon' : null
+}
+
+/**
+ * A text without what stands in quotes and backticks, as GoogleSQL closes them
+ * (https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical), or null where a quote is left open. A backslash
+ * keeps the next character, in raw texts too; only tripled quotes hold line breaks.
+ */
+function withoutQuotes(text: string): string | null {
+  let bare = ''
+  for (let at = 0; ;) {
+    const open = at + text.slice(at).search(/["'`]/)
+    if (open < at) return bare + text.slice(at)
+    const quote = text.charAt(open)
+    const isTripled = quote !== '`' && text.startsWith(quote.repeat(3), open)
+    const end = endOfQuote(text, open, isTripled ? quote.repeat(3) : quote)
+    if (end === -1) return null
+    bare += `${text.slice(at, open)} `
+    at = end
+  }
+}
+
+/** Where the quote that opens at a place is closed, behind it; -1 where it is not. */
+function endOfQuote(text: string, open: number, quote: string): number {
+  for (let at = open + quote.length; at < text.length; at += 1) {
+    if (text.startsWith(quote, at)) return at + quote.length
+    if (text.charAt(at) === '\\') at += 1
+    if (quote.length === 1 && /[\r\n]/.test(text.charAt(at))) return -1
+  }
+  return -1
 }

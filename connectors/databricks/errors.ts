@@ -1,6 +1,7 @@
 import { errorRule, OVER_TIME_HINT, rewordError } from '../errors.ts'
 import type { ConnectorError, ConnectorErrorKind, ErrorRule } from '../errors.ts'
 import { classifyRestError, RestFailure } from '../rest/errors.ts'
+import { trimEnd } from '../trim-end.ts'
 
 /** The code of a result that does not fit into replies. */
 export const REPLY_TOO_LARGE = 'RESULT_TOO_LARGE'
@@ -100,7 +101,7 @@ export function classifyDatabricksError(engine: string, thrown: unknown): Connec
   const error = classifyRestError(engine, isFailure ? STATEMENT_RULES : RULES, thrown)
   const advice = ADVICE[error.kind]
   if (error === thrown || !advice || RULES.some(({ hint }) => hint === error.message)) return error
-  return rewordError(error, `${error.message.replace(/[.\s]+$/, '')}: ${advice}`)
+  return rewordError(error, `${trimEnd(error.message, '. ')}: ${advice}`)
 }
 
 /** A condition in brackets: `[UNRESOLVED_COLUMN.WITH_SUGGESTION]`. */
@@ -108,6 +109,9 @@ const ERROR_CONDITION = /^(?:\S*Exception: )?\[([A-Z0-9_.]+)\]/
 
 /** Where in the text it failed; what follows is the text, or the plan. */
 const ERROR_PLACE = /(\(?\bline \d+,? pos \d+\)?)[\s\S]*$/
+
+/** A message may quote a whole statement or plan; what it says stands at its start. */
+const MAX_MESSAGE_CHARACTERS = 2_000
 
 const TOO_LARGE_MESSAGE = /inline.*(limit|exceed)|exceed.*inline|result.*(larger|size).*limit/is
 
@@ -120,7 +124,8 @@ export interface StatementStatus {
 
 /** The failure of a statement, with the most exact code that its status has. */
 export function toStatementFailure({ error = {}, sql_state: state }: StatementStatus): RestFailure {
-  const { error_code: code, message = 'The statement failed.' } = error
+  const { error_code: code, message: whole = 'The statement failed.' } = error
+  const message = whole.slice(0, MAX_MESSAGE_CHARACTERS)
   const condition = TOO_LARGE_MESSAGE.test(message) ? REPLY_TOO_LARGE : ERROR_CONDITION.exec(message)?.[1]
   const head = message.replace(ERROR_PLACE, '$1')
   const text = state === undefined || head.includes('SQLSTATE') ? head : `${head} SQLSTATE: ${state}`

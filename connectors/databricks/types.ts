@@ -34,8 +34,8 @@ const findKind = makeKindLookup({
 export function canonicalType(rawType: string): string {
   const type = rawType
     .toLowerCase()
-    .replaceAll(/\s*([(),<>:])\s*/g, '$1')
     .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([(),<>:]) ?/g, '$1')
     .trim()
   return type.replace(/^\w+/, word => (Object.hasOwn(SYNONYMS, word) ? (SYNONYMS[word] ?? word) : word))
 }

@@ -153,7 +153,7 @@ function startOptions(settings: Readonly<Record<string, string>>): string {
 
 function refusesEncryption(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
-  return code === '28000' && /pg_hba.*SSL (on|encryption)/.test(message ?? '')
+  return code === '28000' && message?.includes('pg_hba') === true && /SSL (on|encryption)/.test(message)
 }
 
 /** Each statement runs in its own transaction, which only reads where the profile's settings say so. */

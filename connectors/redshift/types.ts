@@ -41,6 +41,6 @@ const findKind = makeKindLookup({
  * @param type a canonical type
  */
 export function columnKind(type: string): ColumnKind {
-  const name = type.replace(/\(.*\)$/, '')
-  return findKind(name)
+  const name = type.endsWith(')') ? type.split('(', 1)[0] : type
+  return findKind(name ?? type)
 }

@@ -3,7 +3,21 @@ import { unusableKeyError } from './errors.ts'
 /** Rounds of a key derivation that take two or three seconds; OpenSSL's own defaults are 2,048 and 131,072. */
 const MAX_DERIVATION_ROUNDS = 5_000_000
 
-const PEM_BLOCK = /-----BEGIN ((?:ENCRYPTED |RSA )?PRIVATE KEY)-----([^]*?)-----END \1-----/
+const KEY_LABELS = ['PRIVATE KEY', 'ENCRYPTED PRIVATE KEY', 'RSA PRIVATE KEY']
+
+/** The first block of a text that holds a key. */
+function findKeyBlock(pem: string): { block: string; label: string; body: string } | undefined {
+  const found = KEY_LABELS.flatMap(label => {
+    const [begin, end] = [`-----BEGIN ${label}-----`, `-----END ${label}-----`]
+    const at = pem.indexOf(begin)
+    const until = at === -1 ? -1 : pem.indexOf(end, at + begin.length)
+    if (until === -1) return []
+    return [
+      { at, label, block: pem.slice(at, until + end.length), body: pem.slice(at + begin.length, until) },
+    ]
+  })
+  return found.sort((a, b) => a.at - b.at)[0]
+}
 
 /**
  * Takes the first key out of a text, and refuses an encrypted one whose derivation would take long: opening a key
@@ -12,8 +26,9 @@ const PEM_BLOCK = /-----BEGIN ((?:ENCRYPTED |RSA )?PRIVATE KEY)-----([^]*?)-----
  * @returns null where there is no key
  */
 export function extractFastKey(pem: string): string | null {
-  const [block, label, body = ''] = PEM_BLOCK.exec(pem) ?? []
-  if (block === undefined) return null
+  const found = findKeyBlock(pem)
+  if (!found) return null
+  const { block, label, body } = found
   // The older encryption of RSA keys, whose headers stand before the text, has one round.
   if (label === 'RSA PRIVATE KEY') return block
   // Whether a key is encrypted is read from what it holds, whatever it is called.

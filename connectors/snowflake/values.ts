@@ -1,6 +1,7 @@
 import type { Row, Value } from '../connector.ts'
 import { makeRowReader, readInteger, readJson } from '../row-reader.ts'
 import { asBuffer, makeEncoder } from '../value-encoder.ts'
+import { trimEnd } from '../trim-end.ts'
 
 /** A bound value: always text on the wire, with Snowflake's name of its type. */
 export interface SnowflakeBinding {
@@ -82,7 +83,7 @@ function formatDate(milliseconds: number): string {
 function readTime(text: string): string {
   const [seconds = '0', fraction = ''] = text.split('.')
   const clock = new Date(Number(seconds) * 1000).toISOString().slice(11, 19)
-  const digits = fraction.replace(/0+$/, '')
+  const digits = trimEnd(fraction, '0')
   return digits === '' ? clock : `${clock}.${digits}`
 }
 

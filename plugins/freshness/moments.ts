@@ -4,7 +4,7 @@ import type { Value } from '../../connectors/connector.ts'
 /** `YYYY-MM-DD HH:MM:SS` and similar; luxon needs a T. */
 const SPACED_TIME = /^(\d{4,}-\d{2}-\d{2}) (\d.*)$/
 /** An offset as some engines print it: `+02`, ` +0200`, ` UTC`. */
-const OFFSET = /\s*(?:(Z|UTC)|([+-]\d{2}):?(\d{2})?)$/i
+const OFFSET = / ?(?:(Z|UTC)|([+-]\d{2}):?(\d{2})?)$/i
 const NUMBER = /^-?\d+(\.\d+)?$/
 /** At least a year and a month: luxon parses `11` and `11:30` as times of the current day. */
 const DATED = /^\d{4}-?\d{2}/
@@ -63,7 +63,7 @@ function readValue(value: NonNullable<Value>, clock: MomentContext): Date | unde
   if (value instanceof Date) return readDate(value, clock)
   if (typeof value === 'number') return readNumber(value, clock)
   if (typeof value !== 'string') return undefined
-  const text = value.trim()
+  const text = value.trim().replaceAll(/\s+/g, ' ')
   if (!NUMBER.test(text) || text.length < 9) return readText(text, clock)
   return readStamp(text, clock) ?? readEpoch(Number(text))
 }

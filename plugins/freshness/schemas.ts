@@ -8,19 +8,34 @@ import { STATUS_FILTERS } from './readiness.ts'
 const MINUTE_SECONDS = 60
 const MAX_SLA_SECONDS = 400 * 86_400
 
-/** One value of a list: double-quoted, or without commas. */
-const LIST_VALUE = /\s*(?:"((?:[^"]|"")+)"|([^",\s][^,]*?))\s*(,|$)/y
-
-/** Splits values at commas; null if one is empty or a quote is not closed. */
+/** Splits values at commas, of which some may be in double quotes; null if one is empty or a quote is not closed. */
 function splitList(text: string): string[] | null {
-  const value = new RegExp(LIST_VALUE)
   const values: string[] = []
-  for (;;) {
-    const match = value.exec(text)
-    if (!match) return null
-    values.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
-    if (match[3] === '') return values
+  for (let rest = text.trim(); ;) {
+    const [value, after] = rest.startsWith('"') ? takeQuoted(rest) : takeBare(rest)
+    if (value === '') return null
+    values.push(value)
+    if (after === '') return values
+    if (!after.startsWith(',')) return null
+    rest = after.slice(1).trimStart()
   }
+}
+
+/** The value in quotes that a text begins with, and what follows; an empty value where the quote is not closed. */
+function takeQuoted(text: string): [value: string, after: string] {
+  for (let at = 1; ;) {
+    const quote = text.indexOf('"', at)
+    if (quote === -1) return ['', '']
+    if (text[quote + 1] !== '"')
+      return [text.slice(1, quote).replaceAll('""', '"'), text.slice(quote + 1).trimStart()]
+    at = quote + 2
+  }
+}
+
+function takeBare(text: string): [value: string, after: string] {
+  const comma = text.indexOf(',')
+  const end = comma === -1 ? text.length : comma
+  return [text.slice(0, end).trimEnd(), text.slice(end)]
 }
 
 /** Comma-separated values, any of which may match. */

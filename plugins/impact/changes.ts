@@ -89,7 +89,9 @@ const SYNONYMS: Record<string, string> = {
 function typeParts(type: string): TypeParts {
   const lower = type.trim().toLowerCase().replaceAll(/\s+/g, ' ')
   const sizes = /\(([\d, ]+)\)/.exec(lower)?.[1]?.split(',').map(Number) ?? []
-  const name = lower.replace(/ ?\([^)]*\)/, '').trim()
+  const open = lower.indexOf('(')
+  const close = open === -1 ? -1 : lower.indexOf(')', open)
+  const name = (close === -1 ? lower : `${lower.slice(0, open).trimEnd()}${lower.slice(close + 1)}`).trim()
   return { name: SYNONYMS[name] ?? name, sizes }
 }
 

@@ -67,6 +67,7 @@ const OUTER: Record<string, string[]> = {
     'test/plugins/catalog/discovery/discovery-between.test.ts',
   ],
   'full matrices of faults': [
+    'test/regular-expressions.test.ts',
     'test/connectors/conformance.test.ts',
     'test/connectors/postgresql/{session,settings}.test.ts',
     'test/plugins/alerts/delivery/{attempts,outbox}.test.ts',

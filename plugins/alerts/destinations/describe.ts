@@ -1,4 +1,5 @@
 import type { Payload } from './payload.ts'
+import { trimEnd } from '../../../connectors/trim-end.ts'
 
 /** One line of a message: `Expected`, `8 to 12`. */
 export interface Fact {
@@ -48,7 +49,7 @@ export function describePayload(payload: Payload, facts: readonly Fact[] = []): 
     } as const
   )[type]
   const heading = shorten(`${prefix}${alert.rule_name}`, MAX_HEADING_UNITS)
-  const reason = alert.reason ? `${alert.reason.replace(/[.\s]+$/, '')}. ` : ''
+  const reason = alert.reason ? `${trimEnd(alert.reason, '. \n')}. ` : ''
   const was = type === 'alert.resolved' ? 'It was: ' : ''
   const { qualified_name: name, asset_type: assetType } = event.asset
   const lines: Fact[] = [

@@ -105,11 +105,14 @@ function readType(type: string): ReadType {
   const text = type
     .toLowerCase()
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/\s*([(),])\s*/g, '$1')
+    .replaceAll(/ ?([(),]) ?/g, '$1')
     .trim()
   // `timestamp(3) with time zone` has its parameter inside.
   const [, before = text, parameters = '', after = ''] = /^([^(<]*)\(([^)]*)\)(.*)$/.exec(text) ?? []
-  const [, rest = '', suffix = ''] = /^(.*?)((?:\[\])*)$/.exec(`${before} ${after}`.trim()) ?? []
-  const name = rest.trim()
+  const whole = `${before} ${after}`.trim()
+  let end = whole.length
+  while (whole.endsWith('[]', end)) end -= '[]'.length
+  const name = whole.slice(0, end).trim()
+  const suffix = whole.slice(end)
   return { text, name: BASE_NAMES.get(name) ?? name, parameters, suffix }
 }

@@ -8,6 +8,7 @@ import type { DeclaredCheck } from '../../scans/api.ts'
 import type { ContractNode } from '../elements.ts'
 import type { Domain } from '../enforcement/clause.ts'
 import { agreementOf, isPromised, optionsOf, qualityOf, type DraftRule } from './draft-quality.ts'
+import { trimEnd } from '../../../connectors/trim-end.ts'
 
 /** How a contract is written from the catalog. */
 export interface DraftOptions {
@@ -97,7 +98,7 @@ export function serverTypeOf({ sourceType }: Source): string {
 
 /** Ids of the standard hold letters, digits, hyphens and underscores. */
 function idOf(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'contract'
+  return trimEnd(name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+/, ''), '-') || 'contract'
 }
 
 function draftObject(

@@ -140,7 +140,7 @@ export function fitsSource(namespace: string, parts: readonly string[], source: 
         host ===
         configText('host')
           .replace(/^https?:\/\//, '')
-          .replace(/[/:].*$/, '')
+          .split(/[/:]/, 1)[0]
       )
   }
   const ownHost = configText('host')

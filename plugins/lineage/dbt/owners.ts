@@ -11,8 +11,8 @@ export interface DeclaredOwner {
 const MAX_OWNERS = 20
 const MAX_OWNER_LENGTH = 320
 /** `Ann Lee <ann@example.com>` */
-const NAMED_ADDRESS = /^(.*?)\s*<\s*([^<>\s]+@[^<>\s]+)\s*>$/
-const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const NAMED_ADDRESS = /^([^<]*)<([^<>]*)>$/
+const ADDRESS = /^[^\s@]+@([^\s@]+)$/
 
 /** The owners of a model, seed, snapshot or source: of its `meta`, then of its group. */
 export function listOwners(node: DbtNode, groups: Record<string, DbtNode>): DeclaredOwner[] {
@@ -44,10 +44,16 @@ export function readOwners(given: unknown): DeclaredOwner[] {
 
 function readOwner(text: string): DeclaredOwner[] {
   const given = clip(text)
-  const [, name = '', email = ''] = NAMED_ADDRESS.exec(given) ?? []
-  if (email) return [{ ...(name && { name }), email }]
+  const [name = '', email = ''] = (NAMED_ADDRESS.exec(given) ?? []).slice(1).map(part => part.trim())
+  if (!/\s/.test(email) && email.slice(1, -1).includes('@')) return [{ ...(name && { name }), email }]
   if (!given) return []
-  return [ADDRESS.test(given) ? { email: given } : { name: given }]
+  return [isAddress(given) ? { email: given } : { name: given }]
+}
+
+/** Whether a text has the form of an address, with a dot within its host. */
+function isAddress(text: string): boolean {
+  const [, host = ''] = ADDRESS.exec(text) ?? []
+  return host.slice(1, -1).includes('.')
 }
 
 const clip = (text: string) => storable(text.trim().slice(0, MAX_OWNER_LENGTH))

@@ -264,9 +264,13 @@ function isIndirect(input: Json): boolean {
 
 function readTime(text: string | undefined): Date | null {
   // Some producers write a zone after an offset: 2026-05-04T10:00:00+02:00[Europe/Rome].
-  const at = new Date((text ?? '').replace(/\[[^\]]*\]$/, ''))
+  const at = new Date(withoutZoneName(text ?? ''))
   const year = at.getUTCFullYear()
   return Number.isNaN(at.getTime()) || year < 1 || year > 9999 ? null : at
+}
+
+function withoutZoneName(text: string): string {
+  return text.endsWith(']') ? (text.split('[', 1)[0] ?? text) : text
 }
 
 const clip = (text: string) => text.slice(0, MAX_NAME_LENGTH)

@@ -29,9 +29,9 @@ export function readView(view: ViewDefinition, context: ViewContext): ReadView {
   const find = (name: TableName) => context.index.find(name, searchPathOf(view, context.isPostgresql))
   const columns = context.table.columns.map(({ name }) => name)
   if (context.isPostgresql)
-    for (const each of [text, queryIn(text)]) {
+    for (const queryOf of [() => text, () => queryIn(text)]) {
       try {
-        const reading = readDefinition(each, find, { columns })
+        const reading = readDefinition(queryOf(), find, { columns })
         const isKnown = [...reading.upstream.values()].every(found => found !== null)
         return { ...reading, confidence: isKnown ? 1 : WORDS_CONFIDENCE }
       } catch {
@@ -45,8 +45,20 @@ export function readView(view: ViewDefinition, context: ViewContext): ReadView {
 
 /** The query in a statement that creates a view with clauses that PostgreSQL does not have. */
 function queryIn(text: string): string {
-  const [, query = text] = /\bas\s+(\(*\s*(?:select|with)\b[\s\S]*)$/i.exec(text) ?? []
-  return query.replace(/\bwith\s+no\s+schema\s+binding\b[\s;]*$/i, '')
+  return fromQuery(text).replace(/\bwith\s+no\s+schema\s+binding\b[\s;]*$/i, '')
+}
+
+const QUERY_START = /(?:select|with)\b/iy
+
+/** What follows the first AS that stands before a query, in brackets or not; all of a text without one. */
+function fromQuery(text: string): string {
+  for (const { index } of text.matchAll(/\bas(?=\s)/gi)) {
+    const start = index + 'as'.length
+    // Blanks and brackets hold no AS, so that each character is looked at once.
+    QUERY_START.lastIndex = start + text.slice(start).search(/[^\s(]|$/)
+    if (QUERY_START.test(text)) return text.slice(start)
+  }
+  return text
 }
 
 /** Changes when the definition does, or a table that it names, or the columns of one. */

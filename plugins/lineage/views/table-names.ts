@@ -6,10 +6,6 @@ interface Word {
   isQuoted: boolean
 }
 
-/** Comments, texts, quoted names, plain names, numbers, and single signs. */
-const TOKEN_PATTERN =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^'\\]|''|\\.)*'|"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|\[([^\]'"]*)\]|([\p{L}_][\p{L}\p{N}_$]*)|[\d][\w.]*|[(),.;]/gu
-
 const AFTER_FROM = new Set(['from', 'join', 'straight_join'])
 /** Words that end the list of tables in which a comma goes on. */
 const ENDS_LIST = new Set([
@@ -61,13 +57,62 @@ export function findTableNames(text: string): TableName[] {
   return [...found.values()]
 }
 
+/** Signs that matter, plain names, and numbers, which are left out with their letters. */
+const PLAIN_PATTERN = /([(),.;]|[\p{L}_][\p{L}\p{N}_$]*)|\d[\w.]*/uy
+
+/**
+ * Reads each character once. A quote that is not closed is skipped: then none of its kind is closed after it, and the others
+ * are not looked for.
+ */
 function splitWords(text: string): Word[] {
-  return [...text.matchAll(TOKEN_PATTERN)].flatMap((match): Word[] => {
-    const [all, double, back, square, plain] = match
-    const quoted = double?.replaceAll('""', '"') ?? back?.replaceAll('``', '`') ?? square
-    if (quoted !== undefined) return [{ text: quoted, isQuoted: true }]
-    return plain !== undefined || /^[(),.;]$/.test(all) ? [{ text: all, isQuoted: false }] : []
-  })
+  const words: Word[] = []
+  const closings = new Map(Object.entries(CLOSINGS))
+  for (let at = 0; at < text.length;) {
+    const opening = ['--', '/*'].find(sign => text.startsWith(sign, at)) ?? text.charAt(at)
+    const end = closings.get(opening)?.(text, at + opening.length)
+    if (end !== undefined) {
+      if (end === -1) closings.delete(opening)
+      else if (QUOTED_NAMES.has(opening)) {
+        const quoted = text.slice(at + 1, end - 1)
+        words.push({ text: quoted.replaceAll(opening.repeat(2), opening), isQuoted: true })
+      }
+      at = end === -1 ? at + opening.length : end
+      continue
+    }
+    PLAIN_PATTERN.lastIndex = at
+    const [all = ' ', word] = PLAIN_PATTERN.exec(text) ?? []
+    if (word !== undefined) words.push({ text: word, isQuoted: false })
+    at += all.length
+  }
+  return words
+}
+
+/** Where what a sign opens ends, behind its closing sign; -1 where it is not closed. By the sign. */
+const CLOSINGS: Readonly<Record<string, (text: string, from: number) => number>> = {
+  '--': (text, from) => {
+    const line = text.indexOf('\n', from)
+    return line === -1 ? text.length : line
+  },
+  '/*': (text, from) => after(text.indexOf('*/', from), 2),
+  "'": (text, from) => endOfQuotes(text, from, "'", '\\'),
+  '"': (text, from) => endOfQuotes(text, from, '"'),
+  '`': (text, from) => endOfQuotes(text, from, '`'),
+  '[': (text, from) => after(text.indexOf(']', from), 1),
+}
+const QUOTED_NAMES = new Set(['"', '`', '['])
+
+const after = (at: number, length: number) => (at === -1 ? -1 : at + length)
+
+/** The end of a text or name whose quotes are doubled within, or escaped. */
+function endOfQuotes(text: string, from: number, quote: string, escape?: string): number {
+  for (let at = from; at < text.length; at += 1) {
+    if (text[at] === escape) at += 1
+    else if (text[at] === quote) {
+      if (text[at + 1] !== quote) return at + 1
+      at += 1
+    }
+  }
+  return -1
 }
 
 /** The parts of a name that begins at a word; one in backquotes may hold several. */
@@ -87,6 +132,7 @@ function readName(words: readonly Word[], start: number): { parts: string[]; end
 
 /** Names before `as (` that WITH or a comma begins. */
 function findCtes(words: readonly Word[]): Set<string> {
+  const closings = nextClosings(words)
   const names = words.flatMap((word, at) => {
     const next = (step: number) => words[at + step]?.text.toLowerCase()
     const before = words[at - 1]?.text.toLowerCase()
@@ -94,9 +140,17 @@ function findCtes(words: readonly Word[]): Set<string> {
     if (!begins) return []
     if (next(1) === 'as' && next(2) === '(') return [word.text.toLowerCase()]
     if (next(1) !== '(') return []
-    const close = words.findIndex(({ text }, index) => index > at && text === ')')
+    const close = closings[at] ?? -1
     const isNamed = words[close + 1]?.text.toLowerCase() === 'as' && words[close + 2]?.text === '('
     return close > 0 && isNamed ? [word.text.toLowerCase()] : []
   })
   return new Set(names)
+}
+
+/** By the place of each word, that of the closing bracket after it. */
+function nextClosings(words: readonly Word[]): (number | undefined)[] {
+  const closings: (number | undefined)[] = Array.from({ length: words.length })
+  for (let at = words.length - 2; at >= 0; at -= 1)
+    closings[at] = words[at + 1]?.text === ')' ? at + 1 : closings[at + 1]
+  return closings
 }
