@@ -26,6 +26,9 @@ interface Kept {
   headers: Record<string, string> | null
 }
 
+/** Keys of a company whose replies are kept at a time: they would fill the disk of all. */
+export const MAX_KEYS = 20_000
+
 /** Headers that are replayed with a reply. */
 const KEPT_HEADERS = ['location', 'cache-control']
 
@@ -111,16 +114,20 @@ function claimOf(request: Request): Claim | null {
 }
 
 /**
- * Hashes of method, path, query and body, independent of the order of fields: one with each key of the vault, the newest
- * first. A hash without a key would let a password in a body be guessed.
+ * Hashes of method, path, query and body: one with each key of the vault, the newest first. The order of fields does not
+ * matter; a body that a route leaves as bytes or text counts as it is. A hash without a key would let a password in a body
+ * be guessed.
  */
 function hashesOf({ server, method, url, payload }: Request): Buffer[] {
-  const asked = JSON.stringify([method, url.pathname, url.search, sorted(payload ?? null)])
-  return server.vault
-    .deriveAll('idempotent request')
-    .map(({ key }) => createHmac('sha256', key).update(asked).digest())
+  const isWhole = Buffer.isBuffer(payload) || typeof payload === 'string'
+  const asked = JSON.stringify([method, url.pathname, url.search, isWhole ? null : sorted(payload ?? null)])
+  return server.vault.deriveAll('idempotent request').map(({ key }) => {
+    const hash = createHmac('sha256', key).update(asked)
+    return (isWhole ? hash.update(payload) : hash).digest()
+  })
 }
 
+/** Bodies have a limit of values, so that this takes bounded time. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
@@ -128,14 +135,19 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, item]) => [name, sorted(item)]))
 }
 
-/** Claims a key for a request, or returns what is stored of the request that has it. */
+/**
+ * Claims a key for a request, or returns what is stored of the request that has it.
+ * @throws 409 while the first request is in progress, and for a new key when the company has `MAX_KEYS`
+ */
 function take({ db }: Server, claim: Claim, requestHash: Buffer): Promise<Kept | null> {
-  const bound = { ...claim, requestHash, kept: KEPT_HOURS, lease: LEASE_MINUTES }
+  const bound = { ...claim, requestHash, kept: KEPT_HOURS, lease: LEASE_MINUTES, maximum: MAX_KEYS }
   return db.company(claim.companyId, async trx => {
     const taken = await rows(
       trx,
       `insert into idempotent_replies as r (company_id, actor, key, request_hash)
-       values (:companyId, :actor, :key, :requestHash)
+       select :companyId, :actor, :key, :requestHash
+        where not exists (select 1 from idempotent_replies where company_id = :companyId offset :maximum - 1)
+           or exists (select 1 from idempotent_replies where company_id = :companyId and actor = :actor and key = :key)
        on conflict (company_id, actor, key) do update
          set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()
          where r.created_at < now() - case when r.status is null then :lease * interval '1 minute' else :kept * interval '1 hour' end
@@ -149,8 +161,15 @@ function take({ db }: Server, claim: Claim, requestHash: Buffer): Promise<Kept |
         where company_id = :companyId and actor = :actor and key = :key`,
       bound,
     )
-    // The first request failed meanwhile and released the key.
-    if (!kept) throw stillRunning()
+    if (!kept) {
+      const [full] = await rows(
+        trx,
+        'select 1 as one from idempotent_replies where company_id = :companyId offset :maximum - 1 limit 1',
+        bound,
+      )
+      // Otherwise the first request failed meanwhile and released the key.
+      throw full ? tooManyKeys() : stillRunning()
+    }
     return kept
   })
 }
@@ -202,6 +221,14 @@ function stillRunning(): Error {
   )
   error.output.headers['Retry-After'] = '1'
   return error
+}
+
+function tooManyKeys(): Error {
+  return apiError(
+    'CONFLICT',
+    `The company has used ${MAX_KEYS} Idempotency-Keys within ${KEPT_HOURS} hours: send the request without one, or later`,
+    { limit: MAX_KEYS },
+  )
 }
 
 function otherRequest(request: Request): Error {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { prune } from '../../../server/http/idempotency.ts'
+import { MAX_KEYS, prune } from '../../../server/http/idempotency.ts'
 import { startServer, type Reply } from '../../helpers/server.ts'
 
 const app = await startServer(t)
@@ -55,6 +55,39 @@ t.test('another request under the same key is refused', async t => {
   t.equal(refused.status, 400, 'in the form of the path')
   t.match(refused.body.error, { code: 'VALIDATION_ERROR', details: { field: 'idempotency-key' } })
   t.equal(await countOf('second'), 0)
+})
+
+t.test('a body that a route takes as bytes counts as it is, byte by byte', async t => {
+  const key = randomUUID()
+  const event = {
+    eventTime: new Date().toISOString(),
+    eventType: 'START',
+    run: { runId: randomUUID() },
+    job: { namespace: 'airflow', name: 'load' },
+    producer: 'https://example.com/producer',
+    schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent',
+  }
+  const body = `${JSON.stringify(event)}${' '.repeat(3_000_000)}`
+  const first = await post('/api/v1/lineage', body, key)
+  t.equal(first.status, 201)
+  const again = await post('/api/v1/lineage', body, key)
+  t.equal(again.headers['idempotency-replayed'], 'true')
+  t.equal((await post('/api/v1/lineage', `${body} `, key)).status, 400, 'another body')
+})
+
+t.test('a company keeps a limited number of keys, and others are not affected', async t => {
+  const full = await app.signUp('Full')
+  await query(
+    `insert into idempotent_replies (company_id, actor, key, request_hash, status, body)
+     select $1, 'key:x', n::text, '', 201, '' from generate_series(1, $2::int) n`,
+    [full.companyId, MAX_KEYS],
+  )
+  const refused = await post(HOURS, hours('one more'), randomUUID(), full.key)
+  t.match(refused, { status: 409, body: { error: { code: 'CONFLICT', details: { limit: MAX_KEYS } } } })
+  t.match(refused.body.error.message, /without one, or later/)
+  t.equal((await post(HOURS, hours('elsewhere'), randomUUID())).status, 201)
+  await query('delete from idempotent_replies where company_id = $1', [full.companyId])
+  t.equal((await post(HOURS, hours('one more'), randomUUID(), full.key)).status, 201)
 })
 
 t.test('a key is good for its caller only', async t => {
