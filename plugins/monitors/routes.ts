@@ -45,12 +45,13 @@ export const routes: ServerRoute[] = [
     id: 'planMonitors',
     description: 'Compare monitors files with the checks of a source',
     notes:
-      'Says field by field what an apply would create, change and remove, and what was changed on the server since the last one. Writes nothing. Faulty files are refused as a whole; each error names file, line and column.',
+      'Says field by field what an apply would create, change and remove, and what was changed on the server since the last one. Writes nothing. SQL of the caller needs the scope read-write. Faulty files are refused as a whole; each error names file, line and column.',
     payload: { maxBytes: MAX_BYTES },
     validate: { params: monitorsParams, payload: monitorsBody },
     response: replies.planned,
     handler: async request => {
       const wanted = readRequest(request)
+      request.server.plugins.scans.requireScopeForSql(request, checksOf(wanted.files))
       const { companyId } = caller(request)
       const planned = await planMonitors(request.server, companyId, param(request, 'asset_id'), wanted)
       return { data: presentPlan(planned, wanted.prune) }
@@ -83,6 +84,11 @@ export const routes: ServerRoute[] = [
     handler: () => MONITORS_SCHEMA,
   }),
 ]
+
+const checksOf = (files: readonly MonitorsFile[]) =>
+  files.flatMap(({ document }) =>
+    Object.values(document.tables).flatMap(({ checks = {} }) => Object.values(checks).flat()),
+  )
 
 function acceptsYaml({ headers }: Request): boolean {
   return /\byaml\b/i.test(String(headers.accept ?? ''))

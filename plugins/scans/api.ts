@@ -1,4 +1,4 @@
-import type { ServerRoute } from '@hapi/hapi'
+import type { Request, ServerRoute } from '@hapi/hapi'
 import type { Model, ModelClass } from 'objection'
 import type { Check, CheckType, CheckOutcome } from '../../checks/check.ts'
 import type { CompanyRow, Transaction } from '../../server/database/database.ts'
@@ -310,6 +310,12 @@ export interface ScansApi {
    * @throws 409 `CONFLICT` when its source is switched off
    */
   dryRun(configured: ConfiguredCheck, choice: HistoryRange | null): Promise<DryRunMeasurement>
+  /**
+   * Requires write scope of who tries checks with SQL of their own.
+   * @param checks their fields, as the caller writes them
+   * @throws 403
+   */
+  requireScopeForSql(request: Request, checks: readonly Record<string, unknown>[]): void
   /**
    * Measures checks of one table now, in one scan, and stores nothing.
    * @returns their outcomes, in their order

@@ -12,6 +12,7 @@ import { pageOf, pageQuery, pagination, type Page } from '../../server/http/page
 import { pascalCase } from '../../server/openapi/components.ts'
 import type { CheckResource, RecordEvent, StoppedCheck } from './api.ts'
 import { createForColumns } from './create-many.ts'
+import { requireScopeForSql } from './caller-sql.ts'
 import { auditEventOf, changeCheck, removeCheck } from './declared/checks-of-resource.ts'
 
 const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
@@ -232,12 +233,14 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
             id: `dryRun${name}`,
             description: `Try a new ${one}: measure it and judge its past`,
             notes:
-              'Takes the fields of a new one and queries the source; nothing is stored. Use it before creating one.',
+              'Takes the fields of a new one and queries the source; nothing is stored. Use it before creating one. SQL of the caller needs the scope read-write.',
             validate: { payload: dryRun.body },
             response: dryRun.reply,
-            handler: async request => ({
-              data: await dryRun.measure(caller(request).companyId, bodyOf(request)),
-            }),
+            handler: async request => {
+              const body = bodyOf<Record<string, unknown>>(request)
+              requireScopeForSql(request, [body])
+              return { data: await dryRun.measure(caller(request).companyId, body) }
+            },
           }),
         ]
       : []),

@@ -11,6 +11,7 @@ import { checksOfResource } from './declared/checks-of-resource.ts'
 import { CHECK_KINDS, type FindOwners, type StopListener } from './declared/declared-checks.ts'
 import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
 import { createMissingChecks } from './missing.ts'
+import { requireScopeForSql } from './caller-sql.ts'
 import { backfill, dryRun, measureOnce } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
@@ -87,6 +88,7 @@ export const scans: Plugin<undefined> = {
       configureTable: (table, request, asksEngine) => configureTable(server, table, request, asksEngine),
       backfill: (configured, choice) => backfill(server, configured, choice),
       dryRun: (configured, choice) => dryRun(server, configured, choice),
+      requireScopeForSql,
       measureOnce: (table, checks) => measureOnce(server, table, checks),
     } satisfies ScansApi)
   },

@@ -143,10 +143,7 @@ export function refusalOf(request: Request): Error | null {
     const message = 'This endpoint takes a sign-in token, not an API key: POST /api/v1/auth/login gives one'
     return apiError('FORBIDDEN', message, { current_scope: who.scope, required_scope: 'session' })
   }
-  if (guard?.scope && !covers(who.scope, guard.scope)) {
-    const message = `This needs the scope ${guard.scope}; the credential has ${who.scope}`
-    return apiError('FORBIDDEN', message, { current_scope: who.scope, required_scope: guard.scope })
-  }
+  if (guard?.scope && !covers(who.scope, guard.scope)) return scopeRefusal('This', who.scope, guard.scope)
   // The scope alone does not decide: a dry run needs read-only, but puts load on a source.
   if (who.readOnlyReason !== undefined && request.method !== 'get' && request.method !== 'head')
     return apiError('FORBIDDEN', who.readOnlyReason, {
@@ -154,4 +151,21 @@ export function refusalOf(request: Request): Error | null {
       required_scope: 'read-write',
     })
   return null
+}
+
+/**
+ * Requires more than the guard of the route for some of its requests.
+ * @param what needs the scope, at the start of a sentence: `SQL of your own`
+ * @throws 403
+ */
+export function requireScope(request: Request, scope: Scope, what: string): void {
+  const who = caller(request)
+  if (!covers(who.scope, scope)) throw scopeRefusal(what, who.scope, scope)
+}
+
+function scopeRefusal(what: string, current: Scope, required: Scope): Error {
+  return apiError('FORBIDDEN', `${what} needs the scope ${required}; the credential has ${current}`, {
+    current_scope: current,
+    required_scope: required,
+  })
 }
