@@ -174,12 +174,26 @@ async function endSession(request: Request, refreshToken: string): Promise<void>
   }
 }
 
-/** `SameSite` keeps the cookie from other sites; this also refuses their attempts to sign a visitor in as another user. */
+/**
+ * `SameSite` keeps the cookie from other sites; this also refuses their attempts to sign a visitor in as another user.
+ * Browsers send `Sec-Fetch-Site` to trustworthy hosts only, and some not at all, but `Origin` with each request that may
+ * change something. A form can send no JSON, so that a page of another site has to ask first, which is never allowed.
+ */
 function refuseOtherSites(request: Request, h: ResponseToolkit) {
-  const site = request.headers['sec-fetch-site'] as string | undefined
-  if (site !== undefined && site !== 'same-origin')
-    throw apiError('FORBIDDEN', 'Only the pages of this host may do this')
+  const { 'sec-fetch-site': site, origin, 'content-type': type } = request.headers as Record<string, string>
+  // A proxy may change the host, so that the browser's own judgement counts where there is one.
+  const isOwn =
+    site === undefined ? origin === undefined || isOwnOrigin(request, origin) : site === 'same-origin'
+  if (!isOwn) throw apiError('FORBIDDEN', 'Only the pages of this host may do this')
+  if (request.method === 'post' && !/^application\/json\b/i.test(type ?? ''))
+    throw apiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
   return h.continue
+}
+
+/** Whether a page belongs to the host that was asked, or to the address that the service is known by. */
+function isOwnOrigin({ info, server }: Request, origin: string): boolean {
+  if (origin === new URL(server.config.baseUrl).origin) return true
+  return URL.canParse(origin) && new URL(origin).host === info.host
 }
 
 /**

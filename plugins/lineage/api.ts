@@ -12,7 +12,8 @@ export interface OutsideNode {
   kind: OutsideKind
   namespace: string
   name: string
-  url?: string
+  /** Null removes the one that is stored. */
+  url?: string | null
   description?: string
   owners?: readonly { name?: string; email?: string }[]
   details?: object

@@ -6,7 +6,11 @@ const MAX_IDS = 1_000
 
 export const emptyQuery = Joi.object({})
 
-const queueName = Joi.string().max(200).description('The name of a queue, such as `scans.run`.')
+const queueName = Joi.string()
+  .max(200)
+  .pattern(/^[\w./-]+$/)
+  .messages({ 'string.pattern.base': '{{#label}} has letters, digits and . _ / - only, as in scans.run' })
+  .description('The name of a queue, such as `scans.run`.')
 
 export const deadJobQuery = Joi.object({ queue: queueName, ...pageQuery() })
 

@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid'
 import { access } from '../../server/http/access.ts'
 import { noReply } from '../../server/http/envelopes.ts'
 import { apiError } from '../../server/http/errors.ts'
-import { bodyOf } from '../../server/http/input.ts'
+import { bodyOf, isTooFarAhead, TOO_FAR_AHEAD } from '../../server/http/input.ts'
 
 const MAX_BYTES = 8_192
 
@@ -23,8 +23,10 @@ const body = Joi.object({
   occurred_at: Joi.date()
     .iso()
     .min('2000-01-01T00:00:00Z')
-    .max('2100-01-01T00:00:00Z')
-    .description('Defaults to now.'),
+    .custom((at: Date, helpers) =>
+      isTooFarAhead(at) ? helpers.message({ custom: `{{#label}} ${TOO_FAR_AHEAD}` }) : at,
+    )
+    .description('Defaults to now; at most a day in the future.'),
 })
   .required()
   .example({

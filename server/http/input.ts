@@ -40,6 +40,17 @@ export function prefersHtml({ headers }: Request): boolean {
 /** The latest time that a body may name: after it, ISO 8601 needs a sign, which common clients cannot parse. */
 export const MAX_DATE = new Date('9999-12-31T23:59:59.999Z')
 
+/** What happened cannot lie further ahead than clocks and time zones differ: it would stay the newest for ever. */
+const MAX_AHEAD_MS = 86_400_000
+
+/** Whether the time of something that happened is more than a day in the future. */
+export function isTooFarAhead(at: Date): boolean {
+  return at.getTime() > Date.now() + MAX_AHEAD_MS
+}
+
+/** What is said of such a time, after its field. */
+export const TOO_FAR_AHEAD = 'is more than a day in the future: check the clock that it comes from'
+
 /** The id of a row. */
 export const uuid = Joi.string().guid({ wrapper: false, separator: '-' }).lowercase()
 

@@ -1,3 +1,4 @@
+import { isTooFarAhead, TOO_FAR_AHEAD } from '../../../server/http/input.ts'
 /** What lineage uses of the artifacts that dbt writes: manifest.json (v4 to v12), catalog.json, run_results.json. */
 import { isRecord, pickTexts, textOf, type Json } from '../json.ts'
 import { findUpstreamColumns, keepUpstreamColumns, type UpstreamColumns } from './column-lineage.ts'
@@ -244,6 +245,7 @@ function reduceRunResults(given: Json): DbtRunResults {
   const generatedAt = textOf(metadata.generated_at)
   if (generatedAt === undefined || Number.isNaN(Date.parse(generatedAt)))
     throw new ArtifactError('run_results', 'has no time in metadata.generated_at')
+  refuseFuture(generatedAt)
   return {
     generated_at: generatedAt,
     ...pickTexts(metadata, ['invocation_id'] as const),
@@ -252,6 +254,7 @@ function reduceRunResults(given: Json): DbtRunResults {
       const { unique_id: id, status } = pickTexts(result, ['unique_id', 'status'] as const)
       if (id === undefined || status === undefined) return []
       const at = textOf(result.at) ?? completionOf(result.timing)
+      if (at !== undefined) refuseFuture(at)
       const message = textOf(result.message)?.slice(0, MAX_TEXT_LENGTH)
       return [
         {
@@ -264,6 +267,11 @@ function reduceRunResults(given: Json): DbtRunResults {
       ]
     }),
   }
+}
+
+function refuseFuture(at: string): void {
+  if (isTooFarAhead(new Date(at)))
+    throw new ArtifactError('run_results', `holds ${at}, which ${TOO_FAR_AHEAD}`)
 }
 
 /** When the last phase of a result ended. */

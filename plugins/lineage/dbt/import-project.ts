@@ -138,7 +138,7 @@ function describeExposure(project: string, exposure: DbtExposure): LineageEnd {
       kind,
       namespace: `dbt://${project}`,
       name,
-      ...(url !== null && { url }),
+      url,
       ...(description !== null && { description }),
       ...(owners.length > 0 && { owners }),
       details: { dbt_unique_id: uniqueId },

@@ -122,7 +122,7 @@ function readExposure(uniqueId: string, node: DbtNode): DbtExposure {
     uniqueId,
     kind,
     name: node.label || node.name,
-    url: node.url && /^https?:\/\//i.test(node.url) ? node.url : null,
+    url: node.url && /^https?:\/\/\S+$/i.test(node.url) ? node.url : null,
     description: node.description || null,
     owners: readOwners(isRecord(node.owner) ? node.owner : undefined),
   }

@@ -68,7 +68,15 @@ export async function storeOutside(
       nodes: JSON.stringify([...nodes.values()].map(node => ({ ...node, id: v7() }))),
     },
   )
-  return new Map(stored.map(node => [outsideKey(node), node.id]))
+  const ids = new Map(stored.map(node => [outsideKey(node), node.id]))
+  const bare = [...nodes].flatMap(([key, { url }]) => (url === null ? [ids.get(key)] : []))
+  if (bare.length > 0)
+    await trx.raw(
+      `update lineage_nodes set url = null
+        where company_id = :companyId and id = any(cast(:bare as uuid[])) and url is not null`,
+      { companyId: companyOf(trx), bare },
+    )
+  return ids
 }
 
 function mergeEdges(edges: readonly SeenEdge[], nodeIds: ReadonlyMap<string, string>): GivenEdge[] {

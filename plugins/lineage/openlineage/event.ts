@@ -1,3 +1,4 @@
+import { isTooFarAhead, TOO_FAR_AHEAD } from '../../../server/http/input.ts'
 /** Reading of OpenLineage events (specification 2-0-2), of which unknown facets and fields are left aside. */
 import { isStorable } from '../../../server/database/storable.ts'
 import { ALL_COLUMNS, type SeenColumn } from '../api.ts'
@@ -104,6 +105,7 @@ class FieldReader {
     const given = from[name]
     const at = typeof given === 'string' ? readTime(given) : null
     if (!at) this.#refuse(name, 'must be a time of ISO 8601, such as 2026-05-04T10:00:00Z')
+    else if (isTooFarAhead(at)) this.#refuse(name, TOO_FAR_AHEAD)
     return at
   }
 

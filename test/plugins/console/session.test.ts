@@ -124,6 +124,26 @@ t.test('other sites can neither use a session nor sign a visitor in', async t =>
     }
 })
 
+t.test('a browser that does not name the site of a page is judged by its origin', async t => {
+  const post = (headers: Record<string, string>) =>
+    app.server.inject({
+      method: 'POST',
+      url: PATH,
+      remoteAddress: address,
+      headers: { host: 'observe.example.com', 'content-type': 'application/json', ...headers },
+      payload: JSON.stringify({ email, password }),
+    })
+  for (const origin of ['https://evil.example', 'https://observe.example.com.evil.example', 'null']) {
+    const { statusCode, headers } = await post({ origin })
+    t.match([statusCode, headers['set-cookie']], [403, undefined], origin)
+  }
+  t.equal((await post({ origin: 'https://observe.example.com' })).statusCode, 200)
+  t.equal((await post({ origin: new URL(app.server.config.baseUrl).origin })).statusCode, 200)
+  t.equal((await post({})).statusCode, 200, 'a program sends none')
+  for (const type of ['text/plain', ''])
+    t.equal((await post({ 'content-type': type })).statusCode, 415, 'a form of another site can send no JSON')
+})
+
 t.test('a sign-in link works once', async t => {
   const link = await app.server.plugins.auth.createSignInLink({
     companyId: tenant.companyId,

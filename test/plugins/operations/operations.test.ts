@@ -129,3 +129,15 @@ t.test('which dead jobs are meant is said, once', async t => {
     t.match(await discard(tenant, body), { status: 400, body: { error: { message } } })
   }
 })
+
+t.test('a name that no queue can have is refused, whatever is done with it', async t => {
+  for (const queue of ['!@', 'a b', 'é', `x' or 1=1 --`]) {
+    for (const act of [redrive, discard])
+      t.match(
+        await act(tenant, { queue }),
+        { status: 400, body: { error: { details: { field: 'queue' } } } },
+        queue,
+      )
+    t.equal((await tenant.ask('GET', `${base}/dead-jobs?queue=${encodeURIComponent(queue)}`)).status, 400)
+  }
+})

@@ -243,3 +243,31 @@ t.test('the command sends what is used of a target folder', async t => {
   t.match(await run(), { code: 0, out: /jaffle_shop is imported[\s\S]*new results +1, of which 0/ })
   t.match(JSON.parse((await run('--json')).out), { project: 'jaffle_shop', edges: 4 })
 })
+
+t.test('the address of a dashboard goes when the project has none any more, or no good one', async t => {
+  const urlOf = async () =>
+    (
+      await query(`select url from lineage_nodes where name = 'board' and company_id = $1`, [
+        tenant.companyId,
+      ])
+    )[0]?.url
+  const withUrl = (url?: string) => {
+    const { url: _former, ...board } = exposures['exposure.jaffle_shop.board']
+    return manifest(MODELS, {
+      sources,
+      exposures: { 'exposure.jaffle_shop.board': { ...board, ...(url !== undefined && { url }) } },
+    })
+  }
+  for (const bad of [undefined, 'javascript:alert(1)', 'http://x\n.example']) {
+    await send({ manifest: withUrl('https://bi.example.com/1') })
+    t.equal(await urlOf(), 'https://bi.example.com/1')
+    await send({ manifest: withUrl(bad) })
+    t.equal(await urlOf(), null, String(bad))
+  }
+})
+
+t.test('results of the future are refused', async t => {
+  const run_results = { metadata: { generated_at: '9999-01-01T00:00:00Z' }, results: [] }
+  const { details } = await send({ manifest: whole, run_results }, 400)
+  t.match(details, { field: 'run_results', error: /more than a day in the future/ })
+})

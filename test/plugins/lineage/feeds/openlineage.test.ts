@@ -270,3 +270,11 @@ t.test('large events are read in a thread', async t => {
   await Promise.all([1, 2, 3].map(() => send(runEvent({ run: { runId: randomUUID(), facets } }))))
   t.end()
 })
+
+t.test('an event more than a day ahead is refused: its run would stay the newest for ever', async t => {
+  const ahead = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+  const { error } = await send(runEvent({ eventTime: '9999-12-30T00:00:00Z' }), 400)
+  t.match(error.details, { field: 'eventTime', error: /more than a day in the future/ })
+  await send(runEvent({ eventTime: ahead(1.1) }), 400)
+  await send(runEvent({ eventTime: ahead(0.9) }))
+})
