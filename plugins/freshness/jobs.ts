@@ -13,8 +13,8 @@ const id = Joi.string().guid().required()
 const MAX_TRIES = 3
 /** One hour in which statements may start, plus the longest statement. */
 const MAX_CHECK_SECONDS = 7_500
-/** Concurrent checks per process, and per company over all processes: a slow source must not take all workers. */
-const CONCURRENCY = { local: 4, perGroup: 2 }
+/** Concurrent checks per process, and per company over all processes: slow sources must not take all workers. */
+const CONCURRENCY = { isShared: true, local: 4, perGroup: 2 } as const
 const SCHEDULES_PER_CLAIM = 50_000
 
 const moment = Joi.string().isoDate().required()

@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
-import { GiveUp, type Job } from '../../server/jobs/jobs.ts'
+import { GiveUp, PutOff, type Job } from '../../server/jobs/jobs.ts'
 
 const id = Joi.string().guid().required()
 const patterns = Joi.array().items(Joi.string())
@@ -31,7 +31,7 @@ export const profileJob: Job<ProfileJobData> = {
   }),
   queue: { expireSeconds: EXPIRE_SECONDS, retries: MAX_ATTEMPTS - 1 },
   // One of a source at once leaves its other sessions to what is due.
-  concurrency: { local: 2, perGroup: 1 },
+  concurrency: { isShared: true, local: 4, perGroup: 1 },
   async work(data, { server, attempt, signal }) {
     const { company_id: companyId, source_id: sourceId, run_id: runId, table_id: tableId, ...chosen } = data
     const { catalog, profiles } = server.plugins
@@ -46,6 +46,7 @@ export const profileJob: Job<ProfileJobData> = {
       await finish({ result: found })
       return { profiled: found.profiled, failed: found.failed }
     } catch (error) {
+      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message)
       const isFinal = willFailAgain(error)
       if (isFinal || attempt >= MAX_ATTEMPTS) await finish({ error: error as Error })
       throw isFinal ? new GiveUp((error as Error).message) : error
@@ -53,10 +54,10 @@ export const profileJob: Job<ProfileJobData> = {
   },
 }
 
-/** Whether it is the request or the table that is to blame, and not a source that is busy or away for a moment. */
+/** Whether it is the request or the table that is to blame, and not a source that is away for a moment. */
 function willFailAgain(error: unknown): boolean {
   if (error instanceof ConnectorError) return CHECK_ERROR_KINDS.has(error.kind)
-  return hasErrorData(error) && !hasCode(error, 'UNAVAILABLE')
+  return hasErrorData(error)
 }
 
 /** The latest profile of each table stays, however old it is. */

@@ -5,7 +5,7 @@ import type { Transaction } from '../../server/database/database.ts'
 import { held } from '../../server/http/envelopes.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
-import { GiveUp, type Job } from '../../server/jobs/jobs.ts'
+import { GiveUp, PutOff, type Job } from '../../server/jobs/jobs.ts'
 import { startedReplies, startedRun, waitHeaders } from '../../server/http/run-accepted.ts'
 
 const route = routesOf('assets')
@@ -30,7 +30,7 @@ export const checkJob: Job<CheckJobData> = {
   data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
   queue: { expireSeconds: EXPIRE_SECONDS, retries: MAX_ATTEMPTS - 1 },
   // One of a source at once leaves its other sessions to what is due.
-  concurrency: { local: 2, perGroup: 1 },
+  concurrency: { isShared: true, local: 4, perGroup: 1 },
   async work(data, { server, attempt, signal }) {
     const { company_id: companyId, run_id: runId, source_id: sourceId, table_id: tableId } = data
     const onProgress = (percent: number) =>
@@ -44,7 +44,8 @@ export const checkJob: Job<CheckJobData> = {
       await finishRun(server, companyId, runId, { result: found })
       return { checks: found.checks, failed: found.failed, errors: found.errors }
     } catch (error) {
-      const isFinal = hasErrorData(error) && !hasCode(error, 'UNAVAILABLE')
+      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message)
+      const isFinal = hasErrorData(error)
       if (isFinal || attempt >= MAX_ATTEMPTS)
         await finishRun(server, companyId, runId, { error: error as Error })
       throw isFinal ? new GiveUp(error.message) : error

@@ -25,7 +25,7 @@ export const applyJob: Job<PolicyJobData> = {
   name: 'watch.apply',
   data: Joi.object({ company_id: id, source_id: id }),
   queue: { expireSeconds: 14_400, retries: MAX_ATTEMPTS - 1 },
-  concurrency: { local: 1, perGroup: 1 },
+  concurrency: { isShared: true, local: 2, perGroup: 1 },
   async work({ company_id: companyId, source_id: sourceId }, { server, signal, attempt }) {
     const apply = async () => {
       try {

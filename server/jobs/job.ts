@@ -64,6 +64,23 @@ export class GiveUp extends Error {
   override readonly name = 'GiveUp'
 }
 
+const PUT_OFF_SECONDS = 5
+
+/**
+ * Thrown by a job that cannot run now, such as one whose source is busy: it gives its slot back, and is tried again later
+ * without losing a try.
+ */
+export class PutOff extends Error {
+  override readonly name = 'PutOff'
+  readonly seconds: number
+
+  /** @param seconds until it may be tried again; defaults to 5 */
+  constructor(message: string, seconds = PUT_OFF_SECONDS) {
+    super(message)
+    this.seconds = seconds
+  }
+}
+
 export interface SendOptions {
   /** The id of the job, if the caller must know it beforehand. */
   id?: string

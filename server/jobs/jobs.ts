@@ -17,7 +17,7 @@ import { recordSettled } from './settled.ts'
 import type { PoolUse } from '../telemetry/pool-use.ts'
 import { Registry } from '../registry.ts'
 
-export { GiveUp, type Item, type Job, type JobContext, type SendOptions } from './job.ts'
+export { GiveUp, PutOff, type Item, type Job, type JobContext, type SendOptions } from './job.ts'
 export type { Turns } from './fair-queueing.ts'
 
 /** Callbacks of the process's watchdog. */
@@ -32,6 +32,8 @@ export interface Watch {
 export interface Jobs {
   add(...jobs: Job[]): void
   names(): string[]
+  /** All kinds of jobs, as features and extensions have added them. */
+  all(): readonly Job[]
   /** @returns the id of the job, or of the unfinished one with the same key */
   send<Data extends object>(job: Job<Data>, data: Data, options?: SendOptions): Promise<string>
   /**
@@ -128,6 +130,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
   return {
     add: (...jobs) => registry.add(...jobs),
     names: () => registry.names(),
+    all: () => registry.all(),
     async send(job, data, { trx, id: given, key, ...when } = {}) {
       const unfinished = key === undefined ? undefined : await findUnfinished(trx, job.name, key)
       if (unfinished !== undefined) return unfinished

@@ -1,7 +1,7 @@
 import type { JobResult, JobWithMetadata } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Server } from '@hapi/hapi'
-import { checked, GiveUp, type Job } from './job.ts'
+import { checked, GiveUp, PutOff, type Job } from './job.ts'
 import { Crashed, sentData, type Crashes } from './crashes.ts'
 import type { Running } from './drain.ts'
 import { idsOf, splitCause } from './origin.ts'
@@ -29,6 +29,12 @@ interface Try {
   loss: Loss | undefined
 }
 
+/** A job that was put off: nothing of it is stored. */
+export interface PutOffResult {
+  status: 'put_off'
+  seconds: number
+}
+
 /**
  * Runs one job under the cause that sent it, or as its own cause if a schedule did, with a span and metrics. All log lines
  * of the run carry the cause, the job and the ids of its data.
@@ -38,7 +44,7 @@ export function workJob(
   record: JobWithMetadata<object>,
   surroundings: Surroundings,
   thisTry: Try,
-): Promise<JobResult> {
+): Promise<JobResult | PutOffResult> {
   const { log, server } = surroundings
   const { data, cause } = splitCause(record.data ?? {})
   const ids = idsOf(data)
@@ -63,13 +69,18 @@ export function workJob(
       if (result.status === 'completed') {
         // Sweeps run every minute, mostly without work.
         log[job.every ? 'debug' : 'info']({ attempt, ms: Math.round(ms) }, 'job completed')
-      } else failSpan(span, result.status)
+      } else if (result.status !== 'put_off') failSpan(span, result.status)
       return result
     }),
   )
 }
 
-const RESULTS = { completed: 'completed', failed: 'failed', deadletter: 'gave_up' } as const
+const RESULTS = {
+  completed: 'completed',
+  failed: 'failed',
+  deadletter: 'gave_up',
+  put_off: 'put_off',
+} as const
 
 /** Limit of a job's stored output: an operator's view loads many of them. */
 const MAX_OUTPUT_CHARACTERS = 2_048
@@ -80,7 +91,7 @@ async function runJob(
   record: JobWithMetadata<object>,
   surroundings: Surroundings,
   { signal: claimed, loss }: Try,
-): Promise<JobResult> {
+): Promise<JobResult | PutOffResult> {
   const { server, log, running } = surroundings
   const attempt = record.retryCount + 1
   try {
@@ -99,6 +110,10 @@ async function runJob(
     return { id: record.id, status: 'completed', output: small(output ?? {}) }
   } catch (error) {
     const { name, message } = error as Error
+    if (error instanceof PutOff && !claimed.aborted) {
+      log.info({ attempt, reason: message, seconds: error.seconds }, 'job put off')
+      return { status: 'put_off', seconds: error.seconds }
+    }
     const isFinal = error instanceof GiveUp || error instanceof Crashed
     const isHandedBack = running.handingBack.aborted && !isFinal
     const isOver = isFinal || (attempt > record.retryLimit && !isHandedBack)

@@ -30,14 +30,20 @@ const END_TRIES = `
 
 /** Undoes claims. The counts of claims go back as well: nothing was tried. */
 const UNCLAIM = `
-  update pgboss.job j set state = 'retry', retry_count = j.retry_count - 1, start_after = now()
+  update pgboss.job j set state = 'retry', retry_count = j.retry_count - 1,
+         start_after = now() + make_interval(secs => $4)
     from unnest($2::uuid[], $3::int[]) as claimed (id, retry_count)
    where j.name = $1 and j.id = claimed.id and j.state = 'active' and j.retry_count = claimed.retry_count`
 
-/** Gives claimed jobs back that were not started: any process may claim them at once. */
-export async function unclaim(boss: PgBoss, name: string, records: readonly StoredJob[]): Promise<void> {
+/** Gives claimed jobs back as if they had not been: any process may claim them, after some seconds. */
+export async function unclaim(
+  boss: PgBoss,
+  name: string,
+  records: readonly StoredJob[],
+  seconds = 0,
+): Promise<void> {
   const [ids, counts] = [records.map(({ id }) => id), records.map(({ retryCount }) => retryCount)]
-  await boss.getDb().executeSql(UNCLAIM, [name, ids, counts])
+  await boss.getDb().executeSql(UNCLAIM, [name, ids, counts, seconds])
 }
 
 interface Ended {

@@ -151,7 +151,9 @@ export function startWorkers(
     try {
       // Its share is held until the work has settled, however late.
       const work = shares ? shares.hold(companyIn(record.data ?? {}), run) : run()
-      await settler.settle(record, await Promise.race([work, expiry.promise]))
+      const result = await Promise.race([work, expiry.promise])
+      if (result.status === 'put_off') await unclaim(boss, job.name, [record], result.seconds)
+      else await settler.settle(record, result)
     } catch (error) {
       await settler.fail(record, error as Error)
     } finally {

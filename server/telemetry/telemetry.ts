@@ -8,7 +8,7 @@ import { version } from '../version.ts'
 export interface Telemetry {
   /** A request. @param route its path as a template, or `none` */
   request(method: string, route: string, status: number, ms: number): void
-  job(queue: string, result: 'completed' | 'failed' | 'gave_up', ms: number): void
+  job(queue: string, result: 'completed' | 'failed' | 'gave_up' | 'put_off', ms: number): void
   scan(engine: string, result: 'measured' | 'unreachable'): void
   /** A statement at a source. @param engine the connector's name @param purpose such as `scan` */
   statement(engine: string, purpose: string, taken: StatementUsage): void

@@ -16,6 +16,7 @@ export const discoverJob: Job<{ company_id: string; run_id: string }> = {
   name: 'catalog.discover',
   data: Joi.object({ company_id: Joi.string().guid().required(), run_id: Joi.string().guid().required() }),
   queue: { expireSeconds: 3_600, retries: RETRIES },
+  concurrency: { isShared: true, local: 4, perGroup: 2 },
   async work({ company_id: companyId, run_id: runId }, { server, attempt, signal }) {
     try {
       return await summarizeRun(runDiscovery(server, companyId, runId, signal))

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { type Transaction } from '../../../server/database/database.ts'
 import { hasCode, hasErrorData } from '../../../server/http/errors.ts'
-import { GiveUp, type Job } from '../../../server/jobs/jobs.ts'
+import { GiveUp, PutOff, type Job } from '../../../server/jobs/jobs.ts'
 import type { Source } from '../../catalog/api.ts'
 import { ContractTestRequest } from '../models.ts'
 import { testContract, type ContractTest } from './test-contract.ts'
@@ -15,7 +15,7 @@ export const testJob: Job<{ company_id: string; run_id: string }> = {
   name: 'contracts.test',
   data: Joi.object({ company_id: id, run_id: id }),
   queue: { expireSeconds: 3_600, retries: MAX_ATTEMPTS - 1 },
-  concurrency: { local: 2, perGroup: 1 },
+  concurrency: { isShared: true, local: 4, perGroup: 1 },
   async work({ company_id: companyId, run_id: runId }, { server, attempt, signal }) {
     const { catalog } = server.plugins
     const finish = (end: { result: object } | { error: Error }) =>
@@ -30,7 +30,8 @@ export const testJob: Job<{ company_id: string; run_id: string }> = {
       await finish({ result })
       return { status: result.status, ...result.counts }
     } catch (error) {
-      const isFinal = hasErrorData(error) && !hasCode(error, 'UNAVAILABLE')
+      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message)
+      const isFinal = hasErrorData(error)
       if (isFinal || attempt >= MAX_ATTEMPTS) await finish({ error: error as Error })
       throw isFinal ? new GiveUp(error.message) : error
     }

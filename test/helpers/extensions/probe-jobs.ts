@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import Joi from 'joi'
 import type { Plugin } from '@hapi/hapi'
-import { GiveUp, type Job, type JobContext } from '../../../server/jobs/jobs.ts'
+import { GiveUp, PutOff, type Job, type JobContext } from '../../../server/jobs/jobs.ts'
 
 /** What a probe does. */
 export interface Probe {
@@ -59,6 +59,19 @@ export const hopeless: Job<Probe> = {
   },
 }
 
+/** Is put off as often as it should fail, then works. It has one try. */
+export const busy: Job<Probe> = {
+  name: 'probe.busy',
+  data,
+  queue: { retries: 0 },
+  async work(probe, context) {
+    note(probe, context)
+    if (tries.get(probe.id)!.length <= (probe.failures ?? Infinity))
+      throw new PutOff('All sessions are in use', 0)
+    return { attempt: context.attempt }
+  },
+}
+
 /** How many of a crowd were at work at once. */
 export const crowdSize = { now: 0, most: 0 }
 
@@ -79,6 +92,6 @@ export const crowd: Job<Probe> = {
 export const plugin: Plugin<undefined> = {
   name: 'probe-jobs',
   register(server) {
-    server.jobs.add(echo as Job, flaky as Job, hopeless as Job, crowd as Job)
+    server.jobs.add(echo as Job, flaky as Job, hopeless as Job, busy as Job, crowd as Job)
   },
 }

@@ -6,6 +6,7 @@ import t from 'tap'
 import { pino } from 'pino'
 import { makeJobs, GiveUp } from '../../../server/jobs/jobs.ts'
 import {
+  busy,
   crowd,
   crowdSize,
   echo,
@@ -35,6 +36,14 @@ async function ended(queue: string, id: string) {
     await wait(20)
   }
 }
+
+t.test('a job that is put off loses no try, and is tried until it can run', async t => {
+  const id = randomUUID()
+  await jobs.send(busy, { id, failures: 4 })
+  const [found] = await ended(busy.name, id)
+  t.match(found, { state: 'completed', output: { attempt: 1 } })
+  t.strictSame(tries.get(id), [1, 1, 1, 1, 1])
+})
 
 t.test('a job commits or vanishes with the transaction that sent it', async t => {
   const { companyId } = await signUp()

@@ -11,7 +11,7 @@ const module = new URL('./tasks.ts', import.meta.url)
 const limits = { cpuMs: 500, megabytes: 64, owner: 'A' }
 
 /** 503 with a time to try again. */
-const BUSY = { output: { statusCode: 503, headers: { 'Retry-After': '2' } } } as unknown as Error
+const REFUSED_FOR_NOW = { output: { statusCode: 503, headers: { 'Retry-After': '2' } } } as unknown as Error
 
 const double = textTask<typeof tasks.double>(module, 'double')
 const wait = textTask<typeof tasks.wait>(module, 'wait')
@@ -117,7 +117,7 @@ t.test('a second waiting text of a company is refused with 503 and when to try a
   const held = hold(made, 'A')
   await held.begun()
   const waiting = made.run(double, 1, limits)
-  await t.rejects(made.run(double, 1, limits), BUSY)
+  await t.rejects(made.run(double, 1, limits), REFUSED_FOR_NOW)
   held.letGo()
   t.equal(await waiting, 2)
 })
@@ -140,8 +140,8 @@ t.test('a pool that stops refuses what runs and what comes', async t => {
   const held = hold(made, 'A')
   await held.begun()
   const waiting = made.run(double, 1, limits)
-  await Promise.all([made.stop(), t.rejects(held.done, BUSY), t.rejects(waiting, BUSY)])
-  await t.rejects(made.run(double, 1, limits), BUSY)
+  await Promise.all([made.stop(), t.rejects(held.done, REFUSED_FOR_NOW), t.rejects(waiting, REFUSED_FOR_NOW)])
+  await t.rejects(made.run(double, 1, limits), REFUSED_FOR_NOW)
 })
 
 t.test('threads know no setting of the service', async t => {
