@@ -218,8 +218,24 @@ const watched = record({
   .label('WatchOutcome')
   .description('Of a policy that watches many tables.')
 
+const contractTested = record({
+  source: text,
+  status: Joi.valid('pass', 'fail', 'error').description(
+    '`error` if no clause fails, and one could not be judged.',
+  ),
+  counts: record({ passing: count, failing: count, pending: count, not_enforced: count }),
+  clauses: Joi.array().items(
+    record({
+      ...{ key: text, kind: text, path: text, title: text, severity: text, reason: text.allow(null) },
+      status: Joi.valid('passing', 'failing', 'pending', 'not_enforced'),
+    }),
+  ),
+})
+  .label('ContractTestOutcome')
+  .description('Of a test of a contract.')
+
 const job = runRecord(
-  Joi.alternatives().try(discovered, refreshed, checked, profiled, watched),
+  Joi.alternatives().try(discovered, refreshed, checked, profiled, watched, contractTested),
   record({ code: errorCode, message: text }),
 )
   .example({

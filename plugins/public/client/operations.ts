@@ -3505,6 +3505,27 @@ export interface ContractSummary {
   apiVersion: string
 }
 
+export interface ContractTestOutcome {
+  source: string
+  /** `error` if no clause fails, and one could not be judged. */
+  status: 'pass' | 'fail' | 'error'
+  counts: {
+    passing: number
+    failing: number
+    pending: number
+    not_enforced: number
+  }
+  clauses: {
+    key: string
+    kind: string
+    path: string
+    title: string
+    severity: string
+    reason: string | null
+    status: 'passing' | 'failing' | 'pending' | 'not_enforced'
+  }[]
+}
+
 export interface ContractTotals {
   /** Contracts. */
   passing: number
@@ -5359,7 +5380,14 @@ export interface Job {
   /** Percent. */
   progress: number
   /** What a completed job found. */
-  result: null | DiscoveryOutcome | RefreshOutcome | CheckOutcome | ProfileOutcome | WatchOutcome
+  result:
+    | null
+    | DiscoveryOutcome
+    | RefreshOutcome
+    | CheckOutcome
+    | ProfileOutcome
+    | WatchOutcome
+    | ContractTestOutcome
   /** Of a failed job. */
   error: {
     /** credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other. */
@@ -7731,7 +7759,7 @@ export interface TrackEventRequest {
   anonymous_id: string
   /** More details. */
   properties?: Record<string, unknown>
-  /** Defaults to now. */
+  /** Defaults to now; at most a day in the future. */
   occurred_at?: string
 }
 
