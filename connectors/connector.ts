@@ -177,8 +177,17 @@ export interface Connection {
    * keeps apart). Present where the engine's catalog has them. Rejects with ConnectorError.
    */
   viewDefinitions?(options?: Pick<IntrospectScope, 'signal'>): Promise<ViewDefinition[]>
-  /** Runs one statement. Rejects with ConnectorError; the connection stays usable or is closed, never hung. */
+  /**
+   * Runs one statement. Rejects with ConnectorError, whose message quotes nothing of the rows; the connection stays usable
+   * or is closed, never hung.
+   */
   query(statement: Sql, options: QueryOptions): Promise<Row[]>
+  /**
+   * Resolves if the engine accepts a statement: it resolves every name and type and finds every error of syntax. Nothing
+   * of the statement is run, and it is not planned either, since planning runs functions that are declared constant.
+   * Absent where the engine has nothing of the kind. Rejects as `query` does.
+   */
+  validate?(statement: Sql, options: Omit<QueryOptions, 'maxRows'>): Promise<void>
   /**
    * When the rows of tables last changed, by `tablePath`, with as many statements for thousands of tables as for one;
    * present if and only if `lastModified` is claimed. Tables whose time is the same as before may be left unread: so only

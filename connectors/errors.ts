@@ -1,4 +1,6 @@
 import { constants } from 'node:os'
+import { trimEnd } from './trim-end.ts'
+import { engineWordsOf, withEngineWords, type StatementFault } from './engine-words.ts'
 
 /** Why talking to a monitored database failed. The kind decides everything downstream. */
 export type ConnectorErrorKind =
@@ -66,10 +68,15 @@ export interface ErrorRule {
   message?: RegExp
   /** What went wrong and what to do, one sentence; without it the driver's own message is used. */
   hint?: string
+  /**
+   * What a statement did wrong: a session shows its sentence in place of the driver's message, which may quote rows.
+   * Defaults to what the kind says.
+   */
+  fault?: StatementFault
 }
 
 /** A row of an error table; `say` gives it a hint. */
-export function errorRule(kind: ConnectorErrorKind, match: Pick<ErrorRule, 'code' | 'message'>) {
+export function errorRule(kind: ConnectorErrorKind, match: Pick<ErrorRule, 'code' | 'message' | 'fault'>) {
   const rule: ErrorRule = { kind, ...match }
   return { ...rule, say: (hint: string): ErrorRule => ({ ...rule, hint }) }
 }
@@ -114,29 +121,51 @@ function matchesRule(rule: ErrorRule, code: string, message: string): boolean {
   return rule.message === undefined || rule.message.test(message)
 }
 
-const UNKNOWN_CAUSE_MESSAGE =
+/** The message of an error that no rule knows and that is not the engine's. */
+export const UNKNOWN_CAUSE_MESSAGE =
   'Something failed for a reason that is not known here: try again; the log has the cause.'
+
+interface DriverError {
+  code?: unknown
+  message?: unknown
+  position?: unknown
+  isRunTime?: unknown
+}
+
+/**
+ * Marks what a driver threw after the engine had accepted the statement: a function of a customer, or a value that is read
+ * as a name, can claim to be an error of its text.
+ */
+export function markRunTime(thrown: unknown): unknown {
+  return typeof thrown === 'object' && thrown !== null ? Object.assign(thrown, { isRunTime: true }) : thrown
+}
 
 /**
  * Turns whatever a driver threw into a `ConnectorError` by the first rule that matches: the engine's own rules, then
  * those of network and TLS, else kind `other`. What no rule matches has the engine's message where it has a code of the
- * engine; otherwise the words are the driver's or Node's own, and stay in `cause`.
+ * engine; otherwise the words are the driver's or Node's own, and stay in `cause`. `makeSession` takes the engine's message
+ * out of what a statement threw.
  */
 export function classifyError(engine: string, rules: readonly ErrorRule[], thrown: unknown): ConnectorError {
   if (thrown instanceof ConnectorError) return thrown
-  const { code: rawCode, message: rawMessage } = (thrown ?? {}) as { code?: unknown; message?: unknown }
+  const given = (thrown ?? {}) as DriverError
+  const { code: rawCode, message: rawMessage, position: rawPosition } = given
   const code = rawCode === undefined || rawCode === null ? '' : String(rawCode)
-  const message = redactMessage(
-    typeof rawMessage === 'string' && rawMessage !== '' ? rawMessage : String(thrown),
-  )
+  const words = typeof rawMessage === 'string' && rawMessage !== '' ? rawMessage : String(thrown)
+  const message = redactMessage(words)
   const rule = [...rules, ...TRANSPORT_RULES].find(candidate => matchesRule(candidate, code, message))
-  return new ConnectorError({
+  const isQuoted = rule ? rule.hint === undefined : isEngineCode(code)
+  const error = new ConnectorError({
     kind: rule?.kind ?? 'other',
     engine,
     code,
-    message: rule?.hint ?? (rule || isEngineCode(code) ? message : UNKNOWN_CAUSE_MESSAGE),
+    message: rule?.hint ?? (isQuoted ? message : UNKNOWN_CAUSE_MESSAGE),
     cause: thrown,
   })
+  if (!isQuoted) return error
+  const position = rawPosition === undefined ? undefined : Number(rawPosition)
+  const isRunTime = given.isRunTime === true
+  return withEngineWords(error, { message: words, position, isRunTime, fault: rule?.fault })
 }
 
 /** Whether a code is an engine's own, not one of Node.js or of the operating system. */
@@ -181,7 +210,30 @@ export function unsendableError(engine: string, cause: unknown): ConnectorError 
   return invalidQueryError(engine, `The statement cannot be sent: ${(cause as Error).message}`, cause)
 }
 
-/** The same error in other words. */
+/** What differs in an amended error. */
+export interface ErrorAmendment {
+  kind?: ConnectorErrorKind
+  code?: string
+  cause?: unknown
+  /** What to do: the message goes on with it. */
+  advice?: string
+}
+
+/** The same error with some fields changed, whose message is still the engine's where it was. */
+export function amendError(error: ConnectorError, { advice, ...changes }: ErrorAmendment): ConnectorError {
+  const { kind, code, engine, cause } = error
+  const message = advice === undefined ? error.message : `${trimEnd(error.message, '. ')}: ${advice}`
+  const amended = new ConnectorError({ kind, code, engine, cause, message, ...changes })
+  const words = engineWordsOf(error)
+  return words ? withEngineWords(amended, { ...words, ...(advice !== undefined && { advice }) }) : amended
+}
+
+/** Whether the message of an error is the engine's own. */
+export function isInEngineWords(error: ConnectorError): boolean {
+  return engineWordsOf(error) !== undefined
+}
+
+/** The same error in words of ours. */
 export function rewordError({ kind, code, engine, cause }: ConnectorError, message: string): ConnectorError {
   return new ConnectorError({ kind, code, engine, message, cause })
 }

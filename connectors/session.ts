@@ -1,9 +1,12 @@
 import type { QueryOptions, Row, StatementUsage } from './connector.ts'
 import { abortedError, closedError, ConnectorError } from './errors.ts'
+import { Sql } from './sql.ts'
+import { redactStatementError } from './statement-errors.ts'
 
 /** What an engine implements; `makeSession` adds order, cancelling and closing. */
 export interface SessionBackend<Statement> {
   engine: string
+  /** The session takes what the engine quotes out of the message: see `redactStatementError`. */
   classify(thrown: unknown): ConnectorError
   /**
    * Runs one statement; nothing else of the session runs meanwhile.
@@ -18,6 +21,16 @@ export interface SessionBackend<Statement> {
     signal: AbortSignal,
     usage: RunningUsage,
   ): Promise<Row[]>
+  /**
+   * Has the engine resolve every name and type of a statement, without running or planning it: planning runs functions
+   * that are declared constant. Absent where the engine has nothing of the kind. Settles as `runStatement` does.
+   */
+  validateStatement?(
+    statement: Statement,
+    limits: Pick<StatementLimits, 'timeoutMs'>,
+    signal: AbortSignal,
+    usage: RunningUsage,
+  ): Promise<void>
   /** Closes the connection. Called once, after the last statement has settled. */
   end(): Promise<void>
   /** From `ConnectOptions`. */
@@ -68,8 +81,17 @@ export function clampTimeout(timeoutMs: number): number {
 export interface EngineSession<Statement> {
   /** Rejects with a ConnectorError of the engine, or with code `ABORTED` or `CLOSED`. */
   run(statement: Statement, options: QueryOptions): Promise<Row[]>
+  /** Resolves if the engine accepts the statement, which is not run; rejects as `run` does. */
+  validate?(statement: Statement, options: Omit<QueryOptions, 'maxRows'>): Promise<void>
   /** Ends the running statement, rejects waiting ones and disconnects; a second call waits for the first. */
   close(): Promise<void>
+}
+
+/** The text of a statement in whatever form an engine has it: what of an error's message stands in it may be shown. */
+function textOf(statement: unknown): string {
+  if (statement instanceof Sql) return statement.strings.join('?')
+  const { text } = (statement ?? {}) as { text?: unknown }
+  return typeof text === 'string' ? text : ''
 }
 
 /** Makes a session that runs statements of an engine one by one. */
@@ -79,7 +101,11 @@ export function makeSession<Statement>(work: SessionBackend<Statement>): EngineS
   let last: Promise<unknown> = Promise.resolve()
   let closing: Promise<void> | undefined
 
-  async function execute(statement: Statement, { signal, ...limits }: QueryOptions): Promise<Row[]> {
+  async function execute(
+    statement: Statement,
+    { signal, ...limits }: QueryOptions,
+    send: SessionBackend<Statement>['runStatement'],
+  ): Promise<Row[]> {
     const refuse = () => {
       if (signal?.aborted) throw abortedError(engine, signal.reason)
       if (closing) throw closedError(engine)
@@ -96,11 +122,11 @@ export function makeSession<Statement>(work: SessionBackend<Statement>): EngineS
         ...(error && { error }),
       })
     const failure = (error: unknown) => {
-      if (signal?.aborted) return abortedError(engine, error)
-      return closing ? closedError(engine, error) : work.classify(error)
+      if (signal?.aborted) return abortedError(engine)
+      return closing ? closedError(engine) : redactStatementError(work.classify(error), textOf(statement))
     }
     try {
-      const rows = await work.runStatement(statement, limits, given, usage)
+      const rows = await send(statement, limits, given, usage)
       refuse()
       report(rows.length)
       return rows
@@ -111,6 +137,18 @@ export function makeSession<Statement>(work: SessionBackend<Statement>): EngineS
     }
   }
 
+  /** Sends a statement when those before it have settled. */
+  async function enqueue(
+    statement: Statement,
+    options: QueryOptions,
+    send: SessionBackend<Statement>['runStatement'],
+  ): Promise<Row[]> {
+    if (closing) throw closedError(engine)
+    const rows = last.then(() => execute(statement, options, send))
+    last = rows.catch(() => {})
+    return rows
+  }
+
   async function end(): Promise<void> {
     ending.abort()
     await last
@@ -118,12 +156,15 @@ export function makeSession<Statement>(work: SessionBackend<Statement>): EngineS
   }
 
   return {
-    async run(statement, options) {
-      if (closing) throw closedError(engine)
-      const rows = last.then(() => execute(statement, options))
-      last = rows.catch(() => {})
-      return rows
-    },
+    run: (statement, options) => enqueue(statement, options, (...sent) => work.runStatement(...sent)),
+    ...(work.validateStatement && {
+      async validate(statement, options) {
+        await enqueue(statement, options, async (...sent) => {
+          await work.validateStatement?.(...sent)
+          return []
+        })
+      },
+    }),
     close: () => (closing ??= end()),
   }
 }

@@ -4,18 +4,22 @@ import {
   toViewDefinitions,
   type Connection,
   type ConnectOptions,
+  type QueryOptions,
   type Row,
   type Sql,
 } from 'tidemark/connector'
 import { dialect } from './dialect.ts'
 import { ENGINE, toConnectorError } from './errors.ts'
 import { introspect } from './introspect.ts'
-import type { Answer } from './reader/messages.ts'
+import type { Answer, Request } from './reader/messages.ts'
 import { giveBack, takeReader, type Reader } from './reader/pool.ts'
 import { toBound } from './values.ts'
 
 /** Milliseconds for reading the catalog. */
 const CATALOG_TIMEOUT = 60_000
+
+/** A statement as SQLite gets it. */
+type Statement = ReturnType<typeof dialect.render>
 
 const VIEWS = sql`select 'main' as schema, name, sql as definition from sqlite_schema where type = 'view'`
 
@@ -45,25 +49,37 @@ export async function openSession(
   })
 
   // One statement after the other, giving up and closing: the same for every engine.
-  const session = makeSession<Sql>({
+  async function ask(request: Request & { timeoutMs: number }, signal: AbortSignal): Promise<Answer> {
+    if (!reader.isAlive()) reader = await open(connectTimeoutMs, signal)
+    return reader.ask(request, { timeoutMs: request.timeoutMs, signal })
+  }
+
+  // It also takes out of an error what SQLite quotes, which may be a value: only what stands in `text` is shown.
+  const session = makeSession<Statement>({
     engine: ENGINE,
     classify: toConnectorError,
-    async runStatement(statement, { timeoutMs, maxRows }, signal) {
-      const { text, values } = dialect.render(statement)
-      const request = { type: 'query', text, values: values.map(toBound), maxRows, timeoutMs } as const
-      if (!reader.isAlive()) reader = await open(connectTimeoutMs, signal)
-      return toRows(await reader.ask(request, { timeoutMs, signal }))
+    async runStatement({ text, values }, { timeoutMs, maxRows }, signal) {
+      return toRows(
+        await ask({ type: 'query', text, values: values.map(toBound), maxRows, timeoutMs }, signal),
+      )
+    },
+    async validateStatement({ text }, { timeoutMs }, signal) {
+      await ask({ type: 'validate', text, timeoutMs }, signal)
     },
     end: () => giveBack(reader),
     onStatement: options.onStatement,
   })
 
+  const run = (statement: Sql, limits: QueryOptions) => session.run(dialect.render(statement), limits)
   return {
-    query: (statement, limits) => session.run(statement, limits),
+    query: run,
+    async validate(statement, limits) {
+      await session.validate?.(dialect.render(statement), limits)
+    },
     introspect: ({ tables, signal } = {}) =>
-      introspect(statement => session.run(statement, { timeoutMs: CATALOG_TIMEOUT, signal }), tables),
+      introspect(statement => run(statement, { timeoutMs: CATALOG_TIMEOUT, signal }), tables),
     viewDefinitions: async ({ signal } = {}) =>
-      toViewDefinitions(await session.run(VIEWS, { timeoutMs: CATALOG_TIMEOUT, signal })),
+      toViewDefinitions(await run(VIEWS, { timeoutMs: CATALOG_TIMEOUT, signal })),
     close: () => session.close(),
   }
 }

@@ -1,4 +1,4 @@
-import { errorRule, OVER_TIME_HINT, rewordError } from '../errors.ts'
+import { amendError, errorRule, isInEngineWords, OVER_TIME_HINT } from '../errors.ts'
 import type { ConnectorError, ConnectorErrorKind, ErrorRule } from '../errors.ts'
 import { classifyRestError, RestFailure } from '../rest/errors.ts'
 
@@ -8,7 +8,7 @@ const RETRY_ADVICE = 'try again later, or check fewer tables at once'
 
 /**
  * BigQuery's errors by reason (https://cloud.google.com/bigquery/docs/error-messages). Rules without `say` keep the
- * message, which names the table, the column or the place in the text.
+ * message until a session redacts it.
  */
 const RULES: readonly ErrorRule[] = [
   errorRule('credentials', { code: /^(authError|UNAUTHENTICATED|HTTP_401)$/ }).say(
@@ -38,8 +38,29 @@ const RULES: readonly ErrorRule[] = [
     message: /Not found: Project|project .* (not found|does not exist)/i,
   }).say('There is no such project: check project_id, which is not its name.'),
   errorRule('missing-object', { code: 'notFound', message: /Not found: Dataset/i }),
-  errorRule('missing-object', { code: 'notFound' }),
-  errorRule('missing-object', { code: 'invalidQuery', message: /^(Unrecognized name|Name \S+ not found)/ }),
+  errorRule('missing-object', { code: 'notFound', fault: 'table' }),
+  errorRule('missing-object', {
+    code: 'invalidQuery',
+    message: /^(Unrecognized name|Name \S+ not found)/,
+    fault: 'column',
+  }),
+  errorRule('invalid-query', { code: 'invalidQuery', message: /^Syntax error/, fault: 'syntax' }),
+  errorRule('invalid-query', {
+    code: 'invalidQuery',
+    message: /^(Function not found|No matching signature)/,
+    fault: 'function',
+  }),
+  errorRule('invalid-query', { code: 'invalidQuery', message: /^division by zero/i, fault: 'division' }),
+  errorRule('invalid-query', {
+    code: 'invalidQuery',
+    message: /regular expression|missing \)/i,
+    fault: 'pattern',
+  }),
+  errorRule('invalid-query', {
+    code: 'invalidQuery',
+    message: /^(Bad \w+ value|Could not (cast|convert)|Invalid (date|datetime|timestamp|time))/i,
+    fault: 'value',
+  }),
   errorRule('timeout', {
     code: /^(stopped|timeout|timedOut|jobTimeout|invalidQuery)$/,
     message: /time[d ]*out|timeout/i,
@@ -65,7 +86,7 @@ const RULES: readonly ErrorRule[] = [
   ),
 ]
 
-/** What to do, added to BigQuery's own message. */
+/** What to do, added to what is wrong. */
 const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
   permission:
     'grant the service account BigQuery Data Viewer on the dataset, and BigQuery Job User on the project',
@@ -78,9 +99,8 @@ const QUOTA_ADVICE = 'wait for the next day or raise the quota (IAM, Quotas)'
 export function classifyBigqueryError(thrown: unknown): ConnectorError {
   const error = classifyRestError(ENGINE, RULES, thrown)
   const advice = error.code === 'quotaExceeded' ? QUOTA_ADVICE : ADVICE[error.kind]
-  if (error === thrown || !advice || !(thrown instanceof RestFailure)) return error
-  if (RULES.some(({ hint: say }) => say === error.message)) return error
-  return rewordError(error, `${error.message}: ${advice}`)
+  if (error === thrown || !advice || !(thrown instanceof RestFailure) || !isInEngineWords(error)) return error
+  return amendError(error, { advice })
 }
 
 interface ErrorBody {

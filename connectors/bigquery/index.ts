@@ -88,6 +88,9 @@ function connection(session: BigquerySession, config: BigqueryConfig): Connectio
     findHiddenTables: tables => findHiddenTables(session, reader, tables),
     query: async (statement: Sql, options: QueryOptions) =>
       session.run(prepareStatement(statement, session.location), options),
+    async validate(statement, options) {
+      await session.validate?.(prepareStatement(statement, session.location), options)
+    },
     lastModified: tables =>
       readSizes(reader, tables, ({ modified }) => (modified instanceof Date ? modified : null)),
     estimates: tables => readSizes(reader, tables, ({ total }) => (total === null ? null : Number(total))),

@@ -1,5 +1,5 @@
 import type { ConnectOptions } from '../connector.ts'
-import { withConnectTimeout } from '../dial.ts'
+import { rejectOnAbort, withConnectTimeout } from '../dial.ts'
 import { abortedError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import { openRestClient, type RestClient } from '../rest/http.ts'
@@ -69,8 +69,15 @@ export async function openSession(
       const api = makeBigqueryApi(http, config, sign)
       const { onStatement } = options
       const backend = { engine: ENGINE, classify: classifyBigqueryError, onStatement }
-      const session = makeRestSession<BigqueryStatement>(http, backend, (statement, limits, signal) =>
-        runRestStatement(ENGINE, api, statement, limits, signal),
+      const session = makeRestSession<BigqueryStatement>(
+        http,
+        backend,
+        (statement, limits, signal) => runRestStatement(ENGINE, api, statement, limits, signal),
+        (statement, limits, signal) =>
+          rejectOnAbort(
+            api.validate(statement),
+            AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)]),
+          ),
       )
       return {
         ...session,

@@ -71,6 +71,13 @@ interface BigqueryResult {
   seen: number
 }
 
+const LABELS = { tool: 'tidemark' }
+
+export interface BigqueryApi extends StatementApi<BigqueryStatement> {
+  /** Has BigQuery analyse a statement in a dry run, which is free and reads no rows. */
+  validate(statement: BigqueryStatement): Promise<void>
+}
+
 /** The path of a project's resources. */
 export function projectPath({ project_id: project }: BigqueryConfig): string {
   return `/bigquery/v2/projects/${encodeURIComponent(project)}`
@@ -83,11 +90,7 @@ export function projectPath({ project_id: project }: BigqueryConfig): string {
  *
  * Results come from BigQuery's cache where no table has changed since, which costs nothing and gives the same.
  */
-export function makeBigqueryApi(
-  http: RestClient,
-  config: BigqueryConfig,
-  sign: BigquerySigner,
-): StatementApi<BigqueryStatement> {
+export function makeBigqueryApi(http: RestClient, config: BigqueryConfig, sign: BigquerySigner): BigqueryApi {
   const project = projectPath(config)
   /** By the job's id: a late reply of a statement that was given up must not be read as the next one's. */
   const results = new Map<string, BigqueryResult>()
@@ -138,18 +141,26 @@ export function makeBigqueryApi(
     })
   }
 
+  function describeQuery({ text, values, location }: BigqueryStatement) {
+    const { dataset } = config
+    return {
+      query: text,
+      useLegacySql: false,
+      ...(values.length > 0 && { parameterMode: 'POSITIONAL', queryParameters: values }),
+      ...(dataset !== undefined && { defaultDataset: { projectId: config.project_id, datasetId: dataset } }),
+      ...(location !== undefined && { location }),
+    }
+  }
+
   return {
-    async start({ text, values, location }, { timeoutMs, maxRows }: StatementLimits) {
+    async validate(statement) {
+      await submit({ ...describeQuery(statement), dryRun: true, labels: LABELS })
+    },
+    async start(statement, { timeoutMs, maxRows }: StatementLimits) {
       const maxResults = maxRows === undefined ? undefined : Math.max(1, maxRows)
-      const { dataset, maximum_bytes_billed: mostBytes } = config
+      const { maximum_bytes_billed: mostBytes } = config
       const reply = await submit({
-        query: text,
-        useLegacySql: false,
-        ...(values.length > 0 && { parameterMode: 'POSITIONAL', queryParameters: values }),
-        ...(dataset !== undefined && {
-          defaultDataset: { projectId: config.project_id, datasetId: dataset },
-        }),
-        ...(location !== undefined && { location }),
+        ...describeQuery(statement),
         ...(maxResults !== undefined && { maxResults }),
         ...(mostBytes !== undefined && { maximumBytesBilled: String(mostBytes) }),
         timeoutMs: Math.min(FIRST_WAIT_MS, Math.max(1, Math.ceil(timeoutMs))),
@@ -157,7 +168,7 @@ export function makeBigqueryApi(
         formatOptions: { useInt64Timestamp: true },
         // A project may have another time zone, in which texts without one would be read.
         connectionProperties: [{ key: 'time_zone', value: 'UTC' }],
-        labels: { tool: 'tidemark' },
+        labels: LABELS,
       })
       return readProgress(reply, maxResults)
     },

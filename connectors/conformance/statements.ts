@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import type { Connection } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
-import { raw, sql } from '../sql.ts'
-import { fixtureTypes } from './fixture.ts'
+import { raw, sql, type Sql } from '../sql.ts'
+import { fixtureTypes, TEXTS } from './fixture.ts'
 import { STATEMENT_TIMEOUT_MS, assertRejects, failIfHung, query, queryValue } from './kit.ts'
 import type { PromiseGroup } from './kit.ts'
 import { waitForStatementsToEnd } from './session.ts'
+
+type Validate = (statement: Sql) => Promise<void>
 
 const CANCEL_ERROR_KINDS: readonly ConnectorErrorKind[] = ['timeout', 'other', 'network']
 
@@ -39,6 +41,52 @@ export const statementGroups: readonly PromiseGroup[] = [
           assert.equal(Number(await queryValue(connection, sql`select 1 as one`)), 1)
         },
       )
+      await kit.holdsInSession('no error quotes what a statement has read', async connection => {
+        const [id, label] = ['id', 'label'].map(kit.quote)
+        const integer = raw(fixtureTypes(kit.fixture).integer)
+        const [text] = TEXTS
+        // Where the engine converts it to some number, there is no error.
+        const converted = query(
+          connection,
+          sql`select cast(${label} as ${integer}) as n from ${kit.table('conformance_texts')} where ${id} = ${1}`,
+        )
+        const error = await converted.then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        )
+        assert.ok(error === undefined || error instanceof ConnectorError, 'a ConnectorError')
+        for (let each: unknown = error; each instanceof Error; each = each.cause)
+          assert.ok(!each.message.includes(text), `no ${text} in ${each.message.replaceAll(text, '…')}`)
+      })
+    },
+  },
+  {
+    name: 'validation',
+    async run(kit) {
+      const values = kit.table('conformance_values')
+      const isAbsent = await kit.session(async connection => connection.validate === undefined)
+      const holds = (promise: string, check: (validate: Validate) => Promise<void>) =>
+        kit.holdsUnless(isAbsent ? 'the connection has no validate' : undefined, promise, () =>
+          kit.session(connection =>
+            check(statement => connection.validate!(statement, { timeoutMs: STATEMENT_TIMEOUT_MS })),
+          ),
+        )
+      await holds('a statement without a fault is accepted', async validate => {
+        await validate(sql`select ${kit.quote('id')} from ${values} where ${kit.quote('id')} > ${1}`)
+        await validate(sql`select count(*) as n from ${values}`)
+      })
+      await holds('errors of syntax and unknown names are refused by their kind', async validate => {
+        await assertRejects('invalid-query', validate(sql`select (`))
+        const nowhere = sql`select * from ${kit.table('no_such_table')}`
+        await assertRejects('missing-object', validate(nowhere))
+        const nothing = sql`select ${kit.quote('no_such_column')} from ${values}`
+        await assertRejects('missing-object', validate(nothing))
+        await validate(sql`select 1 as one`)
+      })
+      await holds('what is accepted is not run', async validate => {
+        await failIfHung(validate(kit.fixture.slow))
+        await waitForStatementsToEnd(kit)
+      })
     },
   },
   {

@@ -1,7 +1,6 @@
-import { errorRule, OVER_TIME_HINT, rewordError } from '../errors.ts'
+import { amendError, errorRule, isInEngineWords, OVER_TIME_HINT } from '../errors.ts'
 import type { ConnectorError, ConnectorErrorKind, ErrorRule } from '../errors.ts'
 import { classifyRestError, RestFailure } from '../rest/errors.ts'
-import { trimEnd } from '../trim-end.ts'
 
 /** The code of a result that does not fit into replies. */
 export const REPLY_TOO_LARGE = 'RESULT_TOO_LARGE'
@@ -49,8 +48,8 @@ const REQUEST_RULES: readonly ErrorRule[] = [
 
 /**
  * What a statement fails with, by the error conditions that messages begin with in brackets
- * (https://docs.databricks.com/error-messages/error-classes.html), and what is left of the API's codes. Rules without `say` keep the message, which
- * names the table, the column or the place in the text.
+ * (https://docs.databricks.com/error-messages/error-classes.html), and what is left of the API's codes. Rules without `say` keep the message until a
+ * session redacts it.
  */
 const STATEMENT_RULES: readonly ErrorRule[] = [
   errorRule('invalid-query', { code: REPLY_TOO_LARGE }).say(
@@ -74,9 +73,26 @@ const STATEMENT_RULES: readonly ErrorRule[] = [
     code: /^(INSUFFICIENT_(PERMISSIONS|PRIVILEGES)|PERMISSION_DENIED|UNAUTHORIZED_ACCESS)/,
   }),
   errorRule('permission', { message: /PERMISSION_DENIED|does not have [A-Z ]+ on |SQLSTATE: 42501/ }),
+  errorRule('missing-object', { code: /^NO_SUCH_CATALOG|^CATALOG_NOT_FOUND/ }).say(
+    "There is no such catalog, or the token's owner may not use it: check default_catalog, and run a discovery if it was renamed or dropped.",
+  ),
+  errorRule('missing-object', { code: /^(TABLE_OR_VIEW|VIEW|DELTA_TABLE)_NOT_FOUND/, fault: 'table' }),
+  errorRule('missing-object', { code: /^(UNRESOLVED_COLUMN|COLUMN_NOT_FOUND)/, fault: 'column' }),
   errorRule('missing-object', {
     code: /^(TABLE_OR_VIEW|VIEW|SCHEMA|CATALOG|DATABASE|DELTA_TABLE|PATH|NAMESPACE)_NOT_FOUND|^NO_SUCH_|^(UNRESOLVED_(COLUMN|FIELD)|FIELD_NOT_FOUND|MISSING_COLUMN|COLUMN_NOT_FOUND)/,
   }),
+  errorRule('invalid-query', { code: /^PARSE_SYNTAX_ERROR/, fault: 'syntax' }),
+  errorRule('invalid-query', { code: /^UNRESOLVED_ROUTINE/, fault: 'function' }),
+  errorRule('invalid-query', { code: /^DATATYPE_MISMATCH/, fault: 'type' }),
+  errorRule('invalid-query', { code: /^(CAST_INVALID_INPUT|CANNOT_PARSE)/, fault: 'value' }),
+  errorRule('invalid-query', {
+    code: /^(ARITHMETIC|NUMERIC|CAST)_\w*(OVERFLOW|OUT_OF_RANGE)/,
+    fault: 'range',
+  }),
+  errorRule('invalid-query', { code: /^(DIVIDE|REMAINDER)_BY_ZERO/, fault: 'division' }),
+  errorRule('invalid-query', { code: 'INVALID_PARAMETER_VALUE.PATTERN', fault: 'pattern' }),
+  errorRule('invalid-query', { code: /^SCALAR_SUBQUERY_TOO_MANY_ROWS/, fault: 'rows' }),
+  errorRule('invalid-query', { code: /^USER_RAISED_EXCEPTION/, fault: 'raised' }),
   errorRule('missing-object', { message: /SQLSTATE: (42P01|42703|42704|3F000|3D000)/ }),
   errorRule('invalid-query', {
     code: /^(PARSE_|UNRESOLVED_|UNBOUND_|DATATYPE_MISMATCH|CAST_|DIVIDE_BY_ZERO|REMAINDER_BY_ZERO|ARITHMETIC_|NUMERIC_|DECIMAL_|INVALID_|MISSING_|AMBIGUOUS_|UNSUPPORTED_|WRONG_NUM_ARGS|SCALAR_SUBQUERY|COLLATION_|CANNOT_PARSE)/,
@@ -88,7 +104,7 @@ const STATEMENT_RULES: readonly ErrorRule[] = [
 
 const RULES: readonly ErrorRule[] = [...REQUEST_RULES, ...STATEMENT_RULES]
 
-/** What to do, added to Databricks' own message. */
+/** What to do, added to what is wrong. */
 const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
   permission: "grant the token's owner USE CATALOG, USE SCHEMA and SELECT",
   'missing-object': 'run a discovery if it was renamed or dropped',
@@ -100,12 +116,11 @@ export function classifyDatabricksError(engine: string, thrown: unknown): Connec
     thrown instanceof RestFailure && thrown.status === 200 && ERROR_CONDITION.test(thrown.message)
   const error = classifyRestError(engine, isFailure ? STATEMENT_RULES : RULES, thrown)
   const advice = ADVICE[error.kind]
-  if (error === thrown || !advice || RULES.some(({ hint }) => hint === error.message)) return error
-  return rewordError(error, `${trimEnd(error.message, '. ')}: ${advice}`)
+  return error === thrown || !advice || !isInEngineWords(error) ? error : amendError(error, { advice })
 }
 
-/** A condition in brackets: `[UNRESOLVED_COLUMN.WITH_SUGGESTION]`. */
-const ERROR_CONDITION = /^(?:\S*Exception: )?\[([A-Z0-9_.]+)\]/
+/** A condition in brackets: `[UNRESOLVED_COLUMN.WITH_SUGGESTION]`. Text of `raise_error` may follow a RuntimeException. */
+const ERROR_CONDITION = /^(?:(?!\S*RuntimeException)\S*Exception: )?\[([A-Z0-9_.]+)\]/
 
 /** Where in the text it failed; what follows is the text, or the plan. */
 const ERROR_PLACE = /(\(?\bline \d+,? pos \d+\)?)[\s\S]*$/

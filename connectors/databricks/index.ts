@@ -1,6 +1,6 @@
 import type { Connection, Connector, QueryOptions } from '../connector.ts'
 import type { EngineSession } from '../session.ts'
-import type { Sql } from '../sql.ts'
+import { sql, type Sql } from '../sql.ts'
 import { testSession } from '../stages.ts'
 import { toViewDefinitions } from '../view-definitions.ts'
 import { countQuery, viewsQuery } from './catalog-query.ts'
@@ -74,6 +74,10 @@ function connection(
     findHiddenTables: tables =>
       findHiddenTables(statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }), catalog, tables),
     query: run,
+    // It analyses the query and stops there: EXPLAIN would optimize it, and evaluate what is constant.
+    async validate(statement, options) {
+      await session.validate?.(prepareStatement(ENGINE, sql`describe query ${statement}`), options)
+    },
     close: () => session.close(),
   }
 }

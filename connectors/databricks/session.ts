@@ -53,6 +53,7 @@ export async function openSession(
       http,
       { engine: ENGINE, classify, onStatement },
       (statement, limits, signal) => run(api, statement, limits, signal),
+      (statement, limits, signal) => run(api, statement, limits, signal),
     )
   } catch (error) {
     throw classify(error)

@@ -1,4 +1,11 @@
-import { classifyError, ConnectorError, errorRule, OVER_TIME_HINT } from '../errors.ts'
+import {
+  amendError,
+  classifyError,
+  ConnectorError,
+  errorRule,
+  isInEngineWords,
+  OVER_TIME_HINT,
+} from '../errors.ts'
 import type { ConnectorErrorKind, ErrorRule } from '../errors.ts'
 
 const NOT_MYSQL = "What answers there does not speak MySQL's protocol: check host and port."
@@ -7,7 +14,7 @@ const NOT_MYSQL = "What answers there does not speak MySQL's protocol: check hos
  * Errors of both servers, by number and SQLSTATE as `1045/28000`
  * (https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html,
  * https://mariadb.com/kb/en/mariadb-error-code-reference/), and those of mysql2 by its own codes. Rules without
- * `say` keep the server's message, which names the table, the column or the place in the text.
+ * `say` keep the server's message until a session redacts it.
  */
 const MYSQL_RULES: readonly ErrorRule[] = [
   errorRule('credentials', { code: /^(1045|1698)\// }).say(
@@ -33,14 +40,20 @@ const MYSQL_RULES: readonly ErrorRule[] = [
   errorRule('missing-object', { code: /^1049\// }).say(
     'There is no such database on the server: check database.',
   ),
-  errorRule('permission', { code: /^(1142|1143|1345|1370)\// }),
+  errorRule('permission', { code: /^1370\//, fault: 'execute' }),
+  errorRule('permission', { code: /^(1142|1143|1345)\// }),
   errorRule('permission', { code: /^1227\// }).say(
     'The statement needs a right beyond reading: use a plain SELECT.',
   ),
-  errorRule('missing-object', { code: /^(1051|1054|1109|1146|1305)\// }),
+  errorRule('missing-object', { code: /^1054\//, fault: 'column' }),
+  errorRule('missing-object', { code: /^(1051|1109|1146)\//, fault: 'table' }),
+  errorRule('missing-object', { code: /^1305\//, fault: 'function' }),
   // It quotes what it could not read, which may come from a row.
   errorRule('invalid-query', { message: /^XPATH syntax error/ }).say(
     'The XPath of an XML function is no valid one.',
+  ),
+  errorRule('invalid-query', { message: /^Only constant XPATH/ }).say(
+    'An XML function takes a constant XPath only: write it as a text.',
   ),
   // A view that no longer fits what it is made of, or whose owner may no longer read it.
   errorRule('invalid-query', { code: /^(1356|1449)\// }),
@@ -102,10 +115,19 @@ const MYSQL_RULES: readonly ErrorRule[] = [
   errorRule('network', { message: /^(Connection (lost|terminated)|Can't (add new command|write))/ }).say(
     'The connection to the server was cut: check the network and whether the server restarted.',
   ),
-  // Regular expressions (1139 of MariaDB, the rest of MySQL), collations that do not meet, values of the wrong kind
+  errorRule('invalid-query', { code: /^(1064|1149)\//, fault: 'syntax' }),
+  errorRule('invalid-query', { code: /^1052\//, fault: 'ambiguous' }),
+  errorRule('invalid-query', { code: /^(1111|1056|1140|1055)\//, fault: 'grouping' }),
+  errorRule('invalid-query', { code: /^(1264|1690|1441)\//, fault: 'range' }),
+  errorRule('invalid-query', { code: /^(1292|1366|1411|1525)\//, fault: 'value' }),
+  errorRule('invalid-query', { code: /^1365\//, fault: 'division' }),
+  errorRule('invalid-query', { code: /^1242\//, fault: 'rows' }),
+  errorRule('invalid-query', { code: /^(1139|36[89]\d|370\d)\//, fault: 'pattern' }),
+  errorRule('invalid-query', { code: /^1644\/|\/45000$/, fault: 'raised' }),
+  // Collations that do not meet, values of the wrong kind
   // (4078 and 4079 of MariaDB, for an operator or a function).
   errorRule('invalid-query', {
-    code: /^(1139|1210|1235|1267|1270|1271|1292|1295|1312|1366|1411|1436|1525|1815|3[67]\d\d|3988|3995|4078|4079)\//,
+    code: /^(1210|1235|1267|1270|1271|1295|1312|1436|1815|3[67]\d\d|3988|3995|4078|4079)\//,
   }),
   errorRule('invalid-query', { code: /^1060\// }).say(
     'Two columns of a sub-query have the same name: give each a name of its own with AS.',
@@ -114,7 +136,7 @@ const MYSQL_RULES: readonly ErrorRule[] = [
   errorRule('invalid-query', { code: /^\d+\/(0A|21|22|25|42|44|54)/ }),
 ]
 
-/** What to do, added to the server's own message. */
+/** What to do, added to what is wrong. */
 const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
   permission: 'grant the account SELECT on it',
   'missing-object':
@@ -137,17 +159,19 @@ export function classifyStatementError(engine: string, thrown: unknown): Connect
 /** Classifies what mysql2 or a socket threw. */
 export function classifyMysqlError(engine: string, thrown: unknown): ConnectorError {
   if (thrown instanceof ConnectorError) return thrown
-  const { code, errno, sqlState, message } = (thrown ?? {}) as Record<string, unknown>
+  const { code, errno, sqlState, message, isRunTime } = (thrown ?? {}) as Record<string, unknown>
   // Numbers of the operating system are negative.
   const isServers = typeof errno === 'number' && errno > 0
   const key = isServers ? `${errno}/${typeof sqlState === 'string' ? sqlState : ''}` : code
-  const error = classifyError(engine, MYSQL_RULES, { code: key, message: message ?? String(thrown) })
+  const error = classifyError(engine, MYSQL_RULES, {
+    code: key,
+    message: message ?? String(thrown),
+    isRunTime,
+  })
   const advice = ADVICE[error.kind]
-  return new ConnectorError({
-    engine,
-    kind: error.kind,
-    code: isServers ? String(errno) : error.code,
-    message: advice && error.message === message ? `${error.message}: ${advice}` : error.message,
+  return amendError(error, {
     cause: thrown,
+    ...(isServers && { code: String(errno) }),
+    ...(advice !== undefined && isInEngineWords(error) && { advice }),
   })
 }

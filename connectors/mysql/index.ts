@@ -70,6 +70,9 @@ function connection(session: MysqlSession, database: string): Connection {
       ),
     findHiddenParts: tables => findHiddenParts({ database, run: probe }, tables),
     query: run,
+    async validate(statement, options) {
+      await session.validate?.(mysqlDialect.render(statement), options)
+    },
     estimates: tables => readEstimates(read, tables),
     close: () => session.close(),
   }

@@ -6,6 +6,7 @@ import {
   closedError,
   type ConnectorError,
   invalidQueryError,
+  markRunTime,
   noResponseError,
   timeoutError,
   unsendableError,
@@ -171,11 +172,13 @@ function startSession(
     }
   }
 
+  /** Runs a statement by a function that sends it and calls what it gets for each row. */
   async function run(
     statement: MysqlStatement,
     { timeoutMs, maxRows }: StatementLimits,
     signal: AbortSignal,
     taken: RunningUsage,
+    send: (heard: () => void) => Promise<Row[]>,
   ): Promise<Row[]> {
     assertReadOnly(statement)
     const receivedBefore = flow.received()
@@ -195,10 +198,7 @@ function startSession(
       const startedAt = performance.now()
       overdue = setTimeout(() => (abandoned ??= cancelRunning(undefined)), limitMs + GRACE_MS)
       flow.beginResult({ isKept: !statement.onRow })
-      const rows = await withResponseTimeout(
-        () => executePrepared(driver, line, statement, heard),
-        limitMs + NO_RESPONSE_MS,
-      )
+      const rows = await withResponseTimeout(() => send(heard), limitMs + NO_RESPONSE_MS)
       // A statement that is ended within sleep() or benchmark() gives a row, as if nothing had happened.
       if (abandoned || performance.now() - startedAt >= limitMs) throw timeoutError(ENGINE, 'ETIMEDOUT')
       return rows.slice(0, maxRows)
@@ -223,10 +223,14 @@ function startSession(
     clearTimeout(late)
   }
 
-  const session = makeSession({
+  const session = makeSession<MysqlStatement>({
     engine: ENGINE,
     classify: thrown => classifyMysqlError(ENGINE, thrown),
-    runStatement: run,
+    runStatement: (statement, ...rest) =>
+      run(statement, ...rest, heard => executePrepared(driver, line, statement, heard)),
+    async validateStatement(statement, ...rest) {
+      await run(statement, ...rest, () => prepareOnly(line, statement))
+    },
     end,
     onStatement,
   })
@@ -266,7 +270,10 @@ function executePrepared(
     const running = client.execute({ sql: text, values: bound, rowsAsArray: true })
     // Only the connection itself emits that it broke.
     client.once('error', reject)
-    running.on('error', reject)
+    // Once it was prepared, the server knows all names of its text.
+    running.on('error', error =>
+      reject(('statement' in running && running.statement ? markRunTime(error) : error) as Error),
+    )
     running.on('fields', (fields: MysqlField[] | undefined) => (read = fields && rowReader(fields)))
     running.on('result', found => {
       heard()
@@ -284,6 +291,22 @@ function executePrepared(
       if (failure !== undefined) reject(failure as Error)
       else if (!read) reject(invalidQueryError(ENGINE, 'The statement gives no rows: use a plain SELECT.'))
       else resolve(kept)
+    })
+  })
+}
+
+/**
+ * Has the server prepare a statement, which resolves names and types, and forget it again. Neither server optimizes it
+ * before it is executed, and so evaluates no constant and no sub-query.
+ */
+function prepareOnly({ client }: MysqlLink, { text }: MysqlStatement): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    client.once('error', reject)
+    client.prepare(text, error => {
+      client.off('error', reject)
+      if (error) return reject(error as Error)
+      client.unprepare(text)
+      resolve([])
     })
   })
 }

@@ -1,12 +1,11 @@
-import { classifyError, errorRule, OVER_TIME_HINT, rewordError } from '../errors.ts'
+import { amendError, classifyError, errorRule, isInEngineWords, OVER_TIME_HINT } from '../errors.ts'
 import type { ConnectorError, ConnectorErrorKind, ErrorRule } from '../errors.ts'
 
 const NOT_POSTGRESQL = "What answers there does not speak PostgreSQL's protocol: check host and port."
 
 /**
  * PostgreSQL's errors by SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). Rules
- * without `say` keep the server's own message, which names the table, the column or the place in the text. What
- * this side threw has the code '': only there is the message matched alone, since the server's contain customers' names.
+ * without `say` keep the server's own message until a session redacts it. What this side threw has the code '': only there is the message matched alone, since the server's contain customers' names.
  */
 const POSTGRESQL_RULES: readonly ErrorRule[] = [
   errorRule('credentials', { code: '28000', message: /pg_hba/ }).say(
@@ -24,7 +23,9 @@ const POSTGRESQL_RULES: readonly ErrorRule[] = [
   errorRule('missing-object', { code: '3D000' }).say(
     'There is no such database on the server: check database.',
   ),
-  errorRule('missing-object', { code: /^(42P01|42703|3F000)$/ }),
+  errorRule('missing-object', { code: '42703', fault: 'column' }),
+  errorRule('missing-object', { code: '42P01', fault: 'table' }),
+  errorRule('missing-object', { code: '3F000' }),
   errorRule('permission', { code: '42501' }),
   errorRule('invalid-query', { code: '25006' }).say(
     'The statement writes, and sessions here only read: use a SELECT.',
@@ -53,13 +54,28 @@ const POSTGRESQL_RULES: readonly ErrorRule[] = [
   errorRule('other', { code: '55000', message: /accepting connections/ }).say(
     'The database takes no connections: check database, or ask its owner.',
   ),
+  errorRule('invalid-query', { code: '55000', message: /has not been populated/ }).say(
+    'A materialized view that the SQL reads has not been populated: refresh it.',
+  ),
   errorRule('invalid-query', {
     code: '0A000',
     message: /nondeterministic collation.*regular expression/,
   }).say(
     'The collation of the column is nondeterministic, and PostgreSQL has no regular expressions for it: run a discovery of the source, after which REGEX matches by the default collation; in SQL of your own write collate "default".',
   ),
-  // Text that is no value of its type, division by zero; bad SQL; more than the server's limits; a materialized view
+  errorRule('invalid-query', { code: '42601', fault: 'syntax' }),
+  errorRule('invalid-query', { code: '42883', fault: 'function' }),
+  errorRule('invalid-query', { code: '42704', fault: 'object' }),
+  errorRule('invalid-query', { code: /^(42702|42725|42P0[89])$/, fault: 'ambiguous' }),
+  errorRule('invalid-query', { code: /^(42804|42846|42P18|42P2[12])$/, fault: 'type' }),
+  errorRule('invalid-query', { code: /^(42803|42P20)$/, fault: 'grouping' }),
+  errorRule('invalid-query', { code: /^22(P02|P03|007|018)$/, fault: 'value' }),
+  errorRule('invalid-query', { code: /^22(003|008|015)$/, fault: 'range' }),
+  errorRule('invalid-query', { code: '22012', fault: 'division' }),
+  errorRule('invalid-query', { code: '2201B', fault: 'pattern' }),
+  errorRule('invalid-query', { code: '21000', fault: 'rows' }),
+  errorRule('invalid-query', { code: 'P0001', fault: 'raised' }),
+  // Other values and bad SQL; more than the server's limits; a materialized view
   // that was never filled; a function that raised.
   errorRule('invalid-query', { code: /^(0A|21|22|25|42|54|55|P0|38|39|HV)/ }),
   errorRule('tls', { code: '', message: /does not support SSL/ }).say(
@@ -82,7 +98,7 @@ const POSTGRESQL_RULES: readonly ErrorRule[] = [
   ),
 ]
 
-/** What to do, added to the server's own message. */
+/** What to do, added to what is wrong. */
 const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
   permission: 'grant the role USAGE on the schema and SELECT on the table',
   'missing-object': 'run a discovery if it was renamed or dropped',
@@ -99,7 +115,5 @@ export function classifyPostgresqlError(
 ): ConnectorError {
   const error = classifyError(engine, [...rules, ...POSTGRESQL_RULES], thrown)
   const advice = ADVICE[error.kind]
-  const { message } = (thrown ?? {}) as { message?: string }
-  if (error === thrown || !advice || error.message !== message) return error
-  return rewordError(error, `${message}: ${advice}`)
+  return error === thrown || !advice || !isInEngineWords(error) ? error : amendError(error, { advice })
 }

@@ -95,6 +95,10 @@ function connection(session: EngineSession<PostgresqlStatement>, database: strin
       toViewDefinitions(await readUntil(signal)(viewsQuery), database),
     findPartitions: tables => readPartitions(readUntil(), database, tables),
     query: (statement, { timeoutMs, maxRows, signal }) => run(statement, { timeoutMs, maxRows, signal }),
+    async validate(statement, options) {
+      const { text, values } = postgresqlDialect.render(statement)
+      await session.validate?.(prepareStatement(profile.engine, text, values), options)
+    },
     estimates: tables => readEstimates(readUntil(), database, tables),
     close: () => session.close(),
   }

@@ -258,7 +258,16 @@ function startSession(
     clearTimeout(late)
   }
 
-  return makeSession({ engine, classify, runStatement: execute, end, onStatement })
+  return makeSession({
+    engine,
+    classify,
+    runStatement: execute,
+    async validateStatement(statement, ...rest) {
+      await execute(statement.parsedOnly(), ...rest)
+    },
+    end,
+    onStatement,
+  })
 }
 
 export interface StatementOptions {

@@ -1,5 +1,6 @@
 import type { Submittable } from 'pg'
 import type { Row } from '../connector.ts'
+import { markRunTime } from '../errors.ts'
 import { makeRowReader } from '../row-reader.ts'
 import { assertResultFits } from '../session.ts'
 import { findParser, type BoundValue } from './values.ts'
@@ -11,8 +12,11 @@ interface PgConnection {
   bind(message: { values: (string | Buffer | null)[] }): void
   describe(message: { type: 'P'; name: string }): void
   execute(message: { rows: number }): void
+  close(message: { type: 'S'; name: string }): void
   sync(): void
   sendCopyFail(message: string): void
+  once(event: 'parseComplete', listener: () => void): void
+  off(event: 'parseComplete', listener: () => void): void
 }
 
 interface PgField {
@@ -31,9 +35,10 @@ export class PostgresqlStatement implements Submittable {
   received = 0
   /** Called for each of them. */
   onReceived: () => void = () => {}
-  readonly #text: string
+  readonly text: string
   readonly #values: readonly BoundValue[]
   readonly #maxRows: number
+  readonly #isParsedOnly: boolean
   readonly #found: Row[] = []
   readonly #onRow: (row: Row) => void
   readonly #resolve: (rows: Row[]) => void
@@ -43,15 +48,27 @@ export class PostgresqlStatement implements Submittable {
   #size = 0
   #readRow = makeRowReader<string>([])
   #failure: unknown
+  #wire: PgConnection | undefined
+  #isParsed = false
+  readonly #noteParsed = () => void (this.#isParsed = true)
 
   /**
    * @param maxRows 0 means all
    * @param take gets each row as it arrives; without it they are kept, and are what `rows` resolves to
+   * @param isParsedOnly whether it ends after Parse, which resolves names and types: only Bind plans a statement, and runs
+   *   functions that claim to be immutable
    */
-  constructor(text: string, values: readonly BoundValue[], maxRows = 0, take?: (row: Row) => void) {
-    this.#text = text
+  constructor(
+    text: string,
+    values: readonly BoundValue[],
+    maxRows = 0,
+    take?: (row: Row) => void,
+    isParsedOnly = false,
+  ) {
+    this.text = text
     this.#values = values
     this.#maxRows = maxRows
+    this.#isParsedOnly = isParsedOnly
     this.isKept = take === undefined
     this.#onRow = take ?? (row => void this.#found.push(row))
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
@@ -60,15 +77,25 @@ export class PostgresqlStatement implements Submittable {
     this.#reject = reject
   }
 
+  /** The same statement, to be parsed and not run. */
+  parsedOnly(): PostgresqlStatement {
+    return new PostgresqlStatement(this.text, this.#values, 0, undefined, true)
+  }
+
   submit(connection: unknown): null {
     const wire = connection as PgConnection
+    this.#wire = wire
+    wire.once('parseComplete', this.#noteParsed)
     const values = this.#values
     wire.stream.cork?.()
     try {
-      wire.parse({ text: this.#text, types: values.map(value => value.oid) })
-      wire.bind({ values: values.map(value => value.wire) })
-      wire.describe({ type: 'P', name: '' })
-      wire.execute({ rows: this.#maxRows })
+      wire.parse({ text: this.text, types: values.map(value => value.oid) })
+      if (this.#isParsedOnly) wire.close({ type: 'S', name: '' })
+      else {
+        wire.bind({ values: values.map(value => value.wire) })
+        wire.describe({ type: 'P', name: '' })
+        wire.execute({ rows: this.#maxRows })
+      }
       wire.sync()
     } finally {
       wire.stream.uncork?.()
@@ -95,12 +122,14 @@ export class PostgresqlStatement implements Submittable {
   }
 
   handleReadyForQuery(): void {
+    this.#wire?.off('parseComplete', this.#noteParsed)
     if (this.#failure === undefined) this.#resolve(this.#found)
     else this.#reject(this.#failure)
   }
 
   handleError(error: unknown): void {
-    this.#reject(error)
+    this.#wire?.off('parseComplete', this.#noteParsed)
+    this.#reject(this.#isParsed ? markRunTime(error) : error)
   }
 
   handleCopyInResponse(connection: unknown): void {

@@ -46,6 +46,7 @@ export const REDSHIFT_RULES: readonly ErrorRule[] = [
   errorRule('missing-object', {
     code: UNSPECIFIC_SQLSTATE,
     message: /EntityNotFoundException|external (table|schema|database) .*not found/i,
+    fault: 'table',
   }),
   errorRule('other', { code: UNSPECIFIC_SQLSTATE, message: /spectrum|S3 query exception/i }).say(
     'Reading the files of the external table failed: check that they have the format and columns of the table.',
@@ -57,10 +58,13 @@ export const REDSHIFT_RULES: readonly ErrorRule[] = [
     'The statement needed more memory than its queue gives: check fewer columns at once.',
   ),
   // Functions of the leader node beside tables of the compute nodes.
-  errorRule('invalid-query', { message: /not supported on Redshift tables/i }),
+  errorRule('invalid-query', { message: /not supported on Redshift tables/i }).say(
+    'The SQL has a function or a type that only the leader node has, which is not supported on tables: leave it out.',
+  ),
+  errorRule('invalid-query', { code: 'XX000', message: /divide by zero/i, fault: 'division' }),
   errorRule('invalid-query', {
     code: 'XX000',
-    message:
-      /invalid (digit|exponent|operation|json|input)|overflow|out of range|divide by zero|length exceeds/i,
+    fault: 'value',
+    message: /invalid (digit|exponent|operation|json|input)|overflow|out of range|length exceeds/i,
   }),
 ]

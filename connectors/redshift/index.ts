@@ -77,14 +77,12 @@ export const redshift: Connector<RedshiftConfig> = {
 }
 
 function connection(session: EngineSession<PostgresqlStatement>, database: string): Connection {
-  const run = async (statement: Sql, options: QueryOptions): Promise<Row[]> => {
+  const prepare = (statement: Sql, maxRows?: number) => {
     const { text, values } = redshiftDialect.render(statement)
-    const prepared = prepareStatement(profile.engine, text, values, {
-      maxRows: options.maxRows,
-      encode: encodeForRedshift,
-    })
-    return session.run(prepared, options)
+    return prepareStatement(profile.engine, text, values, { maxRows, encode: encodeForRedshift })
   }
+  const run = async (statement: Sql, options: QueryOptions): Promise<Row[]> =>
+    session.run(prepare(statement, options.maxRows), options)
   const readUntil = (signal?: AbortSignal) => (statement: Sql) =>
     run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, signal })
   return {
@@ -95,6 +93,9 @@ function connection(session: EngineSession<PostgresqlStatement>, database: strin
     findHiddenParts: tables =>
       findHiddenParts(statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }), database, tables),
     query: run,
+    async validate(statement, options) {
+      await session.validate?.(prepare(statement), options)
+    },
     estimates: tables => readEstimates(readUntil(), database, tables),
     close: () => session.close(),
   }

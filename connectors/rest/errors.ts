@@ -1,4 +1,4 @@
-import { classifyError, ConnectorError, errorRule, type ErrorRule } from '../errors.ts'
+import { amendError, classifyError, ConnectorError, errorRule, type ErrorRule } from '../errors.ts'
 
 /** A reply that is no success. `code` is the vendor's own, or `HTTP_<status>` where it gives none. */
 export class RestFailure extends Error {
@@ -36,9 +36,9 @@ export function classifyRestError(
 ): ConnectorError {
   const error = classifyError(engine, [...rules, ...STATUS_RULES], thrown)
   if (error.kind !== 'other' || !(thrown instanceof RestFailure)) return error
-  const { code, message } = error
+  const { message } = error
   const { kind } = classifyError(engine, STATUS_RULES, { code: `HTTP_${thrown.status}`, message })
-  return kind === 'other' ? error : new ConnectorError({ kind, code, engine, message, cause: thrown })
+  return kind === 'other' ? error : amendError(error, { kind })
 }
 
 /**

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Row } from '../connector.ts'
 import { rejectOnAbort } from '../dial.ts'
 import { timeoutError } from '../errors.ts'
-import { makeSession, type EngineSession, type SessionBackend, type StatementLimits } from '../session.ts'
+import { makeSession } from '../session.ts'
+import type { EngineSession, RunningUsage, SessionBackend, StatementLimits } from '../session.ts'
 import type { RestClient } from './http.ts'
 import { isTransportFailure } from './errors.ts'
 
@@ -83,22 +84,32 @@ export async function sendWithRetries<Reply>(
   return send(pausesMs.length)
 }
 
-/** Makes a session of statements that a service runs; the bytes of the replies count as a statement's. */
+/**
+ * Makes a session of statements that a service runs; the bytes of the replies count as a statement's.
+ * @param validate has the service resolve the names and types of a statement without running it
+ */
 export function makeRestSession<Statement>(
   http: Pick<RestClient, 'received' | 'close'>,
   backend: Pick<SessionBackend<Statement>, 'engine' | 'classify' | 'onStatement'>,
   run: (statement: Statement, limits: StatementLimits, signal: AbortSignal) => Promise<Row[]>,
+  validate?: (statement: Statement, limits: StatementLimits, signal: AbortSignal) => Promise<unknown>,
 ): EngineSession<Statement> {
+  const counted = async <Result>(taken: RunningUsage, send: () => Promise<Result>): Promise<Result> => {
+    const before = http.received()
+    try {
+      return await send()
+    } finally {
+      taken.bytes = http.received() - before
+    }
+  }
   return makeSession({
     ...backend,
-    async runStatement(statement, limits, signal, taken) {
-      const before = http.received()
-      try {
-        return await run(statement, limits, signal)
-      } finally {
-        taken.bytes = http.received() - before
-      }
-    },
+    runStatement: (statement, limits, signal, taken) => counted(taken, () => run(statement, limits, signal)),
+    ...(validate && {
+      async validateStatement(statement, limits, signal, taken) {
+        await counted(taken, () => validate(statement, limits, signal))
+      },
+    }),
     end: async () => http.close(),
   })
 }

@@ -1,10 +1,11 @@
-import { ConnectorError, errorRule, rewordError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
+import { amendError, ConnectorError, errorRule, isInEngineWords, rewordError } from '../errors.ts'
+import type { ConnectorErrorKind, ErrorRule } from '../errors.ts'
 import { classifyRestError } from '../rest/errors.ts'
 import type { SnowflakeConfig } from './config.ts'
 
 /**
- * Snowflake's errors by its own codes, six digits each. Rules without `say` keep its message, which names the
- * object, the column or the place in the text.
+ * Snowflake's errors by its own codes, six digits each. Rules without `say` keep its message until a session
+ * redacts it.
  */
 const RULES: readonly ErrorRule[] = [
   errorRule('credentials', { code: /^3904(20|22)$/ }).say(
@@ -40,17 +41,23 @@ const RULES: readonly ErrorRule[] = [
   errorRule('invalid-query', { code: '090030' }).say(
     "The database's catalog is too large for Snowflake to list at once: set schema, to read one schema only.",
   ),
-  errorRule('missing-object', { code: /^(002003|002043|000904)$/ }),
+  errorRule('missing-object', { code: /^(002003|002043)$/ }),
+  errorRule('missing-object', { code: '000904', fault: 'column' }),
   errorRule('permission', { code: /^0030\d\d$/ }),
   errorRule('permission', { message: /insufficient privileges/i }),
   errorRule('invalid-query', { code: /^1000(35|40)$/, message: /is not recognized/ }),
+  errorRule('invalid-query', { code: '001003', fault: 'syntax' }),
+  errorRule('invalid-query', { code: '002140', fault: 'function' }),
+  errorRule('invalid-query', { code: '100051', fault: 'division' }),
+  errorRule('invalid-query', { code: /^1000(38|39|69|71)$/, fault: 'value' }),
+  errorRule('invalid-query', { code: '100048', fault: 'pattern' }),
   // Compilation; values that cannot be read, division by zero, regular expressions; what the API does not take.
   errorRule('invalid-query', { code: /^(00[12]|0009|100|391)\d+$/ }),
   errorRule('invalid-query', { code: '000008' }).say('The text holds more than one statement: give one.'),
   errorRule('network', { code: /^(250|300)\d+$/ }),
 ]
 
-/** What to do, added to Snowflake's own message. */
+/** What to do, added to what is wrong. */
 const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
   permission: 'grant the role USAGE on the database and schema and SELECT on the table',
   'missing-object':
@@ -66,11 +73,11 @@ const TOKEN_REFUSED =
 export function makeSnowflakeClassifier(config: Pick<SnowflakeConfig, 'private_key'>) {
   return (thrown: unknown): ConnectorError => {
     const error = classifyRestError('snowflake', RULES, thrown)
-    if (error === thrown || RULES.some(({ hint }) => hint === error.message)) return error
+    if (error === thrown || !isInEngineWords(error)) return error
     if (error.kind === 'credentials')
       return rewordError(error, `${config.private_key === undefined ? TOKEN_REFUSED : KEY_REFUSED}.`)
     const advice = ADVICE[error.kind]
-    return advice ? rewordError(error, `${error.message.replace(/\.$/, '')}: ${advice}.`) : error
+    return advice ? amendError(error, { advice }) : error
   }
 }
 

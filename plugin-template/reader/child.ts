@@ -115,7 +115,7 @@ function query(text: string, values: unknown[], maxRows = Infinity): Answer {
     for (const value of values)
       size += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
     if (size > MOST_KEPT)
-      throw new Error('The statement returns more than 32 MB: select fewer or shorter values.')
+      throw new Refusal('TOO_LARGE', 'The statement returns more than 32 MB: select fewer or shorter values.')
     rows.push(values.map(toValue))
     if (rows.length >= maxRows) break
   }
@@ -128,6 +128,11 @@ function answer(request: Request): Answer {
   watchdog ??= watch()
   watchdog.begin(request.timeoutMs)
   try {
+    if (request.type === 'validate') {
+      // It resolves every name. SQLite runs a statement with its first step, and plans it without running a function.
+      prepare(request.text)
+      return NOTHING
+    }
     return query(request.text, request.values, request.maxRows)
   } finally {
     watchdog.end()

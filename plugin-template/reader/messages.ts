@@ -2,6 +2,7 @@
 export type Request =
   | { type: 'open'; path: string }
   | { type: 'query'; text: string; values: unknown[]; maxRows?: number; timeoutMs: number }
+  | { type: 'validate'; text: string; timeoutMs: number }
   | { type: 'close' }
 
 /** What a reader found. Rows are arrays, in the order of the columns. */

@@ -556,6 +556,31 @@ export const FAULTS: [string, RegExp, Make][] = [
   ['rows', /counted and added up/, withDialect({ asNumber: value => sql`nullif(${value}, 10000)` })],
   ['statements', /blamed by its kind/, failingWith(error => changed(error, { kind: 'other' }))],
   [
+    'statements',
+    /quotes what a statement has read/,
+    failingWith(error => changed(error, { message: `invalid input syntax: "alpha" (${error.code})` })),
+  ],
+  [
+    'statements',
+    /quotes what a statement has read/,
+    failingWith(error => changed(error, { cause: new Error('alpha is no integer') })),
+  ],
+  [
+    'validation',
+    /accepted is not run/,
+    withConnection(({ query }) => ({
+      validate: async statement => void (await query(statement, { timeoutMs: 300 })),
+    })),
+  ],
+  ['validation', /refused by their kind/, withConnection(() => ({ validate: async () => undefined }))],
+  [
+    'validation',
+    /without a fault is accepted/,
+    withConnection(({ validate }) => ({
+      validate: (statement, options) => validate!(sql`${statement} limit`, options),
+    })),
+  ],
+  [
     'introspection',
     /as many statements/,
     withConnection(({ introspect, query }) => ({

@@ -320,7 +320,7 @@ t.test('failures name their cause', async t => {
     )
     t.match(await message('selec 1'), /^invalid-query 001003 /)
     t.match(await message('select 1; select 2'), /^invalid-query 000008 The text holds more than one/)
-    t.match(await message('select nothing(1)'), /^invalid-query 002140 .*Unknown function/)
+    t.match(await message('select nothing(1)'), /^invalid-query 002140 There is no .*function/)
     t.match(await message(`select 'x'::number from "SHOP"."PUBLIC"."none"`), /^(missing|invalid)/)
   })
   const refusal = async (changes: object) => failure(connector.connect({ ...config, ...changes }, options))

@@ -173,7 +173,7 @@ export async function startDatabricks(t: Teardown, certificate?: CertificateKind
       if (!isOpen(statement)) return
       statement.state = 'RUNNING'
       const { statement: text, parameters, catalog, row_limit: limit = Infinity } = request
-      const written = rewrite(text, parameters, CATALOGS)
+      const written = rewriteDescribed(text, parameters)
       refuseRevoked(written)
       const setUp = ["set timezone = 'UTC'", ...(catalog === undefined ? [] : [use(catalog)])]
       statement.running = warehouse.start(written, [], setUp)
@@ -192,6 +192,14 @@ export async function startDatabricks(t: Teardown, certificate?: CertificateKind
       statement.state = 'FAILED'
       statement.failure = translated(thrown)
     }
+  }
+
+  /** DESCRIBE QUERY analyses a query and ends before it is optimized; in DuckDB it has no second word. */
+  function rewriteDescribed(text: string, parameters: StatementRequest['parameters']): string {
+    const query = /^describe query /i.exec(text)
+    return query
+      ? `describe ${rewrite(text.slice(query[0].length), parameters, CATALOGS)}`
+      : rewrite(text, parameters, CATALOGS)
   }
 
   function refuseRevoked(text: string): void {

@@ -59,6 +59,9 @@ export async function openSession(
         connection => connection.query(statement, limits),
         found => found.length,
       ),
+    ...(first.validate && {
+      validate: (statement, limits) => call(connection => connection.validate!(statement, limits)),
+    }),
     ...(first.findHiddenTables && {
       findHiddenTables: tables => call(connection => connection.findHiddenTables!(tables)),
     }),

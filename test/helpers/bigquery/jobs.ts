@@ -70,7 +70,11 @@ export class Jobs {
     const job = known?.job ?? this.#start(request)
     if (requestId !== undefined) this.#asked.set(requestId, { body, job })
     const reply = await this.#reply(job, timeoutMs, 0, Math.min(maxResults ?? FIRST_PAGE, FIRST_PAGE))
-    return { kind: 'bigquery#queryResponse', ...reply }
+    const kind = 'bigquery#queryResponse'
+    if (!request.dryRun) return { kind, ...reply }
+    // A dry run makes no job that could be asked after.
+    const jobReference = { projectId: this.#project.id, location: job.location }
+    return { kind, jobReference, jobComplete: true, totalBytesProcessed: '0' }
   }
 
   /** https://cloud.google.com/bigquery/docs/reference/rest/v2/jobs/getQueryResults */
@@ -151,7 +155,8 @@ export class Jobs {
         `set TimeZone = '${zone ?? 'America/Los_Angeles'}'`,
         ...(request.defaultDataset ? [`set search_path = '${path}'`] : []),
       ]
-      job.running = this.#warehouse.start(text, values, setUp)
+      // A dry run resolves names and types, and reads nothing.
+      job.running = this.#warehouse.start(request.dryRun ? `describe ${text}` : text, values, setUp)
       if (job.stopped) job.running.interrupt()
       result = wireResult(await job.running.result)
     }

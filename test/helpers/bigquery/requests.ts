@@ -107,6 +107,7 @@ function faultOf(value: unknown, fields: Readonly<Record<string, Rule>>): string
 /** What a query is asked with. */
 export interface QueryRequest {
   query: string
+  dryRun?: boolean
   maxResults?: number
   defaultDataset?: { datasetId: string; projectId: string }
   timeoutMs?: number
