@@ -55,13 +55,22 @@ export type Measure = Sql | SubqueryMeasure
  */
 export type Rollup = 'count' | 'sum' | 'min' | 'max' | 'mean' | 'distinct' | 'repeated'
 
-/** A statement by which the engine validates a config. */
-export interface EngineValidation {
-  /** Must run: if the engine rejects it, its message says what is wrong with the config. */
+/** A statement of the type's own that the engine runs, with none of a user's SQL in it. */
+export interface SelectValidation {
+  /** Must run: if the engine rejects it, the config is wrong. */
   select: Sql
   /** Returns a sentence that names what is wrong, or null. */
   validateRows?(rows: readonly Row[]): string | null
 }
+
+/** A statement with a user's SQL in it, which the engine neither runs nor plans. */
+export interface AcceptValidation {
+  /** Must be accepted: its names and types are resolved. Skipped where the engine cannot do that alone. */
+  accepts: Sql
+}
+
+/** A statement by which the engine validates a config. */
+export type EngineValidation = SelectValidation | AcceptValidation
 
 /** Common to all check types. Declare `Config` with `type`: an interface does not fit the registry. */
 interface CheckBase<Config> {
@@ -78,7 +87,7 @@ interface CheckBase<Config> {
   needs?: readonly Capability[]
   /** It counts NULL in its own way, so `treat_null_as_valid` does not affect it. */
   ignoresNullPolicy?: true
-  /** The SQL is written by the user: it never shares a statement, and its errors are redacted. */
+  /** The SQL is written by the user: it never shares a statement. */
   userSql?: true
   /** It never shares a statement, because it reads another table too. */
   ownStatement?: true

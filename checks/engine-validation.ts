@@ -1,21 +1,39 @@
-import type { Row } from '../connectors/connector.ts'
+import type { Connection, Row } from '../connectors/connector.ts'
 import type { Sql } from '../connectors/sql.ts'
 import type { CheckContext, CheckType, EngineValidation } from './check.ts'
 import { problemFromThrown } from './plan.ts'
 
+/** How a check is validated: statements of the type's own run, and those with a user's SQL in them do not. */
+export interface ValidationSession {
+  run(select: Sql): Promise<readonly Row[]>
+  /** Absent where the engine has nothing of the kind. */
+  validate?(statement: Sql): Promise<void>
+}
+
+/** A validation session on a connection, each of whose statements has so many milliseconds. */
+export function validationSession(
+  connection: Pick<Connection, 'query' | 'validate'>,
+  timeoutMs: number,
+): ValidationSession {
+  return {
+    run: select => connection.query(select, { timeoutMs }),
+    ...(connection.validate && { validate: statement => connection.validate!(statement, { timeoutMs }) }),
+  }
+}
+
 /**
  * Validates a check on the engine: runs the type's `engineValidations` until one fails.
- * @param context from `contextOf`
- * @param run sends one statement
- * @returns a sentence that names what is wrong, or null
- * @throws what `run` throws; if a ConnectorError blames the check, its message says what is wrong
+ * @param context from `buildCheckContext`
+ * @returns a sentence that names what is wrong; null if nothing is; undefined if the engine could not be asked everything,
+ *   because it accepts no statement without running it
+ * @throws what the session throws; if a ConnectorError blames the check, its message says what is wrong
  */
 export async function validateOnEngine(
   type: CheckType,
   context: CheckContext,
-  run: (select: Sql) => Promise<readonly Row[]>,
-): Promise<string | null> {
-  // An exception of the type itself is a problem of the check; exceptions of `run` are for the caller.
+  session: ValidationSession,
+): Promise<string | null | undefined> {
+  // An exception of the type itself is a problem of the check; those of the session are for the caller.
   const messageOf = (thrown: unknown) => problemFromThrown(type, thrown).message
   let validations: readonly EngineValidation[]
   try {
@@ -23,8 +41,14 @@ export async function validateOnEngine(
   } catch (thrown) {
     return messageOf(thrown)
   }
+  let isUnanswered = false
   for (const validation of validations) {
-    const rows = await run(validation.select)
+    if ('accepts' in validation) {
+      if (session.validate) await session.validate(validation.accepts)
+      else isUnanswered = true
+      continue
+    }
+    const rows = await session.run(validation.select)
     try {
       const sentence = validation.validateRows?.(rows) ?? null
       if (sentence !== null) return sentence
@@ -32,5 +56,5 @@ export async function validateOnEngine(
       return messageOf(thrown)
     }
   }
-  return null
+  return isUnanswered ? undefined : null
 }

@@ -1,11 +1,10 @@
-import type { Connection, Row } from '../connectors/connector.ts'
+import type { Connection, QueryOptions, Row } from '../connectors/connector.ts'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../connectors/errors.ts'
 import type { TableInfo } from '../connectors/catalog.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
 import type { Check, CheckOutcome } from './check.ts'
 import { readOutcome } from './outcomes.ts'
 import { planChecks, type Engine, type PlannedCheck } from './plan.ts'
-import { redactError } from './redact.ts'
 import { validateOnEngine } from './engine-validation.ts'
 import { takeSamples } from './samples.ts'
 import { partitionChecks, writeStatement, type ScanPart } from './statement.ts'
@@ -54,7 +53,7 @@ export interface ExplainedStatement {
  * @throws ConnectorError when the connection is to blame, and no check's numbers are then returned
  */
 export async function scan(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<Connection, 'query' | 'validate'>,
   engine: Engine,
   table: TableInfo,
   checks: readonly Check[],
@@ -105,12 +104,14 @@ interface ScanSession {
   engine: Engine
   isValidated: boolean
   run(statement: Sql): Promise<Row[]>
+  /** Has the engine accept a statement that is not run, where it can. */
+  validate?(statement: Sql): Promise<void>
   now(): number
   count(): number
 }
 
 function openSession(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<Connection, 'query' | 'validate'>,
   engine: Engine,
   { timeoutMs, signal, isValidated = false }: ScanOptions,
   now: () => number,
@@ -119,26 +120,32 @@ function openSession(
   // Changing the limit may cost a statement, so it changes at most ten times.
   const step = Math.ceil(timeoutMs / 10)
   let statements = 0
+
+  async function send<Result>(ask: (limits: QueryOptions) => Promise<Result>): Promise<Result> {
+    signal?.throwIfAborted()
+    const left = Math.min(timeoutMs, Math.ceil((deadline - now()) / step) * step)
+    if (left <= 0) throw timeoutError(engine, timeoutMs)
+    statements += 1
+    try {
+      return await ask({ timeoutMs: left, signal })
+    } catch (thrown) {
+      // A cancelled statement is not the fault of its checks.
+      signal?.throwIfAborted()
+      throw thrown
+    }
+  }
+
   return {
     engine,
     isValidated,
     now,
     count: () => statements,
-    async run(statement) {
-      signal?.throwIfAborted()
-      const left = Math.min(timeoutMs, Math.ceil((deadline - now()) / step) * step)
-      if (left <= 0) throw timeoutError(engine, timeoutMs)
-      statements += 1
-      // No `maxRows`: every statement limits its own rows, and PostgreSQL gives up parallel workers for one
-      // that is fetched up to a number of rows.
-      try {
-        return await connection.query(statement, { timeoutMs: left, signal })
-      } catch (thrown) {
-        // A cancelled statement is not the fault of its checks.
-        signal?.throwIfAborted()
-        throw thrown
-      }
-    },
+    // No `maxRows`: every statement limits its own rows, and PostgreSQL gives up parallel workers for one
+    // that is fetched up to a number of rows.
+    run: statement => send(limits => connection.query(statement, limits)),
+    ...(connection.validate && {
+      validate: statement => send(limits => connection.validate!(statement, limits)),
+    }),
   }
 }
 
@@ -171,13 +178,12 @@ async function validateUserSql(
   const startedAt = session.now()
   const took = () => Math.round(session.now() - startedAt)
   try {
-    const message = await validateOnEngine(only.check.type, only.context, session.run)
-    if (message === null) return undefined
+    const message = await validateOnEngine(only.check.type, only.context, session)
+    if (typeof message !== 'string') return undefined
     return { id: only.check.id, status: 'error', kind: 'invalid-check', message, durationMs: took() }
   } catch (thrown) {
     const error = requireCheckError(thrown)
     await blamesWholePart(error, part, table, session)
-    // A validation reads no rows, so its error can only quote the user's own text.
     const { kind, message } = error
     return { id: only.check.id, status: 'error', kind, message, durationMs: took() }
   }
@@ -230,8 +236,7 @@ async function blamesWholePart(
     await session.run(sql`select 1 from ${session.engine.dialect.table(table)} where 1 = 0`)
     return isOne
   } catch (thrown) {
-    const hasUserSql = part.checks.some(({ check }) => check.type.userSql === true)
-    if (requireCheckError(thrown).kind === 'other') throw redactError(error, hasUserSql)
+    if (requireCheckError(thrown).kind === 'other') throw error
     return true
   }
 }
@@ -261,11 +266,14 @@ async function bisectPart(
   return [...outcomes, ...(await dig(second, secondResult))]
 }
 
-function failedOutcome(error: ConnectorError, durationMs: number) {
-  return ({ check }: PlannedCheck): CheckOutcome => {
-    const { kind, message } = redactError(error, check.type.userSql === true)
-    return { id: check.id, status: 'error', kind, message, durationMs }
-  }
+function failedOutcome({ kind, message }: ConnectorError, durationMs: number) {
+  return ({ check }: PlannedCheck): CheckOutcome => ({
+    id: check.id,
+    status: 'error',
+    kind,
+    message,
+    durationMs,
+  })
 }
 
 function withWarnings(outcome: CheckOutcome, { check, context }: PlannedCheck): CheckOutcome {

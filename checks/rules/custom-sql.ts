@@ -18,21 +18,20 @@ function parseConfig(context: CheckContext<CustomSqlConfig>): CustomSql {
 }
 
 /**
- * Makes the engine resolve every name and type of the text without reading a row. `false` comes first, so that
- * PostgreSQL does not evaluate constant parts of an expression; for a SELECT it may, as it does in every scan. The
- * aliases of this statement are visible to the text, so they are names that no table has: a missing column must not
+ * Makes the engine resolve every name and type of the text, and nothing more: a text that was run, or only planned, could
+ * have the engine raise what it read. The aliases of this statement are visible to the text, so they are names that no table has: a missing column must not
  * resolve to one of them.
  */
 function validateNames(custom: CustomSql, { from, dialect }: CheckContext): EngineValidation {
   const text = renderCustomSql(custom, dialect)
   if (custom.form === 'expression')
-    return { select: sql`select 1 as tidemark_probe from ${from} where 1 = 0 and (${text})` }
+    return { accepts: sql`select 1 as tidemark_probe from ${from} where 1 = 0 and (${text})` }
   // In this position its columns may share a name.
   if (dialect.needsUniqueColumnNames && custom.countingPieces)
     return {
-      select: sql`select 1 as tidemark_probe from (select 1 as tidemark_probe) tidemark_probe where 1 = 0 and exists (${text})`,
+      accepts: sql`select 1 as tidemark_probe from (select 1 as tidemark_probe) tidemark_probe where 1 = 0 and exists (${text})`,
     }
-  return { select: sql`select 1 as x from (${text}) q where 1 = 0` }
+  return { accepts: sql`select 1 as x from (${text}) q where 1 = 0` }
 }
 
 /**

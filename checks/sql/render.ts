@@ -1,6 +1,6 @@
 import type { Dialect } from '../../connectors/dialect.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
-import type { EngineValidation } from '../check.ts'
+import type { SelectValidation } from '../check.ts'
 import type { CustomSql } from './custom-sql.ts'
 
 /**
@@ -34,7 +34,7 @@ export function validateVolatility(
   { calls }: CustomSql,
   dialect: Dialect,
   field: string,
-): EngineValidation[] {
+): SelectValidation[] {
   if (!dialect.volatileFunctions || calls.length === 0) return []
   return [
     {

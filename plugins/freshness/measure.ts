@@ -1,4 +1,3 @@
-import { redactError } from '../../checks/redact.ts'
 import { tablePath, type TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Value } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
@@ -20,8 +19,6 @@ export interface MeasureTarget {
   unchanged?: Date
   /** Read alone and last, so that other tables do not wait for it. */
   isSlow?: boolean
-  /** Whether `value` is a user's SQL. The engine's errors about it may quote any row and are redacted. */
-  isOwnSql?: boolean
 }
 
 /** The reading of a table; `at` is on the clock of `now`. */
@@ -157,9 +154,7 @@ function makeReadSession(
     async read(targets) {
       statements += 1
       const from = now()
-      const [row = {}] = await connection
-        .query(newestSelect(dialect, targets), { timeoutMs })
-        .catch(redactThrown(targets))
+      const [row = {}] = await connection.query(newestSelect(dialect, targets), { timeoutMs })
       const at = now()
       const isSlow = targets.length === 1 && at - from > SLOW_SHARE * timeoutMs
       return new Map(
@@ -169,14 +164,6 @@ function makeReadSession(
         ]),
       )
     },
-  }
-}
-
-/** Redacts engine errors, which may quote a value. */
-function redactThrown(targets: readonly MeasureTarget[]): (thrown: unknown) => never {
-  return thrown => {
-    const isOwnSql = targets.some(target => target.isOwnSql)
-    throw thrown instanceof ConnectorError ? redactError(thrown, isOwnSql) : thrown
   }
 }
 

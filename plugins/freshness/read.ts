@@ -85,7 +85,6 @@ function targetOf(
     value,
     isStored: watched.kind === 'table',
     isSlow: watched.isSlow,
-    isOwnSql: expression !== undefined,
     unchanged: (watched.readZone === zone && keepsVerdict(watched, now) && watched.modifiedAt) || undefined,
   }
 }

@@ -135,6 +135,8 @@ async function byField(field: string, finding: Promise<Table>): Promise<Table> {
   }
 }
 
+const ENGINE_LIMITS = { timeoutMs: 5_000 }
+
 /** Whether the engine compares the columns, such as uuid with text; without a session the first check shows it. */
 async function askEngine(
   catalog: CatalogApi,
@@ -149,7 +151,11 @@ async function askEngine(
     { table: catalog.tableInfo(child), column: body.child_column_name },
     { parent: catalog.tableInfo(parent), parentColumn: body.parent_column_name },
   )
-  const ask = (connection: Connection) => connection.query(question, { timeoutMs: 5_000 })
+  // Views of the customer would be planned, which may run their functions, where it can be helped.
+  const ask = async (connection: Connection) => {
+    if (connection.validate) await connection.validate(question, ENGINE_LIMITS)
+    else await connection.query(question, ENGINE_LIMITS)
+  }
   try {
     if (asked === true) await catalog.withConnection(source, ask, { purpose: 'dry_run' })
     else await asked(ask)

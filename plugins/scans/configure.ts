@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import type { CheckType } from '../../checks/check.ts'
 import { buildCheckContext } from '../../checks/plan.ts'
-import { validateOnEngine } from '../../checks/engine-validation.ts'
+import { validateOnEngine, validationSession } from '../../checks/engine-validation.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
@@ -83,8 +83,8 @@ async function typeRefusal(
 }
 
 /**
- * What the engine has against it, by the type's own questions, or null. Without a connection it is found out at the
- * check: undefined.
+ * What the engine has against it, by the type's own questions, or null. Without a connection, or where the engine cannot
+ * tell without running the SQL, it is found out at the check: undefined.
  */
 async function askEngine(
   server: Server,
@@ -97,9 +97,10 @@ async function askEngine(
   const { catalog } = server.plugins
   const connector = catalog.connectorOf(source)
   const context = buildCheckContext(connector, catalog.tableInfo(table), check)
-  const options = { timeoutMs: ENGINE_TIMEOUT_MS }
   const question = (connection: Connection) =>
-    validateOnEngine(check.type, context, select => connection.query(select, options)).catch(refusalMessage)
+    validateOnEngine(check.type, context, validationSession(connection, ENGINE_TIMEOUT_MS)).catch(
+      refusalMessage,
+    )
   try {
     if (asked !== true) return await asked(question)
     return await catalog.withConnection(source, question, {

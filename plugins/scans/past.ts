@@ -1,6 +1,5 @@
 import type { Server } from '@hapi/hapi'
 import type { CheckOutcome } from '../../checks/check.ts'
-import { redactError } from '../../checks/redact.ts'
 import { measureHistory, timestampColumn, type HistoryPoint } from '../../checks/history.ts'
 import { explainScan } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
@@ -63,7 +62,7 @@ async function computeHistory(
     }
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    return { message: redactError(error, false).message, isFinal: false }
+    return { message: error.message, isFinal: false }
   }
 }
 

@@ -134,11 +134,11 @@ export async function assertExpression(
   }
 }
 
-/** Lets the engine resolve every name and type, and MAX, without reading a row. */
+/** Lets the engine resolve every name and type, and MAX, where it can without running or planning the expression. */
 async function typeError(connection: Connection, dialect: Dialect, table: TableRef, expression: CustomSql) {
   const statement = sql`select max(${renderCustomSql(expression, dialect)}) as newest from ${dialect.table(table)} where 1 = 0`
   try {
-    await connection.query(statement, { timeoutMs: VALIDATION_TIMEOUT_MS })
+    await connection.validate?.(statement, { timeoutMs: VALIDATION_TIMEOUT_MS })
     return null
   } catch (thrown) {
     if (thrown instanceof ConnectorError && REJECTED_KINDS.has(thrown.kind)) return thrown.message

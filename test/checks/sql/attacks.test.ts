@@ -7,7 +7,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Check, CheckOutcome } from '../../../checks/check.ts'
 import { buildCheckContext } from '../../../checks/plan.ts'
-import { validateOnEngine } from '../../../checks/engine-validation.ts'
+import { validateOnEngine, validationSession } from '../../../checks/engine-validation.ts'
 import { scan } from '../../../checks/scan.ts'
 import { checkCustomSql } from '../../../checks/sql/custom-sql.ts'
 import type { TableInfo, TableRef } from '../../../connectors/catalog.ts'
@@ -80,9 +80,9 @@ async function attack(world: World, rule: Check, timeoutMs = ENOUGH_MS): Promise
 }
 
 /** What the engine says of a check when it is made: a sentence, null, or an error that is thrown. */
-function asked({ connector, connection, table }: World, rule: Check): Promise<string | null> {
+function asked({ connector, connection, table }: World, rule: Check) {
   const context = buildCheckContext(connector, table, rule)
-  return validateOnEngine(rule.type, context, select => connection.query(select, { timeoutMs: ENOUGH_MS }))
+  return validateOnEngine(rule.type, context, validationSession(connection, ENOUGH_MS))
 }
 
 const customSql = (text: string) => check('CUSTOM_SQL', undefined, { sql_expression: filled(text) })

@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import mysql2 from 'mysql2/promise'
 import t, { type Test } from 'tap'
 import { buildCheckContext } from '../../../checks/plan.ts'
-import { validateOnEngine } from '../../../checks/engine-validation.ts'
+import { validateOnEngine, validationSession } from '../../../checks/engine-validation.ts'
 import { scan } from '../../../checks/scan.ts'
 import { checkCustomSql, parseCustomSql } from '../../../checks/sql/custom-sql.ts'
 import { renderCustomSql } from '../../../checks/sql/render.ts'
@@ -162,9 +162,8 @@ async function missesColumns(t: Test, { connector, connection, table }: World): 
   for (const name of ['x', 'y', 'q']) {
     for (const text of [`${name} > 0`, `select id, status from t where ${name} > 0`]) {
       const rule = check('CUSTOM_SQL', undefined, { sql_expression: text })
-      const question = validateOnEngine(rule.type, buildCheckContext(connector, table, rule), select =>
-        connection.query(select, { timeoutMs: 10_000 }),
-      )
+      const context = buildCheckContext(connector, table, rule)
+      const question = validateOnEngine(rule.type, context, validationSession(connection, 10_000))
       t.match(await failure(question), { message: new RegExp(name) }, named(text))
     }
   }

@@ -88,6 +88,8 @@ const of = (columns: readonly string[], type: string, config: object = {}) =>
 const OWN_SQL = ['total > -918273', 'select * from orders where total < -827364']
 const BY_STATUS = { group_by_columns: ['status'] }
 const BY_BOTH = { group_by_columns: ['status', 'city'] }
+/** Statements of users that are only parsed, once in each scan: no log of the server has them. */
+const PARSED = OWN_SQL.length
 
 /** 56 checks that share a statement, and four that cannot. */
 const CHECKS: object[] = [
@@ -229,7 +231,7 @@ for (const engine of engines) {
       t.ok(questions <= 2 * 2, 'what a statement of users calls and whether it can run is asked once each')
       assertReading(t, asked)
       const [job] = await app.query(`select output from pgboss.job where name = 'scans.run'`)
-      t.match(job?.output, { checks: 60, statements: asked.statements.length })
+      t.match(job?.output, { checks: 60, statements: asked.statements.length + PARSED })
       const counts = await app.query(
         `select count(*)::int as results, count(distinct scheduled_for)::int as slots
          from validity_results group by validity_rule_id
@@ -260,7 +262,7 @@ for (const engine of engines) {
       const left = checks.filter((_, index) => index !== gone[1])
       const ran = await scan(tableId)
       const asked = await log.take()
-      t.equal(ran.statements, asked.statements.length)
+      t.equal(ran.statements, asked.statements.length + PARSED)
       assertReading(t, asked)
       const { 'a question about those': questions = 0, ...kinds } = sort(asked)
       const shared = left.length - ALONE
@@ -294,7 +296,7 @@ for (const engine of engines) {
       t.ok(count - 1 <= 2 * Math.log2(16) + 2, `${count - 1} statements more for one of 16`)
       const found = await lastResults(world, own)
       t.equal(found.at(-1)?.numbers, null)
-      t.match(found.at(-1)?.error, /out of range|overflow/)
+      t.match(found.at(-1)?.error, /out of (the )?range|overflow/)
       const isWeight = (index: number) =>
         (LEDGER_CHECKS[index] as { column_name?: string }).column_name === 'weight'
       const others = (results: Result[]) => results.slice(0, -1).filter((_, index) => !isWeight(index))

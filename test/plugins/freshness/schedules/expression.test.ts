@@ -110,7 +110,7 @@ t.test('text that is no expression, or may not be run, is rejected with a reason
   })
   const { data, meta } = await freshness('orders')
   t.match(data, { status: 'unknown' })
-  t.match(meta.error_message, /Its message is not shown/, 'the engine would quote the value')
+  t.match(meta.error_message, /engine's message is not shown/, 'the engine would quote the value')
   t.notMatch(meta.error_message, /secret/)
 
   await query(`update freshness_schedules set expression = 'tick()' where id = $1`, [schedule.id])
