@@ -4,7 +4,11 @@
  */
 
 /** What stands in the rows. The short one has the form of an SQLSTATE, the low one that of a name. */
-export const SECRETS = { long: 'Quokka-982451653-Zyzzyva', short: 'QX7ZK', low: 'wombat_982451653_zyx' } as const
+export const SECRETS = {
+  long: 'Quokka-982451653-Zyzzyva',
+  short: 'QX7ZK',
+  low: 'wombat_982451653_zyx',
+} as const
 
 /** Whether a text holds a value of the rows, in any part that identifies it. */
 export const SECRET_PATTERN = /Quokka|Zyzzyva|QX7ZK|wombat_|982451653/i

@@ -113,7 +113,8 @@ t.test('what is stored of a source’s use is what its own log has, by purpose',
   const used = await usage(world)
   t.match(used.total, {
     sessions: sessions.length,
-    statements: statements.length + settings.length,
+    // CUSTOM_SQL was parsed alone when it was made and before it ran, which no log of the server has.
+    statements: statements.length + settings.length + 2,
     failures: statements.filter(({ error }) => error).length,
   })
   t.ok(used.total.seconds > 0 && used.total.bytes > 100 && used.total.rows > 10)
