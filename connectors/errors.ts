@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { trimEnd } from './trim-end.ts'
-import { engineWordsOf, withEngineWords, type StatementFault } from './engine-words.ts'
+import { engineWordsOf, withEngineWords, type StatementFault } from './redaction/engine-words.ts'
 
 /** Why talking to a monitored database failed. The kind decides everything downstream. */
 export type ConnectorErrorKind =
@@ -121,6 +121,9 @@ function matchesRule(rule: ErrorRule, code: string, message: string): boolean {
   return rule.message === undefined || rule.message.test(message)
 }
 
+/** Characters of an engine's message in which names and places are looked for. */
+const MAX_WORDS = 2_000
+
 /** The message of an error that no rule knows and that is not the engine's. */
 export const UNKNOWN_CAUSE_MESSAGE =
   'Something failed for a reason that is not known here: try again; the log has the cause.'
@@ -165,7 +168,12 @@ export function classifyError(engine: string, rules: readonly ErrorRule[], throw
   if (!isQuoted) return error
   const position = rawPosition === undefined ? undefined : Number(rawPosition)
   const isRunTime = given.isRunTime === true
-  return withEngineWords(error, { message: words, position, isRunTime, fault: rule?.fault })
+  return withEngineWords(error, {
+    message: words.slice(0, MAX_WORDS),
+    position,
+    isRunTime,
+    fault: rule?.fault,
+  })
 }
 
 /** Whether a code is an engine's own, not one of Node.js or of the operating system. */

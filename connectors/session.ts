@@ -1,7 +1,7 @@
 import type { QueryOptions, Row, StatementUsage } from './connector.ts'
 import { abortedError, closedError, ConnectorError } from './errors.ts'
 import { Sql } from './sql.ts'
-import { redactStatementError } from './statement-errors.ts'
+import { redactStatementError } from './redaction/statement-errors.ts'
 
 /** What an engine implements; `makeSession` adds order, cancelling and closing. */
 export interface SessionBackend<Statement> {

@@ -9,7 +9,7 @@ import { RestFailure } from '../../connectors/rest/errors.ts'
 import { makeSession } from '../../connectors/session.ts'
 import { makeSnowflakeClassifier } from '../../connectors/snowflake/errors.ts'
 import { sql } from '../../connectors/sql.ts'
-import { redactStatementError } from '../../connectors/statement-errors.ts'
+import { redactStatementError } from '../../connectors/redaction/statement-errors.ts'
 
 const TEXT = `select "Amount", o.status from "public"."orders" o\nwhere naïve🦆 = 'it''s' and lower(x) > 1`
 

@@ -1,5 +1,5 @@
 import { engineWordsOf, type EngineWords, type StatementFault } from './engine-words.ts'
-import { ConnectorError, UNKNOWN_CAUSE_MESSAGE } from './errors.ts'
+import { ConnectorError, UNKNOWN_CAUSE_MESSAGE } from '../errors.ts'
 import { isKnownSqlstate } from './sqlstates.ts'
 import { findName, offsetOfLine, tokenAt, toOffset } from './statement-tokens.ts'
 
@@ -174,8 +174,8 @@ const PLACES: readonly { pattern: RegExp; firstColumn: 0 | 1 }[] = [
   { pattern: /\bline (\d{1,7}) at position (\d{1,7})/, firstColumn: 0 },
   { pattern: /\bline (\d{1,7}),? pos(?:ition)? (\d{1,7})/, firstColumn: 0 },
 ]
-/** MySQL quotes the rest of the statement from where it failed. */
-const REST = /\bnear '([^]*)' at line \d+$/
+/** Between these two, MySQL quotes the rest of the statement from where it failed. */
+const [BEFORE_REST, AFTER_REST] = ["near '", "' at line "] as const
 
 const QUOTED_NAME = /'([^']{1,300})'|"([^"]{1,300})"|`([^`]{1,300})`/g
 /** A name without quotes: PostgreSQL, SQLite and BigQuery. */
@@ -204,8 +204,10 @@ function findOffset(message: string, text: string): number | undefined {
     if (line === undefined || column === undefined) continue
     return offsetOfLine(text, Number(line), Number(column), firstColumn)
   }
-  const rest = REST.exec(message)?.[1]
-  if (rest === undefined) return undefined
+  const start = message.indexOf(BEFORE_REST) + BEFORE_REST.length
+  const end = message.lastIndexOf(AFTER_REST)
+  if (start < BEFORE_REST.length || end < start) return undefined
+  const rest = message.slice(start, end)
   if (rest === '') return text.length
   const found = text.lastIndexOf(rest)
   return found === -1 ? undefined : found
