@@ -18,6 +18,7 @@ import { installJsonIndent } from './http/json-indent.ts'
 import { replyFields, requestFields, requestLogger } from './telemetry/log.ts'
 import { makeJobs, type Jobs } from './jobs/jobs.ts'
 import { appRolePassword } from './security/installation.ts'
+import { installHeavyRequests } from './fairness/heavy-requests.ts'
 import { installIdempotency } from './http/idempotency.ts'
 import { installLimits } from './http/limits.ts'
 import { openMail, type Mail } from './mail.ts'
@@ -139,6 +140,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   installAdmission(server)
   await server.register([...(options.plugins ?? manifest.plugins)])
   requireDeclaredAccess(server)
+  installHeavyRequests(server)
   installIdempotency(server)
   installDrain(server)
   jobs.add(maintainPartitionsJob)

@@ -45,6 +45,7 @@ export const routes: ServerRoute[] = [
       'Of the kinds that `types` names: what the level `standard` of a watched source would create. Drift is found by discoveries, so that `schema_drift` only says whether the source is discovered on schedule.',
     validate: { params: assetParams, payload: applyBody },
     response: replies.applied,
+    app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
         const { source, result } = await applyCoverage(request.server, trx, {
@@ -67,6 +68,7 @@ export const routes: ServerRoute[] = [
     notes: 'The same tables as the gaps of the coverage, the most important first.',
     validate: { query: adviceQuery },
     response: replies.advice,
+    app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
         const { asset_id: assetId, limit } = queryOf<{ asset_id: string; limit: number }>(request)

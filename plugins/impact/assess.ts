@@ -4,7 +4,14 @@ import type { Transaction } from '../../server/database/database.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
 import type { Source, Table } from '../catalog/api.ts'
 import { effectOf, isOfColumn, worstLevel, type Effect, type Level, type PlannedChange } from './changes.ts'
-import { findChecks, findClauses, type HitCheck, type HitClause } from './checks.ts'
+import {
+  findClauses,
+  readChecks,
+  selectChecks,
+  type HitCheck,
+  type HitClause,
+  type SourceCheck,
+} from './checks.ts'
 import { findDependents, NO_DEPENDENTS, presentDependent, type Dependents } from './dependents.ts'
 import { readSchemaTables } from './schema-tables.ts'
 
@@ -27,22 +34,34 @@ export interface UnknownChange {
   problem: string
 }
 
-/** What changes of a source would do, in their order, and those of which nothing is known. */
+/**
+ * What changes of a source would do, in their order, and those of which nothing is known. Each has a transaction of its own,
+ * so that many of them hold no connection for long.
+ */
 export async function assessChanges(
   server: Server,
-  trx: Transaction,
   source: Source,
   changes: readonly PlannedChange[],
 ): Promise<{ level: Level; impacts: ChangeImpact[]; unknown: UnknownChange[] }> {
   const impacts: ChangeImpact[] = []
   const unknown: UnknownChange[] = []
-  for (const [index, change] of changes.entries()) {
-    const subject = await findSubject(server, trx, source, change)
-    if ('problem' in subject) unknown.push({ index, change, problem: subject.problem })
-    else impacts.push(await assessChange(server, trx, source, change, subject))
-  }
+  const read: ReadHits = { bySubject: new Map() }
+  for (const [index, change] of changes.entries())
+    await server.db.company(source.companyId, async trx => {
+      const subject = await findSubject(server, trx, source, change)
+      if ('problem' in subject) unknown.push({ index, change, problem: subject.problem })
+      else impacts.push(await assessChange(server, trx, source, change, subject, read))
+    })
   return { level: worstLevel(impacts.map(({ level }) => level)), impacts, unknown }
 }
+
+/** What was read for earlier changes of a request: many are of the same tables, and all of the same source. */
+interface ReadHits {
+  checks?: SourceCheck[]
+  bySubject: Map<string, SubjectHits>
+}
+
+type SubjectHits = Dependents & Pick<ChangeImpact, 'checks' | 'contracts'>
 
 /** The tables of a change, and its column. */
 export interface ChangeSubject {
@@ -93,14 +112,20 @@ export async function assessChange(
   source: Source,
   change: PlannedChange,
   { tables, column }: ChangeSubject,
+  read: ReadHits = { bySubject: new Map() },
 ): Promise<ChangeImpact> {
   const effect = effectOf(change, column?.type)
   const isRead = effect === 'break' || effect === 'shift'
-  const own = new Set(tables.map(({ id }) => id))
-  const found = isRead ? await findDependents(server, trx, [...own], column && [column.name]) : NO_DEPENDENTS
-  const checks = isRead ? await findChecks(server, trx, { source, tables, column: column?.name }) : []
-  const contracts = effect ? await findClauses(server, trx, tables, column?.name) : []
-  const hit = { ...found, checks, contracts }
+  const key = JSON.stringify([isRead, effect !== null, tables.map(({ id }) => id), column?.name])
+  const findHits = async (): Promise<SubjectHits> => {
+    const ids = [...new Set(tables.map(({ id }) => id))]
+    const found = isRead ? await findDependents(server, trx, ids, column && [column.name]) : NO_DEPENDENTS
+    if (isRead) read.checks ??= await readChecks(server, trx, source)
+    const checks = isRead ? selectChecks(read.checks ?? [], { tables, column: column?.name }) : []
+    return { ...found, checks, contracts: effect ? await findClauses(server, trx, tables, column?.name) : [] }
+  }
+  const hit = read.bySubject.get(key) ?? (await findHits())
+  read.bySubject.set(key, hit)
   return {
     ...hit,
     change,

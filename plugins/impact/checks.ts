@@ -20,12 +20,23 @@ export interface HitClause {
   title: string
 }
 
-/** The active checks of a source that read some tables, or a column of the only one. */
-export async function findChecks(
-  server: Server,
-  trx: Transaction,
-  { source, tables, column }: { source: Source; tables: readonly Table[]; column: string | undefined },
-): Promise<HitCheck[]> {
+/** A check with its kind. */
+export type SourceCheck = DeclaredCheck & { kind: string }
+
+/** The active checks of a source, of all kinds. */
+export async function readChecks(server: Server, trx: Transaction, source: Source): Promise<SourceCheck[]> {
+  const found: SourceCheck[] = []
+  for (const kind of server.plugins.scans.declaredKinds())
+    for (const check of await kind.list(trx, source))
+      if (check.fields.is_active !== false) found.push({ ...check, kind: kind.kind })
+  return found
+}
+
+/** Those of the checks of a source that read some tables, or a column of the only one. */
+export function selectChecks(
+  checks: readonly SourceCheck[],
+  { tables, column }: { tables: readonly Table[]; column: string | undefined },
+): HitCheck[] {
   const ids = new Set(tables.map(({ id }) => id))
   const paths = new Set(
     tables.map(table =>
@@ -33,16 +44,14 @@ export async function findChecks(
     ),
   )
   const found: HitCheck[] = []
-  for (const kind of server.plugins.scans.declaredKinds())
-    for (const check of await kind.list(trx, source)) {
-      if (check.fields.is_active === false) continue
-      const isParent = paths.has(String(check.fields.parent_table_path))
-      if (!ids.has(check.tableId) && !isParent) continue
-      const certainty = column === undefined ? 'certain' : useOf(check, column, ids.has(check.tableId))
-      if (!certainty) continue
-      const { id, tablePath: path } = check
-      found.push({ id, kind: kind.kind, name: nameOf(check), tablePath: path, certainty })
-    }
+  for (const check of checks) {
+    const isParent = paths.has(String(check.fields.parent_table_path))
+    if (!ids.has(check.tableId) && !isParent) continue
+    const certainty = column === undefined ? 'certain' : useOf(check, column, ids.has(check.tableId))
+    if (!certainty) continue
+    const { id, kind, tablePath: path } = check
+    found.push({ id, kind, name: nameOf(check), tablePath: path, certainty })
+  }
   return found
 }
 

@@ -120,7 +120,7 @@ interface ImpactResult {
 }
 
 /** Changes in one request; the API takes no more. */
-const MAX_CHANGES = 500
+const MAX_CHANGES = 100
 
 async function checkMigrations(
   client: ServiceClient,

@@ -14,33 +14,34 @@ export const routes: ServerRoute[] = [
     id: 'checkImpact',
     description: 'What planned changes of tables and columns would break; stores nothing',
     notes:
-      'Tables and dashboards made from them, by column where that is known, their owners, and the checks and contracts about them. The command `tidemark impact` reads the changes from a migration.',
+      'At most 100 changes. Tables and dashboards made from them, by column where that is known, their owners, and the checks and contracts about them. The command `tidemark impact` reads the changes from a migration.',
     validate: { payload: schemas.impactRequest },
     response: schemas.replies.impact,
-    app: { errors: ['ASSET_NOT_FOUND'] },
-    handler: request =>
-      inCompany(request, async trx => {
-        const { source: sourceId, changes } = bodyOf<{ source: string; changes: PlannedChange[] }>(request)
-        const { server } = request
-        const { source, table } = await server.plugins.catalog.findAsset(trx, sourceId)
-        if (table) throw invalidField('source', 'is a table: name its source')
-        const { level, impacts, unknown } = await assessChanges(server, trx, source, changes)
-        return {
-          data: {
-            source: { id: source.id, name: source.name },
-            level,
-            changes: impacts.map(presentImpact),
-            unknown: unknown.map(({ index, change, problem }) => ({
-              index,
-              change: change.change,
-              table: change.table ?? null,
-              schema: change.schema ?? null,
-              column: change.column ?? null,
-              problem,
-            })),
-          },
-        }
-      }),
+    app: { errors: ['ASSET_NOT_FOUND'], isHeavy: true },
+    handler: async request => {
+      const { source: sourceId, changes } = bodyOf<{ source: string; changes: PlannedChange[] }>(request)
+      const { server } = request
+      const { source, table } = await inCompany(request, trx =>
+        server.plugins.catalog.findAsset(trx, sourceId),
+      )
+      if (table) throw invalidField('source', 'is a table: name its source')
+      const { level, impacts, unknown } = await assessChanges(server, source, changes)
+      return {
+        data: {
+          source: { id: source.id, name: source.name },
+          level,
+          changes: impacts.map(presentImpact),
+          unknown: unknown.map(({ index, change, problem }) => ({
+            index,
+            change: change.change,
+            table: change.table ?? null,
+            schema: change.schema ?? null,
+            column: change.column ?? null,
+            problem,
+          })),
+        },
+      }
+    },
   }),
   route('GET', '/api/v1/sdk/schema/changes/{change_id}/impact', access.read, {
     id: 'getSchemaChangeImpact',

@@ -30,9 +30,12 @@ const plannedChange = Joi.object({
   .messages({ 'change.missing': '{{#label}} needs {{#missing}}, as {{#kind}} does' })
   .label('PlannedChange')
 
+/** Changes of one request: a migration has some, and each is looked for through the whole graph. */
+export const MAX_CHANGES = 100
+
 export const impactRequest = Joi.object({
   source: Joi.string().max(1_000).required().description('The source, by its id or name.'),
-  changes: Joi.array().items(plannedChange).min(1).max(500).required(),
+  changes: Joi.array().items(plannedChange).min(1).max(MAX_CHANGES).required(),
 })
   .required()
   .example({

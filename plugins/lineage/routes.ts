@@ -41,6 +41,7 @@ export const routes: ServerRoute[] = [
     notes: 'For a source, everything that is known of its tables; depth and direction are ignored then.',
     validate: { params: schemas.assetParams, query: schemas.walkQuery },
     response: schemas.graph,
+    app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
         const root = await findRoot(request, trx, param(request, 'asset_id'))

@@ -29,6 +29,7 @@ export const routes: ServerRoute[] = [
       'Rules, metrics, referential checks and freshness schedules, without defaults; as YAML where Accept names it. Checks that no file manages yet get keys made of their tables, columns and types.',
     validate: { params: monitorsParams },
     response: replies.exported,
+    app: { isHeavy: true },
     handler: async (request, h) => {
       const { server } = request
       const document = await inCompany(request, async trx => {
@@ -49,6 +50,7 @@ export const routes: ServerRoute[] = [
     payload: { maxBytes: MAX_BYTES },
     validate: { params: monitorsParams, payload: monitorsBody },
     response: replies.planned,
+    app: { isHeavy: true },
     handler: async request => {
       const wanted = readRequest(request)
       request.server.plugins.scans.requireScopeForSql(request, checksOf(wanted.files))
@@ -65,6 +67,7 @@ export const routes: ServerRoute[] = [
     payload: { maxBytes: MAX_BYTES },
     validate: { params: monitorsParams, payload: monitorsBody },
     response: replies.applied,
+    app: { isHeavy: true },
     handler: async request => {
       const wanted = readRequest(request)
       const { companyId } = caller(request)

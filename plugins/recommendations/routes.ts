@@ -40,6 +40,7 @@ export const routes: ServerRoute[] = [
       'From constraints, profiles, names, tags, lineage and history. Each says why, how sure it is and what it costs. Profile the tables first: most rules need a profile.',
     validate: { query: listQuery },
     response: replies.list,
+    app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
         const query = queryOf<RecommendationFilter & Page & { asset_id: string; status: OfferStatus[] }>(
@@ -60,7 +61,7 @@ export const routes: ServerRoute[] = [
       'By their ids, or all that is offered for a source or a table. Repeat it at will: what is there stays as it is, and what was dismissed or removed is not created by filters.',
     validate: { payload: applyBody },
     response: replies.applied,
-    app: { errors: ['ASSET_NOT_FOUND', 'NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'] },
+    app: { isHeavy: true, errors: ['ASSET_NOT_FOUND', 'NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'] },
     handler: async request => {
       const body = bodyOf<ApplyBody>(request)
       const { companyId } = caller(request)
@@ -74,7 +75,7 @@ export const routes: ServerRoute[] = [
     notes: 'They are not offered any more, whatever is found later, until they are restored.',
     validate: { payload: dismissBody },
     response: replies.changed,
-    app: { errors: ['NOT_FOUND'] },
+    app: { isHeavy: true, errors: ['NOT_FOUND'] },
     handler: request =>
       inCompany(request, async trx => {
         const { ids, reason } = bodyOf<{ ids: string[]; reason?: string | null }>(request)
@@ -95,6 +96,7 @@ export const routes: ServerRoute[] = [
     notes: 'They are offered again. Ids that were not dismissed are left as they are.',
     validate: { payload: restoreBody },
     response: replies.changed,
+    app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
         const { ids } = bodyOf<{ ids: string[] }>(request)

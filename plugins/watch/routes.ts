@@ -21,6 +21,7 @@ export const routes: ServerRoute[] = [
       'Creates what is missing and changes nothing that is there. With `row_count`, `freshness` or `keys` once, with the defaults of single checks. With `level` the choice is kept as the policy of the source, and applied to what each discovery and profile finds: what a person removes stays removed. With `dry_run` it returns what would be created, and what that costs at the source. A level for more than 500 tables is applied by a job: the answer is then 202.',
     validate: { params: watchParams, payload: watchBody },
     response: replies.watched,
+    app: { isHeavy: true },
     handler: (request, h) =>
       inCompany(request, async trx => {
         const body = bodyOf<WatchRequest>(request)

@@ -11,6 +11,7 @@ import {
   apiError,
   type ErrorCode,
 } from './errors.ts'
+import { findPrototype, findUnreadable } from '../readable-body.ts'
 import { failuresOf, inputErrorOf, VALIDATION_OPTIONS } from './validation-messages.ts'
 import { WORDED_CENTRALLY } from './sentences.ts'
 
@@ -30,11 +31,8 @@ export function envelope<T>(data: T, message = '', meta: object = {}): Envelope<
 
 /** The content security policy of replies other than pages: allows nothing. Pages set their own. */
 const POLICY = `default-src 'none'; base-uri 'none'; frame-ancestors 'none'`
-/** Maximum nesting of a body; deeper ones cannot be serialised again. */
-const MAX_DEPTH = 32
-/** Maximum values in a body: validating half a million would block all other requests. */
-const MAX_VALUES = 20_000
-const TOO_MANY_VALUES = `The body holds more than ${MAX_VALUES} values: send less at a time`
+/** When a request may be sent again where nothing else is known of it. */
+const RETRY_AFTER_SECONDS = '2'
 const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys|lineage)(\/|$)/
 
 /** Request ids, error bodies and the refusal of text that PostgreSQL cannot store, for every route. */
@@ -49,7 +47,7 @@ export function shapeReplies(server: Server): void {
     return h.continue
   })
   server.ext('onPostAuth', (request, h) => {
-    const problem = encodings.get(request)?.() ?? unreadable(request.payload)
+    const problem = encodings.get(request)?.() ?? findUnreadable(request.payload)
     if (problem) throw apiError('BAD_REQUEST', problem)
     refusePrototype(request)
     return h.continue
@@ -157,6 +155,7 @@ function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
   for (const [name, value] of Object.entries(error.output.headers)) {
     if (value !== undefined && name.toLowerCase() !== 'content-type') reply.header(name, String(value))
   }
+  if (status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS, { override: false })
   return reply.header('Cache-Control', 'no-store')
 }
 
@@ -167,9 +166,13 @@ function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
 function statusOf(error: Boom.Boom): number {
   if (!hasErrorData(error) && error.isServer && isAway(error)) return 503
   const state = stateOf(error)
+  if (state === STATEMENT_TIMEOUT) return 503
   if (state === '23505' || state === '23503') return 409
   return isBadValue(error) ? 400 : error.output.statusCode
 }
+
+/** SQLSTATE of a statement that ran into its time limit. */
+const STATEMENT_TIMEOUT = '57014'
 
 /** SQLSTATEs of a value that is too long, out of range, or of characters that cannot be stored. */
 const BAD_VALUE = /^22(001|003|008|021|P05)$/
@@ -230,7 +233,9 @@ function failure(request: Request, error: Boom.Boom, status: number): object {
       message: known
         ? error.message
         : status === 503
-          ? 'The database does not answer just now: try again in a few seconds'
+          ? stateOf(error) === STATEMENT_TIMEOUT
+            ? 'The database took too long for this: ask for less at a time, or try again later'
+            : 'The database does not answer just now: try again in a few seconds'
           : 'Something went wrong on our side; the log has more under this request id',
       details: { ...known?.details, request_id: request.info.id },
     },
@@ -295,53 +300,14 @@ function refuseUndeclared(request: Request): void {
   }
 }
 
-function unreadable(body: unknown): string | null {
-  let left = MAX_VALUES
-  const look = (value: unknown, depth: number): string | null => {
-    if (--left < 0) return TOO_MANY_VALUES
-    if (typeof value === 'string') return unreadableText(value)
-    if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null
-    if (depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels: flatten it`
-    // Counted before they are visited: a body has room for half a million.
-    if (Array.isArray(value)) {
-      if (value.length > left) return TOO_MANY_VALUES
-      for (const item of value) {
-        const problem = look(item, depth + 1)
-        if (problem) return problem
-      }
-      return null
-    }
-    for (const key in value) {
-      const problem = unreadableText(key) ?? look((value as Record<string, unknown>)[key], depth + 1)
-      if (problem) return problem
-    }
-    return null
-  }
-  return look(body, 1)
-}
-
 /**
  * Refuses a field `__proto__`, which no schema takes, as any other unknown one. Copied from object to object, it would
  * become the prototype of the copy.
  */
 function refusePrototype(request: Request): void {
-  const path = prototypeIn(request.payload)
+  const path = findPrototype(request.payload)
   if (!path) return
   const context = { label: path.join('.') }
   const error = { path, message: WORDED_CENTRALLY, type: 'object.unknown', context }
   refuse(request, 'payload', { details: [error] } as unknown as Joi.ValidationError)
-}
-
-function prototypeIn(value: unknown): string[] | null {
-  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null
-  for (const key in value) {
-    const path = key === '__proto__' ? [] : prototypeIn((value as Record<string, unknown>)[key])
-    if (path) return [key, ...path]
-  }
-  return null
-}
-
-function unreadableText(text: string): string | null {
-  if (text.includes('\0')) return 'The body holds a NUL character: remove it'
-  return text.isWellFormed() ? null : 'The body holds half of a surrogate pair: send well-formed Unicode'
 }

@@ -3,7 +3,7 @@ import type { TransferListItem, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { apiError } from '../http/errors.ts'
 import { withTimeout } from '../with-timeout.ts'
-import { makeFairSlots, SlotRefusedError, type SlotOptions } from './fair-slots.ts'
+import { makeFairSlots, SlotRefusedError, type SlotOptions } from '../fairness/fair-slots.ts'
 import type { ThreadTask } from './thread.ts'
 
 /**

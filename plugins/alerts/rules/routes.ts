@@ -165,7 +165,7 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       ],
       validate: { payload: schemas.preview },
       response: replies.preview,
-      app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
+      app: { isHeavy: true, errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
       async handler(request) {
         const input = bodyOf<PreviewInput>(request)
         return { data: await inCompany(request, trx => previewRule(request.server, trx, input)) }

@@ -232,7 +232,7 @@ const contractTested = record({
   ),
 })
   .label('ContractTestOutcome')
-  .description('Of a test of a contract.')
+  .description('What a test of a contract found.')
 
 const job = runRecord(
   Joi.alternatives().try(discovered, refreshed, checked, profiled, watched, contractTested),

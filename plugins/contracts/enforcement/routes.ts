@@ -59,7 +59,7 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
     payload: CONTRACT_PAYLOAD,
     validate: { params: contractParams, query: bindingQuery, payload: contractBody },
     response: replies.stored,
-    app: { errors: ['ASSET_NOT_FOUND'] },
+    app: { isHeavy: true, errors: ['ASSET_NOT_FOUND'] },
     handler: async (request, h) => {
       const { companyId } = caller(request)
       const upload = readUpload(request)

@@ -95,6 +95,7 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
     payload: CONTRACT_PAYLOAD,
     validate: { params: assetParams, query: planQuery, payload: documentBody },
     response: replies.planned,
+    app: { isHeavy: true },
     handler: async request => {
       const { document, errors } = await readChecked(request, validator)
       await inCompany(request, async trx => server.plugins.catalog.findAsset(trx, param(request, 'asset_id')))
@@ -111,6 +112,7 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
     payload: CONTRACT_PAYLOAD,
     validate: { params: assetParams, query: applyQuery, payload: documentBody },
     response: replies.applied,
+    app: { isHeavy: true },
     handler: async request => {
       const { document, text, errors } = await readChecked(request, validator)
       const { source } = await inCompany(request, trx =>
@@ -146,6 +148,7 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
       'YAML; of a source, that of its first 500 tables. `GET /sdk/assets/{asset_id}/contract-draft` has it as JSON.',
     validate: { params: assetParams, query: exportQuery },
     response: replies.yaml,
+    app: { isHeavy: true },
     handler: async (request, h) => {
       const { domains } = choiceOf(request)
       const isExtended = queryOf<Choice>(request).mode === 'extended'

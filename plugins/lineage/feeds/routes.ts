@@ -57,6 +57,7 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
     payload: rawPayload(MAX_EVENT_BYTES),
     validate: { payload: schemas.eventsBody },
     response: schemas.eventsReply,
+    app: { isHeavy: true },
     handler: request => recordBatch(request, reader),
   }),
   route('POST', `${base}/dbt`, access.write, {
@@ -74,7 +75,7 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
         throw apiError('PAYLOAD_TOO_LARGE', `The body is larger than 64 MiB: ${TOO_LARGE_ADVICE}`)
       },
     },
-    app: { errors: ['ASSET_NOT_FOUND'] },
+    app: { isHeavy: true, errors: ['ASSET_NOT_FOUND'] },
     validate: { payload: schemas.dbtBody },
     response: schemas.dbtReply,
     handler: async request => {

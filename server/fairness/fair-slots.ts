@@ -1,4 +1,4 @@
-/** Gives a fixed number of slots to owners in turns: an owner has at most one slot, whatever it asks for. */
+/** Gives a fixed number of slots to owners in turns, however much each asks for. */
 export interface FairSlots {
   /**
    * Waits for a slot.
@@ -34,27 +34,35 @@ interface Waiting {
   reject(error: Error): void
 }
 
-export function makeFairSlots(slots: number): FairSlots {
+/**
+ * @param perOwner slots that one owner has at most at a time
+ */
+export function makeFairSlots(slots: number, perOwner = 1): FairSlots {
   /** In the order in which owners get their turn. */
   const queues = new Map<string, Waiting[]>()
-  const running = new Set<string>()
+  const running = new Map<string, number>()
   let isStopped = false
 
+  const heldBy = (owner: string) => running.get(owner) ?? 0
+  const countHeld = () => [...running.values()].reduce((sum, held) => sum + held, 0)
   const startNext = (): void => {
     for (const [owner, queue] of queues) {
-      if (running.size >= slots) return
-      if (running.has(owner)) continue
+      if (countHeld() >= slots) return
+      if (heldBy(owner) >= perOwner) continue
       const next = queue.findIndex(({ isBackground }) => !isBackground)
       const [task] = queue.splice(Math.max(next, 0), 1)
       queues.delete(owner)
       // Its owner goes to the end of the line.
       if (queue.length > 0) queues.set(owner, queue)
-      running.add(owner)
+      running.set(owner, heldBy(owner) + 1)
       task?.start()
     }
   }
   const release = (owner: string) => () => {
-    if (running.delete(owner)) startNext()
+    const left = heldBy(owner) - 1
+    if (left > 0) running.set(owner, left)
+    else running.delete(owner)
+    startNext()
   }
   const countOfAll = () =>
     [...queues.values()].reduce((sum, queue) => sum + queue.filter(({ isCounted }) => isCounted).length, 0)
@@ -62,7 +70,7 @@ export function makeFairSlots(slots: number): FairSlots {
   return {
     take(owner, { maxWaiting = 1, isBackground = false, signal } = {}) {
       const queue = queues.get(owner) ?? []
-      const isIdle = running.size < slots && !running.has(owner)
+      const isIdle = countHeld() < slots && heldBy(owner) < perOwner
       const isCounted = Number.isFinite(maxWaiting)
       const ofOwner = queue.filter(waiting => waiting.isCounted).length
       const isFull = isCounted && !isIdle && (ofOwner >= maxWaiting || countOfAll() >= MAX_WAITING_OF_ALL)
