@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, webcrypto } from 'node:crypto'
 import type { Lifecycle, Request, RequestRoute, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { actorOf, caller } from './access.ts'
 import { rows } from '../database/database.ts'
-import { apiError, invalidField, unprocessable } from './errors.ts'
+import { apiError, hasCode, invalidField, unprocessable } from './errors.ts'
 import type { Job } from '../jobs/jobs.ts'
 import { answers400 } from './replies.ts'
 
@@ -11,6 +11,11 @@ export const KEPT_HOURS = 24
 /** After the lease, a request that never ended counts as lost with its process. */
 const LEASE_MINUTES = 5
 const MAX_KEY_CHARACTERS = 255
+/** New keys of a company within 24 hours: what bounds the rows that it has here. */
+const MAX_KEYS_A_DAY = 100_000
+/** Characters of a reply as JSON that are stored; replies to what is created have a few thousand. */
+const MAX_REPLY_CHARACTERS = 65_536
+const DAY_SECONDS = 86_400
 
 /** A key is scoped to its caller, whatever its text. */
 interface Claim {
@@ -25,9 +30,6 @@ interface Kept {
   body: string | null
   headers: Record<string, string> | null
 }
-
-/** Keys of a company whose replies are kept at a time: they would fill the disk of all. */
-export const MAX_KEYS = 20_000
 
 /** Headers that are replayed with a reply. */
 const KEPT_HEADERS = ['location', 'cache-control']
@@ -63,10 +65,11 @@ function once(handler: Lifecycle.Method): Lifecycle.Method {
     const { server } = request
     const claim = claimOf(request)
     if (!claim) return handler.call(this as never, request, h)
-    const hashes = hashesOf(request)
+    const hashes = await hashesOf(request)
     const kept = await take(server, claim, hashes[0]!)
     if (kept) return again(server, claim, kept, hashes, h)
     try {
+      await countKey(server, claim)
       const reply = await handler.call(this as never, request, h)
       const response = isResponse(reply) ? reply : h.response(reply as object)
       await quietly(server, keep(server, claim, response))
@@ -99,7 +102,8 @@ function again(
 ): ResponseObject {
   if (!hashes.some(hash => requestHash.equals(hash))) throw otherRequest(h.request)
   if (status === null) throw stillRunning()
-  const reply = h.response(JSON.parse(opened(server, claim, body ?? '')) as object).code(status)
+  if (body === null) throw lostReply('is too large to be kept')
+  const reply = h.response(JSON.parse(opened(server, claim, body)) as object).code(status)
   for (const [name, value] of Object.entries(headers ?? {})) reply.header(name, value)
   return reply.header('Idempotency-Replayed', 'true')
 }
@@ -114,20 +118,24 @@ function claimOf(request: Request): Claim | null {
 }
 
 /**
- * Hashes of method, path, query and body: one with each key of the vault, the newest first. The order of fields does not
- * matter; a body that a route leaves as bytes or text counts as it is. A hash without a key would let a password in a body
- * be guessed.
+ * Hashes of method, path, query and body, independent of the order of fields: one with each key of the vault, the newest
+ * first. A hash without a key would let a password in a body be guessed. What is no JSON value is hashed by its bytes, in a
+ * thread of the pool: walking through them would take seconds a megabyte. The values of JSON are counted before.
  */
-function hashesOf({ server, method, url, payload }: Request): Buffer[] {
-  const isWhole = Buffer.isBuffer(payload) || typeof payload === 'string'
-  const asked = JSON.stringify([method, url.pathname, url.search, isWhole ? null : sorted(payload ?? null)])
-  return server.vault.deriveAll('idempotent request').map(({ key }) => {
-    const hash = createHmac('sha256', key).update(asked)
-    return (isWhole ? hash.update(payload) : hash).digest()
-  })
+async function hashesOf({ server, method, url, payload }: Request): Promise<Buffer[]> {
+  const body = Buffer.isBuffer(payload) ? [null, await digestOf(payload)] : [sorted(payload ?? null)]
+  const asked = JSON.stringify([method, url.pathname, url.search, ...body])
+  return server.vault
+    .deriveAll('idempotent request')
+    .map(({ key }) => createHmac('sha256', key).update(asked).digest())
 }
 
-/** Bodies have a limit of values, so that this takes bounded time. */
+async function digestOf(bytes: Buffer): Promise<string> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString(
+    'base64',
+  )
+}
+
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
@@ -135,19 +143,14 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, item]) => [name, sorted(item)]))
 }
 
-/**
- * Claims a key for a request, or returns what is stored of the request that has it.
- * @throws 409 while the first request is in progress, and for a new key when the company has `MAX_KEYS`
- */
+/** Claims a key for a request, or returns what is stored of the request that has it. */
 function take({ db }: Server, claim: Claim, requestHash: Buffer): Promise<Kept | null> {
-  const bound = { ...claim, requestHash, kept: KEPT_HOURS, lease: LEASE_MINUTES, maximum: MAX_KEYS }
+  const bound = { ...claim, requestHash, kept: KEPT_HOURS, lease: LEASE_MINUTES }
   return db.company(claim.companyId, async trx => {
     const taken = await rows(
       trx,
       `insert into idempotent_replies as r (company_id, actor, key, request_hash)
-       select :companyId, :actor, :key, :requestHash
-        where not exists (select 1 from idempotent_replies where company_id = :companyId offset :maximum - 1)
-           or exists (select 1 from idempotent_replies where company_id = :companyId and actor = :actor and key = :key)
+       values (:companyId, :actor, :key, :requestHash)
        on conflict (company_id, actor, key) do update
          set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()
          where r.created_at < now() - case when r.status is null then :lease * interval '1 minute' else :kept * interval '1 hour' end
@@ -161,21 +164,26 @@ function take({ db }: Server, claim: Claim, requestHash: Buffer): Promise<Kept |
         where company_id = :companyId and actor = :actor and key = :key`,
       bound,
     )
-    if (!kept) {
-      const [full] = await rows(
-        trx,
-        'select 1 as one from idempotent_replies where company_id = :companyId offset :maximum - 1 limit 1',
-        bound,
-      )
-      // Otherwise the first request failed meanwhile and released the key.
-      throw full ? tooManyKeys() : stillRunning()
-    }
+    // The first request failed meanwhile and released the key.
+    if (!kept) throw stillRunning()
     return kept
   })
 }
 
+/** @throws 429 for a company that used too many keys; other companies are not affected */
+async function countKey({ limits }: Server, { companyId }: Claim): Promise<void> {
+  try {
+    await limits.take(`idempotency:${companyId}`, MAX_KEYS_A_DAY, DAY_SECONDS)
+  } catch (error) {
+    if (!hasCode(error, 'RATE_LIMITED')) throw error
+    const message = `A company may use ${MAX_KEYS_A_DAY} Idempotency-Keys in 24 hours: send the request without one`
+    throw Object.assign(error as Error, { message })
+  }
+}
+
 async function keep({ db, vault }: Server, claim: Claim, response: ResponseObject): Promise<void> {
-  const body = vault.seal(JSON.stringify(response.source ?? null), placeOf(claim))
+  const reply = JSON.stringify(response.source ?? null)
+  const body = reply.length > MAX_REPLY_CHARACTERS ? null : vault.seal(reply, placeOf(claim))
   const headers = Object.fromEntries(
     KEPT_HEADERS.flatMap(name =>
       response.headers[name] === undefined ? [] : [[name, response.headers[name]]],
@@ -207,11 +215,13 @@ function opened({ vault }: Server, claim: Claim, body: string): string {
   try {
     return vault.open(body, placeOf(claim))
   } catch {
-    throw apiError(
-      'CONFLICT',
-      'This was done, but its reply can be read no more: look for what it made, or use another Idempotency-Key',
-    )
+    throw lostReply('can be read no more')
   }
+}
+
+function lostReply(problem: string): Error {
+  const message = `This was done, but its reply ${problem}: look for what it made, or use another Idempotency-Key`
+  return apiError('CONFLICT', message)
 }
 
 function stillRunning(): Error {
@@ -221,14 +231,6 @@ function stillRunning(): Error {
   )
   error.output.headers['Retry-After'] = '1'
   return error
-}
-
-function tooManyKeys(): Error {
-  return apiError(
-    'CONFLICT',
-    `The company has used ${MAX_KEYS} Idempotency-Keys within ${KEPT_HOURS} hours: send the request without one, or later`,
-    { limit: MAX_KEYS },
-  )
 }
 
 function otherRequest(request: Request): Error {

@@ -215,7 +215,7 @@ function codesOf(route: RequestRoute): Map<string, ErrorCode[]> {
   add(isGuarded, 'UNAUTHORIZED', 'FORBIDDEN')
   if (!declared.some(code => statusOf(code) === 404)) add(true, ...missing(route))
   add(isGuarded && hasBody, 'CONFLICT')
-  add(guard !== undefined && guard.limit !== null, 'RATE_LIMITED')
+  add((guard !== undefined && guard.limit !== null) || keepsReplies(route), 'RATE_LIMITED')
   add(true, 'INTERNAL_ERROR', 'UNAVAILABLE', ...declared)
   if ((refusesInput || keepsReplies(route)) && !answers400(path)) codes.set('422', [])
   return codes

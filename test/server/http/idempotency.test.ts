@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { MAX_KEYS, prune } from '../../../server/http/idempotency.ts'
+import { prune } from '../../../server/http/idempotency.ts'
 import { startServer, type Reply } from '../../helpers/server.ts'
+import { MAX_DELAY_MS } from '../../hostile/attack.ts'
+import { calmestDelay } from '../../hostile/event-loop.ts'
 
 const app = await startServer(t)
 const { server, query } = app
@@ -73,21 +75,6 @@ t.test('a body that a route takes as bytes counts as it is, byte by byte', async
   const again = await post('/api/v1/lineage', body, key)
   t.equal(again.headers['idempotency-replayed'], 'true')
   t.equal((await post('/api/v1/lineage', `${body} `, key)).status, 400, 'another body')
-})
-
-t.test('a company keeps a limited number of keys, and others are not affected', async t => {
-  const full = await app.signUp('Full')
-  await query(
-    `insert into idempotent_replies (company_id, actor, key, request_hash, status, body)
-     select $1, 'key:x', n::text, '', 201, '' from generate_series(1, $2::int) n`,
-    [full.companyId, MAX_KEYS],
-  )
-  const refused = await post(HOURS, hours('one more'), randomUUID(), full.key)
-  t.match(refused, { status: 409, body: { error: { code: 'CONFLICT', details: { limit: MAX_KEYS } } } })
-  t.match(refused.body.error.message, /without one, or later/)
-  t.equal((await post(HOURS, hours('elsewhere'), randomUUID())).status, 201)
-  await query('delete from idempotent_replies where company_id = $1', [full.companyId])
-  t.equal((await post(HOURS, hours('one more'), randomUUID(), full.key)).status, 201)
 })
 
 t.test('a key is good for its caller only', async t => {
@@ -227,3 +214,82 @@ t.test('a reply is kept also for a client that hung up before it', async t => {
   t.equal(reply.headers['idempotency-replayed'], 'true')
   t.equal(await countOf('hung up'), 1)
 })
+
+const LINEAGE = '/api/v1/lineage'
+/** An event whose facets, which are left aside, have some megabytes. */
+const largeEvent = (name: string, megabytes: number) =>
+  JSON.stringify({
+    eventType: 'COMPLETE',
+    eventTime: new Date().toISOString(),
+    producer: 'https://example.com',
+    schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json',
+    run: { runId: randomUUID(), facets: { log: { text: 'x'.repeat(megabytes * 1_048_576) } } },
+    job: { namespace: 'jobs', name },
+    inputs: [],
+    outputs: [],
+  })
+
+t.test('a body of bytes under a key holds the event loop no longer than without one', async t => {
+  const delay = await calmestDelay(() => post(LINEAGE, largeEvent('large', 5), randomUUID()), {
+    enough: MAX_DELAY_MS,
+  })
+  t.ok(delay <= MAX_DELAY_MS, `${delay.toFixed(0)} ms`)
+
+  const key = randomUUID()
+  const event = largeEvent('repeated', 1)
+  t.equal((await post(LINEAGE, event, key)).status, 201)
+  const again = await post(LINEAGE, event, key)
+  t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } })
+  const reused = await post(LINEAGE, largeEvent('repeated', 1), key)
+  t.equal(reused.status, 400, 'other bytes are another request')
+  t.equal(reused.body.error.details.field, 'idempotency-key')
+})
+
+t.test(
+  'a company that used all keys of a day is refused and told what to do, and no other company',
+  async t => {
+    await post(HOURS, hours('counted'), randomUUID())
+    await query(`update rate_windows set used = 100000, burst_used = 100000 where name = $1`, [
+      `idempotency:${tenant.companyId}`,
+    ])
+    const key = randomUUID()
+    const { status, body, headers } = await post(HOURS, hours('one too many'), key)
+    t.match(
+      { status, body },
+      { status: 429, body: { error: { code: 'RATE_LIMITED', details: { limit: 100_000 } } } },
+    )
+    t.match(body.error.message, /100000 Idempotency-Keys in 24 hours: send the request without one/)
+    t.ok(Number(headers['retry-after']) > 3_600)
+    t.equal(await countOf('one too many'), 0)
+    t.strictSame(await query('select key from idempotent_replies where key = $1', [key]), [])
+
+    t.equal((await post(HOURS, hours('theirs'), randomUUID(), other.key)).status, 201)
+    t.equal((await tenant.ask('POST', HOURS, hours('without a key'))).status, 201)
+    await query(`delete from rate_windows where name = $1`, [`idempotency:${tenant.companyId}`])
+  },
+)
+
+t.test(
+  'a reply that is too large to be kept is not sent again, and its request is not begun again',
+  async t => {
+    const key = randomUUID()
+    const source = {
+      name: 'of many patterns',
+      source_type: 'postgresql',
+      connection_config: { host: '127.0.0.1', port: 9, database: 'd', username: 'u', password: 'p' },
+      include_patterns: Array.from({ length: 180 }, (_, count) => `${count}.${'x'.repeat(390)}`),
+    }
+    const sources = '/api/v1/sdk/assets'
+    const first = await post(sources, source, key)
+    t.equal(first.status, 201)
+    t.ok(JSON.stringify(first.body).length > 65_536)
+    const again = await post(sources, source, key)
+    t.match(again, {
+      status: 409,
+      body: { error: { code: 'CONFLICT', message: /done, but its reply is too large/ } },
+    })
+    const [row] = await query('select body from idempotent_replies where key = $1', [key])
+    t.equal(row?.body, null)
+    t.equal((await tenant.ask('GET', sources)).body.data.pagination.total, 1)
+  },
+)
