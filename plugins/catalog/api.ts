@@ -3,7 +3,8 @@ import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Found, Readings, Transaction } from '../../server/database/database.ts'
-import type { Asset, TaggedTable } from './assets/assets.ts'
+import type { Asset } from './assets/assets.ts'
+import type { TaggedTable } from './tags/personal-columns.ts'
 import type { SessionOptions } from './sources/connections.ts'
 import type { DiscoveryReader } from './discovery/reader.ts'
 import type { DemoSources } from './demo.ts'
@@ -75,7 +76,10 @@ export interface CatalogApi {
   sourceInactive(source: Source): Error
   /** Milliseconds after which a statement at a source is ended there. */
   statementTimeoutMs(source: Source): number
-  /** The columns of a table that are tagged as personal data, by themselves, with the table, or with the source. */
+  /**
+   * The columns of a table that are tagged as personal data, by themselves, with the table, or with the source; of a view
+   * also those that show such columns.
+   */
   personalColumns(of: TaggedTable): ReadonlySet<string>
   /** The tags that concern some columns of a table, or none: theirs, the table's and the source's. */
   tagsOf(
@@ -149,6 +153,8 @@ export interface CatalogApi {
    * @param since the time from which they count what happened
    */
   readHealth(trx: Transaction, since?: Date): Promise<HealthPart[]>
+  /** What the columns of views show, as `AssetExtension` has it; none without lineage. */
+  viewColumnQueries(): string[]
   /** What tables are made from, as SELECTs of `company_id`, `table_id` and `upstream_id`; none without lineage. */
   upstreamQueries(): string[]
 }

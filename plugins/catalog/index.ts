@@ -4,9 +4,7 @@ import {
   assetIdOf,
   findAsset,
   findTable,
-  hasPersonalData,
   knownAssets,
-  personalColumns,
   readByAsset,
   tableInfo,
   tagsOfColumns,
@@ -43,6 +41,7 @@ import { searchRoutes } from './search/routes.ts'
 import { lockScannedTable, lockSource } from './locks.ts'
 import { configSchema } from '../../server/openapi/choices.ts'
 import { connectionOf } from './schemas.ts'
+import { hasPersonalData, personalColumns } from './tags/personal-columns.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Sources, what is in them, and how it changes. */
@@ -140,6 +139,7 @@ export const catalog: Plugin<undefined> = {
       readAtDiscovery: reader => void readers.push(reader),
       discoveryReaders: () => readers,
       extendAssets: extension => void extensions.push(extension),
+      viewColumnQueries: () => extensions.flatMap(({ viewColumnQuery }) => viewColumnQuery ?? []),
       upstreamQueries: () => extensions.flatMap(({ upstreamQuery }) => upstreamQuery ?? []),
       coverageQueries: () => [driftCoverage, ...extensions.flatMap(({ coverage }) => coverage?.() ?? [])],
       async readHealth(trx, since) {

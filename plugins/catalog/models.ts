@@ -142,7 +142,14 @@ export function compactColumn({
 /** A table, view or materialized view found in a source. */
 export class Table extends CompanyRow {
   static override tableName = 'tables'
-  static override jsonAttributes = ['columns', 'constraints', 'columnTags', 'baseline', 'readError']
+  static override jsonAttributes = [
+    'columns',
+    'constraints',
+    'columnTags',
+    'personalFromUpstream',
+    'baseline',
+    'readError',
+  ]
 
   override $parseDatabaseJson(json: Pojo): Pojo {
     const parsed = super.$parseDatabaseJson(json) as Pojo & Partial<Pick<Table, 'columns' | 'baseline'>>
@@ -169,6 +176,11 @@ export class Table extends CompanyRow {
   declare tags: string[]
   /** The tags in force, of its columns. */
   declare columnTags: Record<string, string[]>
+  /**
+   * Columns of a view that show personal data of the tables below it: `column` where such a column is tagged, `table` where
+   * only its table is.
+   */
+  declare personalFromUpstream: Record<string, 'column' | 'table'>
   declare columnCount: number
   /** Null unless what was accepted differs from what is there. */
   declare baseline: Definition | { absent: true } | null

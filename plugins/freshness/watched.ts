@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { CustomSql } from '../../checks/sql/custom-sql.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import type { Source } from '../catalog/api.ts'
+import type { Source, Table } from '../catalog/api.ts'
 import type { SourceCheckRequest } from './api.ts'
 import { detectColumn, hiddenColumns, type TypedColumn } from './schedules/columns.ts'
 import { parseExpression } from './schedules/expression.ts'
@@ -36,6 +36,7 @@ export interface WatchedTable extends Pick<
   kind: string
   tags: string[]
   columnTags: Record<string, string[]>
+  personalFromUpstream: Table['personalFromUpstream']
   /** Tags of the source. */
   sourceTags: string[]
   isKnown: boolean
@@ -78,7 +79,7 @@ export async function loadWatched(
     `select f.id, f.table_id, f.timestamp_column, f.expression, f.uses_last_modified, f.monitoring_mode, f.sla_threshold,
        f.learned_sla_seconds, f.expected_next, f.alert_severity, f.sla_status, f.last_error, f.last_updated,
        f.modified_at, f.read_zone, f.is_slow, f.is_active, f.running_slot,
-       t.catalog_name, t.schema_name, t.name as table_name, t.qualified_name, t.kind, t.tags, t.column_tags,
+       t.catalog_name, t.schema_name, t.name as table_name, t.qualified_name, t.kind, t.tags, t.column_tags, t.personal_from_upstream,
        s.tags as source_tags, t.is_active as is_known,
        case when f.uses_last_modified then null
          when f.timestamp_column is null then t.columns else
@@ -104,7 +105,7 @@ export async function planReading(
   watched: WatchedTable,
 ): Promise<PlannedReading> {
   const columns = watched.columns ?? []
-  const hidden = hiddenColumns(server, { columns, columnTags: watched.columnTags })
+  const hidden = hiddenColumns(server, { ...watched, columns })
   // A source whose engine is no longer loaded fails when it is connected.
   const connector = server.connectors.has(source.sourceType)
     ? server.connectors.get(source.sourceType)

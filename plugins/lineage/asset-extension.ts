@@ -3,6 +3,12 @@ import type { AssetExtension } from '../catalog/api.ts'
 
 export const lineageExtension: AssetExtension = {
   upstreamQuery: 'select company_id, downstream_id as table_id, upstream_id from lineage_edges where is_flow',
+  viewColumnQuery: `select company_id, upstream_id as table_id, upstream_column as column_name,
+      downstream_id as view_id, downstream_column as view_column
+      from lineage_column_edges where origin = 'view' and kind = 'direct'
+    union all
+    select company_id, upstream_id, null, downstream_id, null
+      from lineage_edge_origins where origin = 'view' and not has_columns`,
   async sourceFields(trx, sources) {
     const counted = await rows<{ sourceId: string; edges: number; tables: number }>(
       trx,

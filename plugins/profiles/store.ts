@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { timeOf } from '../../server/database/now.ts'
-import type { Source, TableContext } from '../catalog/api.ts'
+import type { Source, Table, TableContext } from '../catalog/api.ts'
 import type { TableProfile } from './api.ts'
 import { maskColumn } from './columns.ts'
 import { Profile } from './models.ts'
@@ -68,6 +68,7 @@ interface TaggedProfileRow {
   sourceTags: string[]
   tags: string[]
   columnTags: Record<string, string[]>
+  personalFromUpstream: Table['personalFromUpstream']
   queryAccessLevel: Source['queryAccessLevel']
 }
 
@@ -79,7 +80,8 @@ export async function readLatest(
 ): Promise<Map<string, TableProfile>> {
   const found = await rows<TaggedProfileRow>(
     trx,
-    `select t.id as table_id, p.id as profile, s.tags as source_tags, s.query_access_level, t.tags, t.column_tags
+    `select t.id as table_id, p.id as profile, s.tags as source_tags, s.query_access_level, t.tags, t.column_tags,
+       t.personal_from_upstream
      from tables t join sources s on s.company_id = t.company_id and s.id = t.source_id
      cross join lateral (
        select id from profiles p where p.company_id = t.company_id and p.table_id = t.id
@@ -90,11 +92,11 @@ export async function readLatest(
   const profiles = await Profile.query(trx).findByIds(found.map(({ profile }) => profile))
   const byId = new Map(profiles.map(profile => [profile.id, profile]))
   return new Map(
-    found.flatMap(({ tableId, profile, sourceTags, queryAccessLevel, tags, columnTags }) => {
+    found.flatMap(({ tableId, profile, sourceTags, queryAccessLevel, ...tagged }) => {
       const row = byId.get(profile)
       if (!row) return []
       const source = { tags: sourceTags, queryAccessLevel }
-      const shown = shownValues(server, { source, table: { tags, columnTags, columns: row.columns } })
+      const shown = shownValues(server, { source, table: { ...tagged, columns: row.columns } })
       return [[tableId, readProfile(row, shown)] as const]
     }),
   )

@@ -30,6 +30,12 @@ export interface AssetExtension {
    * bindings; the statement around it names the company.
    */
   upstreamQuery?: string
+  /**
+   * What the columns of views show, as a part of statements: a SELECT of `company_id`, `table_id`, `column_name`, `view_id`
+   * and `view_column` without bindings; the statement around it names the company. Both columns are null where those of
+   * the view are not known.
+   */
+  viewColumnQuery?: string
   /** The tables that active checks watch, by the kind of check. Asked after all features are registered. */
   coverage?(): readonly CoverageQuery[]
   /**

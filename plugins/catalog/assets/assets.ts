@@ -182,32 +182,6 @@ export function describeMissingTable(
   return `there is no table ${quoteName(path)} in the source ${formatName([name])}${hint}`
 }
 
-/** The tags that mean personal data; `pii.email`, `pii:email` and `pii-email` are kinds of `pii`. */
-const PERSONAL_TAG = /^(pii([-_ ].*)?|(personal|sensitive)([-_ ](data|info|information))?)([.:/].*)?$/is
-
-function isPersonal(tags: readonly string[] = []): boolean {
-  return tags.some(tag => PERSONAL_TAG.test(tag))
-}
-
-/** The columns of a table that are tagged as personal data; all of it where the table, or its source, is tagged so. */
-export function personalColumns({ source, table }: TaggedTable): ReadonlySet<string> {
-  const all = isPersonal([...source.tags, ...table.tags])
-  const names = new Set(table.columns.map(({ name }) => name))
-  // Where names have no case, a column may come back written otherwise.
-  const gone = Object.entries(table.columnTags).flatMap(([name, tags]) =>
-    isPersonal(tags) && !names.has(name) ? [name.toLowerCase()] : [],
-  )
-  return new Set(
-    [...names].filter(name => all || isPersonal(tagsOf(table, name)) || gone.includes(name.toLowerCase())),
-  )
-}
-
-/** A table with its source, as far as tags go. */
-export interface TaggedTable {
-  source: Pick<Source, 'tags'>
-  table: Pick<Table, 'tags' | 'columnTags'> & { columns: readonly { name: string }[] }
-}
-
 /** The tags that concern some columns of a table, or none of them: theirs, the table's and the source's, sorted. */
 export function tagsOfColumns(
   source: Pick<Source, 'tags'>,
@@ -221,16 +195,6 @@ export function tagsOfColumns(
 /** The tags of a column, which may be called anything, `constructor` too. */
 export function tagsOf({ columnTags }: Pick<Table, 'columnTags'>, column: string): readonly string[] {
   return Object.hasOwn(columnTags, column) ? (columnTags[column] ?? []) : []
-}
-
-/** Whether a source, or any of its tables, holds what is tagged as personal data. */
-export async function hasPersonalData(trx: Transaction, source: Source): Promise<boolean> {
-  const names = await rows<{ name: string }>(
-    trx,
-    'select distinct name from tags where company_id = ? and source_id = ? and not is_refused',
-    [source.companyId, source.id],
-  )
-  return isPersonal(names.map(({ name }) => name))
 }
 
 /** A stored table as connectors and checks see it. */

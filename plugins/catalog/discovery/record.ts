@@ -12,6 +12,7 @@ import { Run, Source } from '../models.ts'
 import { sourceEventFields, recordConnectionStatus } from '../sources/connection-status.ts'
 import { countTags } from '../tags/count-tags.ts'
 import * as store from './store.ts'
+import { derivePersonalColumns } from '../tags/personal-columns.ts'
 import { classify, inheritTags, moveTags, taggedTables } from '../tags/tags.ts'
 import { lockRun, lockSourceIfPresent } from '../locks.ts'
 
@@ -91,6 +92,7 @@ export async function recordDiscovery(
   await alertUnread(server, trx, source, unread)
   await server.plugins.catalog.notifyDiscovered(trx, Object.assign(source, { lastDiscoveryAt: new Date() }))
   await recordReadings(server, trx, source, found)
+  await derivePersonalColumns(server, trx, [source.id])
   await server.plugins.alerts.raise(trx, {
     type: 'discovery_complete',
     cause: runId,

@@ -9,6 +9,7 @@ import { mergeConfig, sealNewConfig, type SourceConfig } from './config.ts'
 import type { AssetExtension } from '../assets/asset-extensions.ts'
 import { Source, type FreshnessDefaults } from '../models.ts'
 import { inChunks } from '../discovery/store.ts'
+import { derivePersonalColumns } from '../tags/personal-columns.ts'
 import { classifyAll, forgetAutomatic } from '../tags/tags.ts'
 import { lockSource } from '../locks.ts'
 
@@ -99,8 +100,10 @@ export async function patchSource(server: Server, trx: Transaction, sourceId: st
     updatedAt: new Date(),
   })
   if (changed.name !== formerName) await renameTables(trx, changed, formerName)
-  if (changed.autoTagEnabled !== source.autoTagEnabled)
+  if (changed.autoTagEnabled !== source.autoTagEnabled) {
     await (changed.autoTagEnabled ? classifyAll(trx, changed) : forgetAutomatic(trx, changed))
+    await derivePersonalColumns(server, trx, [changed.id])
+  }
   if (patch.is_active === false)
     await server.plugins.alerts.resolveOrphaned(trx, { sourceId: source.id, onlyRechecked: true })
   return changed

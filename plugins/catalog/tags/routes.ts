@@ -11,6 +11,7 @@ import { Tag } from '../models.ts'
 import { replies } from '../assets/replies.ts'
 import * as schemas from './schemas.ts'
 import { subjectsAt, subjectsOf, type NamedSubject } from './subjects.ts'
+import { derivePersonalColumns } from './personal-columns.ts'
 import { putTags, removeTag, type RequestedTag, type TagFields, type TagSubject } from './tags.ts'
 
 const route = routesOf('tags')
@@ -26,7 +27,7 @@ export const tagRoutes: ServerRoute[] = [
     handler: async (request, h) => {
       const { data, isNew } = await inCompany(request, async trx => {
         const { name, asset_id: assetId } = bodyOf<TagRequest>(request)
-        const made = await create(trx, bodyOf<TagRequest>(request))
+        const made = await create(request, trx, bodyOf<TagRequest>(request))
         if (made.isNew) await auditApplied(request, trx, { names: [name], asset_ids: [assetId], applied: 1 })
         return made
       })
@@ -51,7 +52,7 @@ export const tagRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const { tag_names: names, asset_id: assetId } = bodyOf<Application>(request)
-        const data = await apply(trx, bodyOf<Application>(request))
+        const data = await apply(request, trx, bodyOf<Application>(request))
         await auditApplied(request, trx, { names, asset_ids: [assetId], applied: data.applied })
         return { data }
       }),
@@ -66,7 +67,7 @@ export const tagRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const { tag_name: name, asset_ids: ids } = bodyOf<BulkApplication>(request)
-        const data = await bulkApply(trx, bodyOf<BulkApplication>(request))
+        const data = await bulkApply(request, trx, bodyOf<BulkApplication>(request))
         await auditApplied(request, trx, { names: [name], asset_ids: ids, applied: data.applied })
         return { data }
       }),
@@ -109,7 +110,11 @@ interface TagRequest extends TagFields {
   object_type: 'table' | 'column'
 }
 
-async function create(trx: Transaction, body: TagRequest): Promise<{ data: object; isNew: boolean }> {
+async function create(
+  request: Request,
+  trx: Transaction,
+  body: TagRequest,
+): Promise<{ data: object; isNew: boolean }> {
   const { asset_id: assetId, name, object_path: path, object_type: type, category, description } = body
   const asset = await findAsset(trx, assetId)
   const [named] = path === undefined ? [wholeAsset(asset, type)] : await subjectsAt(trx, asset, [path], type)
@@ -125,6 +130,7 @@ async function create(trx: Transaction, body: TagRequest): Promise<{ data: objec
     description: description || null,
   })
   await assertTagLimit(trx, ids)
+  await derivePersonalColumns(request.server, trx, [named.sourceId])
   const [tag] = await present(trx, ids)
   if (!tag) throw new Error('A tag was put on and is not stored')
   return { data: tag, isNew }
@@ -154,10 +160,10 @@ interface ApplyResult {
   errors: { object_path: string; name: string; error: string }[]
 }
 
-async function apply(trx: Transaction, body: Application): Promise<ApplyResult> {
+async function apply(request: Request, trx: Transaction, body: Application): Promise<ApplyResult> {
   const asset = await findAsset(trx, body.asset_id)
   const named = await subjectsAt(trx, asset, body.object_paths, body.object_type)
-  return putEachTag(trx, body.tag_names, body.object_paths, named, { category: body.category })
+  return putEachTag(request, trx, body.tag_names, body.object_paths, named, { category: body.category })
 }
 
 interface BulkApplication {
@@ -166,9 +172,9 @@ interface BulkApplication {
   category?: Tag['category']
 }
 
-async function bulkApply(trx: Transaction, body: BulkApplication): Promise<ApplyResult> {
+async function bulkApply(request: Request, trx: Transaction, body: BulkApplication): Promise<ApplyResult> {
   const named = await subjectsOf(trx, body.asset_ids)
-  return putEachTag(trx, [body.tag_name], body.asset_ids, named, { category: body.category })
+  return putEachTag(request, trx, [body.tag_name], body.asset_ids, named, { category: body.category })
 }
 
 /** Errors that are listed, of up to 25,000; all are counted. */
@@ -176,6 +182,7 @@ const MAX_ERRORS = 100
 
 /** Applies tags to what was found, and returns errors for the rest. */
 async function putEachTag(
+  request: Request,
   trx: Transaction,
   names: readonly string[],
   paths: readonly string[],
@@ -192,6 +199,8 @@ async function putEachTag(
   }
   const { ids } = await putTags(trx, asked, said)
   await assertTagLimit(trx, ids)
+  const sourceIds = asked.map(({ sourceId }) => sourceId)
+  await derivePersonalColumns(request.server, trx, sourceIds)
   return {
     applied: asked.length,
     failed: errors.length,
@@ -274,6 +283,7 @@ async function remove(trx: Transaction, request: Request): Promise<object> {
   const tag = UUID.test(id) ? await Tag.query(trx).findById(id).where('isRefused', false) : undefined
   if (!tag) throw apiError('TAG_NOT_FOUND', 'There is no such tag, or it is not yours', { tag_id: id })
   const isRefused = await removeTag(trx, tag)
+  await derivePersonalColumns(request.server, trx, [tag.sourceId])
   await auditRequest(request, trx, {
     action: 'tag.removed',
     target: targetOf(tag.sourceId, tag.tableId),

@@ -6,7 +6,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { invalidField } from '../../../server/http/errors.ts'
 import type { Connector } from '../../../connectors/connector.ts'
 import { parseDuration } from '../../../server/settings/durations.ts'
-import type { Source } from '../../catalog/api.ts'
+import type { Source, Table } from '../../catalog/api.ts'
 import { countStatements } from '../measure.ts'
 import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
 import type { BulkScheduleResult, DetectedSignal, TableSignal } from '../api.ts'
@@ -135,6 +135,7 @@ interface SchedulableTable extends TableRef {
   kind: Parameters<typeof hasModificationTime>[2]['kind']
   columns: TypedColumn[]
   columnTags: Record<string, string[]>
+  personalFromUpstream: Table['personalFromUpstream']
 }
 
 /** Tables of `some` that have no schedule, in the same order. */
@@ -155,7 +156,8 @@ function readSchedulable(
 ): Promise<SchedulableTable[]> {
   return rows(
     trx,
-    `select id, catalog_name as catalog, schema_name as schema, name, kind, columns, column_tags, is_scheduled
+    `select id, catalog_name as catalog, schema_name as schema, name, kind, columns, column_tags,
+       personal_from_upstream, is_scheduled
      from tables t cross join lateral (select exists (
        select from freshness_schedules f where f.company_id = :companyId and f.table_id = t.id) as is_scheduled) s
      where company_id = :companyId and source_id = :sourceId and id = any(cast(:ids as uuid[])) ${condition}

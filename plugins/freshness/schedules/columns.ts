@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
+import type { Table } from '../../catalog/api.ts'
 
 /** Conventional names of columns with the time a row was written, the most reliable first. */
 const CONVENTIONAL_NAMES = [
@@ -26,14 +27,16 @@ const ENUMERATED_TYPE = /^(enum|set)\(/
 export type TypedColumn = Pick<ColumnInfo, 'name' | 'type' | 'base' | 'kind'>
 
 /**
- * Columns whose newest value must not be shown: those tagged as personal data themselves. A tag on the table or source
- * does not make the time of writing personal.
+ * Columns whose newest value must not be shown: those tagged as personal data themselves, or that show such a column.
+ * A tag on a table or source does not make the time of writing personal.
  */
 export function hiddenColumns(
   server: Server,
-  table: { columns: readonly TypedColumn[]; columnTags: Record<string, string[]> },
+  table: Pick<Table, 'columnTags' | 'personalFromUpstream'> & { columns: readonly TypedColumn[] },
 ): ReadonlySet<string> {
-  return server.plugins.catalog.personalColumns({ source: { tags: [] }, table: { ...table, tags: [] } })
+  const fromColumns = Object.entries(table.personalFromUpstream).filter(([, level]) => level === 'column')
+  const tagged = { ...table, tags: [], personalFromUpstream: Object.fromEntries(fromColumns) }
+  return server.plugins.catalog.personalColumns({ source: { tags: [] }, table: tagged })
 }
 
 /**

@@ -39,6 +39,7 @@ export async function judgeOnce(
     kind: table.kind,
     tags: table.tags,
     columnTags: table.columnTags,
+    personalFromUpstream: table.personalFromUpstream,
     sourceTags: source.tags,
     isKnown: table.isActive,
     columns:

@@ -23,7 +23,7 @@ export type StoredSignal = Pick<Schedule, 'timestampColumn' | 'expression' | 'us
 export function chooseSignal(
   server: Server,
   source: Source,
-  table: Pick<Table, 'qualifiedName' | 'columns' | 'columnTags' | 'kind'>,
+  table: Pick<Table, 'qualifiedName' | 'columns' | 'columnTags' | 'personalFromUpstream' | 'kind'>,
   { freshness_signal: signal, freshness_column: asked, freshness_expression: expression }: SignalFields,
 ): StoredSignal {
   const named = expression !== undefined ? 'expression' : typeof asked === 'string' ? 'column' : undefined
@@ -73,7 +73,7 @@ function assertHasModificationTime(server: Server, source: Source, table: Pick<T
 function chooseColumn(
   server: Server,
   source: Source,
-  table: Pick<Table, 'qualifiedName' | 'columns' | 'columnTags'>,
+  table: Pick<Table, 'qualifiedName' | 'columns' | 'columnTags' | 'personalFromUpstream'>,
   asked: string | null | undefined,
 ): string | null {
   const { columns } = table

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ColumnInfo } from '../../../../connectors/catalog.ts'
-import { personalColumns } from '../../../../plugins/catalog/assets/assets.ts'
+import { personalColumns } from '../../../../plugins/catalog/tags/personal-columns.ts'
 import type { Reply } from '../../../helpers/server.ts'
 import { discover, makeWorld, type World } from '../../../helpers/world.ts'
 
@@ -418,7 +418,12 @@ t.test('tags by the names of columns', async t => {
 t.test('personal data is known by the tags of a column, of its table and of its source', async t => {
   const hidden = (columnTags: { [column: string]: string[] }, ...tags: string[]) => {
     const columns = ['Email', 'score'].map(name => ({ name }) as ColumnInfo)
-    return [...personalColumns({ source: { tags: [] }, table: { tags, columnTags, columns } })]
+    return [
+      ...personalColumns({
+        source: { tags: [] },
+        table: { tags, columnTags, columns, personalFromUpstream: {} },
+      }),
+    ]
   }
   for (const name of [
     'pii',
