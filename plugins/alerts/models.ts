@@ -1,4 +1,5 @@
 import { CompanyRow } from '../../server/database/database.ts'
+import { defineCap } from '../../server/database/company-caps.ts'
 import { newestFirst } from '../../server/http/page.ts'
 import type { AlertResolution, Severity } from './api.ts'
 import type { MessageType } from './destinations/destination.ts'
@@ -84,6 +85,12 @@ export class AlertTransition extends CompanyRow {
 /** Selects the destinations of alerts. A null filter matches everything. */
 export class AlertRule extends CompanyRow {
   static override tableName = 'alert_rules'
+  static override cap = defineCap({
+    name: 'alert_rules',
+    most: 1_000,
+    what: 'alert rules',
+    advice: 'delete one first',
+  })
 
   declare id: string
   declare name: string
@@ -106,6 +113,13 @@ export class AlertRule extends CompanyRow {
 
 export class Destination extends CompanyRow {
   static override tableName = 'destinations'
+  static override cap = defineCap({
+    name: 'destinations',
+    most: 1_000,
+    what: 'destinations',
+    advice: 'delete one first',
+    condition: 'deleted_at is null',
+  })
   static override jsonAttributes = ['config']
 
   declare id: string

@@ -6,6 +6,7 @@ const EXPIRED: [table: string, condition: string][] = [
   ['rate_windows', 'greatest(ends_at, burst_ends_at) < now()'],
   ['login_failures', `coalesce(locked_until, first_at + interval '15 minutes') < now()`],
   ['sessions', `least(ended_at, expires_at) < now() - interval '7 days'`],
+  ['api_keys', `least(revoked_at, expires_at) < now() - interval '1 year'`],
   ['invitations', `least(accepted_at, revoked_at, expires_at) < now() - interval '30 days'`],
   ['prospects', `expires_at < now() - interval '30 days'`],
   ['oauth_attempts', 'expires_at < now()'],

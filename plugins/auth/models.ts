@@ -1,6 +1,7 @@
 import type { Role, Scope } from '../../server/http/access.ts'
 import type { Plan } from '../../server/settings/config.ts'
 import { CompanyRow } from '../../server/database/database.ts'
+import { defineCap } from '../../server/database/company-caps.ts'
 
 /** A tenant. */
 export class Company extends CompanyRow {
@@ -31,6 +32,12 @@ export class User extends CompanyRow {
 /** A credential of a program; only its hash is stored. */
 export class ApiKey extends CompanyRow {
   static override tableName = 'api_keys'
+  static override cap = defineCap({
+    name: 'api_keys',
+    most: 20_000,
+    what: 'API keys, with those that ended within a year',
+    advice: 'use one key for longer',
+  })
 
   declare id: string
   declare name: string

@@ -1,8 +1,15 @@
 import { CompanyRow } from '../../server/database/database.ts'
+import { defineCap } from '../../server/database/company-caps.ts'
 
 /** A public picture that shows whether the checks of an asset pass. */
 export class Badge extends CompanyRow {
   static override tableName = 'badges'
+  static override cap = defineCap({
+    name: 'badges',
+    most: 10_000,
+    what: 'badges',
+    advice: 'delete one first',
+  })
 
   declare id: string
   /** Part of the picture's URL: a random UUID, or 128 random bits in base64url if a former version created the badge. */

@@ -1,10 +1,17 @@
 import type { Pojo } from 'objection'
 import type { ColumnInfo, ConstraintInfo, TableInfo, TableKind } from '../../connectors/catalog.ts'
 import { CompanyRow } from '../../server/database/database.ts'
+import { defineCap } from '../../server/database/company-caps.ts'
 
 /** A connection to a monitored database. */
 export class Source extends CompanyRow {
   static override tableName = 'sources'
+  static override cap = defineCap({
+    name: 'sources',
+    most: 1_000,
+    what: 'sources',
+    advice: 'remove one first',
+  })
   static override jsonAttributes = [
     'config',
     'connectionError',

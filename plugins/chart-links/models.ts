@@ -1,8 +1,15 @@
 import { CompanyRow } from '../../server/database/database.ts'
+import { defineCap } from '../../server/database/company-caps.ts'
 
 /** A link that shows the chart of a check to everyone who has it. */
 export class ChartLink extends CompanyRow {
   static override tableName = 'chart_links'
+  static override cap = defineCap({
+    name: 'chart_links',
+    most: 10_000,
+    what: 'links to charts',
+    advice: 'revoke one first, or wait until some expire',
+  })
 
   declare id: string
   declare sourceId: string

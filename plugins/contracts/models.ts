@@ -1,4 +1,5 @@
 import { CompanyRow } from '../../server/database/database.ts'
+import { defineCap } from '../../server/database/company-caps.ts'
 import type { CheckKind } from '../scans/api.ts'
 import type { ContractNode } from './elements.ts'
 import type { ClauseKind, ClauseSeverity, ClauseStatus, Domain } from './enforcement/clause.ts'
@@ -6,6 +7,12 @@ import type { ClauseKind, ClauseSeverity, ClauseStatus, Domain } from './enforce
 /** A contract that is enforced on a source. */
 export class Contract extends CompanyRow {
   static override tableName = 'data_contracts'
+  static override cap = defineCap({
+    name: 'data_contracts',
+    most: 10_000,
+    what: 'contracts',
+    advice: 'delete one first',
+  })
   static override jsonAttributes = ['document']
 
   declare id: string

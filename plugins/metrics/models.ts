@@ -1,9 +1,16 @@
 import type { Basis, DetectorState } from '../../checks/detector.ts'
 import { CompanyRow } from '../../server/database/database.ts'
+import { defineCap } from '../../server/database/company-caps.ts'
 
 /** A number taken of a table again and again. */
 export class Metric extends CompanyRow {
   static override tableName = 'metrics'
+  static override cap = defineCap({
+    name: 'metrics',
+    most: 100_000,
+    what: 'metrics',
+    advice: 'delete one first',
+  })
   static override idColumn = 'internalId'
   static override jsonAttributes = ['config']
 

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { v7, validate as isUuid } from 'uuid'
 import { formatName, parseName } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { defineCap, enforceCap } from '../../server/database/company-caps.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { apiError, invalidField, invalidInput } from '../../server/http/errors.ts'
 import { didYouMean, quoteName } from '../../server/http/nearest.ts'
@@ -9,6 +10,14 @@ import type { Page } from '../../server/http/page.ts'
 import type { OwnerOrigin } from './api.ts'
 import { IS_HELD, identityBindings } from './effective-owners.ts'
 import { findPeople, identityOf } from './people.ts'
+
+const OWNER_CAP = defineCap({
+  name: 'ownerships',
+  most: 100_000,
+  what: 'owners of assets and tags',
+  advice: 'name owners of schemas or sources',
+  condition: `origin = 'manual'`,
+})
 
 /** What is owned, as the API takes it: an asset, a schema of a source, or a tag. */
 export interface SubjectInput {
@@ -65,6 +74,7 @@ export async function setOwners(
      select 1 from removed union all select 1 from added`,
     { companyId, ...subject, people: JSON.stringify(people.map(person => ({ id: v7(), ...person }))) },
   )
+  await enforceCap(trx, companyId, OWNER_CAP)
   return { subject, isChanged: changed.length > 0 }
 }
 

@@ -1,10 +1,13 @@
 import type { Server } from '@hapi/hapi'
 import { v7, validate as isUuid } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { defineCap, enforceCap } from '../../server/database/company-caps.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
 import { findPeople } from './people.ts'
+
+const TEAM_CAP = defineCap({ name: 'teams', most: 1_000, what: 'teams', advice: 'delete one first' })
 
 /** A team, as the API takes it. */
 export interface TeamInput {
@@ -69,6 +72,7 @@ export async function createTeam(trx: Transaction, input: TeamInput & { name: st
     'insert into teams (id, company_id, name, description) values (:id, :companyId, :name, :description)',
     { id, companyId: companyOf(trx), name: input.name, description: input.description || null },
   )
+  await enforceCap(trx, companyOf(trx), TEAM_CAP)
   await setMembers(trx, id, input.members ?? [])
   return findTeam(trx, id)
 }

@@ -1,8 +1,15 @@
 import { CompanyRow } from '../../server/database/database.ts'
+import { defineCap } from '../../server/database/company-caps.ts'
 
 /** A check that the values of a column, the child's, occur in a column of another table, the parent's. */
 export class ReferentialCheck extends CompanyRow {
   static override tableName = 'referential_checks'
+  static override cap = defineCap({
+    name: 'referential_checks',
+    most: 100_000,
+    what: 'referential checks',
+    advice: 'delete one first',
+  })
 
   declare id: string
   declare internalId: string

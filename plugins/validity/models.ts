@@ -1,9 +1,16 @@
 import { CompanyRow } from '../../server/database/database.ts'
+import { defineCap } from '../../server/database/company-caps.ts'
 import type { DetectorState } from '../../checks/detector.ts'
 
 /** A rule on a table, usually on one of its columns. */
 export class ValidityRule extends CompanyRow {
   static override tableName = 'validity_rules'
+  static override cap = defineCap({
+    name: 'validity_rules',
+    most: 100_000,
+    what: 'rules',
+    advice: 'delete one first',
+  })
   static override jsonAttributes = ['ruleConfig']
 
   declare id: string

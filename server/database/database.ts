@@ -2,9 +2,16 @@ import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { Model } from 'objection'
-import type { Constructor, QueryBuilderType, QueryContext, TransactionOrKnex } from 'objection'
+import type {
+  Constructor,
+  QueryBuilderType,
+  QueryContext,
+  StaticHookArguments,
+  TransactionOrKnex,
+} from 'objection'
 import type { Logger } from 'pino'
 import { mappers, type Statement } from './batch.ts'
+import { enforceCap, type CompanyCap } from './company-caps.ts'
 import { askOnce, hasRefusedWrites, openPool } from './pool.ts'
 import { admitAndRead, readTogether } from './readings.ts'
 import type { Admitted, AdmittedReading, Found, Reading, Readings } from './readings.ts'
@@ -73,6 +80,8 @@ export function companyOf(trx: object | undefined): string {
  */
 export class CompanyRow extends Model {
   declare companyId: string
+  /** How many rows a company may have. */
+  static cap?: CompanyCap
 
   static override query<M extends Model>(this: Constructor<M>, trx?: TransactionOrKnex): QueryBuilderType<M> {
     const { tableName } = this as unknown as typeof Model
@@ -86,6 +95,12 @@ export class CompanyRow extends Model {
 
   override $beforeInsert(context: QueryContext): void {
     this.companyId = companyOf(context.transaction)
+  }
+
+  /** Once for a statement, however many rows it inserts. */
+  static override async afterInsert({ context }: StaticHookArguments<CompanyRow>): Promise<void> {
+    const { transaction } = context
+    if (this.cap) await enforceCap(transaction, companyOf(transaction), this.cap)
   }
 }
 

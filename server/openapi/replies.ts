@@ -70,6 +70,7 @@ const MEANINGS: Partial<Record<ErrorCode, string>> = {
   ACCOUNT_LOCKED: 'Too many wrong passwords: wait 15 minutes and try again',
   CONFLICT: 'There is one like it already: read it, or choose another name',
   USER_EXISTS: 'There is a user with this email already: sign in, or use another email',
+  LIMIT_REACHED: 'A company may have at most 1000 of these: delete one first',
   KEY_LIMIT: 'The plan allows no more keys: revoke one first',
   PAYLOAD_TOO_LARGE: 'The body is larger than 1 MiB: send less at a time',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as Content-Type: application/json',
@@ -88,6 +89,7 @@ const DETAILS: Partial<Record<ErrorCode, object>> = {
     errors: [{ field: 'limit', error: 'limit must be at most 100, not 1000' }],
   },
   FORBIDDEN: { current_scope: 'read-only', required_scope: 'read-write' },
+  LIMIT_REACHED: { cap: 'items', limit: 1_000 },
   RATE_LIMITED: { limit: 100, retry_after: 12 },
   INTERNAL_ERROR: { request_id: REQUEST_ID },
   UNAVAILABLE: { request_id: REQUEST_ID },
@@ -215,6 +217,7 @@ function codesOf(route: RequestRoute): Map<string, ErrorCode[]> {
   add(isGuarded, 'UNAUTHORIZED', 'FORBIDDEN')
   if (!declared.some(code => statusOf(code) === 404)) add(true, ...missing(route))
   add(isGuarded && hasBody, 'CONFLICT')
+  add(isGuarded && (method === 'post' || method === 'put'), 'LIMIT_REACHED')
   add((guard !== undefined && guard.limit !== null) || keepsReplies(route), 'RATE_LIMITED')
   add(true, 'INTERNAL_ERROR', 'UNAVAILABLE', ...declared)
   if ((refusesInput || keepsReplies(route)) && !answers400(path)) codes.set('422', [])

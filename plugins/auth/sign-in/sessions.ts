@@ -25,6 +25,9 @@ export interface SessionTokens {
   expires_in: number
 }
 
+/** Sessions of a user; the oldest end, since a refusal would lock the user out. */
+const MAX_SESSIONS = 100
+
 export async function openSession(
   server: Server,
   trx: Transaction,
@@ -37,6 +40,13 @@ export async function openSession(
     `insert into sessions (id, company_id, user_id, refresh_hash, expires_at)
      values (:id, :company_id, :user_id, :hash, now() + interval '30 days')`,
     { id: sessionId, company_id: user.companyId, user_id: user.id, hash: refresh.hash },
+  )
+  await rows(
+    trx,
+    `delete from sessions where company_id = :company_id and id in (
+       select id from sessions where company_id = :company_id and user_id = :user_id
+        order by created_at desc, id desc offset :most)`,
+    { company_id: user.companyId, user_id: user.id, most: MAX_SESSIONS },
   )
   return issueTokens(server, user.id, refresh)
 }

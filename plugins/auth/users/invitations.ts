@@ -2,11 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Plan } from '../../../server/settings/config.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { defineCap, enforceCap } from '../../../server/database/company-caps.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
 import { Invitation, User } from '../models.ts'
 import { sha256 } from '../sign-in/tokens.ts'
 import { lockCompanyAsAdmin, lockInvitation } from '../locks.ts'
+
+const INVITATION_CAP = defineCap({
+  name: 'invitations',
+  most: 1_000,
+  what: 'invitations within 30 days',
+  advice: 'wait until older ones are deleted',
+})
 
 const IS_OPEN = 'accepted_at is null and revoked_at is null and expires_at > now()'
 
@@ -15,7 +23,7 @@ const IS_OPEN = 'accepted_at is null and revoked_at is null and expires_at > now
  * another company is not mentioned: only its owner learns of it, when they register.
  * @param callerId the inviting user
  * @returns the token, which is not stored
- * @throws 403 for a former admin, 409 `USER_EXISTS` for a user of the same company
+ * @throws 403 for a former admin, 409 `USER_EXISTS` for a user of the same company, 409 `LIMIT_REACHED`
  */
 export async function createInvitation(
   trx: Transaction,
@@ -43,6 +51,7 @@ export async function createInvitation(
       invitedBy: `user:${callerId}`,
     },
   )
+  await enforceCap(trx, companyOf(trx), INVITATION_CAP)
   return { token, invitation: invitation as Invitation }
 }
 

@@ -3,11 +3,21 @@ import { actorOf, caller } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { defineCap, enforceCap } from '../../../server/database/company-caps.ts'
 import type { StatusBody, StatusRequest } from '../../alerts/api.ts'
 import { addActivities, type NewActivity } from '../grouping/store.ts'
 import { updateIncidentsOf } from '../jobs.ts'
 import { Incident, type IncidentActivity, type IncidentStatus } from '../models.ts'
 import { findIncident, presentActivities } from './lists.ts'
+
+const COMMENT_CAP = defineCap({
+  name: 'incident_comments',
+  table: 'incident_activities',
+  most: 1_000,
+  what: 'comments on one incident',
+  advice: 'go on in its post-mortem',
+  condition: `activity_type = 'comment' and incident_id = :within`,
+})
 
 /** The statuses in which each of them can be asked for. */
 const FROM: Record<StatusRequest['to'], readonly IncidentStatus[]> = {
@@ -68,7 +78,7 @@ async function openAlertsOf(trx: Transaction, incidentId: string): Promise<strin
   return found.map(({ id }) => id)
 }
 
-/** Adds a comment to the timeline. @throws 404 `INCIDENT_NOT_FOUND` */
+/** Adds a comment to the timeline. @throws 404 `INCIDENT_NOT_FOUND`, 409 `LIMIT_REACHED` */
 export async function addComment(
   trx: Transaction,
   id: string,
@@ -78,6 +88,7 @@ export async function addComment(
   const activities = await addActivities(trx, [
     { incidentId: id, activityType: 'comment', actor, metadata: { comment } },
   ])
+  await enforceCap(trx, companyOf(trx), COMMENT_CAP, id)
   const [shown] = await presentActivities(trx, activities)
   const [activity] = activities
   if (!activity || !shown) throw new Error(`The comment on incident ${id} was not stored`)

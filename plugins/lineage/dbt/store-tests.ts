@@ -2,11 +2,19 @@ import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { defineCap, enforceCap } from '../../../server/database/company-caps.ts'
 import type { AlertEvent } from '../../alerts/api.ts'
 import type { Source } from '../../catalog/api.ts'
 import { externalCheckFailed } from './alert-kind.ts'
 import type { DbtProject } from './project.ts'
 import type { DbtTest, TestStatus } from './test-results.ts'
+
+const TEST_CAP = defineCap({
+  name: 'external_checks',
+  most: 200_000,
+  what: 'tests of dbt',
+  advice: 'import fewer projects',
+})
 
 /** What became of the tests of a project. */
 export interface StoredTests {
@@ -59,6 +67,7 @@ export async function storeTests(
   const removed = await removeMissing(trx, source, project.name, tests)
   await alerts.resolveAll(trx, externalCheckFailed.name, removed, 'The test is in the project no more')
   const updated = await upsertTests(trx, source, reported)
+  await enforceCap(trx, companyOf(trx), TEST_CAP)
   const passing = updated.filter(({ status }) => status === 'pass').map(({ id }) => id)
   await alerts.resolveAll(trx, externalCheckFailed.name, passing, 'The test passes')
   const failing = updated.filter(({ status }) => status === 'fail' || status === 'warn')

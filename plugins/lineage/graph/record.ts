@@ -1,7 +1,21 @@
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { defineCap, enforceCap } from '../../../server/database/company-caps.ts'
 import type { LineageApi, LineageEnd, OutsideNode, SeenColumn, SeenEdge, SeenEdges } from '../api.ts'
 import { dropUnreported, type LineageEdge } from './unreported.ts'
+
+const NODE_CAP = defineCap({
+  name: 'lineage_nodes',
+  most: 100_000,
+  what: 'datasets and reports outside of the catalog',
+  advice: 'map their namespaces to sources, or report fewer',
+})
+const EDGE_CAP = defineCap({
+  name: 'lineage_edges',
+  most: 1_000_000,
+  what: 'edges of lineage',
+  advice: 'report fewer datasets',
+})
 
 /** An edge between known ends, with everything that was reported of it under one detail. */
 interface GivenEdge {
@@ -15,6 +29,9 @@ interface GivenEdge {
 /** Rows seen within the last hour are not written again: a job that runs each minute would rewrite them each minute. */
 const IS_OUTDATED = `e.last_seen_at < now() - interval '1 hour'`
 
+/** What discoveries read grows with the catalog alone, and a discovery does not fail for its lineage. */
+const READ_ORIGINS: ReadonlySet<string> = new Set(['view', 'foreign_key'])
+
 /** Stores what an origin reports. Rows are written in the order of their keys, so that two writers do not deadlock. */
 export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
   const ends = seen.edges.flatMap(({ upstream, downstream }) => [upstream, downstream])
@@ -24,6 +41,7 @@ export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
   )
   const merged = mergeEdges(seen.edges, nodeIds)
   const { added, joined, missing } = await storeEdges(trx, seen, merged)
+  if (added.length > 0 && !READ_ORIGINS.has(seen.origin)) await enforceCap(trx, companyOf(trx), EDGE_CAP)
   const unknown = new Set(missing.map(([from, to]) => `${from} ${to}`))
   const given = merged.filter(({ upstreamId, downstreamId }) => !unknown.has(`${upstreamId} ${downstreamId}`))
   const inserted = given.length > 0 ? await storeOrigins(trx, seen, given) : new Set<string>()
@@ -46,7 +64,7 @@ export async function storeOutside(
 ): Promise<Map<string, string>> {
   const nodes = new Map(seen.map(node => [outsideKey(node), node]))
   if (nodes.size === 0) return new Map()
-  const stored = await rows<{ id: string; namespace: string; name: string }>(
+  const stored = await rows<{ id: string; namespace: string; name: string; isNew: boolean }>(
     trx,
     `insert into lineage_nodes as n
        (id, company_id, kind, namespace, name, qualified_name, url, description, owners, details)
@@ -62,12 +80,13 @@ export async function storeOutside(
        owners = case when excluded.owners = '[]' then n.owners else excluded.owners end,
        details = n.details || excluded.details,
        last_seen_at = now()
-     returning id, namespace, name`,
+     returning id, namespace, name, xmax = 0 as is_new`,
     {
       companyId: companyOf(trx),
       nodes: JSON.stringify([...nodes.values()].map(node => ({ ...node, id: v7() }))),
     },
   )
+  if (stored.some(({ isNew }) => isNew)) await enforceCap(trx, companyOf(trx), NODE_CAP)
   const ids = new Map(stored.map(node => [outsideKey(node), node.id]))
   const bare = [...nodes].flatMap(([key, { url }]) => (url === null ? [ids.get(key)] : []))
   if (bare.length > 0)
