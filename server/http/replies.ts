@@ -63,7 +63,7 @@ export function shapeReplies(server: Server): void {
       response.header('Content-Security-Policy', POLICY, { override: false })
       return h.continue
     }
-    return answer(request, h, wrongMethod(request, response) ?? response)
+    return answer(request, h, wrongMethod(request, response.output.statusCode) ?? response)
   })
 }
 
@@ -73,23 +73,31 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
  * The 405 for a known path with another method. It needs no credential: there is no operation to protect, and
  * /openapi.json is public.
  */
-function wrongMethod({ server, path, route }: Request, { output }: Boom.Boom): Boom.Boom | undefined {
+function wrongMethod({ server, method, path, route }: Request, status: number): Boom.Boom | undefined {
   // A route without access is hapi's own, for unknown paths.
-  if (output.statusCode !== 404 || route.settings.plugins?.access || !path.startsWith('/')) return undefined
-  const taken = METHODS.filter(method => takes(server, method, path))
-  if (taken.length === 0) return undefined
-  const allow = taken.flatMap(method => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+  const isKnown = route.settings.plugins?.access !== undefined
+  // A source may have the name of a literal segment, and is read then: only what names nothing is refused.
+  const isBadInput = [400, 422].includes(status) && !['get', 'head'].includes(method)
+  if (!path.startsWith('/') || !(status === 404 || (isKnown && isBadInput))) return undefined
+  const counts = METHODS.map(each => countParameters(server, each, path))
+  // `/incidents/summary` is no incident, and takes no method of one.
+  const fewest = Math.min(...counts)
+  if (fewest === Infinity || (isKnown && countParameters(server, method, path) === fewest)) return undefined
+  const taken = METHODS.filter((_, index) => counts[index] === fewest)
+  const allow = taken.flatMap(each => (each === 'get' ? ['GET', 'HEAD'] : [each.toUpperCase()]))
   const error = apiError('METHOD_NOT_ALLOWED', `This path takes ${allow.join(', ')}`, { allow })
   error.output.headers.Allow = allow.join(', ')
   return error
 }
 
-function takes(server: Server, method: (typeof METHODS)[number], path: string): boolean {
+/** How many parameters the route of a method has at a path; Infinity where no route takes it. */
+function countParameters(server: Server, method: string, path: string): number {
   try {
-    return server.match(method, path) !== null
+    const route = server.match(method as 'get', path)
+    return route?.settings.plugins?.access ? route.path.split('{').length - 1 : Infinity
   } catch {
     // A route matches, but its parameters cannot be decoded from this path.
-    return true
+    return 1
   }
 }
 

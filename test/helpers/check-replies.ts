@@ -63,6 +63,8 @@ function problemOf({ request, statusCode, payload, headers }: ServerInjectRespon
     const body: unknown = JSON.parse(payload)
     return isError(body) || 'detail' in (body as object) ? null : `which is no error body: ${payload}`
   }
+  // Described for all paths at once: a literal path does not take the methods of the template beside it.
+  if (statusCode === 405) return isError(JSON.parse(payload)) ? null : `which is no error body: ${payload}`
   const expected = expectedOf(route, statusCode)
   if (!expected) return `which the document does not name: ${payload.slice(0, 500)}`
   if (!expected.contents) return payload === '' ? null : 'with a body, of which the document knows nothing'
