@@ -16,6 +16,11 @@ version: 1.0.0
 status: active
 `
 
+/** White space alone is refused by the handlers, which say what to send. */
+export const contractText = Joi.string()
+  .allow('')
+  .meta({ openapi: { minLength: 1, pattern: '\\S' } })
+
 /** Any value: JSON other than an object is an invalid contract. */
 export const contractBody = Joi.alternatives(
   Joi.object()
@@ -29,9 +34,9 @@ export const contractBody = Joi.alternatives(
       version: '1.0.0',
       status: 'active',
     }),
-  Joi.string().allow('').description('A contract in YAML, at most 256 KiB').example(yaml),
+  contractText.description('A contract in YAML, at most 256 KiB').example(yaml),
   Joi.any().description('Other JSON, which is an invalid contract'),
-).meta({ contentTypes: CONTENT_TYPES })
+).required()
 
 /** A finding in replies. */
 export const finding = Joi.object({

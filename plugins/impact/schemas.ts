@@ -1,11 +1,23 @@
 import Joi from 'joi'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
-import { CHANGE_TYPES, isOfColumn, LEVELS, type PlannedChange } from './changes.ts'
+import { CHANGE_TYPES, isOfColumn, LEVELS, type ChangeType, type PlannedChange } from './changes.ts'
 
 const { id, text, count, integer, flag, texts } = held
 const ORDERS = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d90'
 
 const name = Joi.string().min(1).max(500)
+
+/** What names the thing that a change is about. */
+function fieldsOf(change: ChangeType): ('table' | 'schema' | 'column')[] {
+  if (change === 'drop_schema') return ['schema']
+  return isOfColumn(change) ? ['table', 'column'] : ['table']
+}
+
+/** The kinds of changes by the fields that they need, for the description. */
+const CHOICES = [...Map.groupBy(CHANGE_TYPES, change => fieldsOf(change).join()).values()].map(kinds => ({
+  properties: { change: { enum: kinds } },
+  required: ['change', ...fieldsOf(kinds[0]!)],
+}))
 
 const plannedChange = Joi.object({
   change: Joi.string()
@@ -18,16 +30,11 @@ const plannedChange = Joi.object({
   new_name: name.description('What it is called then.'),
 })
   .custom((change: PlannedChange, helpers) => {
-    const needed =
-      change.change === 'drop_schema'
-        ? ['schema']
-        : isOfColumn(change.change)
-          ? ['table', 'column']
-          : ['table']
-    const missing = needed.find(field => !Object.hasOwn(change, field))
+    const missing = fieldsOf(change.change).find(field => !Object.hasOwn(change, field))
     return missing === undefined ? change : helpers.error('change.missing', { missing, kind: change.change })
   })
   .messages({ 'change.missing': '{{#label}} needs {{#missing}}, as {{#kind}} does' })
+  .meta({ openapi: { oneOf: CHOICES } })
   .label('PlannedChange')
 
 /** Changes of one request: a migration has some, and each is looked for through the whole graph. */

@@ -32,9 +32,15 @@ const DOCUMENT = {
   },
 }
 
+/** An empty file is refused with its name, as any other that holds no checks. */
+const fileText = Joi.string()
+  .max(MAX_FILE_CHARACTERS)
+  .allow('')
+  .meta({ openapi: { minLength: 1, pattern: '\\S' } })
+
 const file = Joi.object({
   name: Joi.string().trim().min(1).max(500).required().description('Its path, for messages and records.'),
-  content: Joi.alternatives(Joi.string().max(MAX_FILE_CHARACTERS).allow(''), Joi.object().unknown())
+  content: Joi.alternatives(fileText, Joi.object().unknown())
     .required()
     .description('The text of the file, YAML or JSON; or the document itself.'),
 })

@@ -68,16 +68,13 @@ export const applyBody = Joi.object({
     .default(false)
     .description('Creates nothing, and returns what would be created.'),
 })
+  .xor('ids', 'asset_id')
+  .without('ids', FILTERS)
   .custom((body: Record<string, unknown>, helpers) => {
-    if ((body.ids === undefined) === (body.asset_id === undefined)) return helpers.error('apply.which')
-    if (body.ids !== undefined && FILTERS.some(name => body[name] !== undefined))
-      return helpers.error('apply.filter')
     const isLong = body.ids === undefined || (body.ids as string[]).length > MAX_TRIED
     return body.check_past === true && isLong ? helpers.error('apply.past') : body
   })
   .messages({
-    'apply.which': 'either ids or asset_id must be given',
-    'apply.filter': `${FILTERS.join(', ')} go with asset_id, not with ids`,
     'apply.past': `check_past needs ids, at most ${MAX_TRIED}`,
   })
   .required()

@@ -2,7 +2,7 @@ import type { RequestRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { asComponent, pascalCase } from './components.ts'
 import { exampleOf } from './examples.ts'
-import { jsonSchema, type JsonSchema } from './json-schema.ts'
+import { describeSchema, jsonSchema, type JsonSchema } from './json-schema.ts'
 import { operationId } from './operation-id.ts'
 
 /** Bodies are JSON, unless a route says which content types it takes. */
@@ -11,7 +11,9 @@ export function bodyOf(route: RequestRoute): object | undefined {
   const schema: unknown = settings.validate?.payload
   if (!Joi.isSchema(schema)) return undefined
   // A body that is missing or `null` is null for its schema.
-  const required = schema.validate(null).error !== undefined
+  const isNullRefused = schema.validate(null).error !== undefined
+  // A contract is any value, `null` too, but has to be sent.
+  const required = isNullRefused || describeSchema(schema).flags?.presence === 'required'
   // A default of the whole body is no value of it: generators refuse an object as the default of what may be null.
   const { default: _whole, ...described } = jsonSchema(schema)
   const types = [described.type].flat()

@@ -48,7 +48,8 @@ function exampleOfAll(parts: JsonSchema[], depth: number): unknown {
 
 function objectOf(schema: JsonSchema, depth: number): object {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
-  const one = (schema.oneOf as { required?: string[] }[] | undefined)?.map(({ required }) => required?.[0])
+  const choices = schema.oneOf as { required?: string[]; properties?: object }[] | undefined
+  const one = choices?.flatMap(({ required, properties: more }) => (more ? [] : required?.[0]))
   const apart = (schema.not as { anyOf?: { required: string[] }[] } | undefined)?.anyOf ?? []
   const left = new Set([...(one ?? []).slice(1), ...apart.map(({ required }) => required[1])])
   const shown = properties.filter(([name]) => !left.has(name))

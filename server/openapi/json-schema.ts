@@ -26,7 +26,7 @@ interface Emitter {
 
 /**
  * The JSON Schema of a Joi schema. Joi emits it itself; what it leaves out is added: `null` in nullable enums,
- * examples, `or`, `xor`, `oxor`, `nand`, `with` and `without`, secrets as write-only. `.meta({ openapi })` is laid over what was emitted,
+ * examples, `or`, `xor`, `and`, `oxor`, `nand`, `with` and `without`, secrets as write-only. `.meta({ openapi })` is laid over what was emitted,
  * and stands alone when it names another type. A record with a label is marked as the component of that name.
  * @param side what is sent (`input`) or what is answered (`output`)
  */
@@ -98,6 +98,11 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
     if (rel === 'xor') json.oneOf = peers.map(peer => ({ required: [peer] }))
     if (rel === 'with' && key)
       json.dependentRequired = { ...(json.dependentRequired as object), [key]: peers }
+    if (rel === 'and')
+      json.dependentRequired = {
+        ...(json.dependentRequired as object),
+        ...Object.fromEntries(peers.map(peer => [peer, peers.filter(other => other !== peer)])),
+      }
     if (rel === 'without' && key) excluded.push(...peers.map(peer => [key, peer]))
     if (rel === 'oxor')
       excluded.push(...peers.flatMap((one, index) => peers.slice(index + 1).map(other => [one, other])))

@@ -48,6 +48,7 @@ const DESCRIPTIONS: Record<string, string> = {
   404: 'There is no such thing, or it belongs to another company',
   409: 'It conflicts with what is there',
   413: 'The body is too large',
+  414: 'The URL is too long: with the headers it may have 16 KiB',
   415: 'The body is of another content type',
   422: 'Path, query, header or body are not as described',
   429: 'Too many requests',
@@ -73,6 +74,7 @@ const MEANINGS: Partial<Record<ErrorCode, string>> = {
   LIMIT_REACHED: 'A company may have at most 1000 of these: delete one first',
   KEY_LIMIT: 'The plan allows no more keys: revoke one first',
   PAYLOAD_TOO_LARGE: 'The body is larger than 1 MiB: send less at a time',
+  URI_TOO_LONG: 'The URL is too long: URL and headers together take at most 16 KiB',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as Content-Type: application/json',
   RATE_LIMITED: 'Too many requests: wait 12 s and try again',
   INTERNAL_ERROR: 'Something went wrong on our side; the log has more under this request id',
@@ -213,6 +215,7 @@ function codesOf(route: RequestRoute): Map<string, ErrorCode[]> {
   add(refusesInput && answers400(path), 'VALIDATION_ERROR')
   // Also for a NUL in the path or the query, of whatever route.
   add(true, 'BAD_REQUEST')
+  add(path.includes('{') || fieldsOf(query).length > 0, 'URI_TOO_LONG')
   add(hasBody, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE')
   add(isGuarded, 'UNAUTHORIZED', 'FORBIDDEN')
   if (!declared.some(code => statusOf(code) === 404)) add(true, ...missing(route))
@@ -254,8 +257,8 @@ function notFound(name: string): ErrorCode[] {
   })
 }
 
-function keysOf(schema: unknown): string[] {
-  if (!Joi.isSchema(schema)) return []
-  const { keys = {} } = describeSchema(schema)
-  return Object.keys(keys).filter(key => /(_ids?|^asset)$/.test(key))
+const keysOf = (schema: unknown): string[] => fieldsOf(schema).filter(key => /(_ids?|^asset)$/.test(key))
+
+function fieldsOf(schema: unknown): string[] {
+  return Joi.isSchema(schema) ? Object.keys(describeSchema(schema).keys ?? {}) : []
 }

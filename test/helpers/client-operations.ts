@@ -182,6 +182,8 @@ class TypeWriter {
       const lines = fields.map(([field, schema]) =>
         property(field, isRequired(field), schema.description as string | undefined, this.#type(schema)),
       )
+      // More than is named may be sent, as in an artifact of which a part is read.
+      if (others.additionalProperties === true) lines.push('[field: string]: unknown')
       return `{\n${lines.join('\n')}\n}`
     }
     const [values] = [others.additionalProperties, ...Object.values(others.patternProperties ?? {})].filter(

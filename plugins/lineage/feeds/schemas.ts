@@ -11,6 +11,7 @@ import {
 import { pageQuery, queryInteger } from '../../../server/http/page.ts'
 import { TEST_STATUSES } from '../dbt/test-results.ts'
 import { RUN_STATES } from '../openlineage/event.ts'
+import { dbtArtifacts } from './dbt-artifacts-schema.ts'
 import { MAX_BATCH_EVENTS } from './read-body.ts'
 
 const SOURCE_ID = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d92'
@@ -37,11 +38,7 @@ export const dbtBody = rawBody(
           minLength: 1,
           description: 'The source that dbt builds in, by id or name.',
         },
-        manifest: object('The content of `target/manifest.json`, version 4 to 12 of its schema.'),
-        catalog: object(
-          'The content of `target/catalog.json`: how the engine spells names, and the columns of tables.',
-        ),
-        run_results: object('The content of `target/run_results.json`: results of tests and models.'),
+        ...dbtArtifacts,
       },
       ['source', 'manifest'],
     ),

@@ -650,7 +650,7 @@ export interface Operations {
           /** The last results that each check comes with. */
           points?: number
           /** Only checks of this kind: validity, metric or referential. */
-          kind?: string
+          kind?: 'metric' | 'referential' | 'validity'
           /** Only checks of these statuses, separated by commas. */
           status?: ('passing' | 'warning' | 'failing' | 'error' | 'learning' | 'pending')[]
           /** Only those that are switched on, or off. */
@@ -676,7 +676,7 @@ export interface Operations {
           /** The last results that each check comes with. */
           points?: number
           /** Only checks of this kind: validity, metric or referential. */
-          kind?: string
+          kind?: 'metric' | 'referential' | 'validity'
           /** Only checks of these statuses, separated by commas. */
           status?: ('passing' | 'warning' | 'failing' | 'error' | 'learning' | 'pending')[]
           /** Only those that are switched on, or off. */
@@ -1417,7 +1417,7 @@ export interface Operations {
   post: {
     '/api/public/beta/signup': { options: { body: BetaSignupRequest }; reply: BetaSignupResponse }
     '/api/public/contracts/validate': {
-      options: { body?: Record<string, unknown> | string }
+      options: { body: Record<string, unknown> | string }
       reply: ContractVerdict
     }
     '/api/public/events': { options: { body: TrackEventRequest }; reply: undefined }
@@ -1474,7 +1474,7 @@ export interface Operations {
       reply: SubmittedExportData
     }
     '/api/v1/contracts/validate': {
-      options: { body?: Record<string, unknown> | string }
+      options: { body: Record<string, unknown> | string }
       reply: ValidatedContractData
     }
     '/api/v1/contracts/{asset_id}/apply': {
@@ -1488,7 +1488,7 @@ export interface Operations {
           /** Parts to leave out: of schema, validity, freshness, separated by commas. */
           exclude?: string
         }
-        body?: Record<string, unknown> | string
+        body: Record<string, unknown> | string
       }
       reply: AppliedContractData
     }
@@ -1503,7 +1503,7 @@ export interface Operations {
           /** Parts to leave out: of schema, validity, freshness, separated by commas. */
           exclude?: string
         }
-        body?: Record<string, unknown> | string
+        body: Record<string, unknown> | string
       }
       reply: PlannedContractData
     }
@@ -1637,7 +1637,7 @@ export interface Operations {
           /** Whether columns that the contract does not name break it; defaults to allow. A custom property `extraColumns` of the contract, or of one of its tables, goes before it. */
           extra_columns?: 'allow' | 'fail'
         }
-        body?: Record<string, unknown> | string
+        body: Record<string, unknown> | string
         idempotencyKey?: string
       }
       reply: FinishedRunData | StartedContractTestData
@@ -1912,7 +1912,7 @@ export interface Operations {
           /** Whether columns that the contract does not name break it; defaults to allow. A custom property `extraColumns` of the contract, or of one of its tables, goes before it. */
           extra_columns?: 'allow' | 'fail'
         }
-        body?:
+        body:
           | {
               /** The YAML, or the contract as an object. */
               contract: string | Record<string, unknown>
@@ -5124,11 +5124,20 @@ export interface ImportDbtProjectRequest {
   /** The source that dbt builds in, by id or name. */
   source: string
   /** The content of `target/manifest.json`, version 4 to 12 of its schema. */
-  manifest: Record<string, unknown>
+  manifest: {
+    metadata: {
+      dbt_schema_version: string
+      [field: string]: unknown
+    }
+    [field: string]: unknown
+  }
   /** The content of `target/catalog.json`: how the engine spells names, and the columns of tables. */
-  catalog?: Record<string, unknown>
+  catalog?: Record<string, unknown> | null
   /** The content of `target/run_results.json`: results of tests and models. */
-  run_results?: Record<string, unknown>
+  run_results?: {
+    results: unknown[]
+    [field: string]: unknown
+  } | null
 }
 
 export interface InboxAlertList {

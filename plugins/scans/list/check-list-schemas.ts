@@ -35,6 +35,7 @@ export const checkListQuery = (kinds: () => string[]) =>
       .custom((value: string, helpers) =>
         kinds().includes(value) ? value : helpers.error('any.only', { valids: kinds() }),
       )
+      .meta({ openapi: { 'x-words': 'check_kind' } })
       .description('Only checks of this kind: validity, metric or referential.'),
     status: queryWords(LIST_STATUSES).description('Only checks of these statuses, separated by commas.'),
     is_active: queryBoolean,

@@ -19,6 +19,7 @@ export function checkListRoutes(
   const parts = () => features.flatMap(({ list }) => list ?? [])
   const all = () => ({ checks: parts(), owners })
   const kinds = () => parts().map(({ kind }) => kind)
+  server.vocabularies.set('check_kind', kinds)
   const route = routesOf('checks')
   return [
     route('GET', '/api/v1/sdk/checks', access.read, {

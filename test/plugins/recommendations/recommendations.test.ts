@@ -195,9 +195,9 @@ t.test('a request that says too little or too much is refused', async t => {
   const { source } = await shop(t)
   const ids = Array.from({ length: 21 }, (_, n) => `rec_${n}`)
   for (const [body, message] of [
-    [{}, /either ids or asset_id/],
-    [{ ids: ['rec_1'], asset_id: source.id }, /either ids or asset_id/],
-    [{ ids: ['rec_1'], type: ['mean'] }, /go with asset_id/],
+    [{}, /^give ids or asset_id$/],
+    [{ ids: ['rec_1'], asset_id: source.id }, /^ids and asset_id cannot be given together$/],
+    [{ ids: ['rec_1'], type: ['mean'] }, /ids cannot be given together with type/],
     [{ asset_id: source.id, check_past: true }, /check_past needs ids/],
     [{ ids, check_past: true }, /at most 20/],
   ] as const)

@@ -1,4 +1,5 @@
 /** What the description says of input is what the server does with it, for every operation. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import type { Operation } from '../../../server/openapi/document.ts'
 import { openApi } from '../../../server/openapi/openapi.ts'
@@ -70,7 +71,7 @@ t.test('a body is described as required where none is refused, and as null where
     const body = requestBody as
       { required: boolean; content: Record<string, { schema: JsonSchema }> } | undefined
     const schema = body?.content['application/json']?.schema
-    // A contract is a text or an object, and says itself what it lacks.
+    // Another test has those: a contract is a text or an object, and says itself what it lacks.
     if (!body || !schema || operation.path.includes('/contract')) continue
     // It would end the session of the others.
     if (operation.path.endsWith('/logout')) continue
@@ -86,6 +87,110 @@ t.test('a body is described as required where none is refused, and as null where
     t.notOk('default' in schema, `${operation.name} has no default body`)
   }
   t.ok(required > 20)
+})
+
+interface Body {
+  required: boolean
+  content: Record<string, { schema: JsonSchema }>
+}
+
+t.test('a body with a contract is described as required, and as more than white space', async t => {
+  const taking = operations.filter(({ operation }) => {
+    const { content } = (operation.requestBody ?? { content: {} }) as Body
+    return Object.keys(content).some(type => /yaml/.test(type))
+  })
+  t.equal(taking.length, 6)
+  for (const operation of taking) {
+    const { required, content } = operation.operation.requestBody as Body
+    t.ok(required, operation.name)
+    for (const [type, { schema }] of Object.entries(content)) {
+      if (type === 'application/json') continue
+      const { minLength, pattern } = schema
+      t.strictSame({ minLength, pattern }, { minLength: 1, pattern: '\\S' }, `${type} of ${operation.name}`)
+    }
+    const { status, text } = await send(operation, '', { 'content-type': 'text/yaml' })
+    t.match(text, 'is empty: send the contract in it', `${operation.name}: ${status}`)
+  }
+})
+
+t.test('a body is described as valid where the server takes its form, and only there', async t => {
+  const change = (fields: object) => ({ source: 'none', changes: [fields] })
+  const manifest = (version: number) => ({
+    metadata: { dbt_schema_version: `https://schemas.getdbt.com/dbt/manifest/v${version}.json` },
+  })
+  const dbt = (fields: object) => ({ source: 'none', manifest: manifest(12), ...fields })
+  const time = '2026-05-04T10:00:00Z'
+  const monitors = (content: unknown) => ({ files: [{ name: 'a.yaml', content }] })
+  const cases: Record<string, { taken: object[]; refused: object[] }> = {
+    'POST /api/v1/sdk/lineage/dbt': {
+      taken: [
+        dbt({ catalog: null, run_results: null }),
+        dbt({ catalog: {}, run_results: { metadata: { generated_at: time }, results: [] } }),
+        dbt({ run_results: { generated_at: time, results: [] } }),
+        dbt({ manifest: manifest(4) }),
+      ],
+      refused: [
+        dbt({ manifest: {} }),
+        dbt({ manifest: { metadata: {} } }),
+        ...[3, 13].map(version => dbt({ manifest: manifest(version) })),
+        dbt({ run_results: {} }),
+        dbt({ run_results: { results: [] } }),
+        dbt({ run_results: { metadata: { generated_at: time } } }),
+        { manifest: manifest(12) },
+      ],
+    },
+    'POST /api/v1/sdk/lineage/impact': {
+      taken: [
+        change({ change: 'drop_table', table: 'a' }),
+        change({ change: 'drop_schema', schema: 'a' }),
+        change({ change: 'retype_column', table: 'a', column: 'b', new_type: 'int' }),
+        change({ change: 'rename_table', table: 'a', schema: 'b' }),
+      ],
+      refused: [
+        change({ change: 'drop_table' }),
+        change({ change: 'drop_table', schema: 'a' }),
+        change({ change: 'drop_schema', table: 'a' }),
+        change({ change: 'drop_column', table: 'a' }),
+        change({ change: 'add_not_null', column: 'a' }),
+      ],
+    },
+    'POST /api/v1/sdk/recommendations/apply': {
+      taken: [{ ids: ['rec_1'] }, { asset_id: 'none' }, { asset_id: 'none', type: ['mean'] }],
+      refused: [{}, { ids: ['rec_1'], asset_id: 'none' }, { ids: ['rec_1'], type: ['mean'] }],
+    },
+    'POST /api/v1/sdk/monitors/{asset_id}/plan': {
+      taken: [monitors('version: 1\nsource: none\ntables: {}\n')],
+      refused: [monitors(''), monitors(' \n')],
+    },
+    'POST /console/session': {
+      taken: [{ email: 'a@example.com', password: 'b' }],
+      refused: [{ email: 'a@example.com' }, { demo: true, password: 'b' }, {}],
+    },
+  }
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } })
+  for (const [name, { taken, refused }] of Object.entries(cases)) {
+    const operation = operations.find(each => each.name === name)!
+    const { content } = operation.operation.requestBody as Body
+    const isDescribed = ajv.compile(content['application/json']!.schema)
+    for (const [bodies, isTaken] of [
+      [taken, true],
+      [refused, false],
+    ] as const)
+      for (const body of bodies) {
+        const text = JSON.stringify(body)
+        t.equal(isDescribed(body), isTaken, `${name} describes ${text}`)
+        const { status, text: reply } = await send(operation, text)
+        t.equal([400, 422].includes(status), !isTaken, `${name} with ${text}: ${status} ${reply}`)
+      }
+  }
+})
+
+t.test('a URL that is too long is 414, and described wherever a path or a query may be so long', t => {
+  for (const { name, path, operation } of operations) {
+    const inQuery = parametersOf(operation).some(({ in: place }) => place === 'query')
+    t.equal('414' in operation.responses, path.includes('{') || inQuery, name)
+  }
+  t.end()
 })
 
 /** Every schema of an input, with where it stands. */
@@ -156,6 +261,8 @@ t.test('a closed vocabulary is described by its words', async t => {
     ['/api/v1/sdk/validity/{asset_id}', 'get', 'rule_type', 'NOT_NULL'],
     ['/api/v1/sdk/validity/{asset_id}', 'post', 'rule_type', 'CUSTOM_SQL'],
     ['/api/v1/sdk/validity/dry-run', 'post', 'rule_type', 'UNIQUE'],
+    ['/api/v1/sdk/checks', 'get', 'kind', 'referential'],
+    ['/api/v1/sdk/checks/{asset_id}', 'get', 'kind', 'validity'],
     ['/api/v1/sdk/metrics/{asset_id}', 'get', 'metric_type', 'row_count'],
     ['/api/v1/sdk/metrics/{asset_id}', 'post', 'metric_type', 'mean'],
     ['/api/v1/sdk/alerts/destinations', 'get', 'destination_type', 'webhook'],

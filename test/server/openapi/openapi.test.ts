@@ -248,6 +248,7 @@ t.test('parameters and bodies come from the schemas of a route', async t => {
     '404',
     '409',
     '413',
+    '414',
     '415',
     '429',
     '5XX',
@@ -344,6 +345,15 @@ t.test('JSON Schema says what Joi means', async t => {
         additionalProperties: false,
         oneOf: [{ required: ['a'] }, { required: ['b'] }],
         dependentRequired: { a: ['b'] },
+      },
+    ],
+    [
+      Joi.object({ a: Joi.any(), b: Joi.any() }).and('a', 'b'),
+      {
+        type: 'object',
+        properties: { a: {}, b: {} },
+        additionalProperties: false,
+        dependentRequired: { a: ['b'], b: ['a'] },
       },
     ],
     [
