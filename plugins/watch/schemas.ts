@@ -19,6 +19,9 @@ const patterns = (description: string) =>
 
 const kind = (description: string) => Joi.boolean().strict().default(false).description(description)
 
+const KINDS = ['row_count', 'freshness', 'keys'] as const
+const isTrue = (name: string) => ({ properties: { [name]: { const: true } }, required: [name] })
+
 export const watchBody = Joi.object({
   include_patterns: patterns('Tables to watch, default all'),
   exclude_patterns: patterns('Tables to leave out, even if included'),
@@ -33,10 +36,11 @@ export const watchBody = Joi.object({
   dry_run: kind('Creates nothing, and returns what would be created.'),
 })
   .custom((body: Record<string, unknown>, helpers) =>
-    body.level !== undefined || ['row_count', 'freshness', 'keys'].some(name => body[name] === true)
+    body.level !== undefined || KINDS.some(name => body[name] === true)
       ? body
       : helpers.error('watch.nothing'),
   )
+  .meta({ openapi: { anyOf: [{ required: ['level'] }, ...KINDS.map(isTrue)] } })
   .messages({ 'watch.nothing': 'level is missing, or row_count, freshness or keys must be true' })
   .required()
   .example({ include_patterns: ['public.*'], row_count: true, freshness: true, keys: true })

@@ -150,7 +150,11 @@ function portable(pattern: string): string {
 function mendChildren({ keys = {}, items = [], matches = [] }: Description, json: JsonSchema): void {
   const properties = json.properties as Record<string, JsonSchema> | undefined
   for (const [key, child] of Object.entries(keys)) {
-    if (properties?.[key]) properties[key] = mend(child, properties[key])
+    if (!properties?.[key]) continue
+    if (child.flags?.presence !== 'forbidden') properties[key] = mend(child, properties[key])
+    // Joi emits one that may be anything.
+    else if (json.additionalProperties === false) delete properties[key]
+    else properties[key] = { not: {} }
   }
   const [item, another] = items
   if (item && !another && isSchema(json.items)) json.items = mend(item, json.items)

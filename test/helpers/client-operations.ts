@@ -163,6 +163,7 @@ class TypeWriter {
 
   #ownType(schema: Schema): string {
     const { type, enum: values } = schema
+    if (JSON.stringify(schema.not) === '{}') return 'never'
     if ('const' in schema) return JSON.stringify(schema.const)
     if (Array.isArray(values)) return union(values.map(value => JSON.stringify(value)))
     const types = [type ?? []].flat() as string[]

@@ -10,7 +10,7 @@ import {
 } from '../../../server/http/envelopes.ts'
 import { pageQuery, queryInteger } from '../../../server/http/page.ts'
 import { TEST_STATUSES } from '../dbt/test-results.ts'
-import { RUN_STATES } from '../openlineage/event.ts'
+import { MAX_DATASETS, MAX_NAME_LENGTH, RUN_STATES } from '../openlineage/event.ts'
 import { dbtArtifacts } from './dbt-artifacts-schema.ts'
 import { MAX_BATCH_EVENTS } from './read-body.ts'
 
@@ -67,32 +67,52 @@ export const dbtBody = rawBody(
   },
 )
 
-const dataset = object('A dataset; unknown facets are left aside.', {
-  namespace: { type: 'string', minLength: 1, examples: ['postgres://db.example.com:5432'] },
-  name: { type: 'string', minLength: 1, examples: ['shop.public.orders'] },
-  facets: object('Facets such as `columnLineage`, `symlinks` and `ownership`.'),
+const name = (example: string) => ({
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_NAME_LENGTH,
+  examples: [example],
 })
 
-const event = object(
+const dataset = object(
+  'A dataset; unknown facets are left aside.',
+  {
+    namespace: name('postgres://db.example.com:5432'),
+    name: name('shop.public.orders'),
+    facets: object('Facets such as `columnLineage`, `symlinks` and `ownership`.'),
+  },
+  ['namespace', 'name'],
+)
+
+const fields = object(
   'A RunEvent, JobEvent or DatasetEvent of OpenLineage, specification 2-0-2.',
   {
     eventTime: { type: 'string', format: 'date-time' },
     eventType: { type: 'string', enum: [...RUN_STATES] },
     producer: { type: 'string' },
     schemaURL: { type: 'string' },
-    run: object('Present in a RunEvent.', {
-      runId: { type: 'string', format: 'uuid' },
-      facets: { type: 'object' },
-    }),
-    job: object('Present in a RunEvent or JobEvent.', {
-      ...{ namespace: { type: 'string' }, name: { type: 'string' }, facets: { type: 'object' } },
-    }),
-    inputs: { type: 'array', items: dataset },
-    outputs: { type: 'array', items: dataset },
+    run: object(
+      'Present in a RunEvent.',
+      { runId: { type: 'string', format: 'uuid' }, facets: { type: 'object' } },
+      ['runId'],
+    ),
+    job: object(
+      'Present in a RunEvent or JobEvent.',
+      { namespace: name('airflow'), name: name('daily_sales'), facets: { type: 'object' } },
+      ['namespace', 'name'],
+    ),
+    inputs: { type: 'array', items: dataset, maxItems: MAX_DATASETS },
+    outputs: { type: 'array', items: dataset, maxItems: MAX_DATASETS },
     dataset,
   },
   ['eventTime'],
 )
+
+const event = {
+  ...fields,
+  anyOf: [{ required: ['job'] }, { required: ['dataset'] }],
+  dependentRequired: { run: ['job'], eventType: ['run', 'job'] },
+}
 
 const EVENT = {
   eventType: 'COMPLETE',

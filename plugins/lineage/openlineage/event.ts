@@ -51,7 +51,7 @@ export interface EventProblem {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const MAX_NAME_LENGTH = 2_000
+export const MAX_NAME_LENGTH = 2_000
 const MAX_MESSAGE_LENGTH = 4_000
 export const MAX_DATASETS = 1_000
 

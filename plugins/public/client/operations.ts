@@ -1525,31 +1525,31 @@ export interface Operations {
           schemaURL?: string
           /** Present in a RunEvent. */
           run?: {
-            runId?: string
+            runId: string
             facets?: Record<string, unknown>
           }
           /** Present in a RunEvent or JobEvent. */
           job?: {
-            namespace?: string
-            name?: string
+            namespace: string
+            name: string
             facets?: Record<string, unknown>
           }
           inputs?: {
-            namespace?: string
-            name?: string
+            namespace: string
+            name: string
             /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
             facets?: Record<string, unknown>
           }[]
           outputs?: {
-            namespace?: string
-            name?: string
+            namespace: string
+            name: string
             /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
             facets?: Record<string, unknown>
           }[]
           /** A dataset; unknown facets are left aside. */
           dataset?: {
-            namespace?: string
-            name?: string
+            namespace: string
+            name: string
             /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
             facets?: Record<string, unknown>
           }
@@ -3900,7 +3900,7 @@ export interface CreateMetricsRequest {
   percentile_value?: number
   /** Learns this many days of the past at once, computed from the timestamps of the table. */
   backfill_days?: number
-  column_name?: unknown
+  column_name?: never
   /** The columns; each gets a check of its own. */
   column_names: string[]
 }
@@ -4026,8 +4026,6 @@ export interface CreateRulesRequest {
   error_message?: string | null
   /** Auto mode: learns this many days of the past at once, computed from the timestamps of the table. */
   backfill_days?: number
-  column_name?: unknown
-  name?: unknown
   /** The columns; each gets a check of its own. */
   column_names: string[]
 }
@@ -4537,7 +4535,7 @@ export interface DryRunMetricRequest {
   asset_id: string
   /** Days of the past that are looked at. */
   lookback_days?: number
-  backfill_days?: unknown
+  backfill_days?: never
 }
 
 export interface DryRunReferentialCheckRequest {
@@ -4598,7 +4596,6 @@ export interface DryRunRuleRequest {
   asset_id: string
   /** Days of the past that are looked at. */
   lookback_days?: number
-  backfill_days?: unknown
 }
 
 export interface EmailConfig {
@@ -7205,31 +7202,31 @@ export interface SendLineageEventRequest {
   schemaURL?: string
   /** Present in a RunEvent. */
   run?: {
-    runId?: string
+    runId: string
     facets?: Record<string, unknown>
   }
   /** Present in a RunEvent or JobEvent. */
   job?: {
-    namespace?: string
-    name?: string
+    namespace: string
+    name: string
     facets?: Record<string, unknown>
   }
   inputs?: {
-    namespace?: string
-    name?: string
+    namespace: string
+    name: string
     /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
     facets?: Record<string, unknown>
   }[]
   outputs?: {
-    namespace?: string
-    name?: string
+    namespace: string
+    name: string
     /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
     facets?: Record<string, unknown>
   }[]
   /** A dataset; unknown facets are left aside. */
   dataset?: {
-    namespace?: string
-    name?: string
+    namespace: string
+    name: string
     /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
     facets?: Record<string, unknown>
   }

@@ -120,6 +120,10 @@ t.test('a body is described as valid where the server takes its form, and only t
   })
   const dbt = (fields: object) => ({ source: 'none', manifest: manifest(12), ...fields })
   const time = '2026-05-04T10:00:00Z'
+  const event = { eventTime: time }
+  const run = { runId: '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d99' }
+  const job = { namespace: 'airflow', name: 'daily' }
+  const metrics = { metric_type: 'null_percent', table_path: 'a', column_names: ['b'] }
   const monitors = (content: unknown) => ({ files: [{ name: 'a.yaml', content }] })
   const cases: Record<string, { taken: object[]; refused: object[] }> = {
     'POST /api/v1/sdk/lineage/dbt': {
@@ -158,6 +162,33 @@ t.test('a body is described as valid where the server takes its form, and only t
       taken: [{ ids: ['rec_1'] }, { asset_id: 'none' }, { asset_id: 'none', type: ['mean'] }],
       refused: [{}, { ids: ['rec_1'], asset_id: 'none' }, { ids: ['rec_1'], type: ['mean'] }],
     },
+    'POST /api/v1/lineage': {
+      taken: [
+        { ...event, run, job },
+        { ...event, eventType: 'START', run, job, inputs: [job] },
+        { ...event, job },
+        { ...event, dataset: job },
+      ],
+      refused: [
+        event,
+        { ...event, run },
+        { ...event, run: {}, job },
+        { ...event, job: { name: 'a' } },
+        { ...event, job: { namespace: '', name: 'a' } },
+        { ...event, eventType: 'START', job },
+        { ...event, job, inputs: [{ name: 'a' }] },
+        { ...event, dataset: {} },
+        { job },
+      ],
+    },
+    'POST /api/v1/sdk/assets/{asset_id}/watch': {
+      taken: [{ level: 'light' }, { keys: true }, { row_count: false, freshness: true }],
+      refused: [{}, { keys: false }, { dry_run: true }],
+    },
+    'POST /api/v1/sdk/metrics/{asset_id}/bulk': {
+      taken: [metrics],
+      refused: [{ ...metrics, column_name: 'a' }],
+    },
     'POST /api/v1/sdk/monitors/{asset_id}/plan': {
       taken: [monitors('version: 1\nsource: none\ntables: {}\n')],
       refused: [monitors(''), monitors(' \n')],
@@ -167,7 +198,7 @@ t.test('a body is described as valid where the server takes its form, and only t
       refused: [{ email: 'a@example.com' }, { demo: true, password: 'b' }, {}],
     },
   }
-  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } })
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uuid: true } })
   for (const [name, { taken, refused }] of Object.entries(cases)) {
     const operation = operations.find(each => each.name === name)!
     const { content } = operation.operation.requestBody as Body

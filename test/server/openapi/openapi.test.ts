@@ -348,6 +348,14 @@ t.test('JSON Schema says what Joi means', async t => {
       },
     ],
     [
+      Joi.object({ a: Joi.any(), b: Joi.forbidden() }),
+      { type: 'object', properties: { a: {} }, additionalProperties: false },
+    ],
+    [
+      Joi.object({ a: Joi.any(), b: Joi.forbidden() }).unknown(),
+      { type: 'object', properties: { a: {}, b: { not: {} } } },
+    ],
+    [
       Joi.object({ a: Joi.any(), b: Joi.any() }).and('a', 'b'),
       {
         type: 'object',
