@@ -8,7 +8,8 @@ export type { JsonSchema }
 /** What `Joi.describe()` says of a schema, as far as it is read. */
 export interface Description {
   type: string
-  flags?: { default?: unknown; label?: string; description?: string; presence?: string }
+  flags?: { default?: unknown; label?: string; description?: string; presence?: string; empty?: Description }
+  allow?: unknown[]
   metas?: { openapi?: JsonSchema; secret?: boolean; contentType?: string }[]
   examples?: unknown[]
   keys?: Record<string, Description>
@@ -113,9 +114,13 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
   const given: JsonSchema = Object.assign({}, ...metas.map(({ openapi }) => openapi))
   for (const each of [json, given])
     if (typeof each.pattern === 'string') each.pattern = portable(each.pattern)
+  // An empty text is as none.
+  const isEmptyTaken = flags?.empty?.allow?.includes('') === true
+  if (isEmptyTaken && json.minLength === 1) delete json.minLength
   // Trimmed, white space alone is empty.
   if (
     type === 'string' &&
+    !isEmptyTaken &&
     json.minLength !== undefined &&
     description.rules?.some(({ name }) => name === 'trim')
   ) {

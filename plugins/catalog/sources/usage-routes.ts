@@ -28,6 +28,7 @@ const day = (description: string) =>
       'string.pattern.base': '{{#label}} must be a day such as 2026-03-09',
       'day.wrong': '{{#label}} must be a day such as 2026-03-09',
     })
+    .meta({ openapi: { format: 'date' } })
     .description(description)
     .example('2026-03-09')
 

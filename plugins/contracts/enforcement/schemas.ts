@@ -12,7 +12,7 @@ import {
 } from '../../../server/http/envelopes.ts'
 import { pageQuery } from '../../../server/http/page.ts'
 import { CHECK_KINDS } from '../check-kinds.ts'
-import { contractText, finding } from '../schemas.ts'
+import { finding } from '../schemas.ts'
 import { CLAUSE_KINDS, CLAUSE_STATUSES } from './clause.ts'
 import { CONTRACT_STATUSES } from './contracts.ts'
 import { bindingFields, wrappedContract } from './upload.ts'
@@ -65,7 +65,7 @@ export const contractBody = Joi.alternatives(
     .unknown()
     .description('A contract, or {"contract": "<its YAML>", "source": …}')
     .example({ contract: yaml, source: 'shop' }),
-  contractText.description('A contract in YAML, at most 256 KiB').example(yaml),
+  Joi.string().description('A contract in YAML, at most 256 KiB').example(yaml),
   Joi.any().description('Other JSON, which is an invalid contract'),
 ).required()
 

@@ -311,6 +311,8 @@ t.test('JSON Schema says what Joi means', async t => {
     [Joi.string().valid('a', null), { type: ['string', 'null'], enum: ['a', null] }],
     [Joi.valid(1, 'a', null), { type: ['number', 'string', 'null'], enum: [1, 'a', null] }],
     [Joi.string().allow('', null).max(3), { type: ['string', 'null'], maxLength: 3 }],
+    [Joi.string().trim().empty('').allow(null), { type: ['string', 'null'] }],
+    [Joi.string().trim().empty(null), { type: 'string', minLength: 1, pattern: '\\S' }],
     [Joi.number().integer().min(1).example(5), { type: 'integer', minimum: 1, examples: [5] }],
     [Joi.date().iso(), { type: 'string', format: 'date-time' }],
     [
