@@ -44,7 +44,9 @@ export async function dryRunFreshness(
     .findOne('tableId', table.id)
     .select('id', trx.raw('cast(extract(epoch from now() - last_updated) as float8) as age_seconds'))
     .castTo<{ id: string; ageSeconds: number | null } | undefined>()
-  const replayed = schedule && (await replayChecks(trx, schedule.id, hours * SECONDS_PER_HOUR, days))
+  // Ages and thresholds are stored in whole seconds.
+  const threshold = Math.round(hours * SECONDS_PER_HOUR)
+  const replayed = schedule && (await replayChecks(trx, schedule.id, threshold, days))
   const { total = 0, stale = 0, alerts = 0, usualSeconds = null, samples = null } = replayed ?? {}
   const age = schedule?.ageSeconds == null ? null : Math.max(0, schedule.ageSeconds) / SECONDS_PER_HOUR
   return {

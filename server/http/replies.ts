@@ -221,7 +221,8 @@ function sayStatus(request: Request, status: number, error: Boom.Boom): string {
     const { allow = 'application/json' } = request.route.settings.payload ?? {}
     return `Send the body as Content-Type: ${[allow].flat().join(' or ')}`
   }
-  if (status === 400 && /JSON/i.test(error.message))
+  // hapi's message: that of a database holds the statement, which may be about JSON.
+  if (status === 400 && error.message.startsWith('Invalid request payload JSON'))
     return 'The body is not valid JSON: check quotes, commas and brackets'
   if (status === 409 && stateOf(error) === '23503')
     return 'Something that this needs was removed meanwhile, or is in use: read it again'

@@ -37,6 +37,8 @@ t.test('stored checks are judged by another threshold', async t => {
     sample_alerts: [],
     recommendation: /No check/,
   })
+  const { body: fraction } = await dryRun({ ...orders, expected_interval_hours: 2.99999 })
+  t.match(fraction.data, { threshold_hours: 2.99999, would_alert_count: 3 }, 'seconds are rounded, as stored')
   const id = `${source.name}.${database.name}.public.orders`
   const recent = await dryRun({ asset_id: id, expected_interval_hours: 3, lookback_days: 1 })
   t.match(recent.body.data, { total_checks: 0, would_alert_now: true, recommendation: /look further back/ })

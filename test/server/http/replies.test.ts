@@ -260,6 +260,18 @@ t.test('a route takes no query and no body but those that it says', async t => {
   t.equal((await ask('GET', '/api/v1/nowhere?bogus=1')).status, 404)
 })
 
+t.test('a value that the database refuses is not blamed on the form of the body', async t => {
+  server.route({
+    method: 'POST',
+    path: '/stored',
+    options: { ...access.open },
+    handler: () =>
+      server.db.system(trx => trx.raw(`select jsonb_build_object('n', cast(:n as bigint))`, { n: '1.5' })),
+  })
+  const { status, body } = await ask('POST', '/stored', { n: 1.5 })
+  t.match([status, body.error.message], [400, /^The request could not be understood/])
+})
+
 t.test('unreadable requests are distinguished', async t => {
   const deep = (levels: number) => `{"name":"x","deep":${'['.repeat(levels)}${']'.repeat(levels)}}`
   const cases: [string, number, RegExp][] = [
