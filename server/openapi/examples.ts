@@ -48,10 +48,14 @@ function exampleOfAll(parts: JsonSchema[], depth: number): unknown {
 
 function objectOf(schema: JsonSchema, depth: number): object {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
-  const choices = schema.oneOf as { required?: string[]; properties?: object }[] | undefined
-  const one = choices?.flatMap(({ required, properties: more }) => (more ? [] : required?.[0]))
+  const choices = [schema, ...((schema.allOf as JsonSchema[] | undefined) ?? [])].map(({ oneOf }) => oneOf)
   const apart = (schema.not as { anyOf?: { required: string[] }[] } | undefined)?.anyOf ?? []
-  const left = new Set([...(one ?? []).slice(1), ...apart.map(({ required }) => required[1])])
+  const others = choices.flatMap(choice => {
+    const parts = (choice ?? []) as { required?: string[]; properties?: object }[]
+    // Those with properties are forms of one field.
+    return parts.flatMap(({ required, properties: more }) => (more ? [] : (required?.[0] ?? []))).slice(1)
+  })
+  const left = new Set([...others, ...apart.map(({ required }) => required[1])])
   const shown = properties.filter(([name]) => !left.has(name))
   return Object.fromEntries(
     shown

@@ -93,10 +93,11 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
   if (description.whens === undefined) mendChildren(description, json)
   if (examples) json.examples = examples
   if (metas.some(({ secret }) => secret)) json.writeOnly = true
+  const choices: JsonSchema[] = []
   const excluded: string[][] = []
   for (const { rel, key, peers } of dependencies) {
-    if (rel === 'or') json.anyOf = peers.map(peer => ({ required: [peer] }))
-    if (rel === 'xor') json.oneOf = peers.map(peer => ({ required: [peer] }))
+    if (rel === 'or') choices.push({ anyOf: peers.map(peer => ({ required: [peer] })) })
+    if (rel === 'xor') choices.push({ oneOf: peers.map(peer => ({ required: [peer] })) })
     if (rel === 'with' && key)
       json.dependentRequired = { ...(json.dependentRequired as object), [key]: peers }
     if (rel === 'and')
@@ -109,6 +110,8 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
       excluded.push(...peers.flatMap((one, index) => peers.slice(index + 1).map(other => [one, other])))
     if (rel === 'nand') excluded.push(peers)
   }
+  if (choices.length === 1) Object.assign(json, choices[0])
+  if (choices.length > 1) json.allOf = choices
   const apart = excluded.map(required => ({ required }))
   if (apart.length > 0) json.not = apart.length === 1 ? apart[0] : { anyOf: apart }
   const given: JsonSchema = Object.assign({}, ...metas.map(({ openapi }) => openapi))

@@ -122,6 +122,7 @@ t.test('a body is described as valid where the server takes its form, and only t
   const event = { eventTime: time }
   const run = { runId: '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d99' }
   const job = { namespace: 'airflow', name: 'daily' }
+  const external = { kind: 'dashboard', namespace: 'looker', name: 'sales' }
   const metrics = { metric_type: 'null_percent', table_path: 'a', column_names: ['b'] }
   const monitors = (content: unknown) => ({ files: [{ name: 'a.yaml', content }] })
   const cases: Record<string, { taken: object[]; refused: object[] }> = {
@@ -178,6 +179,14 @@ t.test('a body is described as valid where the server takes its form, and only t
         { ...event, job, inputs: [{ name: 'a' }] },
         { ...event, dataset: {} },
         { job },
+      ],
+    },
+    'POST /api/v1/sdk/lineage/edges': {
+      taken: [{ upstream_external: external, downstream_external: { ...external, name: 'orders' } }],
+      refused: [
+        { downstream: 'b' },
+        { upstream_external: external },
+        { upstream: 'a', upstream_external: external, downstream: 'b' },
       ],
     },
     'POST /api/v1/sdk/assets/{asset_id}/watch': {

@@ -350,6 +350,18 @@ t.test('JSON Schema says what Joi means', async t => {
       },
     ],
     [
+      Joi.object({ a: Joi.any(), b: Joi.any(), c: Joi.any(), d: Joi.any() }).xor('a', 'b').or('c', 'd'),
+      {
+        type: 'object',
+        properties: { a: {}, b: {}, c: {}, d: {} },
+        additionalProperties: false,
+        allOf: [
+          { oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+          { anyOf: [{ required: ['c'] }, { required: ['d'] }] },
+        ],
+      },
+    ],
+    [
       Joi.object({ a: Joi.any(), b: Joi.forbidden() }),
       { type: 'object', properties: { a: {} }, additionalProperties: false },
     ],
