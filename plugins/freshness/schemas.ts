@@ -165,6 +165,8 @@ const PATTERN_FORMS = 'table, schema.table or catalog.schema.table, with * for a
 
 const MAX_LISTED_SCHEDULES = 100
 
+const UNLESS_LISTED = ['include_patterns', 'exclude_patterns', 'only_with_signal', 'dry_run'] as const
+
 /** A field that only makes sense where patterns choose the tables. */
 const unlessListed = (schema: Joi.Schema) =>
   schema.when('schedules', { is: Joi.exist(), then: Joi.forbidden() })
@@ -203,6 +205,7 @@ export const newSchedules = Joi.object({
   is_active: scheduleFields.is_active.default(true),
 })
   .oxor('sla_threshold', 'expected_interval_hours')
+  .meta({ openapi: { allOf: UNLESS_LISTED.map(name => ({ not: { required: ['schedules', name] } })) } })
   .required()
   .example({ asset_id: 'shop', include_patterns: ['public.*'], monitoring_mode: 'auto_learn' })
 

@@ -122,6 +122,7 @@ t.test('a body is described as valid where the server takes its form, and only t
   const event = { eventTime: time }
   const run = { runId: '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d99' }
   const job = { namespace: 'airflow', name: 'daily' }
+  const listed = { asset_id: 'none', schedules: [{ table_path: 'a' }] }
   const external = { kind: 'dashboard', namespace: 'looker', name: 'sales' }
   const metrics = { metric_type: 'null_percent', table_path: 'a', column_names: ['b'] }
   const monitors = (content: unknown) => ({ files: [{ name: 'a.yaml', content }] })
@@ -179,6 +180,15 @@ t.test('a body is described as valid where the server takes its form, and only t
         { ...event, job, inputs: [{ name: 'a' }] },
         { ...event, dataset: {} },
         { job },
+      ],
+    },
+    'POST /api/v1/sdk/freshness/schedules/bulk': {
+      taken: [listed, { asset_id: 'none', dry_run: true }],
+      refused: [
+        { ...listed, include_patterns: ['*'] },
+        { ...listed, exclude_patterns: ['*'] },
+        { ...listed, only_with_signal: true },
+        { ...listed, dry_run: false },
       ],
     },
     'POST /api/v1/sdk/lineage/edges': {
