@@ -45,7 +45,7 @@ schema:
 `
 export const PASSWORD = 'a long walk at dawn'
 
-const SHOP = [
+export const SHOP = [
   'create table customers (id bigint primary key, email text, seen_at timestamptz not null default now())',
   'create table orders (id bigint primary key, customer_id bigint, placed_at timestamptz not null default now())',
   'insert into customers values (1, $$ada@example.com$$)',
@@ -79,6 +79,15 @@ export async function makeMatrix(t: Teardown): Promise<Matrix> {
       OAUTH_GITHUB_CLIENT_SECRET: 'matrix',
     },
   })
+  const limit = await holdLimits(app)
+  const ours = await hold(app, 'Ours', source)
+  const theirs = await hold(app, 'Theirs', source)
+  const ended = await endSome(app, ours)
+  return { app, ours, theirs, ended, limit, restore: await keep(app) }
+}
+
+/** Has limits refuse nothing, whatever was asked before, until what it returns is called with true: everything then. */
+export async function holdLimits(app: TestServer): Promise<Matrix['limit']> {
   const limit: Matrix['limit'] = async isFull => {
     await app.query(
       `create or replace function hold_limits() returns trigger language plpgsql as $$ begin
@@ -93,15 +102,13 @@ export async function makeMatrix(t: Teardown): Promise<Matrix> {
   await app.query(
     'create trigger hold_limits before insert or update on rate_windows for each row execute function hold_limits()',
   )
-  const ours = await hold(app, 'Ours', source)
-  const theirs = await hold(app, 'Theirs', source)
-  const ended = await endSome(app, ours)
-  return { app, ours, theirs, ended, limit, restore: await keep(app) }
+  return limit
 }
 
 type SourceOf = Awaited<ReturnType<typeof startSource>>
 
-async function hold(app: TestServer, name: string, source: SourceOf): Promise<Holding> {
+/** Creates a company that has one of everything. @param source has the tables of `SHOP` */
+export async function hold(app: TestServer, name: string, source: SourceOf): Promise<Holding> {
   const { auth } = app.server.plugins
   const { id: companyId } = await auth.createCompany({ name, plan: 'enterprise' })
   const credentials = {} as Holding['credentials']
@@ -324,7 +331,7 @@ async function endSome(app: TestServer, { companyId }: Holding): Promise<Matrix[
 }
 
 /** Copies what there is, and gives a function that brings back what has changed since. */
-async function keep({ query }: TestServer): Promise<() => Promise<void>> {
+export async function keep({ query }: TestServer): Promise<() => Promise<void>> {
   const found = await query(
     `select table_name as name, string_agg(quote_ident(column_name), ', ' order by ordinal_position)
        filter (where is_generated = 'NEVER') as columns
