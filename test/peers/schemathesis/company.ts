@@ -3,9 +3,18 @@ import jwt from 'jsonwebtoken'
 import { accessTokenKey } from '../../../plugins/auth/sign-in/tokens.ts'
 import { moduleAddress } from '../../../plugins/console/modules.ts'
 import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
+import { exportJob } from '../../../plugins/contracts/exchange/export-job.ts'
+import { profileJob } from '../../../plugins/profiles/job.ts'
 import type { OpenApiDocument } from '../../../server/openapi/document.ts'
-import { PARAMETERS, ROUTES, type Classified, type Kind } from '../../plugins/auth/matrix-routes.ts'
-import { hold, holdLimits, keep, PASSWORD, SHOP, type Holding } from '../../plugins/auth/matrix-world.ts'
+import { event, PARAMETERS, ROUTES, type Classified, type Kind } from '../../plugins/auth/matrix-routes.ts'
+import {
+  holdLimits,
+  makeHolding,
+  PASSWORD,
+  saveRows,
+  SHOP,
+  type Holding,
+} from '../../plugins/auth/matrix-world.ts'
 import { SECRET_KEY, type TestServer } from '../../helpers/server.ts'
 import { startSource } from '../../helpers/source.ts'
 
@@ -13,7 +22,7 @@ interface Teardown {
   teardown(down: () => unknown): unknown
 }
 
-/** A request of an operation that succeeds. Of several paths or bodies, any does. */
+/** A request of an operation that succeeds, with any of its paths and bodies. */
 export interface Recipe {
   paths: Record<string, string>[]
   query: Record<string, string>
@@ -57,7 +66,7 @@ export async function makeCompany(
   for (const statement of [...SHOP, ...MORE]) await source.query(statement)
   await app.server.plugins.demo.runDemo(() => undefined)
   await holdLimits(app)
-  const holding = await hold(app, 'Ours', source)
+  const holding = await makeHolding(app, 'Ours', source)
   const owner = await signInAdmin(app, holding)
   const found = await deepen(app, holding, receiver)
   const deadJob = randomUUID()
@@ -65,7 +74,7 @@ export async function makeCompany(
   await untilIdle(app)
   await reviveDeadJob()
   const tokens = await issueTokens(app, holding, owner.id)
-  const putBack = await keep(app)
+  const putBack = await saveRows(app)
   const own = ownRecipes(holding, owner, { ...found, ...tokens, deadJob })
   return {
     key: holding.credentials['admin key'],
@@ -149,28 +158,14 @@ async function deepen(app: TestServer, { ids, credentials }: Holding, receiver: 
   const link = await ask('POST', '/sdk/chart-links', { asset_id: ids.table, check_id: ids.metric })
   const badge = await ask('GET', `/sdk/badges/${ids.badge}`)
   const contract = await ask('GET', `/sdk/contracts/${ids.contract}`)
-  await ask('POST', '/lineage', { ...EVENT, ...datasets(receiver) })
-  const wait = { prefer: 'wait=30' }
-  const waiting = async (path: string, payload: object) => {
-    const { payload: text } = await app.server.inject({
-      method: 'POST',
-      url: `/api/v1${path}`,
-      headers: { ...wait, authorization: `Bearer ${credentials.owner}` },
-      payload,
-    })
-    return JSON.parse(text).data as Record<string, string>
-  }
-  await waiting(`/sdk/assets/${ids.table}/profile`, {})
-  const exported = await ask('POST', '/contracts/export-jobs', { scope: 'all' })
-  ids.contractExport = String(exported.job_id)
-  for (;;) {
-    const { status } = await ask('GET', `/contracts/export-jobs/${ids.contractExport}`)
-    if (!['pending', 'running', 'queued'].includes(status as string)) break
-    await new Promise(done => setTimeout(done, 50))
-  }
-  const { recommendations = [] } = await ask('GET', `/sdk/recommendations?asset_id=${ids.source}`)
-  const [offered] = recommendations as { id: string }[]
-  if (offered) ids.recommendation = offered.id
+  await ask('POST', '/lineage', { ...event(), ...datasets(receiver) })
+  await ask('POST', `/sdk/assets/${ids.table}/profile`, {})
+  await app.server.jobs.settled(profileJob, () => true)
+  const { job_id: exported } = await ask('POST', '/contracts/export-jobs', { scope: 'all' })
+  await app.server.jobs.settled(exportJob, ({ export_id: id }) => id === exported)
+  ids.contractExport = String(exported)
+  const { recommendations } = await ask('GET', `/sdk/recommendations?asset_id=${ids.source}`)
+  ids.recommendation = String(recommendations[0].id)
   const config = { url: `${receiver}/other` }
   const destination = { name: 'Second', destination_type: 'webhook', config }
   const { id: second } = await ask('POST', '/sdk/alerts/destinations', destination)
@@ -181,15 +176,6 @@ async function deepen(app: TestServer, { ids, credentials }: Holding, receiver: 
     badge: String(badge.public_id),
     contract: String(contract.badge_url).split('/').at(-1)!.replace('.svg', ''),
   }
-}
-
-const EVENT = {
-  eventType: 'COMPLETE',
-  eventTime: '2026-05-04T10:00:00Z',
-  producer: 'https://example.com',
-  schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json',
-  run: { runId: randomUUID() },
-  job: { namespace: 'airflow', name: 'daily' },
 }
 
 const datasets = (namespace: string) => ({

@@ -22,7 +22,7 @@ export const NEVER_SUCCEED: Record<string, string> = {
 /** What a check reports and we leave as it is, by the operation and what was said. */
 interface Accepted {
   operation: RegExp
-  /** Of ST202 an error of the reply; all of them have to be accepted. Of others the message of the check. */
+  /** An error in the reply for ST202, which needs an entry for each of them; for others the message of the check. */
   said: RegExp
   reason: string
 }

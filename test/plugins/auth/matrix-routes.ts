@@ -94,7 +94,7 @@ const onContract = { at: { name: 'contract' as const } }
 const noToken = () => ({ email: 'reader@example.com', token: 'not-one' })
 const onTable = (id: Id) => ({ asset_id: id('table') })
 const ownEdge = (id: Id) => ({ upstream: id('table'), downstream: id('table') })
-const event = () => ({
+export const event = () => ({
   eventType: 'START',
   eventTime: '2026-05-04T10:00:00Z',
   producer: 'https://example.com',

@@ -80,10 +80,10 @@ export async function makeMatrix(t: Teardown): Promise<Matrix> {
     },
   })
   const limit = await holdLimits(app)
-  const ours = await hold(app, 'Ours', source)
-  const theirs = await hold(app, 'Theirs', source)
+  const ours = await makeHolding(app, 'Ours', source)
+  const theirs = await makeHolding(app, 'Theirs', source)
   const ended = await endSome(app, ours)
-  return { app, ours, theirs, ended, limit, restore: await keep(app) }
+  return { app, ours, theirs, ended, limit, restore: await saveRows(app) }
 }
 
 /** Has limits refuse nothing, whatever was asked before, until what it returns is called with true: everything then. */
@@ -108,7 +108,7 @@ export async function holdLimits(app: TestServer): Promise<Matrix['limit']> {
 type SourceOf = Awaited<ReturnType<typeof startSource>>
 
 /** Creates a company that has one of everything. @param source has the tables of `SHOP` */
-export async function hold(app: TestServer, name: string, source: SourceOf): Promise<Holding> {
+export async function makeHolding(app: TestServer, name: string, source: SourceOf): Promise<Holding> {
   const { auth } = app.server.plugins
   const { id: companyId } = await auth.createCompany({ name, plan: 'enterprise' })
   const credentials = {} as Holding['credentials']
@@ -331,7 +331,7 @@ async function endSome(app: TestServer, { companyId }: Holding): Promise<Matrix[
 }
 
 /** Copies what there is, and gives a function that brings back what has changed since. */
-export async function keep({ query }: TestServer): Promise<() => Promise<void>> {
+export async function saveRows({ query }: TestServer): Promise<() => Promise<void>> {
   const found = await query(
     `select table_name as name, string_agg(quote_ident(column_name), ', ' order by ordinal_position)
        filter (where is_generated = 'NEVER') as columns
