@@ -10,7 +10,10 @@ const path = '/console/session'
 const route = routesOf('console')
 
 const credentials = Joi.object({
-  email: Joi.string().max(254).description('With `password`.'),
+  email: Joi.string()
+    .max(254)
+    .meta({ openapi: { format: 'email' } })
+    .description('With `password`.'),
   password: Joi.string().max(1_000),
   ticket: Joi.string().max(200).description('The ticket of a sign-in link or of a provider.'),
   demo: Joi.valid(true).description('Look at the demo without an account.'),

@@ -1534,18 +1534,22 @@ export interface Operations {
             name: string
             facets?: Record<string, unknown>
           }
-          inputs?: {
-            namespace: string
-            name: string
-            /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
-            facets?: Record<string, unknown>
-          }[]
-          outputs?: {
-            namespace: string
-            name: string
-            /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
-            facets?: Record<string, unknown>
-          }[]
+          inputs?:
+            | {
+                namespace: string
+                name: string
+                /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+                facets?: Record<string, unknown>
+              }[]
+            | null
+          outputs?:
+            | {
+                namespace: string
+                name: string
+                /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+                facets?: Record<string, unknown>
+              }[]
+            | null
           /** A dataset; unknown facets are left aside. */
           dataset?: {
             namespace: string
@@ -7211,18 +7215,22 @@ export interface SendLineageEventRequest {
     name: string
     facets?: Record<string, unknown>
   }
-  inputs?: {
-    namespace: string
-    name: string
-    /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
-    facets?: Record<string, unknown>
-  }[]
-  outputs?: {
-    namespace: string
-    name: string
-    /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
-    facets?: Record<string, unknown>
-  }[]
+  inputs?:
+    | {
+        namespace: string
+        name: string
+        /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+        facets?: Record<string, unknown>
+      }[]
+    | null
+  outputs?:
+    | {
+        namespace: string
+        name: string
+        /** Facets such as `columnLineage`, `symlinks` and `ownership`. */
+        facets?: Record<string, unknown>
+      }[]
+    | null
   /** A dataset; unknown facets are left aside. */
   dataset?: {
     namespace: string

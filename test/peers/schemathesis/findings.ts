@@ -67,8 +67,18 @@ const REFUSED: Accepted[] = [
   {
     operation:
       /^GET .*\/usage$|^POST \/api\/(v1\/api-keys|public\/events)$|\/snooze$|^GET .*\/(alerts|incidents|audit-log)/,
-    said: /must not lie after|must (lie|be) in the (future|past)|must lie within|must be (after|before)|may lie \d+ days apart|must be \S+ or earlier/,
+    said: /must not lie after|must (lie|be) in the (future|past)|must lie within|must be (after|before)|may lie \d+ days apart|must be \S+ or (earlier|later)/,
     reason: 'what is right depends on the time, or on another value',
+  },
+  {
+    operation: /^POST \/api\/v1\/lineage$/,
+    said: /must be a text of 1 to 2000 characters$/,
+    reason: 'no text with a NUL is taken, here with the sentence of its length',
+  },
+  {
+    operation: / \/api\/v1\/sdk\/(assets|freshness\/schedules\/bulk)/,
+    said: /^(include|exclude)_patterns\.\d+ must be table, schema\.table/,
+    reason: 'quoted parts of names are no regular expression that is worth reading',
   },
   {
     operation: /./,
@@ -77,8 +87,8 @@ const REFUSED: Accepted[] = [
   },
   {
     operation: /^POST \/api\/v1\/auth\/(change-password|register)$/,
-    said: /^Choose another password/,
-    reason: 'the rules for passwords have a message that says which one',
+    said: /^Choose another password|^This invitation has ended/,
+    reason: 'only its owner knows a secret, and the rules for passwords are more than a length',
   },
   {
     operation:
@@ -98,14 +108,15 @@ const REFUSED: Accepted[] = [
     reason: 'a contract has a JSON Schema of its own; a new one needs a source',
   },
   {
-    operation: /^(POST|PATCH) \/api\/v1\/sdk\/freshness\/(schedules|dry-run)/,
+    operation: /^(POST|PATCH) \/api\/v1\/sdk\/(freshness\/(schedules|dry-run)|assets)/,
     said: /freshness_(signal|expression|column)|must be a duration from|sla_threshold is required|does not report when/,
     reason:
       'what shows freshness depends on the engine; durations have a range, which a pattern does not say',
   },
   {
-    operation: /^(POST|PATCH|PUT) \/api\/v1\/sdk\/(recommendations\/apply|alerts\/rules|referential|tags)/,
-    said: /^check_past needs ids, at most 20$|^tag_filter_mode has no effect without tags|^min_child_count must not be above max_child_count|^object_path is required for a /,
+    operation:
+      /^(POST|PATCH|PUT) \/api\/v1\/(sdk\/(recommendations\/apply|alerts\/rules|referential|tags)|contracts\/export-jobs)/,
+    said: /is required with scope |^check_past needs ids, at most 20$|^tag_filter_mode has no effect without tags|^min_child_count must not be above max_child_count|^object_path is required for a /,
     reason: 'it depends on the value of another field',
   },
   {
@@ -143,9 +154,14 @@ const TAKEN: Accepted[] = [
     reason: 'what is no contract gets a verdict with status 200',
   },
   {
-    operation: /^POST \/api\/v1\/(sdk\/)?lineage\/batch$/,
-    said: /Array with invalid items/,
+    operation: /^POST \/api\/v1\/lineage\/batch$/,
+    said: /array with invalid items|(at|within) \/items\//i,
     reason: 'the reply lists the events that were not stored',
+  },
+  {
+    operation: /^POST \/api\/v1\/lineage$/,
+    said: /Invalid component: (in body - )?dataset\b|\bfacets: /,
+    reason: 'what an event holds beside what is used is not looked at, as other versions have more',
   },
   {
     operation: /^POST \/api\/v1\/sdk\/(alerts|incidents)\/\{id\}\/(resolve|dismiss)$/,
