@@ -41,7 +41,7 @@ const REFUSED: Accepted[] = [
   },
   {
     operation: / \/api\/v1\/(sdk|assets|freshness|contracts)/,
-    said: /is a (table|source)[,;:]|must be a (table|source)|filters the tables of a source|is for tables|choose tables of a source|unless asset_id is a table|which is a table$|is another table than the asset/,
+    said: /is a (table|source)[,;:]|must be a (table|source)|filters the tables of a source|is for tables|choose tables of a source|unless asset_id is a table|^Of a table only|which is a table$|is another table than the asset/,
     reason: 'one parameter names sources and tables, of which an operation may take one',
   },
   {
@@ -104,14 +104,24 @@ const REFUSED: Accepted[] = [
   {
     operation:
       /^(PUT \/api\/v1\/sdk\/contracts\/\{name\}|POST \/api\/v1\/sdk\/assets\/\{asset_id\}\/contract-test)$/,
-    said: /^(contract: )?(line \d+: )?expected |^line \d+: |^unknown field .*; allowed are contract, |^source is required for a new contract/,
+    said: /^(contract: )?(line \d+: )?expected |^line \d+: |^unknown field `|^source is required for a new contract/,
     reason: 'a contract has a JSON Schema of its own; a new one needs a source',
   },
   {
+    operation: /^POST \/api\/(public|v1)\/contracts\/(validate|\{asset_id\}\/(plan|apply))$/,
+    said: /^line \d+: /,
+    reason: 'a text that is no YAML has no verdict',
+  },
+  {
+    operation: /^GET \/api\/v1\/(assets\/\{asset_id\}\/freshness|freshness|sdk\/freshness\/\{asset_id\})/,
+    said: /^Freshness is not configured for /,
+    reason: 'it depends on the schedules of the table',
+  },
+  {
     operation: /^(POST|PATCH) \/api\/v1\/sdk\/(freshness\/(schedules|dry-run)|assets)/,
-    said: /freshness_(signal|expression|column)|must be a duration from|sla_threshold is required|does not report when/,
+    said: /freshness_(signal|expression|column)|must be a duration from|sla_threshold is required|does not report when|^The name .* holds characters/,
     reason:
-      'what shows freshness depends on the engine; durations have a range, which a pattern does not say',
+      'what shows freshness depends on the engine; expressions are SQL; durations have a range, which a pattern does not say',
   },
   {
     operation:
