@@ -82,11 +82,14 @@ def before_call(context, case, kwargs):
     recipe = world["recipes"].get(label(case))
     if recipe is None or is_other_method(case):
         return
-    is_first = not any(status < 300 for status in statuses[label(case)])
+    # Until it succeeds, it is asked as the recipe says and not more.
+    is_first = not any(status < 400 for status in statuses[label(case)])
     if case.path_parameters and is_good(case, ParameterLocation.PATH) and choose(recipe["paths"], 0.95, is_first):
         case.path_parameters = {**case.path_parameters, **chance.choice(recipe["paths"][: 1 if is_first else None])}
     if is_good(case, ParameterLocation.QUERY):
-        if choose(recipe["query"], 0.8, is_first):
+        if is_first:
+            case.query = dict(recipe["query"])
+        elif recipe["query"] and chance.random() < 0.8:
             case.query = {**(case.query or {}), **recipe["query"]}
         else:
             known = [name for name in case.query or {} if name in world["values"] and chance.random() < 0.8]
@@ -99,6 +102,8 @@ def before_call(context, case, kwargs):
         return
     if case.media_type == "application/json" and choose(recipe["bodies"], 0.35, is_first):
         case.body = chance.choice(recipe["bodies"])
+    elif is_first and not recipe["bodies"] and isinstance(case.body, dict):
+        case.body = {}
     else:
         body = name_existing(case.body)
         if body != case.body:
