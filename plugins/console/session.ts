@@ -4,6 +4,7 @@ import { access, routesOf } from '../../server/http/access.ts'
 import { held, record } from '../../server/http/envelopes.ts'
 import { apiError, hasCode } from '../../server/http/errors.ts'
 import { bodyOf } from '../../server/http/input.ts'
+import { hasBody } from '../../server/http/replies.ts'
 
 const SESSION_DAYS = 30
 const path = '/console/session'
@@ -188,7 +189,7 @@ function refuseOtherSites(request: Request, h: ResponseToolkit) {
   const isOwn =
     site === undefined ? origin === undefined || isOwnOrigin(request, origin) : site === 'same-origin'
   if (!isOwn) throw apiError('FORBIDDEN', 'Only the pages of this host may do this')
-  if (request.method === 'post' && !/^application\/json\b/i.test(type ?? ''))
+  if (request.method === 'post' && hasBody(request.headers) && !/^application\/json\b/i.test(type ?? ''))
     throw apiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
   return h.continue
 }
