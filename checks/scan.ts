@@ -5,6 +5,7 @@ import { sql, type Sql } from '../connectors/sql.ts'
 import type { Check, CheckOutcome } from './check.ts'
 import { readOutcome } from './outcomes.ts'
 import { planChecks, type Engine, type PlannedCheck } from './plan.ts'
+import { CheckTypeError } from './guarded-type.ts'
 import { validateOnEngine } from './engine-validation.ts'
 import { takeSamples } from './samples.ts'
 import { partitionChecks, writeStatement, type ScanPart } from './statement.ts'
@@ -296,7 +297,7 @@ async function withSamples(
     const samples = await takeSamples(item, limit, { maskedColumns: hidden, hideSelectRows }, session.run)
     return { ...outcome, samples, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
   } catch (thrown) {
-    requireCheckError(thrown)
+    if (!(thrown instanceof CheckTypeError)) requireCheckError(thrown)
     return outcome
   }
 }

@@ -1,20 +1,22 @@
 import type { ConnectorError } from './errors.ts'
 
+export const COLUMN_KINDS = [
+  'integer',
+  'decimal',
+  'float',
+  'text',
+  'boolean',
+  'date',
+  'timestamp',
+  'time',
+  'binary',
+  'json',
+  'other',
+] as const
 /**
  * What a column can be used for. Engines have hundreds of type names; checks ask only for these.
  */
-export type ColumnKind =
-  | 'integer'
-  | 'decimal'
-  | 'float'
-  | 'text'
-  | 'boolean'
-  | 'date'
-  | 'timestamp'
-  | 'time'
-  | 'binary'
-  | 'json'
-  | 'other'
+export type ColumnKind = (typeof COLUMN_KINDS)[number]
 
 /** The kinds that arithmetic works on; booleans are not numbers here. */
 export const NUMERIC_KINDS: readonly ColumnKind[] = ['integer', 'decimal', 'float']
@@ -51,8 +53,9 @@ export interface ColumnInfo {
   nondeterministicCollation?: string
 }
 
+export const REFERENTIAL_ACTIONS = ['no_action', 'restrict', 'cascade', 'set_null', 'set_default'] as const
 /** What an engine does with a referring row when the row that it refers to goes or changes. */
-export type ReferentialAction = 'no_action' | 'restrict' | 'cascade' | 'set_null' | 'set_default'
+export type ReferentialAction = (typeof REFERENTIAL_ACTIONS)[number]
 
 /** Properties of a constraint beside its columns. Each is present only where it is not the engine's default. */
 export interface ConstraintProperties {

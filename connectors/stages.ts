@@ -4,7 +4,7 @@ import type { ConnectorError } from './errors.ts'
 /** Says that a stage is done; `skipped` where the engine has nothing of the kind to try. */
 export type StageReporter = (name: Stage['name'], message: string, status?: 'passed' | 'skipped') => void
 
-const STAGE_NAMES: readonly Stage['name'][] = ['reach', 'tls', 'sign_in', 'read_catalog']
+export const STAGE_NAMES: readonly Stage['name'][] = ['reach', 'tls', 'sign_in', 'read_catalog']
 
 /**
  * Runs a connection test and times its stages. What is thrown fails the first stage that was not done, and the

@@ -9,10 +9,12 @@ import { installAdmission, requireDeclaredAccess } from './http/admission.ts'
 import { handleClientErrors } from './http/client-errors.ts'
 import type { Config } from './settings/config.ts'
 import { isAway, migrate, openDatabase, type Database } from './database/database.ts'
+import { DEFAULT_DEADLINES, type Deadlines } from './deadlines.ts'
 import { installDrain } from './process/drain.ts'
 import { parseDatabaseUrl, sourceEgress, type EgressPolicy, type SourcePolicy } from './security/egress.ts'
 import { installEntityTags } from './http/entity-tags.ts'
 import { installHealth } from './http/health.ts'
+import { guardExtensions } from './extension-guards.ts'
 import { loadExtensions } from './extensions.ts'
 import { installJsonIndent } from './http/json-indent.ts'
 import { replyFields, requestFields, requestLogger } from './telemetry/log.ts'
@@ -38,6 +40,7 @@ import { checkShape, connectorShape } from './extension-schemas.ts'
 import { makeTelemetry, type Telemetry } from './telemetry/telemetry.ts'
 import { createTextPool, type TextPool } from './text-pool/text-pool.ts'
 import type { ApiParts } from './openapi/tags.ts'
+import { warnOfMissingTypes, type TypesInUse } from './types-in-use.ts'
 import { makeVault, type SealedColumn, type Vault } from './security/vault.ts'
 
 declare module '@hapi/hapi' {
@@ -52,6 +55,10 @@ declare module '@hapi/hapi' {
     apiParts: ApiParts
     /** The encrypted columns, from the features that own them: encrypted again when the key changes. */
     sealed: SealedColumn[]
+    /** What companies use by names that extensions add, from the features that store them. */
+    typesInUse: TypesInUse[]
+    /** How long calls into extensions may take. */
+    deadlines: Deadlines
     telemetry: Telemetry
     /** Threads that read text from outside. */
     textPool: TextPool
@@ -88,6 +95,8 @@ export interface BuildOptions {
   plugins?: readonly Plugin<undefined>[]
   /** Whether jobs can be waited for; for tests. */
   spies?: boolean
+  /** Shorter ones, for tests. */
+  deadlines?: Partial<Deadlines>
 }
 
 /**
@@ -102,6 +111,8 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'config', config)
   server.decorate('server', 'vault', vault)
   server.decorate('server', 'sealed', [])
+  server.decorate('server', 'typesInUse', [])
+  server.decorate('server', 'deadlines', { ...DEFAULT_DEADLINES, ...options.deadlines })
   server.decorate('server', 'afterStart', [])
   server.decorate('server', 'apiParts', { tags: {}, choices: {}, webhooks: {} })
   server.decorate('server', 'pino', log)
@@ -146,6 +157,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   jobs.add(maintainPartitionsJob)
   server.connectors.add(...manifest.connectors)
   server.checks.add(...manifest.checks)
+  guardExtensions(server)
   await loadExtensions(server, [...manifest.extensions, ...config.extensions])
   server.connectors.close()
   server.checks.close()
@@ -178,6 +190,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.ext('onPostStart', async () => {
     closeMetrics = await openMetrics(server)
     await jobs.start(server, config.role)
+    await warnOfMissingTypes(server)
   })
   server.ext('onPostStop', close)
   return server

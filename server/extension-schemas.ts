@@ -1,9 +1,9 @@
 import Joi from 'joi'
-import type { ColumnKind } from '../connectors/catalog.ts'
+import { COLUMN_KINDS } from '../connectors/catalog.ts'
 import type { Capability } from '../connectors/connector.ts'
 import { defineDialect } from '../connectors/dialect.ts'
 
-/** Records, so that one which is missing does not compile. */
+/** A record, so that one which is missing does not compile. */
 const CAPABILITIES: Record<Capability, true> = {
   constraints: true,
   comments: true,
@@ -17,20 +17,6 @@ const CAPABILITIES: Record<Capability, true> = {
   cancel: true,
   renames: true,
 }
-const KINDS: Record<ColumnKind, true> = {
-  integer: true,
-  decimal: true,
-  float: true,
-  text: true,
-  boolean: true,
-  date: true,
-  time: true,
-  timestamp: true,
-  binary: true,
-  json: true,
-  other: true,
-}
-
 const capability = Joi.valid(...Object.keys(CAPABILITIES))
 
 /** What is missing is named all at once: a dialect that was written by hand lacks nearly everything. */
@@ -93,7 +79,7 @@ export const checkShape = Joi.object({
   family: Joi.string().valid('rule', 'metric').required(),
   column: Joi.string().valid('required', 'optional', 'ignored').required(),
   config: Joi.object().schema('object').required(),
-  kinds: Joi.array().items(Joi.valid(...Object.keys(KINDS))),
+  kinds: Joi.array().items(Joi.valid(...COLUMN_KINDS)),
   needs: Joi.array().items(capability),
   engineValidations: Joi.function(),
   configWarnings: Joi.function(),

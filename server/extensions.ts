@@ -2,6 +2,8 @@ import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin, Server } from '@hapi/hapi'
+import { DEFAULT_DEADLINES } from './deadlines.ts'
+import { callWithin, DeadlineError } from './with-timeout.ts'
 
 /** An extension that cannot be used; the message says which of four things went wrong, and what to do. */
 export class ExtensionError extends Error {
@@ -65,11 +67,14 @@ function isAbsent(error: unknown): boolean {
  */
 export async function loadExtensions(server: Server, specifiers: readonly string[]): Promise<void> {
   resolveHostModules()
+  const { register: deadlineMs } = server.deadlines
   for (const specifier of specifiers) {
-    const plugin = pluginOf(specifier, await importExtension(specifier))
+    const plugin = pluginOf(specifier, await importExtension(specifier, deadlineMs))
     try {
-      await server.register(plugin)
+      await callWithin(deadlineMs, () => server.register(plugin))
     } catch (cause) {
+      if (cause instanceof DeadlineError)
+        throw notEnded(specifier, 'register', deadlineMs, 'let it wait for nothing that may never come')
       const message = `Extension ${specifier} could not be added: ${describeThrown(cause)}`
       throw new ExtensionError(message, { cause })
     }
@@ -79,16 +84,25 @@ export async function loadExtensions(server: Server, specifiers: readonly string
 /** Imports extensions without registering them: the command line takes their `commands`. */
 export async function importExtensions(specifiers: readonly string[]): Promise<Record<string, unknown>[]> {
   resolveHostModules()
-  return Promise.all(specifiers.map(importExtension))
+  return Promise.all(specifiers.map(each => importExtension(each, DEFAULT_DEADLINES.register)))
 }
 
-async function importExtension(specifier: string): Promise<Record<string, unknown>> {
+/** An import or a registration that never ends would end the process without a word. */
+function notEnded(specifier: string, what: string, milliseconds: number, advice: string): ExtensionError {
+  return new ExtensionError(
+    `Extension ${specifier} did not end ${what} within ${milliseconds / 1_000} s: ${advice}`,
+  )
+}
+
+async function importExtension(specifier: string, deadlineMs: number): Promise<Record<string, unknown>> {
   const isPath = /^(\.{1,2}\/|\/|file:)/.test(specifier)
   const target = !isPath || specifier.startsWith('file:') ? specifier : pathToFileURL(resolve(specifier)).href
   requestedExtensions.add(target)
   try {
-    return (await import(target)) as Record<string, unknown>
+    return await callWithin(deadlineMs, async () => (await import(target)) as Record<string, unknown>)
   } catch (cause) {
+    if (cause instanceof DeadlineError)
+      throw notEnded(specifier, 'its import', deadlineMs, 'a top-level await in it never settles')
     const isOwn = typeof cause === 'object' && cause !== null && unresolved.has(cause)
     const problem = isOwn
       ? whyAbsent(specifier, isPath, cause as Error)

@@ -9,6 +9,7 @@ export class Registry<T extends { name: string }> {
   readonly #shape: Joi.Schema | undefined
   readonly #items = new Map<string, T>()
   #closed = false
+  #prepare: (item: T) => T = item => item
 
   /** @param what what one item is called in messages: `connector` */
   constructor(what: string, shape?: Joi.Schema) {
@@ -24,16 +25,25 @@ export class Registry<T extends { name: string }> {
       const problem = this.#shape?.validate(item, { allowUnknown: true, convert: false }).error
       if (problem) throw new Error(`Cannot add ${label}: ${problem.message}`)
       if (this.#items.has(item.name)) throw new Error(`Cannot add ${label}: the name is taken`)
-      this.#items.set(item.name, item)
+      this.#items.set(item.name, this.#prepare(item))
     }
+  }
+
+  /** Replaces each item that is added from now on, before it is kept: those of extensions are guarded. */
+  prepareWith(prepare: (item: T) => T): void {
+    this.#prepare = prepare
   }
 
   /** The item of a name. Throws with the known names when there is none. */
   get(name: string): T {
     const item = this.#items.get(name)
-    if (!item)
-      throw new Error(`Unknown ${this.#what} ${JSON.stringify(name)}; known are ${this.names().join(', ')}`)
+    if (!item) throw new Error(this.describeMissing(name))
     return item
+  }
+
+  /** What is said of a name that no item has, such as one of an extension that was removed. */
+  describeMissing(name: string): string {
+    return `Unknown ${this.#what} ${JSON.stringify(name)}; known are ${this.names().join(', ')}`
   }
 
   has(name: string): boolean {

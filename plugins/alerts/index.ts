@@ -66,6 +66,11 @@ export const alerts: Plugin<undefined> = {
     const builtIn = [webhook, slack, teams, email(server, subscriptions), pagerduty]
     server.destinations.add(...(builtIn as DestinationType[]))
     server.sealed.push(...sealedColumns)
+    server.typesInUse.push({
+      what: 'destination type',
+      isLoaded: name => server.destinations.has(name),
+      names: 'select distinct destination_type as name from destinations where deleted_at is null',
+    })
     server.partitions.add(deliveryPartitions)
     addDeliveryTelemetry(server.telemetry)
     server.jobs.add(deliverJob, retryJob, sweepJob, pruneJob)

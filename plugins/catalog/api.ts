@@ -60,6 +60,7 @@ export interface CatalogApi {
   loadTable(trx: Transaction, tableId: string): Promise<TableContext | undefined>
   /** Tables of the catalog by their ids; those that are gone are missing. */
   loadTables(trx: Transaction, tableIds: readonly string[]): Promise<Table[]>
+  /** The connector of a source. @throws 409 `CONFLICT` if no extension provides it any more */
   connectorOf(source: Source): Connector
   /**
    * Opens a session, gives it to `work`, and closes it in any case. Waits while as many are open as the source's

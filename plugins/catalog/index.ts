@@ -12,7 +12,7 @@ import {
 import type { CatalogApi, DiscoveryListener, DiscoveryReader } from './api.ts'
 import { alertKinds } from './alert-kinds.ts'
 import { pausedSourcesGauge } from './sources/breaker.ts'
-import { sealContext } from './sources/config.ts'
+import { connectorOf, sealContext } from './sources/config.ts'
 import { statementTimeoutMs, withConnection } from './sources/connections.ts'
 import { demoSources } from './demo.ts'
 import { discoverJob, dispatchDiscoveries } from './discovery/jobs.ts'
@@ -98,6 +98,11 @@ export const catalog: Plugin<undefined> = {
     server.plugins.alerts.setAssetLookup({ filterKnown: knownAssets, resolveId: assetIdOf })
     server.telemetry.addReader(pausedSourcesGauge(server))
     server.sealed.push({ table: 'sources', column: 'secrets', place: sealContext })
+    server.typesInUse.push({
+      what: 'connector',
+      isLoaded: name => server.connectors.has(name),
+      names: 'select distinct source_type as name from sources',
+    })
     server.route([
       ...routes(extensions),
       ...sourceRoutes(extensions),
@@ -116,7 +121,7 @@ export const catalog: Plugin<undefined> = {
       patternMatcher,
       loadTable,
       loadTables,
-      connectorOf: source => server.connectors.get(source.sourceType),
+      connectorOf: source => connectorOf(server, source),
       withConnection: (source, work, options) => withConnection(server, source, work, options),
       statementTimeoutMs: source => statementTimeoutMs(server, source),
       tableInfo,

@@ -27,6 +27,11 @@ export const metrics: Plugin<undefined> = {
         page: '/api/public/docs/metrics.md',
       },
     } satisfies Record<string, ApiTag>)
+    server.typesInUse.push({
+      what: 'check type',
+      isLoaded: name => server.checks.has(name),
+      names: 'select distinct metric_type as name from metrics',
+    })
     server.partitions.add({
       name: 'metric_snapshots',
       retention: 'retentionResultsDays',

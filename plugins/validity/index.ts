@@ -27,6 +27,11 @@ export const validity: Plugin<undefined> = {
         page: '/api/public/docs/validity.md',
       },
     } satisfies Record<string, ApiTag>)
+    server.typesInUse.push({
+      what: 'check type',
+      isLoaded: name => server.checks.has(name),
+      names: 'select distinct rule_type as name from validity_rules',
+    })
     server.apiParts.choices.rule_config = () =>
       server.checks
         .all()

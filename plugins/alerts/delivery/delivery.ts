@@ -15,6 +15,7 @@ import {
   type AttemptData,
   type ClaimRequest,
 } from './claims.ts'
+import { UNCOMPOSED } from './compose.ts'
 import { recordHealth } from './health.ts'
 import {
   attemptRow,
@@ -253,7 +254,8 @@ async function recordOutcomes(
 ): Promise<(Delivery['status'] | null)[]> {
   const delays = server.config.webhookDelays
   const attempts = members.map(({ item: { claim, n, outcome }, inContext }) => {
-    const isRetried = claim.delivery.trigger === 'automatic' && !outcome.isDelivered
+    const { trigger, body } = claim.delivery
+    const isRetried = trigger === 'automatic' && !outcome.isDelivered && body !== UNCOMPOSED
     return { ...claim, n, outcome, inContext, claim, delay: isRetried ? delays[n] : undefined, jobId: v7() }
   })
   const ending = attempts.filter(({ delay }) => delay === undefined)

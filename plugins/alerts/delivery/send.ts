@@ -1,6 +1,16 @@
 import type { Server } from '@hapi/hapi'
 import { SIMULATED } from '../demo.ts'
-import { failedOutcome, type Message, type DeliveryOutcome } from '../destinations/destination.ts'
+import { reportThrown } from '../../../server/extension-errors.ts'
+import { callWithin, DeadlineError } from '../../../server/with-timeout.ts'
+import {
+  failedOutcome,
+  type DeliveryContext,
+  type DeliveryOutcome,
+  type DestinationType,
+  type Message,
+} from '../destinations/destination.ts'
+import { consistentOutcome, findOutcomeProblem } from './outcome-shape.ts'
+import { UNCOMPOSED } from './compose.ts'
 import type { Delivery, Destination } from '../models.ts'
 import { postGuarded } from '../destinations/post.ts'
 import { openConfig, signingSecrets } from '../destinations/secrets.ts'
@@ -21,6 +31,7 @@ export async function attemptDelivery(
   let hidden: string[] = []
   try {
     const type = server.destinations.get(destination.destinationType)
+    if (delivery.body === UNCOMPOSED) return uncomposedOutcome(type)
     const { config, secrets } = openConfig(server.vault, destination)
     const signing = signingSecrets(server.vault, destination, new Date())
     hidden = [...secrets, ...secrets.flatMap(echoedParts), ...signing]
@@ -35,21 +46,68 @@ export async function attemptDelivery(
       signatures: signBody(body, id, signing, new Date()),
       served,
     }
-    const outcome = await type.deliver(message, {
+    const context = (given: AbortSignal): DeliveryContext<never> => ({
       config: config as never,
       post: (url, { headers, body }) =>
         postGuarded(url, {
           headers: { ...headers, 'x-request-id': attempt.requestId },
           body,
           policy: server.egress,
-          signal,
+          signal: given,
         }),
-      signal,
+      signal: given,
     })
+    const outcome = await callDeliver(server, type, { message, context, secrets: hidden, signal })
     return redactOutcome(outcome, hidden)
   } catch (error) {
     return redactOutcome(failedOutcome('configuration', (error as Error).message), hidden)
   }
+}
+
+/** Lets a type make its attempt: what it throws is logged, and it ends in time, with an outcome that can be stored. */
+async function callDeliver(
+  { deadlines, pino: log }: Server,
+  type: DestinationType,
+  {
+    message,
+    context,
+    secrets,
+    signal,
+  }: {
+    message: Message
+    context(given: AbortSignal): DeliveryContext<never>
+    secrets: readonly string[]
+    signal: AbortSignal
+  },
+): Promise<DeliveryOutcome> {
+  const what = `destination type ${type.name}`
+  const startedAt = performance.now()
+  const failed = (errorClass: string, errorMessage: string) =>
+    failedOutcome(errorClass, errorMessage, { latencyMs: Math.round(performance.now() - startedAt) })
+  try {
+    const limits = { signal, graceMs: deadlines.grace }
+    const outcome = await callWithin(
+      deadlines.deliver,
+      given => type.deliver(message, context(given)),
+      limits,
+    )
+    const problem = findOutcomeProblem(outcome)
+    return problem === null
+      ? consistentOutcome(outcome)
+      : failed('configuration', `The ${what} returned a wrong outcome of deliver: ${problem}`)
+  } catch (thrown) {
+    if (thrown instanceof DeadlineError)
+      return failed(
+        'timeout',
+        `The ${what} did not end deliver within ${deadlines.deliver / 1_000} s: check that the receiver answers`,
+      )
+    return failed('configuration', reportThrown(log, what, thrown, { secrets, fields: { call: 'deliver' } }))
+  }
+}
+
+function uncomposedOutcome({ name }: DestinationType): DeliveryOutcome {
+  const message = `The destination type ${name} could not compose the message; the log has more`
+  return failedOutcome('configuration', message)
 }
 
 /** The parts of a secret address that a receiver may echo: `Cannot POST /services/T0/B0/XXXX`. */

@@ -20,7 +20,7 @@ import { isSilentAfter } from '../delivery/health.ts'
 import { attemptDelivery } from '../delivery/send.ts'
 import { releaseSlots, waitForSlot } from '../delivery/slots.ts'
 import { composeBody } from '../delivery/compose.ts'
-import { getDestinationType } from './registry.ts'
+import { getDestinationType, whyUnavailable } from './registry.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { LOCK_RULES, lockDestination } from '../locks.ts'
 
@@ -61,7 +61,7 @@ export async function createDestination(
 /** @throws 400 for a type that is unknown, or that the operator has not configured */
 function getAvailableType(server: Server, name: string): DestinationType {
   const type = getDestinationType(server, name)
-  const missing = type.unavailable?.()
+  const missing = whyUnavailable(server, type)
   if (missing) throw invalidInput([{ field: 'destination_type', error: missing }])
   return type
 }

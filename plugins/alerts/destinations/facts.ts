@@ -6,7 +6,7 @@ export function factsOf({ facts }: AlertKind, details: object): Fact[] {
   const all = facts?.(details as Record<string, unknown>, { fill, join, range }) ?? []
   return all.flatMap(([name, value]) => {
     const text = toText(value)
-    return text === null ? [] : [{ name, value: text }]
+    return text === null || typeof name !== 'string' ? [] : [{ name, value: text }]
   })
 }
 

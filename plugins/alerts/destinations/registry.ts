@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
+import { ignoreRejection, reportThrown } from '../../../server/extension-errors.ts'
 import { unknownName } from '../../../server/http/errors.ts'
 import { Registry } from '../../../server/registry.ts'
 import type { DestinationType } from './destination.ts'
@@ -31,4 +32,16 @@ export function createDestinationRegistry(): Registry<DestinationType> {
 export function getDestinationType(server: Server, name: string): DestinationType {
   if (server.destinations.has(name)) return server.destinations.get(name)
   throw unknownName('destination_type', name, server.destinations.names())
+}
+
+/** Why no destination of a type can be created, as it says; null if one can. A type that throws has none. */
+export function whyUnavailable({ pino }: Pick<Server, 'pino'>, type: DestinationType): string | null {
+  try {
+    const reason: unknown = type.unavailable?.() ?? null
+    if (reason === null || typeof reason === 'string') return reason
+    ignoreRejection(reason)
+    throw new TypeError(`unavailable of ${type.name} must return a sentence or null`)
+  } catch (thrown) {
+    return reportThrown(pino, `destination type ${type.name}`, thrown, { fields: { call: 'unavailable' } })
+  }
 }

@@ -3,6 +3,7 @@ import Joi from 'joi'
 import { access, routesOf } from '../../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../../server/http/envelopes.ts'
 import { describeConfig } from '../../../server/openapi/choices.ts'
+import { whyUnavailable } from './registry.ts'
 
 const destinationKind = exampleRecord({
   destination_type: held.text.example('webhook'),
@@ -39,7 +40,7 @@ function listDestinationTypes({ server }: Request) {
   const items = server.destinations.all().map(type => ({
     destination_type: type.name,
     label: type.label,
-    unavailable: type.unavailable?.() ?? null,
+    unavailable: whyUnavailable(server, type),
     settings: describeConfig(type.config),
   }))
   return { data: { items } }

@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import { reportThrown } from '../../../server/extension-errors.ts'
 import { toApiNames } from '../../../server/http/fields.ts'
 import { RESOLUTION_FIELDS, type AlertKind, type AlertResolution } from '../api.ts'
 import { isDemo } from '../demo.ts'
@@ -11,7 +12,7 @@ export function presentAlert(server: Server, alert: Alert): object {
   const kind = kindOf(server, alert.kind)
   return {
     id: alert.id,
-    rule_id: ruleIdOf(kind, alert),
+    rule_id: ruleIdOf(server, kind, alert),
     rule_name: alert.ruleName,
     alert_type: kind.label,
     event_type: alert.kind,
@@ -41,12 +42,17 @@ export function presentAlert(server: Server, alert: Alert): object {
   }
 }
 
-function ruleIdOf(kind: AlertKind, alert: Alert): string | null {
+/** A kind of an extension that throws names no rule: it must not take the whole list with it. */
+function ruleIdOf({ pino }: Server, kind: AlertKind, alert: Alert): string | null {
   const { cause, event } = alert
-  const id = isDemo(alert)
-    ? null
-    : kind.ruleIdOf?.({ cause, details: event.details as Record<string, unknown> })
-  return typeof id === 'string' ? id : null
+  if (isDemo(alert)) return null
+  try {
+    const id = kind.ruleIdOf?.({ cause, details: event.details as Record<string, unknown> })
+    return typeof id === 'string' ? id : null
+  } catch (thrown) {
+    reportThrown(pino, `alert kind ${kind.name}`, thrown, { fields: { call: 'ruleIdOf' } })
+    return null
+  }
 }
 
 const presentResolution = (resolution: AlertResolution | null) =>

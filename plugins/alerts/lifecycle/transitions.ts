@@ -1,6 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
+import { ExtensionCallError } from '../../../server/extension-errors.ts'
 import { apiError } from '../../../server/http/errors.ts'
+import { callWithin, DeadlineError } from '../../../server/with-timeout.ts'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
 import { isDemo } from '../demo.ts'
 import type { StatusRequest } from '../api.ts'
@@ -36,8 +38,7 @@ export async function transitionAlert(
   if (to === 'dismissed' && reason?.toLowerCase() === EXPECTED_REASON) {
     const known = await Alert.query(trx).findById(id)
     if (known) {
-      const { kind, cause } = known
-      isLearned = (await kindOf(server, kind).learnExpected?.(trx, { id, cause, actor })) ?? false
+      isLearned = await learnExpected(server, trx, known, actor)
     }
   }
   const alert = await lockAlert(trx, id)
@@ -52,6 +53,25 @@ export async function transitionAlert(
   }
   const [changed] = await applyStatus(server, trx, [alert], request, isLearned)
   return changed ?? alert
+}
+
+/** Lets the kind of an alert learn its values. @throws ExtensionCallError if one of an extension does not end */
+async function learnExpected(
+  server: Server,
+  trx: Transaction,
+  { id, kind, cause }: Alert,
+  actor: StatusRequest['actor'],
+): Promise<boolean> {
+  const { learnExpected: learn } = kindOf(server, kind)
+  const { validate: milliseconds } = server.deadlines
+  try {
+    return (await callWithin(milliseconds, () => learn?.(trx, { id, cause, actor }))) ?? false
+  } catch (thrown) {
+    if (!(thrown instanceof DeadlineError)) throw thrown
+    throw new ExtensionCallError(`The alert kind ${kind} did not end learnExpected in time`, {
+      cause: thrown,
+    })
+  }
 }
 
 /** Changes the status of those of some alerts that can get it. @returns these */

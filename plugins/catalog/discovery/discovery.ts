@@ -5,7 +5,7 @@ import { hasErrorData } from '../../../server/http/errors.ts'
 import { lockSourceIfPresent, lockUnfinishedRun } from '../locks.ts'
 import { Run, Source, UNFINISHED } from '../models.ts'
 import { recordConnectionStatus } from '../sources/connection-status.ts'
-import { failureOf } from '../sources/connections.ts'
+import { failureOf } from '../sources/failures.ts'
 import { readCatalog, type CatalogReading } from './read-catalog.ts'
 import { isOutdated, recordDiscovery, type DiscoveryResult } from './record.ts'
 

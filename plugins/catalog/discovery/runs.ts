@@ -4,7 +4,7 @@ import { v7 } from 'uuid'
 import { inCompany } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { preferredWait, presentStarted } from '../../../server/http/run-accepted.ts'
-import { failureOf } from '../sources/connections.ts'
+import { failureOf } from '../sources/failures.ts'
 import { Run, Source, Table, UNFINISHED } from '../models.ts'
 import { presentRun } from '../assets/present.ts'
 

@@ -3,7 +3,7 @@ import { v7 } from 'uuid'
 import { formatName, tablePath, type ConstraintInfo, type TableInfo } from '../../../connectors/catalog.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
-import { failureOf } from '../sources/connections.ts'
+import { failureOf } from '../sources/failures.ts'
 import { storedTablePath } from '../drift/drift.ts'
 import { compactColumn, Table, type Source } from '../models.ts'
 

@@ -3,7 +3,8 @@ import { formatName, type TableRef } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { filterWithPauses } from '../../../server/filter-with-pauses.ts'
 import type { Source } from '../models.ts'
-import { failureOf, statementTimeoutMs, withConnection } from '../sources/connections.ts'
+import { statementTimeoutMs, withConnection } from '../sources/connections.ts'
+import { failureOf } from '../sources/failures.ts'
 import { patternMatcher } from './patterns.ts'
 
 /** The body of `POST /sdk/assets/{asset_id}/preview-tables`, validated. */

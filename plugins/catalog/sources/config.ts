@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import type { Connector } from '../../../connectors/connector.ts'
-import { invalidField, invalidInput } from '../../../server/http/errors.ts'
+import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../../server/http/validation-messages.ts'
 import type { Source } from '../models.ts'
 import { EVERYTHING } from '../discovery/patterns.ts'
@@ -15,6 +15,15 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(['timezone'])
 
 /** Where the config of a source is kept. */
 type SealedConfig = Pick<Source, 'config' | 'secrets'>
+
+/** The connector of a source. @throws 409 `CONFLICT` if no extension provides it any more */
+export function connectorOf(
+  { connectors }: Pick<Server, 'connectors'>,
+  { sourceType: name }: Source,
+): Connector {
+  if (connectors.has(name)) return connectors.get(name)
+  throw apiError('CONFLICT', connectors.describeMissing(name), { source_type: name })
+}
 
 /** The config of a source that is being made. @throws 400 `VALIDATION_ERROR` naming each wrong field */
 export function sealNewConfig(
@@ -33,7 +42,7 @@ export function sealNewConfig(
  * @throws 400 `VALIDATION_ERROR` naming each wrong field, or the secret that has to be given again
  */
 export function mergeConfig(server: Server, source: Source, patch: SourceConfig): Partial<Source> {
-  const connector = server.connectors.get(source.sourceType)
+  const connector = connectorOf(server, source)
   const former = openConfig(server, source)
   const changes = withoutDemoFile(source, inOwnNames(connector, patch))
   const config = validateConfig(connector, withoutNulls({ ...former, ...changes }))
@@ -82,6 +91,14 @@ export function openConfig(server: Server, source: Source): SourceConfig {
 /** The whole config of a source as its connector takes it. */
 export function connectorConfig(server: Server, connector: Connector, source: Source): SourceConfig {
   return declaredFields(connector, openConfig(server, source))
+}
+
+/** The secrets in a config, as its connector marks them. */
+export function secretsOf(connector: Connector, config: SourceConfig): string[] {
+  return markedFields(connector, 'secret').flatMap(name => {
+    const secret = config[name]
+    return typeof secret === 'string' ? [secret] : secret === undefined ? [] : [JSON.stringify(secret)]
+  })
 }
 
 /** A config without what is ours, unless the connector declares it too. */

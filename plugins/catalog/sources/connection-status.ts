@@ -5,7 +5,8 @@ import { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { Source } from '../models.ts'
 import { isPausedError } from './breaker.ts'
-import { failureOf, testConnection } from './connections.ts'
+import { testConnection } from './connections.ts'
+import { failureOf } from './failures.ts'
 
 /**
  * Tests the connection of a source for a caller, who is answered with the outcome: it raises no alert. A success resolves

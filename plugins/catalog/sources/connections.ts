@@ -1,40 +1,17 @@
 import { join, resolve } from 'node:path'
 import type { Server } from '@hapi/hapi'
-import type { Connection, ConnectOptions, Stage } from '../../../connectors/connector.ts'
-import { ConnectorError, type ConnectorErrorKind } from '../../../connectors/errors.ts'
-import { hasErrorData } from '../../../server/http/errors.ts'
-import { GiveUp } from '../../../server/jobs/jobs.ts'
+import { assertStages } from '../../../connectors/answers/sessions.ts'
+import type { Connection, Connector, ConnectOptions, Stage } from '../../../connectors/connector.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import { runConnectionTest } from '../../../connectors/stages.ts'
 import { withFields } from '../../../server/telemetry/origin.ts'
-import { storable } from '../../../server/database/storable.ts'
 import { outcomeOfError, type ConnectionOutcome } from './breaker.ts'
-import { connectorConfig } from './config.ts'
+import { connectorConfig, secretsOf, type SourceConfig } from './config.ts'
+import { makeConnectorCalls, type ConnectorCalls } from './connector-calls.ts'
 import type { Source } from '../models.ts'
 import { withSlot } from './session-slots.ts'
 import { openSession } from './session.ts'
 import { makeMeter, type UseMeter, type SessionPurpose, type SessionUse } from './usage.ts'
-
-/** The `error_code` of the API for each kind of failure. */
-const ERROR_CODES: Record<ConnectorErrorKind, string> = {
-  credentials: 'credentials',
-  network: 'network',
-  timeout: 'timeout',
-  tls: 'tls',
-  permission: 'permission',
-  'missing-object': 'missing_object',
-  'invalid-query': 'other',
-  'driver-missing': 'driver_missing',
-  'egress-refused': 'egress_refused',
-  other: 'other',
-}
-
-/** A failure in replies. The message of an error that is neither a connector's nor the API's is not shown. */
-export function failureOf(error: unknown): { code: string; message: string } {
-  if (error instanceof ConnectorError)
-    return { code: ERROR_CODES[error.kind], message: storable(error.message) }
-  if (hasErrorData(error) || error instanceof GiveUp)
-    return { code: 'other', message: storable(error.message) }
-  return { code: 'other', message: 'Something unexpected went wrong; the log has more' }
-}
 
 /** Milliseconds after which a statement at a source is ended there. */
 export function statementTimeoutMs(server: Server, source: Source): number {
@@ -67,15 +44,15 @@ export function withConnection<T>(
   work: (connection: Connection) => Promise<T>,
   { purpose, isScheduled = false, timeoutMs, isLowPriority = false, signal, onUse }: SessionOptions,
 ): Promise<T> {
-  const connector = server.connectors.get(source.sourceType)
   const meter = openMeter(server, source, purpose)
   const progress: { isOpen: boolean; outcome: ConnectionOutcome } = { isOpen: false, outcome: undefined }
   const session = async () => {
+    const { connector, config, calls } = prepareCalls(server, source)
     const connection = await openSession(
       connector,
-      connectorConfig(server, connector, source),
+      config,
       { ...connectOptions(server, source, meter), statementTimeoutMs: timeoutMs, signal },
-      meter.onCall,
+      { calls, onCall: meter.onCall },
     )
     Object.assign(progress, { isOpen: true, outcome: 'reached' })
     const giveUp = () => void connection.close().catch(() => undefined)
@@ -104,16 +81,15 @@ export function withConnection<T>(
   return withFields({ source_id: source.id }, () => withSlot(server, source, watched, place))
 }
 
-/** Tries a source stage by stage, when a session may be open there. */
+/**
+ * Tries a source stage by stage, when a session may be open there. A test that throws, does not end or returns anything
+ * but stages fails in the first stage.
+ */
 export function testConnection(server: Server, source: Source): Promise<Stage[]> {
-  const connector = server.connectors.get(source.sourceType)
   const meter = openMeter(server, source, 'test')
   let outcome: ConnectionOutcome
   const test = async () => {
-    const stages = await connector.test(
-      connectorConfig(server, connector, source),
-      connectOptions(server, source, meter),
-    )
+    const stages = await runTest(server, source, meter)
     const failed = stages.find(({ status }) => status === 'failed')
     if (failed) meter.fails()
     outcome = failed ? outcomeOfError(failed.error, failed.name === 'read_catalog') : 'reached'
@@ -124,6 +100,48 @@ export function testConnection(server: Server, source: Source): Promise<Stage[]>
     reservedSlots: 0,
     isScheduled: false,
     holding: { purpose: 'test', takeUse: meter.take, outcome: () => outcome },
+  })
+}
+
+async function runTest(server: Server, source: Source, meter: UseMeter): Promise<Stage[]> {
+  try {
+    const { connector, config, calls } = prepareCalls(server, source)
+    const milliseconds = server.deadlines.test
+    const options = connectOptions(server, source, meter)
+    const tested = await calls.run('test', { milliseconds }, signal =>
+      connector.test(config, { ...options, signal }),
+    )
+    return calls.maskStages(assertStages(connector.name, tested))
+  } catch (thrown) {
+    if (!(thrown instanceof ConnectorError)) throw thrown
+    return runConnectionTest(
+      () => thrown,
+      () => Promise.reject(thrown),
+    )
+  }
+}
+
+/** The connector of a source with its config. @throws ConnectorError if no extension provides it */
+function prepareCalls(
+  server: Server,
+  source: Source,
+): { connector: Connector; config: SourceConfig; calls: ConnectorCalls } {
+  const connector = loadedConnector(server, source)
+  const config = connectorConfig(server, connector, source)
+  const { deadlines, pino: log } = server
+  return {
+    connector,
+    config,
+    calls: makeConnectorCalls(connector, { secrets: secretsOf(connector, config), log, deadlines }),
+  }
+}
+
+function loadedConnector({ connectors }: Server, { sourceType: name }: Source): Connector {
+  if (connectors.has(name)) return connectors.get(name)
+  throw new ConnectorError({
+    kind: 'driver-missing',
+    engine: name,
+    message: connectors.describeMissing(name),
   })
 }
 

@@ -5,6 +5,7 @@ import { ConnectorError } from '../../../../connectors/errors.ts'
 import { sql } from '../../../../connectors/sql.ts'
 import { dispatchDiscoveries, discoverJob } from '../../../../plugins/catalog/discovery/jobs.ts'
 import { pruneJob } from '../../../../plugins/catalog/discovery/prune.ts'
+import { makeConnectorCalls } from '../../../../plugins/catalog/sources/connector-calls.ts'
 import { openSession } from '../../../../plugins/catalog/sources/session.ts'
 import { makeMeter } from '../../../../plugins/catalog/sources/usage.ts'
 import { refreshJob } from '../../../../plugins/freshness/jobs.ts'
@@ -327,6 +328,13 @@ t.test('a wrong password is not tried again at once', async t => {
   t.match(row, { pause_seconds: 300 })
 })
 
+const callsOf = (engine: Partial<Connector>) =>
+  makeConnectorCalls(engine as Connector, {
+    secrets: [],
+    log: app.server.pino,
+    deadlines: app.server.deadlines,
+  })
+
 t.test('calls of a connector without metering are counted, and a closed session is opened again', async t => {
   const LARGE = 2
   let opened = 0
@@ -353,7 +361,10 @@ t.test('calls of a connector without metering are counted, and a closed session 
     },
   }
   const meter = makeMeter(() => {})
-  const session = await openSession(engine as Connector, {}, {} as never, meter.onCall)
+  const session = await openSession(engine as Connector, {}, {} as never, {
+    calls: callsOf(engine),
+    onCall: meter.onCall,
+  })
   t.equal(session.lastModified, undefined, 'what the engine lacks stays away')
   await session.query(sql`select 1`, { timeoutMs: 1 })
   await t.rejects(session.query(sql`select large`, { timeoutMs: LARGE }), { code: 'TOO_LARGE' })
@@ -377,7 +388,10 @@ t.test('nonsense of a connector neither loses what was read nor keeps its place'
       close: () => Promise.reject(new Error('closed already')),
     }),
   }
-  const session = await openSession(engine as Connector, {}, {} as never, () => {})
+  const session = await openSession(engine as Connector, {}, {} as never, {
+    calls: callsOf(engine),
+    onCall: () => {},
+  })
   t.same(await session.query(sql`select 1`, { timeoutMs: 1 }), [{ a: 1 }])
   await session.close()
 
