@@ -106,12 +106,12 @@ const URL_CREDENTIALS_PATTERN = /:\/\/[^@\s/]+@/g
 
 /** Takes credentials out of a driver's message, and keeps it to one line of 500 characters. */
 export function redactMessage(message: string): string {
-  return message
-    .replace(URL_CREDENTIALS_PATTERN, '://…@')
-    .replace(SECRET_PATTERN, '$1…')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .slice(0, 500)
+  return redactCredentials(message).replaceAll(/\s+/g, ' ').trim().slice(0, 500)
+}
+
+/** Takes out what looks like a credential: `password=…`, and the user of a URL. */
+export function redactCredentials(text: string): string {
+  return text.replace(URL_CREDENTIALS_PATTERN, '://…@').replace(SECRET_PATTERN, '$1…')
 }
 
 function matchesRule(rule: ErrorRule, code: string, message: string): boolean {

@@ -1,4 +1,5 @@
 import { stdSerializers } from 'pino'
+import { redactCredentials } from '../../connectors/errors.ts'
 import { secretMasker } from './mask-secrets.ts'
 
 /** Deepest nesting of errors within errors that is logged. */
@@ -23,7 +24,7 @@ export function errorFields(error: Error): object {
 export function maskedErrorFields(thrown: unknown, secrets: readonly string[]): object {
   const mask = secretMasker(secrets)
   // Masked before it is cut, so that no secret is cut in two.
-  const clean = (text: string) => mask(text).slice(0, MAX_TEXT_LENGTH)
+  const clean = (text: string) => redactCredentials(mask(text).slice(0, MAX_TEXT_LENGTH))
   try {
     const walk = { depth: 0, left: { count: MAX_VALUES }, clean }
     const fields =
