@@ -1,5 +1,5 @@
 /** Check types of extensions: what they throw or return wrongly costs the check alone, and is shown in no words of theirs. */
-import { boundMembers } from '../connectors/bound-members.ts'
+import { boundMembers, ignoreRejection } from '../connectors/foreign-code.ts'
 import { ConnectorError } from '../connectors/errors.ts'
 import { Sql } from '../connectors/sql.ts'
 import type { CheckType, EngineValidation } from './check.ts'
@@ -59,6 +59,7 @@ export function guardCheckType(type: CheckType, host: CheckTypeHost): CheckType 
   for (const [name, findProblem] of Object.entries({ ...ANSWERS, readMeasures: findReadingProblem }))
     replace(name, call => (...given: unknown[]) => {
       const answer = attempt(name, () => call(...given))
+      ignoreRejection(answer)
       const problem = findProblem(answer)
       if (problem !== null) throw new CheckTypeError(`${name} ${problem}`)
       return name === 'engineValidations'
@@ -69,6 +70,7 @@ export function guardCheckType(type: CheckType, host: CheckTypeHost): CheckType 
   replace('configWarnings', call => (...given: unknown[]) => {
     try {
       const warnings = call(...given)
+      ignoreRejection(warnings)
       return Array.isArray(warnings) ? warnings.filter(warning => typeof warning === 'string') : []
     } catch (thrown) {
       host.report(thrown, 'configWarnings')

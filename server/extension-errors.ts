@@ -24,9 +24,3 @@ export function reportThrown(
   )
   return `The ${what} threw an error; the log has more`
 }
-
-/** A rejection that is handled, so that a function that must not be asynchronous cannot end the process. */
-export function ignoreRejection(answer: unknown): void {
-  if (typeof (answer as PromiseLike<unknown> | undefined)?.then === 'function')
-    (answer as PromiseLike<unknown>).then(undefined, () => undefined)
-}

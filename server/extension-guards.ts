@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { guardCheckType } from '../checks/guarded-type.ts'
-import { boundMembers } from '../connectors/bound-members.ts'
+import { boundMembers, ignoreRejection } from '../connectors/foreign-code.ts'
 import type { Connector } from '../connectors/connector.ts'
 import { ConnectorError } from '../connectors/errors.ts'
 import { reportThrown } from './extension-errors.ts'
@@ -30,7 +30,9 @@ function guardDialect(connector: Connector, log: Server['pino']): Connector {
     if (typeof member !== 'function') continue
     const write = (...given: unknown[]): unknown => {
       try {
-        return (member as (...given: unknown[]) => unknown)(...given)
+        const written = (member as (...given: unknown[]) => unknown)(...given)
+        ignoreRejection(written)
+        return written
       } catch (thrown) {
         if (thrown instanceof ConnectorError) throw thrown
         const message = reportThrown(log, `connector ${engine}`, thrown, {

@@ -4,7 +4,7 @@ import { renderCustomSql } from '../../checks/sql/render.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
-import { hasErrorData } from '../../server/http/errors.ts'
+import { hasCode, hasErrorData } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
 import { findVolatileExpressions } from './schedules/expression.ts'
 import { alertSeverityOf, judgeAge, knownThreshold } from './judge.ts'
@@ -67,8 +67,8 @@ export async function readSource(
     // An aborted check says nothing about its source.
     signal?.throwIfAborted()
     // All sessions are in use, which says nothing about the tables.
-    if (hasErrorData(thrown)) throw thrown
-    return none(thrown instanceof ConnectorError ? thrown : unexpectedError(server, source, thrown))
+    if (hasErrorData(thrown) && !hasCode(thrown, 'CONFLICT')) throw thrown
+    return none(thrown instanceof ConnectorError ? thrown : otherError(server, source, thrown))
   }
 }
 
@@ -121,11 +121,13 @@ function keepsVerdict(watched: WatchedTable, now: Date): boolean {
   return judgement.slaStatus === slaStatus && alertSeverityOf(judgement, watched, now) === alertSeverity
 }
 
-/** An internal error, such as an engine whose extension is no longer loaded, is the error of every table. */
-function unexpectedError(server: Server, source: Source, cause: unknown): ConnectorError {
-  server.pino.error({ err: cause, source_id: source.id }, 'freshness check failed')
+/** An engine that no extension provides any more, or an internal error, is the error of every table. */
+function otherError(server: Server, { id, sourceType: engine }: Source, cause: unknown): ConnectorError {
+  if (hasErrorData(cause))
+    return new ConnectorError({ kind: 'driver-missing', engine, message: cause.message })
+  server.pino.error({ err: cause, source_id: id }, 'freshness check failed')
   const message = 'An unexpected error occurred while reading the source; see the log.'
-  return new ConnectorError({ kind: 'other', engine: source.sourceType, message, cause })
+  return new ConnectorError({ kind: 'other', engine, message, cause })
 }
 
 /** The time zone of timestamps without one. */

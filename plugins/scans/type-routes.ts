@@ -58,6 +58,8 @@ async function listCheckTypes(request: Request) {
     assetId === undefined
       ? undefined
       : await inCompany(request, trx => server.plugins.catalog.findAsset(trx, assetId))
+  // An engine that no extension provides any more can measure nothing.
+  if (asset && !server.connectors.has(asset.source.sourceType)) return { data: { items: [] } }
   const connector = asset && server.plugins.catalog.connectorOf(asset.source)
   const types = server.checks.all().filter(type => !connector || !describeMissingCapability(type, connector))
   const items = types.map(type => ({

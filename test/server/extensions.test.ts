@@ -263,3 +263,24 @@ t.test('a connector that was bundled with a copy of ours is understood all the s
     error: { code: 'credentials', message: 'check the password' },
   })
 })
+
+t.test('an extension that never ends its import or its register stops the start and is named', async t => {
+  const waiting = t.testdir({
+    'imports.js': `await new Promise(() => {})\n${plugin('')}`,
+    'registers.js': `export const plugin = { name: 'mine', register: () => new Promise(() => {}) }`,
+  })
+  for (const [name, what] of [
+    ['imports.js', 'its import'],
+    ['registers.js', 'register'],
+  ] as const) {
+    const specifier = join(waiting, name)
+    const config = readConfig({ DATABASE_URL, SECRET_KEY, EXTENSIONS: specifier, LOG_LEVEL: 'silent' })
+    // Long enough for the extensions that are right, which are loaded first.
+    const deadlines = { register: 3_000 }
+    const options = { config, ownerUrl: DATABASE_URL, secretKey: SECRET_KEY, log: watchedLog(t), deadlines }
+    await t.rejects(build(options), {
+      name: 'ExtensionError',
+      message: new RegExp(`^Extension ${specifier} did not end ${what} within 3 s: `),
+    })
+  }
+})

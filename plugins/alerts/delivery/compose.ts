@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import { ignoreRejection, reportThrown } from '../../../server/extension-errors.ts'
+import { ignoreRejection } from '../../../connectors/foreign-code.ts'
+import { reportThrown } from '../../../server/extension-errors.ts'
 import { describePayload, type Fact } from '../destinations/describe.ts'
 import type { DestinationType, Payload } from '../destinations/destination.ts'
 import { factsOf } from '../destinations/facts.ts'

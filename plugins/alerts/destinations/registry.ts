@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { ignoreRejection, reportThrown } from '../../../server/extension-errors.ts'
+import { ignoreRejection } from '../../../connectors/foreign-code.ts'
+import { reportThrown } from '../../../server/extension-errors.ts'
 import { unknownName } from '../../../server/http/errors.ts'
 import { Registry } from '../../../server/registry.ts'
 import type { DestinationType } from './destination.ts'

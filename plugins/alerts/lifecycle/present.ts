@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import { ignoreRejection } from '../../../connectors/foreign-code.ts'
 import { reportThrown } from '../../../server/extension-errors.ts'
 import { toApiNames } from '../../../server/http/fields.ts'
 import { RESOLUTION_FIELDS, type AlertKind, type AlertResolution } from '../api.ts'
@@ -48,6 +49,7 @@ function ruleIdOf({ pino }: Server, kind: AlertKind, alert: Alert): string | nul
   if (isDemo(alert)) return null
   try {
     const id = kind.ruleIdOf?.({ cause, details: event.details as Record<string, unknown> })
+    ignoreRejection(id)
     return typeof id === 'string' ? id : null
   } catch (thrown) {
     reportThrown(pino, `alert kind ${kind.name}`, thrown, { fields: { call: 'ruleIdOf' } })

@@ -17,12 +17,14 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(['timezone'])
 type SealedConfig = Pick<Source, 'config' | 'secrets'>
 
 /** The connector of a source. @throws 409 `CONFLICT` if no extension provides it any more */
-export function connectorOf(
-  { connectors }: Pick<Server, 'connectors'>,
-  { sourceType: name }: Source,
-): Connector {
-  if (connectors.has(name)) return connectors.get(name)
-  throw apiError('CONFLICT', connectors.describeMissing(name), { source_type: name })
+export function connectorOf(server: Pick<Server, 'connectors'>, { sourceType: name }: Source): Connector {
+  if (server.connectors.has(name)) return server.connectors.get(name)
+  throw apiError('CONFLICT', describeMissingConnector(server, name), { source_type: name })
+}
+
+/** What is said of a source whose extension was removed, or named its engine anew. */
+export function describeMissingConnector({ connectors }: Pick<Server, 'connectors'>, name: string): string {
+  return `${connectors.describeMissing(name)}: add the extension that provides it to EXTENSIONS`
 }
 
 /** The config of a source that is being made. @throws 400 `VALIDATION_ERROR` naming each wrong field */

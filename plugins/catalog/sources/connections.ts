@@ -6,7 +6,7 @@ import { ConnectorError } from '../../../connectors/errors.ts'
 import { runConnectionTest } from '../../../connectors/stages.ts'
 import { withFields } from '../../../server/telemetry/origin.ts'
 import { outcomeOfError, type ConnectionOutcome } from './breaker.ts'
-import { connectorConfig, secretsOf, type SourceConfig } from './config.ts'
+import { connectorConfig, describeMissingConnector, secretsOf, type SourceConfig } from './config.ts'
 import { makeConnectorCalls, type ConnectorCalls } from './connector-calls.ts'
 import type { Source } from '../models.ts'
 import { withSlot } from './session-slots.ts'
@@ -136,13 +136,10 @@ function prepareCalls(
   }
 }
 
-function loadedConnector({ connectors }: Server, { sourceType: name }: Source): Connector {
-  if (connectors.has(name)) return connectors.get(name)
-  throw new ConnectorError({
-    kind: 'driver-missing',
-    engine: name,
-    message: connectors.describeMissing(name),
-  })
+function loadedConnector(server: Server, { sourceType: engine }: Source): Connector {
+  if (server.connectors.has(engine)) return server.connectors.get(engine)
+  const message = describeMissingConnector(server, engine)
+  throw new ConnectorError({ kind: 'driver-missing', engine, message })
 }
 
 function openMeter({ telemetry }: Server, { sourceType }: Source, purpose: SessionPurpose): UseMeter {

@@ -143,10 +143,10 @@ t.test('a type that cannot say whether it is available keeps no other from the l
 
 t.test('an alert kind that throws costs its own words, and no list and no other message', async t => {
   const id = await addDestination({ destination_type: 'badhook', config: { to: 'x' } })
-  for (const name of ['facts', 'ruleIdOf'])
-    faults[name] = () => {
-      throw new Error('no')
-    }
+  faults.facts = () => {
+    throw new Error('no')
+  }
+  faults.ruleIdOf = () => Promise.reject(new Error('too late'))
   await app.server.db.company(tenant.companyId, trx =>
     app.server.plugins.alerts.raise(trx, {
       type: 'bad_kind',
