@@ -14,7 +14,7 @@ export const NOT_ENDED = 'NOT_ENDED'
 /** How long a call may take. */
 export interface CallLimit {
   milliseconds: number
-  /** Of the caller: the call has some seconds left when it aborts. */
+  /** The caller's: the call has some seconds left when it aborts. */
   signal?: AbortSignal
 }
 

@@ -331,8 +331,8 @@ t.test('a wrong password is not tried again at once', async t => {
 const callsOf = (engine: Partial<Connector>) =>
   makeConnectorCalls(engine as Connector, {
     secrets: [],
-    log: app.server.pino,
-    deadlines: app.server.deadlines,
+    log: stage.app.server.pino,
+    deadlines: stage.app.server.deadlines,
   })
 
 t.test('calls of a connector without metering are counted, and a closed session is opened again', async t => {
