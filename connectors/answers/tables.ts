@@ -163,14 +163,15 @@ function findPropertiesProblem(properties: unknown): string | null {
   return null
 }
 
-const A_NAME = `a string of 1 to ${MAX_NAME_LENGTH} characters`
+const A_NAME = `a string of at most ${MAX_NAME_LENGTH} characters`
 
 function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null
 }
 
+/** SQLite has tables and columns without a name: one of them must not keep a catalog from being read. */
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH
+  return typeof value === 'string' && value.length <= MAX_NAME_LENGTH
 }
 
 function isText(value: unknown): value is string {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { assertTables } from '../answers/tables.ts'
 import { sortTables, tablePath, type TableInfo } from '../catalog.ts'
 import { commentOf, fixtureTypes } from './fixture.ts'
 import { failIfHung, type ConformanceKit, type PromiseGroup } from './kit.ts'
@@ -16,6 +17,9 @@ export const catalogGroups: readonly PromiseGroup[] = [
       const all = await failIfHung(kit.session(connection => connection.introspect()))
       const find = (name: string) => findTable(all, kit, name)
 
+      await kit.holds('every table has the form that the interface declares', async () => {
+        await assertTables(kit.connector.name, all)
+      })
       await kit.holds('tables have their columns in order, with kind, nullability and default', async () => {
         const table = find('conformance_values')
         assert.equal(table.kind, 'table')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { getDefaultResultOrder } from 'node:dns'
 import https from 'node:https'
 import tls from 'node:tls'
+import { assertStages } from '../answers/sessions.ts'
 import type { ConnectOptions } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { sql } from '../sql.ts'
@@ -26,7 +27,7 @@ export const sessionGroups: readonly PromiseGroup[] = [
         await assertRejects(undefined, query(connection, sql`select 1 as one`))
       })
       await kit.holds('test() passes every stage in order', async () => {
-        const stages = await failIfHung(connector.test(kit.config, kit.options))
+        const stages = assertStages(connector.name, await failIfHung(connector.test(kit.config, kit.options)))
         assert.deepEqual(
           stages.map(stage => [stage.name, stage.status === 'failed' ? stage.message : 'ok']),
           ['reach', 'tls', 'sign_in', 'read_catalog'].map(name => [name, 'ok']),
