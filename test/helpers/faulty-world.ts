@@ -3,42 +3,53 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { pino } from 'pino'
+import { DEFAULT_DEADLINES } from '../../server/deadlines.ts'
 import { makeLog } from '../../server/telemetry/log.ts'
 import { startServer, type Tenant, type TestServer } from './server.ts'
 
-/** The module of the extension as the server loads it, so that both have the same `faults`. */
-export const FAULTY_EXTENSION = new URL('extensions/faulty.ts', import.meta.url).href
+const EXTENSION = new URL('extensions/faulty.ts', import.meta.url).href
 
 /** A server with the extension that makes mistakes, and what it logs. */
 export interface FaultyWorld {
   app: TestServer
   tenant: Tenant
+  /** The mistakes that the extension makes now, and one of them. After each test it makes none. */
+  faults: Faulty['faults']
+  hang: Faulty['hang']
+  mend: Faulty['mend']
   /** What was logged since this was asked last. */
   logged(): string
   /** Adds a source of the engine with a table of three rows. @returns its record, which `discover` takes */
   addSource(config?: object): Promise<{ app: TestServer; tenant: Tenant; asset: { id: string } }>
 }
 
-interface Teardown {
+type Faulty = typeof import('./extensions/faulty.ts')
+
+interface TestFile {
   teardown(down: () => unknown): unknown
+  afterEach(restore: () => void): unknown
 }
 
 /** Makes the world for one test file; the deadlines of its server may be altered. */
-export async function makeFaultyWorld(t: Teardown): Promise<FaultyWorld> {
+export async function makeFaultyWorld(t: TestFile): Promise<FaultyWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'tidemark-faulty-'))
   t.teardown(() => rm(folder, { recursive: true }))
   let lines = ''
   const log = makeLog({ logLevel: 'info', logFormat: 'json' }, { write: line => void (lines += line) })
   const app = await startServer(t, {
-    settings: { EXTENSIONS: FAULTY_EXTENSION, FILE_SOURCES: folder, WEBHOOK_DELAYS: '0,3600' },
-    build: { log: log as pino.Logger },
+    settings: { EXTENSIONS: EXTENSION, FILE_SOURCES: folder, WEBHOOK_DELAYS: '0,3600' },
+    build: { log },
     isOwn: true,
   })
   const tenant = await app.signUp()
+  // After the server has loaded it, whose hooks find what it imports: it is the same module.
+  const { faults, hang, mend } = (await import(EXTENSION)) as Faulty
+  t.afterEach(() => {
+    mend()
+    Object.assign(app.server.deadlines, DEFAULT_DEADLINES)
+  })
   return {
-    app,
-    tenant,
+    ...{ app, tenant, faults, hang, mend },
     logged() {
       const found = lines
       lines = ''

@@ -1,20 +1,10 @@
 import t from 'tap'
 import { DEFAULT_DEADLINES } from '../../../../server/deadlines.ts'
 import { ConnectorError } from '../../../../connectors/errors.ts'
-import type { faults as Faults } from '../../../helpers/extensions/faulty.ts'
-import { FAULTY_EXTENSION, makeFaultyWorld } from '../../../helpers/faulty-world.ts'
+import { makeFaultyWorld } from '../../../helpers/faulty-world.ts'
 import { discover } from '../../../helpers/world.ts'
 
-const { app, tenant, addSource, logged } = await makeFaultyWorld(t)
-const { faults, hang, mend } = (await import(FAULTY_EXTENSION)) as {
-  faults: typeof Faults
-  hang(): Promise<never>
-  mend(): void
-}
-t.afterEach(() => {
-  mend()
-  Object.assign(app.server.deadlines, DEFAULT_DEADLINES)
-})
+const { app, tenant, addSource, logged, faults, hang, mend } = await makeFaultyWorld(t)
 
 const SECRET = 'tok-very-secret-4711'
 const THREW = 'The connector badengine threw an error; the log has more'
