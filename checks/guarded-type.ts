@@ -91,13 +91,12 @@ export function guardCheckType(type: CheckType, host: CheckTypeHost): CheckType 
 }
 
 function guardRows(
-  { select, validateRows }: EngineValidation,
+  validation: EngineValidation,
   attempt: <Answer>(name: string, work: () => Answer) => Answer,
 ): EngineValidation {
-  return {
-    select,
-    ...(validateRows && { validateRows: rows => attempt('validateRows', () => validateRows(rows)) }),
-  }
+  if (!('select' in validation) || !validation.validateRows) return validation
+  const { select, validateRows } = validation
+  return { select, validateRows: rows => attempt('validateRows', () => validateRows(rows)) }
 }
 
 /** Errors of the host's own, which functions of check types pass on, keep their words. */
