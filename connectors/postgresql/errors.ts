@@ -25,7 +25,7 @@ const POSTGRESQL_RULES: readonly ErrorRule[] = [
   ),
   errorRule('missing-object', { code: '42703', fault: 'column' }),
   errorRule('missing-object', { code: '42P01', fault: 'table' }),
-  errorRule('missing-object', { code: '3F000' }),
+  errorRule('missing-object', { code: '3F000', fault: 'object' }),
   errorRule('permission', { code: '42501' }),
   errorRule('invalid-query', { code: '25006' }).say(
     'The statement writes, and sessions here only read: use a SELECT.',

@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
+import type { Logger } from 'pino'
 import { ignoreRejection } from '../../../connectors/foreign-code.ts'
 import { reportThrown } from '../../../server/extension-errors.ts'
 import { unknownName } from '../../../server/http/errors.ts'
@@ -36,7 +37,7 @@ export function getDestinationType(server: Server, name: string): DestinationTyp
 }
 
 /** Why no destination of a type can be created, as it says; null if one can. A type that throws has none. */
-export function whyUnavailable({ pino }: Pick<Server, 'pino'>, type: DestinationType): string | null {
+export function whyUnavailable({ pino }: { pino: Logger }, type: DestinationType): string | null {
   try {
     const reason: unknown = type.unavailable?.() ?? null
     if (reason === null || typeof reason === 'string') return reason
