@@ -4,6 +4,7 @@ import { Piscina } from 'piscina'
 import { apiError } from '../http/errors.ts'
 import { withTimeout } from '../with-timeout.ts'
 import { makeFairSlots, SlotRefusedError, type SlotOptions } from '../fairness/fair-slots.ts'
+import { TASK_FIELDS } from './retire.ts'
 import type { ThreadTask } from './thread.ts'
 
 /**
@@ -94,18 +95,18 @@ export function createTextPool({ threads = MAX_THREADS } = {}): TextPool {
     { cpuMs, megabytes, owner, transfer = [], ...turn }: Parameters<TextPool['run']>[2],
   ): Promise<Awaited<Output>> {
     const release = await slots.take(owner, turn)
+    const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
     const over = new AbortController()
     const ended = new AbortController()
     try {
       pool ??= open(threads)
-      const begun = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-      const task: ThreadTask = { module, name, input, begun }
+      const task: ThreadTask = { module, name, input, shared }
       const signals = [over.signal, stopping.signal, ...(turn.signal ? [turn.signal] : [])]
       const reading = pool.run(task, {
         signal: AbortSignal.any(signals),
         transferList: [...transfer] as never,
       })
-      void watch(pool, begun, { cpuMs, megabytes }, ended.signal).then(
+      void watch(pool, shared, { cpuMs, megabytes }, ended.signal).then(
         limit => limit && over.abort(new TextLimitError(limit)),
         () => undefined,
       )
@@ -118,6 +119,7 @@ export function createTextPool({ threads = MAX_THREADS } = {}): TextPool {
       throw error
     } finally {
       ended.abort()
+      if (pool && Atomics.load(shared, TASK_FIELDS.isRetired) === 1) retire(findThread(pool, shared))
       release()
     }
   }
@@ -166,17 +168,23 @@ function open(maxThreads: number): Piscina {
   return pool
 }
 
+/** Ends a thread that runs nothing, so that no later task finds what an earlier one broke. */
+function retire(thread: Worker | undefined): void {
+  // The pool ends a thread that fails, and forgets it at once: one that ends by itself could be given a task before.
+  thread?.emit('error', new Error('The thread is retired'))
+}
+
 /** Asks a thread what its task has taken. @returns the limit that it exceeds, or undefined when the task ends before */
 async function watch(
   pool: Piscina,
-  begun: Int32Array,
+  shared: Int32Array,
   { cpuMs, megabytes }: TextLimits,
   ended: AbortSignal,
 ): Promise<TextLimitError['limit'] | undefined> {
   let before: Usage | undefined
   while (!ended.aborted) {
     await delay(WATCH_INTERVAL_MS, undefined, { signal: ended, ref: false })
-    const thread = findThread(pool, begun)
+    const thread = findThread(pool, shared)
     if (!thread) continue
     const used = await withTimeout(usageOf(thread), MAX_WALL_FACTOR * cpuMs, () => null)
     before ??= used ?? undefined
@@ -187,8 +195,8 @@ async function watch(
 }
 
 /** The thread that has begun the task. */
-function findThread(pool: Piscina, begun: Int32Array): Worker | undefined {
-  const id = Atomics.load(begun, 0)
+function findThread(pool: Piscina, shared: Int32Array): Worker | undefined {
+  const id = Atomics.load(shared, TASK_FIELDS.thread)
   return id === 0 ? undefined : pool.threads.find(({ threadId }) => threadId === id)
 }
 

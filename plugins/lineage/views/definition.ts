@@ -1,4 +1,5 @@
-import { parseSync } from 'libpg-query'
+import { parseSync, SqlError } from 'libpg-query'
+import { retireThread } from '../../../server/text-pool/retire.ts'
 import { ALL_COLUMNS, type SeenColumn } from '../api.ts'
 import {
   childOf,
@@ -36,7 +37,7 @@ export function readDefinition(
     isCatalogComplete = true,
   }: { columns?: readonly string[] | undefined; isCatalogComplete?: boolean } = {},
 ): ViewReading {
-  const statement = childOf(parseSync(text).stmts?.[0] as TreeNode | undefined, 'stmt')
+  const statement = childOf(parse(text).stmts?.[0] as TreeNode | undefined, 'stmt')
   const [[, outer] = ['', {}]] = Object.entries(statement ?? {}) as [string, TreeNode][]
   const query = childOf(statement, 'SelectStmt') ?? childOf(childOf(outer, 'query'), 'SelectStmt')
   if (!query) throw new Error('It is no query')
@@ -56,6 +57,16 @@ export function readDefinition(
   return {
     upstream: upstreamOf(reading, result, columns ?? aliases),
     names: [...reading.names.values()],
+  }
+}
+
+function parse(text: string): { stmts?: unknown[] } {
+  try {
+    return parseSync(text)
+  } catch (error) {
+    // A text that is nested too deeply interrupts the parser, which does not free what it took.
+    if (!(error instanceof SqlError)) retireThread()
+    throw error
   }
 }
 

@@ -1,4 +1,6 @@
 /** Functions that tests run in threads. */
+import { threadId } from 'node:worker_threads'
+import { retireThread } from '../../../server/text-pool/retire.ts'
 
 export const double = (value: number): number => 2 * value
 
@@ -32,3 +34,9 @@ export const settings = (): string[] => Object.keys(process.env)
 /** Takes time and no CPU, as a thread does that others leave none. */
 export const rest = (milliseconds: number): Promise<string> =>
   new Promise(resolve => setTimeout(resolve, milliseconds, 'rested'))
+
+/** @returns the id of its thread, which is to be ended where something broke */
+export function whoAmI(isBroken: boolean): number {
+  if (isBroken) retireThread()
+  return threadId
+}

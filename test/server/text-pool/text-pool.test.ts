@@ -122,6 +122,14 @@ t.test('a second waiting text of a company is refused with 503 and when to try a
   t.equal(await waiting, 2)
 })
 
+t.test('a thread in which something broke serves no other text', async t => {
+  const made = pool(t, 1)
+  const ask = textTask<typeof tasks.whoAmI>(module, 'whoAmI')
+  const [first, same] = [await made.run(ask, false, limits), await made.run(ask, true, limits)]
+  t.equal(same, first)
+  t.not(await made.run(ask, false, limits), first)
+})
+
 t.test('a caller that gives up leaves the queue, or ends its thread', async t => {
   const made = pool(t, 1)
   const held = hold(made, 'A')
