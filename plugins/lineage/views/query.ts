@@ -1,5 +1,6 @@
 import {
   addColumns,
+  addSize,
   allOf,
   childOf,
   listOf,
@@ -131,14 +132,46 @@ function readValues(reading: Reading, node: TreeNode, around: Surroundings): Que
   return { columns, rows: new Set() }
 }
 
-/** UNION, INTERSECT and EXCEPT: the columns by their position, with the names of the left query. */
+/** One of the operations of a chain, with the query on its right. */
+interface SetStep {
+  isBag: boolean
+  right: TreeNode
+}
+
+/**
+ * The first query of `a union b except c`, and the operations on it in their order: they nest to the left, as deep as
+ * there are of them.
+ */
+function listSteps(node: TreeNode): { first: TreeNode; steps: SetStep[] } {
+  const steps: SetStep[] = []
+  let [left, isOwn] = [node, true]
+  while (left.larg && (isOwn || !hasClauses(left))) {
+    const isBag = left.op === 'SETOP_UNION' && left.all === true
+    steps.push({ isBag, right: childOf(left, 'rarg') ?? {} })
+    ;[left, isOwn] = [childOf(left, 'larg') ?? {}, false]
+  }
+  return { first: left, steps: steps.reverse() }
+}
+
+/** Whether a set operation in parentheses has clauses of its own. */
+const hasClauses = (node: TreeNode) =>
+  [node.withClause, node.sortClause, node.limitCount, node.limitOffset].some(each => each != null)
+
+/** UNION, INTERSECT and EXCEPT: the columns by their position, with the names of the first query. */
 function readSetOperation(reading: Reading, node: TreeNode, around: Surroundings): QueryResult {
-  const left = readQuery(reading, childOf(node, 'larg') ?? {}, around)
-  const right = readQuery(reading, childOf(node, 'rarg') ?? {}, around)
-  const columns = uniteColumns(left.columns, right.columns)
-  const rows = new Set([...left.rows, ...right.rows])
-  const isBag = node.op === 'SETOP_UNION' && node.all === true
-  if (!isBag) for (const { dependencies } of columns) for (const each of allOf(dependencies)) rows.add(each)
+  const { first, steps } = listSteps(node)
+  const result = readQuery(reading, first, around)
+  const united = new UnitedColumns(reading, result.columns)
+  const rows = new Set(result.rows)
+  const lastSet = steps.findLastIndex(({ isBag }) => !isBag)
+  for (const [index, { right }] of steps.entries()) {
+    const next = readQuery(reading, right, around)
+    united.add(next.columns)
+    for (const each of next.rows) rows.add(each)
+    // What is compared for equal rows; an earlier operation compares no other columns.
+    if (index === lastSet) for (const each of united.all()) rows.add(each)
+  }
+  const columns = united.columns()
   const scope: Scope = { items: [], windows: new Map(), outer: around.outer }
   const context = { columns, scope, around, isOutputFirst: true }
   for (const each of listOf(node, 'sortClause'))
@@ -148,15 +181,58 @@ function readSetOperation(reading: Reading, node: TreeNode, around: Surroundings
   return { columns, rows }
 }
 
-/** The columns of two queries by position. */
-export function uniteColumns(left: readonly QueryColumn[], right: readonly QueryColumn[]): QueryColumn[] {
-  const hasRest = (columns: readonly QueryColumn[]) => columns.some(({ isRest }) => isRest)
-  const [first, second] = [
-    hasRest(left) && !hasRest(right) ? spreadRest(left, right.length) : left,
-    hasRest(right) && !hasRest(left) ? spreadRest(right, left.length) : right,
-  ]
-  return first.map((column, index) => ({
-    ...column,
-    dependencies: union([column.dependencies, second[index]?.dependencies ?? NO_DEPENDENCIES]),
-  }))
+interface UnitedColumn {
+  column: QueryColumn
+  direct: Set<string>
+  indirect: Set<string>
+}
+
+const copyOf = (column: QueryColumn, { direct, indirect } = column.dependencies): UnitedColumn => ({
+  column,
+  direct: new Set(direct),
+  indirect: new Set(indirect),
+})
+
+const hasRest = (columns: readonly QueryColumn[]) => columns.some(({ isRest }) => isRest)
+
+/** The columns of several queries by position. They are added to, since each copy would grow with the queries before. */
+class UnitedColumns {
+  readonly #reading: Reading
+  #united: UnitedColumn[]
+
+  constructor(reading: Reading, first: readonly QueryColumn[]) {
+    this.#reading = reading
+    this.#united = first.map(column => copyOf(column))
+  }
+
+  add(next: readonly QueryColumn[]): void {
+    const [isOpen, isNextOpen] = [hasRest(this.#united.map(({ column }) => column)), hasRest(next)]
+    if (isOpen && !isNextOpen) this.#spread(next.length)
+    const others = isNextOpen && !isOpen ? spreadRest(next, this.#united.length) : next
+    for (const [index, { direct, indirect }] of this.#united.entries()) {
+      const added = others[index]?.dependencies
+      if (!added) continue
+      addSize(this.#reading, added.direct.size + added.indirect.size)
+      for (const each of added.direct) direct.add(each)
+      for (const each of added.indirect) indirect.add(each)
+    }
+  }
+
+  columns(): QueryColumn[] {
+    return this.#united.map(({ column, direct, indirect }) => ({
+      ...column,
+      dependencies: { direct, indirect },
+    }))
+  }
+
+  all(): Set<string> {
+    return new Set(this.#united.flatMap(({ direct, indirect }) => [...direct, ...indirect]))
+  }
+
+  /** Puts columns in place of an unknown rest. */
+  #spread(count: number): void {
+    const spread = spreadRest(this.columns(), count)
+    addColumns(this.#reading, spread)
+    this.#united = spread.map(column => copyOf(column))
+  }
 }
