@@ -20,6 +20,15 @@ const MAX_NAME_LENGTH = 300
 /** Pairs of columns between two relations; others are left out. */
 const MAX_PAIRS = 20_000
 
+/** Whether artifacts have SQL that `findUpstreamColumns` parses. */
+export function hasSqlToRead(manifest: Json, catalog: Json): boolean {
+  if (!isRecord(catalog) || !isRecord(manifest) || !isRecord(manifest.nodes)) return false
+  return Object.values(manifest.nodes).some(node => isRecord(node) && sqlOf(node) !== '')
+}
+
+// Before dbt 1.3 it had another name.
+const sqlOf = (node: Record<string, Json>) => textOf(node.compiled_code) ?? textOf(node.compiled_sql) ?? ''
+
 /**
  * Finds in the compiled SQL of models which columns they are made from. It is read where the artifacts are, so that no SQL
  * is sent. Columns of relations, which a star stands for, are those of catalog.json.
@@ -41,9 +50,7 @@ export async function findUpstreamColumns(
   const index = makeTableIndex([...byPath.values()].map(same => same.at(-1)![1]))
   for (const [id, node] of Object.entries(manifest.nodes)) {
     if (!id.startsWith('model.') || !isRecord(node)) continue
-    // Before dbt 1.3 it had another name.
-    const text = textOf(node.compiled_code) ?? textOf(node.compiled_sql) ?? ''
-    const upstream = readModel(text, pickTexts(node, ['database', 'schema'] as const), index)
+    const upstream = readModel(sqlOf(node), pickTexts(node, ['database', 'schema'] as const), index)
     if (upstream)
       found.set(
         id,

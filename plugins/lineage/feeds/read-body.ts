@@ -1,9 +1,11 @@
 /** Reading of bodies of pipelines, in this thread or in another one. */
 import { ArtifactError, reduceArtifacts } from '../dbt/artifacts.ts'
-import { isRecord } from '../json.ts'
+import { hasSqlToRead } from '../dbt/column-lineage.ts'
+import { isRecord, type Json } from '../json.ts'
 import { readProject, type DbtProject } from '../dbt/project.ts'
 import { listModelRuns, listTests, type DbtModelRun, type DbtTest } from '../dbt/test-results.ts'
 import { readEvent, type EventProblem, type LineageEvent } from '../openlineage/event.ts'
+import { findExcessOfEvent, findExcessOfProject } from './body-limits.ts'
 
 /** What a body of dbt's artifacts says. */
 export interface DbtBody {
@@ -25,27 +27,60 @@ export interface BodyTasks {
 
 export type BodyTask = keyof BodyTasks
 
+/** What is wrong with a body. */
+type Refusal = { problems: EventProblem[] } | { unreadable: string } | { tooLarge: string }
+
 /** What is wrong with a body, or what it says. */
-export type BodyResult<Task extends BodyTask> =
-  { value: BodyTasks[Task] } | { problems: EventProblem[] } | { unreadable: string }
+export type BodyResult<Task extends BodyTask> = { value: BodyTasks[Task] } | Refusal
 
 export const MAX_BATCH_EVENTS = 500
 
 const MISSING_BODY = { field: 'body', error: 'a JSON object is required in the body' }
 
-/** Parses and reduces a body. Its bytes are JSON in UTF-8. */
+/**
+ * Parses and reduces a body, which may take seconds for a large one. Its bytes are JSON in UTF-8.
+ * @throws what is no fault of the body
+ */
 export async function readBody<Task extends BodyTask>(
   task: Task,
   bytes: Uint8Array,
 ): Promise<BodyResult<Task>> {
-  let body: unknown
+  const parsed = parseBody(bytes)
+  return 'body' in parsed ? readParsed(task, parsed.body) : parsed
+}
+
+/**
+ * The same of a small body, in the thread that serves people.
+ * @returns undefined where it holds SQL, which takes longer to read than its length says
+ */
+export async function readSmallBody<Task extends BodyTask>(
+  task: Task,
+  bytes: Uint8Array,
+): Promise<BodyResult<Task> | undefined> {
+  const parsed = parseBody(bytes)
+  if (!('body' in parsed)) return parsed
+  const { body } = parsed
+  if (task === 'dbt' && isRecord(body) && hasSqlToRead(body.manifest, body.catalog)) return undefined
+  return readParsed(task, body)
+}
+
+function parseBody(bytes: Uint8Array): { body: Json } | Refusal {
   if (bytes.length === 0) return { problems: [MISSING_BODY] }
   try {
-    body = JSON.parse(new TextDecoder().decode(bytes))
+    const body: Json = JSON.parse(new TextDecoder().decode(bytes))
+    return body === null ? { problems: [MISSING_BODY] } : { body }
   } catch {
     return { unreadable: 'The body is not valid JSON: check quotes, commas and brackets' }
   }
-  return body === null ? { problems: [MISSING_BODY] } : READERS[task](body)
+}
+
+async function readParsed<Task extends BodyTask>(task: Task, body: Json): Promise<BodyResult<Task>> {
+  try {
+    return await READERS[task](body)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { unreadable: 'The body is nested too deeply: send what the tool wrote' }
+  }
 }
 
 const READERS: {
@@ -54,15 +89,24 @@ const READERS: {
   dbt: readDbt,
   event(body) {
     const found = readEvent(body)
-    return 'event' in found ? { value: found.event } : found
+    if (!('event' in found)) return found
+    const tooLarge = findExcessOfEvent(found.event)
+    return tooLarge === undefined ? { value: found.event } : { tooLarge }
   },
   events(body) {
     if (!Array.isArray(body) || body.length > MAX_BATCH_EVENTS)
       return {
         problems: [{ field: 'body', error: `the body must be a list of at most ${MAX_BATCH_EVENTS} events` }],
       }
-    return { value: body.map(readEvent) }
+    return { value: body.map(readLimitedEvent) }
   },
+}
+
+/** An event of several, of which each is refused by itself. */
+function readLimitedEvent(given: Json): ReadEvent {
+  const found = readEvent(given)
+  const excess = 'event' in found ? findExcessOfEvent(found.event) : undefined
+  return excess === undefined ? found : { problems: [{ field: 'body', error: excess }] }
 }
 
 const DBT_FIELDS = ['source', 'manifest', 'catalog', 'run_results']
@@ -90,15 +134,15 @@ async function readDbt(body: unknown): Promise<BodyResult<'dbt'>> {
   try {
     const artifacts = await reduceArtifacts(body)
     const project = readProject(artifacts)
-    return {
-      value: {
-        source: String(body.source),
-        project,
-        tests: listTests(artifacts, project),
-        runs: listModelRuns(artifacts, project),
-        invocationId: artifacts.run_results?.invocation_id ?? null,
-      },
+    const value: DbtBody = {
+      source: String(body.source),
+      project,
+      tests: listTests(artifacts, project),
+      runs: listModelRuns(artifacts, project),
+      invocationId: artifacts.run_results?.invocation_id ?? null,
     }
+    const tooLarge = findExcessOfProject(value)
+    return tooLarge === undefined ? { value } : { tooLarge }
   } catch (error) {
     if (!(error instanceof ArtifactError)) throw error
     return { problems: [{ field: error.field, error: `${error.field} ${error.message}` }] }

@@ -1,7 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { adoptDatasets } from '../datasets/move-nodes.ts'
 import { externalCheckFailed } from '../dbt/alert-kind.ts'
-import { createBodyReader } from './body-reader.ts'
 import { feedsExtension } from './extension.ts'
 import { pruneRunsJob } from './prune-job.ts'
 import { feedRoutes } from './routes.ts'
@@ -15,7 +14,5 @@ export function registerFeeds(server: Server): void {
     await adoptDatasets(server, trx, source.id)
   })
   server.jobs.add(pruneRunsJob)
-  const reader = createBodyReader()
-  server.ext('onPostStop', () => reader.stop())
-  server.route(feedRoutes(server, reader))
+  server.route(feedRoutes(server))
 }

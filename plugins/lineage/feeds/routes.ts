@@ -12,7 +12,7 @@ import { importProject } from '../dbt/import-project.ts'
 import { listChecks } from '../dbt/list-checks.ts'
 import { recordEvent } from '../openlineage/record-event.ts'
 import { listRunsOf } from '../openlineage/runs.ts'
-import { TOO_LARGE_ADVICE, type BodyReader } from './body-reader.ts'
+import { readRequestBody, TOO_LARGE_ADVICE } from './body-reader.ts'
 import * as schemas from './schemas.ts'
 
 const route = routesOf('lineage')
@@ -32,7 +32,7 @@ const rawPayload = (maxBytes: number): RouteOptions['payload'] => ({
 
 const auditRule = auditorOf('lineage_namespace', ({ id }: NamespaceContext['rules'][number]) => id)
 
-export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] => [
+export const feedRoutes = (server: Server): ServerRoute[] => [
   route('POST', '/api/v1/lineage', access.lineage, {
     id: 'sendLineageEvent',
     description: 'Send an event of OpenLineage',
@@ -44,7 +44,7 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
     validate: { payload: schemas.eventBody },
     response: schemas.eventReply,
     handler: async (request, h) => {
-      const event = await reader.read('event', request)
+      const event = await readRequestBody('event', request)
       const data = await inCompany(request, trx => recordEvent(request.server, trx, event))
       return h.response({ data }).code(201)
     },
@@ -58,7 +58,7 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
     validate: { payload: schemas.eventsBody },
     response: schemas.eventsReply,
     app: { isHeavy: true },
-    handler: request => recordBatch(request, reader),
+    handler: recordBatch,
   }),
   route('POST', `${base}/dbt`, access.write, {
     id: 'importDbtProject',
@@ -79,7 +79,7 @@ export const feedRoutes = (server: Server, reader: BodyReader): ServerRoute[] =>
     validate: { payload: schemas.dbtBody },
     response: schemas.dbtReply,
     handler: async request => {
-      const body = await reader.read('dbt', request)
+      const body = await readRequestBody('dbt', request)
       const data = await inCompany(request, async trx => {
         const { source, ...outcome } = await importProject(server, trx, body)
         const { project, tables, edges } = outcome
@@ -202,8 +202,8 @@ function presentRule({ id, namespace, sourceId, namePrefix, createdAt }: Namespa
   return { id, namespace, source_id: sourceId, name_prefix: namePrefix, created_at: createdAt }
 }
 
-async function recordBatch(request: Request, reader: BodyReader) {
-  const events = await reader.read('events', request)
+async function recordBatch(request: Request) {
+  const events = await readRequestBody('events', request)
   const failed: { index: number; reason: string; retriable: boolean }[] = []
   for (const [index, found] of events.entries()) {
     if ('problems' in found) {
