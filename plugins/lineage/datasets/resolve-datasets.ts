@@ -1,4 +1,5 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { makePauses } from '../../../server/pauses.ts'
 import type { SeenColumn } from '../api.ts'
 import {
   listCandidates,
@@ -41,17 +42,24 @@ export async function resolveDatasets(
   context: NamespaceContext,
   datasets: readonly AliasedDataset[],
 ): Promise<Map<string, string>> {
-  const given = datasets.map(dataset => ({
-    key: datasetKey(dataset),
+  const [given, pause] = [[] as NamedCandidates[], makePauses()]
+  for (const dataset of datasets) {
     // The name of the dataset itself first.
-    candidates: [dataset, ...(dataset.symlinks ?? [])].flatMap((name, index) =>
+    const candidates = [dataset, ...(dataset.symlinks ?? [])].flatMap((name, index) =>
       listCandidates(name, context.sources, context.rules).map(candidate => ({
         ...candidate,
         rank: candidate.rank + index * 2,
       })),
-    ),
-  }))
+    )
+    given.push({ key: datasetKey(dataset), candidates })
+    await pause()
+  }
   return findTables(trx, given)
+}
+
+interface NamedCandidates {
+  key: string
+  candidates: readonly TableCandidate[]
 }
 
 interface FoundTable {
@@ -68,7 +76,7 @@ interface FoundTable {
  */
 export async function findTables(
   trx: Transaction,
-  given: readonly { key: string; candidates: readonly TableCandidate[] }[],
+  given: readonly NamedCandidates[],
 ): Promise<Map<string, string>> {
   const candidates = given.flatMap(({ key, candidates: own }) => own.map(each => ({ key, ...each })))
   if (candidates.length === 0) return new Map()
@@ -98,25 +106,39 @@ export async function findTables(
   return chosen
 }
 
+/** The columns of a table by their names, also in letters of the other case; null where several have such a name. */
+export type ColumnNames = { exact: ReadonlySet<string>; folded: ReadonlyMap<string, string | null> }
+
+/** Tables whose columns one statement reads. */
+const TABLES_PER_STATEMENT = 500
+
 /** The names of the columns of some tables, by the id of the table. */
 export async function readColumnNames(
   trx: Transaction,
   tableIds: readonly string[],
-): Promise<Map<string, string[]>> {
-  if (tableIds.length === 0) return new Map()
-  const found = await rows<{ id: string; names: string[] }>(
-    trx,
-    `select id, array(select c ->> 'name' from jsonb_array_elements(columns) c) as names from tables
-      where company_id = :companyId and id = any(cast(:ids as uuid[]))`,
-    { companyId: companyOf(trx), ids: [...new Set(tableIds)] },
-  )
-  return new Map(found.map(({ id, names }) => [id, names]))
+): Promise<Map<string, ColumnNames>> {
+  const [ids, byTable, pause] = [[...new Set(tableIds)], new Map<string, ColumnNames>(), makePauses()]
+  for (let from = 0; from < ids.length; from += TABLES_PER_STATEMENT) {
+    const found = await rows<{ id: string; names: string[] }>(
+      trx,
+      `select id, array(select c ->> 'name' from jsonb_array_elements(columns) c) as names from tables
+        where company_id = :companyId and id = any(cast(:ids as uuid[]))`,
+      { companyId: companyOf(trx), ids: ids.slice(from, from + TABLES_PER_STATEMENT) },
+    )
+    for (const { id, names } of found) {
+      const folded = new Map<string, string | null>()
+      for (const name of names) folded.set(name.toLowerCase(), folded.has(name.toLowerCase()) ? null : name)
+      byTable.set(id, { exact: new Set(names), folded })
+      await pause()
+    }
+  }
+  return byTable
 }
 
 /** Pairs of columns as both tables spell them. @param names of the columns of tables, as `readColumnNames` returns them */
 export function spellPairs(
   pairs: readonly SeenColumn[],
-  names: ReadonlyMap<string, readonly string[]>,
+  names: ReadonlyMap<string, ColumnNames>,
   {
     upstreamId = '',
     downstreamId = '',
@@ -130,8 +152,7 @@ export function spellPairs(
 }
 
 /** A column as its table spells it, where one of its columns is meant. */
-function spellColumn(name: string, columns: readonly string[] | undefined): string {
-  if (!columns || columns.includes(name)) return name
-  const folded = columns.filter(column => column.toLowerCase() === name.toLowerCase())
-  return folded.length === 1 && folded[0] !== undefined ? folded[0] : name
+function spellColumn(name: string, columns: ColumnNames | undefined): string {
+  if (!columns || columns.exact.has(name)) return name
+  return columns.folded.get(name.toLowerCase()) ?? name
 }

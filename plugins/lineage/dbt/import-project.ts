@@ -2,7 +2,8 @@ import type { Server } from '@hapi/hapi'
 import { formatName } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
-import type { LineageEnd } from '../api.ts'
+import { makePauses } from '../../../server/pauses.ts'
+import type { LineageEnd, SeenEdge } from '../api.ts'
 import { namespaceOf } from '../datasets/namespaces.ts'
 import { findTables, readColumnNames, spellPairs } from '../datasets/resolve-datasets.ts'
 import type { DbtBody } from '../feeds/read-body.ts'
@@ -59,20 +60,27 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
       [upstream, downstream].flatMap(id => tableIds.get(id) ?? []),
     ),
   )
+  const pause = makePauses()
+  const edges: SeenEdge[] = []
+  for (const { upstream, downstream, columns } of project.edges) {
+    const [from, to] = [ends.get(upstream), ends.get(downstream)]
+    const tables = { upstreamId: tableIds.get(upstream), downstreamId: tableIds.get(downstream) }
+    const spelled = columns && spellPairs(columns, columnNames, tables)
+    if (from && to)
+      edges.push({
+        upstream: from,
+        downstream: to,
+        detail: scope + downstream,
+        ...(spelled && { columns: spelled }),
+      })
+    await pause()
+  }
   const recorded = await recordEdges(trx, {
     origin: 'dbt',
     sourceId: source.id,
     scope,
     isComplete: true,
-    edges: project.edges.flatMap(({ upstream, downstream, columns }) => {
-      const [from, to] = [ends.get(upstream), ends.get(downstream)]
-      const detail = scope + downstream
-      const tables = { upstreamId: tableIds.get(upstream), downstreamId: tableIds.get(downstream) }
-      const spelled = columns && spellPairs(columns, columnNames, tables)
-      return from && to
-        ? [{ upstream: from, downstream: to, detail, ...(spelled && { columns: spelled }) }]
-        : []
-    }),
+    edges,
   })
   await server.plugins.owners.replaceFrom(
     trx,

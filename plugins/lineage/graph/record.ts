@@ -1,7 +1,9 @@
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { defineCap, enforceCap } from '../../../server/database/company-caps.ts'
-import type { LineageApi, LineageEnd, OutsideNode, SeenColumn, SeenEdge, SeenEdges } from '../api.ts'
+import { makePauses } from '../../../server/pauses.ts'
+import type { LineageApi, LineageEnd, OutsideNode, SeenEdge, SeenEdges } from '../api.ts'
+import { IS_OUTDATED, storeColumns, type GivenEdge } from './column-edges.ts'
 import { dropUnreported, type LineageEdge } from './unreported.ts'
 
 const NODE_CAP = defineCap({
@@ -17,40 +19,45 @@ const EDGE_CAP = defineCap({
   advice: 'report fewer datasets',
 })
 
-/** An edge between known ends, with everything that was reported of it under one detail. */
-interface GivenEdge {
-  upstreamId: string
-  downstreamId: string
-  detail: string
-  confidence: number
-  columns: Map<string, Required<SeenColumn>> | null
-}
-
-/** Rows seen within the last hour are not written again: a job that runs each minute would rewrite them each minute. */
-const IS_OUTDATED = `e.last_seen_at < now() - interval '1 hour'`
-
 /** What discoveries read grows with the catalog alone, and a discovery does not fail for its lineage. */
 const READ_ORIGINS: ReadonlySet<string> = new Set(['view', 'foreign_key'])
 
-/** Stores what an origin reports. Rows are written in the order of their keys, so that two writers do not deadlock. */
+/** What one statement stores: writing the arrays of a larger one holds everything else up. */
+const MAX_CHUNK = { nodes: 1_000, edges: 2_000 }
+
+/**
+ * Stores what an origin reports. Rows are written in the order of their keys, so that two writers do not deadlock; others
+ * get their turn meanwhile.
+ */
 export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
-  const ends = seen.edges.flatMap(({ upstream, downstream }) => [upstream, downstream])
-  const nodeIds = await storeOutside(
-    trx,
-    ends.flatMap(end => ('outside' in end ? [end.outside] : [])),
-  )
-  const merged = mergeEdges(seen.edges, nodeIds)
+  const outside = await listOutside(seen.edges)
+  const merged = await mergeEdges(seen.edges, await storeOutside(trx, outside))
   const { added, joined, missing } = await storeEdges(trx, seen, merged)
   if (added.length > 0 && !READ_ORIGINS.has(seen.origin)) await enforceCap(trx, companyOf(trx), EDGE_CAP)
-  const unknown = new Set(missing.map(([from, to]) => `${from} ${to}`))
-  const given = merged.filter(({ upstreamId, downstreamId }) => !unknown.has(`${upstreamId} ${downstreamId}`))
-  const inserted = given.length > 0 ? await storeOrigins(trx, seen, given) : new Set<string>()
+  const given = merged.filter(({ upstreamId, downstreamId }) => !missing.has(`${upstreamId} ${downstreamId}`))
+  const inserted = await storeOrigins(trx, seen, given)
   const columns = await storeColumns(trx, seen, given)
   const removed = seen.isComplete ? await dropUnreported(trx, seen, given) : 0
   // Another transaction may have reported the same meanwhile: what it inserted is not counted here.
-  const edges = added.filter(([from, to]) => inserted.has(`${from} ${to}`))
-  const newEnds = new Set(edges.flat())
-  return { nodes: joined.filter(id => newEnds.has(id)).length, edges: edges.length, columns, removed }
+  const edges = [...added].filter(pair => inserted.has(pair))
+  const newEnds = new Set(edges.flatMap(pair => pair.split(' ')))
+  return {
+    nodes: [...joined].filter(id => newEnds.has(id)).length,
+    edges: edges.length,
+    columns,
+    removed,
+  }
+}
+
+/** The outside nodes that are ends of edges, each as it is described last. */
+async function listOutside(edges: readonly SeenEdge[]): Promise<OutsideNode[]> {
+  const [nodes, pause] = [new Map<string, OutsideNode>(), makePauses()]
+  for (const { upstream, downstream } of edges) {
+    for (const end of [upstream, downstream])
+      if ('outside' in end) nodes.set(outsideKey(end.outside), end.outside)
+    await pause()
+  }
+  return [...nodes.values()]
 }
 
 /** What an outside node is known by. */
@@ -63,8 +70,29 @@ export async function storeOutside(
   seen: readonly OutsideNode[],
 ): Promise<Map<string, string>> {
   const nodes = new Map(seen.map(node => [outsideKey(node), node]))
-  if (nodes.size === 0) return new Map()
-  const stored = await rows<{ id: string; namespace: string; name: string; isNew: boolean }>(
+  const ids = new Map<string, string>()
+  let areNew = false
+  for (const keys of chunksOf([...nodes.keys()].sort(), MAX_CHUNK.nodes)) {
+    const stored = await upsertOutside(
+      trx,
+      keys.map(key => nodes.get(key)!),
+    )
+    for (const node of stored) ids.set(outsideKey(node), node.id)
+    areNew ||= stored.some(({ isNew }) => isNew)
+  }
+  if (areNew) await enforceCap(trx, companyOf(trx), NODE_CAP)
+  const bare = [...nodes].flatMap(([key, { url }]) => (url === null ? [ids.get(key)] : []))
+  if (bare.length > 0)
+    await trx.raw(
+      `update lineage_nodes set url = null
+        where company_id = :companyId and id = any(cast(:bare as uuid[])) and url is not null`,
+      { companyId: companyOf(trx), bare },
+    )
+  return ids
+}
+
+function upsertOutside(trx: Transaction, nodes: readonly OutsideNode[]) {
+  return rows<{ id: string; namespace: string; name: string; isNew: boolean }>(
     trx,
     `insert into lineage_nodes as n
        (id, company_id, kind, namespace, name, qualified_name, url, description, owners, details)
@@ -83,36 +111,41 @@ export async function storeOutside(
      returning id, namespace, name, xmax = 0 as is_new`,
     {
       companyId: companyOf(trx),
-      nodes: JSON.stringify([...nodes.values()].map(node => ({ ...node, id: v7() }))),
+      nodes: JSON.stringify(nodes.map(node => ({ ...node, id: v7() }))),
     },
   )
-  if (stored.some(({ isNew }) => isNew)) await enforceCap(trx, companyOf(trx), NODE_CAP)
-  const ids = new Map(stored.map(node => [outsideKey(node), node.id]))
-  const bare = [...nodes].flatMap(([key, { url }]) => (url === null ? [ids.get(key)] : []))
-  if (bare.length > 0)
-    await trx.raw(
-      `update lineage_nodes set url = null
-        where company_id = :companyId and id = any(cast(:bare as uuid[])) and url is not null`,
-      { companyId: companyOf(trx), bare },
-    )
-  return ids
 }
 
-function mergeEdges(edges: readonly SeenEdge[], nodeIds: ReadonlyMap<string, string>): GivenEdge[] {
+/** Each edge once for each detail, in the order of their keys. */
+async function mergeEdges(
+  edges: readonly SeenEdge[],
+  nodeIds: ReadonlyMap<string, string>,
+): Promise<GivenEdge[]> {
+  const pause = makePauses()
   const idOf = (end: LineageEnd) => ('tableId' in end ? end.tableId : nodeIds.get(outsideKey(end.outside)))
-  const merged = new Map<string, GivenEdge>()
+  const byUpstream = new Map<string, Map<string, GivenEdge>>()
   for (const { upstream, downstream, detail, columns, confidence = 1 } of edges) {
+    await pause()
     const [upstreamId, downstreamId] = [idOf(upstream), idOf(downstream)]
     if (!upstreamId || !downstreamId) continue
-    const key = JSON.stringify([upstreamId, downstreamId, detail])
+    const merged = byUpstream.get(upstreamId) ?? new Map<string, GivenEdge>()
+    byUpstream.set(upstreamId, merged)
+    const key = `${downstreamId} ${detail}`
     const edge = merged.get(key) ?? { upstreamId, downstreamId, detail, confidence, columns: null }
     merged.set(key, edge)
-    if (!columns) continue
-    edge.columns ??= new Map()
-    for (const { kind = 'direct', ...pair } of columns)
-      edge.columns.set(JSON.stringify([pair.upstream, pair.downstream, kind]), { ...pair, kind })
+    if (columns) edge.columns = edge.columns ? edge.columns.concat(columns) : [...columns]
   }
-  return [...merged.values()]
+  const sorted: GivenEdge[] = []
+  for (const upstreamId of [...byUpstream.keys()].sort()) {
+    const merged = byUpstream.get(upstreamId)!
+    for (const key of [...merged.keys()].sort()) sorted.push(merged.get(key)!)
+    await pause()
+  }
+  return sorted
+}
+
+function* chunksOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
 /** Edges that the origin reported before. */
@@ -122,12 +155,12 @@ const OF_ORIGIN = `from lineage_edges e
  where e.company_id = :companyId`
 
 interface StoredEdges {
-  /** Pairs that the origin had not reported. */
-  added: [string, string][]
+  /** Pairs that the origin had not reported, both ends with a blank between them. */
+  added: Set<string>
   /** Ends that had no edge of the origin. */
-  joined: string[]
+  joined: Set<string>
   /** Pairs of which an end is not there. */
-  missing: [string, string][]
+  missing: Set<string>
 }
 
 async function storeEdges(
@@ -135,9 +168,28 @@ async function storeEdges(
   { origin }: SeenEdges,
   given: readonly GivenEdge[],
 ): Promise<StoredEdges> {
-  const nothing = { added: [], joined: [], missing: [] }
-  if (given.length === 0) return nothing
-  const [stored] = await rows<StoredEdges>(
+  const all: StoredEdges = { added: new Set(), joined: new Set(), missing: new Set() }
+  for (const chunk of chunksOf(given, MAX_CHUNK.edges)) {
+    const { added, joined, missing } = await upsertEdges(trx, origin, chunk)
+    for (const pair of added) all.added.add(pair.join(' '))
+    for (const id of joined) all.joined.add(id)
+    for (const pair of missing) all.missing.add(pair.join(' '))
+  }
+  return all
+}
+
+interface UpsertedEdges {
+  added: [string, string][]
+  joined: string[]
+  missing: [string, string][]
+}
+
+async function upsertEdges(
+  trx: Transaction,
+  origin: SeenEdges['origin'],
+  given: readonly GivenEdge[],
+): Promise<UpsertedEdges> {
+  const [stored] = await rows<UpsertedEdges>(
     trx,
     `with asked as materialized (
        select distinct g.upstream_id, g.downstream_id, coalesce(d.source_id, u.source_id) as source_id,
@@ -176,16 +228,28 @@ async function storeEdges(
       isDemo: origin === 'demo',
     },
   )
-  return stored ?? nothing
+  return stored ?? { added: [], joined: [], missing: [] }
 }
 
 /** @returns the pairs that were inserted, as text */
 async function storeOrigins(
   trx: Transaction,
-  { origin, sourceId, isComplete }: SeenEdges,
+  seen: SeenEdges,
   given: readonly GivenEdge[],
 ): Promise<Set<string>> {
-  const written = await rows<LineageEdge & { isNew: boolean }>(
+  const inserted = new Set<string>()
+  for (const chunk of chunksOf(given, MAX_CHUNK.edges))
+    for (const { upstreamId, downstreamId, isNew } of await upsertOrigins(trx, seen, chunk))
+      if (isNew) inserted.add(`${upstreamId} ${downstreamId}`)
+  return inserted
+}
+
+function upsertOrigins(
+  trx: Transaction,
+  { origin, sourceId, isComplete }: SeenEdges,
+  given: readonly GivenEdge[],
+) {
+  return rows<LineageEdge & { isNew: boolean }>(
     trx,
     `insert into lineage_edge_origins as e
        (company_id, upstream_id, downstream_id, origin, detail, source_id, has_columns, confidence)
@@ -213,100 +277,4 @@ async function storeOrigins(
       confidences: given.map(({ confidence }) => confidence),
     },
   )
-  return new Set(
-    written.flatMap(({ upstreamId, downstreamId, isNew }) =>
-      isNew ? [`${upstreamId} ${downstreamId}`] : [],
-    ),
-  )
-}
-
-/** Edges, and pairs of columns, that one statement stores. */
-const MAX_CHUNK = { edges: 2_000, pairs: 50_000 }
-
-/** Replaces the columns of the edges that came with some. @returns how many there are now */
-async function storeColumns(
-  trx: Transaction,
-  { origin, isComplete }: SeenEdges,
-  given: readonly GivenEdge[],
-): Promise<number> {
-  const replaced = given.filter(({ columns }) => isComplete || columns)
-  let stored = 0
-  for (const chunk of splitByColumns(replaced)) stored += await replaceColumns(trx, origin, chunk)
-  return stored
-}
-
-function splitByColumns(edges: readonly GivenEdge[]): GivenEdge[][] {
-  const chunks: GivenEdge[][] = []
-  let pairs = Infinity
-  for (const edge of edges) {
-    const own = edge.columns?.size ?? 0
-    if (pairs + own > MAX_CHUNK.pairs || chunks.at(-1)!.length === MAX_CHUNK.edges) {
-      chunks.push([])
-      pairs = 0
-    }
-    chunks.at(-1)!.push(edge)
-    pairs += own
-  }
-  return chunks
-}
-
-async function replaceColumns(
-  trx: Transaction,
-  origin: SeenEdges['origin'],
-  replaced: readonly GivenEdge[],
-): Promise<number> {
-  const pairs = replaced.flatMap(({ columns, ...edge }) =>
-    [...(columns?.values() ?? [])].map(column => ({ ...edge, ...column })),
-  )
-  // Against the arrays themselves: of an intermediate result, PostgreSQL expects one row, and compares all with all.
-  await trx.raw(
-    `delete from lineage_column_edges e
-      using unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[]), cast(:details as text[]))
-              as edge (upstream_id, downstream_id, detail)
-      where e.company_id = :companyId and e.origin = :origin
-        and (e.upstream_id, e.downstream_id, e.detail) = (edge.upstream_id, edge.downstream_id, edge.detail)
-        and not exists (
-          select from ${PAIRS}
-           where (g.upstream_id, g.downstream_id, g.detail) = (e.upstream_id, e.downstream_id, e.detail)
-             and (g.upstream_column, g.downstream_column, g.kind) =
-                 (e.upstream_column, e.downstream_column, e.kind))`,
-    {
-      ...columnBindings(trx, origin, pairs),
-      upstream: replaced.map(({ upstreamId }) => upstreamId),
-      downstream: replaced.map(({ downstreamId }) => downstreamId),
-      details: replaced.map(({ detail }) => detail),
-    },
-  )
-  if (pairs.length === 0) return 0
-  await trx.raw(
-    `insert into lineage_column_edges as e
-       (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
-     select :companyId, upstream_id, downstream_id, :origin, detail, upstream_column, downstream_column, kind
-       from ${PAIRS}
-      order by upstream_id, downstream_id, detail collate "C", upstream_column collate "C",
-               downstream_column collate "C", kind
-     on conflict (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
-       do update set last_seen_at = now() where ${IS_OUTDATED}`,
-    columnBindings(trx, origin, pairs),
-  )
-  return pairs.length
-}
-
-type ColumnPairs = readonly (Omit<GivenEdge, 'columns'> & Required<SeenColumn>)[]
-
-const PAIRS = `unnest(cast(:pairUpstream as uuid[]), cast(:pairDownstream as uuid[]), cast(:pairDetails as text[]),
-                      cast(:from as text[]), cast(:to as text[]), cast(:kinds as text[]))
-                 as g (upstream_id, downstream_id, detail, upstream_column, downstream_column, kind)`
-
-function columnBindings(trx: Transaction, origin: SeenEdges['origin'], pairs: ColumnPairs) {
-  return {
-    companyId: companyOf(trx),
-    origin,
-    pairUpstream: pairs.map(({ upstreamId }) => upstreamId),
-    pairDownstream: pairs.map(({ downstreamId }) => downstreamId),
-    pairDetails: pairs.map(({ detail }) => detail),
-    from: pairs.map(({ upstream }) => upstream),
-    to: pairs.map(({ downstream }) => downstream),
-    kinds: pairs.map(({ kind }) => kind),
-  }
 }

@@ -54,6 +54,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const MAX_NAME_LENGTH = 2_000
 const MAX_MESSAGE_LENGTH = 4_000
 export const MAX_DATASETS = 1_000
+/** Problems of an event that are listed: a million empty datasets have two each. */
+const MAX_PROBLEMS = 20
 
 /** @returns the event, or all that is wrong with it */
 export function readEvent(given: Json): { event: LineageEvent } | { problems: EventProblem[] } {
@@ -98,7 +100,7 @@ class FieldReader {
   }
 
   #refuse(field: string, predicate: string): void {
-    this.#problems.push({ field, error: `${field} ${predicate}` })
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ field, error: `${field} ${predicate}` })
   }
 
   time(from: Record<string, Json>, name: string): Date | null {

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { invalidInput } from '../../../server/http/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
+import { makePauses } from '../../../server/pauses.ts'
 import type { LineageEnd, OutsideNode, SeenColumn, SeenEdge } from '../api.ts'
 import type { DatasetName } from '../datasets/namespaces.ts'
 import {
@@ -186,10 +187,15 @@ async function listEdges(
     const key = `${upstream.id} ${downstream.id}`
     const pair = pairs.get(key) ?? { upstream, downstream }
     pairs.set(key, pair)
-    if (columns) (pair.columns ??= []).push(...columns)
+    if (columns) pair.columns = pair.columns ? pair.columns.concat(columns) : [...columns]
   }
-  for (const downstream of outputs) for (const upstream of inputs) connect(upstream, downstream)
+  const pause = makePauses()
+  for (const downstream of outputs) {
+    for (const upstream of inputs) connect(upstream, downstream)
+    await pause()
+  }
   for (const dataset of [...event.outputs, ...event.inputs]) {
+    await pause()
     const downstream = endOf(dataset)
     if (!downstream) continue
     for (const input of dataset.inputs) {
@@ -206,14 +212,19 @@ async function listEdges(
     trx,
     withColumns.flatMap(({ upstream, downstream }) => [upstream.id, downstream.id]),
   )
-  return [...pairs.values()].map(({ upstream, downstream, columns }) => ({
-    upstream: upstream.end,
-    downstream: downstream.end,
-    detail,
-    ...(columns && {
-      columns: spellPairs(columns, names, { upstreamId: upstream.id, downstreamId: downstream.id }),
-    }),
-  }))
+  const edges: SeenEdge[] = []
+  for (const { upstream, downstream, columns } of pairs.values()) {
+    const spelled =
+      columns && spellPairs(columns, names, { upstreamId: upstream.id, downstreamId: downstream.id })
+    edges.push({
+      upstream: upstream.end,
+      downstream: downstream.end,
+      detail,
+      ...(spelled && { columns: spelled }),
+    })
+    await pause()
+  }
+  return edges
 }
 
 /** The owners of tables that the event names; those of outside datasets are stored with them. */

@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { loadModule } from 'libpg-query'
-import { formatName, tablePath } from '../../../connectors/catalog.ts'
+import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import type { Connection, ViewDefinition } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { makePauses } from '../../../server/pauses.ts'
 import type { DiscoveredCatalog, DiscoveryReader } from '../../catalog/api.ts'
-import type { SeenEdge } from '../api.ts'
-import { recordEdges } from '../graph/record.ts'
 import type { TableName } from './columns.ts'
 import { recordForeignKeys } from './foreign-keys.ts'
-import { hashView, readView, type ReadView } from './read-view.ts'
-import { makeTableIndex } from './table-index.ts'
-
-/** Milliseconds for which definitions are parsed before other requests get their turn. */
-const PARSE_TURN_MS = 20
+import { ChangedViewReader, type ReadingOfView } from './read-changed.ts'
+import { hashView, readNames, type ViewContext } from './read-view.ts'
+import { recordViews, type FoundView, type FoundViews } from './record-views.ts'
+import { GrowingTableIndex } from './table-index.ts'
+import { TableWords } from './table-words.ts'
+import type { PackedView } from './view-batch.ts'
 
 /** Views and foreign keys of a source, read with each discovery. */
 export function lineageReader(server: Server): DiscoveryReader {
@@ -23,28 +21,13 @@ export function lineageReader(server: Server): DiscoveryReader {
     name: 'lineage',
     async read(connection, found) {
       const views = await readViews(server, connection, found)
-      const tablesHash = createHash('sha256')
-        .update(JSON.stringify([...found.prints].sort(([a], [b]) => (a < b ? -1 : 1))))
-        .digest('base64')
+      const tablesHash = await hashTables(found.prints)
       return async trx => {
         if (views) await recordViews(trx, found.source.id, views)
         await recordForeignKeys(trx, found.source.id, tablesHash)
       }
     },
   }
-}
-
-interface FoundView {
-  view: ViewDefinition
-  hash: string
-  reading: ReadView
-}
-
-interface FoundViews {
-  /** Those whose definition or tables changed since they were read. */
-  changed: FoundView[]
-  /** Ids of tables that are no views any more. */
-  goneIds: string[]
 }
 
 interface KnownView {
@@ -73,26 +56,62 @@ async function readViews(
     ]),
   )
   if (defined.length === 0 && known.size === 0) return { changed: [], goneIds: [] }
-  await loadModule()
   const isPostgresql = server.plugins.catalog.connectorOf(source).viewGrammar === 'postgresql'
-  const index = makeTableIndex(tables)
-  const changed: FoundView[] = []
-  let turnBegan = performance.now()
+  const { index, words } = await indexTables(tables)
+  const reader = new ChangedViewReader({
+    ...{ pool: server.textPool, log: server.pino, companyId: source.companyId, sourceId: source.id },
+    ...{ words, isPostgresql, signal },
+  })
+  const pause = makePauses()
   for (const view of defined) {
+    await pause()
+    signal.throwIfAborted()
+    if (reader.isOver) break
     const table = isView.get(tablePath(view))
     if (!table || view.definition === null) continue
-    const context = { index, isPostgresql, table }
     const former = known.get(tablePath(view))
+    const context = { index, isPostgresql, table }
     if (former && former.hash === hashView(view, former.names, context)) continue
-    const reading = readView(view, context)
-    changed.push({ view, reading, hash: hashView(view, reading.names, context) })
-    if (performance.now() - turnBegan < PARSE_TURN_MS) continue
-    await setImmediate()
-    signal.throwIfAborted()
-    turnBegan = performance.now()
+    await reader.add({ view, table })
+  }
+  await reader.end()
+  const changed: FoundView[] = []
+  for (const { view, table, reading } of reader.readings) {
+    await pause()
+    const context = { index, isPostgresql, table }
+    const packed = packReading(view, reading, context)
+    changed.push({ view, reading: packed, hash: hashView(view, packed?.names ?? [], context) })
   }
   const goneIds = [...known.values()].filter(({ path }) => !isView.has(path)).map(({ tableId }) => tableId)
   return { changed, goneIds }
+}
+
+async function indexTables(tables: readonly TableInfo[]) {
+  const [index, words, pause] = [new GrowingTableIndex(), new TableWords(), makePauses()]
+  for (const table of tables) {
+    index.add(table)
+    words.add(table)
+    await pause()
+  }
+  return { index, words }
+}
+
+/** @returns null where nothing could be read */
+function packReading(view: ViewDefinition, reading: ReadingOfView, context: ViewContext): PackedView | null {
+  if ('packed' in reading) return reading.packed
+  if (!reading.names) return null
+  const { upstream, ...read } = readNames(view, reading.names, context)
+  return { ...read, words: [], upstream: [...upstream.keys()].map(path => ({ path, pairs: null })) }
+}
+
+/** Of the fingerprints of all tables. */
+async function hashTables(prints: DiscoveredCatalog['prints']): Promise<string> {
+  const [hash, pause] = [createHash('sha256'), makePauses()]
+  for (const path of [...prints.keys()].sort()) {
+    hash.update(JSON.stringify([path, prints.get(path)]))
+    await pause()
+  }
+  return hash.digest('base64')
 }
 
 async function readDefinitions(
@@ -127,90 +146,5 @@ function knownViews(trx: Transaction, sourceId: string): Promise<KnownView[]> {
     { companyId: companyOf(trx), sourceId },
   ).then(found =>
     found.map(({ tableId, hash, names, ...table }) => ({ tableId, hash, names, path: tablePath(table) })),
-  )
-}
-
-async function recordViews(
-  trx: Transaction,
-  sourceId: string,
-  { changed, goneIds }: FoundViews,
-): Promise<void> {
-  if (changed.length > 0 || goneIds.length > 0) {
-    const ids = await tableIds(trx, sourceId)
-    const stored = changed.flatMap(found => {
-      const id = ids.get(tablePath(found.view))
-      return id === undefined ? [] : [{ ...found, id }]
-    })
-    await recordEdges(trx, {
-      origin: 'view',
-      sourceId,
-      isComplete: true,
-      downstreamIds: [...stored.map(({ id }) => id), ...goneIds],
-      edges: stored.flatMap(({ id, view, reading }) => edgesInto(id, view, reading, ids)),
-    })
-    await storeViews(trx, sourceId, stored, goneIds)
-  }
-  await trx.raw(
-    `update lineage_edge_origins set last_seen_at = now()
-      where company_id = :companyId and source_id = :sourceId and origin in ('view', 'foreign_key')
-        and last_seen_at < now() - interval '1 day'`,
-    { companyId: companyOf(trx), sourceId },
-  )
-}
-
-function edgesInto(
-  id: string,
-  { schema, name }: ViewDefinition,
-  { upstream, confidence }: ReadView,
-  ids: ReadonlyMap<string, string>,
-): SeenEdge[] {
-  return [...upstream].flatMap(([path, columns]): SeenEdge[] => {
-    const tableId = ids.get(path)
-    if (tableId === undefined || tableId === id) return []
-    return [
-      {
-        upstream: { tableId },
-        downstream: { tableId: id },
-        detail: formatName([schema, name]),
-        confidence,
-        ...(columns && { columns }),
-      },
-    ]
-  })
-}
-
-/** The ids of the active tables of a source by path. */
-async function tableIds(trx: Transaction, sourceId: string): Promise<Map<string, string>> {
-  const found = await rows<{ id: string; catalog: string; schema: string; name: string }>(
-    trx,
-    `select id, catalog_name as catalog, schema_name as schema, name from tables
-      where company_id = :companyId and source_id = :sourceId and is_active`,
-    { companyId: companyOf(trx), sourceId },
-  )
-  return new Map(found.map(({ id, ...table }) => [tablePath(table), id]))
-}
-
-async function storeViews(
-  trx: Transaction,
-  sourceId: string,
-  changed: readonly (FoundView & { id: string })[],
-  goneIds: readonly string[],
-): Promise<void> {
-  await trx.raw(
-    `delete from lineage_views where company_id = :companyId and source_id = :sourceId
-        and table_id = any(cast(:goneIds as uuid[]))`,
-    { companyId: companyOf(trx), sourceId, goneIds: [...goneIds] },
-  )
-  await trx.raw(
-    `insert into lineage_views (table_id, company_id, source_id, hash, names)
-     select id, :companyId, :sourceId, hash, names
-       from jsonb_to_recordset(cast(:views as jsonb)) as v (id uuid, hash text, names jsonb)
-     on conflict (table_id) do update
-       set hash = excluded.hash, names = excluded.names, parsed_at = now()`,
-    {
-      companyId: companyOf(trx),
-      sourceId,
-      views: JSON.stringify(changed.map(({ id, hash, reading }) => ({ id, hash, names: reading.names }))),
-    },
   )
 }

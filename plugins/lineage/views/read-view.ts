@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { TableInfo } from '../../../connectors/catalog.ts'
 import type { ViewDefinition } from '../../../connectors/connector.ts'
-import type { TableName } from './columns.ts'
+import type { CatalogTable, TableName } from './columns.ts'
 import { readDefinition, type ViewReading } from './definition.ts'
-import { searchPathOf, type TableIndex } from './table-index.ts'
+import { searchPathOf, type NamedTable, type TableIndex } from './table-index.ts'
 import { findTableNames } from './table-names.ts'
 
 /** Goes into each hash: raised when a definition is read differently than before. */
-const VERSION = 1
+const VERSION = 2
 
 /** How sure names are that were found by words alone. */
 const WORDS_CONFIDENCE = 0.8
@@ -20,7 +19,14 @@ export interface ViewContext {
   index: TableIndex
   isPostgresql: boolean
   /** The view itself, as the catalog has it. */
-  table: TableInfo
+  table: Pick<NamedTable, 'columns'>
+}
+
+/** What a view is made from by the names in its definition alone. */
+export function readNames(view: ViewDefinition, names: TableName[], context: ViewContext): ReadView {
+  const path = searchPathOf(view, context.isPostgresql)
+  const found = names.flatMap(name => context.index.find(name, path) ?? [])
+  return { upstream: new Map(found.map(table => [table.path, null])), names, confidence: WORDS_CONFIDENCE }
 }
 
 /** What a view is made from: its tables, and where the grammar is PostgreSQL's its columns. */
@@ -38,9 +44,7 @@ export function readView(view: ViewDefinition, context: ViewContext): ReadView {
         // Not PostgreSQL's grammar, or nested too deeply: its words are left.
       }
     }
-  const names = findTableNames(text)
-  const found = names.flatMap(name => find(name) ?? [])
-  return { upstream: new Map(found.map(({ path }) => [path, null])), names, confidence: WORDS_CONFIDENCE }
+  return readNames(view, findTableNames(text), context)
 }
 
 /** The query in a statement that creates a view with clauses that PostgreSQL does not have. */
@@ -64,9 +68,22 @@ function fromQuery(text: string): string {
 /** Changes when the definition does, or a table that it names, or the columns of one. */
 export function hashView(view: ViewDefinition, names: readonly TableName[], context: ViewContext): string {
   const path = searchPathOf(view, context.isPostgresql)
-  const tables = names.map(name => context.index.find(name, path) ?? null)
   const own = context.table.columns.map(({ name }) => name)
-  return createHash('sha256')
-    .update(JSON.stringify([VERSION, view.definition, own, tables]))
-    .digest('base64')
+  const hash = createHash('sha256').update(JSON.stringify([VERSION, own]))
+  for (const name of names) {
+    const table = context.index.find(name, path)
+    hash.update(table ? digestOf(table) : '-')
+  }
+  return hash.update(view.definition ?? '').digest('base64')
+}
+
+/** Of tables that many views name. */
+const digests = new WeakMap<CatalogTable, string>()
+
+function digestOf(table: CatalogTable): string {
+  const known = digests.get(table)
+  if (known !== undefined) return known
+  const digest = createHash('sha256').update(JSON.stringify(table)).digest('base64')
+  digests.set(table, digest)
+  return digest
 }

@@ -12,31 +12,47 @@ export interface TableIndex {
 const keyOf = (parts: readonly string[]) => JSON.stringify(parts)
 
 /** Looks tables up as definitions write them: exactly, or else where one alone has the name in letters of either case. */
-export function makeTableIndex(tables: readonly NamedTable[]): TableIndex {
-  const exact = new Map<string, CatalogTable>()
-  const folded = new Map<string, CatalogTable | null>()
-  for (const table of tables) {
+export function makeTableIndex(tables: Iterable<NamedTable>): TableIndex {
+  const index = new GrowingTableIndex()
+  for (const table of tables) index.add(table)
+  return index
+}
+
+/** An index of many tables, which are added in turns with other work. */
+export class GrowingTableIndex implements TableIndex {
+  readonly #exact = new Map<string, CatalogTable>()
+  readonly #folded = new Map<string, CatalogTable | null>()
+
+  add(table: NamedTable): void {
     const entry = { path: tablePath(table), columns: table.columns.map(({ name }) => name) }
     const parts = [table.catalog, table.schema, table.name]
-    exact.set(keyOf(parts), entry)
+    this.#exact.set(keyOf(parts), entry)
     const key = keyOf(parts.map(part => part.toLowerCase()))
-    folded.set(key, folded.has(key) ? null : entry)
+    this.#folded.set(key, this.#folded.has(key) ? null : entry)
   }
-  const findIn = (parts: readonly string[]) =>
-    exact.get(keyOf(parts)) ?? folded.get(keyOf(parts.map(part => part.toLowerCase()))) ?? undefined
-  return {
-    find({ catalog, schema, name }, at) {
-      const schemas = schema === undefined ? at.path : [schema]
-      for (const each of schemas) {
-        // Engines with two levels repeat the schema as catalog.
-        const found =
-          catalog === undefined
-            ? (findIn([at.catalog, each, name]) ?? findIn([each, each, name]))
-            : findIn([catalog, each, name])
-        if (found) return found
-      }
-      return undefined
-    },
+
+  find(
+    { catalog, schema, name }: TableName,
+    at: Parameters<TableIndex['find']>[1],
+  ): CatalogTable | undefined {
+    const schemas = schema === undefined ? at.path : [schema]
+    for (const each of schemas) {
+      // Engines with two levels repeat the schema as catalog.
+      const found =
+        catalog === undefined
+          ? (this.#findIn([at.catalog, each, name]) ?? this.#findIn([each, each, name]))
+          : this.#findIn([catalog, each, name])
+      if (found) return found
+    }
+    return undefined
+  }
+
+  #findIn(parts: readonly string[]): CatalogTable | undefined {
+    return (
+      this.#exact.get(keyOf(parts)) ??
+      this.#folded.get(keyOf(parts.map(part => part.toLowerCase()))) ??
+      undefined
+    )
   }
 }
 

@@ -1,0 +1,111 @@
+import { companyOf, type Transaction } from '../../../server/database/database.ts'
+import type { SeenColumn, SeenEdges } from '../api.ts'
+
+/** An edge between known ends, with everything that was reported of it under one detail. */
+export interface GivenEdge {
+  upstreamId: string
+  downstreamId: string
+  detail: string
+  confidence: number
+  /** Some of them more than once. */
+  columns: SeenColumn[] | null
+}
+
+/** Rows seen within the last hour are not written again: a job that runs each minute would rewrite them each minute. */
+export const IS_OUTDATED = `e.last_seen_at < now() - interval '1 hour'`
+
+/** Edges, and pairs of columns, that one statement stores: writing larger arrays holds everything else up. */
+const MAX_CHUNK = { edges: 2_000, pairs: 10_000 }
+
+/** Replaces the columns of the edges that came with some. @returns how many there are now */
+export async function storeColumns(
+  trx: Transaction,
+  { origin, isComplete }: SeenEdges,
+  given: readonly GivenEdge[],
+): Promise<number> {
+  const replaced = given.filter(({ columns }) => isComplete || columns)
+  let stored = 0
+  for (const chunk of splitByColumns(replaced)) stored += await replaceColumns(trx, origin, chunk)
+  return stored
+}
+
+function splitByColumns(edges: readonly GivenEdge[]): GivenEdge[][] {
+  const chunks: GivenEdge[][] = []
+  let pairs = Infinity
+  for (const edge of edges) {
+    const own = edge.columns?.length ?? 0
+    if (pairs + own > MAX_CHUNK.pairs || chunks.at(-1)!.length === MAX_CHUNK.edges) {
+      chunks.push([])
+      pairs = 0
+    }
+    chunks.at(-1)!.push(edge)
+    pairs += own
+  }
+  return chunks
+}
+
+async function replaceColumns(
+  trx: Transaction,
+  origin: SeenEdges['origin'],
+  replaced: readonly GivenEdge[],
+): Promise<number> {
+  const pairs = replaced.flatMap(({ columns, ...edge }) =>
+    distinctPairs(columns ?? []).map(column => ({ ...edge, ...column })),
+  )
+  // Against the arrays themselves: of an intermediate result, PostgreSQL expects one row, and compares all with all.
+  await trx.raw(
+    `delete from lineage_column_edges e
+      using unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[]), cast(:details as text[]))
+              as edge (upstream_id, downstream_id, detail)
+      where e.company_id = :companyId and e.origin = :origin
+        and (e.upstream_id, e.downstream_id, e.detail) = (edge.upstream_id, edge.downstream_id, edge.detail)
+        and not exists (
+          select from ${PAIRS}
+           where (g.upstream_id, g.downstream_id, g.detail) = (e.upstream_id, e.downstream_id, e.detail)
+             and (g.upstream_column, g.downstream_column, g.kind) =
+                 (e.upstream_column, e.downstream_column, e.kind))`,
+    {
+      ...columnBindings(trx, origin, pairs),
+      upstream: replaced.map(({ upstreamId }) => upstreamId),
+      downstream: replaced.map(({ downstreamId }) => downstreamId),
+      details: replaced.map(({ detail }) => detail),
+    },
+  )
+  if (pairs.length === 0) return 0
+  await trx.raw(
+    `insert into lineage_column_edges as e
+       (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
+     select :companyId, upstream_id, downstream_id, :origin, detail, upstream_column, downstream_column, kind
+       from ${PAIRS}
+      order by upstream_id, downstream_id, detail collate "C", upstream_column collate "C",
+               downstream_column collate "C", kind
+     on conflict (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
+       do update set last_seen_at = now() where ${IS_OUTDATED}`,
+    columnBindings(trx, origin, pairs),
+  )
+  return pairs.length
+}
+
+function distinctPairs(columns: readonly SeenColumn[]): Required<SeenColumn>[] {
+  const pairs = columns.map(({ upstream, downstream, kind = 'direct' }) => ({ upstream, downstream, kind }))
+  return [...new Map(pairs.map(pair => [JSON.stringify(Object.values(pair)), pair])).values()]
+}
+
+type ColumnPairs = readonly (Omit<GivenEdge, 'columns'> & Required<SeenColumn>)[]
+
+const PAIRS = `unnest(cast(:pairUpstream as uuid[]), cast(:pairDownstream as uuid[]), cast(:pairDetails as text[]),
+                      cast(:from as text[]), cast(:to as text[]), cast(:kinds as text[]))
+                 as g (upstream_id, downstream_id, detail, upstream_column, downstream_column, kind)`
+
+function columnBindings(trx: Transaction, origin: SeenEdges['origin'], pairs: ColumnPairs) {
+  return {
+    companyId: companyOf(trx),
+    origin,
+    pairUpstream: pairs.map(({ upstreamId }) => upstreamId),
+    pairDownstream: pairs.map(({ downstreamId }) => downstreamId),
+    pairDetails: pairs.map(({ detail }) => detail),
+    from: pairs.map(({ upstream }) => upstream),
+    to: pairs.map(({ downstream }) => downstream),
+    kinds: pairs.map(({ kind }) => kind),
+  }
+}

@@ -1,0 +1,177 @@
+/** Reads definitions of views in threads: text of customers' databases is never parsed where people are served. */
+import type { Logger } from 'pino'
+import { formatName } from '../../../connectors/catalog.ts'
+import type { ViewDefinition } from '../../../connectors/connector.ts'
+import {
+  MODULE_EXTENSION,
+  TextLimitError,
+  textTask,
+  type TextPool,
+} from '../../../server/text-pool/text-pool.ts'
+import type { TableName } from './columns.ts'
+import type { NamedTable } from './table-index.ts'
+import type { TableWords } from './table-words.ts'
+import type { PackedView, readNamesOf, readViewBatch } from './view-batch.ts'
+
+/** A view whose definition or tables changed since it was read. */
+export interface ChangedView {
+  view: ViewDefinition
+  /** As the catalog has it. */
+  table: NamedTable
+}
+
+/**
+ * What a definition says; `names` of one that is too large for the rest; null where even these take too long, so that
+ * what was known before stays.
+ */
+export type ReadingOfView = { packed: PackedView } | { names: TableName[] | null }
+
+interface ReadOptions {
+  pool: TextPool
+  log: Logger
+  companyId: string
+  sourceId: string
+  words: TableWords
+  isPostgresql: boolean
+  signal: AbortSignal
+}
+
+const module = new URL(`./view-batch.${MODULE_EXTENSION}`, import.meta.url)
+const batchTask = textTask<typeof readViewBatch>(module, 'readViewBatch')
+const namesTask = textTask<typeof readNamesOf>(module, 'readNamesOf')
+
+/** A view of 1,500 unions of 40 columns takes a second. */
+const LIMITS = { cpuMs: 10_000, megabytes: 768 }
+/** Longest definition that is parsed: that of 1,500 unions of 40 columns is half as long. */
+const MAX_CHARACTERS = 2_000_000
+/** Columns of all tables whose names occur in a definition. */
+const MAX_COLUMNS = 200_000
+/** What one task is given: copying it to the thread takes 10 ms. */
+const MAX_OF_BATCH = { views: 500, characters: 500_000, columns: 100_000 }
+/** Definitions that take too long, after which the rest waits for the next discovery: these are not read again then. */
+const MAX_GIVEN_UP = 5
+const MAX_NAMED = 5
+
+interface Batch {
+  views: ChangedView[]
+  tables: Map<string, NamedTable>
+  characters: number
+  columns: number
+}
+
+const emptyBatch = (): Batch => ({ views: [], tables: new Map(), characters: 0, columns: 0 })
+
+/** Reads views that changed. One that takes too long or too much memory keeps none of the others from being read. */
+export class ChangedViewReader {
+  readonly readings: (ChangedView & { reading: ReadingOfView })[] = []
+  readonly #options: ReadOptions
+  readonly #tooLarge: string[] = []
+  #batch = emptyBatch()
+  #givenUp = 0
+
+  constructor(options: ReadOptions) {
+    this.#options = options
+  }
+
+  /** Whether no further definition is read by this discovery. */
+  get isOver(): boolean {
+    return this.#givenUp >= MAX_GIVEN_UP
+  }
+
+  async add(changed: ChangedView): Promise<void> {
+    const definition = changed.view.definition ?? ''
+    if (definition.length > MAX_CHARACTERS) return this.#readNames(changed)
+    const tables = await this.#options.words.findIn(definition)
+    const columns = countColumns(tables.values())
+    if (columns > MAX_COLUMNS) return this.#readNames(changed)
+    const batch = this.#batch
+    batch.views.push(changed)
+    batch.characters += definition.length
+    for (const [path, table] of tables) {
+      if (!batch.tables.has(path)) batch.columns += table.columns.length
+      batch.tables.set(path, table)
+    }
+    const isFull =
+      batch.views.length >= MAX_OF_BATCH.views ||
+      batch.characters >= MAX_OF_BATCH.characters ||
+      batch.columns >= MAX_OF_BATCH.columns
+    if (isFull) await this.#flush()
+  }
+
+  /** Reads what is left, and says in the log what was too large. */
+  async end(): Promise<void> {
+    await this.#flush()
+    if (this.#tooLarge.length === 0) return
+    const { log, sourceId } = this.#options
+    const fields = {
+      source_id: sourceId,
+      count: this.#tooLarge.length,
+      views: this.#tooLarge.slice(0, MAX_NAMED),
+    }
+    log.warn(fields, 'definitions of views are too large to read: their columns are not known')
+  }
+
+  async #flush(): Promise<void> {
+    const { views, tables } = this.#batch
+    this.#batch = emptyBatch()
+    const sent = [...tables.values()].map(({ catalog, schema, name, columns }) => ({
+      ...{ catalog, schema, name },
+      columns: columns.map(column => column.name),
+    }))
+    const left = [views]
+    for (let part = left.shift(); part; part = left.shift()) {
+      if (part.length === 0 || this.isOver) continue
+      const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+      const read = await this.#run(part, sent, progress)
+      const [first] = part
+      if (read) {
+        for (const [index, packed] of read.entries())
+          this.readings.push({ ...part[index]!, reading: { packed } })
+        left.unshift(part.slice(read.length))
+      } else if (part.length === 1 && first) {
+        this.#givenUp++
+        await this.#readNames(first)
+      } else {
+        // By itself: objects of the views before it may have been what was too much.
+        const at = Math.min(Atomics.load(progress, 0), part.length - 1)
+        left.unshift(part.slice(0, at), part.slice(at, at + 1), part.slice(at + 1))
+      }
+    }
+  }
+
+  /** @returns the readings of the first views, or undefined where they take too much */
+  #run(
+    part: readonly ChangedView[],
+    tables: Parameters<typeof readViewBatch>[0]['tables'],
+    progress: Int32Array,
+  ): Promise<PackedView[] | undefined> {
+    const { pool, isPostgresql } = this.#options
+    const views = part.map(({ view, table }) => ({ view, columns: table.columns.map(({ name }) => name) }))
+    return pool.run(batchTask, { tables, isPostgresql, views, progress }, this.#turn()).catch(refuse)
+  }
+
+  async #readNames(changed: ChangedView): Promise<void> {
+    const { schema, name, definition } = changed.view
+    this.#tooLarge.push(formatName([schema, name]))
+    const names = await this.#options.pool.run(namesTask, definition ?? '', this.#turn()).catch(refuse)
+    if (!names) this.#givenUp++
+    this.readings.push({ ...changed, reading: { names: names ?? null } })
+  }
+
+  #turn() {
+    const { companyId: owner, signal } = this.#options
+    return { ...LIMITS, owner, maxWaiting: Infinity, isBackground: true, signal }
+  }
+}
+
+/** @returns undefined of a task that took too much @throws all else */
+function refuse(error: unknown): undefined {
+  if (!(error instanceof TextLimitError)) throw error
+  return undefined
+}
+
+function countColumns(tables: Iterable<NamedTable>): number {
+  let count = 0
+  for (const { columns } of tables) count += columns.length
+  return count
+}
