@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
 /** Milliseconds for which a piece of work holds the thread before others get their turn. */
-const TURN_MS = 10
+const MAX_HELD_MS = 10
 
 /**
  * Lets long work be done in turns with everything else: what it returns is awaited between items, and pauses once the
@@ -10,7 +10,7 @@ const TURN_MS = 10
 export function makePauses(): () => Promise<void> | undefined {
   let began = performance.now()
   return () => {
-    if (performance.now() - began < TURN_MS) return undefined
+    if (performance.now() - began < MAX_HELD_MS) return undefined
     return setImmediate().then(() => {
       began = performance.now()
     })

@@ -10,7 +10,7 @@ function burn(milliseconds: number): void {
 }
 
 t.test('work in one turn is a delay of its length', async t => {
-  t.ok((await longestDelay(async () => burn(300))) >= 290)
+  t.ok((await longestDelay(async () => burn(300))) > 200)
 })
 
 t.test('the same work in many turns is none', async t => {

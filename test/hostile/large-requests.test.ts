@@ -3,8 +3,8 @@ import t from 'tap'
 import { openApi } from '../../server/openapi/openapi.ts'
 import { share } from '../helpers/share.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
-import { MAX_DELAY_MS, recordCost } from './attack.ts'
-import { calmestDelay } from './event-loop.ts'
+import { recordCost } from './attack.ts'
+import { calmestDelay, MAX_DELAY_MS } from './event-loop.ts'
 import { largeRequests, type LargeRequest } from './large-requests.ts'
 
 /** Operations that end the session, or remove the source of the others. */

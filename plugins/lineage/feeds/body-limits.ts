@@ -1,9 +1,19 @@
 /** What a body may hold beside its size: each of these is stored by a statement or copied between threads. */
 import type { LineageEvent } from '../openlineage/event.ts'
-import type { DbtBody } from './read-body.ts'
 
-/** Of a dbt project. Projects of 5,000 models have a tenth of them. */
-const MOST_OF_PROJECT = {
+/** The parts of a project of dbt that are counted. */
+interface CountedProject {
+  project: {
+    relations: { size: number }
+    exposures: { size: number }
+    edges: readonly { columns?: readonly unknown[] | null | undefined }[]
+  }
+  tests: readonly unknown[]
+  runs: readonly unknown[]
+}
+
+/** What a dbt project may have. Projects of 5,000 models have a tenth of it. */
+const PROJECT_LIMITS = {
   relations: 50_000,
   exposures: 50_000,
   tests: 100_000,
@@ -12,12 +22,12 @@ const MOST_OF_PROJECT = {
   'pairs of columns': 1_000_000,
 }
 
-/** Of an event: so many datasets with all of their names, and so many columns that others come from. */
-const MOST_OF_EVENT = { 'names of datasets': 20_000, 'pairs of columns': 100_000 }
+/** What an event may have: so many datasets with all of their names, and so many columns that others come from. */
+const EVENT_LIMITS = { 'names of datasets': 20_000, 'pairs of columns': 100_000 }
 
 /** @returns what a project has too much of, in words, or undefined */
-export function findExcessOfProject({ project, tests, runs }: DbtBody): string | undefined {
-  return describeExcess('The project', MOST_OF_PROJECT, {
+export function findExcessOfProject({ project, tests, runs }: CountedProject): string | undefined {
+  return describeExcess('The project', PROJECT_LIMITS, {
     relations: project.relations.size,
     exposures: project.exposures.size,
     tests: tests.length,
@@ -30,7 +40,7 @@ export function findExcessOfProject({ project, tests, runs }: DbtBody): string |
 /** @returns what an event has too much of, in words, or undefined */
 export function findExcessOfEvent({ inputs, outputs }: LineageEvent): string | undefined {
   const all = [...inputs, ...outputs]
-  return describeExcess('The event', MOST_OF_EVENT, {
+  return describeExcess('The event', EVENT_LIMITS, {
     'names of datasets': sum(
       all,
       ({ symlinks, inputs: others, columns }) => 1 + symlinks.length + others.length + (columns?.length ?? 0),

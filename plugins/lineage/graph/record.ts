@@ -33,7 +33,7 @@ export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
   const outside = await listOutside(seen.edges)
   const merged = await mergeEdges(seen.edges, await storeOutside(trx, outside))
   const { added, joined, missing } = await storeEdges(trx, seen, merged)
-  if (added.length > 0 && !READ_ORIGINS.has(seen.origin)) await enforceCap(trx, companyOf(trx), EDGE_CAP)
+  if (added.size > 0 && !READ_ORIGINS.has(seen.origin)) await enforceCap(trx, companyOf(trx), EDGE_CAP)
   const given = merged.filter(({ upstreamId, downstreamId }) => !missing.has(`${upstreamId} ${downstreamId}`))
   const inserted = await storeOrigins(trx, seen, given)
   const columns = await storeColumns(trx, seen, given)

@@ -104,7 +104,7 @@ function packReading(view: ViewDefinition, reading: ReadingOfView, context: View
   return { ...read, words: [], upstream: [...upstream.keys()].map(path => ({ path, pairs: null })) }
 }
 
-/** Of the fingerprints of all tables. */
+/** A hash of the fingerprints of all tables. */
 async function hashTables(prints: DiscoveredCatalog['prints']): Promise<string> {
   const [hash, pause] = [createHash('sha256'), makePauses()]
   for (const path of [...prints.keys()].sort()) {

@@ -77,7 +77,7 @@ export function hashView(view: ViewDefinition, names: readonly TableName[], cont
   return hash.update(view.definition ?? '').digest('base64')
 }
 
-/** Of tables that many views name. */
+/** Many views name the same tables. */
 const digests = new WeakMap<CatalogTable, string>()
 
 function digestOf(table: CatalogTable): string {

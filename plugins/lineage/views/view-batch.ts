@@ -29,7 +29,7 @@ export interface PackedView {
 const KINDS = ['direct', 'indirect'] as const
 
 /** After so many milliseconds a thread answers with what it has read: another company may have its turn. */
-const TURN_MS = 1_000
+const MAX_HELD_MS = 1_000
 /** Pairs of columns in one answer, which is copied in one go. */
 const MAX_PAIRS_OF_ANSWER = 200_000
 /** Pairs between two tables, and of a view: where there are more, its columns count as unknown. */
@@ -54,7 +54,7 @@ export async function readViewBatch(batch: ViewBatch): Promise<PackedView[]> {
     const reading = pack(readView(view, { index, isPostgresql, table }))
     packed.push(reading)
     pairs += reading.upstream.reduce((sum, each) => sum + (each.pairs?.length ?? 0) / 3, 0)
-    if (pairs > MAX_PAIRS_OF_ANSWER || performance.now() - began > TURN_MS) break
+    if (pairs > MAX_PAIRS_OF_ANSWER || performance.now() - began > MAX_HELD_MS) break
   }
   return packed
 }
