@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { prune } from '../../../server/http/idempotency.ts'
 import { startServer, type Reply } from '../../helpers/server.ts'
-import { MAX_DELAY_MS } from '../../hostile/attack.ts'
-import { calmestDelay } from '../../hostile/event-loop.ts'
+import { calmestDelay, MAX_DELAY_MS } from '../../hostile/event-loop.ts'
 
 const app = await startServer(t)
 const { server, query } = app
