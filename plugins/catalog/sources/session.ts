@@ -1,6 +1,7 @@
 import { assertConnection, assertMap, assertRows, assertViews } from '../../../connectors/answers/sessions.ts'
 import type { Connection, Connector, ConnectOptions, StatementUsage } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
+import { redactStatementError } from '../../../connectors/redaction/statement-errors.ts'
 import { RESULT_TOO_LARGE } from '../../../connectors/session.ts'
 import { assertTables } from '../../../connectors/answers/tables.ts'
 import { withTimeout } from '../../../server/with-timeout.ts'
@@ -13,6 +14,8 @@ export type FinishedCall = Omit<StatementUsage, 'statements' | 'bytes'>
 interface CallRequest<Answer> extends CallLimit {
   /** What is called, for messages. */
   name: string
+  /** Whether it runs a statement over rows, which the engine's words may quote. */
+  isOfRows?: true
   ask(connection: Connection, signal: AbortSignal): Promise<Answer>
   /** @throws ConnectorError if it is not what the interface says */
   validate(answer: Answer): Answer | Promise<Answer>
@@ -58,7 +61,8 @@ export async function openSession(
       const answer = await runAfterOthers(connection, request)
       report(request.rowsOf?.(answer) ?? 0)
       return answer
-    } catch (error) {
+    } catch (thrown) {
+      const error = request.isOfRows ? redactForeign(thrown) : thrown
       if (error instanceof ConnectorError) {
         isCut ||= error.code === RESULT_TOO_LARGE
         if (error.code === NOT_ENDED) giveUp(error)
@@ -114,6 +118,7 @@ export async function openSession(
     query: (statement, limits) =>
       call({
         name: 'query',
+        isOfRows: true,
         milliseconds: limits.timeoutMs + deadlines.grace,
         signal: limits.signal,
         ask: (connection, signal) => connection.query(statement, { ...limits, signal }),
@@ -124,6 +129,7 @@ export async function openSession(
       validate: (statement, limits) =>
         call({
           name: 'validate',
+          isOfRows: true,
           milliseconds: limits.timeoutMs + deadlines.grace,
           signal: limits.signal,
           ask: (connection, signal) => connection.validate!(statement, { ...limits, signal }),
@@ -164,6 +170,14 @@ export async function openSession(
             () => undefined,
           ),
   }
+}
+
+/**
+ * The engine's words of a connector that classifies errors and leaves them: `makeSession` takes them out itself, where it
+ * can name the part of the statement that is meant.
+ */
+function redactForeign(thrown: unknown): unknown {
+  return thrown instanceof ConnectorError ? redactStatementError(thrown, '') : thrown
 }
 
 /** Waits for a session to open; one that opens too late is closed. */

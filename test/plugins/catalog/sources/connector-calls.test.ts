@@ -1,6 +1,6 @@
 import t from 'tap'
 import { DEFAULT_DEADLINES } from '../../../../server/deadlines.ts'
-import { ConnectorError } from '../../../../connectors/errors.ts'
+import { classifyError, ConnectorError, errorRule } from '../../../../connectors/errors.ts'
 import { makeFaultyWorld } from '../../../helpers/faulty-world.ts'
 import { discover } from '../../../helpers/world.ts'
 
@@ -211,4 +211,22 @@ t.test('a dialect that throws costs its scan alone', async t => {
   )
   const message = `NOT_NULL failed: ${THREW}`
   t.match(checked.body.data, { status: 'error', error_message: message })
+})
+
+t.test('a connector that passes on what the engine says of rows has it taken out', async t => {
+  const VALUE = 'ann@example.org'
+  for (const error of [
+    Object.assign(new Error(`invalid value: "${VALUE}"`), { code: '22P02' }),
+    Object.assign(new Error(`no such table: ${VALUE}`), { code: 'SQLITE_ERROR' }),
+  ]) {
+    faults.query = () =>
+      Promise.reject(classifyError('badengine', [errorRule('invalid-query', { message: /./ })], error))
+    const captured = await capture()
+    t.match(captured, {
+      snapshots: [{ status: 'ERROR', error_message: /could not run this SQL over the rows/ }],
+    })
+    t.notMatch(JSON.stringify(captured), VALUE)
+    t.notMatch(logged(), VALUE)
+  }
+  mend()
 })
