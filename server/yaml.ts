@@ -1,5 +1,4 @@
 import {
-  Alias,
   isAlias,
   isMap,
   isPair,
@@ -10,7 +9,9 @@ import {
   parseDocument,
   Parser,
   type Document,
+  type Pair,
   type ScalarTag,
+  type YAMLMap,
 } from 'yaml'
 
 /** A place in a text; both numbers start at 1. */
@@ -121,10 +122,10 @@ export function parseYaml(
   if (overflow) throw new YamlParseError([withLine({ ...describe(overflow), ...TOO_DEEP })])
   if (document.errors.length > 0)
     throw new YamlParseError(document.errors.slice(0, MAX_FAILURES).map(error => withLine(describe(error))))
-  const merges = inspectNodes(document, lines, maxAliases)
+  const { merges, targets } = inspectNodes(document, lines, maxAliases)
   return {
     value: toValue(document, maxAliases),
-    positionOf: path => findPosition(document, lines, path),
+    positionOf: makeFinder(document, lines, targets),
     doubts: [...document.warnings.map(describe), ...merges],
   }
 }
@@ -179,8 +180,16 @@ function describeAliasError({ message }: Error, maxAliases: number): string {
     : 'an alias cannot be followed: write out what it stands for'
 }
 
-/** Visits each node once for faults that the library does not report, or not in linear time. @returns warnings */
-function inspectNodes(document: Document, lines: LineCounter, maxAliases: number): ParseFailure[] {
+/**
+ * Visits each node once for faults that the library does not report, or not in linear time.
+ * @returns warnings, and the nodes that aliases stand for, which the library searches anew for each
+ */
+function inspectNodes(
+  document: Document,
+  lines: LineCounter,
+  maxAliases: number,
+): { merges: ParseFailure[]; targets: ReadonlyMap<unknown, unknown> } {
+  const targets = new Map<unknown, unknown>()
   const failures: ParseFailure[] = []
   const merges: ParseFailure[] = []
   // An anchor may be defined again: the last definition counts.
@@ -198,6 +207,7 @@ function inspectNodes(document: Document, lines: LineCounter, maxAliases: number
         fail('yaml.alias', node, `*${node.source} stands for nothing: no &${node.source} comes before it`)
       if (around.has(anchors.get(node.source)))
         fail('yaml.alias', node, `*${node.source} stands inside of what it stands for`)
+      targets.set(node, anchors.get(node.source))
       return
     }
     const { anchor } = (node ?? {}) as { anchor?: string }
@@ -225,7 +235,7 @@ function inspectNodes(document: Document, lines: LineCounter, maxAliases: number
   }
   visit(document.contents, 1, new Set())
   if (failures.length > 0) throw new YamlParseError(failures)
-  return merges
+  return { merges, targets }
 }
 
 const MERGE_WARNING = '<< is a field as any other in YAML 1.2: write out the fields that it was to bring here'
@@ -245,23 +255,35 @@ function toPosition(lines: LineCounter, offset: number): TextPosition {
   return { line, column }
 }
 
-/** Where the key or item at a path starts, or its nearest existing owner. */
-function findPosition(document: Document, lines: LineCounter, path: readonly string[]): TextPosition {
-  let node: unknown = document.contents
-  let start = startOffset(node) ?? 0
-  for (const step of path) {
-    if (node instanceof Alias) node = node.resolve(document)
-    if (isMap(node)) {
-      const pair = node.items.find(({ key }) => plainKey(key) === step)
-      if (!pair) break
-      start = startOffset(pair.key) ?? start
-      node = pair.value
-    } else if (isSeq(node)) {
-      node = node.items[Number(step)]
-      start = startOffset(node) ?? start
-    } else break
+/** Finds places in a time that depends on the length of a path alone: thousands are asked for in one document. */
+function makeFinder(
+  document: Document,
+  lines: LineCounter,
+  targets: ReadonlyMap<unknown, unknown>,
+): ParsedYaml['positionOf'] {
+  const indexes = new WeakMap<YAMLMap, Map<string | null, Pair>>()
+  const find = (map: YAMLMap, key: string): Pair | undefined => {
+    const index = indexes.get(map) ?? new Map(map.items.map(pair => [plainKey(pair.key), pair]))
+    indexes.set(map, index)
+    return index.get(key)
   }
-  return toPosition(lines, start)
+  return path => {
+    let node: unknown = document.contents
+    let start = startOffset(node) ?? 0
+    for (const step of path) {
+      node = targets.get(node) ?? node
+      if (isMap(node)) {
+        const pair = find(node, step)
+        if (!pair) break
+        start = startOffset(pair.key) ?? start
+        node = pair.value
+      } else if (isSeq(node)) {
+        node = node.items[Number(step)]
+        start = startOffset(node) ?? start
+      } else break
+    }
+    return toPosition(lines, start)
+  }
 }
 
 /** Cuts a message that quotes a text of others. */

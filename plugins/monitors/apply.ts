@@ -6,15 +6,15 @@ import type { AuditEvent } from '../../server/http/audit.ts'
 import type { CheckOwner } from '../../server/http/check-owner.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
-import type { MonitorsFile } from './file/monitors-file.ts'
 import { makeKeys, refOf, subjectOf, type StoredCheck } from './keys.ts'
 import { changingSteps, makePlan, type Plan, type Step, type StoredState } from './plan.ts'
+import type { ReadFile } from './file/read-file.ts'
 import { forgetManaged, readManaged, saveManaged, type ManagedCheck } from './store.ts'
 import { assertRunnable, FaultList, kindsOf, listWanted, readWanted, type ReadCheck } from './wanted.ts'
 
 /** What to make of a source. */
 export interface MonitorsRequest {
-  files: readonly MonitorsFile[]
+  files: readonly ReadFile[]
   /** Removes managed checks that no file has. */
   prune: boolean
 }

@@ -1,20 +1,14 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequestAll } from '../../server/http/audit.ts'
-import { bodyOf, param } from '../../server/http/input.ts'
-import { applyMonitors, findMonitored, planMonitors, readState, type MonitorsRequest } from './apply.ts'
+import { param } from '../../server/http/input.ts'
+import { applyMonitors, findMonitored, planMonitors, readState } from './apply.ts'
 import { exportMonitors } from './export.ts'
 import { MONITORS_SCHEMA } from './file/json-schema.ts'
-import {
-  MonitorsFileError,
-  readDocument,
-  readMonitors,
-  writeMonitors,
-  type MonitorsFile,
-} from './file/monitors-file.ts'
+import { writeMonitors } from './file/monitors-file.ts'
 import { presentPlan } from './present.ts'
+import { readRequest } from './read-request.ts'
 import { MAX_BYTES, monitorsBody, monitorsParams, replies } from './schemas.ts'
-import { faultsError } from './wanted.ts'
 
 export const SCHEMA_PATH = '/api/public/schemas/monitors.json'
 
@@ -52,8 +46,9 @@ export const routes: ServerRoute[] = [
     response: replies.planned,
     app: { isHeavy: true },
     handler: async request => {
-      const wanted = readRequest(request)
-      request.server.plugins.scans.requireScopeForSql(request, checksOf(wanted.files))
+      const wanted = await readRequest(request)
+      const checks = wanted.files.flatMap(({ entries }) => entries.map(({ entry }) => entry))
+      request.server.plugins.scans.requireScopeForSql(request, checks)
       const { companyId } = caller(request)
       const planned = await planMonitors(request.server, companyId, param(request, 'asset_id'), wanted)
       return { data: presentPlan(planned, wanted.prune) }
@@ -69,7 +64,7 @@ export const routes: ServerRoute[] = [
     response: replies.applied,
     app: { isHeavy: true },
     handler: async request => {
-      const wanted = readRequest(request)
+      const wanted = await readRequest(request)
       const { companyId } = caller(request)
       const assetId = param(request, 'asset_id')
       const asked = { ...wanted, by: actorOf(caller(request)) }
@@ -88,30 +83,6 @@ export const routes: ServerRoute[] = [
   }),
 ]
 
-const checksOf = (files: readonly MonitorsFile[]) =>
-  files.flatMap(({ document }) =>
-    Object.values(document.tables).flatMap(({ checks = {} }) => Object.values(checks).flat()),
-  )
-
 function acceptsYaml({ headers }: Request): boolean {
   return /\byaml\b/i.test(String(headers.accept ?? ''))
-}
-
-/** @throws 400 with the faults of all files */
-function readRequest(request: Request): MonitorsRequest {
-  const { files, prune } = bodyOf<{ files: { name: string; content: string | object }[]; prune: boolean }>(
-    request,
-  )
-  const faults: MonitorsFileError['faults'][number][] = []
-  const read = files.flatMap(({ name, content }): MonitorsFile[] => {
-    try {
-      return [typeof content === 'string' ? readMonitors(content, name) : readDocument(content, name)]
-    } catch (error) {
-      if (!(error instanceof MonitorsFileError)) throw error
-      faults.push(...error.faults)
-      return []
-    }
-  })
-  if (faults.length > 0) throw faultsError(faults)
-  return { files: read, prune }
 }

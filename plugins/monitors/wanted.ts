@@ -1,18 +1,20 @@
 /** What files want of a source: their checks, each good for its table and with all its fields. */
-import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasErrorData, invalidInput, type InputError } from '../../server/http/errors.ts'
+import { makePauses } from '../../server/pauses.ts'
 import type { Source, TableContext } from '../catalog/api.ts'
 import type { CheckFields, CheckKind, DeclaredChecks } from '../scans/api.ts'
 import { withSharedSession } from './shared-session.ts'
-import { formatFault, MONITOR_KINDS, type FileFault, type MonitorsFile } from './file/monitors-file.ts'
+import { formatFault, type FileFault } from './file/monitors-file.ts'
+import { pathOf } from './file/read-files.ts'
+import type { ReadFile } from './file/read-file.ts'
 
 /** A check of a file. */
 export interface WantedCheck {
   key: string
   kind: CheckKind
-  file: MonitorsFile
+  file: ReadFile
   /** Where it stands in its document. */
   at: readonly string[]
   /** As the file has it. */
@@ -27,18 +29,14 @@ export interface ReadCheck extends WantedCheck {
 }
 
 const MAX_ERRORS = 100
-const CHECKS_BETWEEN_PAUSES = 50
+/** Tables looked up in one transaction. */
+const TABLES_AT_ONCE = 100
 
 /** Collects faults of files, and throws them all together, so that nothing of faulty files is applied. */
 export class FaultList {
   readonly #faults: FileFault[] = []
 
-  add(
-    file: MonitorsFile,
-    path: readonly string[],
-    message: string,
-    candidates: readonly string[] = [],
-  ): void {
+  add(file: ReadFile, path: readonly string[], message: string, candidates: readonly string[] = []): void {
     const { line, column } = file.positionOf(path) ?? { line: null, column: null }
     const more = candidates.length > 0 ? { candidates: [...candidates] } : {}
     this.#faults.push({ file: file.name, line, column, field: path.join('.'), message, ...more })
@@ -53,6 +51,11 @@ export class FaultList {
       const inner = field === 'body' || field === 'table_path' ? [] : field.split('.')
       this.add(check.file, [...at, ...inner], message, candidates)
     }
+  }
+
+  /** Whether a reply has no room for more. */
+  get isFull(): boolean {
+    return this.#faults.length >= MAX_ERRORS
   }
 
   /** @throws 400 `VALIDATION_ERROR` if there is any */
@@ -72,25 +75,23 @@ export function faultsError(faults: readonly FileFault[]): Error {
 }
 
 /** The checks of files, which all name this source and no key twice. */
-export function listWanted(source: Pick<Source, 'name'>, files: readonly MonitorsFile[]): WantedCheck[] {
+export function listWanted(source: Pick<Source, 'name'>, files: readonly ReadFile[]): WantedCheck[] {
   const faults = new FaultList()
   const keys = new Map<string, WantedCheck>()
   const wanted: WantedCheck[] = []
   for (const file of files) {
-    const { document } = file
-    if (document.source !== source.name)
-      faults.add(file, ['source'], `the file is for the source ${document.source}, not for ${source.name}`)
-    for (const [tablePath, { checks = {} }] of Object.entries(document.tables))
-      for (const kind of MONITOR_KINDS)
-        for (const [index, { key, ...body }] of (checks[kind] ?? []).entries()) {
-          const at = ['tables', tablePath, 'checks', kind, String(index)]
-          const check = { key, kind, file, at, tablePath, body }
-          const other = keys.get(key)
-          if (other && other.file !== file)
-            faults.add(file, [...at, 'key'], `the key ${key} is used in ${other.file.name} already`)
-          keys.set(key, check)
-          wanted.push(check)
-        }
+    if (file.source !== source.name)
+      faults.add(file, ['source'], `the file is for the source ${file.source}, not for ${source.name}`)
+    for (const { tablePath, kind, index, entry } of file.entries) {
+      const { key, ...body } = entry
+      const at = pathOf({ tablePath, kind, index })
+      const check = { key, kind, file, at, tablePath, body }
+      const other = keys.get(key)
+      if (other && other.file !== file)
+        faults.add(file, [...at, 'key'], `the key ${key} is used in ${other.file.name} already`)
+      keys.set(key, check)
+      wanted.push(check)
+    }
   }
   faults.throwIfAny()
   return wanted
@@ -112,8 +113,9 @@ export async function readWanted(
   const kinds = kindsOf(server)
   const read: ReadCheck[] = []
   const scheduled = new Map<string, ReadCheck>()
-  for (const [index, check] of wanted.entries()) {
-    if (index % CHECKS_BETWEEN_PAUSES === 0) await setImmediate()
+  const pause = makePauses()
+  for (const check of wanted) {
+    await pause()
     const table = tables.get(check.tablePath)
     if (!table) continue
     try {
@@ -139,18 +141,22 @@ async function findTables(
 ): Promise<Map<string, TableContext>> {
   const firstOf = new Map(wanted.toReversed().map(check => [check.tablePath, check]))
   const tables = new Map<string, TableContext>()
-  await server.db.company(source.companyId, async trx => {
-    for (const [path, check] of firstOf) {
-      try {
-        const table = await server.plugins.catalog.findTable(trx, { source }, path)
-        tables.set(path, { source, table })
-      } catch (error) {
-        const known = await retired(trx, check)
-        if (known) tables.set(path, known)
-        else faults.addError(check, error, ['tables', path])
+  const paths = [...firstOf]
+  for (let first = 0; first < paths.length && !faults.isFull; first += TABLES_AT_ONCE)
+    await server.db.company(source.companyId, async trx => {
+      for (const [path, check] of paths.slice(first, first + TABLES_AT_ONCE)) {
+        try {
+          const table = await server.plugins.catalog.findTable(trx, { source }, path)
+          tables.set(path, { source, table })
+        } catch (error) {
+          const known = await retired(trx, check)
+          if (known) tables.set(path, known)
+          else faults.addError(check, error, ['tables', path])
+        }
       }
-    }
-  })
+    })
+  // All of it is wrong in some way: looking for more takes as long as for the tables that there are.
+  if (faults.isFull) faults.throwIfAny()
   return tables
 }
 
@@ -165,9 +171,10 @@ export async function assertRunnable(
 ): Promise<void> {
   const faults = new FaultList()
   const kinds = kindsOf(server)
+  const pause = makePauses()
   await withSharedSession(server, source, async ask => {
-    for (const [index, check] of checks.entries()) {
-      if (index % CHECKS_BETWEEN_PAUSES === 0) await setImmediate()
+    for (const check of checks) {
+      await pause()
       await kinds[check.kind]
         .read(check.table, check.body, ask)
         .catch((error: unknown) => faults.addError(check, error))

@@ -68,9 +68,10 @@ const MAX_ALIASES = 10_000
 /**
  * Reads a monitors file. What its checks say is not judged: that takes their tables.
  * @param name of the file, for messages
- * @throws MonitorsFileError with all mistakes
+ * @param refuse called with what the text holds before that is judged
+ * @throws MonitorsFileError with all mistakes, what `refuse` throws
  */
-export function readMonitors(text: string, name: string): MonitorsFile {
+export function readMonitors(text: string, name: string, refuse?: (value: unknown) => void): MonitorsFile {
   try {
     const { value, positionOf, doubts } = parseYaml(text, { what: 'monitors file', maxAliases: MAX_ALIASES })
     const faults = doubts.map(({ message, line, column }) => ({
@@ -78,7 +79,7 @@ export function readMonitors(text: string, name: string): MonitorsFile {
       message: message.replace(LINE_PREFIX, ''),
     }))
     if (faults.length > 0) throw new MonitorsFileError(faults)
-    return readDocument(value, name, positionOf)
+    return readDocument(value, name, positionOf, refuse)
   } catch (error) {
     if (!(error instanceof YamlParseError)) throw error
     throw new MonitorsFileError(
@@ -98,7 +99,9 @@ export function readDocument(
   value: unknown,
   name: string,
   positionOf: MonitorsFile['positionOf'] = () => null,
+  refuse: (value: unknown) => void = () => undefined,
 ): MonitorsFile {
+  refuse(value)
   const faults: FileFault[] = []
   const blame: Blame = (path, message, candidates) => {
     if (faults.length >= MAX_FAULTS) return

@@ -1,0 +1,62 @@
+/** What the files of a request hold, each alias counted as what it stands for. */
+import { MONITOR_KINDS } from './monitors-file.ts'
+
+export interface Amount {
+  checks: number
+  values: number
+  /** Of texts and of the names of fields. */
+  characters: number
+}
+
+/** Of all files of a request: judging a check takes about a millisecond, and a check has about 12 values. */
+const MOST: Amount = { checks: 10_000, values: 300_000, characters: 8_000_000 }
+
+export class TooMuchError extends Error {
+  override readonly name = 'TooMuchError'
+}
+
+/**
+ * Adds a document to what was counted before, and stops at the first limit.
+ * @throws TooMuchError naming the limit
+ */
+export function assertFewParts(document: unknown, amount: Amount): void {
+  add(amount, 'checks', countChecks(document))
+  const open = [document]
+  while (open.length > 0) {
+    const value = open.pop()
+    add(amount, 'values', 1)
+    if (typeof value === 'string') add(amount, 'characters', value.length)
+    if (typeof value !== 'object' || value === null) continue
+    for (const [name, inner] of Object.entries(value)) {
+      if (!Array.isArray(value)) add(amount, 'characters', name.length)
+      open.push(inner)
+    }
+  }
+}
+
+function countChecks(document: unknown): number {
+  let count = 0
+  for (const table of Object.values(fieldOf(document, 'tables')))
+    for (const kind of MONITOR_KINDS) {
+      const entries = fieldOf(fieldOf(table, 'checks'), kind)
+      if (Array.isArray(entries)) count += entries.length
+    }
+  return count
+}
+
+function fieldOf(value: unknown, name: string): object {
+  const field = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : null
+  return typeof field === 'object' && field !== null ? field : {}
+}
+
+function add(amount: Amount, what: keyof Amount, count: number): void {
+  amount[what] += count
+  if (amount[what] > MOST[what]) throw tooMuch(what)
+}
+
+function tooMuch(what: keyof Amount): TooMuchError {
+  const most = MOST[what].toLocaleString('en')
+  return new TooMuchError(
+    `The files have more than ${most} ${what}, with what their aliases stand for: shorten them, or send those of fewer tables`,
+  )
+}

@@ -1,0 +1,51 @@
+/** The files of a request: read in a thread, since they are texts of others. */
+import type { Request } from '@hapi/hapi'
+import { caller } from '../../server/http/access.ts'
+import { apiError } from '../../server/http/errors.ts'
+import { bodyOf } from '../../server/http/input.ts'
+import { unpackList } from '../../server/text-pool/parts.ts'
+import { MODULE_EXTENSION, textTask } from '../../server/text-pool/text-pool.ts'
+import { refuseTooLarge } from '../../server/text-pool/too-large.ts'
+import type { MonitorsRequest } from './apply.ts'
+import { toReadFile } from './file/read-file.ts'
+import type { GivenFile, readFiles } from './file/read-files.ts'
+import { MAX_FILE_BYTES } from './schemas.ts'
+import { faultsError } from './wanted.ts'
+
+/** Files of 2 MiB take two seconds and 200 MiB; those that are nothing but mistakes take several times as much. */
+const LIMITS = { cpuMs: 10_000, megabytes: 512 }
+/** Several sources are applied at the same time. */
+const MAX_WAITING = 4
+
+const ADVICE = 'leave out what is no check, or send the files of fewer tables'
+
+const task = textTask<typeof readFiles>(
+  new URL(`./file/read-files.${MODULE_EXTENSION}`, import.meta.url),
+  'readFiles',
+)
+
+/**
+ * @throws 400 with the mistakes of all files; 413 for a file or files that are too large, naming the limit; 503 when too
+ *   many requests of the company wait
+ */
+export async function readRequest(request: Request): Promise<MonitorsRequest> {
+  const { files, prune } = bodyOf<{ files: GivenFile[]; prune: boolean }>(request)
+  for (const { name, content } of files)
+    if (typeof content === 'string' && Buffer.byteLength(content) > MAX_FILE_BYTES)
+      throw apiError(
+        'PAYLOAD_TOO_LARGE',
+        `The file ${name} has more than ${MAX_FILE_BYTES} bytes: split it`,
+        {
+          limit: MAX_FILE_BYTES,
+        },
+      )
+  const owner = caller(request).companyId
+  const read = await request.server.textPool
+    .run(task, files, { ...LIMITS, owner, maxWaiting: MAX_WAITING })
+    .catch(refuseTooLarge('The files', ADVICE))
+  if ('faults' in read) throw faultsError(read.faults)
+  if ('tooMuch' in read) throw apiError('PAYLOAD_TOO_LARGE', read.tooMuch)
+  const heads = await unpackList(read.heads)
+  const byFile = Map.groupBy(await unpackList(read.entries), ({ file }) => file)
+  return { files: heads.map((head, file) => toReadFile(head, byFile.get(file) ?? [])), prune }
+}
