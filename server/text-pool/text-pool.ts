@@ -23,7 +23,7 @@ export interface TextTask<Input, Output> {
 export interface TextLimits {
   /** Milliseconds of CPU time: a busy machine makes no text too large. */
   cpuMs: number
-  /** MiB of objects, with those of the parser; at most `MAX_THREAD_MEGABYTES`. */
+  /** MiB of objects that it adds, with those of the parser; at most `MAX_THREAD_MEGABYTES`. */
   megabytes: number
 }
 
@@ -182,6 +182,8 @@ async function watch(
   ended: AbortSignal,
 ): Promise<TextLimitError['limit'] | undefined> {
   let before: Usage | undefined
+  // What earlier tasks left counts for none: it is taken away when there is need.
+  let least = Infinity
   while (!ended.aborted) {
     await delay(WATCH_INTERVAL_MS, undefined, { signal: ended, ref: false })
     const thread = findThread(pool, shared)
@@ -189,7 +191,8 @@ async function watch(
     const used = await withTimeout(usageOf(thread), MAX_WALL_FACTOR * cpuMs, () => null)
     before ??= used ?? undefined
     if (!used || !before || used.cpuMs - before.cpuMs > cpuMs) return 'time'
-    if (used.megabytes > megabytes) return 'memory'
+    least = Math.min(least, used.megabytes)
+    if (used.megabytes - least > megabytes) return 'memory'
   }
   return undefined
 }

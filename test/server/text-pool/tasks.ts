@@ -18,6 +18,18 @@ export function hoard(): never {
   for (;;) kept.push({ at: kept.length })
 }
 
+/** Leaves objects that nothing refers to: they stay until there is need of their memory. */
+export function litter(count: number): number {
+  return Array.from({ length: count }, (_, at) => ({ at })).length
+}
+
+/** Takes CPU time and no memory. */
+export function spin(milliseconds: number): string {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end) Math.sqrt(2)
+  return 'spun'
+}
+
 /** Blocks without taking CPU time until the first number is 1, and counts itself in the second meanwhile. */
 export function wait(shared: Int32Array): number {
   Atomics.add(shared, 1, 1)

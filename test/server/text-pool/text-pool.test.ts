@@ -69,6 +69,15 @@ t.test('a text that takes too much memory ends its thread, and the next one is r
   t.equal(await made.run(double, 4, limits), 8)
 })
 
+t.test('what an earlier text left in memory counts for no later one', async t => {
+  const made = pool(t, 1)
+  const litter = textTask<typeof tasks.litter>(module, 'litter')
+  const spin = textTask<typeof tasks.spin>(module, 'spin')
+  const roomy = { ...limits, cpuMs: 60_000, megabytes: 512 }
+  t.equal(await made.run(litter, 3_000_000, roomy), 3_000_000)
+  t.equal(await made.run(spin, 300, { ...roomy, megabytes: 16 }), 'spun')
+})
+
 t.test('only CPU time counts: a text that a busy machine makes wait is read', async t => {
   const rest = textTask<typeof tasks.rest>(module, 'rest')
   t.equal(await pool(t).run(rest, 400, { ...limits, cpuMs: 100 }), 'rested')
