@@ -111,7 +111,7 @@ export async function planMonitors(
   })
   const retired = findRetired(server, state)
   const wanted = await readWanted(server, source, listWanted(source, files), retired)
-  const plan = makePlan(state, wanted)
+  const plan = await makePlan(state, wanted)
   assertFree(state, plan.steps)
   const kinds = kindsOf(server)
   const isNew = ({ action, wanted: { kind }, changes }: Step) =>
@@ -153,7 +153,7 @@ export async function applyMonitors(
   const asked = new Set(changingSteps(first).map(step => step.wanted.key))
   return server.db.company(companyId, async trx => {
     await server.plugins.catalog.lockSource(trx, source.id)
-    const plan = makePlan(await readState(server, trx, source), wanted)
+    const plan = await makePlan(await readState(server, trx, source), wanted)
     // The engine was asked about the first plan only.
     if (changingSteps(plan).some(step => !asked.has(step.wanted.key))) throw changedMeanwhile()
     const events: AuditEvent[] = []

@@ -28,11 +28,20 @@ const MAX_KEY_CHARACTERS = 150
 export function makeKeys(checks: readonly StoredCheck[], taken: Iterable<string>): Map<string, string> {
   const used = new Set(taken)
   const keys = new Map<string, string>()
+  /** The last number of each key that is taken: a table may have thousands of checks of a type. */
+  const numbers = new Map<string, number>()
+  const numbered = (key: string): string => {
+    let number = numbers.get(key) ?? 1
+    do number += 1
+    while (used.has(`${key}-${number}`))
+    numbers.set(key, number)
+    return `${key}-${number}`
+  }
   for (const check of checks) {
     const [table = '', schema = ''] = check.tablePath.split('.').toReversed()
     const parts = [table, ...describe(check.kind, check.fields)]
     const candidates = [parts, [schema, ...parts]].map(toKey)
-    const free = candidates.find(key => !used.has(key)) ?? numbered(candidates[0]!, used)
+    const free = candidates.find(key => !used.has(key)) ?? numbered(candidates[0]!)
     used.add(free)
     keys.set(refOf(check.kind, check.id), free)
   }
@@ -62,10 +71,4 @@ function toKey(parts: readonly string[]): string {
     .replace(/^[^a-z0-9]+/, '')
     .slice(0, MAX_KEY_CHARACTERS)
   return key === '' ? 'check' : key
-}
-
-function numbered(key: string, used: ReadonlySet<string>): string {
-  let number = 2
-  while (used.has(`${key}-${number}`)) number += 1
-  return `${key}-${number}`
 }

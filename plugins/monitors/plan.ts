@@ -1,6 +1,7 @@
 /** Compares what files want of a source with what is stored. */
 import { isDeepStrictEqual } from 'node:util'
 import type { CheckOwner } from '../../server/http/check-owner.ts'
+import { makePauses } from '../../server/pauses.ts'
 import type { CheckFields, CheckKind } from '../scans/api.ts'
 import { refOf, type StoredCheck } from './keys.ts'
 import type { ManagedCheck } from './store.ts'
@@ -52,8 +53,8 @@ export interface StoredState {
   fixedFields(kind: CheckKind, fields: CheckFields): readonly string[]
 }
 
-/** Plans what makes the stored checks of a source those of the files. */
-export function makePlan(state: StoredState, wanted: readonly ReadCheck[]): Plan {
+/** Plans what makes the stored checks of a source those of the files; others get their turn meanwhile. */
+export async function makePlan(state: StoredState, wanted: readonly ReadCheck[]): Promise<Plan> {
   const checks = new Map(state.checks.map(check => [refOf(check.kind, check.id), check]))
   const storedOf = ({ kind, checkId }: ManagedCheck) => checks.get(refOf(kind, checkId))
   const byKey = new Map(state.managed.map(managed => [managed.key, managed]))
@@ -61,7 +62,8 @@ export function makePlan(state: StoredState, wanted: readonly ReadCheck[]): Plan
   const abandoned = state.managed.filter(({ key }) => !keys.has(key))
   const adoptable = findAdoptable(state, abandoned, checks)
 
-  const steps = wanted.map((check): Step => {
+  const pause = makePauses()
+  const stepOf = (check: ReadCheck): Step => {
     const managed = byKey.get(check.key)
     const known = managed && storedOf(managed)
     if (known) return { ...compare(state, check, known), managed: managed! }
@@ -69,7 +71,20 @@ export function makePlan(state: StoredState, wanted: readonly ReadCheck[]): Plan
     if (!adopted) return { action: 'create', wanted: check, changes: [], ...(managed && { managed }) }
     const step = compare(state, check, adopted)
     return { ...step, action: step.action === 'keep' ? 'adopt' : step.action }
-  })
+  }
+  const steps: Step[] = []
+  for (const check of wanted) {
+    steps.push(stepOf(check))
+    await pause()
+  }
+  const drift: Drift[] = []
+  for (const managed of state.managed) {
+    const stored = storedOf(managed)
+    const changes = stored ? differences(managed.applied, stored.fields) : []
+    if (changes.length > 0) drift.push({ managed, stored, changes })
+    else if (!stored && keys.has(managed.key)) drift.push({ managed, changes })
+    await pause()
+  }
   const used = new Set(steps.flatMap(({ stored }) => (stored ? [refOf(stored.kind, stored.id)] : [])))
   return {
     steps,
@@ -78,12 +93,7 @@ export function makePlan(state: StoredState, wanted: readonly ReadCheck[]): Plan
       return stored && !used.has(refOf(stored.kind, stored.id)) ? [{ managed, stored }] : []
     }),
     stale: abandoned.filter(managed => !storedOf(managed)).map(({ key }) => key),
-    drift: state.managed.flatMap((managed): Drift[] => {
-      const stored = storedOf(managed)
-      if (!stored) return keys.has(managed.key) ? [{ managed, changes: [] }] : []
-      const changes = differences(managed.applied, stored.fields)
-      return changes.length === 0 ? [] : [{ managed, stored, changes }]
-    }),
+    drift,
   }
 }
 
@@ -131,22 +141,40 @@ function findAdoptable(
   const byExportKey = new Map(
     [...state.exportKeys].flatMap(([ref, key]) => (free.has(ref) ? [[key, free.get(ref)!] as const] : [])),
   )
+  const isFree = ({ kind, id }: StoredCheck) => free.has(refOf(kind, id))
+  /** By place, those with the same fields. A table may have thousands of checks. */
+  const indexes = new Map<string, Map<string, StoredCheck[]>>()
+  const equalOf = (place: string, { fields }: ReadCheck): StoredCheck | undefined => {
+    const here = byPlace.get(place) ?? []
+    const index = indexes.get(place) ?? Map.groupBy(here, check => fieldsKey(check.fields))
+    indexes.set(place, index)
+    const alike = index.get(fieldsKey(fields)) ?? []
+    while (alike[0] && !isFree(alike[0])) alike.shift()
+    return alike.find(check => isFree(check) && isDeepStrictEqual(check.fields, fields))
+  }
   return {
     take(wanted) {
-      const here = (byPlace.get(placeOf(wanted.kind, wanted.table.table.id)) ?? []).filter(({ kind, id }) =>
-        free.has(refOf(kind, id)),
-      )
-      const named = byExportKey.get(wanted.key)
-      const isEqual = (check: StoredCheck) => isDeepStrictEqual(check.fields, wanted.fields)
+      const place = placeOf(wanted.kind, wanted.table.table.id)
+      const known = byExportKey.get(wanted.key)
+      const named = known && isFree(known) && placeOf(known.kind, known.tableId) === place ? known : undefined
       const found =
-        (named && here.includes(named) && isEqual(named) ? named : undefined) ??
-        here.find(isEqual) ??
-        (named && here.includes(named) ? named : undefined) ??
-        (wanted.kind === 'freshness' ? here[0] : undefined)
+        (named && isDeepStrictEqual(named.fields, wanted.fields) ? named : undefined) ??
+        equalOf(place, wanted) ??
+        named ??
+        (wanted.kind === 'freshness' ? byPlace.get(place)?.find(isFree) : undefined)
       if (found) free.delete(refOf(found.kind, found.id))
       return found
     },
   }
+}
+
+/** The same of equal fields, whatever their order. */
+function fieldsKey(fields: CheckFields): string {
+  return JSON.stringify(fields, (_name, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  )
 }
 
 /** The steps that change a check, or make one. */
