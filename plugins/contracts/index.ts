@@ -20,7 +20,7 @@ import { normalizeContentType, routes } from './routes.ts'
 import type { ContractsApi } from './api.ts'
 import { readContract } from './enforcement/upload.ts'
 import { listClauses } from './enforcement/clauses-of-tables.ts'
-import { createValidator } from './validator.ts'
+import { createValidator, ownValidator } from './validator.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Data contracts of the Open Data Contract Standard: validated without a sign-in, and enforced on sources. */
@@ -47,9 +47,8 @@ export const contracts: Plugin<undefined> = {
         page: '/api/public/docs/contracts.md',
       },
     } satisfies Record<string, ApiTag>)
-    const validator = createValidator()
+    const validator = createValidator(server.textPool)
     server.ext('onRequest', normalizeContentType)
-    server.ext('onPostStop', () => validator.stop())
     const { alerts, catalog, scans, freshness } = server.plugins
     alerts.addKind(contractViolation)
     catalog.afterDiscovery((trx, source) => judgeDiscovered(server, trx, source))
@@ -68,7 +67,7 @@ export const contracts: Plugin<undefined> = {
     server.expose({
       listClauses,
       async test(companyId, asked, signal) {
-        const { document } = await readContract(validator, { text: asked.text })
+        const { document } = await readContract(ownValidator, { text: asked.text }, companyId)
         const { source } = await server.db.company(companyId, trx => catalog.findAsset(trx, asked.source))
         const extraColumns = asked.extraColumns
         return testContract(server, { source, document, extraColumns }, signal)

@@ -5,7 +5,7 @@ import { addressOf } from '../../server/http/limits.ts'
 import { envelope } from '../../server/http/replies.ts'
 import type { ContractVerdict } from './findings.ts'
 import { CONTENT_TYPES, contractBody, errorReply, verdictReply } from './schemas.ts'
-import type { ContractInput } from './thread-pool.ts'
+import type { ContractInput } from './read-contract.ts'
 import type { ContractValidator } from './validator.ts'
 
 const route = routesOf('contracts')

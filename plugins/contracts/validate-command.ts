@@ -101,8 +101,8 @@ async function validateContract(text: string, url: string, signal: AbortSignal):
     return (await postPublic<{ data: PrintedVerdict }>(url, sent, signal)).data
   }
   // Imported here: it loads the validator's schemas.
-  const { validateText } = await import('./validator.ts')
-  const { valid, api_version, errors, warnings } = await validateText(text)
+  const { validateOwn } = await import('./validator.ts')
+  const { valid, api_version, errors, warnings } = validateOwn({ text }).verdict
   return { valid, api_version, errors, warnings }
 }
 

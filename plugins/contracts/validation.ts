@@ -122,11 +122,6 @@ function schemaValidator(version: ContractVersion): ValidateFunction {
   return made
 }
 
-/** Warms up for the most common contracts. */
-export function compileNewestSchema(): void {
-  schemaValidator(NEWEST_VERSION)
-}
-
 /** Warnings are unknown fields and malformed formats. */
 function checkSchema(version: ContractVersion, contract: unknown) {
   const failures = schemaFailures(version, contract)

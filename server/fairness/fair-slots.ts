@@ -36,8 +36,12 @@ interface Waiting {
 
 /**
  * @param perOwner slots that one owner has at most at a time
+ * @param maxWaiting tasks of all owners that people wait for
  */
-export function makeFairSlots(slots: number, perOwner = 1): FairSlots {
+export function makeFairSlots(
+  slots: number,
+  { perOwner = 1, maxWaiting = MAX_WAITING_OF_ALL } = {},
+): FairSlots {
   /** In the order in which owners get their turn. */
   const queues = new Map<string, Waiting[]>()
   const running = new Map<string, number>()
@@ -68,12 +72,12 @@ export function makeFairSlots(slots: number, perOwner = 1): FairSlots {
     [...queues.values()].reduce((sum, queue) => sum + queue.filter(({ isCounted }) => isCounted).length, 0)
 
   return {
-    take(owner, { maxWaiting = 1, isBackground = false, signal } = {}) {
+    take(owner, { maxWaiting: maxOfOwner = 1, isBackground = false, signal } = {}) {
       const queue = queues.get(owner) ?? []
       const isIdle = countHeld() < slots && heldBy(owner) < perOwner
-      const isCounted = Number.isFinite(maxWaiting)
+      const isCounted = Number.isFinite(maxOfOwner)
       const ofOwner = queue.filter(waiting => waiting.isCounted).length
-      const isFull = isCounted && !isIdle && (ofOwner >= maxWaiting || countOfAll() >= MAX_WAITING_OF_ALL)
+      const isFull = isCounted && !isIdle && (ofOwner >= maxOfOwner || countOfAll() >= maxWaiting)
       if (isStopped || isFull)
         return Promise.reject(new SlotRefusedError(isStopped ? 'The service is stopping' : 'Too many wait'))
       const { promise, resolve, reject } = Promise.withResolvers<() => void>()

@@ -24,7 +24,7 @@ const RETRY_AFTER_SECONDS = 5
  * are answered with 503 and `Retry-After` when they waited in vain.
  */
 export function installHeavyRequests(server: Server): void {
-  const slots = makeFairSlots(MAX_RUNNING, MAX_RUNNING_OF_COMPANY)
+  const slots = makeFairSlots(MAX_RUNNING, { perOwner: MAX_RUNNING_OF_COMPANY })
   server.ext('onPreStart', () => {
     for (const { settings } of server.table())
       if (settings.app?.isHeavy && typeof settings.handler === 'function')

@@ -125,17 +125,19 @@ export function createTextPool({ threads = MAX_THREADS } = {}): TextPool {
   }
 
   return {
-    run: (task, input, options) =>
-      run(task, input, options).catch((error: unknown) => {
-        if (!(error instanceof SlotRefusedError)) throw error
-        throw busyError('Too many texts wait to be read: try again in a few seconds')
-      }),
+    run: (task, input, options) => run(task, input, options).catch(refuseBusy),
     async stop() {
       slots.stop()
       stopping.abort()
       await pool?.destroy()
     },
   }
+}
+
+/** For `catch` of a wait for a slot. @throws 503 with `Retry-After` for a `SlotRefusedError`, any other error as it is */
+export function refuseBusy(error: unknown): never {
+  if (!(error instanceof SlotRefusedError)) throw error
+  throw busyError('Too many texts wait to be read: try again in a few seconds')
 }
 
 function busyError(message: string): Error {

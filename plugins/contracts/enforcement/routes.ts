@@ -63,7 +63,7 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
     handler: async (request, h) => {
       const { companyId } = caller(request)
       const upload = readUpload(request)
-      const { document, warnings } = await readContract(validator, upload.input)
+      const { document, warnings } = await readContract(validator, upload.input, companyId)
       const input = {
         name: param(request, 'name'),
         text: upload.text,

@@ -1,11 +1,11 @@
 import type { Request } from '@hapi/hapi'
 import Joi from 'joi'
-import { storable, storableJson } from '../../../server/database/storable.ts'
-import { apiError, hasErrorData, invalidField, invalidInput } from '../../../server/http/errors.ts'
+import { storable } from '../../../server/database/storable.ts'
+import { hasErrorData, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import { inputErrorsOf, VALIDATION_OPTIONS } from '../../../server/http/validation-messages.ts'
 import { isNode, type ContractNode } from '../elements.ts'
 import type { ContractFinding, ContractVerdict } from '../findings.ts'
-import type { ContractInput as ParsedInput } from '../thread-pool.ts'
+import type { ContractInput as ParsedInput } from '../read-contract.ts'
 import type { ContractValidator } from '../validator.ts'
 
 /** Where a contract is bound, beside it in the body or in the query. */
@@ -64,20 +64,19 @@ export interface ReadContract {
   warnings: ContractFinding[]
 }
 
-/** JSON of a contract with aliases spelled out, which may be longer than its text. */
-const MAX_DOCUMENT_LENGTH = 2_000_000
 const MAX_LISTED_ERRORS = 100
 
-/** Validates and parses a contract. @throws 400 for one that is not valid, with the line of each error in `findings` */
-export async function readContract(validator: ContractValidator, input: ParsedInput): Promise<ReadContract> {
-  const { verdict, value } = await validator.read(input).catch(asInvalidInput)
+/**
+ * Validates and parses a contract of a company.
+ * @throws 400 for one that is not valid, with the line of each error in `findings`; 413, 503
+ */
+export async function readContract(
+  validator: Pick<ContractValidator, 'read'>,
+  input: ParsedInput,
+  companyId: string,
+): Promise<ReadContract> {
+  const { verdict, json = '{}' } = await validator.read(input, companyId).catch(asInvalidInput)
   assertUsable(verdict)
-  const json = storableJson(value)
-  if (json.length > MAX_DOCUMENT_LENGTH)
-    throw apiError(
-      'PAYLOAD_TOO_LARGE',
-      'The contract is too large once its aliases are spelled out: split it',
-    )
   return { document: JSON.parse(json) as ContractNode, warnings: verdict.warnings }
 }
 

@@ -2,7 +2,7 @@ import { hasErrorData } from '../../../server/http/errors.ts'
 import type { ContractNode } from '../elements.ts'
 import { readContract } from '../enforcement/upload.ts'
 import type { ContractFinding } from '../findings.ts'
-import type { ContractInput } from '../thread-pool.ts'
+import type { ContractInput } from '../read-contract.ts'
 import type { ContractValidator } from '../validator.ts'
 
 /** What is wrong with a contract, as the published client reads it. */
@@ -20,13 +20,14 @@ export interface CheckedDocument {
   errors: DocumentError[]
 }
 
-/** Validates a contract; what is wrong with it is no error of the request. */
+/** Validates a contract of a company; what is wrong with it is no error of the request. */
 export async function checkDocument(
   validator: ContractValidator,
   input: ContractInput,
+  companyId: string,
 ): Promise<CheckedDocument> {
   try {
-    const { document } = await readContract(validator, input)
+    const { document } = await readContract(validator, input, companyId)
     return { document, errors: [] }
   } catch (error) {
     if (!hasErrorData(error) || error.output.statusCode !== 400) throw error

@@ -215,5 +215,5 @@ async function readChecked(
   validator: ContractValidator,
 ): Promise<CheckedDocument & { text: string }> {
   const { input, text } = readUpload(request)
-  return { ...(await checkDocument(validator, input)), text }
+  return { ...(await checkDocument(validator, input, caller(request).companyId)), text }
 }

@@ -1,5 +1,5 @@
 import type { Server, ServerRoute } from '@hapi/hapi'
-import { access, inCompany, routesOf } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { waitHeaders } from '../../../server/http/run-accepted.ts'
@@ -26,7 +26,7 @@ export const testingRoutes = (server: Server, validator: ContractValidator): Ser
     app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
     handler: async (request, h) => {
       const upload = readUpload(request)
-      const { document } = await readContract(validator, upload.input)
+      const { document } = await readContract(validator, upload.input, caller(request).companyId)
       const run = await inCompany(request, async trx => {
         const { source, table } = await server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
         if (table) throw invalidField('asset_id', `is a table, but must be a source: ${source.name}`)

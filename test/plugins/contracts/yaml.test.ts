@@ -1,8 +1,17 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { parseYaml, YamlParseError, type ParseFailure } from '../../../server/yaml.ts'
-import { PoolBusyError, createThreadPool } from '../../../plugins/contracts/thread-pool.ts'
 import { createValidator, MAX_BYTES } from '../../../plugins/contracts/validator.ts'
+import { createTextPool } from '../../../server/text-pool/text-pool.ts'
 import { share } from '../../helpers/share.ts'
+
+const makeValidator = (t: Test) => {
+  const pool = createTextPool()
+  t.teardown(() => pool.stop())
+  return createValidator(pool)
+}
+
+/** 503 with a time to try again. */
+const BUSY = { output: { statusCode: 503, headers: { 'Retry-After': '2' } } } as unknown as Error
 
 const parse = (text: string) => parseYaml(text, { what: 'contract' })
 
@@ -103,16 +112,15 @@ const HOSTILE: Record<string, string> = {
 }
 
 t.test('what is made to harm gets an answer, and the next contract is served', async t => {
-  const validator = createValidator()
-  t.teardown(() => validator.stop())
+  const validator = makeValidator(t)
   for (const [what, text] of share(Object.entries(HOSTILE), 'hostile contracts')) {
-    const given = await validator.validate({ text }).then(
+    const given = await validator.validate({ text }, 'one').then(
       ({ valid }) => (valid ? 'valid' : 200),
       (error: { output?: { statusCode: number } }) => error.output?.statusCode ?? error,
     )
     t.ok([200, 400, 413, 422].includes(given as number), `${what}: ${String(given)}`)
   }
-  const { valid } = await validator.validate({ text: 'apiVersion: v3.1.0' })
+  const { valid } = await validator.validate({ text: 'apiVersion: v3.1.0' }, 'one')
   t.equal(valid, false, 'and then the next is served')
 })
 
@@ -128,14 +136,13 @@ const NESTED: Record<string, (levels: number) => string> = {
 }
 
 t.test('nesting beyond 32 levels is refused by one sentence, however deep it goes', async t => {
-  const validator = createValidator()
-  t.teardown(() => validator.stop())
+  const validator = makeValidator(t)
   const nested = Object.entries(NESTED).flatMap(([what, nest]) =>
     [40, 500, 5_000, 20_000, 40_000].map(levels => ({ what, nest, levels })),
   )
   for (const { what, nest, levels } of share(nested, 'nested contracts')) {
     const text = nest(levels)
-    const error = await validator.validate({ text }).catch((error: unknown) => error)
+    const error = await validator.validate({ text }, 'one').catch((error: unknown) => error)
     t.match(
       error,
       {
@@ -147,53 +154,47 @@ t.test('nesting beyond 32 levels is refused by one sentence, however deep it goe
   }
 })
 
-t.test('of one address only so many wait, and another still finds room', async t => {
-  const threads = createThreadPool({ threads: 1, waiting: 3, waitingPerAddress: 1 })
-  t.teardown(() => threads.stop())
+t.test('of one address two wait, of all addresses eight, and later ones are served', async t => {
+  const validator = makeValidator(t)
   const text = 'apiVersion: v3.1.0'
-  const asked = [threads.validate({ text }, 'one'), threads.validate({ text }, 'one')]
-  await t.rejects(threads.validate({ text }, 'one'), PoolBusyError)
-  asked.push(threads.validate({ text }, 'two'), threads.validate({ text }))
-  await t.rejects(threads.validate({ text }, 'three'), PoolBusyError, 'no more than wait in all')
-  t.equal((await Promise.all(asked)).length, 4)
-  t.match(
-    await threads.validate({ text }, 'one'),
-    { verdict: { valid: false } },
-    'the address is served later',
-  )
+  const ask = (address: string) => validator.validate({ text }, address)
+  const asked = [1, 2, 3].map(() => ask('one'))
+  await t.rejects(ask('one'), BUSY)
+  asked.push(...Array.from({ length: 6 }, (_, index) => ask(`other ${index}`)))
+  await t.rejects(ask('last'), BUSY, 'no more than wait in all')
+  t.equal((await Promise.all(asked)).length, 9)
+  t.match(await ask('one'), { valid: false }, 'the address is served later')
 })
 
-t.test('a contract that takes longer than the deadline is given up, and its thread with it', async t => {
-  const threads = createThreadPool({ threads: 1, deadline: 1 })
-  t.teardown(() => threads.stop())
-  const text = filled(n => `k${n}: 1`)
-  t.match(await threads.validate({ text }), {
-    unreadable: [{ type: 'yaml.too_much', message: /time limit/ }],
-  })
-  t.match(
-    await threads.validate({ text }),
-    { unreadable: [{ type: 'yaml.too_much' }] },
-    'another thread took its place',
-  )
-})
-
-t.test('a contract that takes more memory than there is is given up', async t => {
-  const threads = createThreadPool({ threads: 1, deadline: 30_000, memory: 24 })
-  t.teardown(() => threads.stop())
-  t.match(await threads.validate({ text: filled(() => '- [1]') }), {
-    unreadable: [{ type: 'yaml.too_much', message: /memory limit/ }],
-  })
-})
-
-t.test('so many are judged at once, so many wait, and no more', async t => {
-  const threads = createThreadPool({ threads: 1, waiting: 2 })
+t.test('contracts of clients without a credential leave companies a thread', async t => {
+  const validator = makeValidator(t)
   const text = 'apiVersion: v3.1.0'
-  const asked = [1, 2, 3].map(() => threads.validate({ text }))
-  await t.rejects(threads.validate({ text }), PoolBusyError)
-  t.equal((await Promise.all(asked)).length, 3, 'those before are served')
-  t.match(await threads.validate({ text }), { verdict: { valid: false } }, 'and so are later ones')
-  await threads.stop()
-  await t.rejects(threads.validate({ text }), PoolBusyError, 'after the stop nothing is taken')
+  const order: string[] = []
+  const slow = `apiVersion: v3.1.0\nschema:\n  - name: a\n    quality:\n${'      - metric: rowCount\n'.repeat(2_000)}`
+  const asked = ['one', 'two', 'three'].map(address =>
+    validator.validate({ text: slow }, address).then(
+      () => order.push(address),
+      () => order.push(address),
+    ),
+  )
+  await validator.read({ text }, 'a company')
+  order.push('a company')
+  await Promise.all(asked)
+  t.not(order.at(-1), 'a company', order.join(', '))
+})
+
+t.test('a contract that takes too much time or memory to read is refused as too large', async t => {
+  const pool = createTextPool()
+  t.teardown(() => pool.stop())
+  for (const [limits, message] of [
+    [{ cpuMs: 1 }, /too much time to read/],
+    [{ megabytes: 1 }, /too much memory to read/],
+  ] as const) {
+    const run: typeof pool.run = (task, input, options) => pool.run(task, input, { ...options, ...limits })
+    const { validate } = createValidator({ ...pool, run })
+    const text = HOSTILE['very many rules without an operator']!
+    await t.rejects(validate({ text }, 'one'), { output: { statusCode: 413 }, message } as unknown as Error)
+  }
 })
 
 t.test('an anchor may be given anew inside of what had it before', t => {
