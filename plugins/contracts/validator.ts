@@ -1,5 +1,5 @@
 import { apiError, unprocessable } from '../../server/http/errors.ts'
-import { makeFairSlots } from '../../server/text-pool/fair-slots.ts'
+import { makeFairSlots } from '../../server/fairness/fair-slots.ts'
 import { MODULE_EXTENSION, refuseBusy, textTask, type TextPool } from '../../server/text-pool/text-pool.ts'
 import { refuseTooLarge } from '../../server/text-pool/too-large.ts'
 import type { ContractVerdict } from './findings.ts'

@@ -6,8 +6,8 @@ import t, { type Test } from 'tap'
 import { createValidator, MAX_BYTES } from '../../plugins/contracts/validator.ts'
 import { createTextPool } from '../../server/text-pool/text-pool.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
-import { MAX_DELAY_MS, recordCost } from './attack.ts'
-import { calmestDelay } from './event-loop.ts'
+import { recordCost } from './attack.ts'
+import { calmestDelay, MAX_DELAY_MS } from './event-loop.ts'
 
 const HEAD = 'apiVersion: v3.1.0\nkind: DataContract\nid: orders\nversion: 1.0.0\nstatus: active\nschema:\n'
 

@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap'
 import type { Reply } from '../helpers/server.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
-import { MAX_DELAY_MS, recordCost } from './attack.ts'
-import { longestDelay } from './event-loop.ts'
+import { recordCost } from './attack.ts'
+import { longestDelay, MAX_DELAY_MS } from './event-loop.ts'
 
 const world = await makeWorld(t, ['create table orders (id int primary key, status text)'])
 await discover(world)
@@ -71,7 +71,9 @@ const UNREADABLE: Record<string, { contents: string[]; says: RegExp }> = {
   '1,000 aliases of 1,000 values': {
     contents: [
       `version: 1\nsource: shop\ntables:\n  first:\n    checks:\n      validity:\n        - {key: a, rule_type: ENUM, rule_config: {allowed_values: &p [${list(1_000, n => n).join(',')}]}}\n` +
-        list(1_000, n => `        - {key: k${n}, rule_type: ENUM, rule_config: {allowed_values: *p}}\n`).join(''),
+        list(1_000, n => `        - {key: k${n}, rule_type: ENUM, rule_config: {allowed_values: *p}}\n`).join(
+          '',
+        ),
     ],
     says: /300,000 values/,
   },
@@ -97,7 +99,24 @@ t.test('3,000 checks in one file are planned, and no other request waits', async
 })
 t.test('20,000 values', async t => {
   const allowed = list(1000, n => `v${n}`)
-  const contents = [{ version: 1, source: asset.name, tables: { orders: { checks: { validity: list(18, n => ({ key: `k${n}`, rule_type: 'ENUM', column_name: 'status', rule_config: { allowed_values: allowed } })) } } } }]
+  const contents = [
+    {
+      version: 1,
+      source: asset.name,
+      tables: {
+        orders: {
+          checks: {
+            validity: list(18, n => ({
+              key: `k${n}`,
+              rule_type: 'ENUM',
+              column_name: 'status',
+              rule_config: { allowed_values: allowed },
+            })),
+          },
+        },
+      },
+    },
+  ]
   const r = await send(t, { attack: 'enum', contents })
-  t.comment(r.status, JSON.stringify(r.body).slice(0,300))
+  t.comment(r.status, JSON.stringify(r.body).slice(0, 300))
 })
