@@ -4,12 +4,12 @@ import { MONITOR_KINDS } from './monitors-file.ts'
 export interface Amount {
   checks: number
   values: number
-  /** Of texts and of the names of fields. */
+  /** Characters of texts and of the names of fields. */
   characters: number
 }
 
-/** Of all files of a request: judging a check takes about a millisecond, and a check has about 12 values. */
-const MOST: Amount = { checks: 10_000, values: 300_000, characters: 8_000_000 }
+/** All files of a request together: judging a check takes about a millisecond, and a check has about 12 values. */
+const LIMITS: Amount = { checks: 10_000, values: 300_000, characters: 8_000_000 }
 
 export class TooMuchError extends Error {
   override readonly name = 'TooMuchError'
@@ -51,11 +51,11 @@ function fieldOf(value: unknown, name: string): object {
 
 function add(amount: Amount, what: keyof Amount, count: number): void {
   amount[what] += count
-  if (amount[what] > MOST[what]) throw tooMuch(what)
+  if (amount[what] > LIMITS[what]) throw tooMuch(what)
 }
 
 function tooMuch(what: keyof Amount): TooMuchError {
-  const most = MOST[what].toLocaleString('en')
+  const most = LIMITS[what].toLocaleString('en')
   return new TooMuchError(
     `The files have more than ${most} ${what}, with what their aliases stand for: shorten them, or send those of fewer tables`,
   )

@@ -30,7 +30,7 @@ export interface FileHead {
   name: string
   /** The source that it names. */
   source: string
-  /** Of its source and its tables. */
+  /** Places of its source and its tables. */
   places: Places
 }
 
@@ -43,7 +43,7 @@ export interface FileEntry {
   /** Its place in the list of its table and kind. */
   index: number
   entry: MonitorEntry
-  /** Of the check and its fields, by the paths below it. */
+  /** Places of the check and its fields, by the paths below it. */
   places: Places
 }
 

@@ -11,7 +11,7 @@ const makeValidator = (t: Test) => {
 }
 
 /** 503 with a time to try again. */
-const BUSY = { output: { statusCode: 503, headers: { 'Retry-After': '2' } } } as unknown as Error
+const REFUSED_FOR_NOW = { output: { statusCode: 503, headers: { 'Retry-After': '2' } } } as unknown as Error
 
 const parse = (text: string) => parseYaml(text, { what: 'contract' })
 
@@ -159,9 +159,9 @@ t.test('of one address two wait, of all addresses eight, and later ones are serv
   const text = 'apiVersion: v3.1.0'
   const ask = (address: string) => validator.validate({ text }, address)
   const asked = [1, 2, 3].map(() => ask('one'))
-  await t.rejects(ask('one'), BUSY)
+  await t.rejects(ask('one'), REFUSED_FOR_NOW)
   asked.push(...Array.from({ length: 6 }, (_, index) => ask(`other ${index}`)))
-  await t.rejects(ask('last'), BUSY, 'no more than wait in all')
+  await t.rejects(ask('last'), REFUSED_FOR_NOW, 'no more than wait in all')
   t.equal((await Promise.all(asked)).length, 9)
   t.match(await ask('one'), { valid: false }, 'the address is served later')
 })
