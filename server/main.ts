@@ -31,10 +31,13 @@ function onSignal(signal: NodeJS.Signals): void {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
 
 const { runCommand } = await import('./cli/cli.ts')
+const { StandardStreams } = await import('./cli/standard-streams.ts')
+const streams = new StandardStreams(process.stdout, process.stderr)
 const exitCode = await runCommand(process.argv.slice(2), {
-  out: line => process.stdout.write(`${line}\n`),
-  err: line => process.stderr.write(`${line}\n`),
+  out: line => streams.out(line),
+  err: line => streams.err(line),
   signal: stopping.signal,
 })
+const finalCode = await streams.flush(exitCode, stopping.signal)
 // An open handle, such as an idle connection, must not keep the process alive.
-process.exit(exitCode)
+process.exit(finalCode)
