@@ -50,21 +50,27 @@ export class YamlParseError extends Error {
 
 /** The same as for all request bodies. */
 export const MAX_DEPTH = 32
+/** A file of the caller's own machine may be nested as deeply as the stack of calls bears. */
+const MAX_LOCAL_DEPTH = 1_000
 interface ParseOptions {
   /** What the text holds, as in "send one contract at a time". */
   what: string
   /** Includes aliases within the values of aliases. Defaults to 100. */
   maxAliases?: number
-  /** Whether `yes`, `no`, `on` and `off` are booleans, as in YAML 1.1. Defaults to false. */
-  hasWordBooleans?: boolean
+  /** Whether the caller's own machine holds the text: the limits are made for texts of others. Defaults to false. */
+  isLocal?: boolean
+  /** How the program reads YAML that the text is written for. Defaults to YAML 1.2 with its core schema. */
+  dialect?: YamlDialect
 }
 
-/** The words of YAML 1.1, but not `y` and `n`, which PyYAML and others take for texts too. */
-const WORD_BOOLEANS: ScalarTag = {
-  tag: 'tag:yaml.org,2002:bool',
-  default: true,
-  test: /^(?:yes|Yes|YES|on|On|ON|no|No|NO|off|Off|OFF)$/,
-  resolve: text => /^(?:yes|on)$/i.test(text),
+/** What a program reads otherwise than YAML 1.2 with its core schema says. */
+export interface YamlDialect {
+  /** Its plain scalars that are no texts, instead of those of the core schema. */
+  scalars?: readonly ScalarTag[]
+  /** Whether `<<` brings the fields of another object. */
+  hasMergeKeys: boolean
+  /** Whether the last one of equal keys counts; otherwise they are refused. */
+  takesLastKey: boolean
 }
 
 export const TOO_DEEP = {
@@ -73,22 +79,25 @@ export const TOO_DEEP = {
 } as const
 const MAX_FAILURES = 100
 
+const YAML_1_2: YamlDialect = { hasMergeKeys: false, takesLastKey: false }
+
 /**
  * Parses YAML 1.2 with its core schema: dates are texts, `<<` is an ordinary key. JSON is YAML.
  * @throws YamlParseError unless the text is a single YAML document
  */
 export function parseYaml(
   text: string,
-  { what, maxAliases = 100, hasWordBooleans = false }: ParseOptions,
+  { what, isLocal = false, maxAliases = isLocal ? Infinity : 100, dialect = YAML_1_2 }: ParseOptions,
 ): ParsedYaml {
-  refuseDeepText(text)
+  if (!isLocal) refuseDeepText(text)
+  const { scalars, hasMergeKeys } = dialect
   const lines = new LineCounter()
   const document = parseDocument(text, {
     version: '1.2',
     // Set, since a directive in the text may choose another version with another schema.
-    schema: 'core',
-    merge: false,
-    ...(hasWordBooleans && { customTags: tags => [WORD_BOOLEANS, ...tags] }),
+    schema: scalars ? 'failsafe' : 'core',
+    merge: hasMergeKeys,
+    ...(scalars && { customTags: tags => [...tags, ...scalars] }),
     resolveKnownTags: false,
     // The library's check takes quadratic time; `inspectNodes` does it in linear time.
     uniqueKeys: false,
@@ -122,11 +131,12 @@ export function parseYaml(
   if (overflow) throw new YamlParseError([withLine({ ...describe(overflow), ...TOO_DEEP })])
   if (document.errors.length > 0)
     throw new YamlParseError(document.errors.slice(0, MAX_FAILURES).map(error => withLine(describe(error))))
-  const { merges, targets } = inspectNodes(document, lines, maxAliases)
+  const limits = { maxAliases, maxDepth: isLocal ? MAX_LOCAL_DEPTH : MAX_DEPTH }
+  const { doubts, targets } = inspectNodes(document, lines, { ...limits, dialect })
   return {
     value: toValue(document, maxAliases),
     positionOf: makeFinder(document, lines, targets),
-    doubts: [...document.warnings.map(describe), ...merges],
+    doubts: [...document.warnings.map(describe), ...doubts],
   }
 }
 
@@ -160,9 +170,12 @@ function withLine({ message, line, ...failure }: ParseFailure): ParseFailure {
   return { ...failure, message: line === null ? message : `line ${line}: ${message}`, line }
 }
 
+/** For the library. */
+const NO_LIMIT = -1
+
 function toValue(document: Document, maxAliases: number): unknown {
   try {
-    return document.toJS({ maxAliasCount: maxAliases })
+    return document.toJS({ maxAliasCount: Number.isFinite(maxAliases) ? maxAliases : NO_LIMIT })
   } catch (error) {
     throw new YamlParseError([
       {
@@ -177,7 +190,7 @@ function toValue(document: Document, maxAliases: number): unknown {
 function describeAliasError({ message }: Error, maxAliases: number): string {
   return /excessive alias/i.test(message)
     ? `aliases stand for more than ${maxAliases} parts: write them out`
-    : 'an alias cannot be followed: write out what it stands for'
+    : 'an alias cannot be followed, or << stands before what has no fields: write out what it stands for'
 }
 
 /**
@@ -187,17 +200,20 @@ function describeAliasError({ message }: Error, maxAliases: number): string {
 function inspectNodes(
   document: Document,
   lines: LineCounter,
-  maxAliases: number,
-): { merges: ParseFailure[]; targets: ReadonlyMap<unknown, unknown> } {
+  { maxAliases, maxDepth, dialect }: { maxAliases: number; maxDepth: number; dialect: YamlDialect },
+): { doubts: ParseFailure[]; targets: ReadonlyMap<unknown, unknown> } {
   const targets = new Map<unknown, unknown>()
   const failures: ParseFailure[] = []
-  const merges: ParseFailure[] = []
+  const doubts: ParseFailure[] = []
   // An anchor may be defined again: the last definition counts.
   const anchors = new Map<string, unknown>()
   let aliases = 0
   const at = (node: unknown) => toPosition(lines, startOffset(node) ?? 0)
   const fail = (type: string, node: unknown, message: string) => {
     if (failures.length < MAX_FAILURES) failures.push(withLine({ type, message, ...at(node) }))
+  }
+  const doubt = (type: string, node: unknown, message: string) => {
+    if (doubts.length < MAX_FAILURES) doubts.push({ type, message, ...at(node) })
   }
   const visit = (node: unknown, depth: number, around: ReadonlySet<unknown>): void => {
     if (isAlias(node)) {
@@ -213,7 +229,8 @@ function inspectNodes(
     const { anchor } = (node ?? {}) as { anchor?: string }
     if (anchor !== undefined) anchors.set(anchor, node)
     if (!isMap(node) && !isSeq(node)) return
-    if (depth > MAX_DEPTH) return fail(TOO_DEEP.type, node, TOO_DEEP.message)
+    if (depth > maxDepth)
+      return fail(TOO_DEEP.type, node, `nested deeper than ${maxDepth} levels: flatten it`)
     const inside = anchor === undefined ? around : new Set([...around, node])
     const seen = new Map<string, unknown>()
     for (const item of node.items) {
@@ -222,27 +239,33 @@ function inspectNodes(
         continue
       }
       const key = plainKey(item.key)
+      const isMerge = key === MERGE_KEY
       if (key === null)
         fail('yaml.key', item.key, 'keys are plain texts; a value that begins with a bracket needs quotes')
-      else if (seen.has(key))
-        fail('yaml.duplicate_key', item.key, `the key ${JSON.stringify(key)} stands here a second time`)
-      else seen.set(key, item)
-      if (key === '<<' && merges.length < MAX_FAILURES)
-        merges.push({ type: 'yaml.merge', message: MERGE_WARNING, ...at(item.key) })
+      else if (seen.has(key) && !(isMerge && dialect.hasMergeKeys)) {
+        const message = `the key ${JSON.stringify(key)} stands here a second time`
+        if (!dialect.takesLastKey) fail('yaml.duplicate_key', item.key, message)
+        else
+          doubt('yaml.duplicate_key', item.key, `${message}, and what stands above at the first is not read`)
+      } else seen.set(key, item)
+      if (isMerge && !dialect.hasMergeKeys) doubt('yaml.merge', item.key, MERGE_WARNING)
       if (key === null) visit(item.key, depth + 1, inside)
       visit(item.value, depth + 1, inside)
     }
   }
   visit(document.contents, 1, new Set())
   if (failures.length > 0) throw new YamlParseError(failures)
-  return { merges, targets }
+  return { doubts, targets }
 }
 
+const MERGE_KEY = '<<'
 const MERGE_WARNING = '<< is a field as any other in YAML 1.2: write out the fields that it was to bring here'
 
 /** A key as JSON has it; null for lists, objects and aliases. */
 function plainKey(node: unknown): string | null {
   if (!isScalar(node)) return null
+  // The library makes a symbol of a key that merges.
+  if (typeof node.value === 'symbol') return MERGE_KEY
   return node.value === null ? '' : String(node.value)
 }
 

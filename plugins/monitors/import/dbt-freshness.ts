@@ -1,4 +1,5 @@
 /** dbt's source freshness as a schedule. */
+import { refuseTemplates } from './dbt-config.ts'
 import { Inconvertible, type DraftCheck } from './import-draft.ts'
 import { isRecord, type Fields } from './values.ts'
 
@@ -13,18 +14,24 @@ interface Age {
   minutes: number
 }
 
-/** @returns the schedule of a table, made when it is asked for, and what of the construct it does not have */
+/**
+ * The schedule of a table, made when it is asked for, and what of the construct it does not have.
+ * @param freshness an object, or a Jinja expression of one
+ */
 export function freshnessOf(
   table: string,
-  freshness: Fields,
+  freshness: unknown,
   loadedAt: unknown,
 ): { checks: () => DraftCheck[]; left: string[] } {
-  const isBoth = isRecord(freshness.error_after) && isRecord(freshness.warn_after)
+  const { error_after: error, warn_after: warn, filter } = isRecord(freshness) ? freshness : {}
+  const isBoth = isRecord(error) && isRecord(warn)
   const left = isBoth ? ['a table has one threshold: warn_after is left out, error_after is kept'] : []
   return {
     left,
     checks() {
-      const age = ageOf(isRecord(freshness.error_after) ? freshness.error_after : freshness.warn_after)
+      refuseTemplates([freshness, loadedAt])
+      const isWarning = error === undefined || error === null
+      const age = ageOf(isWarning ? warn : error)
       return [
         {
           kind: 'freshness',
@@ -33,9 +40,10 @@ export function freshnessOf(
           body: {
             monitoring_mode: 'explicit',
             sla_threshold: age.text,
-            ...signalOf(loadedAt, freshness.filter),
+            ...signalOf(loadedAt, filter),
             check_interval: checkIntervalFor(age.minutes),
           },
+          ...(isWarning && { note: 'dbt only warns after warn_after; a schedule alerts as critical' }),
         },
       ]
     },
@@ -52,14 +60,11 @@ function ageOf(after: unknown): Age {
 }
 
 function signalOf(loadedAt: unknown, filter: unknown): Fields {
-  if (typeof filter === 'string' && /\{[{%]/.test(filter))
-    throw new Inconvertible('its filter is a Jinja expression: render it first')
   if (loadedAt === undefined || loadedAt === null) {
     if (typeof filter === 'string') throw new Inconvertible('its filter needs a loaded_at_field')
     return { freshness_signal: 'last_modified' }
   }
   const text = String(loadedAt)
-  if (/\{[{%]/.test(text)) throw new Inconvertible('loaded_at_field is a Jinja expression: render it first')
   if (typeof filter === 'string') return { freshness_expression: `case when ${filter} then ${text} end` }
   return /^\w+$/.test(text) ? { freshness_column: text } : { freshness_expression: text }
 }

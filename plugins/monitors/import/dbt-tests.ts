@@ -1,16 +1,22 @@
 /** The tests of dbt-core and dbt_utils, one by one. */
+import { refuseTemplates, whyDisabled } from './dbt-config.ts'
+import { REFERENCE, type DbtProject } from './dbt-project.ts'
+import { levelsOf, readTest, SETTING_FIELDS } from './dbt-test-definition.ts'
 import { Inconvertible, type DraftCheck } from './import-draft.ts'
+import { PythonNumber, toPlain, writePython } from './python-scalars.ts'
 import {
   customSql,
   isScalar,
+  readColumn,
   selectWhenFailed,
   writeList,
   writeName,
   writeTable,
   type Scalar,
   type SqlEngine,
+  type WrittenColumn,
 } from './sql-text.ts'
-import { isRecord, type Fields } from './values.ts'
+import type { Fields } from './values.ts'
 
 /** What a test is attached to. */
 export interface DbtNode {
@@ -20,9 +26,9 @@ export interface DbtNode {
   /** Whether dbt quotes the name of the column. */
   isQuoted?: boolean
   engine: SqlEngine
-  schema?: string | undefined
-  /** Paths of source tables, by `source.table`. */
-  sources: ReadonlyMap<string, string>
+  resolve: DbtProject['resolve']
+  /** What is to be known of the table. */
+  note?: string
 }
 
 /** A test as a check. */
@@ -31,30 +37,35 @@ interface Converted {
   plain: { kind: 'validity' | 'referential'; body: Fields; note?: string }
   /** The rows that dbt counts as failures, as a SELECT from a table or a filtered subquery. */
   failing(from: string): string
+  /** What is to be known, whatever check it becomes. */
+  note?: string
 }
 
 /** @throws Inconvertible */
-export function convertDbtTest(test: unknown, node: DbtNode): DraftCheck[] {
-  const { name, args, config, label } = readTest(test)
-  for (const value of leaves({ args, where: config.where }))
-    if (typeof value === 'string' && /\{[{%]/.test(value) && !REFERENCE.test(value))
-      throw new Inconvertible(`${JSON.stringify(value)} is a Jinja expression: render it first`)
+export function convertDbtTest(test: unknown, place: DbtNode): DraftCheck[] {
+  const { name, args, config, label, column } = readTest(test)
+  const node = { ...place, ...(column !== undefined && { column: place.column ?? column }) }
+  const settings = SETTING_FIELDS.map(field => config[field])
+  refuseTemplates([name, node.column, args, settings], value => REFERENCE.test(value))
   const own = name.replace(/^dbt\./, '')
   const make = Object.hasOwn(TESTS, own) ? TESTS[own] : undefined
   if (!make)
     throw new Inconvertible(
       `${name} is a test of the project or of another package: only its SQL says what it does`,
     )
-  if (config.enabled === false) throw new Inconvertible('it is disabled')
+  const disabled = whyDisabled('the test', config)
+  if (disabled !== null) throw new Inconvertible(disabled)
   const converted = make(args, node)
   const common = label === undefined ? {} : { name: label.slice(0, 200) }
   return levelsOf(config).map(({ severity, failed }, index) => {
-    const { body, ...check } = checkOf(converted, config.where, failed, node)
+    const { body, note, ...check } = checkOf(converted, config.where, failed, node)
+    const notes = [node.note, note, converted.note].filter(each => each !== undefined)
     return {
       ...check,
       table: node.table,
       key: [node.column, name, label, index > 0 ? severity : undefined],
       body: { ...body, ...common, severity },
+      ...(index === 0 && notes.length > 0 && { note: notes.join('; ') }),
     }
   })
 }
@@ -73,97 +84,10 @@ function checkOf(
   return { kind: 'validity', body: customSql(text) }
 }
 
-const CONFIG_FIELDS = [
-  'severity',
-  'warn_if',
-  'error_if',
-  'where',
-  'limit',
-  'fail_calc',
-  'enabled',
-  'store_failures',
-  'store_failures_as',
-  'tags',
-  'meta',
-  'group',
-  'database',
-  'schema',
-  'alias',
-]
-const NAMING_FIELDS = ['name', 'test_name', 'description', 'config', 'arguments', 'column_name']
-
-/** The three forms of a test: its name, its name with arguments, and with the name as an argument. */
-function readTest(test: unknown): { name: string; args: Fields; config: Fields; label: string | undefined } {
-  if (typeof test === 'string') return { name: test, args: {}, config: {}, label: undefined }
-  if (!isRecord(test)) throw new Inconvertible('a test is a name, or a name with its arguments')
-  const isNamed = typeof test.test_name === 'string'
-  const name = isNamed ? String(test.test_name) : Object.keys(test).find(key => !NAMING_FIELDS.includes(key))
-  if (name === undefined) throw new Inconvertible('it has no name')
-  const inner = isNamed ? test : test[name]
-  const given: Fields = {
-    ...(isRecord(inner) ? inner : {}),
-    ...(isNamed ? {} : Object.fromEntries(Object.entries(test).filter(([key]) => key !== name))),
-  }
-  const config = {
-    ...Object.fromEntries(Object.entries(given).filter(([key]) => CONFIG_FIELDS.includes(key))),
-    ...(isRecord(given.config) ? given.config : {}),
-  }
-  const args = {
-    ...Object.fromEntries(
-      Object.entries(given).filter(([key]) => ![...CONFIG_FIELDS, ...NAMING_FIELDS].includes(key)),
-    ),
-    ...(isRecord(given.arguments) ? given.arguments : {}),
-  }
-  return { name, args, config, label: typeof given.name === 'string' ? given.name : undefined }
-}
-
-function leaves(value: unknown): unknown[] {
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value]
-}
-
-/** When a test fails, and how much that matters. @returns a comparison of the number of failures, null for any */
-function levelsOf(config: Fields): { severity: 'critical' | 'warning'; failed: string | null }[] {
-  if (config.fail_calc !== undefined && config.fail_calc !== 'count(*)')
-    throw new Inconvertible('fail_calc computes the failures in its own way')
-  const [error, warn] = [thresholdOf(config.error_if), thresholdOf(config.warn_if)]
-  if (config.limit !== undefined && (error !== null || warn !== null))
-    throw new Inconvertible('limit stops counting before the threshold')
-  if (String(config.severity ?? 'error').toLowerCase() === 'warn')
-    return [{ severity: 'warning', failed: warn }]
-  const levels: ReturnType<typeof levelsOf> = [{ severity: 'critical', failed: error }]
-  return error === warn ? levels : [...levels, { severity: 'warning', failed: warn }]
-}
-
-function thresholdOf(text: unknown): string | null {
-  if (text === undefined) return null
-  const match = /^\s*(=|!=|<>|<=|>=|<|>)\s*(\d+)\s*$/.exec(String(text))
-  if (!match) throw new Inconvertible(`the threshold ${JSON.stringify(text)} is no comparison with a number`)
-  const [, operator, number] = match
-  return (operator === '!=' || operator === '<>') && number === '0' ? null : `${operator} ${number}`
-}
-
-const REFERENCE =
-  /^\s*\{?\{?\s*(ref|source)\(\s*['"]([^'"]+)['"]\s*(?:,\s*['"]([^'"]+)['"]\s*)?\)\s*\}?\}?\s*$/
-
-/** The table that `ref('orders')` or `source('shop', 'orders')` stands for. */
-function resolveReference(text: unknown, { schema, sources }: DbtNode): string {
-  const match = REFERENCE.exec(String(text))
-  if (!match) throw new Inconvertible(`${JSON.stringify(text)} is neither ref('…') nor source('…', '…')`)
-  const [, kind, first = '', second] = match
-  if (kind === 'ref') return schema === undefined ? (second ?? first) : `${schema}.${second ?? first}`
-  const path = sources.get(`${first}.${second}`)
-  if (path === undefined)
-    throw new Inconvertible(
-      `source('${first}', '${second}') is in none of the files: import the file that declares it too`,
-    )
-  return path
-}
-
-function columnOf({ column, isQuoted, engine }: DbtNode, args: Fields = {}): { name: string; text: string } {
-  const name = column ?? (typeof args.column_name === 'string' ? args.column_name : undefined)
-  if (name === undefined) throw new Inconvertible('it names no column')
-  // dbt writes a name as it is, unless the column says quote: true.
-  return { name, text: isQuoted || !/^[A-Za-z_]\w*$/.test(name) ? writeName(name, engine) : name }
+/** dbt writes a name as it is, unless the column says `quote: true`. */
+function columnOf({ column, isQuoted, engine }: DbtNode): WrittenColumn {
+  if (column === undefined) throw new Inconvertible('it names no column')
+  return isQuoted ? { name: column, text: writeName(column, engine) } : readColumn(column, engine)
 }
 
 function scalarsOf(args: Fields, field: string): Scalar[] {
@@ -171,6 +95,20 @@ function scalarsOf(args: Fields, field: string): Scalar[] {
   if (!Array.isArray(values) || values.length === 0 || !values.every(isScalar))
     throw new Inconvertible(`${field} must be a list of texts, numbers or booleans`)
   return values as Scalar[]
+}
+
+/** The values that a column is compared with: in quotes as texts, which is the default, or as they are. */
+function listOf(args: Fields, engine: SqlEngine): string {
+  const values = scalarsOf(args, 'values').map(writePython)
+  if (args.quote !== false) return writeList(values, engine)
+  if (!values.every(value => /^(-?\d+(\.\d+)?|true|false)$/i.test(value)))
+    throw new Inconvertible('the values are SQL expressions')
+  return values.join(', ')
+}
+
+/** A number of a file; undefined for what is none. */
+function numberOf(value: unknown): number | undefined {
+  return value instanceof PythonNumber ? value.value : typeof value === 'number' ? value : undefined
 }
 
 /** @throws Inconvertible for arguments whose meaning is not known here */
@@ -214,13 +152,13 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
   accepted_values(args, node) {
     allow(args, 'values', 'quote')
     const { name, text } = columnOf(node)
-    const values = scalarsOf(args, 'values')
-    const list =
-      args.quote === false ? values.map(String).join(', ') : writeList(values.map(String), node.engine)
-    if (args.quote === false && values.some(value => !/^(-?\d+(\.\d+)?|true|false)$/i.test(String(value))))
-      throw new Inconvertible('the values are SQL expressions')
+    const list = listOf(args, node.engine)
+    // As dbt compares them: 1.0 is not 1 for a text.
+    const allowed = scalarsOf(args, 'values').map(value =>
+      typeof value === 'number' ? value : writePython(value),
+    )
     return {
-      plain: rule(name, 'ENUM', { allowed_values: values }, NULL_IS_VALID),
+      plain: rule(name, 'ENUM', { allowed_values: allowed }, NULL_IS_VALID),
       // dbt counts values, not rows.
       failing: from => `select ${text} from ${from} where ${text} not in (${list}) group by ${text}`,
     }
@@ -228,17 +166,18 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
   relationships(args, node) {
     allow(args, 'to', 'field')
     const { name, text } = columnOf(node)
-    const parent = resolveReference(args.to, node)
+    const { path: parent, note } = node.resolve(args.to)
     if (typeof args.field !== 'string') throw new Inconvertible('field must be the column of the other table')
-    const field = args.field
+    const { name: parentColumn, text: field } = readColumn(args.field, node.engine)
     const orphans = (from: string) =>
       `select 1 as failed from ${from} where ${text} is not null and ${text} not in (select ${field} from ${writeTable(parent, node.engine)} where ${field} is not null)`
     return {
       plain: {
         kind: 'referential',
-        body: { child_column_name: name, parent_table_path: parent, parent_column_name: field },
+        body: { child_column_name: name, parent_table_path: parent, parent_column_name: parentColumn },
       },
       failing: orphans,
+      ...(note !== undefined && { note }),
     }
   },
   'dbt_utils.expression_is_true'(args, node) {
@@ -251,19 +190,29 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
   'dbt_utils.accepted_range'(args, node) {
     allow(args, 'min_value', 'max_value', 'inclusive')
     const { name, text } = columnOf(node)
-    const { min_value: min, max_value: max } = args
+    const bounds = [
+      ['min', args.min_value, '>'],
+      ['max', args.max_value, '<'],
+    ] as const
+    const given = bounds.flatMap(([bound, value, operator]) => {
+      if (value === undefined || value === null) return []
+      if (!isScalar(value)) throw new Inconvertible(`${bound}_value must be a number or SQL`)
+      return [{ bound, value, operator }]
+    })
+    if (given.length === 0) throw new Inconvertible('it has neither min_value nor max_value')
     const isInclusive = args.inclusive !== false
-    const conditions = [
-      ...(min === undefined ? [] : [`${text} ${isInclusive ? '>=' : '>'} ${String(min)}`]),
-      ...(max === undefined ? [] : [`${text} ${isInclusive ? '<=' : '<'} ${String(max)}`]),
-    ]
-    if (conditions.length === 0) throw new Inconvertible('it has neither min_value nor max_value')
-    const tested = expressionTest(conditions.join(' and '))
-    const isPlain = isInclusive && [min, max].every(bound => bound === undefined || typeof bound === 'number')
-    if (!isPlain) return tested
-    const bounds = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) }
-    const note = max === undefined ? { note: 'NaN is invalid here; dbt takes it as above every number' } : {}
-    return { ...tested, plain: { ...rule(name, 'RANGE', bounds, NULL_IS_VALID), ...note } }
+    const tested = expressionTest(
+      given
+        .map(({ value, operator }) => `${text} ${operator}${isInclusive ? '=' : ''} ${writePython(value)}`)
+        .join(' and '),
+    )
+    if (!isInclusive || !given.every(({ value }) => numberOf(value) !== undefined)) return tested
+    if (!given.every(({ value }) => Number.isFinite(numberOf(value))))
+      throw new Inconvertible('a bound is no number that SQL can write')
+    const config = Object.fromEntries(given.map(({ bound, value }) => [bound, toPlain(value)]))
+    const plain = rule(name, 'RANGE', config, NULL_IS_VALID)
+    if (given.some(({ bound }) => bound === 'max')) return { ...tested, plain }
+    return { ...tested, plain: { ...plain, note: 'NaN is invalid here; dbt takes it as above every number' } }
   },
   'dbt_utils.not_empty_string'(args, node) {
     allow(args, 'trim_whitespace')
@@ -273,9 +222,7 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
   'dbt_utils.not_accepted_values'(args, node) {
     allow(args, 'values', 'quote')
     const { text } = columnOf(node)
-    const values = scalarsOf(args, 'values')
-    const list =
-      args.quote === false ? values.map(String).join(', ') : writeList(values.map(String), node.engine)
+    const list = listOf(args, node.engine)
     return {
       plain: expressionTest(`${text} not in (${list})`).plain,
       failing: from => `select ${text} from ${from} where ${text} in (${list}) group by ${text}`,
@@ -297,17 +244,21 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
     allow(args, 'at_least', 'at_most')
     const { name, text } = columnOf(node)
     const { at_least: least, at_most: most } = args
-    if (typeof least !== 'number') throw new Inconvertible('at_least must be a number from 0 to 1')
-    const failed = `value < ${least}${most === undefined || most === 1 ? '' : ` or value > ${String(most)}`}`
+    const share = numberOf(least)
+    const isAll = most === undefined || most === null || numberOf(most) === 1
+    if (share === undefined || share < 0 || share > 1)
+      throw new Inconvertible('at_least must be a number from 0 to 1')
+    if (!isAll && numberOf(most) === undefined)
+      throw new Inconvertible('at_most must be a number from 0 to 1')
+    const failed = `value < ${share}${isAll ? '' : ` or value > ${numberOf(most)}`}`
     const failing = (from: string) =>
       selectWhenFailed(
         { value: `1.0 * sum(case when ${text} is null then 0 else 1 end) / nullif(count(*), 0)`, from },
         failed,
       )
-    const plain =
-      most === undefined || most === 1
-        ? rule(name, 'NOT_NULL', undefined, { alert_threshold_percent: percentOf(least) })
-        : { kind: 'validity' as const, body: customSql(failing(writeTable(node.table, node.engine))) }
+    const plain = isAll
+      ? rule(name, 'NOT_NULL', undefined, { alert_threshold_percent: percentOf(share) })
+      : { kind: 'validity' as const, body: customSql(failing(writeTable(node.table, node.engine))) }
     return { plain, failing }
   },
 }

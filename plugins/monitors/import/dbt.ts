@@ -2,194 +2,174 @@
  * dbt's tests and source freshness as monitors. The semantics are those of dbt-core's own tests and of dbt_utils:
  * https://docs.getdbt.com/reference/resource-properties/data-tests
  */
-import { parseYaml, type TextPosition } from '../../../server/yaml.ts'
-import { convertDbtTest, type DbtNode } from './dbt-tests.ts'
+import { configOf } from './dbt-config.ts'
 import { freshnessOf } from './dbt-freshness.ts'
-import { fieldsOfFile, type Construct, type ImportDraft } from './import-draft.ts'
-import type { SqlEngine } from './sql-text.ts'
-import { isRecord, itemsOf, type Fields } from './values.ts'
+import {
+  readProject,
+  textOf,
+  type DbtFile,
+  type DbtOptions,
+  type DbtProject,
+  type DbtTable,
+} from './dbt-project.ts'
+import { convertDbtTest } from './dbt-tests.ts'
+import { fieldsOfFile, readFiles, type Construct, type ImportDraft, type ImportFile } from './import-draft.ts'
+import { parseDbtYaml } from './tool-yaml.ts'
+import { isRecord, type Fields } from './values.ts'
 
-export interface DbtOptions {
-  engine: SqlEngine
-  /** The schema of the models, which their files do not say. */
-  schema?: string | undefined
-}
+/** Parts of a file that hold tables, and those that hold nothing to test. */
+const TESTED_PARTS = ['models', 'seeds', 'snapshots', 'sources']
+const OTHER_PARTS = [
+  'version',
+  'macros',
+  'exposures',
+  'groups',
+  'metrics',
+  'semantic_models',
+  'analyses',
+  'saved_queries',
+]
 
-/** A properties file of a dbt project: `schema.yml`. */
-export interface ImportFile {
-  name: string
-  text: string
-}
-
-type PositionOf = (path: readonly string[]) => TextPosition | null
-
-/** Parts of a file whose nodes are tables, and the fields that are no checks. */
-const MODEL_PARTS = ['models', 'seeds', 'snapshots'] as const
-
-/**
- * Reads all files first, since tests refer to sources of other files.
- * @throws YamlParseError
- */
+/** Reads all files before the tests, since what one file says of a model or a source decides about tests of others. */
 export function importDbt(files: readonly ImportFile[], draft: ImportDraft, options: DbtOptions): void {
-  const read = files.map(({ name, text }) => ({
-    name,
-    // dbt reads its files with PyYAML.
-    ...parseYaml(text, { what: 'dbt properties file', hasWordBooleans: true }),
+  const read = readFiles(files, parseDbtYaml, draft).map(({ name, parsed }): DbtFile => ({
+    ...{ name, fields: fieldsOfFile(name, parsed, draft) },
+    positionOf: parsed.positionOf,
   }))
-  const sources = new Map<string, string>()
-  for (const { value } of read)
-    for (const { node, source } of sourceTables(value))
-      sources.set(`${String(source.name)}.${String(node.name)}`, sourcePath(source, node))
-  for (const { name: file, positionOf, ...text } of read) {
-    const value = fieldsOfFile(file, text, draft)
-    for (const part of MODEL_PARTS)
-      for (const [index, node] of itemsOf(value[part]).entries()) {
-        const alias = textOr(
-          node.alias,
-          textOr(isRecord(node.config) ? node.config.alias : undefined, String(node.name)),
-        )
-        const table = options.schema === undefined ? alias : `${options.schema}.${alias}`
-        if (isDisabled(node)) {
-          leaveDisabled({ node, table, at: [part, String(index)], file, positionOf }, draft)
-          continue
-        }
-        importNode({ node, table, at: [part, String(index)], file, positionOf }, draft, {
-          ...options,
-          sources,
-        })
-      }
-    for (const { node, source, at } of sourceTables(value)) {
-      const place = { node, table: sourcePath(source, node), at, file, positionOf }
-      if (isDisabled(node, source)) {
-        leaveDisabled(place, draft)
-        continue
-      }
-      importNode(place, draft, { ...options, sources })
-      importFreshness(place, source, draft)
-    }
-    for (const part of Object.keys(value)) {
-      if (
-        [
-          'version',
-          'sources',
-          'macros',
-          'exposures',
-          'groups',
-          'metrics',
-          'semantic_models',
-          'analyses',
-          'saved_queries',
-          ...MODEL_PARTS,
-        ].includes(part)
-      )
-        continue
-      const construct = { file, line: positionOf([part])?.line ?? null, name: part }
-      draft.leave(
-        construct,
-        part === 'unit_tests'
-          ? 'unit tests check code with made-up data, not tables'
-          : 'is no part of dbt that has tests of tables',
-      )
-    }
+  const project = readProject(read, options)
+  const places = new Set<string>()
+  for (const table of project.tables) {
+    importTests(table, project, { draft, options, places })
+    if (table.source) importFreshness(table, table.source, draft)
+  }
+  for (const file of read) {
+    leaveParts(file, draft)
+    for (const part of [...TESTED_PARTS, ...OTHER_PARTS])
+      leaveUnread(file, file.fields[part], [part], { draft, places })
   }
 }
 
-/** Whether a table is left out of the project. What is said of a table goes before what is said of its source. */
-function isDisabled(...owners: Fields[]): boolean {
-  const said = owners.map(owner => configOf(owner).enabled ?? owner.enabled)
-  return said.find(enabled => enabled !== undefined && enabled !== null) === false
-}
-
-function leaveDisabled({ node, table, at, file, positionOf }: Place, draft: ImportDraft): void {
-  const construct = { file, line: positionOf(at)?.line ?? null, name: String(node.name) }
-  draft.leave(construct, `${table} is disabled, so that dbt runs none of its tests`)
-}
-
-/** A table of a file. */
-interface Place {
-  node: Fields
-  table: string
-  at: string[]
-  file: string
-  positionOf: PositionOf
-}
-
-function sourceTables(value: unknown): { node: Fields; source: Fields; at: string[] }[] {
-  if (!isRecord(value)) return []
-  return itemsOf(value.sources).flatMap((source, index) =>
-    itemsOf(source.tables).map((node, position) => ({
-      node,
-      source,
-      at: ['sources', String(index), 'tables', String(position)],
-    })),
-  )
-}
-
-function sourcePath(source: Fields, node: Fields): string {
-  const parts = [source.database, source.schema ?? source.name, node.identifier ?? node.name]
-  return parts.filter(part => typeof part === 'string').join('.')
-}
-
-const textOr = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback)
-
-/** The tests of a table and its columns, under both of their names. */
-function importNode(place: Place, draft: ImportDraft, options: DbtOptions & Pick<DbtNode, 'sources'>): void {
-  const { node, at } = place
-  importTests(place, { owner: node, at }, draft, options)
-  for (const [index, column] of itemsOf(node.columns).entries())
-    importTests(place, { owner: column, at: [...at, 'columns', String(index)], column }, draft, options)
+interface Target {
+  draft: ImportDraft
+  options: DbtOptions
+  /** Where the tests stand that were read. */
+  places: Set<string>
 }
 
 function importTests(
-  { table, file, positionOf }: Place,
-  { owner, at, column }: { owner: Fields; at: string[]; column?: Fields },
-  draft: ImportDraft,
-  options: DbtOptions & Pick<DbtNode, 'sources'>,
+  { file, name, placement, owners }: DbtTable,
+  project: DbtProject,
+  { draft, options, places }: Target,
 ): void {
-  for (const part of ['tests', 'data_tests']) {
-    const tests = Array.isArray(owner[part]) ? (owner[part] as unknown[]) : []
-    for (const [index, test] of tests.entries()) {
-      const line = positionOf([...at, part, String(index)])?.line ?? null
-      const target = column === undefined ? table : `${table}.${String(column.name)}`
-      const construct: Construct = { file, line, name: `${testName(test)} of ${target}` }
-      const where = {
-        table,
-        ...options,
-        ...(column && { column: String(column.name), isQuoted: column.quote === true }),
+  const table = 'path' in placement ? placement.path : name
+  for (const { fields, at, column } of owners)
+    for (const { test, path } of testsOf(fields, at)) {
+      places.add(placeOf(file, path))
+      const target = column === undefined ? table : `${table}.${textOf(column.name)}`
+      const construct = constructAt(file, path, `${testName(test)} of ${target}`)
+      if ('reason' in placement) {
+        draft.leave(construct, placement.reason)
+        continue
       }
-      if (isTemplate(table)) draft.leave(construct, NAMED_BY_TEMPLATE)
-      else draft.convert(construct, () => convertDbtTest(test, where))
+      draft.convert(construct, () =>
+        convertDbtTest(test, {
+          ...{ table, engine: options.engine, resolve: project.resolve },
+          ...(column && { column: textOf(column.name), isQuoted: column.quote === true }),
+          ...(placement.note !== undefined && { note: placement.note }),
+        }),
+      )
     }
+}
+
+/** The tests of a table or column, under both of their names. */
+function testsOf(owner: Fields, at: readonly string[]): { test: unknown; path: string[] }[] {
+  return ['tests', 'data_tests'].flatMap(part => {
+    const tests = Array.isArray(owner[part]) ? (owner[part] as unknown[]) : []
+    return tests.map((test, index) => ({ test, path: [...at, part, String(index)] }))
+  })
+}
+
+const placeOf = (file: DbtFile, path: readonly string[]): string => JSON.stringify([file.name, ...path])
+
+function constructAt({ name: file, positionOf }: DbtFile, path: readonly string[], name: string): Construct {
+  return { file, line: positionOf(path)?.line ?? null, name }
+}
+
+function testName(test: unknown): string {
+  if (!isRecord(test)) return textOf(test)
+  const name = test.test_name ?? Object.keys(test).find(key => key !== 'config')
+  return typeof name === 'string' ? name : 'test'
+}
+
+/** Names the parts of a file that are not read. */
+function leaveParts(file: DbtFile, draft: ImportDraft): void {
+  for (const [part, content] of Object.entries(file.fields)) {
+    if (part === 'unit_tests' && Array.isArray(content))
+      for (const [index, test] of content.entries()) {
+        const name = isRecord(test) ? `unit test ${textOf(test.name)}` : 'unit test'
+        draft.leave(
+          constructAt(file, [part, String(index)], name),
+          'unit tests check code with made-up data, not tables',
+        )
+      }
+    else if (part === 'data_tests' || part === 'tests')
+      draft.leave(constructAt(file, [part], part), 'only the SQL of these tests says what they do')
+    else if (TESTED_PARTS.includes(part)) {
+      if (content !== null && !Array.isArray(content))
+        draft.leave(constructAt(file, [part], part), 'it is no list: configuration of a project is not read')
+    } else if (!OTHER_PARTS.includes(part))
+      draft.leave(constructAt(file, [part], part), 'is no part of dbt that has tests of tables')
   }
 }
 
-const isTemplate = (name: string): boolean => /\{[{%]/.test(name)
-const NAMED_BY_TEMPLATE = 'the name of the table is a Jinja expression: render it first'
+/** Fields that may hold a field called tests, which are none. */
+const OPAQUE_FIELDS = ['meta', 'config']
 
-function testName(test: unknown): string {
-  if (!isRecord(test)) return String(test)
-  return textOr(test.test_name, Object.keys(test).find(name => name !== 'config') ?? 'test')
+/** Names the tests that no table has, so that each test of a file is either converted or left out. */
+function leaveUnread(
+  file: DbtFile,
+  value: unknown,
+  path: readonly string[],
+  { draft, places }: Pick<Target, 'draft' | 'places'>,
+): void {
+  if (!isRecord(value) && !Array.isArray(value)) return
+  for (const [field, inner] of Object.entries(value)) {
+    const at = [...path, field]
+    if (field !== 'tests' && field !== 'data_tests') {
+      if (!OPAQUE_FIELDS.includes(field)) leaveUnread(file, inner, at, { draft, places })
+    } else if (Array.isArray(inner)) {
+      for (const [index, test] of inner.entries()) {
+        const place = [...at, String(index)]
+        if (!places.has(placeOf(file, place)))
+          draft.leave(
+            constructAt(file, place, testName(test)),
+            'dbt runs tests of models, seeds, snapshots and sources, and of their columns and versions',
+          )
+      }
+    } else if (inner !== null && inner !== undefined)
+      draft.leave(constructAt(file, at, field), 'it is no list of tests')
+  }
 }
 
 function importFreshness(
-  { node, table, at, file, positionOf }: Place,
-  source: Fields,
+  { file, name, at, placement }: DbtTable,
+  { source, table: node }: { source: Fields; table: Fields },
   draft: ImportDraft,
 ): void {
   const [common, ofTable] = [source, node].map(owner => ({ ...configOf(owner), ...owner }))
   const own: Fields = { ...common, ...ofTable, freshness: mergeFreshness(common, ofTable) }
-  if (!isRecord(own.freshness)) return
-  const line = positionOf([...at, 'freshness'])?.line ?? positionOf(at)?.line ?? null
-  const construct = { file, line, name: `freshness of ${table}` }
-  if (isTemplate(table)) return draft.leave(construct, NAMED_BY_TEMPLATE)
-  const { checks, left } = freshnessOf(table, own.freshness, own.loaded_at_field)
+  if (own.freshness === undefined || own.freshness === null) return
+  const place = isRecord(configOf(node).freshness) ? [...at, 'config', 'freshness'] : [...at, 'freshness']
+  const table = 'path' in placement ? placement.path : name
+  const construct = constructAt(file, place, `freshness of ${table}`)
+  if ('reason' in placement) return draft.leave(construct, placement.reason)
   if (own.loaded_at_query !== undefined)
     return draft.leave(
       construct,
       'loaded_at_query is a SELECT of its own; freshness takes a column or an expression',
     )
-  draft.convert(construct, checks)
-  for (const reason of left) draft.leave(construct, reason)
+  const { checks, left } = freshnessOf(table, own.freshness, own.loaded_at_field)
+  if (draft.convert(construct, checks)) for (const reason of left) draft.leave(construct, reason)
 }
 
 /** A table takes the thresholds that it does not have from its source; null takes away. */
@@ -200,5 +180,3 @@ function mergeFreshness({ freshness: common }: Fields = {}, { freshness: own }: 
   const names = ['error_after', 'warn_after'].filter(name => own[name] !== undefined)
   return { ...common, ...own, ...Object.fromEntries(names.map(name => [name, merge(name)])) }
 }
-
-const configOf = (owner: Fields): Fields => (isRecord(owner.config) ? owner.config : {})

@@ -1,5 +1,5 @@
 /** The command `import`, which turns checks of other tools into a monitors file. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
 import {
   CommandError,
@@ -11,8 +11,8 @@ import {
   type Terminal,
 } from '../../../server/cli/command.ts'
 import { withoutControls } from '../../../server/cli/terminal-text.ts'
-import type { ImportDraft, ImportResult, Remark } from './import-draft.ts'
-import type { ImportFile } from './dbt.ts'
+import { readTextFile } from '../../../server/cli/text-file.ts'
+import type { ImportDraft, ImportFile, ImportResult, Remark } from './import-draft.ts'
 import { SQL_ENGINES, type SqlEngine } from './sql-text.ts'
 
 interface ImportOptions extends CommandOptions {
@@ -60,7 +60,7 @@ exactly when the other tool would, or it is left out. Look at the changes with "
 Ends with
   0  all is converted, or something is left out without --strict
   1  something is left out, with --strict
-  2  a file cannot be read
+  2  a file cannot be read: it is named, and the others are converted
 `
 
 function addTool(command: Command, terminal: Terminal, outcome: CommandOutcome, convert: Convert): Command {
@@ -77,8 +77,11 @@ function addTool(command: Command, terminal: Terminal, outcome: CommandOutcome, 
     .action(async (names: string[], options: ImportOptions) => {
       outcome.unexpectedExitCode = EXIT.error
       const result = await convertFiles(names, convert, options)
+      if (result.unread.length === names.length)
+        throw new CommandError(result.unread.map(formatUnread).join('\n'), EXIT.usage)
       await print(terminal, options, result)
-      outcome.exitCode = options.strict && result.left.length > 0 ? EXIT.failed : EXIT.success
+      if (result.unread.length > 0) outcome.exitCode = EXIT.usage
+      else if (options.strict && result.left.length > 0) outcome.exitCode = EXIT.failed
     })
 }
 
@@ -89,29 +92,22 @@ async function convertFiles(
 ): Promise<ImportResult> {
   const { startImport } = await import('./import-draft.ts')
   const draft = startImport(options.source)
-  const files = await Promise.all(names.map(readText))
-  try {
-    await convert(files, draft, options)
-  } catch (error) {
-    if (error instanceof Error && ['YamlParseError', 'SyntaxError'].includes(error.name))
-      throw new CommandError(`The file is not understood: ${error.message}`, EXIT.usage, { cause: error })
-    throw error
-  }
+  const files: ImportFile[] = []
+  for (const name of names)
+    try {
+      files.push({ name, text: await readTextFile(name) })
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      draft.refuseFile(name, error.message.replace(name, 'it'))
+    }
+  await convert(files, draft, options)
   return draft.finish()
 }
 
-async function readText(name: string): Promise<ImportFile> {
-  try {
-    return { name, text: await readFile(name, 'utf8') }
-  } catch (error) {
-    throw new CommandError(`Cannot read ${name}: ${(error as Error).message}`, EXIT.usage, { cause: error })
-  }
-}
-
 async function print(terminal: Terminal, options: ImportOptions, result: ImportResult): Promise<void> {
-  const { document, converted, notes, left } = result
+  const { document, found, converted, notes, left, unread } = result
   if (options.json) {
-    terminal.out(JSON.stringify({ document, converted, notes, left }, null, 2))
+    terminal.out(JSON.stringify({ document, found, converted, notes, left, unread }, null, 2))
     return
   }
   const { writeMonitors } = await import('../file/monitors-file.ts')
@@ -120,8 +116,11 @@ async function print(terminal: Terminal, options: ImportOptions, result: ImportR
   else await writeFile(options.out, text)
   for (const note of notes) terminal.err(withoutControls(`note: ${formatRemark(note)}`))
   for (const remark of left) terminal.err(withoutControls(`left out: ${formatRemark(remark)}`))
-  terminal.err(`${converted} converted, ${left.length} left out`)
+  for (const remark of unread) terminal.err(withoutControls(formatUnread(remark)))
+  terminal.err(`${found} found: ${converted} converted, ${left.length} left out`)
 }
+
+const formatUnread = ({ file, reason }: Remark): string => `not read: ${file}: ${reason}`
 
 const formatRemark = ({ file, line, name, reason }: Remark): string =>
   `${file}${line === null ? '' : `:${line}`}: ${name}: ${reason}`

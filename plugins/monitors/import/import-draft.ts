@@ -1,7 +1,13 @@
 /** What an import makes of the files of another tool: checks, and what could not become one, with the reason. */
-import type { ParsedYaml } from '../../../server/yaml.ts'
+import { YamlParseError, type ParsedYaml } from '../../../server/yaml.ts'
 import { MONITOR_KINDS, type MonitorKind, type MonitorsDocument } from '../file/monitors-file.ts'
 import { isRecord, type Fields } from './values.ts'
+
+/** A file of another tool. */
+export interface ImportFile {
+  name: string
+  text: string
+}
 
 /** A construct of another tool, and where it stands. */
 export interface Construct {
@@ -19,12 +25,16 @@ export interface Remark extends Construct {
 
 export interface ImportResult {
   document: MonitorsDocument
+  /** All constructs of the files that were read: those that became checks and those that did not. */
+  found: number
   /** Constructs that became checks. */
   converted: number
   /** Converted constructs of which something is to be known. */
   notes: Remark[]
   /** Constructs that did not become checks. */
   left: Remark[]
+  /** Files that could not be read: what they hold is not known. */
+  unread: Remark[]
 }
 
 /** Thrown for a construct that has no exact counterpart; the message says why. */
@@ -46,10 +56,15 @@ export interface DraftCheck {
 
 /** Collects the checks of an import. */
 export interface ImportDraft {
-  /** Adds the checks that a construct becomes, all or none; if it cannot become any, it is left with the reason. */
-  convert(construct: Construct, make: () => readonly DraftCheck[]): void
+  /**
+   * Adds the checks that a construct becomes, all or none; if it cannot become any, it is left with the reason.
+   * @returns whether it was converted
+   */
+  convert(construct: Construct, make: () => readonly DraftCheck[]): boolean
   /** Records a construct that is no check, or none that can be converted. */
   leave(construct: Construct, reason: string): void
+  /** Records a file that cannot be read. */
+  refuseFile(file: string, reason: string): void
   finish(): ImportResult
 }
 
@@ -59,6 +74,7 @@ export function startImport(source: string): ImportDraft {
   const keys = new Set<string>()
   const notes: Remark[] = []
   const left: Remark[] = []
+  const unread: Remark[] = []
   let converted = 0
 
   function add({ kind, table, key, body }: DraftCheck): void {
@@ -78,12 +94,15 @@ export function startImport(source: string): ImportDraft {
         checks.forEach(add)
         converted++
         for (const { note } of checks) if (note !== undefined) notes.push({ ...construct, reason: note })
+        return true
       } catch (error) {
         if (!(error instanceof Inconvertible)) throw error
         left.push({ ...construct, reason: error.message })
+        return false
       }
     },
     leave: (construct, reason) => void left.push({ ...construct, reason }),
+    refuseFile: (file, reason) => void unread.push({ file, line: null, name: 'the file', reason }),
     finish: () => ({
       document: {
         version: 1,
@@ -99,11 +118,27 @@ export function startImport(source: string): ImportDraft {
           ]),
         ) as MonitorsDocument['tables'],
       },
-      converted,
-      notes,
-      left,
+      found: converted + left.length,
+      ...{ converted, notes, left, unread },
     }),
   }
+}
+
+/** Parses files. One that cannot be parsed is recorded, and the others are read all the same. */
+export function readFiles<Parsed>(
+  files: readonly ImportFile[],
+  parse: (text: string) => Parsed,
+  draft: ImportDraft,
+): { name: string; parsed: Parsed }[] {
+  return files.flatMap(({ name, text }) => {
+    try {
+      return [{ name, parsed: parse(text) }]
+    } catch (error) {
+      if (!(error instanceof YamlParseError) && !(error instanceof SyntaxError)) throw error
+      draft.refuseFile(name, error.message)
+      return []
+    }
+  })
 }
 
 /**

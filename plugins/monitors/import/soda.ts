@@ -1,12 +1,12 @@
 /** Soda's checks as monitors, by the language of Soda Core 3: https://docs.soda.io/soda-v3/soda-cl-overview */
-import { parseYaml } from '../../../server/yaml.ts'
-import type { ImportFile } from './dbt.ts'
+import { parseSodaYaml } from './tool-yaml.ts'
 import {
   fieldsOfFile,
   Inconvertible,
   type Construct,
   type DraftCheck,
   type ImportDraft,
+  type ImportFile,
 } from './import-draft.ts'
 import {
   convertSodaMetric,
@@ -38,7 +38,7 @@ const NEUTRAL = [
 /** @throws YamlParseError */
 export function importSoda(files: readonly ImportFile[], draft: ImportDraft, options: SodaOptions): void {
   for (const { name: file, text } of files) {
-    const { positionOf, ...parsed } = parseYaml(text, { what: 'Soda checks file' })
+    const { positionOf, ...parsed } = parseSodaYaml(text)
     for (const [section, content] of Object.entries(fieldsOfFile(file, parsed, draft))) {
       const own = /^checks for (\S+)$/.exec(section)?.[1]
       const leave = (reason: string) =>

@@ -1,5 +1,7 @@
 /** SQL texts of imported checks, in the dialect of an engine. */
+import { parseName } from '../../../connectors/catalog.ts'
 import { Inconvertible } from './import-draft.ts'
+import { PythonNumber } from './python-scalars.ts'
 
 /** The engine whose SQL the texts are written in. */
 export const SQL_ENGINES = [
@@ -13,7 +15,7 @@ export const SQL_ENGINES = [
 ] as const
 export type SqlEngine = (typeof SQL_ENGINES)[number]
 
-export type Scalar = string | number | boolean
+export type Scalar = string | number | boolean | PythonNumber
 
 /** Engines that quote names with backticks, and read a backslash in a text as an escape. */
 const BACKTICK_ENGINES: readonly SqlEngine[] = ['mysql', 'bigquery', 'databricks']
@@ -29,12 +31,41 @@ export function writeName(name: string, engine: SqlEngine): string {
   return quote + name.replaceAll(quote, quote + quote) + quote
 }
 
+/** A column that another tool writes into its SQL as its file has it. */
+export interface WrittenColumn {
+  /** As the engine names it. */
+  name: string
+  /** As it stands in SQL. */
+  text: string
+}
+
+const IDENTIFIER = /^[\p{L}_][\p{L}\p{N}_$]*$/u
+
+/** @throws Inconvertible for what is an expression, not a name */
+export function readColumn(text: string, engine: SqlEngine): WrittenColumn {
+  const given = text.trim()
+  const quoted = /^"((?:[^"]|"")+)"$/.exec(given)?.[1] ?? /^`([^`]+)`$/.exec(given)?.[1]
+  if (quoted !== undefined) {
+    const name = quoted.replaceAll('""', '"')
+    return { name, text: writeName(name, engine) }
+  }
+  if (!IDENTIFIER.test(given))
+    throw new Inconvertible(
+      `${JSON.stringify(text)} is no name of a column in SQL: a name with other characters needs quotes`,
+    )
+  return { name: foldName(given, engine), text: given }
+}
+
+/** The name of a table or column that SQL has without quotes. */
+export function foldName(name: string, engine: SqlEngine): string {
+  if (!IDENTIFIER.test(name)) return name
+  if (engine === 'snowflake') return name.toUpperCase()
+  return engine === 'postgresql' || engine === 'redshift' ? name.toLowerCase() : name
+}
+
 /** The path of a table in SQL. */
 export function writeTable(path: string, engine: SqlEngine): string {
-  return path
-    .split('.')
-    .map(name => writeName(name, engine))
-    .join('.')
+  return (parseName(path) ?? [path]).map(name => writeName(name, engine)).join('.')
 }
 
 export function writeScalar(value: Scalar, engine: SqlEngine): string {
@@ -81,4 +112,4 @@ export function selectWhenFailed({ value, from, where }: Aggregate, failed: stri
 }
 
 export const isScalar = (value: unknown): value is Scalar =>
-  ['string', 'number', 'boolean'].includes(typeof value)
+  ['string', 'number', 'boolean'].includes(typeof value) || value instanceof PythonNumber

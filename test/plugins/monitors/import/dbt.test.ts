@@ -85,7 +85,7 @@ t.test('what has no exact counterpart is left out with its place and the reason'
   t.match(left('          - dbt_utils.accepted_range: {min_value: 1, group_by_columns: [a]}'), [
     { reason: /group_by_columns/ },
   ])
-  t.match(convert({ 'schema.yml': 'unit_tests:\n  - name: a\n' }).left, [{ name: 'unit_tests', line: 1 }])
+  t.match(convert({ 'schema.yml': 'unit_tests:\n  - name: a\n' }).left, [{ name: 'unit test a', line: 2 }])
   t.end()
 })
 
@@ -150,9 +150,17 @@ t.test('keys stay the same from one import to the next, and are unique', t => {
 
 t.test('what is not read is left out, not dropped in silence', t => {
   t.match(convert({ 'schema.yml': '- a list' }).left, [{ reason: /no object/ }])
-  t.match(convert({ 'schema.yml': 'models:\n  - name: orders\n    <<: {}\n' }).left, [
-    { line: 3, reason: /<</ },
+  t.match(convert({ 'schema.yml': 'models: {shop: {+enabled: false}}' }).left, [{ reason: /no list/ }])
+  t.match(convert({ 'schema.yml': 'models:\n  - {name: a, columns: {id: {tests: [unique]}}}' }).left, [
+    { line: 2, reason: /dbt runs tests of models/ },
   ])
+  t.match(convert({ 'schema.yml': 'models:\n  - {name: a, data_tests: "{{ x }}"}' }).left, [
+    { line: 2, reason: /no list of tests/ },
+  ])
+  t.match(convert({ 'schema.yml': 'analyses:\n  - {name: a, columns: [{name: b, tests: [unique]}]}' }), {
+    found: 1,
+    left: [{ name: 'unique', line: 2 }],
+  })
   for (const name of ['constructor', 'toString', '__proto__'])
     t.match(one(`          - ${name}`), { left: [{ reason: /test of the project/ }] })
   t.end()
@@ -193,7 +201,7 @@ t.test('the freshness of a table takes from that of its source what it does not 
 t.test('words of YAML 1.1 are the booleans that dbt reads', t => {
   t.match(one('          - unique: {config: {enabled: no}}').left, [{ reason: /disabled/ }])
   t.match(one('          - accepted_values: {values: [Yes, off, "on", y]}'), {
-    checks: { validity: [{ rule_config: { allowed_values: [true, false, 'on', 'y'] } }] },
+    checks: { validity: [{ rule_config: { allowed_values: ['True', 'False', 'on', 'y'] } }] },
   })
   const { document } = convert({
     'schema.yml': column('          - not_null: {config: {where: "a = \'no\'"}}'),
@@ -207,7 +215,7 @@ t.test('disabled models and sources are listed, and not imported', t => {
   for (const more of ['config: {enabled: false}, ', 'enabled: off, ']) {
     const { document, left } = convert({ 'schema.yml': `models:\n  - ${node(more)}` })
     t.same(document.tables, {})
-    t.match(left, [{ name: 'orders', line: 2, reason: /orders is disabled/ }])
+    t.match(left, [{ name: 'unique of orders.id', line: 2, reason: /orders is disabled/ }])
   }
   const source = (more: string, own = '') =>
     convert({
@@ -215,9 +223,169 @@ t.test('disabled models and sources are listed, and not imported', t => {
     })
   const { document, left } = source('config: {enabled: no}')
   t.same(document.tables, {})
-  t.match(left, [{ reason: /shop.orders is disabled/ }])
+  t.match(left, [{ reason: /shop.orders is disabled/ }, { name: /^freshness/, reason: /disabled/ }])
   t.match(source('config: {enabled: no}', 'config: {enabled: yes}, ').document.tables, {
     'shop.orders': { checks: { validity: [{ rule_type: 'UNIQUE' }] } },
   })
+  t.end()
+})
+
+t.test('a value that is a Jinja expression leaves out what it decides', t => {
+  const template = '"{{ var(\'x\', false) }}"'
+  for (const [name, text] of Object.entries({
+    'enabled of a test': `models: [{name: o, data_tests: [{unique: {column_name: a, config: {enabled: ${template}}}}]}]`,
+    'severity of a test': `models: [{name: o, data_tests: [{unique: {column_name: a, severity: ${template}}}]}]`,
+    'limit of a test': `models: [{name: o, data_tests: [{unique: {column_name: a, limit: ${template}}}]}]`,
+    'the configuration of a test': `models: [{name: o, data_tests: [{unique: {column_name: a, config: ${template}}}]}]`,
+    'enabled of a model': `models: [{name: o, config: {enabled: ${template}}, columns: [{name: a, tests: [unique]}]}]`,
+    'the alias of a model': `models: [{name: o, config: {alias: ${template}}, columns: [{name: a, tests: [unique]}]}]`,
+    'the schema of a model': `models: [{name: o, config: {schema: ${template}}, columns: [{name: a, tests: [unique]}]}]`,
+    'the name of a column': `models: [{name: o, columns: [{name: ${template}, tests: [unique]}]}]`,
+    'enabled of a source': `sources: [{name: s, config: {enabled: ${template}}, tables: [{name: o, columns: [{name: a, tests: [unique]}]}]}]`,
+    'the identifier of a table': `sources: [{name: s, tables: [{name: o, identifier: ${template}, columns: [{name: a, tests: [unique]}]}]}]`,
+    freshness: `sources: [{name: s, tables: [{name: o, freshness: ${template}}]}]`,
+    error_after: `sources: [{name: s, tables: [{name: o, freshness: {error_after: ${template}, warn_after: {count: 1, period: day}}}]}]`,
+    'the count of error_after': `sources: [{name: s, tables: [{name: o, freshness: {error_after: {count: ${template}, period: day}}}]}]`,
+  })) {
+    const { found, document, left } = convert({ 's.yml': text }, { schema: 'mart' })
+    t.strictSame([found, document.tables], [1, {}], name)
+    t.match(left, [{ reason: /Jinja expression: render it first/ }], name)
+  }
+  t.match(one('          - unique: {config: {severity: fatal}}').left, [{ reason: /neither warn nor error/ }])
+  t.end()
+})
+
+t.test('tests and references lie on the table that dbt makes of a model', t => {
+  const tables = (text: string, schema: string | null = 'mart') =>
+    Object.keys(convert({ 's.yml': text }, schema === null ? {} : { schema }).document.tables)
+  const columns = 'columns: [{name: id, tests: [unique]}]'
+  t.strictSame(tables(`models: [{name: o, config: {alias: orders}, ${columns}}]`), ['mart.orders'])
+  t.strictSame(tables(`models: [{name: o, config: {schema: sales}, ${columns}}]`), ['mart_sales.o'])
+  t.strictSame(tables(`models: [{name: o, config: {database: dw, schema: sales}, ${columns}}]`), [
+    'dw.mart_sales.o',
+  ])
+  t.strictSame(tables(`snapshots: [{name: o, config: {target_schema: snap}, ${columns}}]`, null), ['snap.o'])
+  t.strictSame(tables(`sources: [{name: 2020, tables: [{name: 1.0, ${columns}}]}]`), ['2020."1.0"'])
+  const left = (text: string) => convert({ 's.yml': text }).left
+  t.match(left(`models: [{name: o, config: {schema: sales}, ${columns}}]`), [{ reason: /--schema/ }])
+  t.match(left(`models: [{name: o, config: {materialized: ephemeral}, ${columns}}]`), [
+    { reason: /ephemeral: dbt makes no table/ },
+  ])
+
+  const child = (to: string) =>
+    `models: [{name: c, columns: [{name: a, tests: [{relationships: {to: "${to}", field: id}}]}]}]`
+  const parent = (to: string, node: string) => {
+    const { document, left, notes } = convert(
+      { 'a.yml': child(to), 'b.yml': `models: [${node}]` },
+      { schema: 'mart' },
+    )
+    const checks = document.tables['mart.c']?.checks.referential ?? []
+    return checks[0]?.parent_table_path ?? left[0]?.reason ?? notes
+  }
+  t.equal(parent("ref('o')", '{name: o, config: {alias: orders}}'), 'mart.orders')
+  t.equal(parent("ref('p', 'o')", '{name: o, config: {schema: sales}}'), 'mart_sales.o')
+  t.match(parent("ref('o')", '{name: o, config: {materialized: ephemeral}}'), /ephemeral/)
+  t.match(parent("ref('o')", '{name: o, config: {enabled: false}}'), /disabled/)
+  t.match(parent("ref('o')", '{name: o}, {name: o, config: {alias: b}}'), /several tables/)
+  const versioned = '{name: o, versions: [{v: 2}, {v: 10, config: {alias: ten}}, {v: 1.5}]}'
+  t.equal(parent("ref('o')", versioned), 'mart.ten')
+  t.equal(parent("ref('o', v=2)", versioned), 'mart.o_v2')
+  t.equal(parent("ref('o', version='1.5')", versioned), 'mart.o_v1_5')
+  t.match(parent("ref('o', v=3)", versioned), /no version 3/)
+  t.match(convert({ 'a.yml': child("ref('o')") }, { schema: 'mart' }).notes, [
+    { reason: /o is in none of the files: its table is taken for mart\.o/ },
+  ])
+  t.end()
+})
+
+t.test('tests of a versioned model are those of each of its versions', t => {
+  const { document, found, converted } = convert(
+    {
+      's.yml': `models:
+  - name: dim
+    latest_version: 1
+    data_tests: [{unique: {column_name: id}}]
+    columns:
+      - {name: id, data_tests: [not_null]}
+      - {name: country, data_tests: [not_null]}
+    versions:
+      - v: 1
+      - v: 2
+        data_tests: [{unique: {column_name: key}}]
+        columns:
+          - {include: all, exclude: [country]}
+          - {name: key, data_tests: [not_null]}
+`,
+    },
+    { schema: 'mart' },
+  )
+  const on = (table: string) =>
+    document.tables[table]?.checks.validity?.map(
+      check => `${String(check.rule_type)} ${String(check.column_name)}`,
+    )
+  t.strictSame(on('mart.dim_v1'), ['UNIQUE id', 'NOT_NULL id', 'NOT_NULL country'])
+  t.strictSame(on('mart.dim_v2'), ['UNIQUE key', 'NOT_NULL id', 'NOT_NULL key'])
+  t.strictSame([found, converted], [6, 6])
+  t.end()
+})
+
+t.test('what stands in arguments counts, and names are read as the engine has them', t => {
+  t.match(one('          - not_null: {arguments: {config: {severity: warn}}}').checks, {
+    validity: [{ rule_type: 'NOT_NULL', severity: 'warning' }],
+  })
+  t.match(one('          - not_null: {arguments: {where: "a > 1"}}').checks, {
+    validity: [{ rule_config: { sql_expression: /where a > 1\) filtered where total is null/ } }],
+  })
+  t.match(
+    one(`          - relationships: {arguments: {to: ref('c'), severity: warn, field: '"Parent Id"'}}`)
+      .checks,
+    { referential: [{ parent_column_name: 'Parent Id', severity: 'warning' }] },
+  )
+  const columnOf = (name: string) =>
+    convert({ 's.yml': `models: [{name: o, columns: [{name: ${name}, tests: [unique]}]}]` })
+  const nameOf = (name: string) => columnOf(name).document.tables.o?.checks.validity?.[0]?.column_name
+  t.equal(nameOf('Total'), 'total', 'PostgreSQL folds names without quotes')
+  t.equal(nameOf('Total, quote: true'), 'Total')
+  t.equal(nameOf(`'"Customer Id"'`), 'Customer Id')
+  t.match(columnOf('lower(name)').left, [{ reason: /no name of a column/ }])
+  t.end()
+})
+
+t.test('numbers are compared as dbt writes them', t => {
+  const allowed = (values: string) =>
+    one(`          - accepted_values: {values: [${values}]}`).checks?.validity?.[0]?.rule_config
+  t.same(allowed('01, 08, 010, 1_000, 12:30, 1e3, 1.0, 0x1F'), {
+    allowed_values: [1, '08', 8, 1000, 750, '1e3', '1.0', 31],
+  })
+  t.same(allowed('9007199254740993, 2020-01-01'), { allowed_values: ['9007199254740993', '2020-01-01'] })
+  const range = (bounds: string) =>
+    one(`          - dbt_utils.accepted_range: {${bounds}}`).checks?.validity?.[0]?.rule_config
+  t.same(range('min_value: 1.0, max_value: 9007199254740993'), { min: 1, max: '9007199254740993' })
+  t.match(one('          - dbt_utils.not_null_proportion: {at_least: 1.0, at_most: 1.0}').checks, {
+    validity: [{ rule_type: 'NOT_NULL', alert_threshold_percent: 0 }],
+  })
+  t.end()
+})
+
+t.test('a threshold that only warns is noted, since a schedule has one severity', t => {
+  const { notes, document } = convert({
+    's.yml':
+      'sources: [{name: s, tables: [{name: o, loaded_at_field: at, freshness: {warn_after: {count: 1, period: day}}}]}]',
+  })
+  t.match(document.tables['s.o']?.checks.freshness, [{ sla_threshold: '1d' }])
+  t.match(notes, [{ name: 'freshness of s.o', reason: /only warns/ }])
+  t.end()
+})
+
+t.test('names with dots, and names of Snowflake, are those of the catalog', t => {
+  const draft = startImport('shop')
+  const text = `sources: [{name: s, tables: [{name: order.items, columns: [{name: id, tests: [unique, {not_null: {where: a > 1}}]}]}]}]`
+  importDbt([{ name: 's.yml', text }], draft, { engine: 'snowflake' })
+  const { document } = draft.finish()
+  t.strictSame(Object.keys(document.tables), ['S."order.items"'])
+  t.match(document.tables['S."order.items"']?.checks.validity, [
+    { column_name: 'ID' },
+    { rule_config: { sql_expression: /from "S"\."order\.items" where a > 1/ } },
+  ])
   t.end()
 })
