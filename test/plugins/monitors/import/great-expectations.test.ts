@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { importSuites } from '../../../../plugins/monitors/import/great-expectations.ts'
 import { startImport } from '../../../../plugins/monitors/import/import-draft.ts'
@@ -90,5 +91,126 @@ t.test('what has no exact counterpart is left out with the reason', t => {
     reasonOf('expect_column_values_to_not_be_in_set', { column: 'a', value_set: ['\\'] }, 'bigquery'),
     /backslash/,
   )
+  t.end()
+})
+
+/** Whether rows of the columns `a` and `b` are as expected, on SQLite. */
+function passes(type: string, kwargs: object, rows: (number | null)[][]): boolean {
+  const { sql = '', left } = convert(type, kwargs, 'sqlite')
+  if (left.length > 0) throw new Error(left[0]?.reason)
+  const database = new DatabaseSync(':memory:')
+  database.exec('create table orders (a int, b int)')
+  const insert = database.prepare('insert into orders values (?, ?)')
+  for (const [a = null, b = null] of rows) insert.run(a, b)
+  const text = sql.replaceAll('public.orders', 'orders')
+  const select = /^select /.test(text) ? text : `select 1 from orders where not coalesce((${text}), false)`
+  const isEmpty = database.prepare(select).all().length === 0
+  database.close()
+  return isEmpty
+}
+
+t.test('rows with NULL are judged as Great Expectations 1.24 judges them', t => {
+  const [equal, greater] = [
+    'expect_column_pair_values_to_be_equal',
+    'expect_column_pair_values_a_to_be_greater_than_b',
+  ]
+  const compound = 'expect_compound_columns_to_be_unique'
+  const record = 'expect_select_column_values_to_be_unique_within_record'
+  const [none, half, other] = [
+    [null, null],
+    [1, null],
+    [null, 1],
+  ]
+  const pair = (ignored?: string, more = {}) => ({
+    ...{ column_A: 'a', column_B: 'b', ...more },
+    ...(ignored !== undefined && { ignore_row_if: ignored }),
+  })
+  const list = (ignored?: string, more = {}) => ({
+    ...{ column_list: ['a', 'b'], ...more },
+    ...(ignored !== undefined && { ignore_row_if: ignored }),
+  })
+  const verdicts = (type: string, kwargs: object) =>
+    [none, half, other].map(row => passes(type, kwargs, [row, row]))
+  t.strictSame(verdicts(equal, pair()), [true, false, false])
+  t.strictSame(verdicts(equal, pair('both_values_are_missing')), [true, false, false])
+  t.strictSame(verdicts(equal, pair('either_value_is_missing')), [true, true, true])
+  t.strictSame(verdicts(equal, pair('neither')), [false, false, false])
+  for (const ignored of [undefined, 'both_values_are_missing', 'either_value_is_missing', 'neither']) {
+    t.strictSame(verdicts(greater, pair(ignored)), [true, true, true], ignored)
+    const pairs = pair(ignored, {
+      value_pairs_set: [
+        [1, 2],
+        [2, 1],
+      ],
+    })
+    t.strictSame(verdicts('expect_column_pair_values_to_be_in_set', pairs), [true, true, true], ignored)
+  }
+  for (const ignored of [undefined, 'all_values_are_missing', 'any_value_is_missing', 'never']) {
+    t.strictSame(verdicts(compound, list(ignored)), [true, true, true], ignored)
+    t.notOk(
+      passes(compound, list(ignored), [
+        [1, 2],
+        [1, 2],
+      ]),
+      ignored,
+    )
+    t.strictSame(verdicts(record, list(ignored)), [ignored !== 'never', true, true], ignored)
+    const total = list(ignored, { sum_total: 3 })
+    t.strictSame(verdicts('expect_multicolumn_sum_to_equal', total), [true, true, true], ignored)
+  }
+  t.notOk(passes(greater, pair(), [[1, 2]]))
+  t.notOk(passes(record, list(), [[1, 1]]))
+  t.notOk(passes('expect_multicolumn_sum_to_equal', list(undefined, { sum_total: 3 }), [[1, 1]]))
+  t.notOk(
+    passes('expect_column_pair_values_to_be_in_set', pair(undefined, { value_pairs_set: [[1, 2]] }), [
+      [2, 1],
+    ]),
+  )
+  t.match(convert(compound, list('sometimes')).left, [{ reason: /ignore_row_if/ }])
+  t.end()
+})
+
+t.test('defaults that a suite states change nothing', t => {
+  const between = { column: 'n', min_value: 1, max_value: 2 }
+  t.strictSame(
+    convert('expect_column_values_to_be_between', {
+      ...between,
+      ...{ mostly: 1.0, strict_min: false, strict_max: false, parse_strings_as_datetimes: false },
+      ...{ allow_cross_type_comparisons: false, row_condition: null, condition_parser: null },
+    }),
+    convert('expect_column_values_to_be_between', between),
+  )
+  t.match(
+    convert('expect_column_values_to_be_between', { ...between, allow_cross_type_comparisons: true }).left,
+    [{ reason: /allow_cross_type_comparisons/ }],
+  )
+  t.end()
+})
+
+t.test('values are kept as the suite has them', t => {
+  const draft = startImport('shop')
+  const text = `\uFEFF{"expectations": [
+    {"type": "expect_column_values_to_be_between", "kwargs": {"column": "n", "min_value": 9007199254740993, "max_value": 9007199254740995}},
+    {"type": "expect_column_values_to_be_in_set", "kwargs": {"column": "n", "value_set": [9007199254740993, 1], "mostly": 0.9}},
+    "text"]}`
+  importSuites([{ name: 'suite.json', text }], draft, { engine: 'postgresql', table: 'orders' })
+  const { document, found, left } = draft.finish()
+  t.match(document.tables.orders?.checks.validity, [
+    { rule_config: { min: '9007199254740993', max: '9007199254740995' } },
+    { rule_config: { sql_expression: /n in \(9007199254740993, 1\)/ } },
+  ])
+  t.match([found, left], [3, [{ name: 'expectation 3', reason: /no object/ }]])
+  const day = { column: 'at', min_value: '2024-01-01', max_value: '2024-01-31' }
+  t.equal(
+    convert('expect_column_values_to_be_between', day).sql,
+    "at is null or (at >= '2024-01-01' and at <= '2024-01-31')",
+    'not all of the last day, as RANGE has it',
+  )
+  t.match(convert('expect_column_values_to_match_regex', { column: 's', regex: '' }).left, [
+    { reason: /empty/ },
+  ])
+  t.match(convert('expect_column_values_to_be_unique', { column: 'id' }, 'snowflake').check, {
+    column_name: 'ID',
+  })
   t.end()
 })
