@@ -78,6 +78,19 @@ export const PYTHON_SCALARS: readonly ScalarTag[] = [
   ),
 ]
 
+/** The plain scalars of YAML 1.2 as ruamel.yaml reads them, which is how Soda reads its files. Days are kept as texts. */
+export const RUAMEL_SCALARS: readonly ScalarTag[] = [
+  tag('bool', /^(?:true|True|TRUE|false|False|FALSE)$/, text => /^true$/i.test(text)),
+  tag(
+    'float',
+    /^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+|[-+]?\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?)$/,
+    text => Number(text.replaceAll('_', '')),
+  ),
+  tag('int', /^[-+]?0(?:b[01_]+|o[0-7_]+|x[0-9a-fA-F_]+)$/, readInteger),
+  tag('int', /^[-+]?[0-9][0-9_]*$/, text => readInteger(text.replace(/^([-+]?)[0_]+(?=[0-9])/, '$1'))),
+  tag('null', /^(?:~|null|Null|NULL|)$/, () => null),
+]
+
 function signOf(text: string): { sign: 1 | -1; digits: string } {
   const digits = text.replaceAll('_', '')
   return { sign: digits.startsWith('-') ? -1 : 1, digits: digits.replace(/^[-+]/, '') }

@@ -1,8 +1,10 @@
 /** Soda's metrics with a comparison: `missing_count(id) = 0`. */
 import { Inconvertible, type DraftCheck } from './import-draft.ts'
+import { PythonNumber, toPlain } from './python-scalars.ts'
 import {
   customSql,
   isScalar,
+  readColumn,
   selectWhenFailed,
   writeLength,
   writeList,
@@ -12,8 +14,9 @@ import {
   type Aggregate,
   type Scalar,
   type SqlEngine,
+  type WrittenColumn,
 } from './sql-text.ts'
-import { type Fields } from './values.ts'
+import type { Fields } from './values.ts'
 
 export interface SodaTarget {
   table: string
@@ -33,7 +36,8 @@ export interface Level {
   failed: string
 }
 
-const METRIC = /^([A-Za-z_][\w ]*?)\s*(?:\(([^)]*)\))?\s*((?:not\s+)?between\b.*|[<>=!].*)?$/
+const METRIC =
+  /^([A-Za-z_][\w ]*?)\s*(?:\(((?:"[^"]*"|`[^`]*`|[^)"`])*)\))?\s*((?:not\s+)?between\b.*|[<>=!].*)?$/
 
 /** @throws Inconvertible for what is no metric with or without a comparison */
 export function readMetric(text: string): SodaMetric {
@@ -42,10 +46,9 @@ export function readMetric(text: string): SodaMetric {
   const [, metric = '', args = '', comparison = ''] = match
   return {
     metric: metric.trim(),
-    args: args
-      .split(',')
-      .map(arg => arg.trim())
-      .filter(arg => arg !== ''),
+    args: Array.from(args.matchAll(/(?:"[^"]*"|`[^`]*`|[^,"`])+/g), ([arg]) => arg.trim()).filter(
+      arg => arg !== '',
+    ),
     comparison,
   }
 }
@@ -96,30 +99,33 @@ export function convertSodaMetric(
   levels: readonly Level[],
   target: SodaTarget,
 ): DraftCheck[] {
-  const { table } = target
+  const { table, engine } = target
   const known = [...OTHER_FIELDS, ...VALID_FIELDS, ...MISSING_FIELDS, `${metric} expression`]
   const other = Object.keys(config).find(name => !known.includes(name))
   if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
-  const plain = filterIn(config) === undefined ? plainRule(metric, args, config) : null
+  const columns = args.map(arg => readColumn(arg, engine))
+  const plain = filterIn(config) === undefined ? plainRule(metric, columns, config) : null
   return levels.map(({ severity, failed }) => {
     const isNone = failed === 'not (value = 0)' || failed === 'value > 0'
     const body =
-      isNone && plain ? plain : customSql(selectWhenFailed(aggregateOf(metric, args, config, target), failed))
+      isNone && plain
+        ? plain
+        : customSql(selectWhenFailed(aggregateOf(metric, columns, config, target), failed))
     return {
       kind: 'validity',
       table,
-      key: [...args, metric, ...(levels.length > 1 ? [severity] : [])],
+      key: [...columns.map(({ name }) => name), metric, ...(levels.length > 1 ? [severity] : [])],
       body: { ...body, severity },
     }
   })
 }
 
 /** The rule of a count that must be 0, where there is one that counts the same rows. */
-function plainRule(metric: string, args: readonly string[], config: Fields): Fields | null {
-  const [column] = args
-  if (column === undefined || args.length > 1) return null
+function plainRule(metric: string, columns: readonly WrittenColumn[], config: Fields): Fields | null {
+  const [column] = columns
+  if (column === undefined || columns.length > 1) return null
   const given = Object.keys(config).filter(name => !OTHER_FIELDS.includes(name))
-  const rule = (type: string, more: Fields = {}) => ({ rule_type: type, column_name: column, ...more })
+  const rule = (type: string, more: Fields = {}) => ({ rule_type: type, column_name: column.name, ...more })
   if (/^missing_(count|percent)$/.test(metric)) return given.length === 0 ? rule('NOT_NULL') : null
   if (metric === 'duplicate_count' || metric === 'duplicate_percent')
     return given.length === 0 ? rule('UNIQUE', { treat_null_as_valid: true }) : null
@@ -127,12 +133,14 @@ function plainRule(metric: string, args: readonly string[], config: Fields): Fie
   const nullIsValid = { treat_null_as_valid: true }
   if (given.length === 1 && given[0] === 'valid values')
     return rule('ENUM', {
-      rule_config: { allowed_values: scalarsIn(config, 'valid values') },
+      rule_config: { allowed_values: scalarsIn(config, 'valid values').map(toPlain) },
       ...nullIsValid,
     })
   if (given.length === 1 && given[0] === 'valid regex')
-    return rule('REGEX', { rule_config: { pattern: String(config['valid regex']) }, ...nullIsValid })
-  const [min, max] = [config['valid min'], config['valid max']]
+    return rule('REGEX', { rule_config: { pattern: textIn(config, 'valid regex') }, ...nullIsValid })
+  const [min, max] = ['valid min', 'valid max'].map(name =>
+    config[name] === undefined ? undefined : toPlain(scalarIn(config, name)),
+  )
   // With a least value alone, NaN is valid for Soda and invalid for RANGE.
   if (given.every(name => name === 'valid min' || name === 'valid max') && max !== undefined)
     return rule('RANGE', { rule_config: { ...(min !== undefined && { min }), max }, ...nullIsValid })
@@ -142,7 +150,13 @@ function plainRule(metric: string, args: readonly string[], config: Fields): Fie
 const filterIn = ({ filter }: Fields): string | undefined =>
   typeof filter === 'string' ? filter.trim() : undefined
 
-function aggregateOf(metric: string, args: readonly string[], config: Fields, target: SodaTarget): Aggregate {
+function aggregateOf(
+  metric: string,
+  columns: readonly WrittenColumn[],
+  config: Fields,
+  target: SodaTarget,
+): Aggregate {
+  const args = columns.map(({ text }) => text)
   if (metric === 'duplicate_count') return { value: 'count(*)', from: duplicatesOf(args, config, target) }
   const { table, engine } = target
   return {
@@ -234,21 +248,38 @@ function invalidCondition(column: string, config: Fields, engine: SqlEngine): st
     ...(has('valid length') ? [`${length} = ${numberIn(config, 'valid length')}`] : []),
     ...(has('valid min length') ? [`${length} >= ${numberIn(config, 'valid min length')}`] : []),
     ...(has('valid max length') ? [`${length} <= ${numberIn(config, 'valid max length')}`] : []),
-    ...(has('valid regex') ? [writeMatch(column, String(config['valid regex']), engine)] : []),
+    ...(has('valid regex') ? [writeMatch(column, textIn(config, 'valid regex'), engine)] : []),
   ]
   if (valid.length === 0) throw new Inconvertible('it says nothing of what is valid')
   return `not ${missingCondition(column, config, engine)} and not (${valid.join(' and ')})`
 }
 
+/** Soda takes lists of one kind only. */
 function scalarsIn(config: Fields, field: string): Scalar[] {
-  const values = config[field]
-  if (!Array.isArray(values) || values.length === 0 || !values.every(isScalar))
-    throw new Inconvertible(`${field} must be a list of texts, numbers or booleans`)
+  const values: unknown = config[field]
+  const isText = (value: unknown) => typeof value === 'string'
+  if (
+    !Array.isArray(values) ||
+    values.length === 0 ||
+    !values.every(isScalar) ||
+    !(values.every(isText) || !values.some(isText))
+  )
+    throw new Inconvertible(`${field} must be a list of texts or of numbers`)
   return values as Scalar[]
 }
 
-function numberIn(config: Fields, field: string): string {
+function scalarIn(config: Fields, field: string): Scalar {
   const value = config[field]
-  if (typeof value !== 'number') throw new Inconvertible(`${field} must be a number`)
-  return writeScalar(value, 'postgresql')
+  if (typeof value !== 'number' && !(value instanceof PythonNumber))
+    throw new Inconvertible(`${field} must be a number`)
+  return value
+}
+
+const numberIn = (config: Fields, field: string): string => writeScalar(scalarIn(config, field), 'postgresql')
+
+function textIn(config: Fields, field: string): string {
+  const value = config[field]
+  if (typeof value !== 'string') throw new Inconvertible(`${field} must be a text`)
+  if (value === '') throw new Inconvertible(`${field} is empty, which matches every value`)
+  return value
 }

@@ -1,11 +1,11 @@
 /** YAML of local files as the tools read it that the files are written for. */
 import { parseYaml, YamlParseError, type ParsedYaml, type YamlDialect } from '../../../server/yaml.ts'
-import { PYTHON_SCALARS } from './python-scalars.ts'
+import { PYTHON_SCALARS, RUAMEL_SCALARS } from './python-scalars.ts'
 
 /** dbt reads its files with PyYAML, which takes the last one of equal keys. */
 const DBT: YamlDialect = { scalars: PYTHON_SCALARS, hasMergeKeys: true, takesLastKey: true }
 /** Soda reads its files with ruamel.yaml: YAML 1.2 with merge keys, and equal keys are refused. */
-const SODA: YamlDialect = { hasMergeKeys: true, takesLastKey: false }
+const SODA: YamlDialect = { scalars: RUAMEL_SCALARS, hasMergeKeys: true, takesLastKey: false }
 
 /** @throws YamlParseError for what dbt cannot read either */
 export const parseDbtYaml = (text: string): ParsedYaml => parseLocal(text, 'dbt properties file', DBT)

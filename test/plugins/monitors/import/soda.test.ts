@@ -3,9 +3,10 @@ import { importSoda } from '../../../../plugins/monitors/import/soda.ts'
 import { startImport } from '../../../../plugins/monitors/import/import-draft.ts'
 import { readMonitors, writeMonitors } from '../../../../plugins/monitors/file/monitors-file.ts'
 
-function convert(text: string) {
+function convert(...texts: string[]) {
   const draft = startImport('shop')
-  importSoda([{ name: 'checks.yml', text }], draft, { engine: 'postgresql' })
+  const files = texts.map((text, index) => ({ name: index === 0 ? 'checks.yml' : `${index}.yml`, text }))
+  importSoda(files, draft, { engine: 'postgresql' })
   const result = draft.finish()
   readMonitors(writeMonitors(result.document), 'written.yaml')
   return result
@@ -108,16 +109,119 @@ t.test('what is not read is left out, not dropped in silence', t => {
   const left = (text: string) => convert(text).left.map(({ line, reason }) => [line, reason])
   t.match(left('- a list'), [[null, /no object/]])
   t.match(left('checks for orders:\n  row_count > 0\n'), [[1, /no list of checks/]])
-  t.match(left('for each dataset D:\n  checks: [row_count > 0]\n'), [[1, /names no table/]])
+  t.match(left('for each dataset D:\n  checks: [row_count > 0]\n'), [[2, /names no table/]])
   t.match(left('checks for orders:\n  - row_count > 0:\n    filter: x = 1\n'), [[2, /several keys/]])
-  t.match(left('checks for orders:\n  - row_count > 0:\n      <<: 1\n'), [
-    [3, /<</],
-    [2, /<</],
+  t.match(left('for each column C:\n  columns: [a]\n  checks: [missing_count = 0]\n'), [
+    [3, /only the source/],
+  ])
+  t.match(left('checks:\n  - row_count > 0\n  - failed rows: {fail query: select 1}\n'), [
+    [2, /no checks of a table/],
+    [3, /no checks of a table/],
   ])
   t.match(left('checks for orders:\n  - constructor(x) > 0\n'), [[2, /metric of the project/]])
   const { document } = convert(
     'for each dataset D:\n  datasets: [orders, dim_date, include items, exclude dim_%]\n  checks: [row_count > 0]\n',
   )
   t.strictSame(Object.keys(document.tables), ['orders', 'items'])
+  t.end()
+})
+
+t.test('settings of columns hold for the checks of all files, in any order', t => {
+  const settings = 'configurations for people:\n  missing values for last_name: [n/a]\n'
+  const check = 'checks for people:\n  - missing_count(last_name) = 0\n'
+  const expected = /last_name is null or last_name in \('n\/a'\)/
+  const sqlIn = (...texts: string[]) => {
+    const { document, left } = convert(...texts)
+    const [rule] = document.tables.people?.checks.validity ?? []
+    return String(
+      (rule?.rule_config as { sql_expression?: string } | undefined)?.sql_expression ?? left[0]?.reason,
+    )
+  }
+  t.match(sqlIn(settings + check), expected)
+  t.match(sqlIn(check + settings), expected)
+  t.match(sqlIn(check, settings), expected)
+  t.match(sqlIn(settings, check), expected)
+  t.match(
+    sqlIn(settings, 'checks for people:\n  - missing_count(last_name) = 0:\n      missing values: [none]\n'),
+    /in \('none', 'n\/a'\)/,
+    'lists are joined',
+  )
+  const valid = (setting: string, own: string) =>
+    sqlIn(
+      `configurations for people:\n  ${setting} for size: 5\n`,
+      `checks for people:\n  - invalid_count(size) < 3:\n      ${own}\n`,
+    )
+  t.match(valid('valid min', 'valid min: 1'), /size >= 1\)/, 'the setting of the check counts')
+  t.match(valid('valid max', 'valid min: 1'), /size >= 1 and size <= 5/)
+  t.match(sqlIn(settings, 'checks for people:\n  - avg(last_name) > 1\n'), /valid values only/)
+  t.match(
+    convert(settings, 'checks for people:\n  - row_count > 0\n  - missing_count(first_name) = 0\n'),
+    { converted: 2, left: [] },
+    'other checks are as they are',
+  )
+  for (const doubtful of [
+    'checks for people:\n  - missing_count("last_name") = 0\n',
+    'checks for "people":\n  - missing_count(last_name) = 0\n',
+    'checks for people:\n  - missing_count(LAST_NAME) = 0\n',
+    'checks for people:\n  - duplicate_count(first_name, last_name) = 0\n',
+  ])
+    t.match(
+      convert(settings, doubtful),
+      { found: 1, converted: doubtful.includes('for "') ? 1 : 0 },
+      doubtful,
+    )
+  t.match(
+    sqlIn(
+      'configurations for people:\n  invalid values for a: [1]\n',
+      'checks for people:\n  - invalid_count(a) = 0\n',
+    ),
+    /not certain/,
+  )
+  t.match(convert('configurations for people:\n  size of a: 1\n').left, [{ line: 1, reason: /no setting/ }])
+  t.end()
+})
+
+t.test('names in quotes are those of the catalog, and casts are expressions', t => {
+  t.match(ruleOf('missing_count("Customer ID") = 0'), { column_name: 'Customer ID' })
+  t.match(
+    ruleOf('missing_count(Total) = 0'),
+    { column_name: 'total' },
+    'PostgreSQL folds names without quotes',
+  )
+  t.match(sqlOf('missing_percent(`phone`) < 5'), /when phone is null/)
+  t.match(sqlOf('duplicate_count("a,b", c) = 1'), /group by "a,b", c/)
+  t.match(
+    one('values in ("Customer ID") must exist in "The Customers" ("Id")').document.tables.orders?.checks,
+    {
+      referential: [
+        { child_column_name: 'Customer ID', parent_table_path: '"The Customers"', parent_column_name: 'Id' },
+      ],
+    },
+  )
+  const freshness = (column: string) =>
+    one(`freshness(${column}) < 1d`).document.tables.orders?.checks.freshness?.[0]
+  t.match(freshness('"end_date"'), { freshness_column: 'end_date' })
+  t.match(freshness('createdat::timestamp'), { freshness_expression: 'createdat::timestamp' })
+  t.strictSame(Object.keys(convert('checks for "Order Items":\n  - row_count > 0\n').document.tables), [
+    '"Order Items"',
+  ])
+  t.match(one('missing_count(a || b) = 0').left, [{ reason: /no name of a column/ }])
+  t.end()
+})
+
+t.test('values are kept as the file has them', t => {
+  t.match(
+    ruleOf('invalid_count(n) = 0:\n      valid min: 9007199254740993\n      valid max: 9007199254740995'),
+    {
+      rule_config: { min: '9007199254740993', max: '9007199254740995' },
+    },
+  )
+  t.match(ruleOf('invalid_count(n) = 0:\n      valid values: [010, 0x1F]'), {
+    rule_config: { allowed_values: [10, 31] },
+  })
+  t.match(one('invalid_count(n) = 0:\n      valid values: [a, 1]').left, [
+    { reason: /of texts or of numbers/ },
+  ])
+  t.match(one('invalid_count(n) = 0:\n      valid regex: ""').left, [{ reason: /empty/ }])
   t.end()
 })

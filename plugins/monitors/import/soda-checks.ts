@@ -1,0 +1,177 @@
+/** The checks of SodaCL, by their kinds. */
+import { Inconvertible, type DraftCheck } from './import-draft.ts'
+import {
+  convertSodaMetric,
+  readComparison,
+  readMetric,
+  type Level,
+  type SodaMetric,
+  type SodaTarget,
+} from './soda-metrics.ts'
+import { checkIntervalFor } from './dbt-freshness.ts'
+import { hasVariable, readSodaTable, type SodaConfigurations } from './soda-configurations.ts'
+import { customSql, readColumn, selectWhenFailed, writeTable, type SqlEngine } from './sql-text.ts'
+import { isRecord, type Fields } from './values.ts'
+
+/** Fields of a check that are no part of what it measures. */
+const NEUTRAL = [
+  'name',
+  'attributes',
+  'identity',
+  'samples limit',
+  'samples columns',
+  'collect failed rows',
+  'title',
+]
+
+/**
+ * A check of a table.
+ * @param configurations what the files say of the columns of tables
+ * @throws Inconvertible
+ */
+export function convertSodaCheck(
+  text: string,
+  config: Fields,
+  target: SodaTarget,
+  configurations: SodaConfigurations,
+): DraftCheck[] {
+  if (hasVariable([text, config]))
+    throw new Inconvertible('it takes a variable that is given when the scan runs')
+  const common = typeof config.name === 'string' ? { name: config.name.slice(0, 200) } : {}
+  const checks = convertByKind(text, config, target, configurations)
+  return checks.map(check =>
+    check.kind === 'freshness' ? check : { ...check, body: { ...check.body, ...common } },
+  )
+}
+
+function convertByKind(
+  text: string,
+  config: Fields,
+  target: SodaTarget,
+  configurations: SodaConfigurations,
+): DraftCheck[] {
+  if (text === 'schema')
+    throw new Inconvertible('every discovery compares the schema; a data contract says what it must be')
+  if (/^(anomaly (detection|score)|change |distribution|group by|group evolution)/.test(text))
+    throw new Inconvertible(
+      text.startsWith('anomaly')
+        ? 'its detector learns in its own way: use a metric'
+        : 'it has no exact counterpart',
+    )
+  if (text === 'failed rows') return [failedRows(config, target)]
+  const reference =
+    /^values in \(((?:"[^"]+"|`[^`]+`|[^,)"`])+)\) must exist in ("[^"]+"|`[^`]+`|\S+) \(((?:"[^"]+"|`[^`]+`|[^,)"`])+)\)$/.exec(
+      text,
+    )
+  if (reference) return [referenceCheck(reference, config, target)]
+  const freshness = /^freshness ?\(((?:"[^"]+"|`[^`]+`|[^)"`])+)\)\s*(.*)$/.exec(text)
+  if (freshness) return [freshnessCheck(freshness, config, target)]
+  const other = /^row_count same as ("[^"]+"|`[^`]+`|\S+)$/.exec(text)?.[1]
+  if (other !== undefined) return [sameCount(other, config, target)]
+  const metric = readMetric(text)
+  const settings = configurations.merge(target, metric, config)
+  return convertSodaMetric(metric, settings, levelsOf(metric, config), target)
+}
+
+/** The comparison behind a metric, or those of `warn` and `fail`. */
+function levelsOf(metric: SodaMetric, config: Fields): Level[] {
+  const alerts = (['fail', 'warn'] as const).flatMap(level => {
+    const when = config[level]
+    if (when === undefined) return []
+    const condition = isRecord(when) ? undefined : /^when (.*)$/.exec(String(when))?.[1]
+    if (condition === undefined) throw new Inconvertible(`${level} is no condition that begins with when`)
+    return [
+      {
+        severity: level === 'fail' ? ('critical' as const) : ('warning' as const),
+        failed: readComparison(condition),
+      },
+    ]
+  })
+  if (alerts.length > 0) return alerts
+  if (metric.comparison === '') throw new Inconvertible('it has no comparison')
+  return [{ severity: 'critical', failed: `not (${readComparison(metric.comparison)})` }]
+}
+
+function sameCount(other: string, config: Fields, { table, engine }: SodaTarget): DraftCheck {
+  allow(config, ...NEUTRAL)
+  const value = `count(*) - (select count(*) from ${writeTable(readSodaTable(other), engine)})`
+  const text = selectWhenFailed({ value, from: writeTable(table, engine) }, 'value <> 0')
+  return validity(table, ['row_count_same_as', other], customSql(text))
+}
+
+function failedRows(config: Fields, { table }: SodaTarget): DraftCheck {
+  allow(config, 'fail condition', 'fail query', ...NEUTRAL)
+  const { 'fail condition': condition, 'fail query': query } = config
+  if (typeof condition === 'string')
+    // A row for which the condition is null does not fail.
+    return validity(table, ['failed_rows'], customSql(`coalesce(not (${condition.trim()}), true)`))
+  if (typeof query === 'string')
+    return validity(table, ['failed_rows'], customSql(query.trim().replace(/;\s*$/, '')))
+  throw new Inconvertible('it has neither a fail condition nor a fail query')
+}
+
+function referenceCheck(
+  [, child = '', parent = '', field = '']: RegExpExecArray,
+  config: Fields,
+  { table, engine }: SodaTarget,
+): DraftCheck {
+  allow(config, ...NEUTRAL)
+  const column = readColumn(child, engine).name
+  return {
+    kind: 'referential',
+    table,
+    key: [column, 'exists_in', parent],
+    body: {
+      child_column_name: column,
+      parent_table_path: readSodaTable(parent),
+      parent_column_name: readColumn(field, engine).name,
+      severity: 'critical',
+    },
+  }
+}
+
+function freshnessCheck(
+  [, column = '', comparison = '']: RegExpExecArray,
+  config: Fields,
+  { table, engine }: SodaTarget,
+): DraftCheck {
+  allow(config, 'fail', ...NEUTRAL)
+  const given = config.fail === undefined ? comparison : `not ${String(config.fail).replace(/^when /, '')}`
+  const match = /^(?:<|<=|not (?:>|>=))\s*((?:\d+[dhm])+)$/.exec(given)
+  if (!match) throw new Inconvertible('freshness is compared with one greatest age, such as < 24h')
+  const minutes = Array.from(
+    match[1]!.matchAll(/(\d+)([dhm])/g),
+    ([, count, unit]) => Number(count) * { d: 1_440, h: 60, m: 1 }[unit as 'd' | 'h' | 'm'],
+  ).reduce((sum, part) => sum + part, 0)
+  if (/^[^"`]*,/.test(column)) throw new Inconvertible('the time now is a variable of the scan')
+  return {
+    kind: 'freshness',
+    table,
+    key: ['freshness'],
+    body: {
+      ...{
+        monitoring_mode: 'explicit',
+        sla_threshold: minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`,
+      },
+      ...{ ...freshnessSignal(column.trim(), engine), check_interval: checkIntervalFor(minutes) },
+    },
+  }
+}
+
+/** A column, or one with a cast, such as `created::timestamp`. */
+function freshnessSignal(column: string, engine: SqlEngine): Fields {
+  const [, base, cast] = /^([^:]*)(::.*)?$/.exec(column) ?? []
+  if (base === undefined) throw new Inconvertible(`${JSON.stringify(column)} is no column`)
+  const { name, text } = readColumn(base, engine)
+  return cast === undefined ? { freshness_column: name } : { freshness_expression: `${text}${cast}` }
+}
+
+const validity = (table: string, key: readonly string[], body: Fields): DraftCheck => ({
+  ...{ kind: 'validity', table, key },
+  body: { ...body, severity: 'critical' },
+})
+
+function allow(config: Fields, ...known: string[]): void {
+  const other = Object.keys(config).find(name => !known.includes(name))
+  if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
+}

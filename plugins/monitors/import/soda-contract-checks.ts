@@ -1,0 +1,257 @@
+/** The checks of Soda Core 4's contracts, by type, and their thresholds. */
+import { formatName } from '../../../connectors/catalog.ts'
+import { checkIntervalFor } from './dbt-freshness.ts'
+import { Inconvertible } from './import-draft.ts'
+import {
+  invalidCondition,
+  MISSING_FIELDS,
+  missingCondition,
+  ruleOf,
+  settingsIn,
+  VALID_FIELDS,
+} from './soda-contract-conditions.ts'
+import { failsAboveZero, filterIn, isPercent, levelsOf } from './soda-contract-thresholds.ts'
+import { customSql, selectWhenFailed, writeLength, writeName, type SqlEngine } from './sql-text.ts'
+import { isRecord, type Fields } from './values.ts'
+
+/** What a check of a contract is about. */
+export interface ContractTarget {
+  engine: SqlEngine
+  /** The path of the table, and how SQL names it. */
+  table: string
+  own: string
+  /** The table, or its rows that the filter of the contract leaves. */
+  from: string
+  isFiltered: boolean
+  dataset: string
+  /** Absent for a check of the whole table. */
+  column?: Fields
+}
+
+interface ContractCheck {
+  kind?: 'validity' | 'referential' | 'freshness'
+  key?: (string | undefined)[]
+  body: Fields
+  severity: 'critical' | 'warning'
+  note?: string
+}
+
+type Make = (config: Fields, target: ContractTarget) => ContractCheck[]
+
+function allow(config: Fields, ...known: string[]): void {
+  const other = Object.keys(config).find(name => !known.includes(name))
+  if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
+}
+
+function columnOf({ column, engine }: ContractTarget): { name: string; text: string } {
+  if (typeof column?.name !== 'string') throw new Inconvertible('it is a check of columns')
+  return { name: column.name, text: writeName(column.name, engine) }
+}
+
+const countOf = (condition: string): string => `coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
+const percentOf = (count: string, total = 'count(*)'): string =>
+  `coalesce(100.0 * ${count} / nullif(${total}, 0), 0)`
+
+/** A check for each level: the rule where it fails above zero, else a SELECT of the number. */
+function measured(
+  config: Fields,
+  { from, isFiltered }: ContractTarget,
+  { value, rule, fallback }: { value: string; rule?: Fields | null; fallback?: string },
+): ContractCheck[] {
+  const where = filterIn(config)
+  return levelsOf(config.threshold, fallback).map(level => ({
+    severity: level.severity,
+    body:
+      rule && failsAboveZero(level) && where === undefined && !isFiltered
+        ? rule
+        : customSql(selectWhenFailed({ value, from, where }, level.failed)),
+  }))
+}
+
+function referenceCheck(config: Fields, target: ContractTarget, reference: unknown): ContractCheck[] {
+  const { name } = columnOf(target)
+  const levels = levelsOf(config.threshold, 'value = 0')
+  if (!isRecord(reference) || typeof reference.dataset !== 'string' || typeof reference.column !== 'string')
+    throw new Inconvertible('valid_reference_data must have a dataset and a column')
+  const [source, ...parts] = reference.dataset.split('/')
+  if (source !== target.dataset.split('/')[0] || parts.length === 0)
+    throw new Inconvertible('the reference data lies in another data source')
+  if (target.isFiltered || filterIn(config) !== undefined || !levels.every(failsAboveZero))
+    throw new Inconvertible('reference data with a filter or a threshold has no counterpart')
+  return levels.map(({ severity }) => ({
+    kind: 'referential',
+    key: [name, 'exists_in', formatName(parts)],
+    body: {
+      ...{
+        child_column_name: name,
+        parent_table_path: formatName(parts),
+        parent_column_name: reference.column,
+      },
+    },
+    severity,
+  }))
+}
+
+const AGGREGATES: Record<string, (text: string, engine: SqlEngine) => string> = {
+  avg: text => `avg(${text})`,
+  sum: text => `sum(${text})`,
+  min: text => `min(${text})`,
+  max: text => `max(${text})`,
+  minlength: (text, engine) => `min(${writeLength(text, engine)})`,
+  maxlength: (text, engine) => `max(${writeLength(text, engine)})`,
+  avglength: (text, engine) => `avg(${writeLength(text, engine)})`,
+}
+
+const PERIOD_MINUTES: Record<string, number> = { minute: 1, hour: 60, day: 1_440 }
+
+/** By type. @throws Inconvertible */
+export const CONTRACT_CHECKS: Record<string, Make> = {
+  missing(config, target) {
+    allow(config, 'threshold', 'filter', ...MISSING_FIELDS)
+    const { name, text } = columnOf(target)
+    const settings = settingsIn(config, target.column, MISSING_FIELDS)
+    const count = countOf(missingCondition(text, settings, target.engine))
+    const rule = Object.keys(settings).length === 0 ? { rule_type: 'NOT_NULL', column_name: name } : null
+    const value = isPercent(config) ? percentOf(count) : count
+    return measured(config, target, { value, rule, fallback: 'value = 0' })
+  },
+  invalid(config, target) {
+    allow(config, 'threshold', 'filter', ...MISSING_FIELDS, ...VALID_FIELDS)
+    const { name, text } = columnOf(target)
+    const missing = settingsIn(config, target.column, MISSING_FIELDS)
+    const { valid_reference_data: reference, ...settings } = settingsIn(config, target.column, VALID_FIELDS)
+    const hasMissing = Object.keys(missing).length > 0
+    if (reference !== undefined && !hasMissing && Object.keys(settings).length === 0)
+      return referenceCheck(config, target, reference)
+    if (reference !== undefined)
+      throw new Inconvertible('reference data beside other settings has no counterpart')
+    if (Object.keys(settings).length === 0) throw new Inconvertible('it says nothing of what is valid')
+    const { engine } = target
+    const rule = hasMissing ? null : ruleOf(name, settings)
+    // The SQL of a pattern is not known for all engines: only a rule will do there.
+    const value = () => {
+      const condition = `not (${missingCondition(text, missing, engine)}) and (${invalidCondition(text, settings, engine)})`
+      return isPercent(config) ? percentOf(countOf(condition)) : countOf(condition)
+    }
+    const isRule = rule && !target.isFiltered && filterIn(config) === undefined
+    return measured(config, target, {
+      value: isRule && levelsOf(config.threshold, 'value = 0').every(failsAboveZero) ? '0' : value(),
+      ...{ rule, fallback: 'value = 0' },
+    })
+  },
+  duplicate(config, target) {
+    if (!target.column) return duplicateRows(config, target)
+    allow(config, 'threshold', 'filter', ...MISSING_FIELDS)
+    const { name, text } = columnOf(target)
+    const settings = settingsIn(config, target.column, MISSING_FIELDS)
+    const isPlain = Object.keys(settings).length === 0
+    const tested = isPlain
+      ? text
+      : `case when not (${missingCondition(text, settings, target.engine)}) then ${text} end`
+    const count = `(count(${tested}) - count(distinct ${tested}))`
+    return measured(config, target, {
+      value: isPercent(config) ? percentOf(count, `count(${tested})`) : count,
+      rule: isPlain ? { rule_type: 'UNIQUE', column_name: name, treat_null_as_valid: true } : null,
+      fallback: 'value = 0',
+    })
+  },
+  aggregate(config, target) {
+    allow(config, 'threshold', 'filter', 'function')
+    const { text } = columnOf(target)
+    const name = String(config.function).toLowerCase()
+    const compute = Object.hasOwn(AGGREGATES, name) ? AGGREGATES[name] : undefined
+    if (!compute)
+      throw new Inconvertible(`the function ${JSON.stringify(config.function)} has no counterpart`)
+    if (Object.keys(settingsIn(config, target.column, [...MISSING_FIELDS, ...VALID_FIELDS])).length > 0)
+      throw new Inconvertible('an aggregate of the valid values only has no counterpart')
+    return measured(config, target, { value: compute(text, target.engine) })
+  },
+  row_count(config, target) {
+    allow(config, 'threshold', 'filter')
+    return measured(config, target, { value: 'count(*)', fallback: 'value > 0' })
+  },
+  failed_rows(config, target) {
+    allow(config, 'threshold', 'filter', 'expression', 'query')
+    const { expression, query } = config
+    if (typeof expression === 'string') {
+      const count = countOf(`(${expression.trim()})`)
+      return measured(config, target, {
+        value: isPercent(config) ? percentOf(count) : count,
+        // A row for which the expression is null does not fail.
+        rule: customSql(`coalesce(not (${expression.trim()}), true)`),
+        fallback: 'value = 0',
+      })
+    }
+    if (typeof query !== 'string' || isPercent(config) || filterIn(config) !== undefined)
+      throw new Inconvertible('it has neither an expression nor a query of the failed rows alone')
+    const text = query.trim().replace(/;\s*$/, '')
+    // The query names its tables itself: the filter of the contract does not hold for it.
+    const own = { ...target, from: `(${text}) failed_rows`, isFiltered: false }
+    return measured(config, own, { value: 'count(*)', rule: customSql(text), fallback: 'value = 0' })
+  },
+  metric(config, target) {
+    allow(config, 'threshold', 'expression', 'query')
+    if (typeof config.expression !== 'string')
+      throw new Inconvertible('its query returns the number: write it as CUSTOM_SQL')
+    return measured(config, target, { value: config.expression.trim() })
+  },
+  freshness(config, target) {
+    allow(config, 'threshold', 'filter', 'column')
+    const { column, threshold } = config
+    if (typeof column !== 'string' || !isRecord(threshold))
+      throw new Inconvertible('it has no column or no threshold')
+    const { unit = 'hour', level = 'fail', ...conditions } = threshold
+    const [[field = '', age] = [], ...more] = Object.entries(conditions)
+    const minutes = typeof age === 'number' ? age * (PERIOD_MINUTES[String(unit)] ?? NaN) : NaN
+    if (
+      !/^must_be_less_than(_or_equal)?$/.test(field) ||
+      more.length > 0 ||
+      !Number.isInteger(minutes) ||
+      minutes < 1
+    )
+      throw new Inconvertible('freshness is compared with one greatest age, in whole minutes')
+    const filter = [filterIn(config), target.isFiltered ? 'filter of the contract' : undefined]
+    if (filter[1] !== undefined)
+      throw new Inconvertible('a schedule does not take the filter of the contract')
+    const text = writeName(column, target.engine)
+    return [
+      {
+        kind: 'freshness',
+        key: ['freshness'],
+        body: {
+          monitoring_mode: 'explicit',
+          sla_threshold: minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`,
+          ...(filter[0] === undefined
+            ? { freshness_column: column }
+            : { freshness_expression: `case when ${filter[0]} then ${text} end` }),
+          check_interval: checkIntervalFor(minutes),
+        },
+        severity: 'critical',
+        ...(level === 'warn' && { note: 'Soda only warns; a schedule alerts as critical' }),
+      },
+    ]
+  },
+  schema() {
+    throw new Inconvertible('every discovery compares the schema; a data contract says what it must be')
+  },
+}
+
+/** Rows that occur more than once. NULL is a value as others for Soda here. */
+function duplicateRows(config: Fields, { engine, from }: ContractTarget): ContractCheck[] {
+  allow(config, 'threshold', 'filter', 'columns')
+  const names = config.columns
+  if (!Array.isArray(names) || names.length === 0 || !names.every(name => typeof name === 'string'))
+    throw new Inconvertible('columns must be a list of columns')
+  const list = (names as string[]).map(name => writeName(name, engine)).join(', ')
+  const filter = filterIn(config)
+  const levels = levelsOf(config.threshold, 'value = 0')
+  if (!levels.every(failsAboveZero))
+    throw new Inconvertible(
+      'a number of duplicates of several columns has no counterpart, only that there are none',
+    )
+  const where = filter === undefined ? '' : ` where ${filter}`
+  const text = `select ${list} from ${from}${where} group by ${list} having count(*) > 1`
+  return levels.map(({ severity }) => ({
+    ...{ key: [...(names as string[]), 'duplicate'], body: customSql(text), severity },
+  }))
+}
