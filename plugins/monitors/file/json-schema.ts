@@ -203,7 +203,12 @@ const validityEntry: Json = {
   allOf: [
     ruleConfig(
       'ENUM',
-      { allowed_values: { type: 'array', minItems: 1, items: { type: ['string', 'number', 'boolean'] } } },
+      {
+        allowed_values: {
+          ...{ type: 'array', minItems: 1, maxItems: 1_000 },
+          items: { type: ['string', 'number', 'boolean'], maxLength: 1_000 },
+        },
+      },
       { required: ['allowed_values'] },
     ),
     ruleConfig(

@@ -1,6 +1,7 @@
 /** What an import makes of the files of another tool: checks, and what could not become one, with the reason. */
 import { YamlParseError, type ParsedYaml } from '../../../server/yaml.ts'
 import { MONITOR_KINDS, type MonitorKind, type MonitorsDocument } from '../file/monitors-file.ts'
+import { describeFault } from './applicable.ts'
 import { isRecord, type Fields } from './values.ts'
 
 /** A file of another tool. */
@@ -91,6 +92,10 @@ export function startImport(source: string): ImportDraft {
         const second = checks.find(({ kind, table }) => kind === 'freshness' && tables.get(table)?.has(kind))
         if (second)
           throw new Inconvertible(`${second.table} has a freshness schedule already: a table has one`)
+        for (const check of checks) {
+          const fault = describeFault(check)
+          if (fault !== null) throw new Inconvertible(`an apply would refuse it: ${fault}`)
+        }
         checks.forEach(add)
         converted++
         for (const { note } of checks) if (note !== undefined) notes.push({ ...construct, reason: note })

@@ -389,3 +389,27 @@ t.test('names with dots, and names of Snowflake, are those of the catalog', t =>
   ])
   t.end()
 })
+
+t.test('what an apply would refuse is left out with the reason', t => {
+  const left = (text: string) => convert({ 's.yml': text }).left
+  const long = 'x'.repeat(10_001)
+  t.match(left(`models: [{name: o, data_tests: [{not_null: {column_name: a, where: "b = '${long}'"}}]}]`), [
+    { reason: /an apply would refuse it: .*10[,_]?000/ },
+  ])
+  t.match(
+    left(
+      'sources: [{name: s, tables: [{name: o, loaded_at_field: a, freshness: {error_after: {count: 500, period: day}}}]}]',
+    ),
+    [{ reason: /400d/ }],
+  )
+  t.match(
+    left(
+      'models: [{name: o, columns: [{name: a, tests: [{dbt_utils.accepted_range: {min_value: 5, max_value: 1}}]}]}]',
+    ),
+    [{ reason: /an apply would refuse it/ }],
+  )
+  t.match(left('models: [{name: "", columns: [{name: a, tests: [unique]}]}]'), [
+    { reason: /no path of a table/ },
+  ])
+  t.end()
+})

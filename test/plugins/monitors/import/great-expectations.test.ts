@@ -214,3 +214,16 @@ t.test('values are kept as the suite has them', t => {
   })
   t.end()
 })
+
+t.test('what an apply would refuse is left out with the reason', t => {
+  const many = Array.from({ length: 1_001 }, (_, index) => index)
+  t.match(convert('expect_column_values_to_be_in_set', { column: 'a', value_set: many }).left, [
+    { reason: /an apply would refuse it: .*1000/ },
+  ])
+  t.match(
+    convert('expect_column_values_to_match_strftime_format', { column: 'a', strftime_format: '' }).left,
+    [{ reason: /an apply would refuse it/ }],
+  )
+  t.match(convert('expect_column_values_to_be_unique', { column: 'a\0' }).left, [{ reason: /NUL/ }])
+  t.end()
+})
