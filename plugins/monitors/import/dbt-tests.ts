@@ -74,9 +74,10 @@ function checkOf(
   { plain, failing }: Converted,
   where: unknown,
   failed: string | null,
-  { table, engine }: DbtNode,
+  node: DbtNode,
 ): Converted['plain'] {
-  if (where === undefined && failed === null) return plain
+  const { table, engine } = node
+  if (where === undefined && failed === null && !isExpression(node)) return plain
   const own = writeTable(table, engine)
   const select = failing(where === undefined ? own : `(select * from ${own} where ${String(where)}) filtered`)
   if (failed === null) return { kind: 'validity', body: customSql(select) }
@@ -87,7 +88,13 @@ function checkOf(
 /** dbt writes a name as it is, unless the column says `quote: true`. */
 function columnOf({ column, isQuoted, engine }: DbtNode): WrittenColumn {
   if (column === undefined) throw new Inconvertible('it names no column')
-  return isQuoted ? { name: column, text: writeName(column, engine) } : readColumn(column, engine)
+  if (isQuoted) return { name: column, text: writeName(column, engine) }
+  return isExpression({ column }) ? { name: column, text: column } : readColumn(column, engine)
+}
+
+/** Whether a test is about a SQL expression, such as `(a || b)`, which only SQL can measure. */
+function isExpression({ column, isQuoted }: Pick<DbtNode, 'column' | 'isQuoted'>): boolean {
+  return column !== undefined && isQuoted !== true && /[(|]/.test(column)
 }
 
 function scalarsOf(args: Fields, field: string): Scalar[] {

@@ -347,7 +347,13 @@ t.test('what stands in arguments counts, and names are read as the engine has th
   t.equal(nameOf('Total'), 'total', 'PostgreSQL folds names without quotes')
   t.equal(nameOf('Total, quote: true'), 'Total')
   t.equal(nameOf(`'"Customer Id"'`), 'Customer Id')
-  t.match(columnOf('lower(name)').left, [{ reason: /no name of a column/ }])
+  t.match(columnOf('"(a || b)"').document.tables.o?.checks.validity, [
+    {
+      rule_type: 'CUSTOM_SQL',
+      rule_config: { sql_expression: /^select \(a \|\| b\) from o .* having count/ },
+    },
+  ])
+  t.match(columnOf('total amount').left, [{ reason: /no name of a column/ }])
   t.end()
 })
 
