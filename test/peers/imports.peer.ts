@@ -10,6 +10,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
 import t from 'tap'
+import type { Test } from 'tap'
 import { importDbt } from '../../plugins/monitors/import/dbt.ts'
 import { importSuites } from '../../plugins/monitors/import/great-expectations.ts'
 import { startImport, type ImportDraft } from '../../plugins/monitors/import/import-draft.ts'
@@ -17,13 +18,21 @@ import { importSoda } from '../../plugins/monitors/import/soda.ts'
 import { startStockPostgres } from '../helpers/stock-postgres.ts'
 import { startServer, type Tenant } from '../helpers/server.ts'
 import { discover } from '../helpers/world.ts'
-import { DBT_TESTS, EXPECTATIONS, SODA_CHECKS, STATES, TABLES } from './imports/cases.ts'
+import {
+  CONFIGURED_SODA_CHECKS,
+  DBT_TESTS,
+  EXPECTATIONS,
+  SODA_CHECKS,
+  SODA_CONFIGURATIONS,
+  STATES,
+  TABLES,
+} from './imports/cases.ts'
 import { makeDbtProject } from './imports/dbt.ts'
 import { pythonWith } from './python.ts'
 import { startSoda } from './soda/scanner.ts'
 
 const DATABASE = 'postgres'
-const GX_PACKAGES = ['great_expectations==1.3.14', 'psycopg2-binary==2.9.10', 'sqlalchemy<2.1']
+const GX_PACKAGES = ['great_expectations==1.24.1', 'psycopg2-binary==2.9.10', 'sqlalchemy<2.1']
 
 const cluster = await startStockPostgres()
 const owner = new pg.Client({ ...cluster, database: DATABASE })
@@ -185,13 +194,24 @@ t.test('expectations of Great Expectations have the same verdicts', async t => {
 })
 
 t.test('checks of Soda have the same verdicts', async t => {
-  const textOf = (checks: readonly (readonly [number, (typeof SODA_CHECKS)[number]])[]) =>
+  await compareSoda(t, 'Soda', SODA_CHECKS, {})
+})
+
+t.test('checks of Soda with settings of their columns have the same verdicts', async t => {
+  await compareSoda(t, 'Soda with configurations', CONFIGURED_SODA_CHECKS, {
+    'configurations for orders': SODA_CONFIGURATIONS,
+  })
+})
+
+async function compareSoda(t: Test, tool: string, checks: typeof SODA_CHECKS, more: object): Promise<void> {
+  const textOf = (some: readonly (readonly [number, (typeof SODA_CHECKS)[number]])[]) =>
     JSON.stringify({
-      'checks for orders': checks.map(([index, [check, config = {}]]) => ({
+      'checks for orders': some.map(([index, [check, config = {}]]) => ({
         [check]: { name: `case_${index}`, ...config },
       })),
+      ...more,
     })
-  const all = SODA_CHECKS.map((check, index) => [index, check] as const)
+  const all = checks.map((check, index) => [index, check] as const)
   const imported: Imported[] = []
   for (const [index, check] of all)
     imported.push(
@@ -200,11 +220,11 @@ t.test('checks of Soda have the same verdicts', async t => {
       ),
     )
   const runSoda = await startSoda(t, reader, DATABASE)
-  await compare('Soda', imported, async () => {
+  await compare(tool, imported, async () => {
     const { outcomes } = await runSoda(textOf(all))
     return all.map(([index]) => outcomes[`case_${index}`] ?? 'pass')
   })
-})
+}
 
 /** Posts, and waits where a limit on requests has been reached. */
 async function post(by: Tenant, path: string, payload: object): Promise<Record<string, string>> {

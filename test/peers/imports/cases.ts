@@ -38,6 +38,7 @@ export const DBT_TESTS: [column: string, test: string, args?: object, config?: o
   ['total', 'not_null', {}, { where: `total > 0 or status = 'lost'` }],
   ['status', 'accepted_values', { values: ['new', 'paid', 'shipped'] }],
   ['status', 'accepted_values', { values: ['new', 'paid'] }, { severity: 'warn' }],
+  ['status', 'accepted_values', { values: ['new', 'paid', 'shipped', true] }],
   ['status', 'accepted_values', { values: ['new', 'paid', 'shipped'] }, { error_if: '>1', warn_if: '>0' }],
   ['customer_id', 'accepted_values', { values: [1, 2, 3], quote: false }],
   ['customer_id', 'relationships', { to: "source('shop', 'customers')", field: 'id' }],
@@ -81,6 +82,37 @@ export const EXPECTATIONS: [type: string, kwargs: object][] = [
     'expect_column_pair_values_a_to_be_greater_than_b',
     { column_A: 'id', column_B: 'total', or_equal: true, ignore_row_if: 'either_value_is_missing' },
   ],
+  // NULL in either column, in each way to look at it.
+  ...['both_values_are_missing', 'either_value_is_missing', 'neither'].flatMap(
+    (ignored): [string, object][] => [
+      [
+        'expect_column_pair_values_to_be_equal',
+        { column_A: 'id', column_B: 'total', ignore_row_if: ignored },
+      ],
+      [
+        'expect_column_pair_values_a_to_be_greater_than_b',
+        { column_A: 'customer_id', column_B: 'total', ignore_row_if: ignored },
+      ],
+      [
+        'expect_column_pair_values_to_be_in_set',
+        { column_A: 'status', column_B: 'note', value_pairs_set: [['lost', 'note']], ignore_row_if: ignored },
+      ],
+    ],
+  ),
+  ...['all_values_are_missing', 'any_value_is_missing', 'never'].flatMap((ignored): [string, object][] => [
+    [
+      'expect_compound_columns_to_be_unique',
+      { column_list: ['customer_id', 'note'], ignore_row_if: ignored },
+    ],
+    [
+      'expect_select_column_values_to_be_unique_within_record',
+      { column_list: ['status', 'note', 'email'], ignore_row_if: ignored },
+    ],
+    [
+      'expect_multicolumn_sum_to_equal',
+      { column_list: ['id', 'total'], sum_total: 200, ignore_row_if: ignored },
+    ],
+  ]),
   ['expect_compound_columns_to_be_unique', { column_list: ['id', 'status'] }],
   ['expect_table_row_count_to_be_between', { min_value: 1, max_value: 1_000 }],
   ['expect_table_row_count_to_equal', { value: 100 }],
@@ -125,4 +157,26 @@ export const SODA_CHECKS: [check: string, config?: object][] = [
   ['failed rows', { 'fail condition': 'total < 0' }],
   ['failed rows', { 'fail query': 'select * from orders where customer_id > 50' }],
   ['spread < 150', { 'spread expression': 'max(total) - min(total)' }],
+]
+
+/** Settings of columns, beside checks that they change. */
+export const SODA_CONFIGURATIONS = {
+  'missing values for status': ['lost'],
+  'valid values for status': ['new', 'paid'],
+  'valid min for total': 1,
+  'missing regex for note': '^$',
+}
+export const CONFIGURED_SODA_CHECKS: typeof SODA_CHECKS = [
+  ['missing_count(status) = 0'],
+  ['missing_percent(status) < 3'],
+  ['missing_count(status) < 20', { 'missing values': ['shipped'] }],
+  ['invalid_count(status) = 0'],
+  ['invalid_count(status) = 0', { 'valid values': ['shipped'] }],
+  ['invalid_count(total) = 0'],
+  ['invalid_count(total) < 30', { 'valid max': 90 }],
+  ['invalid_percent(total) < 30', { 'valid min': 10 }],
+  ['avg(total) between 1 and 60'],
+  ['missing_count(note) = 0'],
+  ['missing_count(id) = 0'],
+  ['row_count > 0'],
 ]
