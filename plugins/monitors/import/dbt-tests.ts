@@ -2,7 +2,7 @@
 import { refuseTemplates, whyDisabled } from './dbt-config.ts'
 import { REFERENCE, type DbtProject } from './dbt-project.ts'
 import { levelsOf, readTest, SETTING_FIELDS } from './dbt-test-definition.ts'
-import { Inconvertible, type DraftCheck } from './import-draft.ts'
+import { allowFields, Inconvertible, type DraftCheck } from './import-draft.ts'
 import { PythonNumber, toPlain, writePython } from './python-scalars.ts'
 import {
   customSql,
@@ -118,12 +118,6 @@ function numberOf(value: unknown): number | undefined {
   return value instanceof PythonNumber ? value.value : typeof value === 'number' ? value : undefined
 }
 
-/** @throws Inconvertible for arguments whose meaning is not known here */
-function allow(args: Fields, ...known: string[]): void {
-  const other = Object.keys(args).find(name => !known.includes(name))
-  if (other !== undefined) throw new Inconvertible(`the argument ${other} has no counterpart`)
-}
-
 const rule = (column: string, type: string, config?: Fields, more: Fields = {}): Converted['plain'] => ({
   kind: 'validity',
   body: { rule_type: type, column_name: column, ...(config && { rule_config: config }), ...more },
@@ -140,7 +134,7 @@ function expressionTest(condition: string): Converted {
 
 const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
   not_null(args, node) {
-    allow(args)
+    allowFields(args)
     const { name, text } = columnOf(node)
     return {
       plain: rule(name, 'NOT_NULL'),
@@ -148,7 +142,7 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
     }
   },
   unique(args, node) {
-    allow(args)
+    allowFields(args)
     const { name, text } = columnOf(node)
     return {
       plain: rule(name, 'UNIQUE', undefined, NULL_IS_VALID),
@@ -157,7 +151,7 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
     }
   },
   accepted_values(args, node) {
-    allow(args, 'values', 'quote')
+    allowFields(args, 'values', 'quote')
     const { name, text } = columnOf(node)
     const list = listOf(args, node.engine)
     // As dbt compares them: 1.0 is not 1 for a text.
@@ -171,7 +165,7 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
     }
   },
   relationships(args, node) {
-    allow(args, 'to', 'field')
+    allowFields(args, 'to', 'field')
     const { name, text } = columnOf(node)
     const { path: parent, note } = node.resolve(args.to)
     if (typeof args.field !== 'string') throw new Inconvertible('field must be the column of the other table')
@@ -188,14 +182,14 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
     }
   },
   'dbt_utils.expression_is_true'(args, node) {
-    allow(args, 'expression', 'column_name')
+    allowFields(args, 'expression', 'column_name')
     if (typeof args.expression !== 'string') throw new Inconvertible('expression must be SQL')
     return expressionTest(
       node.column === undefined ? args.expression : `${columnOf(node).text} ${args.expression}`,
     )
   },
   'dbt_utils.accepted_range'(args, node) {
-    allow(args, 'min_value', 'max_value', 'inclusive')
+    allowFields(args, 'min_value', 'max_value', 'inclusive')
     const { name, text } = columnOf(node)
     const bounds = [
       ['min', args.min_value, '>'],
@@ -222,12 +216,12 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
     return { ...tested, plain: { ...plain, note: 'NaN is invalid here; dbt takes it as above every number' } }
   },
   'dbt_utils.not_empty_string'(args, node) {
-    allow(args, 'trim_whitespace')
+    allowFields(args, 'trim_whitespace')
     const { text } = columnOf(node)
     return expressionTest(`${args.trim_whitespace === false ? text : `trim(${text})`} <> ''`)
   },
   'dbt_utils.not_accepted_values'(args, node) {
-    allow(args, 'values', 'quote')
+    allowFields(args, 'values', 'quote')
     const { text } = columnOf(node)
     const list = listOf(args, node.engine)
     return {
@@ -236,7 +230,7 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
     }
   },
   'dbt_utils.unique_combination_of_columns'(args, node) {
-    allow(args, 'combination_of_columns', 'quote_columns')
+    allowFields(args, 'combination_of_columns', 'quote_columns')
     const names = scalarsOf(args, 'combination_of_columns').map(String)
     const list = (args.quote_columns === true ? names.map(name => writeName(name, node.engine)) : names).join(
       ', ',
@@ -248,7 +242,7 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
     }
   },
   'dbt_utils.not_null_proportion'(args, node) {
-    allow(args, 'at_least', 'at_most')
+    allowFields(args, 'at_least', 'at_most')
     const { name, text } = columnOf(node)
     const { at_least: least, at_most: most } = args
     const share = numberOf(least)

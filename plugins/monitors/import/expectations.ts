@@ -1,5 +1,5 @@
 /** The expectations of Great Expectations, one by one. */
-import { Inconvertible } from './import-draft.ts'
+import { allowFields, Inconvertible } from './import-draft.ts'
 import { PythonNumber, toPlain } from './python-scalars.ts'
 import {
   customSql,
@@ -30,11 +30,6 @@ export interface ConvertedExpectation {
 }
 type Make = (args: Fields, options: SuiteOptions) => ConvertedExpectation
 
-function allow(args: Fields, ...known: string[]): void {
-  const other = Object.keys(args).find(name => !known.includes(name))
-  if (other !== undefined) throw new Inconvertible(`the argument ${other} has no counterpart`)
-}
-
 function columnIn(args: Fields, field = 'column'): string {
   const name = args[field]
   if (typeof name !== 'string') throw new Inconvertible(`${field} must be the name of a column`)
@@ -62,7 +57,7 @@ function ofValues(
   plain?: (args: Fields) => Fields | null,
 ): Make {
   return (args, { engine, table }) => {
-    allow(args, 'column', 'mostly', ...known)
+    allowFields(args, 'column', 'mostly', ...known)
     const name = columnIn(args)
     const column = writeName(name, engine)
     const mostly = mostlyIn(args)
@@ -121,7 +116,7 @@ const BOUNDS = ['min_value', 'max_value', 'strict_min', 'strict_max']
 const ofAggregate =
   (compute: (column: string) => string): Make =>
   (args, { engine, table }) => {
-    allow(args, 'column', ...BOUNDS)
+    allowFields(args, 'column', ...BOUNDS)
     const name = args.column === undefined ? undefined : columnIn(args)
     const value = compute(name === undefined ? '*' : writeName(name, engine))
     const failed = `value is null or not ${boundsIn('value', args, engine)}`
@@ -138,7 +133,7 @@ const ofAggregate =
 const ofPair =
   (condition: (a: string, b: string, args: Fields, engine: SqlEngine) => string, ...known: string[]): Make =>
   (args, { engine }) => {
-    allow(args, 'column_A', 'column_B', 'ignore_row_if', ...known)
+    allowFields(args, 'column_A', 'column_B', 'ignore_row_if', ...known)
     const names = [columnIn(args, 'column_A'), columnIn(args, 'column_B')]
     const [a = '', b = ''] = names.map(name => writeName(name, engine))
     const ignored = args.ignore_row_if ?? 'both_values_are_missing'
@@ -158,7 +153,7 @@ const ofColumns =
     ...known: string[]
   ): Make =>
   (args, { engine }) => {
-    allow(args, 'column_list', 'ignore_row_if', ...known)
+    allowFields(args, 'column_list', 'ignore_row_if', ...known)
     const names = columnsIn(args)
     if (names.length < 2) throw new Inconvertible('column_list must have two columns or more')
     const columns = names.map(name => writeName(name, engine))
@@ -189,7 +184,7 @@ function ignoredRows(columns: readonly string[], args: Fields): string {
 
 export const EXPECTATIONS: Record<string, Make> = {
   expect_column_values_to_not_be_null(args) {
-    allow(args, 'column', 'mostly')
+    allowFields(args, 'column', 'mostly')
     const name = columnIn(args)
     const percent = Number((100 - mostlyIn(args) * 100).toFixed(6))
     return {
@@ -202,14 +197,14 @@ export const EXPECTATIONS: Record<string, Make> = {
     }
   },
   expect_column_values_to_be_null(args, { engine }) {
-    allow(args, 'column', 'mostly')
+    allowFields(args, 'column', 'mostly')
     const name = columnIn(args)
     const percent = Number((100 - mostlyIn(args) * 100).toFixed(6))
     const body = customSql(`${writeName(name, engine)} is null`)
     return { key: [name], body: { ...body, ...(percent > 0 && { alert_threshold_percent: percent }) } }
   },
   expect_column_values_to_be_unique(args) {
-    allow(args, 'column', 'mostly')
+    allowFields(args, 'column', 'mostly')
     if (mostlyIn(args) < 1)
       throw new Inconvertible('the share of unique values among those that are not null has no counterpart')
     const name = columnIn(args)
@@ -222,7 +217,7 @@ export const EXPECTATIONS: Record<string, Make> = {
   ),
   // The distinct values are in a set when all values are.
   expect_column_distinct_values_to_be_in_set(args, options) {
-    allow(args, 'column', 'value_set')
+    allowFields(args, 'column', 'value_set')
     return EXPECTATIONS.expect_column_values_to_be_in_set!(args, options)
   },
   expect_column_values_to_not_be_in_set: ofValues(
@@ -249,7 +244,7 @@ export const EXPECTATIONS: Record<string, Make> = {
     (column, args, engine) => `not (${writeMatch(column, patternIn(args), engine)})`,
   ),
   expect_column_values_to_match_strftime_format(args) {
-    allow(args, 'column', 'strftime_format')
+    allowFields(args, 'column', 'strftime_format')
     const name = columnIn(args)
     const config = { format: columnIn(args, 'strftime_format') }
     return {
@@ -290,7 +285,7 @@ export const EXPECTATIONS: Record<string, Make> = {
     'sum_total',
   ),
   expect_compound_columns_to_be_unique(args, { engine, table }) {
-    allow(args, 'column_list', 'ignore_row_if')
+    allowFields(args, 'column_list', 'ignore_row_if')
     ignoredRows([], args)
     const names = columnsIn(args)
     const columns = names.map(name => writeName(name, engine))
@@ -302,7 +297,7 @@ export const EXPECTATIONS: Record<string, Make> = {
   },
   expect_table_row_count_to_be_between: ofAggregate(() => 'count(*)'),
   expect_table_row_count_to_equal(args, options) {
-    allow(args, 'value')
+    allowFields(args, 'value')
     const bounds = { min_value: args.value, max_value: args.value }
     return ofAggregate(() => 'count(*)')(bounds, options)
   },

@@ -43,6 +43,12 @@ export class Inconvertible extends Error {
   override readonly name = 'Inconvertible'
 }
 
+/** @throws Inconvertible for fields whose meaning is not known here */
+export function allowFields(fields: Fields, ...known: string[]): void {
+  const other = Object.keys(fields).find(name => !known.includes(name))
+  if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
+}
+
 /** A check that stands for a construct. */
 export interface DraftCheck {
   kind: MonitorKind

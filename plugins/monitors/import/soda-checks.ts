@@ -1,5 +1,5 @@
 /** The checks of SodaCL, by their kinds. */
-import { Inconvertible, type DraftCheck } from './import-draft.ts'
+import { allowFields, Inconvertible, type DraftCheck } from './import-draft.ts'
 import {
   convertSodaMetric,
   readComparison,
@@ -93,14 +93,14 @@ function levelsOf(metric: SodaMetric, config: Fields): Level[] {
 }
 
 function sameCount(other: string, config: Fields, { table, engine }: SodaTarget): DraftCheck {
-  allow(config, ...NEUTRAL)
+  allowFields(config, ...NEUTRAL)
   const value = `count(*) - (select count(*) from ${writeTable(readSodaTable(other), engine)})`
   const text = selectWhenFailed({ value, from: writeTable(table, engine) }, 'value <> 0')
   return validity(table, ['row_count_same_as', other], customSql(text))
 }
 
 function failedRows(config: Fields, { table }: SodaTarget): DraftCheck {
-  allow(config, 'fail condition', 'fail query', ...NEUTRAL)
+  allowFields(config, 'fail condition', 'fail query', ...NEUTRAL)
   const { 'fail condition': condition, 'fail query': query } = config
   if (typeof condition === 'string')
     // A row for which the condition is null does not fail.
@@ -115,7 +115,7 @@ function referenceCheck(
   config: Fields,
   { table, engine }: SodaTarget,
 ): DraftCheck {
-  allow(config, ...NEUTRAL)
+  allowFields(config, ...NEUTRAL)
   const column = readColumn(child, engine).name
   return {
     kind: 'referential',
@@ -135,7 +135,7 @@ function freshnessCheck(
   config: Fields,
   { table, engine }: SodaTarget,
 ): DraftCheck {
-  allow(config, 'fail', ...NEUTRAL)
+  allowFields(config, 'fail', ...NEUTRAL)
   const given = config.fail === undefined ? comparison : `not ${String(config.fail).replace(/^when /, '')}`
   const match = /^(?:<|<=|not (?:>|>=))\s*((?:\d+[dhm])+)$/.exec(given)
   if (!match) throw new Inconvertible('freshness is compared with one greatest age, such as < 24h')
@@ -170,8 +170,3 @@ const validity = (table: string, key: readonly string[], body: Fields): DraftChe
   ...{ kind: 'validity', table, key },
   body: { ...body, severity: 'critical' },
 })
-
-function allow(config: Fields, ...known: string[]): void {
-  const other = Object.keys(config).find(name => !known.includes(name))
-  if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
-}

@@ -1,7 +1,7 @@
 /** The checks of Soda Core 4's contracts, by type, and their thresholds. */
 import { formatName } from '../../../connectors/catalog.ts'
 import { checkIntervalFor } from './dbt-freshness.ts'
-import { Inconvertible } from './import-draft.ts'
+import { allowFields, Inconvertible } from './import-draft.ts'
 import {
   invalidCondition,
   MISSING_FIELDS,
@@ -11,7 +11,15 @@ import {
   VALID_FIELDS,
 } from './soda-contract-conditions.ts'
 import { failsAboveZero, filterIn, isPercent, levelsOf } from './soda-contract-thresholds.ts'
-import { customSql, selectWhenFailed, writeLength, writeName, type SqlEngine } from './sql-text.ts'
+import {
+  countWhere,
+  customSql,
+  selectWhenFailed,
+  writeLength,
+  writeName,
+  writePercent,
+  type SqlEngine,
+} from './sql-text.ts'
 import { isRecord, type Fields } from './values.ts'
 
 /** What a check of a contract is about. */
@@ -38,19 +46,10 @@ interface ContractCheck {
 
 type Make = (config: Fields, target: ContractTarget) => ContractCheck[]
 
-function allow(config: Fields, ...known: string[]): void {
-  const other = Object.keys(config).find(name => !known.includes(name))
-  if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
-}
-
 function columnOf({ column, engine }: ContractTarget): { name: string; text: string } {
   if (typeof column?.name !== 'string') throw new Inconvertible('it is a check of columns')
   return { name: column.name, text: writeName(column.name, engine) }
 }
-
-const countOf = (condition: string): string => `coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
-const percentOf = (count: string, total = 'count(*)'): string =>
-  `coalesce(100.0 * ${count} / nullif(${total}, 0), 0)`
 
 /** A check for each level: the rule where it fails above zero, else a SELECT of the number. */
 function measured(
@@ -107,16 +106,16 @@ const PERIOD_MINUTES: Record<string, number> = { minute: 1, hour: 60, day: 1_440
 /** By type. @throws Inconvertible */
 export const CONTRACT_CHECKS: Record<string, Make> = {
   missing(config, target) {
-    allow(config, 'threshold', 'filter', ...MISSING_FIELDS)
+    allowFields(config, 'threshold', 'filter', ...MISSING_FIELDS)
     const { name, text } = columnOf(target)
     const settings = settingsIn(config, target.column, MISSING_FIELDS)
-    const count = countOf(missingCondition(text, settings, target.engine))
+    const count = countWhere(missingCondition(text, settings, target.engine))
     const rule = Object.keys(settings).length === 0 ? { rule_type: 'NOT_NULL', column_name: name } : null
-    const value = isPercent(config) ? percentOf(count) : count
+    const value = isPercent(config) ? writePercent(count) : count
     return measured(config, target, { value, rule, fallback: 'value = 0' })
   },
   invalid(config, target) {
-    allow(config, 'threshold', 'filter', ...MISSING_FIELDS, ...VALID_FIELDS)
+    allowFields(config, 'threshold', 'filter', ...MISSING_FIELDS, ...VALID_FIELDS)
     const { name, text } = columnOf(target)
     const missing = settingsIn(config, target.column, MISSING_FIELDS)
     const { valid_reference_data: reference, ...settings } = settingsIn(config, target.column, VALID_FIELDS)
@@ -131,7 +130,7 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     // The SQL of a pattern is not known for all engines: only a rule will do there.
     const value = () => {
       const condition = `not (${missingCondition(text, missing, engine)}) and (${invalidCondition(text, settings, engine)})`
-      return isPercent(config) ? percentOf(countOf(condition)) : countOf(condition)
+      return isPercent(config) ? writePercent(countWhere(condition)) : countWhere(condition)
     }
     const isRule = rule && !target.isFiltered && filterIn(config) === undefined
     return measured(config, target, {
@@ -141,7 +140,7 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
   },
   duplicate(config, target) {
     if (!target.column) return duplicateRows(config, target)
-    allow(config, 'threshold', 'filter', ...MISSING_FIELDS)
+    allowFields(config, 'threshold', 'filter', ...MISSING_FIELDS)
     const { name, text } = columnOf(target)
     const settings = settingsIn(config, target.column, MISSING_FIELDS)
     const isPlain = Object.keys(settings).length === 0
@@ -150,13 +149,13 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
       : `case when not (${missingCondition(text, settings, target.engine)}) then ${text} end`
     const count = `(count(${tested}) - count(distinct ${tested}))`
     return measured(config, target, {
-      value: isPercent(config) ? percentOf(count, `count(${tested})`) : count,
+      value: isPercent(config) ? writePercent(count, `count(${tested})`) : count,
       rule: isPlain ? { rule_type: 'UNIQUE', column_name: name, treat_null_as_valid: true } : null,
       fallback: 'value = 0',
     })
   },
   aggregate(config, target) {
-    allow(config, 'threshold', 'filter', 'function')
+    allowFields(config, 'threshold', 'filter', 'function')
     const { text } = columnOf(target)
     const name = String(config.function).toLowerCase()
     const compute = Object.hasOwn(AGGREGATES, name) ? AGGREGATES[name] : undefined
@@ -167,16 +166,16 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     return measured(config, target, { value: compute(text, target.engine) })
   },
   row_count(config, target) {
-    allow(config, 'threshold', 'filter')
+    allowFields(config, 'threshold', 'filter')
     return measured(config, target, { value: 'count(*)', fallback: 'value > 0' })
   },
   failed_rows(config, target) {
-    allow(config, 'threshold', 'filter', 'expression', 'query')
+    allowFields(config, 'threshold', 'filter', 'expression', 'query')
     const { expression, query } = config
     if (typeof expression === 'string') {
-      const count = countOf(`(${expression.trim()})`)
+      const count = countWhere(`(${expression.trim()})`)
       return measured(config, target, {
-        value: isPercent(config) ? percentOf(count) : count,
+        value: isPercent(config) ? writePercent(count) : count,
         // A row for which the expression is null does not fail.
         rule: customSql(`coalesce(not (${expression.trim()}), true)`),
         fallback: 'value = 0',
@@ -190,13 +189,13 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     return measured(config, own, { value: 'count(*)', rule: customSql(text), fallback: 'value = 0' })
   },
   metric(config, target) {
-    allow(config, 'threshold', 'expression', 'query')
+    allowFields(config, 'threshold', 'expression', 'query')
     if (typeof config.expression !== 'string')
       throw new Inconvertible('its query returns the number: write it as CUSTOM_SQL')
     return measured(config, target, { value: config.expression.trim() })
   },
   freshness(config, target) {
-    allow(config, 'threshold', 'filter', 'column')
+    allowFields(config, 'threshold', 'filter', 'column')
     const { column, threshold } = config
     if (typeof column !== 'string' || !isRecord(threshold))
       throw new Inconvertible('it has no column or no threshold')
@@ -238,7 +237,7 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
 
 /** Rows that occur more than once. NULL is a value as others for Soda here. */
 function duplicateRows(config: Fields, { engine, from }: ContractTarget): ContractCheck[] {
-  allow(config, 'threshold', 'filter', 'columns')
+  allowFields(config, 'threshold', 'filter', 'columns')
   const names = config.columns
   if (!Array.isArray(names) || names.length === 0 || !names.every(name => typeof name === 'string'))
     throw new Inconvertible('columns must be a list of columns')

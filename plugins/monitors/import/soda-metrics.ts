@@ -2,6 +2,7 @@
 import { Inconvertible, type DraftCheck } from './import-draft.ts'
 import { PythonNumber, toPlain } from './python-scalars.ts'
 import {
+  countWhere,
   customSql,
   isScalar,
   readColumn,
@@ -9,6 +10,7 @@ import {
   writeLength,
   writeList,
   writeMatch,
+  writePercent,
   writeScalar,
   writeTable,
   type Aggregate,
@@ -174,17 +176,16 @@ function valueOf(metric: string, args: readonly string[], config: Fields, engine
   const [column] = args
   if (column === undefined)
     throw new Inconvertible(`${metric} is a metric of the project: only its query says what it is`)
-  const percent = (count: string) => `coalesce(100.0 * ${count} / nullif(count(*), 0), 0)`
-  const missing = countOf(missingCondition(column, config, engine))
+  const missing = countWhere(missingCondition(column, config, engine))
   switch (metric) {
     case 'missing_count':
       return missing
     case 'missing_percent':
-      return percent(missing)
+      return writePercent(missing)
     case 'invalid_count':
-      return countOf(invalidCondition(column, config, engine))
+      return countWhere(invalidCondition(column, config, engine))
     case 'invalid_percent':
-      return percent(countOf(invalidCondition(column, config, engine)))
+      return writePercent(countWhere(invalidCondition(column, config, engine)))
   }
   if (args.length > 1) throw new Inconvertible(`${metric} of several columns has no counterpart`)
   const compute = Object.hasOwn(AGGREGATES, metric) ? AGGREGATES[metric] : undefined
@@ -225,8 +226,6 @@ const AGGREGATES: Record<string, (column: string, engine: SqlEngine) => string> 
   max_length: (column, engine) => `max(${writeLength(column, engine)})`,
   avg_length: (column, engine) => `avg(${writeLength(column, engine)})`,
 }
-
-const countOf = (condition: string): string => `coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
 
 function missingCondition(column: string, config: Fields, engine: SqlEngine): string {
   if (config['missing values'] === undefined) return `${column} is null`

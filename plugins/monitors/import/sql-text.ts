@@ -97,6 +97,14 @@ export const customSql = (text: string) => ({
   rule_config: { sql_expression: text },
 })
 
+/** The number of rows for which a condition is true. */
+export const countWhere = (condition: string): string =>
+  `coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
+
+/** A number of rows in percent of a total; 0 of none. */
+export const writePercent = (count: string, total = 'count(*)'): string =>
+  `coalesce(100.0 * ${count} / nullif(${total}, 0), 0)`
+
 /** A number that a SELECT computes from the rows of a table. */
 export interface Aggregate {
   value: string
