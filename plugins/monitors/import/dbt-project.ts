@@ -5,6 +5,12 @@
 import { formatName, parseName } from '../../../connectors/catalog.ts'
 import type { TextPosition } from '../../../server/yaml.ts'
 import { configOf, describeTemplate, isTemplate, whyDisabled } from './dbt-config.ts'
+import {
+  describeFolderSetting,
+  isProjectFile,
+  readFolderSettings,
+  type FolderSettings,
+} from './dbt-project-file.ts'
 import { Inconvertible } from './import-draft.ts'
 import { PythonNumber } from './python-scalars.ts'
 import { foldName, type SqlEngine } from './sql-text.ts'
@@ -14,6 +20,11 @@ export interface DbtOptions {
   engine: SqlEngine
   /** The schema of the models, which their files do not say. */
   schema?: string | undefined
+}
+
+/** With what project files say. */
+interface ProjectOptions extends DbtOptions {
+  isSetByFolders: FolderSettings
 }
 
 /** A properties file: `schema.yml`. */
@@ -49,13 +60,20 @@ export interface DbtProject {
   tables: readonly DbtTable[]
   /** The table that `ref('orders')` or `source('shop', 'orders')` stands for. @throws Inconvertible */
   resolve(reference: unknown): { path: string; note?: string }
+  /** Whether folders may set a field of tests. */
+  isSetByFolders(field: string): boolean
 }
 
 /** Parts of a file whose nodes are tables that dbt makes. */
 const MODEL_PARTS = ['models', 'seeds', 'snapshots'] as const
 
 /** Reads the tables of all files, before any of their tests. */
-export function readProject(files: readonly DbtFile[], options: DbtOptions): DbtProject {
+export function readProject(given: readonly DbtFile[], { engine, schema }: DbtOptions): DbtProject {
+  const [projects = [], files = []] = [true, false].map(isProject =>
+    given.filter(({ fields }) => isProjectFile(fields) === isProject),
+  )
+  const isSetByFolders = readFolderSettings(projects.map(({ fields }) => fields))
+  const options: ProjectOptions = { engine, schema, isSetByFolders }
   const models = new Map<string, DbtModel[]>()
   const sources = new Map<string, Placement>()
   const tables: DbtTable[] = []
@@ -78,7 +96,11 @@ export function readProject(files: readonly DbtFile[], options: DbtOptions): Dbt
         })
       }
   }
-  return { tables, resolve: reference => resolveReference(reference, { models, sources, options }) }
+  return {
+    tables,
+    resolve: reference => resolveReference(reference, { models, sources, options }),
+    isSetByFolders: field => isSetByFolders('data_tests', field),
+  }
 }
 
 /** A model with its versions; a model without has itself as the only one. */
@@ -92,7 +114,7 @@ interface DbtModel {
 
 type Place = Pick<DbtTable, 'file' | 'at'>
 
-function readModel(part: string, node: Fields, place: Place, options: DbtOptions): DbtModel {
+function readModel(part: string, node: Fields, place: Place, options: ProjectOptions): DbtModel {
   const name = textOf(node.name)
   const { at } = place
   const versions = itemsOf(node.versions)
@@ -159,7 +181,7 @@ function placeModel(
   part: string,
   node: Fields,
   version: Fields | undefined,
-  { schema, engine }: DbtOptions,
+  { schema, engine, isSetByFolders }: ProjectOptions,
 ): Placement {
   const name = textOf(node.name)
   const setting = (field: string) =>
@@ -169,6 +191,10 @@ function placeModel(
   if (template !== undefined) return { reason: `its table is not known: ${describeTemplate(template)}` }
   const disabled = whyDisabled(name, ...(version ? [version] : []), node)
   if (disabled !== null) return { reason: disabled }
+  const unknown = [...fields, 'enabled'].find(
+    field => setting(field) === undefined && isSetByFolders(part, field),
+  )
+  if (unknown !== undefined) return { reason: describeFolderSetting(unknown) }
   if (setting('materialized') === 'ephemeral')
     return { reason: `${name} is ephemeral: dbt makes no table of it` }
   const alias = setting('alias')
@@ -200,7 +226,7 @@ function placeModel(
 
 const versionedName = (name: string, version: string): string => `${name}_v${version.replaceAll('.', '_')}`
 
-function placeSource(source: Fields, table: Fields, { engine }: DbtOptions): Placement {
+function placeSource(source: Fields, table: Fields, { engine, isSetByFolders }: ProjectOptions): Placement {
   const parts = [source.database, source.schema ?? source.name, table.identifier ?? table.name].filter(
     part => part !== undefined && part !== null,
   )
@@ -208,7 +234,11 @@ function placeSource(source: Fields, table: Fields, { engine }: DbtOptions): Pla
   if (template !== undefined) return { reason: `its table is not known: ${describeTemplate(template)}` }
   const path = formatName(parts.map(part => foldTable(textOf(part), engine)))
   const disabled = whyDisabled(path, table, source)
-  return disabled === null ? { path } : { reason: disabled }
+  if (disabled !== null) return { reason: disabled }
+  const isSaid = [table, source].some(owner => (configOf(owner).enabled ?? owner.enabled ?? null) !== null)
+  return !isSaid && isSetByFolders('sources', 'enabled')
+    ? { reason: describeFolderSetting('enabled') }
+    : { path }
 }
 
 /** dbt writes names of tables in quotes, but not for Snowflake. */
@@ -228,7 +258,7 @@ function resolveReference(
   }: {
     models: ReadonlyMap<string, readonly DbtModel[]>
     sources: ReadonlyMap<string, Placement>
-    options: DbtOptions
+    options: ProjectOptions
   },
 ): { path: string; note?: string } {
   const match = typeof reference === 'string' ? REFERENCE.exec(reference) : null

@@ -1,5 +1,6 @@
 /** The tests of dbt-core and dbt_utils, one by one. */
 import { refuseTemplates, whyDisabled } from './dbt-config.ts'
+import { describeFolderSetting } from './dbt-project-file.ts'
 import { REFERENCE, type DbtProject } from './dbt-project.ts'
 import { levelsOf, readTest, SETTING_FIELDS } from './dbt-test-definition.ts'
 import { allowFields, Inconvertible, type DraftCheck } from './import-draft.ts'
@@ -26,7 +27,7 @@ export interface DbtNode {
   /** Whether dbt quotes the name of the column. */
   isQuoted?: boolean
   engine: SqlEngine
-  resolve: DbtProject['resolve']
+  project: Pick<DbtProject, 'resolve' | 'isSetByFolders'>
   /** What is to be known of the table. */
   note?: string
 }
@@ -55,6 +56,10 @@ export function convertDbtTest(test: unknown, place: DbtNode): DraftCheck[] {
     )
   const disabled = whyDisabled('the test', config)
   if (disabled !== null) throw new Inconvertible(disabled)
+  const unknown = SETTING_FIELDS.find(
+    field => config[field] === undefined && node.project.isSetByFolders(field),
+  )
+  if (unknown !== undefined) throw new Inconvertible(describeFolderSetting(unknown))
   const converted = make(args, node)
   const common = label === undefined ? {} : { name: label.slice(0, 200) }
   return levelsOf(config).map(({ severity, failed }, index) => {
@@ -167,7 +172,7 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
   relationships(args, node) {
     allowFields(args, 'to', 'field')
     const { name, text } = columnOf(node)
-    const { path: parent, note } = node.resolve(args.to)
+    const { path: parent, note } = node.project.resolve(args.to)
     if (typeof args.field !== 'string') throw new Inconvertible('field must be the column of the other table')
     const { name: parentColumn, text: field } = readColumn(args.field, node.engine)
     const orphans = (from: string) =>

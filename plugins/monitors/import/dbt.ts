@@ -12,6 +12,7 @@ import {
   type DbtProject,
   type DbtTable,
 } from './dbt-project.ts'
+import { isProjectFile } from './dbt-project-file.ts'
 import { convertDbtTest } from './dbt-tests.ts'
 import { fieldsOfFile, readFiles, type Construct, type ImportDraft, type ImportFile } from './import-draft.ts'
 import { parseDbtYaml } from './tool-yaml.ts'
@@ -43,6 +44,8 @@ export function importDbt(files: readonly ImportFile[], draft: ImportDraft, opti
     if (table.source) importFreshness(table, table.source, draft)
   }
   for (const file of read) {
+    // It has settings, and no checks.
+    if (isProjectFile(file.fields)) continue
     leaveParts(file, draft)
     for (const part of [...TESTED_PARTS, ...OTHER_PARTS])
       leaveUnread(file, file.fields[part], [part], { draft, places })
@@ -73,7 +76,7 @@ function importTests(
       }
       draft.convert(construct, () =>
         convertDbtTest(test, {
-          ...{ table, engine: options.engine, resolve: project.resolve },
+          ...{ table, engine: options.engine, project },
           ...(column && { column: textOf(column.name), isQuoted: column.quote === true }),
           ...(placement.note !== undefined && { note: placement.note }),
         }),

@@ -419,3 +419,26 @@ t.test('what an apply would refuse is left out with the reason', t => {
   ])
   t.end()
 })
+
+t.test('settings that dbt_project.yml has for folders leave out what they may decide', t => {
+  const models = 'models: [{name: o, columns: [{name: a, tests: [unique]}]}]'
+  const own =
+    'models: [{name: o, config: {schema: own, severity: warn}, columns: [{name: a, tests: [unique]}]}]'
+  const withProject = (settings: string, text = models) =>
+    convert(
+      { 'dbt_project.yml': `name: shop\nprofile: shop\nvars: {a: 1}\n${settings}\n`, 's.yml': text },
+      { schema: 'mart' },
+    )
+  const plain = 'models: {+materialized: table, shop: {+enabled: true, +tags: [a]}}'
+  t.match(withProject(plain), { found: 1, converted: 1, left: [] })
+  t.match(withProject('models: {shop: {staging: {+schema: raw}}}').left, [
+    { name: 'unique of o.a', reason: /dbt_project\.yml sets schema for folders/ },
+  ])
+  t.match(withProject('models: {shop: {staging: {schema: raw}}}', own), { converted: 1, left: [] })
+  t.match(withProject('models: {shop: {base: {materialized: ephemeral}}}').left, [{ reason: /materialized/ }])
+  t.match(withProject('models: {shop: {base: {+enabled: "{{ var(1) }}"}}}').left, [{ reason: /enabled/ }])
+  t.match(withProject('seeds: {+schema: raw}'), { converted: 1, left: [] }, 'of another part')
+  t.match(withProject('data_tests: {+severity: warn}').left, [{ reason: /sets severity for folders/ }])
+  t.match(withProject('tests: {shop: {+limit: 10}}').left, [{ reason: /sets limit for folders/ }])
+  t.end()
+})
