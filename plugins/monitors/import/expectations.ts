@@ -1,9 +1,25 @@
 /** The expectations of Great Expectations, one by one. */
+import {
+  BOUNDS,
+  boundsIn,
+  columnIn,
+  columnsIn,
+  ignoredRows,
+  isNumber,
+  mostlyIn,
+  ofAggregate,
+  ofColumns,
+  ofPair,
+  ofValues,
+  patternIn,
+  scalar,
+  setIn,
+  type Make,
+} from './expectation-kinds.ts'
 import { allowFields, Inconvertible } from './import-draft.ts'
-import { PythonNumber, toPlain } from './python-scalars.ts'
+import { toPlain } from './python-scalars.ts'
 import {
   customSql,
-  isScalar,
   selectWhenFailed,
   writeLength,
   writeList,
@@ -11,177 +27,51 @@ import {
   writeName,
   writeScalar,
   writeTable,
-  type Scalar,
   type SqlEngine,
 } from './sql-text.ts'
 import type { Fields } from './values.ts'
 
-/** The table of a suite, and the engine whose SQL its checks are written in. */
-export interface SuiteOptions {
-  engine: SqlEngine
-  table: string
+function patternsIn(args: Fields, field: string): string[] {
+  const patterns = args[field]
+  if (
+    !Array.isArray(patterns) ||
+    patterns.length === 0 ||
+    !patterns.every(each => typeof each === 'string' && each !== '')
+  )
+    throw new Inconvertible(`${field} must be a list of patterns`)
+  return patterns as string[]
 }
 
-/** What an expectation becomes: a rule, and what its key is made of. */
-export interface ConvertedExpectation {
-  key: string[]
-  body: Fields
-  note?: string
-}
-type Make = (args: Fields, options: SuiteOptions) => ConvertedExpectation
-
-function columnIn(args: Fields, field = 'column'): string {
-  const name = args[field]
-  if (typeof name !== 'string') throw new Inconvertible(`${field} must be the name of a column`)
-  return name
+function joinMatches(matches: readonly string[], { match_on: matchOn = 'any' }: Fields): string {
+  if (matchOn !== 'any' && matchOn !== 'all') throw new Inconvertible('match_on is neither any nor all')
+  return `(${matches.join(matchOn === 'any' ? ' or ' : ' and ')})`
 }
 
-function patternIn({ regex }: Fields): string {
-  if (typeof regex !== 'string') throw new Inconvertible('regex must be a regular expression')
-  if (regex === '') throw new Inconvertible('regex is empty, which matches every value')
-  return regex
+const noMatch = (matches: readonly string[]): string => `not (${matches.join(' or ')})`
+
+function writeLike(column: string, pattern: unknown, engine: SqlEngine): string {
+  if (typeof pattern !== 'string') throw new Inconvertible('like_pattern must be a text')
+  return `${column} like ${writeScalar(pattern, engine)}`
 }
 
-/** The share of values that must be as expected. */
-function mostlyIn(args: Fields): number {
-  const { mostly = 1 } = args
-  if (typeof mostly !== 'number' || mostly < 0 || mostly > 1)
-    throw new Inconvertible('mostly must be a number from 0 to 1')
-  return mostly
-}
-
-/** An expectation of each value that is not null. @param plain the rule without `mostly` */
-function ofValues(
-  known: readonly string[],
-  valid: (column: string, args: Fields, engine: SqlEngine) => string,
-  plain?: (args: Fields) => Fields | null,
-): Make {
-  return (args, { engine, table }) => {
-    allowFields(args, 'column', 'mostly', ...known)
+/** @param count the number of values of a set that a column has */
+const ofDistinctValues =
+  (count: (list: string, column: string) => string): Make =>
+  (args, { engine, table }) => {
+    allowFields(args, 'column', 'value_set')
+    // Its collations take texts for equal that the other tool tells apart.
+    if (engine === 'mysql') throw new Inconvertible('the distinct texts of MySQL are those of its collation')
     const name = columnIn(args)
-    const column = writeName(name, engine)
-    const mostly = mostlyIn(args)
-    const rule = plain?.(args) ?? null
-    if (mostly === 1 && rule)
-      return { key: [name], body: { ...rule, column_name: name, treat_null_as_valid: true } }
-    const condition = valid(column, args, engine)
-    if (mostly === 1) return { key: [name], body: customSql(`${column} is null or ${condition}`) }
-    // The share is that of the values which are not null, a threshold of ours that of all rows.
+    const values = [...new Set(setIn(args).map(String))]
+    const value = count(writeList(setIn(args), engine), writeName(name, engine))
+    const failed = `value is null or value <> ${values.length}`
     return {
       key: [name],
-      body: customSql(selectWhenFewAreValid(condition, mostly, column, writeTable(table, engine))),
-    }
-  }
-}
-
-function selectWhenFewAreValid(condition: string, mostly: number, column: string, from: string): string {
-  return `select 1 as failed from (select count(*) as n, sum(case when ${condition} then 1 else 0 end) as valid from ${from} where ${column} is not null) measured where valid < ${mostly} * n`
-}
-
-function setIn(args: Fields): Scalar[] {
-  const values = args.value_set
-  if (!Array.isArray(values) || values.length === 0 || !values.every(isScalar))
-    throw new Inconvertible('value_set must be a list of texts, numbers or booleans')
-  return values as Scalar[]
-}
-
-function boundsIn(
-  column: string,
-  { min_value: min, max_value: max, ...args }: Fields,
-  engine: SqlEngine,
-): string {
-  const parts = [
-    ...(min === undefined
-      ? []
-      : [`${column} ${args.strict_min === true ? '>' : '>='} ${scalar(min, engine)}`]),
-    ...(max === undefined
-      ? []
-      : [`${column} ${args.strict_max === true ? '<' : '<='} ${scalar(max, engine)}`]),
-  ]
-  if (parts.length === 0) throw new Inconvertible('it has neither min_value nor max_value')
-  return `(${parts.join(' and ')})`
-}
-
-const isNumber = (value: unknown): value is number | PythonNumber =>
-  typeof value === 'number' || value instanceof PythonNumber
-
-function scalar(value: unknown, engine: SqlEngine): string {
-  if (!isScalar(value)) throw new Inconvertible(`${JSON.stringify(value)} is neither a number nor a text`)
-  return writeScalar(value, engine)
-}
-
-const BOUNDS = ['min_value', 'max_value', 'strict_min', 'strict_max']
-
-/** An expectation of a number that the table has. Without a value it fails, as in the other tool. */
-const ofAggregate =
-  (compute: (column: string) => string): Make =>
-  (args, { engine, table }) => {
-    allowFields(args, 'column', ...BOUNDS)
-    const name = args.column === undefined ? undefined : columnIn(args)
-    const value = compute(name === undefined ? '*' : writeName(name, engine))
-    const failed = `value is null or not ${boundsIn('value', args, engine)}`
-    return {
-      key: name === undefined ? [] : [name],
       body: customSql(selectWhenFailed({ value, from: writeTable(table, engine) }, failed)),
     }
   }
 
-/**
- * A condition on two columns of a row. One that is null passes, as in the other tool: only rows for which it is false are
- * unexpected there.
- */
-const ofPair =
-  (condition: (a: string, b: string, args: Fields, engine: SqlEngine) => string, ...known: string[]): Make =>
-  (args, { engine }) => {
-    allowFields(args, 'column_A', 'column_B', 'ignore_row_if', ...known)
-    const names = [columnIn(args, 'column_A'), columnIn(args, 'column_B')]
-    const [a = '', b = ''] = names.map(name => writeName(name, engine))
-    const ignored = args.ignore_row_if ?? 'both_values_are_missing'
-    const skip = {
-      both_values_are_missing: `(${a} is null and ${b} is null)`,
-      either_value_is_missing: `(${a} is null or ${b} is null)`,
-      neither: '1 = 0',
-    }[String(ignored)]
-    if (skip === undefined) throw new Inconvertible(`ignore_row_if ${JSON.stringify(ignored)} is not known`)
-    return { key: names, body: customSql(`${skip} or ${condition(a, b, args, engine)}`) }
-  }
-
-/** The same of several columns. */
-const ofColumns =
-  (
-    condition: (columns: readonly string[], args: Fields, engine: SqlEngine) => string,
-    ...known: string[]
-  ): Make =>
-  (args, { engine }) => {
-    allowFields(args, 'column_list', 'ignore_row_if', ...known)
-    const names = columnsIn(args)
-    if (names.length < 2) throw new Inconvertible('column_list must have two columns or more')
-    const columns = names.map(name => writeName(name, engine))
-    return {
-      key: names,
-      body: customSql(`${ignoredRows(columns, args)} or ${condition(columns, args, engine)}`),
-    }
-  }
-
-function columnsIn({ column_list: names }: Fields): string[] {
-  if (!Array.isArray(names) || names.length === 0 || !names.every(name => typeof name === 'string'))
-    throw new Inconvertible('column_list must be a list of columns')
-  return names as string[]
-}
-
-/** The rows that an expectation of several columns does not look at. */
-function ignoredRows(columns: readonly string[], args: Fields): string {
-  const ignored = args.ignore_row_if ?? 'all_values_are_missing'
-  const missing = columns.map(column => `${column} is null`)
-  const skip = {
-    all_values_are_missing: `(${missing.join(' and ')})`,
-    any_value_is_missing: `(${missing.join(' or ')})`,
-    never: '1 = 0',
-  }[String(ignored)]
-  if (skip === undefined) throw new Inconvertible(`ignore_row_if ${JSON.stringify(ignored)} is not known`)
-  return skip
-}
-
+/** By type. */
 export const EXPECTATIONS: Record<string, Make> = {
   expect_column_values_to_not_be_null(args) {
     allowFields(args, 'column', 'mostly')
@@ -220,6 +110,14 @@ export const EXPECTATIONS: Record<string, Make> = {
     allowFields(args, 'column', 'value_set')
     return EXPECTATIONS.expect_column_values_to_be_in_set!(args, options)
   },
+  expect_column_distinct_values_to_contain_set: ofDistinctValues(
+    (list, column) => `count(distinct case when ${column} in (${list}) then ${column} end)`,
+  ),
+  expect_column_distinct_values_to_equal_set: ofDistinctValues(
+    // One less where there is a value beside those of the set.
+    (list, column) =>
+      `count(distinct case when ${column} in (${list}) then ${column} end) - max(case when ${column} in (${list}) then 0 when ${column} is null then 0 else 1 end)`,
+  ),
   expect_column_values_to_not_be_in_set: ofValues(
     ['value_set'],
     (column, args, engine) => `${column} not in (${writeList(setIn(args), engine)})`,
@@ -242,6 +140,34 @@ export const EXPECTATIONS: Record<string, Make> = {
   expect_column_values_to_not_match_regex: ofValues(
     ['regex'],
     (column, args, engine) => `not (${writeMatch(column, patternIn(args), engine)})`,
+  ),
+  expect_column_values_to_match_regex_list: ofValues(['regex_list', 'match_on'], (column, args, engine) =>
+    joinMatches(
+      patternsIn(args, 'regex_list').map(pattern => writeMatch(column, pattern, engine)),
+      args,
+    ),
+  ),
+  expect_column_values_to_not_match_regex_list: ofValues(['regex_list'], (column, args, engine) =>
+    noMatch(patternsIn(args, 'regex_list').map(pattern => writeMatch(column, pattern, engine))),
+  ),
+  expect_column_values_to_match_like_pattern: ofValues(['like_pattern'], (column, args, engine) =>
+    writeLike(column, args.like_pattern, engine),
+  ),
+  expect_column_values_to_not_match_like_pattern: ofValues(['like_pattern'], (column, args, engine) =>
+    noMatch([writeLike(column, args.like_pattern, engine)]),
+  ),
+  expect_column_values_to_match_like_pattern_list: ofValues(
+    ['like_pattern_list', 'match_on'],
+    (column, args, engine) =>
+      joinMatches(
+        patternsIn(args, 'like_pattern_list').map(pattern => writeLike(column, pattern, engine)),
+        args,
+      ),
+  ),
+  expect_column_values_to_not_match_like_pattern_list: ofValues(
+    ['like_pattern_list'],
+    (column, args, engine) =>
+      noMatch(patternsIn(args, 'like_pattern_list').map(pattern => writeLike(column, pattern, engine))),
   ),
   expect_column_values_to_match_strftime_format(args) {
     allowFields(args, 'column', 'strftime_format')
@@ -304,6 +230,10 @@ export const EXPECTATIONS: Record<string, Make> = {
   expect_column_max_to_be_between: ofAggregate(column => `max(${column})`),
   expect_column_min_to_be_between: ofAggregate(column => `min(${column})`),
   expect_column_mean_to_be_between: ofAggregate(column => `avg(${column})`),
+  expect_column_stdev_to_be_between(args, options) {
+    if (options.engine === 'sqlite') throw new Inconvertible('SQLite has no standard deviation')
+    return ofAggregate(column => `stddev_samp(${column})`)(args, options)
+  },
   expect_column_sum_to_be_between: ofAggregate(column => `sum(${column})`),
   expect_column_unique_value_count_to_be_between: ofAggregate(column => `count(distinct ${column})`),
   expect_column_proportion_of_unique_values_to_be_between: ofAggregate(

@@ -9,7 +9,8 @@ import {
   type ImportDraft,
   type ImportFile,
 } from './import-draft.ts'
-import { EXPECTATIONS, type SuiteOptions } from './expectations.ts'
+import type { SuiteOptions } from './expectation-kinds.ts'
+import { EXPECTATIONS } from './expectations.ts'
 import { PythonNumber } from './python-scalars.ts'
 import { foldName, type SqlEngine } from './sql-text.ts'
 import { isRecord, type Fields } from './values.ts'

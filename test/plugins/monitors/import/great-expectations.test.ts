@@ -95,11 +95,11 @@ t.test('what has no exact counterpart is left out with the reason', t => {
 })
 
 /** Whether rows of the columns `a` and `b` are as expected, on SQLite. */
-function passes(type: string, kwargs: object, rows: (number | null)[][]): boolean {
+function passes(type: string, kwargs: object, rows: (string | number | null)[][]): boolean {
   const { sql = '', left } = convert(type, kwargs, 'sqlite')
   if (left.length > 0) throw new Error(left[0]?.reason)
   const database = new DatabaseSync(':memory:')
-  database.exec('create table orders (a int, b int)')
+  database.exec('create table orders (a, b)')
   const insert = database.prepare('insert into orders values (?, ?)')
   for (const [a = null, b = null] of rows) insert.run(a, b)
   const text = sql.replaceAll('public.orders', 'orders')
@@ -225,5 +225,50 @@ t.test('what an apply would refuse is left out with the reason', t => {
     [{ reason: /an apply would refuse it/ }],
   )
   t.match(convert('expect_column_values_to_be_unique', { column: 'a\0' }).left, [{ reason: /NUL/ }])
+  t.end()
+})
+
+t.test('patterns and sets of distinct values are converted', t => {
+  const sqlOf = (type: string, kwargs: object) => convert(type, { column: 's', ...kwargs }).sql
+  t.equal(
+    sqlOf('expect_column_values_to_match_regex_list', { regex_list: ['^a', 'b$'], match_on: 'all' }),
+    "s is null or (s ~ '^a' and s ~ 'b$')",
+  )
+  t.equal(
+    sqlOf('expect_column_values_to_not_match_regex_list', { regex_list: ['^a', 'b$'] }),
+    "s is null or not (s ~ '^a' or s ~ 'b$')",
+  )
+  t.match(sqlOf('expect_column_stdev_to_be_between', { max_value: 2 }), /stddev_samp\(s\) as value/)
+  const like = (type: string, kwargs: object, value: string) =>
+    passes(`expect_column_values_to_${type}`, { column: 'a', ...kwargs }, [
+      [value, null],
+      [null, null],
+    ])
+  t.ok(like('match_like_pattern', { like_pattern: 'a%' }, 'ab'))
+  t.notOk(like('match_like_pattern', { like_pattern: 'b%' }, 'ab'))
+  t.ok(like('not_match_like_pattern', { like_pattern: 'b%' }, 'ab'))
+  t.ok(like('match_like_pattern_list', { like_pattern_list: ['b%', '%b'] }, 'ab'))
+  t.notOk(like('match_like_pattern_list', { like_pattern_list: ['b%', '%b'], match_on: 'all' }, 'ab'))
+  t.notOk(like('not_match_like_pattern_list', { like_pattern_list: ['b%', '%b'] }, 'ab'))
+
+  const distinct = (name: string, set: string[], ...values: (string | null)[]) =>
+    passes(
+      `expect_column_distinct_values_to_${name}`,
+      { column: 'a', value_set: set },
+      values.map(value => [value, null]),
+    )
+  t.ok(distinct('contain_set', ['a', 'b'], 'a', 'b', 'b', 'c', null))
+  t.notOk(distinct('contain_set', ['a', 'b'], 'a', 'c'))
+  t.ok(distinct('equal_set', ['a', 'b'], 'a', 'b', 'b', null))
+  t.notOk(distinct('equal_set', ['a', 'b'], 'a', 'b', 'c'))
+  t.notOk(distinct('equal_set', ['a'], 'b'))
+  t.notOk(distinct('equal_set', ['a']), 'of no rows')
+  t.match(
+    convert('expect_column_distinct_values_to_equal_set', { column: 'a', value_set: ['a'] }, 'mysql').left,
+    [{ reason: /collation/ }],
+  )
+  t.match(convert('expect_column_values_to_match_regex_list', { column: 'a', regex_list: [] }).left, [
+    { reason: /list of patterns/ },
+  ])
   t.end()
 })
