@@ -51,7 +51,7 @@ t.test('a reader that closes the pipe early ends the command without an error', 
   await once(child.stdout, 'data')
   child.stdout.destroy()
   t.strictSame((await closed)[0], 0)
-  t.equal(await notes, `${TESTS} converted, 0 left out\n`)
+  t.equal(await notes, `${TESTS} found: ${TESTS} converted, 0 left out\n`)
 })
 
 t.test('a signal ends a command whose reader does not read', async t => {
