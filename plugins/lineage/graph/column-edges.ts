@@ -1,4 +1,5 @@
 import { companyOf, type Transaction } from '../../../server/database/database.ts'
+import { makePauses } from '../../../server/pauses.ts'
 import type { SeenColumn, SeenEdges } from '../api.ts'
 
 /** An edge between known ends, with everything that was reported of it under one detail. */
@@ -49,9 +50,37 @@ async function replaceColumns(
   origin: SeenEdges['origin'],
   replaced: readonly GivenEdge[],
 ): Promise<number> {
-  const pairs = replaced.flatMap(({ columns, ...edge }) =>
-    distinctPairs(columns ?? []).map(column => ({ ...edge, ...column })),
-  )
+  const pairs = await listPairs(replaced)
+  const [only] = replaced
+  if (only && pairs.length > MAX_CHUNK.pairs) await deleteOthersOf(trx, origin, only, pairs)
+  else await deleteOthers(trx, origin, replaced, pairs)
+  for (let from = 0; from < pairs.length; from += MAX_CHUNK.pairs)
+    await insertPairs(trx, origin, pairs.slice(from, from + MAX_CHUNK.pairs))
+  return pairs.length
+}
+
+/** The pairs of all edges, each once. */
+async function listPairs(edges: readonly GivenEdge[]): Promise<ColumnPairs> {
+  const [pairs, pause] = [[] as ColumnPairs[number][], makePauses()]
+  for (const { columns, ...edge } of edges) {
+    const seen = new Set<string>()
+    for (const { upstream, downstream, kind = 'direct' } of columns ?? []) {
+      const key = JSON.stringify([upstream, downstream, kind])
+      if (!seen.has(key)) pairs.push({ ...edge, upstream, downstream, kind })
+      seen.add(key)
+      await pause()
+    }
+  }
+  return pairs
+}
+
+/** Removes the pairs of edges that are not reported any more. */
+async function deleteOthers(
+  trx: Transaction,
+  origin: SeenEdges['origin'],
+  replaced: readonly GivenEdge[],
+  pairs: ColumnPairs,
+): Promise<void> {
   // Against the arrays themselves: of an intermediate result, PostgreSQL expects one row, and compares all with all.
   await trx.raw(
     `delete from lineage_column_edges e
@@ -71,7 +100,30 @@ async function replaceColumns(
       details: replaced.map(({ detail }) => detail),
     },
   )
-  if (pairs.length === 0) return 0
+}
+
+/** The same of one edge, whose ids are written once and not for each of many pairs. */
+async function deleteOthersOf(
+  trx: Transaction,
+  origin: SeenEdges['origin'],
+  { upstreamId, downstreamId, detail }: GivenEdge,
+  pairs: ColumnPairs,
+): Promise<void> {
+  const { companyId, from, to, kinds } = columnBindings(trx, origin, pairs)
+  await trx.raw(
+    `delete from lineage_column_edges e
+      where e.company_id = :companyId and e.origin = :origin
+        and e.upstream_id = :upstreamId and e.downstream_id = :downstreamId and e.detail = :detail
+        and not exists (
+          select from unnest(cast(:from as text[]), cast(:to as text[]), cast(:kinds as text[]))
+                   as g (upstream_column, downstream_column, kind)
+           where (g.upstream_column, g.downstream_column, g.kind) =
+                 (e.upstream_column, e.downstream_column, e.kind))`,
+    { companyId, origin, upstreamId, downstreamId, detail, from, to, kinds },
+  )
+}
+
+async function insertPairs(trx: Transaction, origin: SeenEdges['origin'], pairs: ColumnPairs): Promise<void> {
   await trx.raw(
     `insert into lineage_column_edges as e
        (company_id, upstream_id, downstream_id, origin, detail, upstream_column, downstream_column, kind)
@@ -83,12 +135,6 @@ async function replaceColumns(
        do update set last_seen_at = now() where ${IS_OUTDATED}`,
     columnBindings(trx, origin, pairs),
   )
-  return pairs.length
-}
-
-function distinctPairs(columns: readonly SeenColumn[]): Required<SeenColumn>[] {
-  const pairs = columns.map(({ upstream, downstream, kind = 'direct' }) => ({ upstream, downstream, kind }))
-  return [...new Map(pairs.map(pair => [JSON.stringify(Object.values(pair)), pair])).values()]
 }
 
 type ColumnPairs = readonly (Omit<GivenEdge, 'columns'> & Required<SeenColumn>)[]

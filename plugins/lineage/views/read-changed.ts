@@ -40,8 +40,10 @@ const module = new URL(`./view-batch.${MODULE_EXTENSION}`, import.meta.url)
 const batchTask = textTask<typeof readViewBatch>(module, 'readViewBatch')
 const namesTask = textTask<typeof readNamesOf>(module, 'readNamesOf')
 
-/** A view of 1,500 unions of 40 columns takes a second. */
-const LIMITS = { cpuMs: 10_000, megabytes: 768 }
+/** For a definition: one of 1,500 unions of 40 columns takes half a second and 130 MiB. */
+const LIMITS = { cpuMs: 5_000, megabytes: 768 }
+/** For the names in one: those in a million characters take a second. */
+const LIMITS_OF_NAMES = { cpuMs: 3_000, megabytes: 768 }
 /** Longest definition that is parsed: that of 1,500 unions of 40 columns is half as long. */
 const MAX_CHARACTERS = 2_000_000
 /** Columns of all tables whose names occur in a definition. */
@@ -123,51 +125,60 @@ export class ChangedViewReader {
       if (part.length === 0 || this.isOver) continue
       const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
       const read = await this.#run(part, sent, progress)
-      const [first] = part
-      if (read) {
+      if (Array.isArray(read)) {
         for (const [index, packed] of read.entries())
           this.readings.push({ ...part[index]!, reading: { packed } })
         left.unshift(part.slice(read.length))
-      } else if (part.length === 1 && first) {
-        this.#givenUp++
-        await this.#readNames(first)
-      } else {
-        // By itself: objects of the views before it may have been what was too much.
-        const at = Math.min(Atomics.load(progress, 0), part.length - 1)
-        left.unshift(part.slice(0, at), part.slice(at, at + 1), part.slice(at + 1))
+        continue
       }
+      const at = Math.min(Atomics.load(progress, 0), part.length - 1)
+      // Objects of the views before it may be what was too much memory: then it is read by itself.
+      const isItself = read.over === 'time' || part.length === 1
+      if (isItself) await this.#giveUp(part[at]!)
+      left.unshift(part.slice(0, at), isItself ? [] : part.slice(at, at + 1), part.slice(at + 1))
     }
   }
 
-  /** @returns the readings of the first views, or undefined where they take too much */
+  /** @returns the readings of the first views, or the limit that they exceed */
   #run(
     part: readonly ChangedView[],
     tables: Parameters<typeof readViewBatch>[0]['tables'],
     progress: Int32Array,
-  ): Promise<PackedView[] | undefined> {
+  ): Promise<PackedView[] | Excess> {
     const { pool, isPostgresql } = this.#options
     const views = part.map(({ view, table }) => ({ view, columns: table.columns.map(({ name }) => name) }))
-    return pool.run(batchTask, { tables, isPostgresql, views, progress }, this.#turn()).catch(refuse)
+    const input = { tables, isPostgresql, views, progress }
+    return pool.run(batchTask, input, { ...LIMITS, ...this.#turn() }).catch(excessOf)
+  }
+
+  #giveUp(changed: ChangedView): Promise<void> {
+    this.#givenUp++
+    return this.#readNames(changed)
   }
 
   async #readNames(changed: ChangedView): Promise<void> {
     const { schema, name, definition } = changed.view
     this.#tooLarge.push(formatName([schema, name]))
-    const names = await this.#options.pool.run(namesTask, definition ?? '', this.#turn()).catch(refuse)
-    if (!names) this.#givenUp++
-    this.readings.push({ ...changed, reading: { names: names ?? null } })
+    const limits = { ...LIMITS_OF_NAMES, ...this.#turn() }
+    const names = await this.#options.pool.run(namesTask, definition ?? '', limits).catch(excessOf)
+    if (!Array.isArray(names)) this.#givenUp++
+    this.readings.push({ ...changed, reading: { names: Array.isArray(names) ? names : null } })
   }
 
   #turn() {
     const { companyId: owner, signal } = this.#options
-    return { ...LIMITS, owner, maxWaiting: Infinity, isBackground: true, signal }
+    return { owner, maxWaiting: Infinity, isBackground: true, signal }
   }
 }
 
-/** @returns undefined of a task that took too much @throws all else */
-function refuse(error: unknown): undefined {
+interface Excess {
+  over: TextLimitError['limit']
+}
+
+/** @throws what is no limit */
+function excessOf(error: unknown): Excess {
   if (!(error instanceof TextLimitError)) throw error
-  return undefined
+  return { over: error.limit }
 }
 
 function countColumns(tables: Iterable<NamedTable>): number {
