@@ -47,6 +47,7 @@ import * as ownerTables from '../migrations/0036_owners.ts'
 import * as incidentTables from '../migrations/0037_incidents.ts'
 import * as recommendationCounts from '../migrations/0038_recommendation_counts.ts'
 import * as personalFlow from '../migrations/0040_personal_flow.ts'
+import * as lineageEdgesDownstream from '../migrations/0041_lineage_edges_downstream.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -153,6 +154,7 @@ export const manifest = {
     migration('0037_incidents', incidentTables),
     migration('0038_recommendation_counts', recommendationCounts),
     migration('0040_personal_flow', personalFlow),
+    migration('0041_lineage_edges_downstream', lineageEdgesDownstream),
   ],
 }
 

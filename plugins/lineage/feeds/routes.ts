@@ -202,15 +202,29 @@ function presentRule({ id, namespace, sourceId, namePrefix, createdAt }: Namespa
   return { id, namespace, source_id: sourceId, name_prefix: namePrefix, created_at: createdAt }
 }
 
+/** Edges, and milliseconds, after which no other event of a batch is stored: its sender sends the rest again. */
+const MAX_BATCH_EDGES = 40_000
+const MAX_BATCH_MS = 10_000
+
+const OVER_BUDGET = `The events before it were the work of one batch, ${MAX_BATCH_EDGES} edges or ${MAX_BATCH_MS / 1_000} s: send it again, in another batch`
+
 async function recordBatch(request: Request) {
   const events = await readRequestBody('events', request)
   const failed: { index: number; reason: string; retriable: boolean }[] = []
+  const startedAt = performance.now()
+  let edges = 0
   for (const [index, found] of events.entries()) {
     if ('problems' in found) {
       failed.push({ index, reason: found.problems.map(({ error }) => error).join('; '), retriable: false })
       continue
     }
-    await inCompany(request, trx => recordEvent(request.server, trx, found.event)).catch((error: unknown) => {
+    if (edges >= MAX_BATCH_EDGES || performance.now() - startedAt > MAX_BATCH_MS) {
+      failed.push({ index, reason: OVER_BUDGET, retriable: true })
+      continue
+    }
+    const recording = inCompany(request, trx => recordEvent(request.server, trx, found.event))
+    const work = recording.then(outcome => void (edges += outcome.edges))
+    await work.catch((error: unknown) => {
       const isOurs = hasErrorData(error) && error.output.statusCode < 500
       if (!isOurs)
         request.server.pino.error({ err: error, request_id: request.info.id }, 'an event was not stored')

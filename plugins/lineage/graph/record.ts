@@ -148,11 +148,20 @@ function* chunksOf<Item>(items: readonly Item[], size: number): Generator<Item[]
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
-/** Edges that the origin reported before. */
-const OF_ORIGIN = `from lineage_edges e
-  join lineage_edge_origins o on o.company_id = :companyId and o.upstream_id = e.upstream_id
-   and o.downstream_id = e.downstream_id and o.origin = :origin
- where e.company_id = :companyId`
+/**
+ * An edge of an end that the origin reported before, for each end by itself: joined, PostgreSQL would read all edges of
+ * the origin for a few ends.
+ */
+const EDGE_OF_ORIGIN = `left join lateral (
+    select true as is_there from lineage_edge_origins o
+     where o.company_id = :companyId and o.upstream_id = ends.id and o.origin = :origin limit 1) outgoing on true
+  left join lateral (
+    select true as is_there from lineage_edges e
+     cross join lateral (
+       select from lineage_edge_origins o
+        where o.company_id = :companyId and o.upstream_id = e.upstream_id and o.downstream_id = e.downstream_id
+          and o.origin = :origin limit 1) o
+     where e.company_id = :companyId and e.downstream_id = ends.id limit 1) incoming on true`
 
 interface StoredEdges {
   /** Pairs that the origin had not reported, both ends with a blank between them. */
@@ -206,8 +215,8 @@ async function upsertEdges(
             and o.downstream_id = g.downstream_id and o.origin = :origin)),
      joined as materialized (
        select id from (select upstream_id as id from added union select downstream_id from added) ends
-        where not exists (select ${OF_ORIGIN} and e.upstream_id = ends.id)
-          and not exists (select ${OF_ORIGIN} and e.downstream_id = ends.id)),
+         ${EDGE_OF_ORIGIN}
+        where outgoing.is_there is null and incoming.is_there is null),
      stored as (
        insert into lineage_edges as e (company_id, source_id, upstream_id, downstream_id, is_flow, is_demo)
        select :companyId, source_id, upstream_id, downstream_id, :isFlow, :isDemo from given

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { invalidInput } from '../../../server/http/errors.ts'
+import { apiError } from '../../../server/http/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { LineageEnd, OutsideNode, SeenColumn, SeenEdge } from '../api.ts'
@@ -175,12 +175,11 @@ async function listEdges(
   const { job } = event
   const detail = job ? `${job.namespace}.${job.name}` : ''
   if (inputs.length * outputs.length > MAX_EDGES)
-    throw invalidInput([
-      {
-        field: 'outputs',
-        error: `outputs and inputs of the run make ${inputs.length * outputs.length} edges; ${MAX_EDGES} are the most`,
-      },
-    ])
+    throw apiError(
+      'PAYLOAD_TOO_LARGE',
+      `outputs and inputs of the run make ${inputs.length * outputs.length} edges; ${MAX_EDGES} are the most`,
+      { max_edges: MAX_EDGES },
+    )
   const pairs = new Map<string, { upstream: FoundEnd; downstream: FoundEnd; columns?: SeenColumn[] }>()
   const connect = (upstream: FoundEnd, downstream: FoundEnd, columns?: readonly SeenColumn[]) => {
     if (upstream.id === downstream.id) return
