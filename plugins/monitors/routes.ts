@@ -5,9 +5,8 @@ import { param } from '../../server/http/input.ts'
 import { applyMonitors, findMonitored, planMonitors, readState } from './apply.ts'
 import { exportMonitors } from './export.ts'
 import { MONITORS_SCHEMA } from './file/json-schema.ts'
-import { writeMonitors } from './file/monitors-file.ts'
 import { presentPlan } from './present.ts'
-import { readRequest } from './read-request.ts'
+import { readRequest, writeText } from './texts.ts'
 import { MAX_BYTES, monitorsBody, monitorsParams, replies } from './schemas.ts'
 
 export const SCHEMA_PATH = '/api/public/schemas/monitors.json'
@@ -31,9 +30,8 @@ export const routes: ServerRoute[] = [
         return exportMonitors(source, await readState(server, trx, source))
       })
       if (!acceptsYaml(request)) return { data: document }
-      return h
-        .response(writeMonitors(document, `${server.config.baseUrl}${SCHEMA_PATH}`))
-        .type('application/yaml')
+      const text = await writeText(request, document, `${server.config.baseUrl}${SCHEMA_PATH}`)
+      return h.response(text).type('application/yaml')
     },
   }),
   route('POST', `${base}/plan`, access.read, {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
+import { makePauses } from '../../../server/pauses.ts'
 import type { Source, Table } from '../../catalog/api.ts'
 import type { CheckFields } from '../../scans/api.ts'
 import type { ContractNode } from '../elements.ts'
@@ -94,7 +95,9 @@ export async function planContract(
   const bindings = await server.db.company(source.companyId, trx => bindClauses(server, trx, source, clauses))
   const verdicts = judgeClauses(source, clauses, bindings)
   const planned: PlannedClause[] = []
+  const pause = makePauses()
   for (const [index, clause] of clauses.entries()) {
+    await pause()
     const binding = clause.table === null ? undefined : bindings.get(clause.table)
     const table = binding && 'table' in binding ? binding : undefined
     const verdict = verdicts[index] ?? null

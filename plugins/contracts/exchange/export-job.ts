@@ -34,7 +34,7 @@ export const exportJob: Job<{ company_id: string; export_id: string }> = {
     if (!request) return { status: 'gone' }
     try {
       const files = await writeFiles(server, companyId, request)
-      const archive = writeZip(files)
+      const archive = await writeZip(files)
       if (archive.length > MAX_ARCHIVE_BYTES)
         throw apiError('PAYLOAD_TOO_LARGE', 'The archive is larger than 64 MiB: export fewer sources')
       await db.company(companyId, trx =>

@@ -1,9 +1,13 @@
-import { crc32, deflateRawSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { crc32, deflateRaw } from 'node:zlib'
 
 interface ZipFile {
   name: string
   content: Buffer
 }
+
+/** In a thread of its own. */
+const deflate = promisify(deflateRaw)
 
 const UTF8_FLAG = 0x0800
 const DEFLATE = 8
@@ -11,13 +15,13 @@ const DEFLATE = 8
 const DATE = 0x0021
 
 /** A zip archive of files, of which all together stay below 4 GiB. */
-export function writeZip(files: readonly ZipFile[]): Buffer {
+export async function writeZip(files: readonly ZipFile[]): Promise<Buffer> {
   const parts: Buffer[] = []
   const directory: Buffer[] = []
   let offset = 0
   for (const { name, content } of files) {
     const path = Buffer.from(name)
-    const packed = deflateRawSync(content)
+    const packed = await deflate(content)
     const common = Buffer.alloc(26)
     common.writeUInt16LE(20, 0)
     common.writeUInt16LE(UTF8_FLAG, 2)

@@ -1,4 +1,4 @@
-/** The files of a request: read in a thread, since they are texts of others. */
+/** Files of requests and replies: read and written in a thread where that takes long. */
 import type { Request } from '@hapi/hapi'
 import { caller } from '../../server/http/access.ts'
 import { apiError } from '../../server/http/errors.ts'
@@ -8,7 +8,9 @@ import { MODULE_EXTENSION, textTask } from '../../server/text-pool/text-pool.ts'
 import { refuseTooLarge } from '../../server/text-pool/too-large.ts'
 import type { MonitorsRequest } from './apply.ts'
 import { toReadFile } from './file/read-file.ts'
+import { writeMonitors, type MonitorsDocument } from './file/monitors-file.ts'
 import type { GivenFile, readFiles } from './file/read-files.ts'
+import type { writeMonitorsJson } from './file/write-json.ts'
 import { MAX_FILE_BYTES } from './schemas.ts'
 import { faultsError } from './wanted.ts'
 
@@ -19,10 +21,12 @@ const MAX_WAITING = 4
 
 const ADVICE = 'leave out what is no check, or send the files of fewer tables'
 
-const task = textTask<typeof readFiles>(
-  new URL(`./file/read-files.${MODULE_EXTENSION}`, import.meta.url),
-  'readFiles',
-)
+/** Characters of JSON of 200 checks, which take 20 ms to write. */
+const MAX_INLINE_CHARACTERS = 40_000
+
+const moduleOf = (name: string) => new URL(`./file/${name}.${MODULE_EXTENSION}`, import.meta.url)
+const reading = textTask<typeof readFiles>(moduleOf('read-files'), 'readFiles')
+const writing = textTask<typeof writeMonitorsJson>(moduleOf('write-json'), 'writeMonitorsJson')
 
 /**
  * @throws 400 with the mistakes of all files; 413 for a file or files that are too large, naming the limit; 503 when too
@@ -41,11 +45,28 @@ export async function readRequest(request: Request): Promise<MonitorsRequest> {
       )
   const owner = caller(request).companyId
   const read = await request.server.textPool
-    .run(task, files, { ...LIMITS, owner, maxWaiting: MAX_WAITING })
+    .run(reading, files, { ...LIMITS, owner, maxWaiting: MAX_WAITING })
     .catch(refuseTooLarge('The files', ADVICE))
   if ('faults' in read) throw faultsError(read.faults)
   if ('tooMuch' in read) throw apiError('PAYLOAD_TOO_LARGE', read.tooMuch)
   const heads = await unpackList(read.heads)
   const byFile = Map.groupBy(await unpackList(read.entries), ({ file }) => file)
   return { files: heads.map((head, file) => toReadFile(head, byFile.get(file) ?? [])), prune }
+}
+
+/**
+ * Writes the checks of a source as YAML.
+ * @throws 413 for more than can be written, 503 when too many requests of the company wait
+ */
+export async function writeText(
+  request: Request,
+  document: MonitorsDocument,
+  schemaUrl: string,
+): Promise<string> {
+  const json = JSON.stringify(document)
+  if (json.length <= MAX_INLINE_CHARACTERS) return writeMonitors(document, schemaUrl)
+  const options = { ...LIMITS, owner: caller(request).companyId, maxWaiting: MAX_WAITING }
+  return request.server.textPool
+    .run(writing, { document: json, schemaUrl }, options)
+    .catch(refuseTooLarge('The file', 'export it as JSON'))
 }
