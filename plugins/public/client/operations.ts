@@ -2671,7 +2671,7 @@ export interface ApplyMonitorsRequest {
   files: {
     /** Its path, for messages and records. */
     name: string
-    /** The text of the file, YAML or JSON; or the document itself. */
+    /** The text of the file, YAML or JSON of at most 1 MiB; or the document itself. */
     content: string | Record<string, unknown>
   }[]
   /** Removes checks that a file managed and no file has any more. Others are never removed. */
