@@ -7,22 +7,12 @@ import {
   type Level,
   type SodaMetric,
   type SodaTarget,
+  NEUTRAL_FIELDS,
 } from './soda-metrics.ts'
 import { checkIntervalFor } from './dbt-freshness.ts'
 import { hasVariable, readSodaTable, type SodaConfigurations } from './soda-configurations.ts'
 import { customSql, readColumn, selectWhenFailed, writeTable, type SqlEngine } from './sql-text.ts'
 import { isRecord, type Fields } from './values.ts'
-
-/** Fields of a check that are no part of what it measures. */
-const NEUTRAL = [
-  'name',
-  'attributes',
-  'identity',
-  'samples limit',
-  'samples columns',
-  'collect failed rows',
-  'title',
-]
 
 /**
  * A check of a table.
@@ -93,14 +83,14 @@ function levelsOf(metric: SodaMetric, config: Fields): Level[] {
 }
 
 function sameCount(other: string, config: Fields, { table, engine }: SodaTarget): DraftCheck {
-  allowFields(config, ...NEUTRAL)
+  allowFields(config, ...NEUTRAL_FIELDS)
   const value = `count(*) - (select count(*) from ${writeTable(readSodaTable(other), engine)})`
   const text = selectWhenFailed({ value, from: writeTable(table, engine) }, 'value <> 0')
   return validity(table, ['row_count_same_as', other], customSql(text))
 }
 
 function failedRows(config: Fields, { table }: SodaTarget): DraftCheck {
-  allowFields(config, 'fail condition', 'fail query', ...NEUTRAL)
+  allowFields(config, 'fail condition', 'fail query', ...NEUTRAL_FIELDS)
   const { 'fail condition': condition, 'fail query': query } = config
   if (typeof condition === 'string')
     // A row for which the condition is null does not fail.
@@ -115,7 +105,7 @@ function referenceCheck(
   config: Fields,
   { table, engine }: SodaTarget,
 ): DraftCheck {
-  allowFields(config, ...NEUTRAL)
+  allowFields(config, ...NEUTRAL_FIELDS)
   const column = readColumn(child, engine).name
   return {
     kind: 'referential',
@@ -135,7 +125,7 @@ function freshnessCheck(
   config: Fields,
   { table, engine }: SodaTarget,
 ): DraftCheck {
-  allowFields(config, 'fail', ...NEUTRAL)
+  allowFields(config, 'fail', ...NEUTRAL_FIELDS)
   const given = config.fail === undefined ? comparison : `not ${String(config.fail).replace(/^when /, '')}`
   const match = /^(?:<|<=|not (?:>|>=))\s*((?:\d+[dhm])+)$/.exec(given)
   if (!match) throw new Inconvertible('freshness is compared with one greatest age, such as < 24h')

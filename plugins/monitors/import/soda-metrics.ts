@@ -81,10 +81,8 @@ const VALID_FIELDS = [
   'invalid values',
 ]
 const MISSING_FIELDS = ['missing values']
-const OTHER_FIELDS = [
-  'filter',
-  'fail',
-  'warn',
+/** Fields of a check that are no part of what it measures. */
+export const NEUTRAL_FIELDS = [
   'name',
   'attributes',
   'identity',
@@ -93,6 +91,7 @@ const OTHER_FIELDS = [
   'collect failed rows',
   'title',
 ]
+const OTHER_FIELDS = ['filter', 'fail', 'warn', ...NEUTRAL_FIELDS]
 
 /** @param levels when it fails @throws Inconvertible */
 export function convertSodaMetric(
