@@ -53,6 +53,8 @@ export function readMigration(sql: string): MigrationReading {
   const bytes = Buffer.from(sql)
   const reading: MigrationReading = { changes: [], notUnderstood: [] }
   const names = new MigrationNames()
+  // Statements come in the order of the text, whose lines are counted once.
+  let [counted, lines] = [0, 1]
   for (const { stmt, stmt_location: start = 0, stmt_len: length } of (parseSync(sql).stmts ?? []) as {
     stmt: TreeNode
     stmt_location?: number
@@ -60,7 +62,9 @@ export function readMigration(sql: string): MigrationReading {
   }[]) {
     const text = bytes.subarray(start, length === undefined ? undefined : start + length).toString()
     const lead = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*/.exec(text)?.[0] ?? ''
-    const line = bytes.subarray(0, start).toString().split('\n').length + lead.split('\n').length - 1
+    lines += countBreaks(bytes.subarray(counted, start))
+    counted = start
+    const line = lines + countBreaks(Buffer.from(lead))
     const [[kind, node] = ['', {}]] = Object.entries(stmt) as [string, TreeNode][]
     const found = readStatement(kind, node, names)
     for (const change of found.changes) reading.changes.push({ ...change, line })
@@ -69,6 +73,9 @@ export function readMigration(sql: string): MigrationReading {
   }
   return reading
 }
+
+const LINE_FEED = 10
+const countBreaks = (bytes: Buffer) => bytes.reduce((count, byte) => count + Number(byte === LINE_FEED), 0)
 
 const MAX_STATEMENT_CHARACTERS = 200
 const shorten = (text: string) => text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_STATEMENT_CHARACTERS)

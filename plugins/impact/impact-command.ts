@@ -33,7 +33,7 @@ are passed over; all others are listed as not understood. The files are not exec
 Ends with
   0  no change has an impact of the level of --fail-on or above
   1  a change has; with --strict also if a statement is not understood, or a table or column is not in the catalog
-  2  wrong usage, credentials or settings; also a file that cannot be parsed
+  2  wrong usage, credentials or settings; also if a file cannot be parsed, after the others were judged
   3  no such source
   5  unknown: the service cannot be reached
 
@@ -56,14 +56,20 @@ export const impactCommand: CommandContribution = {
       .addHelpText('after', HELP)
       .action(async (options: ImpactOptions) => {
         outcome.unexpectedExitCode = EXIT.error
-        const readings = await Promise.all(options.file.map(readFile))
-        const result = await withClient(options, terminal.signal, client =>
+        const files = await Promise.all(options.file.map(readFile))
+        const readings = files.filter(file => 'changes' in file)
+        const unreadable = files.filter(file => 'reason' in file)
+        const [first] = unreadable
+        if (first && readings.length === 0) throw new CommandError(first.reason, EXIT.usage)
+        const judged = await withClient(options, terminal.signal, client =>
           checkMigrations(client, readings, options.source, terminal.signal),
         )
+        const result = { ...judged, unreadable }
         const isHit = LEVELS.indexOf(result.level) >= LEVELS.indexOf(options.failOn)
         const isUnclear = result.not_understood.length + result.unknown.length > 0
         printResult(terminal, options, result, ...formatResult(result))
-        outcome.exitCode = isHit || (options.strict && isUnclear) ? EXIT.failed : EXIT.success
+        if (first) outcome.exitCode = EXIT.usage
+        else outcome.exitCode = isHit || (options.strict && isUnclear) ? EXIT.failed : EXIT.success
       })
   },
 }
@@ -72,17 +78,29 @@ interface FileReading extends MigrationReading {
   file: string
 }
 
-/** @throws CommandError of a file that is not in the grammar */
-async function readFile(file: string): Promise<FileReading> {
-  const text = await readTextFile(file)
+/** A file that is not there, or not in the grammar: it stops none of the others. */
+interface UnreadableFile {
+  file: string
+  /** Names the file. */
+  reason: string
+}
+
+async function readFile(file: string): Promise<FileReading | UnreadableFile> {
   // Imported here: other commands start without the parser.
-  const [{ loadModule }, { readMigration }] = await Promise.all([import('libpg-query'), import('./ddl.ts')])
-  await loadModule()
+  const [{ loadModule, SqlError }, { readMigration }] = await Promise.all([
+    import('libpg-query'),
+    import('./ddl.ts'),
+  ])
   try {
+    const text = await readTextFile(file)
+    await loadModule()
     return { file, ...readMigration(text) }
   } catch (error) {
-    const message = `${file} cannot be read in PostgreSQL's grammar, the only one that this command knows: ${(error as Error).message}`
-    throw new CommandError(oneLine(message), EXIT.usage)
+    if (error instanceof CommandError) return { file, reason: error.message }
+    if (!(error instanceof SqlError || error instanceof RangeError)) throw error
+    const why = error instanceof SqlError ? error.message : 'it is nested too deeply'
+    const reason = `${file} cannot be read in PostgreSQL's grammar, the only one that this command knows: ${why}`
+    return { file, reason: oneLine(reason) }
   }
 }
 
@@ -163,8 +181,16 @@ async function checkMigrations(
 /** Lines that are printed for one change. */
 const MAX_DEPENDENTS = 20
 
-function formatResult({ source, level, changes, unknown, not_understood: unread }: ImpactResult): string[] {
+function formatResult({
+  source,
+  level,
+  changes,
+  unknown,
+  not_understood: unread,
+  unreadable,
+}: ImpactResult & { unreadable: readonly UnreadableFile[] }): string[] {
   return [
+    ...unreadable.map(({ reason }) => oneLine(`unread    ${reason}`)),
     ...changes.flatMap(change => [
       oneLine(`${change.level.padEnd(8)}  ${change.file}:${change.line}  ${change.sentence}`),
       ...formatDetails(change),
@@ -176,7 +202,8 @@ function formatResult({ source, level, changes, unknown, not_understood: unread 
     oneLine(
       `impact ${level}: ${countOf(changes.length, 'change')} of ${source}` +
         `${unknown.length > 0 ? `, ${unknown.length} of what is not in the catalog` : ''}` +
-        `${unread.length > 0 ? `, ${countOf(unread.length, 'statement')} not understood` : ''}`,
+        `${unread.length > 0 ? `, ${countOf(unread.length, 'statement')} not understood` : ''}` +
+        `${unreadable.length > 0 ? `, ${countOf(unreadable.length, 'file')} not read` : ''}`,
     ),
   ]
 }

@@ -217,6 +217,15 @@ t.test('the command is a gate', async t => {
   t.equal((await run(await migration('update orders set total = 0'), '--strict')).code, 1)
   t.equal((await run(await migration('alter table `orders` drop column total'))).code, 2)
   t.equal((await run(join(folder, 'none.sql'))).code, 2)
+  const deep = join(folder, 'deep.sql')
+  await writeFile(deep, `select 1${' + 1'.repeat(300_000)}`)
+  const some = await run(await migration('drop table orders'), '-f', deep, join(folder, 'none.sql'))
+  t.equal(some.code, 2, 'a file that cannot be read stops itself only')
+  t.match(
+    some.out,
+    /unread +.*deep\.sql cannot be read .*nested too deeply\nunread +.*none\.sql is not there/,
+  )
+  t.match(some.out, /Dropping orders breaks[^]*2 files not read/)
   const near = await command(
     ['impact', '-f', await migration('drop table orders'), '--source', 'shop', '--company', tenant.companyId],
     { DATABASE_URL: String(app.server.config.databaseUrl), SECRET_KEY, EGRESS_ALLOW: '127.0.0.0/8' },
