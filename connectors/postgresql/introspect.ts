@@ -215,8 +215,18 @@ function describeProperties(nature: string): ConstraintProperties {
 }
 
 /** The names of the first `count` columns of a list of numbers, or of all. */
-function columnNames({ columns }: NumberedTable, numbers: string, count: number | null = null): string[] {
-  return numbers
-    .split(' ', count ?? undefined)
-    .map(number => columns.find(({ ordinal }) => ordinal === Number(number))?.name ?? number)
+function columnNames(table: NumberedTable, numbers: string, count: number | null = null): string[] {
+  const names = columnsByNumber(table)
+  return numbers.split(' ', count ?? undefined).map(number => names.get(Number(number)) ?? number)
+}
+
+/** Kept while the table is: it may have as many constraints as columns. */
+const numbered = new WeakMap<NumberedTable, Map<number, string>>()
+
+function columnsByNumber(table: NumberedTable): Map<number, string> {
+  const known = numbered.get(table)
+  if (known?.size === table.columns.length) return known
+  const names = new Map(table.columns.map(({ ordinal, name }) => [ordinal, name]))
+  numbered.set(table, names)
+  return names
 }

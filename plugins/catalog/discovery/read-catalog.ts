@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { tablePath, type TableInfo, type TableRef } from '../../../connectors/catalog.ts'
 import type { Connection, HiddenParts, Partition } from '../../../connectors/connector.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
+import { makePauses } from '../../../server/pauses.ts'
 import type { DiscoveredCatalog, DiscoveryReader } from './reader.ts'
 import { tableInfo } from '../assets/assets.ts'
 import { fingerprint } from '../drift/diff.ts'
@@ -51,7 +51,7 @@ export async function readCatalog(
       seen.flatMap(table => (table.columnsError ? [[tablePath(table), table.columnsError]] : [])),
     )
     const tables = seen.filter(table => !table.columnsError)
-    const prints = new Map(tables.map(table => [tablePath(table), fingerprint(table)]))
+    const prints = await fingerprintAll(tables)
     const asksForMissing =
       connection.findHiddenTables ?? connection.findHiddenParts ?? connection.findPartitions
     const known = asksForMissing
@@ -91,16 +91,23 @@ async function runReaders(
   return recorders
 }
 
-/** Tables between which other requests get their turn: some hundred patterns take a while over 100,000 tables. */
-const TABLES_PER_TICK = 500
-
+/** In turns with other requests: some hundred patterns take a while over 100,000 tables. */
 async function selectTables(all: readonly TableInfo[], patterns: Patterns): Promise<TableInfo[]> {
-  const seen: TableInfo[] = []
-  for (const [index, table] of all.entries()) {
-    if (index % TABLES_PER_TICK === TABLES_PER_TICK - 1) await setImmediate()
+  const [seen, pause] = [[] as TableInfo[], makePauses()]
+  for (const table of all) {
+    await pause()
     if (inScope(patterns, table)) seen.push(storableTable(table))
   }
   return seen
+}
+
+async function fingerprintAll(tables: readonly TableInfo[]): Promise<Map<string, string>> {
+  const [prints, pause] = [new Map<string, string>(), makePauses()]
+  for (const table of tables) {
+    await pause()
+    prints.set(tablePath(table), fingerprint(table))
+  }
+  return prints
 }
 
 /** Tables that are known, within the patterns, and no longer shown. */

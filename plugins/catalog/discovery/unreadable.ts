@@ -22,8 +22,9 @@ export function reducedTable(read: TableInfo, known: TableInfo): ReducedTable | 
   const missingColumns = known.columns
     .filter(({ name, identity }) => !names.has(name.toLowerCase()) && !(identity && identities.has(identity)))
     .map(({ name }) => name)
+  const counterpart = makeCounterpart(read.constraints)
   const isSame = (old: ConstraintInfo) => {
-    const now = counterpart(old, read.constraints)
+    const now = counterpart(old)
     return now !== undefined && isDeepStrictEqual(now.columns, old.columns)
   }
   if (missingColumns.length === 0 && known.constraints.every(isSame)) return null
@@ -66,20 +67,25 @@ function mergeConstraints(
   const isHidden = (old: ConstraintInfo) =>
     old.columns.some(column => hidden.columns.has(column)) ||
     (hidden.foreignKeys && old.type === 'foreign_key')
-  const kept = known.filter(old => {
-    const now = counterpart(old, read)
-    return now ? isPartOf(now, old, hidden) : isHidden(old)
-  })
+  const [inRead, inKnown] = [makeCounterpart(read), makeCounterpart(known)]
+  const kept = new Set(
+    known.filter(old => {
+      const now = inRead(old)
+      return now ? isPartOf(now, old, hidden) : isHidden(old)
+    }),
+  )
   const constraints = read.flatMap(now => {
-    const old = counterpart(now, known)
+    const old = inKnown(now)
     if (!old) return [now]
-    return kept.includes(old) ? [] : [withUnseen(now, old)]
+    return kept.has(old) ? [] : [withUnseen(now, old)]
   })
-  return { constraints: [...constraints, ...kept], isPartlyHidden: kept.length > 0 }
+  return { constraints: [...constraints, ...kept], isPartlyHidden: kept.size > 0 }
 }
 
-function counterpart({ name, type }: ConstraintInfo, among: readonly ConstraintInfo[]) {
-  return among.find(other => other.name === name && other.type === type)
+/** Finds the constraint of a name and type. */
+function makeCounterpart(among: readonly ConstraintInfo[]) {
+  const byName = Map.groupBy(among, ({ name }) => name)
+  return ({ name, type }: ConstraintInfo) => byName.get(name)?.find(other => other.type === type)
 }
 
 /** Whether a constraint is shown as it was, less columns that are hidden. */

@@ -62,16 +62,14 @@ function pairConstraints(
   now: readonly ConstraintInfo[],
 ): [OptionalConstraint, OptionalConstraint][] {
   const left = new Set(now)
-  const take = (fits: (constraint: ConstraintInfo) => boolean) => {
-    const found = [...left].find(fits)
+  const byName = Map.groupBy(now, ({ name }) => name)
+  const take = ({ name }: ConstraintInfo, fits: (constraint: ConstraintInfo) => boolean) => {
+    const found = byName.get(name)?.find(constraint => left.has(constraint) && fits(constraint))
     if (found) left.delete(found)
     return found
   }
-  const same = old.map(a => [a, take(b => b.name === a.name && b.type === a.type)] as const)
-  const pairs = same.map(([a, b]): [OptionalConstraint, OptionalConstraint] => [
-    a,
-    b ?? take(({ name }) => name === a.name),
-  ])
+  const same = old.map(a => [a, take(a, ({ type }) => type === a.type)] as const)
+  const pairs = same.map(([a, b]): [OptionalConstraint, OptionalConstraint] => [a, b ?? take(a, () => true)])
   return [...pairs, ...[...left].map((b): [OptionalConstraint, OptionalConstraint] => [undefined, b])]
 }
 
@@ -99,13 +97,17 @@ export function completeConstraints(
   later: readonly (TableInfo | null)[],
 ): ConstraintInfo[] | undefined {
   let isCompleted = false
+  const known = later.flatMap(table =>
+    table ? [{ path: tablePath(table), byName: Map.groupBy(table.constraints, ({ name }) => name) }] : [],
+  )
   const completed = accepted.map(constraint => {
     if (constraint.properties) return constraint
-    for (const table of later) {
-      const path = table ? tablePath(table) : ''
-      const same = table?.constraints.find(
-        other => other.properties !== undefined && isSameConstraint(constraint, other, path, NO_RENAMES),
-      )
+    for (const { path, byName } of known) {
+      const same = byName
+        .get(constraint.name)
+        ?.find(
+          other => other.properties !== undefined && isSameConstraint(constraint, other, path, NO_RENAMES),
+        )
       if (!same?.properties) continue
       isCompleted = true
       return { ...constraint, properties: same.properties }
