@@ -7,7 +7,7 @@ import { compareTables } from '../../../plugins/catalog/drift/diff.ts'
 
 const COUNT = 2_000
 /** How often the name of a constraint is read for each: some dozens, and not once for each other constraint. */
-const MOST = 50
+const MAX_READINGS = 50
 
 let readings = 0
 
@@ -50,7 +50,7 @@ for (const [what, work] of [
   t.test(`constraints of a table are ${what} in linear time`, async t => {
     readings = 0
     t.equal(work(), COUNT)
-    t.ok(readings <= MOST * COUNT, `${readings} readings`)
+    t.ok(readings <= MAX_READINGS * COUNT, `${readings} readings`)
   })
 
 t.test('constraints refer to columns by their numbers', async t => {
