@@ -27,6 +27,9 @@ export type CustomSqlResult = CustomSql | { error: string }
 /** Longest text, in characters: the parser's stack holds any nesting that fits. */
 const MAX_LENGTH = 10_000
 
+/** Most starts of a comment: PostgreSQL's scanner takes time that grows with the square of those inside each other. */
+const MAX_COMMENTS = 200
+
 const NEITHER_FORM = 'sql_expression must be one boolean expression or one SELECT'
 
 type ParseNode = Record<string, unknown>
@@ -85,6 +88,9 @@ function parseText(text: string, lexicon: Dialect['lexicon'], columns: ReadonlyS
   if (text.length > MAX_LENGTH) return { error: `sql_expression has more than ${MAX_LENGTH} characters.` }
   if (text.trim() === '') return { error: 'sql_expression is empty.' }
   if (text.includes('\0')) return { error: 'sql_expression holds a NUL character.' }
+  if (text.split('/*').length > MAX_COMMENTS + 1) {
+    return { error: `sql_expression has more than ${MAX_COMMENTS} comments.` }
+  }
   const lexed =
     typeof lexicon === 'object'
       ? scanEngineSql(text, lexicon, columns)
