@@ -269,7 +269,8 @@ function hapi(config: Config): Server {
       // Tests validate replies against their schemas; production does not pay for it. Range requests are not supported.
       response: { sample: 0, ranges: false },
       // A field `__proto__` is rejected like any unknown one.
-      payload: { maxBytes: 1_048_576, allow: 'application/json', timeout: false, protoAction: 'ignore' },
+      // Parsed by `shapeReplies`, once the values in it are counted.
+      payload: { maxBytes: 1_048_576, allow: 'application/json', timeout: false, parse: 'gunzip' },
       security: { hsts: false, noSniff: true, xframe: 'deny', referrer: 'no-referrer' },
     },
     router: { stripTrailingSlash: true },

@@ -111,7 +111,11 @@ export const magicRoutes: ServerRoute[] = [
       notes:
         'Creates the user at the first sign-in. The token can be used any number of times within 7 days, the ticket once within 5 minutes. The form of the page at GET gets a page that redirects to redirect_url.',
       tags,
-      payload: { allow: ['application/json', 'application/x-www-form-urlencoded'] },
+      payload: {
+        parse: true,
+        maxBytes: 8_192,
+        allow: ['application/json', 'application/x-www-form-urlencoded'],
+      },
       validate: { payload: body },
       ext: { onPostAuth: { method: refuseScanners } },
       app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'BOT_REFUSED', 'USER_EXISTS'] },

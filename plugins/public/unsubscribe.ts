@@ -44,6 +44,7 @@ export const unsubscribeRoutes: ServerRoute[] = [
         'The body List-Unsubscribe=One-Click of mail programs (RFC 8058), urlencoded or multipart, gets an empty 200; a client that accepts text/html gets a page.',
       tags,
       payload: {
+        parse: true,
         multipart: { output: 'data' },
         allow: ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'],
         maxBytes: 4_096,

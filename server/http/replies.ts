@@ -11,7 +11,7 @@ import {
   apiError,
   type ErrorCode,
 } from './errors.ts'
-import { findPrototype, findUnreadable } from '../readable-body.ts'
+import { findPrototype, findUnreadable, parseBody } from '../readable-body.ts'
 import { failuresOf, inputErrorOf, VALIDATION_OPTIONS } from './validation-messages.ts'
 import { WORDED_CENTRALLY } from './sentences.ts'
 
@@ -46,7 +46,13 @@ export function shapeReplies(server: Server): void {
     if (!['get', 'head'].includes(request.method)) decodeBeside(request)
     return h.continue
   })
+  // Before a request is counted: one that cannot be read does not count. Open routes have no credentials.
+  server.ext('onCredentials', (request, h) => {
+    parseBody(request)
+    return h.continue
+  })
   server.ext('onPostAuth', (request, h) => {
+    parseBody(request)
     const problem = encodings.get(request)?.() ?? findUnreadable(request.payload)
     if (problem) throw apiError('BAD_REQUEST', problem)
     refusePrototype(request)
@@ -215,7 +221,8 @@ function sayStatus(request: Request, status: number, error: Boom.Boom): string {
   if (status === 404) return 'There is nothing at this path; /openapi.json lists what there is'
   if (status === 413) {
     const { maxBytes = 0 } = request.route.settings.payload ?? {}
-    return `The body is larger than ${maxBytes / 1_048_576} MiB: send less at a time`
+    const limit = maxBytes < 1_048_576 ? `${maxBytes / 1_024} KiB` : `${maxBytes / 1_048_576} MiB`
+    return `The body is larger than ${limit}: send less at a time`
   }
   if (status === 415) {
     const { allow = 'application/json' } = request.route.settings.payload ?? {}

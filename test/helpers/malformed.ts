@@ -1,5 +1,6 @@
 /** Malformed requests: those of the OpenAPI document with parts of them gone wrong. */
 import http from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { unzipSync } from 'node:zlib'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc, { type GeneratorValue } from 'fast-check'
@@ -7,6 +8,8 @@ import type { OpenApiDocument, Operation } from '../../server/openapi/document.t
 import { failure, unusable } from '../../server/http/envelopes.ts'
 import { jsonSchema } from '../../server/openapi/json-schema.ts'
 import { withoutReferences } from './references.ts'
+
+const MAX_TRIES = 5
 
 /** A request as it is sent. */
 export interface Malformed {
@@ -19,6 +22,8 @@ export interface Malformed {
 
 /** What came back. */
 export interface Answer {
+  /** Seconds after which to send again; 0 where the reply does not say. */
+  retryAfter: number
   status: number
   type: string
   text: string
@@ -221,6 +226,7 @@ export function send(
       response.on('end', () =>
         resolve({
           status: response.statusCode ?? 0,
+          retryAfter: Number(response.headers['retry-after'] ?? 0),
           type: String(response.headers['content-type'] ?? ''),
           text: textOf(response.headers['content-encoding'], Buffer.concat(chunks)),
         }),
@@ -251,6 +257,15 @@ export function problemOf({ method }: Malformed, { status, type, text }: Answer)
     : `answered ${status} with no error body: ${text.slice(0, 500)}`
 }
 
+/** Sends one again while the service asks for that: a text in turn behind others of its sender is no failure. */
+async function sendUntilTaken(url: string, request: Malformed, agent: http.Agent): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    const answer = await send(url, request, agent)
+    if (answer.status !== 503 || answer.retryAfter === 0 || tries === MAX_TRIES) return answer
+    await wait(answer.retryAfter * 1_000)
+  }
+}
+
 /** Asks all of them, some at a time, and gives the problems, each with what was sent. */
 export async function sendAll(url: string, requests: readonly Malformed[]): Promise<string[]> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
@@ -258,7 +273,7 @@ export async function sendAll(url: string, requests: readonly Malformed[]): Prom
   const next = requests.values()
   const one = async () => {
     for (const request of next) {
-      const problem = await send(url, request, agent).then(
+      const problem = await sendUntilTaken(url, request, agent).then(
         answer => problemOf(request, answer),
         (error: unknown) => `gave no answer: ${String(error)}`,
       )

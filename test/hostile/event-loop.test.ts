@@ -4,7 +4,11 @@ import { longestDelay } from './event-loop.ts'
 
 /** Takes CPU time of this thread in one turn. */
 function burn(milliseconds: number): void {
-  const spent = () => process.threadCpuUsage().user / 1_000
+  // Both: the kernel divides the time between them by samples, and may correct itself.
+  const spent = () => {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1_000
+  }
   const until = spent() + milliseconds
   while (spent() < until);
 }

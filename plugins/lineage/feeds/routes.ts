@@ -24,11 +24,7 @@ const MAX_ARTIFACT_BYTES = 64 * MEBIBYTE
 const DAY_MS = 86_400_000
 
 /** The body is left as bytes: what it holds beside the fields that are used is not looked at, and may be anything. */
-const rawPayload = (maxBytes: number): RouteOptions['payload'] => ({
-  parse: 'gunzip',
-  output: 'data',
-  maxBytes,
-})
+const rawPayload = (maxBytes: number): RouteOptions['payload'] => ({ output: 'data', maxBytes })
 
 const auditRule = auditorOf('lineage_namespace', ({ id }: NamespaceContext['rules'][number]) => id)
 
@@ -43,6 +39,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
     payload: rawPayload(MAX_EVENT_BYTES),
     validate: { payload: schemas.eventBody },
     response: schemas.eventReply,
+    app: { readsBody: true },
     handler: async (request, h) => {
       const event = await readRequestBody('event', request)
       const data = await inCompany(request, trx => recordEvent(request.server, trx, event))
@@ -57,7 +54,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
     payload: rawPayload(MAX_EVENT_BYTES),
     validate: { payload: schemas.eventsBody },
     response: schemas.eventsReply,
-    app: { isHeavy: true },
+    app: { readsBody: true, isHeavy: true },
     handler: recordBatch,
   }),
   route('POST', `${base}/dbt`, access.write, {
@@ -75,7 +72,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
         throw apiError('PAYLOAD_TOO_LARGE', `The body is larger than 64 MiB: ${TOO_LARGE_ADVICE}`)
       },
     },
-    app: { isHeavy: true, errors: ['ASSET_NOT_FOUND'] },
+    app: { readsBody: true, isHeavy: true, errors: ['ASSET_NOT_FOUND'] },
     validate: { payload: schemas.dbtBody },
     response: schemas.dbtReply,
     handler: async request => {

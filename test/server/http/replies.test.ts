@@ -281,6 +281,10 @@ t.test('unreadable requests are distinguished', async t => {
     ['{"\\u0000":1}', 400, /NUL/],
     [deep(40), 400, /nested deeper than 32/],
     [`{"name":"x","deep":[${'[0,0,0],'.repeat(8_000)}0]}`, 400, /more than 20000 values/],
+    // Counted before they are parsed: nothing would be found wrong with them else.
+    [`{"name":"x","deep":[${'[],'.repeat(30_000)}`, 400, /more than 20000 values/],
+    [`{"name":"x","deep":[${'"]\\",",'.repeat(20_001)}`, 400, /more than 20000 values/],
+    [`{"name":"${String.raw`[{,\",`.repeat(30_000)}"`, 400, /not valid JSON/],
     [`{"name":"${'x'.repeat(1_100_000)}"}`, 413, /1 MiB/],
   ]
   for (const [text, status, message] of cases) {
@@ -288,6 +292,8 @@ t.test('unreadable requests are distinguished', async t => {
     t.match([reply.status, reply.body.error.message], [status, message], text.slice(0, 40))
   }
   t.equal((await ask('POST', '/try', deep(20))).status, 200)
+  const marks = String.raw`[{,\",`.repeat(30_000)
+  t.equal((await ask('POST', '/try', `{"name":"${marks}"}`)).status, 200, 'what a text holds is no value')
   const bytes = async (...given: number[]) => {
     const payload = Buffer.from([...Buffer.from('{"name":"'), ...given, ...Buffer.from('"}')])
     const headers = { 'content-type': 'application/json' }
