@@ -26,6 +26,13 @@ export const CHECK_ERROR_KINDS: ReadonlySet<ConnectorErrorKind> = new Set([
   'timeout',
 ])
 
+/** Kinds that say that a connection failed. A statement may raise such an error too: see `withStatementBlame`. */
+export const CONNECTION_ERROR_KINDS: ReadonlySet<ConnectorErrorKind> = new Set([
+  'network',
+  'tls',
+  'credentials',
+])
+
 const BRAND = Symbol.for('tidemark.ConnectorError')
 
 /** A failure of a monitored database, classified, with a message that is safe to show to its owner. */
@@ -179,6 +186,17 @@ export function classifyError(engine: string, rules: readonly ErrorRule[], throw
 /** Whether a code is an engine's own, not one of Node.js or of the operating system. */
 function isEngineCode(code: string): boolean {
   return code !== '' && !code.startsWith('ERR_') && !Object.hasOwn(constants.errno, code)
+}
+
+/** Whether an error came as the engine's reply, and not from a socket, a driver or HTTP. */
+export function isEngineReply({ code }: ConnectorError): boolean {
+  return isEngineCode(code) && !/^(HTTP|PROTOCOL|HANDSHAKE)_/.test(code)
+}
+
+/** A statement raised an error that would mean a failed connection, in a session that still answers. */
+export function raisedByStatementError({ engine, code }: ConnectorError): ConnectorError {
+  const message = `The statement raised an error as if its connection had failed (${code}), while the session still answers: check the foreign tables, functions and views that it reads.`
+  return new ConnectorError({ kind: 'invalid-query', engine, code, message })
 }
 
 /** The statement was given up because its caller's signal aborted. */

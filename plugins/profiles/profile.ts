@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import type { TableRef } from '../../connectors/catalog.ts'
-import { ConnectorError } from '../../connectors/errors.ts'
+import { CONNECTION_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { filterWithPauses } from '../../server/filter-with-pauses.ts'
 import { apiError, hasCode, invalidField } from '../../server/http/errors.ts'
@@ -113,7 +113,7 @@ export async function profileAsset(
 }
 
 function isUnreachable({ kind }: ConnectorError): boolean {
-  return kind === 'network' || kind === 'credentials' || kind === 'tls' || kind === 'driver-missing'
+  return CONNECTION_ERROR_KINDS.has(kind) || kind === 'driver-missing'
 }
 
 function presentFinding(table: MatchedTable, found: Profile | ConnectorError) {

@@ -84,9 +84,9 @@ async function profileNewTables(
   return profiled
 }
 
-/** Whether it is the table that is to blame, and not a source that is away for a moment. */
+/** Whether the next table may succeed: an error of unknown kind, as of a damaged table, ends no run of the others. */
 function isOfTable(error: unknown): boolean {
-  return error instanceof ConnectorError && CHECK_ERROR_KINDS.has(error.kind)
+  return error instanceof ConnectorError && (error.kind === 'other' || CHECK_ERROR_KINDS.has(error.kind))
 }
 
 async function findUnprofiled(trx: Transaction, tables: readonly WatchedTable[]): Promise<string[]> {

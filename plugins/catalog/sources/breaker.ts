@@ -1,5 +1,9 @@
 import type { Server } from '@hapi/hapi'
-import { ConnectorError, type ConnectorErrorKind } from '../../../connectors/errors.ts'
+import {
+  CONNECTION_ERROR_KINDS,
+  ConnectorError,
+  type ConnectorErrorKind,
+} from '../../../connectors/errors.ts'
 import type { Reader } from '../../../server/telemetry/telemetry.ts'
 import type { Source } from '../models.ts'
 
@@ -18,8 +22,6 @@ export const PROBE_SECONDS = 60
 
 /** Failures before the source is connected to at all. */
 const UNDIALLED_KINDS: readonly ConnectorErrorKind[] = ['driver-missing', 'egress-refused']
-/** Failures of an open session that count against the connection. */
-const CONNECTION_KINDS: readonly ConnectorErrorKind[] = ['network', 'tls', 'credentials']
 
 /** How a session did, as far as its connection goes; undefined where that says nothing. */
 export type ConnectionOutcome = 'reached' | 'failed' | 'refused' | undefined
@@ -29,7 +31,7 @@ export function outcomeOfError(error: unknown, isOpen: boolean): ConnectionOutco
   if (!(error instanceof ConnectorError)) return undefined
   const { kind, code } = error
   if (code === 'ABORTED' || code === PAUSED_CODE || UNDIALLED_KINDS.includes(kind)) return undefined
-  if (isOpen && !CONNECTION_KINDS.includes(kind)) return 'reached'
+  if (isOpen && !CONNECTION_ERROR_KINDS.has(kind)) return 'reached'
   return kind === 'credentials' ? 'refused' : 'failed'
 }
 

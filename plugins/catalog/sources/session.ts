@@ -1,8 +1,14 @@
 import { assertConnection, assertMap, assertRows, assertViews } from '../../../connectors/answers/sessions.ts'
 import type { Connection, Connector, ConnectOptions, StatementUsage } from '../../../connectors/connector.ts'
-import { ConnectorError } from '../../../connectors/errors.ts'
+import {
+  CONNECTION_ERROR_KINDS,
+  ConnectorError,
+  isEngineReply,
+  raisedByStatementError,
+} from '../../../connectors/errors.ts'
 import { redactStatementError } from '../../../connectors/redaction/statement-errors.ts'
 import { RESULT_TOO_LARGE } from '../../../connectors/session.ts'
+import { sql } from '../../../connectors/sql.ts'
 import { assertTables } from '../../../connectors/answers/tables.ts'
 import { withTimeout } from '../../../server/with-timeout.ts'
 import { NOT_ENDED, type CallLimit, type ConnectorCalls } from './connector-calls.ts'
@@ -21,6 +27,9 @@ interface CallRequest<Answer> extends CallLimit {
   validate(answer: Answer): Answer | Promise<Answer>
   rowsOf?(answer: Answer): number
 }
+
+/** How long a session may take to answer after an error that may be its connection's, in milliseconds. */
+const ANSWER_TIMEOUT_MS = 5_000
 
 /**
  * Opens a session that reports each call, ends each in time, and validates each answer. One that was cut because a result
@@ -62,7 +71,9 @@ export async function openSession(
       report(request.rowsOf?.(answer) ?? 0)
       return answer
     } catch (thrown) {
-      const error = request.isOfRows ? redactForeign(thrown) : thrown
+      const error = request.isOfRows
+        ? await withStatementBlame(session, redactForeign(thrown), request)
+        : thrown
       if (error instanceof ConnectorError) {
         isCut ||= error.code === RESULT_TOO_LARGE
         if (error.code === NOT_ENDED) giveUp(error)
@@ -87,6 +98,33 @@ export async function openSession(
       return await validate(await calls.run(name, limit, given => ask(connection, given)))
     } finally {
       running.delete(end)
+    }
+  }
+
+  /**
+   * The error of a statement: what would be the connection's is the statement's where the session still answers. A view, a
+   * function or a foreign table can raise any code, those of a lost connection and a wrong password too.
+   */
+  async function withStatementBlame(
+    asked: Promise<Connection>,
+    error: unknown,
+    { signal }: CallLimit,
+  ): Promise<unknown> {
+    if (!(error instanceof ConnectorError) || lost || signal?.aborted) return error
+    if (!CONNECTION_ERROR_KINDS.has(error.kind) || !isEngineReply(error)) return error
+    try {
+      await runAfterOthers(await asked, {
+        name: 'query',
+        milliseconds: ANSWER_TIMEOUT_MS + deadlines.grace,
+        signal,
+        ask: (connection, given) =>
+          connection.query(sql`select 1 as one`, { timeoutMs: ANSWER_TIMEOUT_MS, signal: given }),
+        validate: answer => assertRows(engine, answer),
+      })
+      return raisedByStatementError(error)
+    } catch (thrown) {
+      if (thrown instanceof ConnectorError && thrown.code === NOT_ENDED) giveUp(thrown)
+      return error
     }
   }
 
