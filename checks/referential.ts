@@ -27,8 +27,8 @@ function families({ column, from, config, dialect, info }: Context): Sql {
   const keys = keysOf({ dialect, info, config })
   const child = keys.child(sql`c.${column}`)
   const parent = keys.parent(sql`p.${dialect.quote(config.parentColumn)}`)
-  const children = sql`select ${child} as k, count(*) as children, 0 as parents from ${from} c where ${child} is not null group by ${child}`
-  const parents = sql`select ${parent} as k, 0 as children, 1 as parents from ${dialect.table(config.parent)} p where ${parent} is not null`
+  const children = sql`select ${child} as k, count(*) as children, 0 as parents from ${from} c where ${dialect.isNotNull(child, info)} group by ${child}`
+  const parents = sql`select ${parent} as k, 0 as children, 1 as parents from ${dialect.table(config.parent)} p where ${dialect.isNotNull(parent, parentOf(config))}`
   return sql`select u.k as k, sum(u.children) as children, max(u.parents) as parents from (${children} union all ${parents}) u group by u.k`
 }
 
@@ -37,7 +37,7 @@ function families({ column, from, config, dialect, info }: Context): Sql {
  * as it would keep them: its 0.1 equals that of a decimal or a double, which engines compare as doubles.
  */
 function keysOf({ dialect, info, config }: Pick<Context, 'dialect' | 'info' | 'config'>) {
-  const parent = config.parent.columns.find(({ name }) => name === config.parentColumn)
+  const parent = parentOf(config)
   const [ofChild, ofParent] = [info, parent].map(column => column !== undefined && dialect.isFloat32(column))
   const asIs = (value: Sql) => value
   const asSingle = (value: Sql) => dialect.asFloat32(value)
@@ -45,6 +45,10 @@ function keysOf({ dialect, info, config }: Pick<Context, 'dialect' | 'info' | 'c
     child: ofParent && !ofChild ? asSingle : asIs,
     parent: ofChild && !ofParent ? asSingle : asIs,
   }
+}
+
+function parentOf({ parent, parentColumn }: ReferentialConfig): ColumnInfo | undefined {
+  return parent.columns.find(({ name }) => name === parentColumn)
 }
 
 function sumIf(condition: Sql, then: Sql): Sql {

@@ -40,6 +40,7 @@ export function readRowCounts(measured: MeasuredValues, total: number, context: 
 export function invalidRowCondition(context: RowContext, valid: Sql): Sql {
   const fails = context.dialect.isNotTrue(valid)
   if (!context.info) return fails
-  const invalidValue = sql`(${context.column} is not null and ${fails})`
-  return context.nullIsValid ? invalidValue : sql`(${context.column} is null or ${invalidValue})`
+  const { column, info, dialect } = context
+  const invalidValue = sql`(${dialect.isNotNull(column, info)} and ${fails})`
+  return context.nullIsValid ? invalidValue : sql`(${dialect.isNull(column, info)} or ${invalidValue})`
 }

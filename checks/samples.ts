@@ -98,8 +98,8 @@ function hiddenSampleQuery(select: Sql, count: number, dialect: Dialect): Sample
 }
 
 /** Whether a row has a value, without the value. */
-function selectPresence({ name }: ColumnInfo, dialect: Dialect): Sql {
-  return sql`case when ${dialect.quote(name)} is null then 0 else 1 end`
+function selectPresence(column: ColumnInfo, dialect: Dialect): Sql {
+  return sql`case when ${dialect.isNull(dialect.quote(column.name), column)} then 0 else 1 end`
 }
 
 const SHORT_CHAR_TYPE = /^char\(\d{1,3}\)$/

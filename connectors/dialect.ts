@@ -32,6 +32,13 @@ export interface Dialect {
   /** A condition, never NULL, that holds where another one is false or NULL. */
   isNotTrue(condition: Sql): Sql
   /**
+   * Whether a value is NULL itself: one of several fields, all of them NULL, is not.
+   * @param column the value's entry in the catalog, where it is a column
+   */
+  isNull(value: Sql, column?: ColumnInfo): Sql
+  /** Whether a value is not NULL itself: the opposite of `isNull`. */
+  isNotNull(value: Sql, column?: ColumnInfo): Sql
+  /**
    * How many values are not NULL; 0 for none.
    * @param column the value's entry in the catalog, where it is a column
    */
@@ -159,13 +166,16 @@ const ansi: Dialect = {
   },
   placeholder: () => '?',
   isNotTrue: condition => sql`case when ${condition} then 0 else 1 end = 1`,
+  isNull: value => sql`${value} is null`,
+  isNotNull: value => sql`${value} is not null`,
   countNonNull: value => sql`count(${value})`,
   countIf: condition => sql`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`,
   matches: () => unsupported('regular expressions'),
   parsesAsDate: () => unsupported('date formats'),
   percentile: () => unsupported('percentiles'),
-  groupByValue: (outputs, value, table) =>
-    sql`select ${outputs} from ${table} where ${value} is not null group by ${value}`,
+  groupByValue(outputs, value, table, column) {
+    return sql`select ${outputs} from ${table} where ${this.isNotNull(value, column)} group by ${value}`
+  },
   countDistinctSorts: false,
   sortingIsSerial: false,
   hasGroupingSets: false,

@@ -130,7 +130,7 @@ function selectValues(
     const rows = sql`(select ${column}, ${moment} as ${at} from ${from} where ${isReached}) v`
     return select(rowCount, dialect.groupByValue(sql`min(${at}) as ${at}`, column, rows, info))
   }
-  const ranked = sql`select ${moment} as ${at}, row_number() over (partition by ${column} order by ${moment}) as ${rank} from ${from} where ${column} is not null and ${isReached}`
+  const ranked = sql`select ${moment} as ${at}, row_number() over (partition by ${column} order by ${moment}) as ${rank} from ${from} where ${dialect.isNotNull(column, info)} and ${isReached}`
   const added = sql`sum(case when d.${rank} = 2 then 2 when d.${rank} > 2 then 1 else 0 end)`
   return select(added, ranked)
 }

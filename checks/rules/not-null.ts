@@ -1,7 +1,6 @@
 import Joi from 'joi'
 import type { TableRule } from '../check.ts'
 import { nonNullCount } from '../measures.ts'
-import { sql } from '../../connectors/sql.ts'
 
 /** NOT_NULL: the column has no NULL. An empty text is a value; `treat_null_as_valid` does not apply. */
 export const notNull: TableRule = {
@@ -14,5 +13,5 @@ export const notNull: TableRule = {
   rollup: { present: 'count' },
   measures: context => ({ present: nonNullCount(context) }),
   readMeasures: (measured, total) => ({ total, invalid: total - (measured.present ?? 0) }),
-  samples: ({ column }) => ({ where: sql`${column} is null` }),
+  samples: ({ column, info, dialect }) => ({ where: dialect.isNull(column, info) }),
 }

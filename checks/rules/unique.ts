@@ -28,6 +28,6 @@ export const unique: TableRule = {
   samples(context) {
     const { column, info, from, dialect, nullIsValid } = context
     const isRepeated = sql`${column} in (${dialect.groupByValue(column, column, from, info)} having count(*) > 1)`
-    return { where: nullIsValid ? isRepeated : sql`(${column} is null or ${isRepeated})` }
+    return { where: nullIsValid ? isRepeated : sql`(${dialect.isNull(column, info)} or ${isRepeated})` }
   },
 }

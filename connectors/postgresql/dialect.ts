@@ -17,12 +17,13 @@ export const postgresqlDialect = defineDialect({
   placeholder: position => `$${position}`,
   countIf: condition => sql`count(*) filter (where ${condition})`,
   isNotTrue: condition => sql`(${condition}) is not true`,
-  // Few values are NULL in most columns, and a filter that skips a row costs less than counting it. A row of a composite
-  // type `is null` when its fields are.
+  isNull: (value, column) =>
+    mayHaveFields(column) ? sql`${value} is not distinct from null` : sql`${value} is null`,
+  isNotNull: (value, column) =>
+    mayHaveFields(column) ? sql`${value} is distinct from null` : sql`${value} is not null`,
+  // Few values are NULL in most columns, and a filter that skips a row costs less than counting it.
   countNonNull: (value, column) =>
-    column === undefined || column.kind === 'other'
-      ? sql`count(${value})`
-      : sql`count(*) - count(*) filter (where ${value} is null)`,
+    mayHaveFields(column) ? sql`count(${value})` : sql`count(*) - count(*) filter (where ${value} is null)`,
   isNumber: (value, column) => (column?.kind === 'integer' ? null : sql`${value} < 'NaN'`),
   matches,
   // Not to_date or make_date: the one throws or rolls over on 2024-02-31, depending on the version, the other throws.
@@ -59,6 +60,11 @@ export const postgresqlDialect = defineDialect({
   // The server allows 1,664 and 65,535.
   limits: { columns: 1600, values: 32_000 },
 })
+
+/** Whether a column may be of a composite type: its values `is null` when all fields are, `is not null` when none is. */
+function mayHaveFields(column: ColumnInfo | undefined): boolean {
+  return column === undefined || column.kind === 'other'
+}
 
 function percentileCont(value: Sql, fractions: Sql, type: Sql): Sql {
   return sql`percentile_cont(${fractions}::${type}) within group (order by (${value})::double precision)`

@@ -116,7 +116,7 @@ function selectTopValues(columns: readonly ColumnInfo[], from: Sql, dialect: Dia
   const selects = columns.map((column, index) => {
     const value = dialect.quote(column.name)
     // No column has these names: some engines would order by that column.
-    const counted = sql`select ${dialect.asText(value)} as tidemark_v, count(*) as tidemark_n from ${from} where ${value} is not null group by ${value}`
+    const counted = sql`select ${dialect.asText(value)} as tidemark_v, count(*) as tidemark_n from ${from} where ${dialect.isNotNull(value, column)} group by ${value}`
     const most = dialect.limit(sql`${counted} order by tidemark_n desc, tidemark_v`, MAX_TOP_VALUES)
     return sql`select ${raw(String(index))} as ${c}, tidemark_v as ${v}, tidemark_n as ${n} from (${most}) ${raw(`t${index}`)}`
   })
