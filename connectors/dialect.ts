@@ -121,6 +121,11 @@ export interface Dialect {
    */
   epochSeconds(value: Sql): Sql
   /**
+   * The end of 9999-12-31 as a text that columns of moments are compared with: at or before it are all moments of that day
+   * and none of later years, which some engines keep and most cannot write.
+   */
+  lastMoment: string
+  /**
    * Whether a `Date` that is read of a column is the moment that was stored. Of all others it is what a clock on the wall
    * showed, in a zone that only people know, read as if it were UTC's.
    */
@@ -197,6 +202,7 @@ const ansi: Dialect = {
   sample: (table, { fraction }) => sampleByNumber(table, raw('rand()'), fraction),
   // Not ANSI, but common; the conformance kit tests it.
   epochSeconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
+  lastMoment: '9999-12-31 23:59:59.999999',
   isInstant: ({ type, base = type }) => /^timestamp(tz|\b.* with (local )?time zone)/.test(base),
   isFloat32: () => false,
   asFloat32: value => sql`cast(${value} as real)`,

@@ -30,6 +30,8 @@ export const dialect: Dialect = defineDialect({
   // Without its fraction, which would be rounded to milliseconds and may end in the next second; a number is a Unix time.
   epochSeconds: value =>
     sql`unixepoch(substr(${value}, 1, 19) || ltrim(substr(${value}, 20), '.0123456789'), 'auto')`,
+  // Texts are compared: it sorts after the day with whatever follows it.
+  lastMoment: '9999-12-31~',
   // Whatever a column is declared as, its texts say their zone themselves, or none does.
   isInstant: () => false,
   // SQLite's own are 2,000 and 32,766.

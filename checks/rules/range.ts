@@ -23,8 +23,10 @@ const bound = Joi.alternatives(
 )
   .empty(null)
   .messages({
-    'alternatives.match': '{{#label}} must be a number, or an ISO date such as 2024-12-31',
-    'alternatives.types': '{{#label}} must be a number, or an ISO date such as 2024-12-31',
+    'alternatives.match':
+      '{{#label}} must be a number, or an ISO date of the years 0001 to 9999 such as 2024-12-31',
+    'alternatives.types':
+      '{{#label}} must be a number, or an ISO date of the years 0001 to 9999 such as 2024-12-31',
   })
 
 function isNumber(value: Bound): boolean {
@@ -51,12 +53,13 @@ function withinNumbers(context: CheckContext<RangeConfig>): Sql[] {
   return conditions
 }
 
-function withinMoments({ column, info, config: { min, max } }: CheckContext<RangeConfig>): Sql[] {
+function withinMoments({ column, info, dialect, config: { min, max } }: CheckContext<RangeConfig>): Sql[] {
   const conditions: Sql[] = []
   const [from, to] = [min, max].map(value => (value === undefined ? null : parseMoment(String(value))))
   if (from) conditions.push(sql`${column} >= ${from.text}`)
   // A day given as the last one includes all of its hours, on columns that have hours.
-  if (to?.isDay && info?.kind === 'timestamp') conditions.push(sql`${column} < ${to.nextDay}`)
+  if (to?.isDay && info?.kind === 'timestamp')
+    conditions.push(to.nextDay ? sql`${column} < ${to.nextDay}` : sql`${column} <= ${dialect.lastMoment}`)
   else if (to) conditions.push(sql`${column} <= ${to.text}`)
   return conditions
 }

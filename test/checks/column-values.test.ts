@@ -48,7 +48,16 @@ t.test('moments are real days and times, in UTC', async t => {
   t.match(parseMoment('2024-12-31T23:30:00-01:00'), { isDay: false, text: '2025-01-01 00:30:00' })
   t.match(parseMoment('2024-01-01 00:00:00.000001Z'), { text: '2024-01-01 00:00:00.000001' })
   t.match(parseMoment('2024-01-01T10:00'), { text: '2024-01-01 10:00:00' })
+  t.match(parseMoment('9999-12-30'), { nextDay: '9999-12-31' })
+  t.match(parseMoment('9999-12-31'), { text: '9999-12-31', nextDay: null })
+  t.match(parseMoment('9999-12-31T23:59:59.999999Z'), { text: '9999-12-31 23:59:59.999999' })
+  t.match(parseMoment('0001-01-01'), { text: '0001-01-01', nextDay: '0001-01-02', from: -62_135_596_800_000 })
+  t.match(parseMoment('0099-12-31T23:00:00-01:00'), { text: '0100-01-01 00:00:00' })
+  t.match(parseMoment('0004-02-29'), { text: '0004-02-29' }, 'a leap year')
   for (const text of [
+    '9999-12-31T23:00:00-01:00',
+    '0001-01-01T00:00:00+01:00',
+    '0001-02-29',
     '2023-02-29',
     '2024-13-01',
     '2024-1-1',
