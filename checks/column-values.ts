@@ -1,8 +1,39 @@
-import type { CheckContext } from './check.ts'
+import type { CheckContext, CheckType } from './check.ts'
 import { NUMERIC_KINDS, type ColumnInfo } from '../connectors/catalog.ts'
+import type { Value } from '../connectors/connector.ts'
+import type { Dialect } from '../connectors/dialect.ts'
 import type { Sql } from '../connectors/sql.ts'
 
 type ColumnContext = Pick<CheckContext, 'column' | 'info' | 'dialect'>
+
+type ColumnType = Pick<ColumnInfo, 'type' | 'base' | 'kind'>
+
+/** Whether a column is of kind boolean and keeps numbers, more of them than 0 and 1. */
+export function storesNumbersAsBooleans(column: ColumnType, dialect: Dialect): boolean {
+  return column.kind === 'boolean' && dialect.booleanStorage(column) === 'number'
+}
+
+/** A column as a check type takes it: a boolean that is stored as a number is an integer to a type without booleans. */
+export function columnForType<Column extends ColumnType>(
+  { kinds }: Pick<CheckType, 'kinds'>,
+  column: Column,
+  dialect: Dialect,
+): Column {
+  const isNumber = kinds && !kinds.includes('boolean') && storesNumbersAsBooleans(column, dialect)
+  return isNumber ? { ...column, kind: 'integer' } : column
+}
+
+/** Whether a check type takes a column. */
+export function takesColumn(type: Pick<CheckType, 'kinds'>, column: ColumnType, dialect: Dialect): boolean {
+  return type.kinds?.includes(columnForType(type, column, dialect).kind) ?? true
+}
+
+/** A value of a column as it is stored, where the engine's driver has made a truth value of the numbers 0 and 1. */
+export function storedValue(value: Value, column: ColumnType | undefined, dialect: Dialect): Value {
+  return typeof value === 'boolean' && column && storesNumbersAsBooleans(column, dialect)
+    ? Number(value)
+    : value
+}
 
 /** Whether arithmetic works on the column. */
 export function isNumeric(column: ColumnInfo | undefined): boolean {

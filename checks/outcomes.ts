@@ -1,5 +1,6 @@
 import type { Row, Value } from '../connectors/connector.ts'
 import type { GroupValue, MeasuredValues, CheckOutcome } from './check.ts'
+import { storedValue } from './column-values.ts'
 import { toNumber } from './measures.ts'
 import { problemFromThrown, interpretMeasures, type PlannedCheck } from './plan.ts'
 import { toPresentable } from './samples.ts'
@@ -58,8 +59,12 @@ function requireColumn(row: Row, name: string): Value | undefined {
 
 function readGroup(item: PlannedCheck, part: ScanPart, statement: ScanStatement, row: Row): GroupValue {
   const { reading, total } = readRow(item, statement, row)
+  const { table, dialect } = item.context
   const group = Object.fromEntries(
-    part.groupBy.map((name, index) => [name, toPresentable(row[groupColumnName(index)])]),
+    part.groupBy.map((name, index) => {
+      const column = table.columns.find(each => each.name === name)
+      return [name, toPresentable(storedValue(row[groupColumnName(index)] ?? null, column, dialect))]
+    }),
   )
   return { group, value: typeof reading === 'number' ? reading : null, total }
 }

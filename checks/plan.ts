@@ -4,6 +4,7 @@ import { tablePath, type TableInfo } from '../connectors/catalog.ts'
 import { raw, Sql } from '../connectors/sql.ts'
 import { isAggregateMetric, isRowRule, describeMissingCapability } from './check.ts'
 import type { Check, CheckContext, CheckType, RuleCounts, Measure, MeasuredValues } from './check.ts'
+import { columnForType } from './column-values.ts'
 import { NotFiniteError } from './measures.ts'
 import type { RankedPercentile } from './ranked-percentiles.ts'
 import { readRowCounts, rowMeasures } from './row-rules.ts'
@@ -67,14 +68,19 @@ export async function planChecks(
 }
 
 /** The column that a check reads, if any. */
-function findColumn(table: TableInfo, { type, column }: Pick<Check, 'type' | 'column'>) {
+function findColumn(
+  { dialect }: Pick<Engine, 'dialect'>,
+  table: TableInfo,
+  { type, column }: Pick<Check, 'type' | 'column'>,
+) {
   if (type.column === 'ignored' || column === undefined) return undefined
-  return table.columns.find(({ name }) => name === column)
+  const found = table.columns.find(({ name }) => name === column)
+  return found && columnForType(type, found, dialect)
 }
 
 function findCatalogProblem(engine: Engine, table: TableInfo, check: Check): CheckProblem | null {
   const { type, column, groupBy = [] } = check
-  const info = findColumn(table, check)
+  const info = findColumn(engine, table, check)
   const names = type.column === 'ignored' || column === undefined ? groupBy : [column, ...groupBy]
   const missing = names.find(name => !table.columns.some(candidate => candidate.name === name))
   const unsupported = describeMissingCapability(type, engine)
@@ -105,7 +111,7 @@ async function findConfigProblem(
   check: Check,
 ): Promise<CheckProblem | null> {
   try {
-    const sentence = await check.type.validateConfig?.(check.config, findColumn(table, check), {
+    const sentence = await check.type.validateConfig?.(check.config, findColumn({ dialect }, table, check), {
       dialect,
       table,
     })
@@ -128,7 +134,7 @@ export function buildCheckContext(
   table: TableInfo,
   check: Omit<Check, 'id'>,
 ): CheckContext {
-  const info = findColumn(table, check)
+  const info = findColumn({ dialect }, table, check)
   return {
     column: info ? dialect.quote(info.name) : raw(''),
     info,

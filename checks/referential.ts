@@ -3,6 +3,7 @@ import { NUMERIC_KINDS, tablePath, type ColumnInfo, type TableInfo } from '../co
 import type { Dialect } from '../connectors/dialect.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 import type { CheckContext, Measure, TableRule } from './check.ts'
+import { storesNumbersAsBooleans } from './column-values.ts'
 import { nonNullCount, numberLiteral } from './measures.ts'
 
 /** What the child column refers to, and how many children each parent must and may have. */
@@ -89,10 +90,10 @@ export const referential: TableRule<ReferentialConfig> = {
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
   ownStatement: true,
-  validateConfig({ parent, parentColumn: name }, child) {
+  validateConfig({ parent, parentColumn: name }, child, { dialect }) {
     const column = parent.columns.find(candidate => candidate.name === name)
     if (!column) return `The column ${name} does not exist in ${tablePath(parent)}.`
-    return child ? incomparable(child, column) : null
+    return child ? incomparable(child, column, dialect) : null
   },
   measures(context) {
     const numbers = Object.entries(counts(context))
@@ -123,11 +124,14 @@ const COMPARABLE: readonly (readonly ColumnInfo['kind'][])[] = [
 ]
 
 /** Why values of one column are never equal to those of another, in a sentence; null when they can be. */
-export function incomparable(child: ColumnInfo, parent: ColumnInfo): string | null {
+export function incomparable(child: ColumnInfo, parent: ColumnInfo, dialect: Dialect): string | null {
   const kinds = [child.kind, parent.kind]
+  const hasNumber = [child, parent].map(column => storesNumbersAsBooleans(column, dialect))
+  const numbers = kinds.map((kind, index) => (hasNumber[index] ? 'integer' : kind))
   const fits =
     !kinds.includes('json') &&
-    (kinds.includes('other') || COMPARABLE.some(group => kinds.every(kind => group.includes(kind))))
+    (kinds.includes('other') ||
+      COMPARABLE.some(group => [kinds, numbers].some(pair => pair.every(kind => group.includes(kind)))))
   if (fits) return null
   return `The column ${child.name} is ${child.type} and ${parent.name} is ${parent.type}, which cannot be compared: choose columns of one kind.`
 }

@@ -4,6 +4,7 @@ import type { Dialect } from '../connectors/dialect.ts'
 import { ConnectorError } from '../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 import { isRowRule, type RowSample, type TableRule } from './check.ts'
+import { storedValue } from './column-values.ts'
 import type { PlannedCheck } from './plan.ts'
 import { invalidRowCondition } from './row-rules.ts'
 
@@ -74,7 +75,10 @@ export function sampleQuery(
   return {
     select: dialect.limit(select, count),
     readSample(row, index) {
-      const found = columns.map(({ name }, position) => [name, row[`s${position}`] ?? null] as const)
+      const found = columns.map(
+        (column, position) =>
+          [column.name, storedValue(row[`s${position}`] ?? null, column, dialect)] as const,
+      )
       const values = Object.fromEntries(
         found.map(([name, value]) => [name, maskedColumns.has(name) ? null : value]),
       )

@@ -130,6 +130,11 @@ export interface Dialect {
    * showed, in a zone that only people know, read as if it were UTC's.
    */
   isInstant(column: Pick<ColumnInfo, 'type' | 'base'>): boolean
+  /**
+   * What a column of kind boolean stores: truth values; numbers, of which 0 and 1 stand for them, as MySQL's `tinyint(1)`;
+   * or numbers and texts, as SQLite's.
+   */
+  booleanStorage(column: Pick<ColumnInfo, 'type' | 'base'>): 'boolean' | 'number' | 'any'
   /** Whether a column keeps numbers as floats of 32 bits, whose 0.1 is not the 0.1 of a decimal or a double. */
   isFloat32(column: Pick<ColumnInfo, 'type' | 'base'>): boolean
   /** A number as a column of 32-bit floats keeps it; asked only where `isSingle` holds for a column. */
@@ -204,6 +209,7 @@ const ansi: Dialect = {
   epochSeconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
   lastMoment: '9999-12-31 23:59:59.999999',
   isInstant: ({ type, base = type }) => /^timestamp(tz|\b.* with (local )?time zone)/.test(base),
+  booleanStorage: () => 'boolean',
   isFloat32: () => false,
   asFloat32: value => sql`cast(${value} as real)`,
   textLiteral: text => raw(`'${text.replaceAll("'", "''")}'`),

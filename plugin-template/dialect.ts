@@ -34,6 +34,8 @@ export const dialect: Dialect = defineDialect({
   lastMoment: '9999-12-31~',
   // Whatever a column is declared as, its texts say their zone themselves, or none does.
   isInstant: () => false,
+  // BOOLEAN is a name only: numbers and texts are stored as they come.
+  booleanStorage: () => 'any',
   // SQLite's own are 2,000 and 32,766.
   limits: { columns: 1000, values: 30_000 },
 })

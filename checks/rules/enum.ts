@@ -1,18 +1,41 @@
 import Joi from 'joi'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
-import { join, sql } from '../../connectors/sql.ts'
+import type { Dialect } from '../../connectors/dialect.ts'
+import { join, sql, type Sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
 import { DECIMAL, columnNumber, numberLiteral } from '../measures.ts'
-import { isNumeric, asColumnText } from '../column-values.ts'
+import { asColumnText, isNumeric, storesNumbersAsBooleans } from '../column-values.ts'
 
 type Allowed = string | number | boolean
 
 const TRUTH: Record<string, 0 | 1> = { true: 1, t: 1, '1': 1, false: 0, f: 0, '0': 0 }
 
-function unreadable(values: readonly Allowed[], column: ColumnInfo | undefined): Allowed | undefined {
+function unreadable(
+  values: readonly Allowed[],
+  column: ColumnInfo | undefined,
+  dialect: Dialect,
+): Allowed | undefined {
   if (isNumeric(column)) return values.find(value => typeof value === 'boolean' || !isDecimal(value))
-  if (column?.kind === 'boolean') return values.find(value => !(String(value).toLowerCase() in TRUTH))
-  return undefined
+  if (column?.kind !== 'boolean' || dialect.booleanStorage(column) === 'any') return undefined
+  const isNumber = storesNumbersAsBooleans(column, dialect)
+  return values.find(
+    value => truthOf(value) === undefined && !(isNumber && typeof value !== 'boolean' && isDecimal(value)),
+  )
+}
+
+function truthOf(value: Allowed): 0 | 1 | undefined {
+  return TRUTH[String(value).toLowerCase()]
+}
+
+/** Allowed values as a boolean column stores them that holds more than two: what stands for a truth value, and itself. */
+function storedAs(value: Allowed, storage: 'number' | 'any'): Sql[] {
+  const truth = truthOf(value)
+  const isNumber = typeof value !== 'boolean' && isDecimal(value)
+  return [
+    ...(truth === undefined ? [] : [numberLiteral(truth)]),
+    ...(truth === undefined && isNumber ? [numberLiteral(value)] : []),
+    ...(storage === 'any' && typeof value === 'string' && !isNumber ? [sql`${value}`] : []),
+  ]
 }
 
 function isDecimal(value: string | number): boolean {
@@ -21,7 +44,8 @@ function isDecimal(value: string | number): boolean {
 
 /**
  * ENUM: the value is one of `allowed_values` (1 to 1,000): compared as numbers on numeric columns (a decimal
- * text where a double is too short), as truth values on booleans, as text on all others. On text columns
+ * text where a double is too short), as truth values on booleans, as text on all others. A boolean column that the
+ * engine stores as numbers or texts may hold others than 0 and 1, and is compared with what is listed. On text columns
  * equality is the column's own: its collation decides on case, CHAR(n) ignores the padding. The empty text is
  * a value like others; NULL is none and cannot be listed, nor can NaN and infinity, which are invalid. A column of 32-bit
  * floats is compared in its own precision, so that 0.1 lists the 0.1 that it holds.
@@ -43,8 +67,8 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
   }),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'json', 'other'],
-  validateConfig({ allowed_values }, column) {
-    const value = unreadable(allowed_values, column)
+  validateConfig({ allowed_values }, column, { dialect }) {
+    const value = unreadable(allowed_values, column, dialect)
     if (value === undefined) return null
     return `allowed_values holds ${JSON.stringify(value)}, which is no ${isNumeric(column) ? 'number' : 'boolean'} for a column of type ${column?.type}.`
   },
@@ -60,7 +84,10 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
       return held.length > 0 ? sql`${column} in (${join(held)})` : sql`1 = 0`
     }
     if (info?.kind === 'boolean') {
-      const truths = values.map(value => numberLiteral(TRUTH[String(value).toLowerCase()] ?? 0))
+      const storage = context.dialect.booleanStorage(info)
+      if (storage !== 'boolean')
+        return sql`${column} in (${join(values.flatMap(value => storedAs(value, storage)))})`
+      const truths = values.map(value => numberLiteral(truthOf(value) ?? 0))
       return sql`case when ${column} then 1 else 0 end in (${join(truths)})`
     }
     return sql`${asColumnText(context)} in (${join(values.map(value => sql`${String(value)}`))})`

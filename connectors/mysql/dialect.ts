@@ -34,6 +34,8 @@ export const mysqlDialect = defineDialect({
   epochSeconds: value => sql`(timestampdiff(second, '0001-01-01 00:00:00', ${value}) - 62135596800)`,
   // A TIMESTAMP is kept in UTC and sent in the session's zone; a DATETIME is kept as it was written.
   isInstant: ({ type }) => /^timestamp\b/.test(type),
+  // A tinyint(1) holds -128 to 127; a bit(1) holds no more than 0 and 1.
+  booleanStorage: ({ type }) => (type === 'boolean' ? 'number' : 'boolean'),
   isFloat32: ({ type }) => /^float\b/.test(type),
   asFloat32: value => sql`cast(${value} as float)`,
   // With a seed, so that all parts of a statement see the same rows.

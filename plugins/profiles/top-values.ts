@@ -43,7 +43,7 @@ export async function readTopValues(
   run: SendStatement,
 ): Promise<Map<string, TopValue[]>> {
   const found = await readByColumn(columns, some => run(selectTopValues(some, from, dialect)))
-  return new Map([...found].map(([column, rows]) => [column.name, readColumnValues(column, rows)]))
+  return new Map([...found].map(([column, rows]) => [column.name, readColumnValues(column, rows, dialect)]))
 }
 
 /** The frequent values of a column, and how many it has in all. */
@@ -68,7 +68,7 @@ export async function readFewValues(
   return new Map(
     [...found].map(([column, rows]) => [
       column.name,
-      { distinct: Number(rows[0]?.d ?? 0), topValues: readColumnValues(column, rows) },
+      { distinct: Number(rows[0]?.d ?? 0), topValues: readColumnValues(column, rows, dialect) },
     ]),
   )
 }
@@ -89,8 +89,8 @@ async function readByColumn(
   return found
 }
 
-function readColumnValues(column: ColumnInfo, rows: readonly Row[]): TopValue[] {
-  return rows.map(row => readTopValue(row, column)).toSorted((a, b) => b.count - a.count)
+function readColumnValues(column: ColumnInfo, rows: readonly Row[], dialect: Dialect): TopValue[] {
+  return rows.map(row => readTopValue(row, column, dialect)).toSorted((a, b) => b.count - a.count)
 }
 
 /** A SELECT of the column's position, a value as text, its rows, and the distinct values of the column. */
@@ -103,7 +103,9 @@ function selectFewValues(columns: readonly ColumnInfo[], from: Sql, dialect: Dia
     )} end`
   const position = whenGrouped((_, index) => raw(String(index)))
   // Longer texts are not listed, so that what they end in need not be read.
-  const text = whenGrouped(value => sql`left(${dialect.asText(value)}, ${raw(String(MAX_LENGTH + 1))})`)
+  const text = whenGrouped(
+    (value, index) => sql`left(${textOf(value, columns[index], dialect)}, ${raw(String(MAX_LENGTH + 1))})`,
+  )
   const sets = join(values.map(value => sql`(${value})`))
   const groups = sql`select ${position} as c, ${text} as v, count(*) as n from ${from} group by grouping sets (${sets})`
   const ranked = sql`select c, v, n, row_number() over (partition by c order by n desc, v) as r, count(*) over (partition by c) as d from (${groups}) g where v is not null`
@@ -116,22 +118,36 @@ function selectTopValues(columns: readonly ColumnInfo[], from: Sql, dialect: Dia
   const selects = columns.map((column, index) => {
     const value = dialect.quote(column.name)
     // No column has these names: some engines would order by that column.
-    const counted = sql`select ${dialect.asText(value)} as tidemark_v, count(*) as tidemark_n from ${from} where ${dialect.isNotNull(value, column)} group by ${value}`
+    const counted = sql`select ${textOf(value, column, dialect)} as tidemark_v, count(*) as tidemark_n from ${from} where ${dialect.isNotNull(value, column)} group by ${value}`
     const most = dialect.limit(sql`${counted} order by tidemark_n desc, tidemark_v`, MAX_TOP_VALUES)
     return sql`select ${raw(String(index))} as ${c}, tidemark_v as ${v}, tidemark_n as ${n} from (${most}) ${raw(`t${index}`)}`
   })
   return join(selects, ' union all ')
 }
 
-function readTopValue(row: Row, { kind }: ColumnInfo): TopValue {
-  const text = String(row.v)
-  return { value: readValue(text, kind), count: Number(row.n) }
+/** Whether a column holds truth values and nothing else. */
+function isTruth(column: ColumnInfo, dialect: Dialect): boolean {
+  return column.kind === 'boolean' && dialect.booleanStorage(column) === 'boolean'
 }
 
-function readValue(text: string, kind: ColumnKind): TopValue['value'] {
-  if (kind === 'boolean') return /^(true|t|1)$/i.test(text)
+/** A value as text. Engines write truth values as t, true and 1, and MySQL a bit as its byte; here they are 1 and 0. */
+function textOf(value: Sql, column: ColumnInfo | undefined, dialect: Dialect): Sql {
+  if (!column || !isTruth(column, dialect)) return dialect.asText(value)
+  return dialect.asText(sql`case when ${value} then 1 when not ${value} then 0 end`)
+}
+
+function readTopValue(row: Row, column: ColumnInfo, dialect: Dialect): TopValue {
+  const text = String(row.v)
+  return { value: readValue(text, column, dialect), count: Number(row.n) }
+}
+
+const NUMBER_KINDS: readonly ColumnKind[] = ['integer', 'decimal', 'boolean']
+
+/** A value as the column stores it, from its text. */
+function readValue(text: string, column: ColumnInfo, dialect: Dialect): TopValue['value'] {
+  if (isTruth(column, dialect)) return text === '1'
   const number = Number(text)
-  const isNumber = (kind === 'integer' || kind === 'decimal') && text.trim() !== '' && Number.isFinite(number)
+  const isNumber = NUMBER_KINDS.includes(column.kind) && text.trim() !== '' && Number.isFinite(number)
   // Text keeps the digits that a double would lose.
   return isNumber && Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : text
 }

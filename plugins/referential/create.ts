@@ -59,7 +59,7 @@ export async function assertComparable(
   const childColumn = catalog.findColumn(pair.child, body.child_column_name, 'child_column_name')
   const parentColumn = catalog.findColumn(pair.parent, body.parent_column_name, 'parent_column_name')
   const refusal =
-    incomparable(childColumn, parentColumn) ??
+    incomparable(childColumn, parentColumn, catalog.connectorOf(pair.source).dialect) ??
     (asksEngine ? await askEngine(catalog, pair, body, asksEngine) : null)
   if (refusal) throw invalidInput([{ field: 'parent_column_name', error: refusal }])
 }

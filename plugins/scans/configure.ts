@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { CheckType } from '../../checks/check.ts'
+import { columnForType } from '../../checks/column-values.ts'
 import { buildCheckContext } from '../../checks/plan.ts'
 import { validateOnEngine, validationSession } from '../../checks/engine-validation.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
@@ -138,12 +139,15 @@ function typeOf(server: Server, { family, type, typeField }: Omit<CheckRequest, 
 function columnOf(
   server: Server,
   type: CheckType,
-  { table }: TableContext,
+  { source, table }: TableContext,
   request: Pick<CheckRequest, 'column' | 'typeField' | 'type'>,
 ): ColumnInfo | undefined {
   if (type.column === 'ignored') return undefined
-  if (request.column !== undefined)
-    return server.plugins.catalog.findColumn(table, request.column, 'column_name')
+  const { catalog } = server.plugins
+  if (request.column !== undefined) {
+    const column = catalog.findColumn(table, request.column, 'column_name')
+    return columnForType(type, column, catalog.connectorOf(source).dialect)
+  }
   if (type.column === 'optional') return undefined
   throw invalidField('column_name', `is required for ${type.name}`, { [request.typeField]: type.name })
 }

@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
+import { takesColumn } from '../../checks/column-values.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Source } from '../catalog/api.ts'
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
@@ -15,11 +16,12 @@ export function findSuitabilityRefusal(
   server: Server,
   type: CheckType,
   source: Source,
-  column: Pick<ColumnInfo, 'name' | 'type' | 'kind'> | undefined,
+  column: Pick<ColumnInfo, 'name' | 'type' | 'base' | 'kind'> | undefined,
 ): SuitabilityRefusal | null {
-  const missing = describeMissingCapability(type, server.plugins.catalog.connectorOf(source))
+  const connector = server.plugins.catalog.connectorOf(source)
+  const missing = describeMissingCapability(type, connector)
   if (missing) return { blamed: 'type', error: missing }
-  if (!column || !type.kinds || type.kinds.includes(column.kind)) return null
+  if (!column || !type.kinds || takesColumn(type, column, connector.dialect)) return null
   const error = `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`
   return { blamed: 'column', error }
 }

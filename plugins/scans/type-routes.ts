@@ -1,6 +1,7 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
+import { takesColumn } from '../../checks/column-values.ts'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
 import { queryOf } from '../../server/http/input.ts'
@@ -80,9 +81,10 @@ async function listCheckTypes(request: Request) {
 function columnsFor(server: Server, type: CheckType, { source, table }: Asset): string[] | null {
   if (!table) return null
   const { catalog } = server.plugins
+  const { dialect } = catalog.connectorOf(source)
   const personal = type.revealsValue === 'always' ? catalog.personalColumns({ source, table }) : new Set()
   return catalog
     .tableInfo(table)
-    .columns.filter(({ name, kind }) => !personal.has(name) && (type.kinds?.includes(kind) ?? true))
+    .columns.filter(column => !personal.has(column.name) && takesColumn(type, column, dialect))
     .map(({ name }) => name)
 }

@@ -6,6 +6,7 @@ import { scan } from '../../checks/scan.ts'
 import type { ColumnInfo, ColumnKind, TableInfo } from '../../connectors/catalog.ts'
 import type { Connector } from '../../connectors/connector.ts'
 import { mysql } from '../../connectors/mysql/index.ts'
+import { postgresql } from '../../connectors/postgresql/index.ts'
 import { redshift } from '../../connectors/redshift/index.ts'
 import { startBigquery } from '../helpers/bigquery.ts'
 import { bigqueryStand } from '../helpers/bigquery/stand.ts'
@@ -378,7 +379,12 @@ t.test('kinds are compared with their like', async t => {
       comment: null,
     },
   })
-  const fits = (child: ColumnKind, parent: ColumnKind) => incomparable(column(child), column(parent)) === null
+  const refusal = (
+    child: ColumnKind,
+    parent: ColumnKind,
+    { dialect }: Pick<Connector, 'dialect'> = postgresql,
+  ) => incomparable(column(child), column(parent), dialect)
+  const fits = (...pair: [ColumnKind, ColumnKind]) => refusal(...pair) === null
   const alike: [ColumnKind, ColumnKind][] = [
     ['integer', 'decimal'],
     ['float', 'integer'],
@@ -399,7 +405,11 @@ t.test('kinds are compared with their like', async t => {
   for (const [a, b] of alike) t.ok(fits(a, b) && fits(b, a), `${a} ${b}`)
   for (const [a, b] of unlike) t.notOk(fits(a, b) || fits(b, a), `${a} ${b}`)
   t.equal(
-    incomparable(column('text'), column('integer')),
+    refusal('text', 'integer'),
     'The column text is text and integer is integer, which cannot be compared: choose columns of one kind.',
   )
+  t.equal(refusal('boolean', 'integer', mysql), null, 'a tinyint(1) is a number')
+  t.equal(refusal('decimal', 'boolean', mysql), null)
+  t.equal(refusal('boolean', 'boolean', mysql), null)
+  t.ok(refusal('boolean', 'text', mysql))
 })

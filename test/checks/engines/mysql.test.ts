@@ -175,10 +175,10 @@ const onMysql: Record<string, CheckCase[]> = {
       expect: { invalid: 2 },
     },
     {
-      name: 'two is true',
+      name: 'two is neither true nor false',
       kind: 'boolean',
       values: [2, 0],
-      config: { allowed_values: [true] },
+      config: { allowed_values: [true, false] },
       expect: { invalid: 1 },
     },
     {
