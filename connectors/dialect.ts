@@ -1,6 +1,6 @@
 import type { ColumnInfo, TableKind, TableRef } from './catalog.ts'
 import type { Lexicon } from './lexicon.ts'
-import { raw, sql, type Sql } from './sql.ts'
+import { bindList, raw, sql, type Sql } from './sql.ts'
 
 /** A way in which a user's own SQL may make the engine call a function. */
 export interface SqlReference {
@@ -43,6 +43,11 @@ export interface Dialect {
    * @param column the value's entry in the catalog, where it is a column
    */
   countNonNull(value: Sql, column?: ColumnInfo): Sql
+  /**
+   * Whether a text equals one of others, by its own collation; false or NULL for those that it cannot hold.
+   * @param column the value's entry in the catalog, where it is a column of texts
+   */
+  isOneOf(value: Sql, texts: readonly string[], column?: ColumnInfo): Sql
   /**
    * Whether a text matches a regular expression somewhere (searched, not anchored), as the engine's own operator says of
    * it: where that goes by the collation of a column, case matters or does not. Of a text without one, case matters.
@@ -180,6 +185,7 @@ const ansi: Dialect = {
   isNotNull: value => sql`${value} is not null`,
   countNonNull: value => sql`count(${value})`,
   countIf: condition => sql`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`,
+  isOneOf: (value, texts) => sql`${value} in (${bindList(texts)})`,
   matches: () => unsupported('regular expressions'),
   parsesAsDate: () => unsupported('date formats'),
   percentile: () => unsupported('percentiles'),

@@ -73,7 +73,9 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
     return `allowed_values holds ${JSON.stringify(value)}, which is no ${isNumeric(column) ? 'number' : 'boolean'} for a column of type ${column?.type}.`
   },
   // Comparisons with constants, where no column is made a number or a truth value before.
-  isStrict: ({ info }) => info?.kind === 'text',
+  // What a column's character set lacks is NULL in the list.
+  isStrict: ({ info, config }) =>
+    info?.kind === 'text' && config.allowed_values.every(value => /^[\x00-\x7f]*$/.test(String(value))),
   valid(context) {
     const { column, info, config } = context
     const values = [...new Set(config.allowed_values)]
@@ -90,6 +92,7 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
       const truths = values.map(value => numberLiteral(truthOf(value) ?? 0))
       return sql`case when ${column} then 1 else 0 end in (${join(truths)})`
     }
-    return sql`${asColumnText(context)} in (${join(values.map(value => sql`${String(value)}`))})`
+    const texts = values.map(String)
+    return context.dialect.isOneOf(asColumnText(context), texts, info?.kind === 'text' ? info : undefined)
   },
 }

@@ -2,7 +2,7 @@ import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction, sampleByNumber } from '../dialect.ts'
 import { mysqlLexicon } from './lexicon.ts'
-import { raw, sql, type Sql } from '../sql.ts'
+import { join, raw, sql, type Sql } from '../sql.ts'
 
 /**
  * What MySQL 8 and MariaDB both understand, where it differs from ANSI SQL.
@@ -16,6 +16,7 @@ export const mysqlDialect = defineDialect({
   needsUniqueColumnNames: true,
   // The sessions take double quotes for names as well; backticks are understood whatever the sql_mode.
   quote: identifier => raw(`\`${identifier.replaceAll('`', '``')}\``),
+  isOneOf,
   matches,
   // $ also matches before a last newline, in ICU as in PCRE; \z does not.
   parsesAsDate: (value, format) =>
@@ -56,12 +57,36 @@ function sortsGroups({ kind, type }: ColumnInfo): boolean {
   return length !== undefined && Number(length) <= 128
 }
 
+/** Character sets that hold each text. */
+const UNICODE_SETS: readonly (string | undefined)[] = [undefined, 'utf8mb4', 'utf16', 'utf16le', 'utf32']
+const ASCII = /^[\x00-\x7f]*$/
+const NAME = /^\w+$/
+
+/** What the catalog knows of the texts of a column. */
+type TextColumn = ColumnInfo & { properties?: { characterSet?: string; collation?: string } }
+
+/**
+ * A text that the character set of a column lacks is refused as a mix of collations: each that may be one is made of that
+ * set, or NULL where it would not come back the same.
+ */
+function isOneOf(value: Sql, texts: readonly string[], { properties }: Partial<TextColumn> = {}): Sql {
+  const { characterSet, collation } = properties ?? {}
+  const isHeld = (text: string) => ASCII.test(text) || UNICODE_SETS.includes(characterSet)
+  const listed = texts.map(text => {
+    if (isHeld(text) || !NAME.test(`${characterSet}${collation}`)) return sql`${text}`
+    const held = sql`convert(${text} using ${raw(String(characterSet))})`
+    const isSame = sql`convert(${held} using utf8mb4) collate utf8mb4_bin = ${text}`
+    return sql`case when ${isSame} then ${held} collate ${raw(String(collation))} end`
+  })
+  return sql`${value} in (${join(listed)})`
+}
+
 /**
  * By the value's own collation. A pattern with letters that the character set of a column may lack is refused as a mix of
  * collations: of such a pattern both sides are Unicode, and whether case matters is what the collation's name says.
  */
 function matches(value: Sql, pattern: string): Sql {
-  if (/^[\x00-\x7f]*$/.test(pattern)) return sql`(${value} regexp ${pattern})`
+  if (ASCII.test(pattern)) return sql`(${value} regexp ${pattern})`
   const folded = sql`convert(${value} using utf8mb4) collate utf8mb4_general_ci`
   return sql`case when right(collation(${value}), 3) = '_ci' then ${folded} regexp ${pattern} else ${caseSensitiveText(value)} regexp ${pattern} end`
 }
