@@ -66,6 +66,23 @@ export const dialectGroups: readonly PromiseGroup[] = [
         const condition = sql`${id} = ${1} or ${id} = ${2}`
         assert.equal(Number(await measure(kit, dialect.countIf(condition), 'conformance_values')), 2)
       })
+      await kit.holds('isNull and isNotNull part NULL from the empty text', async () => {
+        for (const [table, nulls, present] of [
+          ['conformance_values', 1, 4],
+          ['conformance_texts', 0, TEXTS.length],
+        ] as const) {
+          const count = async (condition: Sql) =>
+            Number(await measure(kit, dialect.countIf(condition), table))
+          assert.equal(await count(dialect.isNull(label)), nulls, table)
+          assert.equal(await count(dialect.isNotNull(label)), present, table)
+        }
+      })
+      await kit.holds('isOneOf lists texts, whatever they hold', async () => {
+        const count = async (texts: readonly string[]) =>
+          Number(await measure(kit, dialect.countIf(dialect.isOneOf(label, texts)), 'conformance_texts'))
+        assert.equal(await count(['beta.1', `it's`, 'absent', ...HOSTILE_TEXTS.filter(Boolean)]), 2)
+        assert.equal(await count(HOSTILE_TEXTS), 1, 'the empty text is a text')
+      })
       await kit.holds('asNumber can be added up, averaged and compared with fractions', async () => {
         const number = dialect.asNumber(id)
         assert.equal(Number(await measure(kit, sql`sum(${number})`, 'conformance_values')), 15)

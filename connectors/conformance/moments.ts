@@ -35,6 +35,16 @@ export const momentsGroup: PromiseGroup = {
       }
       await kit.holdsUnless(lacks(type), PROMISES[type], check)
     }
+    await kit.holdsUnless(lacks('timestamp'), 'lastMoment is not before a moment of 9999-12-31', async () => {
+      const column = kit.quote('timestamp_value')
+      const within = async (bound: string) => {
+        const condition = kit.connector.dialect.countIf(sql`${column} <= ${bound}`)
+        return Number(await kit.value(sql`select ${condition} as n from ${moments}`))
+      }
+      const all = Number(await kit.value(sql`select count(${column}) as n from ${moments}`))
+      assert.equal(await within(kit.connector.dialect.lastMoment), all)
+      assert.equal(await within('9999-12-31'), all - 1)
+    })
     await kit.holds('columns of other types hold no moments', async () => {
       for (const table of ['conformance_values', 'conformance_types']) {
         for (const column of await columnsOf(kit, table)) {
