@@ -76,7 +76,7 @@ export const differenceFields = {
   table_path: Joi.string().description('`catalog.schema.table`.').example('shop.public.orders'),
   impact: Joi.valid('low', 'medium', 'high')
     .description(
-      'Of `constraint_changed`, high where a primary key or unique constraint was removed or weakened, else medium. Of `table_removed`, low where the table became a partition of a watched one, else high.',
+      'By the change type. Of `table_removed`, low where the table became a partition of a watched one, else high.',
     )
     .example('medium'),
 }

@@ -55,7 +55,7 @@ function idOf({ ids }: RecordedDrift, path: string): string {
 
 async function storeChanges(trx: Transaction, drifted: RecordedDrift): Promise<number> {
   const { source, runId, drifts } = drifted
-  const row = ({ path, ...change }: SchemaDifference, isTakenBack: boolean) => ({
+  const row = ({ path, isKeyWeakened: _, ...change }: SchemaDifference, isTakenBack: boolean) => ({
     id: v7(),
     ...change,
     sourceId: source.id,
@@ -116,6 +116,11 @@ const IMPACT_RANK: Record<Impact, number> = { low: 0, medium: 1, high: 2 }
 /** How bad a change is, in the words of alerts. */
 export const SEVERITY = { low: 'info', medium: 'warning', high: 'critical' } as const
 
+/** The impact that an alert of a change is raised with: a key that lets in what it refused is of the highest. */
+function alertImpact({ impact, isKeyWeakened }: SchemaDifference): Impact {
+  return isKeyWeakened ? 'high' : impact
+}
+
 type Event = Parameters<Server['plugins']['alerts']['raise']>[1]
 
 async function eventsOf(server: Server, trx: Transaction, drifted: RecordedDrift): Promise<Event[]> {
@@ -127,7 +132,9 @@ async function eventsOf(server: Server, trx: Transaction, drifted: RecordedDrift
   const byId = new Map(tables.map(table => [table.id, table]))
   const { source } = drifted
   return news.map(({ path, news: changes }): Event => {
-    const worst = changes.reduce((a, b) => (IMPACT_RANK[b.impact] > IMPACT_RANK[a.impact] ? b : a))
+    const worst = changes.reduce((a, b) =>
+      IMPACT_RANK[alertImpact(b)] > IMPACT_RANK[alertImpact(a)] ? b : a,
+    )
     const id = idOf(drifted, path)
     const table = byId.get(id)
     if (!table) throw new Error(`Table ${id} vanished under its source's lock`)
@@ -137,7 +144,7 @@ async function eventsOf(server: Server, trx: Transaction, drifted: RecordedDrift
     return {
       type: 'schema_change',
       cause: id,
-      severity: SEVERITY[worst.impact],
+      severity: SEVERITY[alertImpact(worst)],
       sourceId: source.id,
       asset: {
         id,

@@ -16,7 +16,8 @@ export interface RenameMap {
 interface ConstraintDifference {
   oldValue: object | null
   newValue: object | null
-  impact: 'high' | 'medium'
+  /** Whether a key went, or lets in rows that it refused. */
+  isKeyWeakened: boolean
 }
 
 /** Properties as the API names them. */
@@ -37,40 +38,93 @@ export function propertyList(properties: ConstraintProperties): unknown[] {
   return PROPERTIES.map(name => properties[name])
 }
 
-/** The differences between the constraints of one table. */
+/** The differences between the constraints of one table; that one only has another name is none. */
 export function compareConstraints(
   old: TableInfo,
   now: TableInfo,
   follow: RenameMap,
 ): ConstraintDifference[] {
   const path = tablePath(now)
-  return pairConstraints(old.constraints, now.constraints).flatMap(([a, b]) => {
-    if (a && b && isSameConstraint(a, b, path, follow)) return []
-    return {
-      oldValue: a ? constraintValue(a, path) : null,
-      newValue: b ? constraintValue(b, path) : null,
-      impact: isKeyWeakened(a, b, column => follow.column(path, column)) ? 'high' : 'medium',
-    }
-  })
+  return pairDifferent(old.constraints, now.constraints, { path, follow }).map(([a, b]) => ({
+    oldValue: a ? constraintValue(a, path) : null,
+    newValue: b ? constraintValue(b, path) : null,
+    isKeyWeakened: isKeyWeakened(a, b, column => follow.column(path, column)),
+  }))
 }
 
 type OptionalConstraint = ConstraintInfo | undefined
 
-/** By name and type, as a unique index may be called what a foreign key is; what is left, by name alone. */
-function pairConstraints(
+/** The table that two lists of constraints belong to, and its names now. */
+interface ComparedTable {
+  path: string
+  follow: RenameMap
+}
+
+/**
+ * Pairs constraints that differ, by name and type, as a unique index may be called what a foreign key is; what is left,
+ * by name alone. Equal ones are left out first, those of other names too: of two that swapped their names, neither
+ * changed.
+ */
+function pairDifferent(
   old: readonly ConstraintInfo[],
   now: readonly ConstraintInfo[],
+  table: ComparedTable,
 ): [OptionalConstraint, OptionalConstraint][] {
-  const left = new Set(now)
-  const byName = Map.groupBy(now, ({ name }) => name)
-  const take = ({ name }: ConstraintInfo, fits: (constraint: ConstraintInfo) => boolean) => {
-    const found = byName.get(name)?.find(constraint => left.has(constraint) && fits(constraint))
-    if (found) left.delete(found)
-    return found
+  const [before, after] = [new Set(old), new Set(now)]
+  const take = ([a, b]: readonly [ConstraintInfo, ConstraintInfo]): [ConstraintInfo, ConstraintInfo] => {
+    before.delete(a)
+    after.delete(b)
+    return [a, b]
   }
-  const same = old.map(a => [a, take(a, ({ type }) => type === a.type)] as const)
-  const pairs = same.map(([a, b]): [OptionalConstraint, OptionalConstraint] => [a, b ?? take(a, () => true)])
-  return [...pairs, ...[...left].map((b): [OptionalConstraint, OptionalConstraint] => [undefined, b])]
+  const named = pairByKey(before, after, ({ name, type }) => `${type} ${name}`)
+  named.filter(([a, b]) => isSameConstraint(a, b, table.path, table.follow)).forEach(take)
+  for (const keys of definitionKeys(table)) pairByKey(before, after, ...keys).forEach(take)
+  return [
+    ...pairByKey(before, after, ({ name, type }) => `${type} ${name}`).map(take),
+    ...pairByKey(before, after, ({ name }) => name).map(take),
+    ...[...before].map((a): [OptionalConstraint, OptionalConstraint] => [a, undefined]),
+    ...[...after].map((b): [OptionalConstraint, OptionalConstraint] => [undefined, b]),
+  ]
+}
+
+type ConstraintKey = (constraint: ConstraintInfo) => string | undefined
+
+/** Pairs constraints of equal keys in their order, each once; those without a key are left. */
+function pairByKey(
+  old: Iterable<ConstraintInfo>,
+  now: Iterable<ConstraintInfo>,
+  oldKey: ConstraintKey,
+  nowKey = oldKey,
+): [ConstraintInfo, ConstraintInfo][] {
+  const byKey = Map.groupBy([...now].toReversed(), nowKey)
+  return [...old].flatMap((a): [ConstraintInfo, ConstraintInfo][] => {
+    const key = oldKey(a)
+    const b = key === undefined ? undefined : byKey.get(key)?.pop()
+    return b ? [[a, b]] : []
+  })
+}
+
+/** What may be unknown of a constraint. */
+const UNKNOWN_PARTS = [[], ['properties'], ['references'], ['properties', 'references']] as const
+
+/** Keys of constraints that are equal but for their names, for pairs of which one does not know some parts too. */
+function* definitionKeys({ path, follow }: ComparedTable): Generator<[ConstraintKey, ConstraintKey]> {
+  const define = (constraint: ConstraintInfo, unknown: readonly string[], renames: RenameMap) => {
+    const lacking = Object.fromEntries(unknown.map(part => [part, undefined]))
+    return JSON.stringify({ ...constraintValue({ ...constraint, ...lacking }, path, renames), name: null })
+  }
+  for (const unknown of UNKNOWN_PARTS) {
+    const isUnknown = (constraint: ConstraintInfo) =>
+      unknown.every(
+        part =>
+          constraint[part] === undefined && (part === 'properties' || constraint.type === 'foreign_key'),
+      )
+    const ofOld = (constraint: ConstraintInfo) => define(constraint, unknown, follow)
+    const ofNow = (constraint: ConstraintInfo) => define(constraint, unknown, NO_RENAMES)
+    yield [constraint => (isUnknown(constraint) ? ofOld(constraint) : undefined), ofNow]
+    if (unknown.length > 0)
+      yield [ofOld, constraint => (isUnknown(constraint) ? ofNow(constraint) : undefined)]
+  }
 }
 
 /** What one of the two does not know is not compared: an older version stored no properties, a role may not see them. */

@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { tablePath, type ColumnInfo, type TableInfo } from '../../../connectors/catalog.ts'
+import {
+  tablePath,
+  type ColumnInfo,
+  type ConstraintInfo,
+  type TableInfo,
+} from '../../../connectors/catalog.ts'
 import { compareConstraints, propertyList, type RenameMap } from './constraint-changes.ts'
 
 export type Impact = 'low' | 'medium' | 'high'
@@ -12,7 +17,6 @@ export const IMPACTS = {
   column_renamed: 'high',
   table_added: 'low',
   table_removed: 'high',
-  /** Unless a unique key was removed or weakened. */
   constraint_changed: 'medium',
 } as const satisfies Record<string, Impact>
 
@@ -28,6 +32,8 @@ export interface SchemaDifference {
   oldValue: object | null
   newValue: object | null
   impact: Impact
+  /** Whether it is of a primary key or unique constraint that went, or no longer guarantees what it did. */
+  isKeyWeakened?: boolean
 }
 
 /**
@@ -107,20 +113,32 @@ export function compareTables(before: readonly TableInfo[], after: readonly Tabl
 }
 
 /**
- * The keys of what a change is about: of a column its names before and after, of a constraint its name and type, of a
- * table itself. Changes of one object, found at different times, share a key; of an object renamed in between, each
- * shares one with the next.
+ * The keys of what a change is about: of a column its names before and after, of a constraint its type with its name and
+ * with what it is on, as no change records its other name, of a table itself. Changes of one object, found at different
+ * times, share a key; of an object renamed in between, each shares one with the next.
  */
 export function objectKeys(change: Omit<SchemaDifference, 'impact'>): string[] {
   const { path, changeType, objectName, objectType, oldValue, newValue } = change
-  const values = [oldValue, newValue] as ({ name?: string; type?: string } | null)[]
-  const names =
+  const values = [oldValue, newValue] as (Partial<ConstraintInfo> | null)[]
+  const names: unknown[][] =
     changeType === 'constraint_changed'
-      ? values.flatMap(value => (value ? [['constraint', value.type, value.name]] : []))
+      ? values.flatMap(value =>
+          value
+            ? [
+                ['constraint', value.type, value.name],
+                ['definition', value.type, value.columns, targetOf(value.references)],
+              ]
+            : [],
+        )
       : objectType === 'table'
         ? [['table']]
         : [objectName, ...values.map(value => value?.name ?? objectName)].map(name => ['column', name])
   return [...new Set(names.map(name => JSON.stringify([path, ...name])))]
+}
+
+/** In one order: objects that were stored as JSON lose theirs. */
+function targetOf(references: { table: unknown; columns: string[] } | undefined): unknown[] {
+  return references ? [references.table, references.columns] : []
 }
 
 /** Tables that left under one name and came under another, by the engine's identity. */
@@ -288,5 +306,6 @@ function constraintChanges(old: TableInfo, now: TableInfo, follow: RenameMap): S
     changeType: 'constraint_changed',
     objectName: now.name,
     objectType: 'table',
+    impact: IMPACTS.constraint_changed,
   }))
 }

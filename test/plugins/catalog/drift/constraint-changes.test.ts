@@ -163,60 +163,196 @@ const holding = (constraints: ConstraintInfo[]): TableInfo[] => [
   },
 ]
 
-t.test('a key that was weakened or removed is of high impact, everything else of medium', async t => {
-  const key = (
-    type: ConstraintInfo['type'],
-    columns: string,
-    properties: ConstraintInfo['properties'] = {},
-  ): ConstraintInfo => ({ name: 'k', type, columns: columns.split(' '), properties })
-  const none: ConstraintInfo[] = []
-  const cases: [string, ConstraintInfo[], ConstraintInfo[], 'high' | 'medium'][] = [
-    ['a unique key goes', [key('unique', 'a')], none, 'high'],
-    ['a primary key goes', [key('primary_key', 'a')], none, 'high'],
-    ['a foreign key goes', [key('foreign_key', 'a')], none, 'medium'],
-    ['a unique key comes', none, [key('unique', 'a')], 'medium'],
-    ['a foreign key comes', none, [key('foreign_key', 'a')], 'medium'],
-    ['one more column', [key('unique', 'a')], [key('unique', 'a b')], 'high'],
-    ['one column less', [key('unique', 'a b')], [key('unique', 'a')], 'medium'],
-    ['another order', [key('unique', 'a b')], [key('unique', 'b a')], 'medium'],
-    ['another column', [key('unique', 'a')], [key('unique', 'b')], 'high'],
-    ['primary to unique', [key('primary_key', 'a')], [key('unique', 'a')], 'high'],
-    ['unique to primary', [key('unique', 'a')], [key('primary_key', 'a')], 'medium'],
-    ['deferrable', [key('unique', 'a')], [key('unique', 'a', { deferrable: true })], 'high'],
-    ['not deferrable', [key('primary_key', 'a', { deferrable: true })], [key('primary_key', 'a')], 'medium'],
-    ['NULLs again', [key('unique', 'a', { nullsNotDistinct: true })], [key('unique', 'a')], 'high'],
-    ['one NULL', [key('unique', 'a')], [key('unique', 'a', { nullsNotDistinct: true })], 'medium'],
-    [
-      'a longer prefix',
-      [key('unique', 'a b', { prefixLengths: [10, null] })],
-      [key('unique', 'a b', { prefixLengths: [20, null] })],
-      'high',
-    ],
-    ['no prefix', [key('unique', 'a', { prefixLengths: [10] })], [key('unique', 'a')], 'high'],
-    ['a prefix', [key('unique', 'a')], [key('unique', 'a', { prefixLengths: [10] })], 'medium'],
-    ['a cascade', [key('foreign_key', 'a')], [key('foreign_key', 'a', { onDelete: 'cascade' })], 'medium'],
-    [
-      'a deferred foreign key',
-      [key('foreign_key', 'a')],
-      [key('foreign_key', 'a', { deferrable: true, initiallyDeferred: true })],
-      'medium',
-    ],
-  ]
-  for (const [what, before, after, impact] of cases)
+t.test(
+  'changed constraints are of medium impact, and weakened or removed keys are known as such',
+  async t => {
+    const key = (
+      type: ConstraintInfo['type'],
+      columns: string,
+      properties: ConstraintInfo['properties'] = {},
+    ): ConstraintInfo => ({ name: 'k', type, columns: columns.split(' '), properties })
+    const none: ConstraintInfo[] = []
+    const cases: [string, ConstraintInfo[], ConstraintInfo[], boolean][] = [
+      ['a unique key goes', [key('unique', 'a')], none, true],
+      ['a primary key goes', [key('primary_key', 'a')], none, true],
+      ['a foreign key goes', [key('foreign_key', 'a')], none, false],
+      ['a unique key comes', none, [key('unique', 'a')], false],
+      ['a foreign key comes', none, [key('foreign_key', 'a')], false],
+      ['one more column', [key('unique', 'a')], [key('unique', 'a b')], true],
+      ['one column less', [key('unique', 'a b')], [key('unique', 'a')], false],
+      ['another order', [key('unique', 'a b')], [key('unique', 'b a')], false],
+      ['another column', [key('unique', 'a')], [key('unique', 'b')], true],
+      ['primary to unique', [key('primary_key', 'a')], [key('unique', 'a')], true],
+      ['unique to primary', [key('unique', 'a')], [key('primary_key', 'a')], false],
+      ['deferrable', [key('unique', 'a')], [key('unique', 'a', { deferrable: true })], true],
+      ['not deferrable', [key('primary_key', 'a', { deferrable: true })], [key('primary_key', 'a')], false],
+      ['NULLs again', [key('unique', 'a', { nullsNotDistinct: true })], [key('unique', 'a')], true],
+      ['one NULL', [key('unique', 'a')], [key('unique', 'a', { nullsNotDistinct: true })], false],
+      [
+        'a longer prefix',
+        [key('unique', 'a b', { prefixLengths: [10, null] })],
+        [key('unique', 'a b', { prefixLengths: [20, null] })],
+        true,
+      ],
+      ['no prefix', [key('unique', 'a', { prefixLengths: [10] })], [key('unique', 'a')], true],
+      ['a prefix', [key('unique', 'a')], [key('unique', 'a', { prefixLengths: [10] })], false],
+      ['a cascade', [key('foreign_key', 'a')], [key('foreign_key', 'a', { onDelete: 'cascade' })], false],
+      [
+        'a deferred foreign key',
+        [key('foreign_key', 'a')],
+        [key('foreign_key', 'a', { deferrable: true, initiallyDeferred: true })],
+        false,
+      ],
+    ]
+    for (const [what, before, after, isKeyWeakened] of cases)
+      t.match(
+        compareTables(holding(before), holding(after)),
+        [{ changeType: 'constraint_changed', impact: 'medium', isKeyWeakened }],
+        what,
+      )
+    const unknown = { name: 'k', type: 'unique' as const, columns: ['a'] }
     t.same(
-      compareTables(holding(before), holding(after)).map(change => [change.changeType, change.impact]),
-      [['constraint_changed', impact]],
+      compareTables(holding([unknown]), holding([key('unique', 'a', { deferrable: true })])),
+      [],
+      'unknown before',
+    )
+    t.same(
+      compareTables(holding([key('unique', 'a', { deferrable: true })]), holding([unknown])),
+      [],
+      'unknown now',
+    )
+  },
+)
+
+t.test('a constraint that only has another name is no change', async t => {
+  const target = (name: string) => ({
+    table: { catalog: 'shop', schema: 'public', name },
+    columns: ['id'],
+  })
+  const unique = (name: string, ...columns: string[]): ConstraintInfo => ({
+    ...{ name, type: 'unique', columns, properties: {} },
+  })
+  const foreign = (
+    name: string,
+    table?: string,
+    properties?: ConstraintInfo['properties'],
+  ): ConstraintInfo => ({
+    ...{ name, type: 'foreign_key', columns: ['a'] },
+    ...(table !== undefined && { references: target(table) }),
+    ...(properties && { properties }),
+  })
+  const { properties: _, ...bare } = unique('u', 'a')
+  const cases: [string, ConstraintInfo[], ConstraintInfo[], string[]][] = [
+    ['a unique one', [unique('u', 'a')], [unique('v', 'a')], []],
+    [
+      'a primary key',
+      [{ ...unique('p', 'a'), type: 'primary_key' }],
+      [{ ...unique('q', 'a'), type: 'primary_key' }],
+      [],
+    ],
+    ['a foreign key', [foreign('f', 'p', {})], [foreign('g', 'p', {})], []],
+    [
+      'names that were swapped',
+      [unique('u', 'a'), unique('v', 'b')],
+      [unique('v', 'a'), unique('u', 'b')],
+      [],
+    ],
+    [
+      'one of two equal ones went, the other has its name',
+      [unique('u', 'a'), unique('v', 'a')],
+      [unique('u', 'a')],
+      ['v -> '],
+    ],
+    [
+      'two equal ones under other names',
+      [unique('u', 'a'), unique('v', 'a')],
+      [unique('x', 'a'), unique('y', 'a')],
+      [],
+    ],
+    [
+      'one came under the name of another',
+      [unique('u', 'a')],
+      [unique('u', 'b'), unique('v', 'a')],
+      [' -> u'],
+    ],
+    [
+      'one went and another took its name',
+      [unique('u', 'a'), unique('v', 'b')],
+      [unique('u', 'b')],
+      ['u -> '],
+    ],
+    ['properties unknown before', [bare], [{ ...unique('v', 'a'), properties: { deferrable: true } }], []],
+    ['properties unknown now', [{ ...unique('v', 'a'), properties: { deferrable: true } }], [bare], []],
+    ['a target unknown before', [foreign('f', undefined, {})], [foreign('g', 'p', {})], []],
+    ['a target and properties unknown now', [foreign('f', 'p', { onDelete: 'cascade' })], [foreign('g')], []],
+    ['other columns', [unique('u', 'a')], [unique('v', 'b')], ['u -> ', ' -> v']],
+    ['another order of columns', [unique('u', 'a', 'b')], [unique('v', 'b', 'a')], ['u -> ', ' -> v']],
+    ['another target', [foreign('f', 'p')], [foreign('g', 'q')], ['f -> ', ' -> g']],
+    [
+      'another property',
+      [foreign('f', 'p', {})],
+      [foreign('g', 'p', { onDelete: 'cascade' })],
+      ['f -> ', ' -> g'],
+    ],
+    ['another type', [unique('u', 'a')], [{ ...unique('p', 'a'), type: 'primary_key' }], ['u -> ', ' -> p']],
+  ]
+  for (const [what, before, after, changes] of cases)
+    t.same(
+      compareTables(holding(before), holding(after)).map(({ oldValue, newValue }) =>
+        [oldValue, newValue].map(value => (value as { name?: string } | null)?.name ?? '').join(' -> '),
+      ),
+      changes,
       what,
     )
-  const unknown = { name: 'k', type: 'unique' as const, columns: ['a'] }
-  t.same(
-    compareTables(holding([unknown]), holding([key('unique', 'a', { deferrable: true })])),
-    [],
-    'unknown before',
-  )
-  t.same(
-    compareTables(holding([key('unique', 'a', { deferrable: true })]), holding([unknown])),
-    [],
-    'unknown now',
-  )
+})
+
+t.test('keys under other names raise no alert, and removed keys raise a critical one', async t => {
+  const world = await makeWorldOn(t, stage, [
+    'create table p (id int constraint p_key primary key, a int constraint p_a unique, b int)',
+    'create unique index p_b on p (b)',
+    'create table c (p int constraint c_p references p (id) on delete cascade)',
+    'create table s (id int primary key, a int unique)',
+  ])
+  const { app, source, tenant, asset } = world
+  await discover(world)
+  for (const statement of [
+    'alter table p rename constraint p_key to p_pk',
+    'alter table p rename constraint p_a to p_a_unique',
+    'alter index p_b rename to p_b_unique',
+    'alter table c rename constraint c_p to c_p_fkey',
+    // The swap of tools that fill a copy of a table.
+    'create table s_new (like s including all)',
+    'alter table s rename to s_old',
+    'alter table s_new rename to s',
+    'drop table s_old',
+  ])
+    await source.query(statement)
+  matchAll(t, await recorded(world), [])
+
+  await source.query('alter table p add constraint p_ab unique (a, b)')
+  matchAll(t, await recorded(world), [{ change_type: 'constraint_changed', impact: 'medium' }])
+  await source.query('alter table p rename constraint p_ab to p_a_b')
+  await source.query('alter table p add column note text')
+  matchAll(t, await recorded(world), [{ change_type: 'column_added' }])
+  const open = async () => {
+    const { body } = await tenant.ask(
+      'GET',
+      `/api/v1/sdk/schema/changes?unacknowledged_only=true&asset_id=${asset.id}`,
+    )
+    return (body.data.data as Recorded[]).map(({ change_type: type }) => type).toSorted()
+  }
+  t.same(await open(), ['column_added', 'constraint_changed'], 'its addition stays open under its new name')
+  const severities = async () => {
+    const alerts = await app.query(
+      `select severity from alerts where source_id = $1 and kind = 'schema_change' order by created_at`,
+      [asset.id],
+    )
+    return alerts.map(({ severity }) => severity)
+  }
+  t.same(await severities(), ['warning'])
+  await source.query('alter table p drop constraint p_a_unique')
+  matchAll(t, await recorded(world), [
+    { change_type: 'constraint_changed', impact: 'medium', new_value: null },
+  ])
+  t.same(await severities(), ['warning', 'critical'])
 })

@@ -48,15 +48,15 @@ const brief = (changes: readonly SchemaDifference[]) =>
 
 t.test('a change carries its values, and a constraint those of its own time', async t => {
   const parents = (column: string) => table('parents', `${column}:integer:1`, { identity: '7' })
-  const child = (name: string, column: string, rest: ConstraintInfo[] = []) =>
+  const child = (name: string, column: string, properties: ConstraintInfo['properties'] = {}) =>
     table('children', 'id:integer:1 parent:integer:2', {
       identity: '8',
       constraints: [
         {
           ...key(name, 'foreign_key', 'parent'),
           references: { table: { catalog: 'shop', schema: 'public', name: 'parents' }, columns: [column] },
+          properties,
         },
-        ...rest,
       ],
     })
   t.same(
@@ -74,7 +74,10 @@ t.test('a change carries its values, and a constraint those of its own time', as
     ],
   )
   t.same(
-    compareTables([parents('id'), child('old', 'id')], [parents('number'), child('new', 'number')])
+    compareTables(
+      [parents('id'), child('old', 'id')],
+      [parents('number'), child('new', 'number', { onDelete: 'cascade' })],
+    )
       .filter(({ changeType }) => changeType === 'constraint_changed')
       .map(({ oldValue, newValue }) => [oldValue, newValue]),
     [
@@ -94,6 +97,7 @@ t.test('a change carries its values, and a constraint those of its own time', as
           type: 'foreign_key',
           columns: ['parent'],
           references: { table: 'shop.public.parents', columns: ['number'] },
+          on_delete: 'cascade',
         },
       ],
     ],
@@ -202,7 +206,9 @@ t.test('a change knows what it is about', async t => {
     [
       [
         JSON.stringify(['shop.public.t', 'constraint', 'unique', 'u']),
+        JSON.stringify(['shop.public.t', 'definition', 'unique', ['a'], []]),
         JSON.stringify(['shop.public.t', 'constraint', 'primary_key', 'u']),
+        JSON.stringify(['shop.public.t', 'definition', 'primary_key', ['a'], []]),
       ],
     ],
   )

@@ -134,15 +134,28 @@ function compare(before: Map<string, WitnessedTable>, now: Map<string, Witnessed
         else if (is.get(column) !== rest) lines.push(`${name} column_type_changed ${column}`)
       }
       for (const column of is.keys()) if (!was.has(column)) lines.push(`${name} column_added ${column}`)
-      for (const key of new Set([...old.keys.keys(), ...found.keys.keys()])) {
-        const [a, b] = [old.keys.get(key), found.keys.get(key)]
-        const followed = a && {
-          ...a,
-          columns: a.columns.map(column => call(name, column)),
-          ...(a.table !== undefined && { at: a.at?.map(column => call(a.table ?? '', column)) }),
-        }
-        if (JSON.stringify(followed) !== JSON.stringify(b)) lines.push(`${name} constraint_changed ${key}`)
+      const followed = new Map(
+        [...old.keys].map(([key, a]) => [
+          key,
+          JSON.stringify({
+            ...a,
+            columns: a.columns.map(column => call(name, column)),
+            ...(a.table !== undefined && { at: a.at?.map(column => call(a.table ?? '', column)) }),
+          }),
+        ]),
+      )
+      const shown = new Map([...found.keys].map(([key, b]) => [key, JSON.stringify(b)]))
+      for (const [key, a] of followed)
+        if (shown.get(key) === a) [followed, shown].forEach(keys => keys.delete(key))
+      // Equal ones of other names.
+      for (const [key, a] of followed) {
+        const [same] = [...shown].find(([other, b]) => other[0] === key[0] && a === b) ?? []
+        if (same === undefined) continue
+        followed.delete(key)
+        shown.delete(same)
       }
+      for (const key of new Set([...followed.keys(), ...shown.keys()]))
+        lines.push(`${name} constraint_changed ${key}`)
       return lines
     }),
   ]

@@ -82,7 +82,7 @@ const COMPARE = `
     from before_column b left join matched m on (m.b, m.b_num) = (b.oid, b.num)
     left join now_column n on (n.oid, n.num) = (m.n, m.n_num)
   ),
-  constraint_before as (
+  every_constraint_before as (
     select p.n as oid, c.name, c.type, array[
       (select string_agg(w.name, ',' order by place) from unnest(c.keys) with ordinality k (num, place)
         join now_name w on (w.oid, w.num) = (c.oid, k.num)),
@@ -91,7 +91,7 @@ const COMPARE = `
         join now_name w on (w.oid, w.num) = (c.target, k.num)), c.rules] as is
     from pair p join before_constraint c on c.oid = p.b where not p.moved
   ),
-  constraint_now as (
+  every_constraint_now as (
     select p.n as oid, c.name, c.type, array[
       (select string_agg(w.name, ',' order by place) from unnest(c.keys) with ordinality k (num, place)
         join now_column w on (w.oid, w.num) = (c.oid, k.num)),
@@ -99,6 +99,25 @@ const COMPARE = `
       (select string_agg(w.name, ',' order by place) from unnest(c.target_keys) with ordinality k (num, place)
         join now_column w on (w.oid, w.num) = (c.target, k.num)), c.rules] as is
     from pair p join now_constraint c on c.oid = p.n where not p.moved
+  ),
+  -- Without those that are equal but for their names.
+  other_before as (
+    select *, row_number() over (partition by oid, type, "is" order by name collate "C") as place
+    from every_constraint_before b
+    where not exists (select from every_constraint_now n where (n.oid, n.name, n.type, n.is) = (b.oid, b.name, b.type, b.is))
+  ),
+  other_now as (
+    select *, row_number() over (partition by oid, type, "is" order by name collate "C") as place
+    from every_constraint_now n
+    where not exists (select from every_constraint_before b where (n.oid, n.name, n.type, n.is) = (b.oid, b.name, b.type, b.is))
+  ),
+  constraint_before as (
+    select * from other_before b
+    where not exists (select from other_now n where (n.oid, n.place, n.type, n.is) = (b.oid, b.place, b.type, b.is))
+  ),
+  constraint_now as (
+    select * from other_now n
+    where not exists (select from other_before b where (n.oid, n.place, n.type, n.is) = (b.oid, b.place, b.type, b.is))
   ),
   constraint_pair as (
     select oid, name, b.type as b_type, n.type as n_type, b.is as b_is, n.is as n_is
