@@ -28,6 +28,28 @@ export interface TableRef {
   name: string
 }
 
+export const AUTO_INCREMENTS = ['always', 'by_default'] as const
+export const GENERATED_KINDS = ['virtual', 'stored'] as const
+
+/**
+ * Properties of a column beside its type that decide which values it takes or how they compare. Each is present only where
+ * it is not the engine's default.
+ */
+export interface ColumnProperties {
+  /** The labels of its enumeration in their order, also of one in an array or under a domain. */
+  labels?: string[]
+  /** The attributes of its composite type in their order, each with its type: `amount numeric(10,2)`. */
+  attributes?: string[]
+  characterSet?: string
+  collation?: string
+  /** Numbers that the engine gives to new rows: always, or where a row brings none. */
+  autoIncrement?: (typeof AUTO_INCREMENTS)[number]
+  /** The expression that it is set to when its row is updated. */
+  onUpdate?: string
+  /** Of a generated column, whose expression is its `default`: whether its values are stored. */
+  generated?: (typeof GENERATED_KINDS)[number]
+}
+
 /** A column as `introspect` reports it. */
 export interface ColumnInfo {
   name: string
@@ -51,6 +73,8 @@ export interface ColumnInfo {
    * expressions for such collations (PostgreSQL).
    */
   nondeterministicCollation?: string
+  /** Absent where they are not known: the catalog does not have them, or they are not read. */
+  properties?: ColumnProperties
 }
 
 export const REFERENTIAL_ACTIONS = ['no_action', 'restrict', 'cascade', 'set_null', 'set_default'] as const

@@ -3,6 +3,7 @@ import {
   sortTables,
   sql,
   type ColumnInfo,
+  type ColumnProperties,
   type ConnectorError,
   type ConstraintInfo,
   type ConstraintProperties,
@@ -13,6 +14,7 @@ import {
   type TableRef,
 } from 'tidemark/connector'
 import { canonicalType, kindOf, UNTYPED } from './column-types.ts'
+import { readDeclaredColumns, type DeclaredColumn } from './declared-columns.ts'
 
 type Run = (statement: Sql) => Promise<Row[]>
 
@@ -27,6 +29,8 @@ interface ColumnRow {
   dflt_value: string | null
   pk: number
   hidden: number
+  /** The text that made the table, with its first column. */
+  definition: string | null
 }
 
 interface IndexRow {
@@ -59,7 +63,9 @@ function chosen(tables: readonly TableRef[] | undefined): Sql {
 }
 
 const COLUMNS = raw(`select t.name as table_name, t.type as table_type, c.cid, c.name, c.type, c."notnull",
-  c.dflt_value, c.pk, c.hidden from pragma_table_list t left join pragma_table_xinfo(t.name, 'main') c`)
+  c.dflt_value, c.pk, c.hidden, case when c.cid = 0 and t.type = 'table' then (select s.sql from sqlite_schema s
+    where s.type = 'table' and s.name = t.name) end as definition
+  from pragma_table_list t left join pragma_table_xinfo(t.name, 'main') c`)
 
 const INDEXES = raw(`select t.name as table_name, i.name as index_name, i.origin, c.name as column_name
   from pragma_table_list t join pragma_index_list(t.name, 'main') i join pragma_index_info(i.name, 'main') c`)
@@ -134,6 +140,9 @@ function describeTable(
   const keyIndex = indexes.some(index => index.origin === 'pk')
   const key = rows.filter(row => row.pk > 0).sort((a, b) => a.pk - b.pk)
   const isRowId = (row: ColumnRow) => row.pk === 1 && key.length === 1 && !keyIndex
+  const definition = rows.find(row => row.definition !== null)?.definition
+  // A view has none, nor has a virtual table.
+  const declared = definition == null ? undefined : readDeclaredColumns(definition)
   const columns = rows
     // 1 is a hidden column of a virtual table; 2 and 3 are generated columns.
     .filter(row => row.name !== null && row.hidden !== 1)
@@ -146,8 +155,9 @@ function describeTable(
         rawType: row.type || UNTYPED,
         kind: kindOf(type),
         nullable: !row.notnull && !isRowId(row),
-        default: row.dflt_value,
+        default: row.dflt_value ?? declared?.[row.cid]?.expression ?? null,
         comment: null,
+        ...properties(row, declared),
       }
     })
   return {
@@ -157,6 +167,23 @@ function describeTable(
     columns,
     constraints: describeConstraints(name, key, indexes, foreignKeys),
   }
+}
+
+/** Kinds of generated columns by `hidden`. */
+const GENERATED = { 2: 'virtual', 3: 'stored' } as const
+
+/** What a column takes beside its type; nothing where the text of the table was not understood. */
+function properties({ cid, name, hidden }: ColumnRow, declared: readonly DeclaredColumn[] | undefined) {
+  const column = declared?.[cid]
+  if (declared && column?.name !== name) return {}
+  const { collation, isAutoIncrement } = column ?? { isAutoIncrement: false }
+  const generated = hidden === 2 || hidden === 3 ? GENERATED[hidden] : undefined
+  const known: ColumnProperties = {
+    ...(collation !== undefined && { collation }),
+    ...(isAutoIncrement && { autoIncrement: 'by_default' }),
+    ...(generated && { generated }),
+  }
+  return { properties: known }
 }
 
 /**

@@ -1,6 +1,14 @@
 /** Checks what `introspect` returned: a connector in JavaScript may return anything, and what is wrong would be stored. */
 import { setImmediate } from 'node:timers/promises'
-import { COLUMN_KINDS, formatName, REFERENTIAL_ACTIONS, TABLE_KINDS, type TableInfo } from '../catalog.ts'
+import {
+  AUTO_INCREMENTS,
+  COLUMN_KINDS,
+  formatName,
+  GENERATED_KINDS,
+  REFERENTIAL_ACTIONS,
+  TABLE_KINDS,
+  type TableInfo,
+} from '../catalog.ts'
 import { ConnectorError } from '../errors.ts'
 
 const MAX_TABLES = 1_000_000
@@ -118,6 +126,22 @@ function findColumnProblem(column: unknown): string | null {
   if (!isOptionalText(column.identity)) return '.identity must be a string, or left out'
   if (!isOptionalText(column.nondeterministicCollation))
     return '.nondeterministicCollation must be a string, or left out'
+  return column.properties === undefined ? null : findColumnPropertiesProblem(column.properties)
+}
+
+function findColumnPropertiesProblem(properties: unknown): string | null {
+  if (!isObject(properties)) return '.properties must be an object, or left out'
+  for (const name of ['labels', 'attributes'])
+    if (properties[name] !== undefined && !isListOfTexts(properties[name]))
+      return `.properties.${name} must be an array of strings, or left out`
+  for (const name of ['characterSet', 'collation', 'onUpdate'])
+    if (!isOptionalText(properties[name])) return `.properties.${name} must be a string, or left out`
+  for (const [name, words] of [
+    ['autoIncrement', AUTO_INCREMENTS],
+    ['generated', GENERATED_KINDS],
+  ] as const)
+    if (properties[name] !== undefined && !(words as readonly unknown[]).includes(properties[name]))
+      return `.properties.${name} must be one of ${words.join(', ')}, or left out`
   return null
 }
 
@@ -184,6 +208,10 @@ function isTextOrNull(value: unknown): boolean {
 
 function isOptionalText(value: unknown): boolean {
   return value === undefined || isText(value)
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText)
 }
 
 function isListOfNames(value: unknown): boolean {

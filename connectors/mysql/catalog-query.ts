@@ -26,8 +26,8 @@ function scopeCondition(
 /** Tables and views; a sequence of MariaDB is no table. */
 const RELATIONS = raw(`table_type in ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')`)
 
-/** A row of `catalogQuery`; what a to f are depends on the part. */
-export interface MysqlCatalogRow extends Record<'a' | 'b' | 'c' | 'd' | 'e' | 'f', string | null> {
+/** A row of `catalogQuery`; what a to g are depends on the part. */
+export interface MysqlCatalogRow extends Record<'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g', string | null> {
   part: 'table' | 'column' | 'index' | 'foreign' | 'rule'
   tbl: string
   name: string
@@ -42,23 +42,25 @@ export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
   const tables = scopeCondition(scope)
   return sql`
     select 'table' as part, table_name as tbl, table_schema as name, '0' as place,
-      table_type as a, table_comment as b, cast(table_rows as char) as c, engine as d, null as e, null as f
+      table_type as a, table_comment as b, cast(table_rows as char) as c, engine as d, null as e, null as f,
+      null as g
     from information_schema.tables where ${tables} and ${RELATIONS}
     union all
     select 'column', table_name, column_name, cast(ordinal_position as char),
-      column_type, column_comment, is_nullable, column_default, extra, generation_expression
+      column_type, column_comment, is_nullable, column_default, extra, generation_expression,
+      concat(character_set_name, ' ', collation_name)
     from information_schema.columns where ${tables}
     union all
     select 'index', table_name, index_name, cast(seq_in_index as char),
-      column_name, cast(sub_part as char), null, null, null, null
+      column_name, cast(sub_part as char), null, null, null, null, null
     from information_schema.statistics where ${tables} and non_unique = 0
     union all
     select 'foreign', table_name, constraint_name, cast(ordinal_position as char),
-      column_name, referenced_table_schema, referenced_table_name, referenced_column_name, null, null
+      column_name, referenced_table_schema, referenced_table_name, referenced_column_name, null, null, null
     from information_schema.key_column_usage where ${tables} and referenced_table_name is not null
     union all
     select 'rule', table_name, constraint_name, '0',
-      delete_rule, update_rule, null, null, null, null
+      delete_rule, update_rule, null, null, null, null, null
     from information_schema.referential_constraints where ${scopeCondition(scope, 'constraint_schema')}`
 }
 

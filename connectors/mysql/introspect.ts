@@ -12,7 +12,7 @@ import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { ConnectorError } from '../errors.ts'
 import { catalogQuery, estimatesQuery, type MysqlCatalogRow } from './catalog-query.ts'
 import { classifyMysqlError } from './errors.ts'
-import { canonicalDefault, canonicalType, columnKind } from './types.ts'
+import { canonicalDefault, canonicalType, columnKind, columnProperties } from './types.ts'
 
 type ColumnType = Pick<ColumnInfo, 'type' | 'rawType' | 'kind'>
 
@@ -136,7 +136,16 @@ function makeTypeCache(): (rawType: string) => ColumnType {
 }
 
 function toColumnInfo(
-  { name, place, b: comment, c: nullable, d: printed, e: extra, f: generation }: MysqlCatalogRow,
+  {
+    name,
+    place,
+    b: comment,
+    c: nullable,
+    d: printed,
+    e: extra,
+    f: generation,
+    g: collation,
+  }: MysqlCatalogRow,
   { type, rawType, kind }: ColumnType,
   isMariadb: boolean,
 ): ColumnInfo {
@@ -149,6 +158,7 @@ function toColumnInfo(
     nullable: nullable === 'YES',
     default: canonicalDefault(printed, { kind, extra: extra ?? '', generation, isMariadb }),
     comment: comment || null,
+    properties: columnProperties(extra ?? '', collation),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ColumnKind } from '../catalog.ts'
+import type { ColumnKind, ColumnProperties } from '../catalog.ts'
 import { makeKindLookup } from '../column-kinds.ts'
 
 const findKind = makeKindLookup({
@@ -65,4 +65,26 @@ export function canonicalDefault(
 /** `current_timestamp()` and `CURRENT_TIMESTAMP` are one. */
 function canonicalTimestamp(printed: string): string {
   return printed.replace(/^current_timestamp(\(\d*\))?$/i, text => text.toLowerCase().replace('()', ''))
+}
+
+/**
+ * What a column takes beside its type, in one form for both servers.
+ * @param extra the catalog's remark, `auto_increment` or `DEFAULT_GENERATED on update CURRENT_TIMESTAMP(3)`
+ * @param collation its character set and its collation, with a space between them
+ */
+export function columnProperties(extra: string, collation: string | null): ColumnProperties {
+  const [characterSet, order] = collation?.split(' ') ?? []
+  const [, onUpdate] = /\bon update (\S+)/i.exec(extra) ?? []
+  const generated = /\bvirtual\b/i.test(extra)
+    ? 'virtual'
+    : /\b(stored|persistent) generated\b/i.test(extra)
+      ? 'stored'
+      : undefined
+  return {
+    ...(characterSet !== undefined && { characterSet }),
+    ...(order !== undefined && { collation: order }),
+    ...(/\bauto_increment\b/i.test(extra) && { autoIncrement: 'by_default' }),
+    ...(onUpdate !== undefined && { onUpdate: canonicalTimestamp(onUpdate) }),
+    ...(generated && { generated }),
+  }
 }

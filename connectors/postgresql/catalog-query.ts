@@ -75,6 +75,32 @@ const DOMAINS = raw(`
     )`)
 
 /**
+ * The types and collations of columns, and the types that people created which these are made of: under domains, in
+ * arrays, in composite types. What is built in has oids below 16384.
+ */
+const USED = raw(`
+    used as (
+      select distinct a.atttypid as oid, a.atttypmod as modifier, a.attcollation as sorting
+      from relation r
+      join pg_catalog.pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    ),
+    created as (
+      select distinct oid from used where oid >= 16384
+      union
+      select inside.oid
+      from created
+      join pg_catalog.pg_type t on t.oid = created.oid
+      cross join lateral (
+        select case t.typtype when 'd' then t.typbasetype else t.typelem end as oid
+        where t.typtype = 'd' or t.typcategory = 'A'
+        union all
+        select a.atttypid from pg_catalog.pg_attribute a
+        where t.typtype = 'c' and a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+      ) as inside
+      where inside.oid >= 16384
+    )`)
+
+/**
  * A row of `catalogQuery`. A wide row for each column of a big catalog would cost memory, so that what a to d are
  * depends on the part:
  *
@@ -83,18 +109,20 @@ const DOMAINS = raw(`
  * | table      | relation  |                 | name | relkind  | schema          | comment | rows       |
  * | type       | type      | modifier        | name | category | built-in name   | base    | required   |
  * | column     | relation  | number          | name | type key | default         | comment | required   |
- * | collation  | collation |                 | name |          |                 |         |            |
+ * | member     | type      | order           | name | type     | its name        | role    |            |
+ * | collation  | collation |                 | name | exact    |                 |         |            |
  * | constraint | relation  | key columns     | name | nature   | column numbers  | target  | numbers at |
  * | target     | target    | number          | name | table    | schema          |         |            |
  *
- * `required` is true where NULL is refused; the oid of the column's collation follows it where that was created by
- * somebody. `base` is the type under a domain. `key columns` is how many of the numbers count, null for all. `nature` is
+ * `required` is true where NULL is refused. Of a column that has one of them, the oid of its collation, 0 for the default,
+ * `attidentity` and `attgenerated` follow it, a dash for none. A member is a label of an enumeration, an attribute of a
+ * composite type, or the type within a domain or an array, by its role. `base` is the type under a domain. `key columns` is how many of the numbers count, null for all. `nature` is
  * seven characters: contype, confupdtype, confdeltype, confmatchtype, and t or f for deferrable, initially deferred and
- * nulls not distinct. A collation is a nondeterministic one. A target is a table outside the scope that a foreign key
+ * nulls not distinct. A collation is exact unless it is nondeterministic. A target is a table outside the scope that a foreign key
  * refers to, a row for each of its columns that are named.
  */
 export interface PostgresqlCatalogRow extends Record<'a' | 'b' | 'c' | 'd', string | null> {
-  part: 'table' | 'type' | 'column' | 'collation' | 'constraint' | 'target'
+  part: 'table' | 'type' | 'member' | 'column' | 'collation' | 'constraint' | 'target'
   oid: number
   number: number | null
   name: string
@@ -114,30 +142,52 @@ const TYPES = raw(`
     select 'type', own.oid, used.modifier, pg_catalog.format_type(own.oid, used.modifier),
       base.typcategory::text, case when base.oid < 16384 then base.typname::text end,
       pg_catalog.format_type(root.base, root.modifier), coalesce(root.required, false)::text
-    from (
-      select distinct a.atttypid as oid, a.atttypmod as modifier
-      from relation r
-      join pg_catalog.pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
-    ) used
+    from (select distinct oid, modifier from used) used
     join pg_catalog.pg_type own on own.oid = used.oid
     left join root on root.oid = own.oid
     join pg_catalog.pg_type base on base.oid = coalesce(root.base, own.oid)`)
 
+const MEMBERS = raw(`
+    select 'member', t.oid, null, '', case t.typtype when 'd' then t.typbasetype else t.typelem end::text,
+      null, 'inner', null
+    from created join pg_catalog.pg_type t on t.oid = created.oid and (t.typtype = 'd' or t.typcategory = 'A')
+    union all
+    select 'member', e.enumtypid, pg_catalog.row_number() over (partition by e.enumtypid order by e.enumsortorder)::int,
+      e.enumlabel::text, null, null, 'label', null
+    from created join pg_catalog.pg_enum e on e.enumtypid = created.oid
+    union all
+    select 'member', t.oid, a.attnum, a.attname::text, a.atttypid::text,
+      pg_catalog.format_type(a.atttypid, a.atttypmod), 'attribute', null
+    from created
+    join pg_catalog.pg_type t on t.oid = created.oid and t.typtype = 'c'
+    join pg_catalog.pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped`)
+
+// attgenerated exists since PostgreSQL 12; as a key of JSON it is simply missing before, and null without an expression.
+// 19 and 950 are the type name and its collation, 100 is the default one.
 const COLUMNS = raw(`
     select 'column', r.oid, a.attnum, a.attname::text, a.atttypid::text || ' ' || a.atttypmod::text,
       pg_catalog.pg_get_expr(f.adbin, f.adrelid), d.description,
-      case when a.attcollation < 16384 then a.attnotnull::text else a.attnotnull || ' ' || a.attcollation end
+      case when sorting.oid = 0 and a.attidentity = '' and generated.kind is null then a.attnotnull::text
+        else pg_catalog.concat_ws(' ', a.attnotnull::text, sorting.oid, coalesce(nullif(a.attidentity, ''), '-'),
+          coalesce(generated.kind, '-')) end
     from relation r
     join pg_catalog.pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
     left join pg_catalog.pg_attrdef f on f.adrelid = r.oid and f.adnum = a.attnum
+    cross join lateral (
+      select case when a.attcollation = 100 or a.atttypid = 19 and a.attcollation = 950 then 0
+        else a.attcollation end as oid) sorting
+    cross join lateral (
+      select case when f.oid is not null
+        then nullif(pg_catalog.to_jsonb(a) ->> 'attgenerated', '') end as kind) generated
     left join pg_catalog.pg_description d
       on d.classoid = 'pg_catalog.pg_class'::regclass and d.objoid = r.oid and d.objsubid = a.attnum`)
 
 // Only a collation that was created may be nondeterministic, and of PostgreSQL 11 none is: it has no such column.
 const COLLATIONS = raw(`
-    select 'collation', o.oid, null, o.collname::text, null, null, null, null
-    from pg_catalog.pg_collation o
-    where o.oid >= 16384 and pg_catalog.to_jsonb(o) ->> 'collisdeterministic' = 'false'`)
+    select 'collation', o.oid, null, o.collname::text,
+      coalesce(pg_catalog.to_jsonb(o) ->> 'collisdeterministic', 'true'), null, null, null
+    from (select distinct sorting from used where sorting not in (0, 100)) u
+    join pg_catalog.pg_collation o on o.oid = u.sorting`)
 
 // conparentid: PostgreSQL copies a foreign key for each partition of the table it refers to.
 // indnullsnotdistinct exists since PostgreSQL 15; as a key of JSON it is simply missing before.
@@ -177,9 +227,10 @@ const TARGETS = raw(`
  */
 export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
   return sql`
-    with recursive ${PATH}, ${relations(scope)}, ${ESTIMATES}, ${DOMAINS}
+    with recursive ${PATH}, ${relations(scope)}, ${ESTIMATES}, ${DOMAINS}, ${USED}
     ${TABLES}
     union all ${TYPES}
+    union all ${MEMBERS}
     union all ${COLUMNS}
     union all ${COLLATIONS}
     union all ${CONSTRAINTS}

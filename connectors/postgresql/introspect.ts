@@ -2,6 +2,7 @@ import {
   sortTables,
   tablePath,
   type ColumnInfo,
+  type ColumnProperties,
   type ConstraintInfo,
   type ConstraintProperties,
   type ReferentialAction,
@@ -12,6 +13,7 @@ import {
 import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Partition } from '../connector.ts'
 import { catalogQuery, estimatesQuery, partitionsQuery, type PostgresqlCatalogRow } from './catalog-query.ts'
+import { TypeShapes } from './type-shapes.ts'
 import { canonicalType, columnKind } from './types.ts'
 
 const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
@@ -47,24 +49,29 @@ export async function introspect(
   const types = new Map<string, ReturnType<typeof describeType>>()
   // Rows about tables and types that have not arrived yet; the server sends those first, but does not promise it.
   const late: PostgresqlCatalogRow[] = []
-  const collations = new Map<number, string>()
-  const collated: { column: ColumnInfo; collation: number }[] = []
+  const shapes = new TypeShapes()
+  const collations = new Map<string, PostgresqlCatalogRow>()
+  /** Columns of which more is known when all rows have arrived. */
+  const open: { column: ColumnInfo; type: string; collation: string }[] = []
 
   const addColumn = (row: PostgresqlCatalogRow) => {
     const type = types.get(row.a ?? '')
     const table = found.get(row.oid)
     if (!type || !table) return false
-    const [required, collation] = (row.d ?? '').split(' ')
-    const column = describeColumn(row, type, required === TRUE)
+    const [required, collation = DEFAULT_COLLATION, ...rest] = (row.d ?? '').split(' ')
+    const column = { ...describeColumn(row, type, required === TRUE), properties: columnProperties(rest) }
     table.columns.push(column)
-    if (collation !== undefined) collated.push({ column, collation: Number(collation) })
+    const [oid = ''] = row.a?.split(' ') ?? []
+    if (collation !== DEFAULT_COLLATION || Number(oid) >= FIRST_CREATED_OID)
+      open.push({ column, type: oid, collation })
     return true
   }
   const take = (row: PostgresqlCatalogRow) => {
     if (row.part === 'table') found.set(row.oid, describeTable(catalog, row))
     else if (row.part === 'type') types.set(`${row.oid} ${row.number}`, describeType(row))
     else if (row.part === 'target') addTarget(outside, catalog, row)
-    else if (row.part === 'collation') collations.set(row.oid, row.name)
+    else if (row.part === 'member') shapes.add(row)
+    else if (row.part === 'collation') collations.set(String(row.oid), row)
     else if (row.part !== 'column' || !addColumn(row)) late.push(row)
   }
   await read(catalogQuery(tablesInCatalog(catalog, tables)), row =>
@@ -72,9 +79,10 @@ export async function introspect(
   )
 
   for (const row of late.filter(({ part }) => part === 'column')) addColumn(row)
-  for (const { column, collation } of collated) {
-    const name = collations.get(collation)
-    if (name !== undefined) column.nondeterministicCollation = name
+  for (const { column, type, collation } of open) {
+    const { name, a: exact } = collations.get(collation) ?? {}
+    Object.assign(column.properties ?? {}, shapes.membersOf(type), name !== undefined && { collation: name })
+    if (name !== undefined && exact !== TRUE) column.nondeterministicCollation = name
   }
   for (const row of late.filter(({ part }) => part === 'constraint')) {
     const target = row.c === null ? undefined : (found.get(Number(row.c)) ?? outside.get(Number(row.c)))
@@ -131,6 +139,24 @@ interface NumberedTable extends TableRef {
 
 /** A boolean as the server prints it when it is cast to text. */
 const TRUE = 'true'
+/** Stands for the database's collation, and for none. */
+const DEFAULT_COLLATION = '0'
+/** What is built in has smaller ones. */
+const FIRST_CREATED_OID = 16_384
+
+/** Identities by `attidentity`. */
+const IDENTITIES: Readonly<Record<string, ColumnProperties['autoIncrement']>> = {
+  a: 'always',
+  d: 'by_default',
+}
+/** Kinds of generated columns by `attgenerated`. */
+const GENERATED: Readonly<Record<string, ColumnProperties['generated']>> = { s: 'stored', v: 'virtual' }
+
+/** @param parts `attidentity` and `attgenerated`, none for a column that has neither */
+function columnProperties([identity = '', kind = '']: string[]): ColumnProperties {
+  const [autoIncrement, generated] = [IDENTITIES[identity], GENERATED[kind]]
+  return { ...(autoIncrement && { autoIncrement }), ...(generated && { generated }) }
+}
 
 function describeType({ name, a: category, b: builtin, c: base, d: required }: PostgresqlCatalogRow) {
   const kind = columnKind(builtin, category ?? '')

@@ -2,11 +2,12 @@ import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { tableInfo } from '../assets/assets.ts'
+import { completeColumns } from '../drift/column-properties.ts'
 import { completeConstraints } from '../drift/constraint-changes.ts'
 import { fingerprint } from '../drift/diff.ts'
 import type { CatalogReading } from './read-catalog.ts'
 import { computeDrift, storedTablePath, type TableDrift, type TouchedTable } from '../drift/drift.ts'
-import type { Source, Table } from '../models.ts'
+import { compactColumn, type Source, type Table } from '../models.ts'
 import { EVERYTHING, inScope } from './patterns.ts'
 import { knownTables, storedTables, type CompletedBaseline, type KnownTable } from './store.ts'
 import { withUnread } from './unreadable.ts'
@@ -32,7 +33,7 @@ export interface CatalogComparison {
   readAgain: string[]
   /**
    * What becomes of what was accepted: ids of rows to keep as they are, paths of tables that were not there, paths of
-   * those that need none, and constraints of which the properties were not known when they were accepted.
+   * those that need none, and columns and constraints whose properties were not known when they were accepted.
    */
   baselines: { kept: string[]; absent: string[]; dropped: string[]; completed: CompletedBaseline[] }
   drifts: TableDrift[]
@@ -190,10 +191,16 @@ function completedBaselines(rows: ReadonlyMap<string, Table>, reported: readonly
     const row = rows.get(tablePath(now))
     if (!row?.baseline || 'absent' in row.baseline) return []
     const later = [row.isActive ? tableInfo(row) : null, now]
+    const columns = completeColumns(
+      row.baseline.columns,
+      later.map(table => table?.columns),
+    )
     const constraints = completeConstraints(row.baseline.constraints, later)
-    if (!constraints) return []
-    row.baseline = { ...row.baseline, constraints }
-    return [{ id: row.id, constraints }]
+    if (!columns && !constraints) return []
+    row.baseline = { ...row.baseline, ...(columns && { columns }), ...(constraints && { constraints }) }
+    return [
+      { id: row.id, columns: row.baseline.columns.map(compactColumn), constraints: row.baseline.constraints },
+    ]
   })
 }
 

@@ -173,16 +173,17 @@ export async function saveBaselines(
   await changeTables(trx, source, ids.absent, { set: `baseline = jsonb_build_object('absent', true)` })
 }
 
-/** The constraints of a stored table that were accepted, with properties that are known since. */
+/** The columns and constraints of a stored table that were accepted, with properties that are known since. */
 export interface CompletedBaseline {
   id: string
+  columns: ReturnType<typeof compactColumn>[]
   constraints: ConstraintInfo[]
 }
 
-/** Stores what became known of constraints that were accepted. */
+/** Stores what became known of columns and constraints that were accepted. */
 export function completeBaselines(trx: Transaction, source: Source, completed: readonly CompletedBaseline[]) {
-  const set = `baseline = jsonb_set(t.baseline, '{constraints}', r.constraints)`
-  return changeEachTable(trx, source, completed, { columns: 'constraints jsonb', set })
+  const set = `baseline = t.baseline || jsonb_build_object('columns', r.columns, 'constraints', r.constraints)`
+  return changeEachTable(trx, source, completed, { columns: 'columns jsonb, constraints jsonb', set })
 }
 
 /** Forgets what was accepted of some tables: what they are is. */

@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { AUTO_INCREMENTS, GENERATED_KINDS } from '../../../connectors/catalog.ts'
 import { exampleRecord, held, record } from '../../../server/http/envelopes.ts'
 import { IMPACTS } from './diff.ts'
 
@@ -9,7 +10,19 @@ const column = record({
   data_type: text,
   nullable: flag,
   base_type: Joi.string().optional().description('The type under a domain.'),
-  default: text.allow(null).optional().description('Of a column whose type, nullability or default changed.'),
+  default: text
+    .allow(null)
+    .optional()
+    .description(
+      'Of a column of which something changed: its default, or the expression of a generated one.',
+    ),
+  enum_labels: held.texts.optional().description('Where they changed, as all that follows.'),
+  attributes: held.texts.optional().description('Of a composite type, each with its type.'),
+  character_set: Joi.string().optional(),
+  collation: Joi.string().optional(),
+  auto_increment: Joi.valid(...AUTO_INCREMENTS).optional(),
+  on_update: Joi.string().optional(),
+  generated: Joi.valid(...GENERATED_KINDS).optional(),
 })
   .label('ChangedColumn')
   .description('Of a column.')

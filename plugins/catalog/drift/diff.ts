@@ -6,6 +6,7 @@ import {
   type ConstraintInfo,
   type TableInfo,
 } from '../../../connectors/catalog.ts'
+import { columnPropertyList, differingProperties } from './column-properties.ts'
 import { compareConstraints, propertyList, type RenameMap } from './constraint-changes.ts'
 
 export type Impact = 'low' | 'medium' | 'high'
@@ -58,6 +59,7 @@ export function fingerprint({ kind, comment, columns, constraints, identity }: T
       // Absent where there is none: fingerprints of most tables stay what the version before made.
       ...(column.base === undefined ? [] : [column.base]),
       ...(column.nondeterministicCollation === undefined ? [] : [column.nondeterministicCollation]),
+      ...(column.properties === undefined ? [] : [columnPropertyList(column.properties)]),
     ]),
     constraints.map(({ name, type, columns, references, properties }) => [
       name,
@@ -233,19 +235,27 @@ function columnChanges(now: TableInfo, match: ColumnMatch): SchemaDifference[] {
     impact: IMPACTS[changeType],
   })
   return [
-    ...match.pairs.flatMap(([a, b]) => [
-      ...(a.name === b.name ? [] : [change('column_renamed', a.name, columnValue(a), columnValue(b))]),
-      ...(isSameType(a, b) && a.nullable === b.nullable && isSameDefault(a, b, match.renames)
-        ? []
-        : [
-            change(
-              'column_type_changed',
-              b.name,
-              { ...columnValue(a), default: a.default },
-              { ...columnValue(b), default: b.default },
-            ),
-          ]),
-    ]),
+    ...match.pairs.flatMap(([a, b]) => {
+      const [was, is] = differingProperties(a, b)
+      const isSame =
+        isSameType(a, b) &&
+        a.nullable === b.nullable &&
+        isSameDefault(a, b, match.renames) &&
+        Object.keys({ ...was, ...is }).length === 0
+      return [
+        ...(a.name === b.name ? [] : [change('column_renamed', a.name, columnValue(a), columnValue(b))]),
+        ...(isSame
+          ? []
+          : [
+              change(
+                'column_type_changed',
+                b.name,
+                { ...columnValue(a), default: a.default, ...was },
+                { ...columnValue(b), default: b.default, ...is },
+              ),
+            ]),
+      ]
+    }),
     ...match.removed.map(column => change('column_removed', column.name, columnValue(column), null)),
     ...match.added.map(column => change('column_added', column.name, null, columnValue(column))),
   ]
@@ -266,9 +276,13 @@ function isSameType(old: ColumnInfo, now: ColumnInfo): boolean {
   return isNamedSame && isBaseSame
 }
 
-/** Whether a default is the same; a generated column's names other columns, whose renames the engine follows. */
+/**
+ * Whether a default is the same; a generated column's names other columns, whose renames the engine follows. Of engines
+ * whose generated columns had no expression before, none was known where no properties were.
+ */
 function isSameDefault(old: ColumnInfo, now: ColumnInfo, renames: ReadonlyMap<string, string>): boolean {
   if (old.default === now.default) return true
+  if (old.default === null && old.properties === undefined && now.properties?.generated) return true
   if (old.default === null || now.default === null || renames.size === 0) return false
   return isDeepStrictEqual(expressionWords(old.default, renames), expressionWords(now.default))
 }

@@ -7,6 +7,13 @@ interface ColumnValue {
   nullable: boolean
   base_type?: string
   default?: string | null
+  enum_labels?: string[]
+  attributes?: string[]
+  character_set?: string
+  collation?: string
+  auto_increment?: string
+  on_update?: string
+  generated?: string
 }
 
 interface TableValue {
@@ -48,11 +55,20 @@ function describeColumn({
   base_type: base,
   nullable,
   default: preset,
+  ...properties
 }: ColumnValue): string {
+  const { enum_labels: labels, attributes } = properties
   return [
     base === undefined ? type : `${type} (${base})`,
+    ...(labels ? [`(${labels.map(label => `'${label.replaceAll("'", "''")}'`).join(', ')})`] : []),
+    ...(attributes ? [`(${attributes.join(', ')})`] : []),
+    ...(properties.character_set ? [`character set ${properties.character_set}`] : []),
+    ...(properties.collation ? [`collate ${properties.collation}`] : []),
     ...(nullable ? [] : ['not null']),
     ...(preset == null ? [] : [`default ${preset}`]),
+    ...(properties.on_update ? [`on update ${properties.on_update}`] : []),
+    ...(properties.generated ? [`generated ${properties.generated}`] : []),
+    ...(properties.auto_increment ? [`auto increment ${properties.auto_increment.replace('_', ' ')}`] : []),
   ].join(' ')
 }
 

@@ -5,12 +5,16 @@ interface Column {
   type: string
   required: boolean
   fallback: string | null
+  /** Of a text. */
+  collation?: string
   /** The name of its unique key. */
   key?: string
 }
 
 interface Table {
   name: string
+  /** Of texts that come without one. */
+  collation: string
   columns: Column[]
 }
 
@@ -39,6 +43,8 @@ const DEFAULTS: Record<string, [canonical: string, spellings: string[]][]> = {
 
 const shape = (column: Column) => `${column.name} ${column.type}${column.required ? ' not null' : ''}`
 const whole = (column: Column) => `${shape(column)} default ${column.fallback}`
+const isText = ({ type }: Column) => /^(varchar|enum)/.test(type)
+const charset = (collation: string) => collation.replace(/_.*/, '')
 const pick = <Item>(items: readonly Item[], choose: Choose) => items[choose(items.length || 1)]
 
 /** A MariaDB database of a few tables, whose columns are known by their names alone. */
@@ -64,6 +70,7 @@ export class MysqlModel {
       () => this.#create(choose),
       () => this.#remove(table),
       () => this.#renameTable(table, choose),
+      () => this.#convert(table, choose),
       () => this.#nothing(table, column, choose),
     ]
     return pick(deeds, choose)?.() ?? null
@@ -76,8 +83,13 @@ export class MysqlModel {
     )
   }
 
-  #describe(column: Column, choose: Choose): string {
+  #describe(table: Pick<Table, 'collation'>, column: Column, choose: Choose): string {
     const spelled = pick(SPELLINGS[column.type] ?? [], choose) ?? column.type
+    delete column.collation
+    if (isText(column))
+      column.collation = spelled.includes('latin1')
+        ? 'latin1_swedish_ci'
+        : (/collate (\S+)/.exec(spelled)?.[1] ?? table.collation)
     const [, fallbacks] = DEFAULTS[column.type]?.find(([value]) => value === column.fallback) ?? []
     const fallback = fallbacks ? ` default ${pick(fallbacks, choose)}` : ''
     return `\`${column.name}\` ${spelled} ${column.required ? 'not null' : 'null'}${fallback}`
@@ -93,9 +105,12 @@ export class MysqlModel {
     const name = this.#free(this.tables, ['t0', 't1', 't2', 't3', 'T 4'], choose)
     if (name === undefined) return null
     const columns = ['a', 'b', 'c'].slice(0, 1 + choose(3)).map(column => this.#column(column, choose))
-    this.tables.push({ name, columns })
+    const table = { name, columns, collation: 'utf8mb4_general_ci' }
+    this.tables.push(table)
     return {
-      run: [`create table \`${name}\` (${columns.map(column => this.#describe(column, choose)).join(', ')})`],
+      run: [
+        `create table \`${name}\` (${columns.map(column => this.#describe(table, column, choose)).join(', ')})`,
+      ],
       reported: [`table_added ${reportedPath(name)}: - -> ${name} table of ${columns.length}`],
     }
   }
@@ -107,7 +122,7 @@ export class MysqlModel {
     const at = choose(table.columns.length + 1)
     table.columns.splice(at, 0, column)
     return {
-      run: [`alter table \`${table.name}\` add ${this.#describe(column, choose)} ${place(table, at)}`],
+      run: [`alter table \`${table.name}\` add ${this.#describe(table, column, choose)} ${place(table, at)}`],
       reported: [`column_added ${reportedPath(table.name)}.${name}: - -> ${shape(column)}`],
     }
   }
@@ -139,10 +154,11 @@ export class MysqlModel {
       run: [
         choose(2) === 0
           ? `alter table \`${table.name}\` rename column \`${before.name}\` to \`${name}\``
-          : `alter table \`${table.name}\` change \`${before.name}\` ${this.#describe(column, choose)}`,
+          : `alter table \`${table.name}\` change \`${before.name}\` ${this.#describe(table, column, choose)}`,
       ],
       reported: [
         `column_renamed ${reportedPath(table.name)}.${before.name}: ${shape(before)} -> ${shape(column)}`,
+        ...this.#changed(table, before, column),
       ],
     }
   }
@@ -160,13 +176,34 @@ export class MysqlModel {
     rest.splice(at, 0, column)
     table.columns = rest
     return {
-      run: [`alter table \`${table.name}\` modify ${this.#describe(column, choose)} ${place(table, at)}`],
-      reported:
-        whole(before) === whole(column)
-          ? []
-          : [
-              `column_type_changed ${reportedPath(table.name)}.${column.name}: ${whole(before)} -> ${whole(column)}`,
-            ],
+      run: [
+        `alter table \`${table.name}\` modify ${this.#describe(table, column, choose)} ${place(table, at)}`,
+      ],
+      reported: this.#changed(table, before, column),
+    }
+  }
+
+  #changed(table: Table, before: Column, now: Column): string[] {
+    const differs = before.collation !== now.collation
+    const isOtherSet = charset(before.collation ?? '') !== charset(now.collation ?? '')
+    const print = (column: Column) => {
+      const { collation } = column
+      if (!differs || collation === undefined) return whole(column)
+      return `${whole(column)}${isOtherSet ? ` character_set=${charset(collation)}` : ''} collation=${collation}`
+    }
+    if (whole({ ...before, name: now.name }) === whole(now) && !differs) return []
+    return [`column_type_changed ${reportedPath(table.name)}.${now.name}: ${print(before)} -> ${print(now)}`]
+  }
+
+  #convert(table: Table, choose: Choose): Deed {
+    table.collation = `utf8mb4_${['bin', 'general_ci'][choose(2)]}`
+    return {
+      run: [`alter table \`${table.name}\` convert to character set utf8mb4 collate ${table.collation}`],
+      reported: table.columns.filter(isText).flatMap(column => {
+        const before = { ...column }
+        column.collation = table.collation
+        return this.#changed(table, before, column)
+      }),
     }
   }
 
@@ -221,7 +258,6 @@ export class MysqlModel {
       [`${alter} add x int first`, `${alter} drop x`],
       [`rename table \`${table.name}\` to x`, `rename table x to \`${table.name}\``],
       [`${alter} add index i${this.#made++} (\`${column.name}\`)`],
-      [`${alter} convert to character set utf8mb4 collate utf8mb4_${['bin', 'general_ci'][choose(2)]}`],
     ]
     return { run: ways[choose(ways.length)] ?? [], reported: [] }
   }

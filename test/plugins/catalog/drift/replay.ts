@@ -45,7 +45,8 @@ function describe(catalog: string, value: Named | null): string {
   if ('data_type' in rest) {
     const required = rest.nullable ? '' : ' not null'
     const fallback = 'default' in rest ? ` default ${String(rest.default)}` : ''
-    return `${name} ${String(rest.data_type)}${required}${fallback}`
+    const { data_type: type, nullable: _nullable, default: _default, base_type: _base, ...properties } = rest
+    return `${name} ${String(type)}${required}${fallback}${describeProperties(properties)}`
   }
   if (typeof rest.columns === 'number') return `${name} ${String(rest.type)} of ${rest.columns}`
   const { type, columns, references, ...properties } = rest as {
@@ -56,8 +57,13 @@ function describe(catalog: string, value: Named | null): string {
   const target = references
     ? ` to ${within(catalog, references.table)}(${references.columns.join(', ')})`
     : ''
-  const printed = Object.entries(properties).map(([property, value]) => ` ${property}=${String(value)}`)
-  return `${name} ${type}(${columns.join(', ')})${target}${printed.join('')}`
+  return `${name} ${type}(${columns.join(', ')})${target}${describeProperties(properties)}`
+}
+
+function describeProperties(properties: object): string {
+  return Object.entries(properties)
+    .map(([property, value]) => ` ${property}=${String(value)}`)
+    .join('')
 }
 
 /** Compares what is read before and after each step, with all tables and with only those that changed. */

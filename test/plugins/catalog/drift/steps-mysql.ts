@@ -106,18 +106,36 @@ const types: Step[] = [
     `alter table types modify i int(5), modify u int(3) unsigned, modify b tinyint(1), modify n fixed(10,2)`,
     `alter table types modify v character varying(10)`,
   ]),
-  step('other charsets and collations', [
+  step(
+    'another charset, and back',
     `alter table types modify v varchar(10) character set latin1`,
+    'column_type_changed SHOP.types.v: v varchar(10) default null character_set=utf8mb4 collation=utf8mb4_general_ci -> v varchar(10) default null character_set=latin1 collation=latin1_swedish_ci',
+  ),
+  step(
+    'another collation',
     `alter table types modify v varchar(10) collate utf8mb4_bin`,
+    'column_type_changed SHOP.types.v: v varchar(10) default null character_set=latin1 collation=latin1_swedish_ci -> v varchar(10) default null character_set=utf8mb4 collation=utf8mb4_bin',
+  ),
+  step(
+    'another collation of all texts',
     `alter table types convert to character set utf8mb4 collate utf8mb4_unicode_ci`,
-  ]),
+    'column_type_changed SHOP.types.v: v varchar(10) default null collation=utf8mb4_bin -> v varchar(10) default null collation=utf8mb4_unicode_ci',
+    ...["e enum('a','b')", 'x text'].map(
+      column =>
+        `column_type_changed SHOP.types.${column[0]}: ${column} default null collation=utf8mb4_general_ci -> ${column} default null collation=utf8mb4_unicode_ci`,
+    ),
+  ),
   step(
     'another charset for which a text needs a wider type',
     [
       `alter table types modify x text character set latin1`,
       `alter table types convert to character set utf8mb4`,
     ],
-    'column_type_changed SHOP.types.x: x text default null -> x mediumtext default null',
+    'column_type_changed SHOP.types.x: x text default null collation=utf8mb4_unicode_ci -> x mediumtext default null collation=utf8mb4_general_ci',
+    ...["e enum('a','b')", 'v varchar(10)'].map(
+      column =>
+        `column_type_changed SHOP.types.${column[0]}: ${column} default null collation=utf8mb4_unicode_ci -> ${column} default null collation=utf8mb4_general_ci`,
+    ),
   ),
   step(
     'wider and longer',
@@ -168,8 +186,17 @@ const defaults: Step[] = [
   step('the time of day by its other names', [
     `alter table defaults modify at datetime default current_timestamp`,
     `alter table defaults modify at datetime default localtime()`,
-    `alter table defaults modify at datetime default current_timestamp on update current_timestamp`,
   ]),
+  step(
+    'the time of day at each update, and no more',
+    `alter table defaults modify at datetime default current_timestamp on update now()`,
+    'column_type_changed SHOP.defaults.at: at datetime default current_timestamp -> at datetime default current_timestamp on_update=current_timestamp',
+  ),
+  step(
+    'it is not set at updates',
+    `alter table defaults modify at datetime default now()`,
+    'column_type_changed SHOP.defaults.at: at datetime default current_timestamp on_update=current_timestamp -> at datetime default current_timestamp',
+  ),
   step(
     'no default, and NULL for one',
     [

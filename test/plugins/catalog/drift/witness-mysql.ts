@@ -23,27 +23,30 @@ async function look(shop: Shop): Promise<Map<string, WitnessedTable>> {
   for (const row of await shop.query('show full tables')) {
     const name = String(row[`Tables_in_${shop.name}`])
     const quoted = `\`${name.replaceAll('`', '``')}\``
+    const columns = await shop.query(`show full columns from ${quoted}`)
     if (row.Table_type === 'VIEW') {
-      const columns = await shop.query(`show columns from ${quoted}`)
-      const shown = columns.map(({ Field, Type, Null, Default }) => ({
+      const shown = columns.map(({ Field, Type, Null, Default, Collation }) => ({
         name: String(Field),
-        rest: plain(`${String(Type)} ${Null === 'NO' ? 'NOT NULL' : ''} ${String(Default)}`),
+        rest: `${plain(`${String(Type)} ${Null === 'NO' ? 'NOT NULL' : ''} ${String(Default)}`)} ${String(Collation)}`,
       }))
       found.set(name, { kind: 'view', columns: shown, keys: new Map() })
     } else if (row.Table_type === 'BASE TABLE') {
       const [made] = await shop.query(`show create table ${quoted}`)
-      found.set(name, readTable(String(made?.['Create Table'])))
+      const table = readTable(String(made?.['Create Table']))
+      for (const column of table.columns)
+        column.rest += ` ${String(columns.find(({ Field }) => Field === column.name)?.Collation)}`
+      found.set(name, table)
     }
   }
   return found
 }
 
-/** What drift has nothing to say of is left out. */
+/** What drift has nothing to say of is left out, and collations where they are only shown where they are not the table's. */
 function plain(rest: string): string {
   return rest
     .replace(/ COMMENT '(?:[^']|'')*'/, '')
-    .replace(/ (CHARACTER SET|COLLATE|ON UPDATE) \S+/g, '')
-    .replace(/ (AUTO_INCREMENT|INVISIBLE)/g, '')
+    .replace(/ (CHARACTER SET|COLLATE) \S+/g, '')
+    .replace(/ INVISIBLE/g, '')
     .replace(/^(?!tinyint\(1\)(?! unsigned))(\w*int)\(\d+\)/, '$1')
 }
 

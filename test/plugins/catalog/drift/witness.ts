@@ -23,7 +23,9 @@ const LOOK = `
       a.attnotnull or t.typtype = 'd' and t.typnotnull as required,
       pg_get_expr(d.adbin, d.adrelid) as expression,
       -- The tree names columns by number, so that it does not change with their names.
-      case when a.attgenerated <> '' then d.adbin::text end as tree
+      case when a.attgenerated <> '' then d.adbin::text end as tree,
+      concat(a.attidentity, a.attgenerated, nullif(a.attcollation, 100)) as properties,
+      (select string_agg(enumlabel, ',' order by enumsortorder) from pg_enum e where e.enumtypid = a.atttypid) as labels
     from now_table r join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
     join pg_type t on t.oid = a.atttypid
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum;
@@ -72,7 +74,9 @@ const COMPARE = `
     select p.*, b.name as b_name, n.name as n_name, concat(
       case when b.type <> n.type then 'T' end,
       case when b.required <> n.required then 'N' end,
-      case when b.expression is distinct from n.expression and (b.tree = n.tree) is not true then 'D' end) as what
+      case when b.expression is distinct from n.expression and (b.tree = n.tree) is not true then 'D' end,
+      case when b.type = n.type and (b.properties, b.labels) is distinct from (n.properties, n.labels)
+        then 'P' end) as what
     from matched m join pair p using (b, n)
     join before_column b on (b.oid, b.num) = (m.b, m.b_num)
     join now_column n on (n.oid, n.num) = (m.n, m.n_num)
@@ -171,6 +175,10 @@ interface Value {
   data_type?: string
   nullable?: boolean
   default?: string | null
+  enum_labels?: string[]
+  collation?: string
+  auto_increment?: string
+  generated?: string
 }
 
 /** Changes in the words of the witness. */
@@ -189,6 +197,12 @@ function detail({ changeType, objectName, oldValue, newValue }: SchemaDifference
     a?.data_type === b?.data_type ? '' : 'T',
     a?.nullable === b?.nullable ? '' : 'N',
     a?.default === b?.default ? '' : 'D',
+    a?.data_type === b?.data_type && propertiesOf(a) !== propertiesOf(b) ? 'P' : '',
   ]
   return `${objectName} ${what.join('')}`
+}
+
+function propertiesOf(value: Value | null): string {
+  const { enum_labels: labels, collation, auto_increment: identity, generated } = value ?? {}
+  return JSON.stringify([labels, collation, identity, generated])
 }
