@@ -197,7 +197,7 @@ export interface RowSample {
   row_id: Value
   /** Null for NULL and for a hidden value. */
   value: Value
-  /** The row has a value that is not shown. */
+  /** The row has a value that is not shown, or one that could not be read. */
   is_hidden?: true
 }
 
@@ -219,7 +219,15 @@ export type CheckOutcome = {
   /** From `configWarnings`, if there are any. */
   warnings?: string[]
 } & (
-  | { status: 'counted'; total: number; invalid: number; samples: RowSample[]; measured: MeasuredValues }
+  | {
+      status: 'counted'
+      total: number
+      invalid: number
+      samples: RowSample[]
+      /** A sentence that says why samples, or their values, are missing. */
+      samplesNote?: string
+      measured: MeasuredValues
+    }
   | { status: 'measured'; value: number | null; total: number }
   | { status: 'grouped'; groups: GroupValue[] }
   | { status: 'error'; kind: string; message: string }

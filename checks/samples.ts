@@ -1,6 +1,6 @@
 import type { Connection, Row, Value } from '../connectors/connector.ts'
 import type { ColumnInfo, TableInfo } from '../connectors/catalog.ts'
-import type { Dialect } from '../connectors/dialect.ts'
+import { substring, type Dialect } from '../connectors/dialect.ts'
 import { ConnectorError } from '../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 import { isRowRule, type RowSample, type TableRule } from './check.ts'
@@ -13,6 +13,9 @@ export const MAX_SAMPLES = 100
 
 /** Maximum characters kept of one value. */
 const MAX_VALUE_LENGTH = 1000
+
+/** Maximum characters of a structure, such as a JSON document, that is kept as one; a longer one is cut as text. */
+const MAX_STRUCTURE_LENGTH = MAX_VALUE_LENGTH * 10
 
 /** Maximum bytes of all samples of one rule, as JSON. */
 const MAX_BYTES = 64 * 1024
@@ -31,6 +34,8 @@ export interface SampleOptions {
   hideSelectRows: boolean
   /** Whether rows are numbered even if the table has a primary key. */
   isNumbered?: boolean
+  /** How values are read: cut by the engine (the default), whole, or none but the keys. */
+  values?: 'cut' | 'whole' | 'keys'
 }
 
 /**
@@ -39,7 +44,7 @@ export interface SampleOptions {
  * columns that the check mentions. Of a SELECT that a rule brings itself, `value` is the check's column where a row
  * has it, else the row.
  *
- * Long texts are cut by the engine, in columns of kind text. Columns in `maskedColumns` are not selected, only whether they are
+ * Long values are cut by the engine. Columns in `maskedColumns` are not selected, only whether they are
  * NULL: NULL is shown as null, and a value as null with `is_hidden` beside it. A primary key with one of them gives way
  * to the row's number. The columns that a rule's own SELECT reads are unknown (an alias, a star, a whole row as one
  * value, another table): with `hideSelectRows` it is read for how many rows it has, each shown as hidden.
@@ -47,7 +52,7 @@ export interface SampleOptions {
 export function sampleQuery(
   { check, context }: PlannedCheck,
   limit: number,
-  { maskedColumns, hideSelectRows, isNumbered = false }: SampleOptions,
+  { maskedColumns, hideSelectRows, isNumbered = false, values: reading = 'cut' }: SampleOptions,
 ): SampleQuery {
   const { dialect, from, table, info } = context
   const source = isRowRule(check.type)
@@ -64,33 +69,45 @@ export function sampleQuery(
     }
   }
   const mentioned = info ? [info.name] : (source.columns ?? [])
-  const columns = table.columns.filter(({ name }) => keys.includes(name) || mentioned.includes(name))
-  const outputs = columns.map((column, index) => {
-    const output = maskedColumns.has(column.name)
-      ? selectPresence(column, dialect)
-      : selectShortened(column, dialect)
-    return sql`${output} as ${dialect.quote(`s${index}`)}`
+  const isUnread = reading === 'keys' && mentioned.some(name => !keys.includes(name))
+  const columns = table.columns.filter(
+    ({ name }) => keys.includes(name) || (reading !== 'keys' && mentioned.includes(name)),
+  )
+  const isHidden = ({ name }: ColumnInfo) => maskedColumns.has(name)
+  const outputs = columns.flatMap((column, index) => {
+    const select = isHidden(column)
+      ? [selectPresence(column, dialect)]
+      : reading === 'whole'
+        ? [dialect.quote(column.name)]
+        : selectCut(column, dialect)
+    return select.map((output, part) => sql`${output} as ${dialect.quote(outputName(index, part))}`)
   })
   const select = sql`select ${outputs.length > 0 ? join(outputs) : sql`1`} from ${from} where ${source.where}`
   return {
     select: dialect.limit(select, count),
     readSample(row, index) {
-      const found = columns.map(
-        (column, position) =>
-          [column.name, storedValue(row[`s${position}`] ?? null, column, dialect)] as const,
-      )
+      const read = (position: number) => {
+        const value = row[outputName(position, 0)] ?? row[outputName(position, 1)] ?? null
+        return storedValue(value, columns[position]!, dialect)
+      }
       const values = Object.fromEntries(
-        found.map(([name, value]) => [name, maskedColumns.has(name) ? null : value]),
+        columns.map((column, position) => [column.name, isHidden(column) ? null : read(position)]),
       )
       const shown = Object.fromEntries(Object.entries(values).filter(([name]) => mentioned.includes(name)))
-      const isHidden = found.some(([name, value]) => maskedColumns.has(name) && Number(value) === 1)
+      if (isUnread) return { row_id: rowId(keys, values, index), value: null, is_hidden: true }
+      const hidesValue = columns.some((column, position) => isHidden(column) && Number(read(position)) === 1)
       return {
         row_id: rowId(keys, values, index),
         value: toPresentable(info ? values[info.name] : shown),
-        ...(isHidden && { is_hidden: true }),
+        ...(hidesValue && { is_hidden: true }),
       }
     },
   }
+}
+
+/** The name of a column's output: of its value, or of the text in its place. */
+function outputName(column: number, part: number): string {
+  return `${part === 0 ? 's' : 't'}${column}`
 }
 
 /** One row for each row of a SELECT, without its values. */
@@ -106,49 +123,91 @@ function selectPresence(column: ColumnInfo, dialect: Dialect): Sql {
   return sql`case when ${dialect.isNull(dialect.quote(column.name), column)} then 0 else 1 end`
 }
 
-const SHORT_CHAR_TYPE = /^char\(\d{1,3}\)$/
-
-/** A column as sampled. Types that are short anyway are not cut, since that would strip the padding of a CHAR. */
-function selectShortened({ name, kind, type }: ColumnInfo, dialect: Dialect): Sql {
-  const column = dialect.quote(name)
+/** A column as sampled: its value, and, of one that is NULL where it is long, the beginning of its text. */
+function selectCut(column: ColumnInfo, dialect: Dialect): Sql[] {
   // One more character than is kept, so that truncation is visible.
-  return kind === 'text' && !SHORT_CHAR_TYPE.test(type)
-    ? sql`substr(${column}, 1, ${raw(String(MAX_VALUE_LENGTH + 1))})`
-    : column
+  const length = MAX_VALUE_LENGTH + 1
+  const cut = dialect.cutValue(column, length)
+  if (cut) return [cut]
+  const value = dialect.quote(column.name)
+  const text = dialect.asText(value)
+  const isLong = sql`${dialect.textLength(text)} > ${raw(String(MAX_STRUCTURE_LENGTH))}`
+  return [sql`case when ${isLong} then null else ${value} end`, substring(text, length)]
+}
+
+/** Samples, and a sentence that says why some of them or their values are missing. */
+export interface TakenSamples {
+  samples: RowSample[]
+  samplesNote?: string
 }
 
 /**
  * Samples the invalid rows of a rule and keeps what fits into the byte limit. Where the primary key is not to be read
- * (no right to it, or gone since the last discovery), rows are numbered.
+ * (no right to it, or gone since the last discovery), rows are numbered. Where values cannot be cut, they are read whole,
+ * and where they cannot be read, rows are shown by their keys alone.
  */
 export async function takeSamples(
   item: PlannedCheck,
   limit: number,
   options: SampleOptions,
   run: (statement: Sql) => ReturnType<Connection['query']>,
-): Promise<RowSample[]> {
+): Promise<TakenSamples> {
   const { select, readSample } = sampleQuery(item, limit, options)
   const numbered = sampleQuery(item, limit, { ...options, isNumbered: true })
   try {
     return limitSamples(await run(select), readSample)
   } catch (thrown) {
-    const isUnreadable =
-      thrown instanceof ConnectorError && ['permission', 'missing-object'].includes(thrown.kind)
-    if (!isUnreadable || numbered.select.key === select.key) throw thrown
-    return limitSamples(await run(numbered.select), numbered.readSample)
+    if (!(thrown instanceof ConnectorError)) throw thrown
+    if (['permission', 'missing-object'].includes(thrown.kind)) {
+      if (numbered.select.key === select.key) throw thrown
+      return limitSamples(await run(numbered.select), numbered.readSample)
+    }
+    if (thrown.kind !== 'invalid-query') throw thrown
+    return await takeOtherwise(thrown, item, limit, options, run)
   }
 }
 
-function limitSamples(rows: readonly Row[], read: SampleQuery['readSample']): RowSample[] {
+/** @throws the error of the first attempt where no other one succeeds */
+async function takeOtherwise(
+  error: ConnectorError,
+  item: PlannedCheck,
+  limit: number,
+  options: SampleOptions,
+  run: (statement: Sql) => ReturnType<Connection['query']>,
+): Promise<TakenSamples> {
+  const tried = new Set([sampleQuery(item, limit, options).select.key])
+  const hasKeys = primaryKey(item.context.table, options.maskedColumns).length > 0
+  for (const values of hasKeys ? (['whole', 'keys'] as const) : (['whole'] as const)) {
+    const { select, readSample } = sampleQuery(item, limit, { ...options, values })
+    if (tried.has(select.key)) continue
+    tried.add(select.key)
+    try {
+      const taken = limitSamples(await run(select), readSample)
+      if (values === 'whole') return taken
+      return {
+        samplesNote: `The values could not be read, and rows are shown by their keys: ${error.message}`,
+        ...taken,
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof ConnectorError) || thrown.kind !== 'invalid-query') throw thrown
+    }
+  }
+  throw error
+}
+
+function limitSamples(rows: readonly Row[], read: SampleQuery['readSample']): TakenSamples {
   const samples: RowSample[] = []
   let bytes = 0
   for (const [index, row] of rows.entries()) {
     const sample = read(row, index)
     bytes += Buffer.byteLength(JSON.stringify(sample))
-    if (bytes > MAX_BYTES) break
+    if (bytes > MAX_BYTES) {
+      const samplesNote = `Samples are limited to ${MAX_BYTES / 1024} KiB: ${index} of ${rows.length} rows are shown.`
+      return { samples, samplesNote }
+    }
     samples.push(sample)
   }
-  return samples
+  return { samples }
 }
 
 function primaryKey(table: TableInfo, maskedColumns: ReadonlySet<string>): string[] {
@@ -190,5 +249,5 @@ function cutText(text: string): string {
 /** A structure of shortened values; as text if the whole is still too long. */
 function fitStructure(value: object): Value {
   const text = JSON.stringify(value)
-  return text.length > MAX_VALUE_LENGTH * 10 ? cutText(text) : value
+  return text.length > MAX_STRUCTURE_LENGTH ? cutText(text) : value
 }

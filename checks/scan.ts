@@ -294,10 +294,10 @@ async function withSamples(
   const startedAt = session.now()
   try {
     const hidden = new Set([...maskedColumns, ...(item.check.maskedColumns ?? [])])
-    const samples = await takeSamples(item, limit, { maskedColumns: hidden, hideSelectRows }, session.run)
-    return { ...outcome, samples, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
+    const taken = await takeSamples(item, limit, { maskedColumns: hidden, hideSelectRows }, session.run)
+    return { ...outcome, ...taken, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
   } catch (thrown) {
-    if (!(thrown instanceof CheckTypeError)) requireCheckError(thrown)
-    return outcome
+    const { message } = thrown instanceof CheckTypeError ? thrown : requireCheckError(thrown)
+    return { ...outcome, samplesNote: `The invalid rows could not be read: ${message}` }
   }
 }

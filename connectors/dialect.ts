@@ -109,6 +109,11 @@ export interface Dialect {
   /** How many characters a text has. */
   textLength(text: Sql): Sql
   /**
+   * A column's value cut to `length` characters or bytes where it may be longer, as a value of the same kind. Returns null
+   * where nothing that was cut is of that kind, as of a JSON document: its text is cut then.
+   */
+  cutValue(column: ColumnInfo, length: number): Sql | null
+  /**
    * About how many values are distinct, NULL not among them, as an aggregate. Absent where the engine has nothing that
    * is sooner than counting.
    */
@@ -210,6 +215,13 @@ const ansi: Dialect = {
   },
   asText: value => sql`cast(${value} as varchar)`,
   textLength: text => sql`char_length(${text})`,
+  cutValue(column, length) {
+    const value = this.quote(column.name)
+    if (column.kind === 'json' || column.kind === 'other') return null
+    // A short CHAR is not cut, since that would strip its padding.
+    const isLong = column.kind === 'text' ? !SHORT_CHAR_TYPE.test(column.type) : column.kind === 'binary'
+    return isLong ? substring(value, length) : value
+  },
   sample: (table, { fraction }) => sampleByNumber(table, raw('rand()'), fraction),
   // Not ANSI, but common; the conformance kit tests it.
   epochSeconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
@@ -225,6 +237,13 @@ const ansi: Dialect = {
     return statement.render(this.placeholder)
   },
   limits: { columns: 500, values: 1000 },
+}
+
+const SHORT_CHAR_TYPE = /^char\(\d{1,3}\)$/
+
+/** The first `length` characters of a text, or bytes of a binary value. */
+export function substring(value: Sql, length: number): Sql {
+  return sql`substr(${value}, 1, ${raw(String(length))})`
 }
 
 function unsupported(feature: string): never {

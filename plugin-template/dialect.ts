@@ -1,4 +1,12 @@
-import { defineDialect, raw, sampleByNumber, sql, type Dialect, type Sql } from 'tidemark/connector'
+import {
+  defineDialect,
+  raw,
+  sampleByNumber,
+  sql,
+  substring,
+  type Dialect,
+  type Sql,
+} from 'tidemark/connector'
 import { lexicon } from './lexicon.ts'
 
 /**
@@ -25,6 +33,11 @@ export const dialect: Dialect = defineDialect({
       case when count(*) filter (where ${isNumber(value)}) > 0 then 9e999 end)`,
   asText: value => sql`cast(${value} as text)`,
   textLength: text => sql`length(${text})`,
+  // A column of any type may hold texts and bytes.
+  cutValue({ name }, length) {
+    const value = dialect.quote(name)
+    return sql`case when typeof(${value}) in ('text', 'blob') then ${substring(value, length)} else ${value} end`
+  },
   // random() gives any integer of 64 bits.
   sample: (table, { fraction }) => sampleByNumber(table, raw('(abs(random() % 1000000) / 1e6)'), fraction),
   // Without its fraction, which would be rounded to milliseconds and may end in the next second; a number is a Unix time.

@@ -1,6 +1,6 @@
 import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
-import { defineDialect, percentileFraction, sampleByNumber } from '../dialect.ts'
+import { defineDialect, percentileFraction, sampleByNumber, substring } from '../dialect.ts'
 import { mysqlLexicon } from './lexicon.ts'
 import { join, raw, sql, type Sql } from '../sql.ts'
 
@@ -44,6 +44,13 @@ export const mysqlDialect = defineDialect({
   // With a seed, so that all parts of a statement see the same rows.
   sample: (table, { fraction }) => sampleByNumber(table, raw('rand(1)'), fraction),
   asText: value => sql`(cast(${value} as char character set utf8mb4) collate utf8mb4_bin)`,
+  // A cut BIT is bytes of another meaning, and a cut CHAR lacks its padding. Geometries are bytes.
+  cutValue({ name, kind, type }, length) {
+    const value = this.quote(name)
+    if (kind === 'json') return null
+    const isLong = ['text', 'binary', 'other'].includes(kind) && !/^(bit|char\(\d{1,3}\))/.test(type)
+    return isLong ? substring(value, length) : value
+  },
   // Both take 4,096 columns, but no more than 64 KiB in a row that they write down; values number 65,535.
   limits: { columns: 1000, values: 32_000 },
 })

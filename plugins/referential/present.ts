@@ -1,5 +1,5 @@
 import { formatName } from '../../connectors/catalog.ts'
-import type { RowSample } from '../../checks/check.ts'
+import type { TakenSamples } from '../../checks/samples.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { checkFields, limitFields } from './fields.ts'
 import { limitsOf, type JudgedOrphans } from './judge.ts'
@@ -50,7 +50,7 @@ export function presentOrphans(result: Omit<JudgedOrphans, 'status' | 'errorMess
 export function presentResult(
   { id, internalId }: Pick<ReferentialCheck, 'id' | 'internalId'>,
   result: ReferentialResult,
-  sample: readonly RowSample[] | null = null,
+  taken: TakenSamples | null = null,
 ): object {
   return {
     id: Number(result.id),
@@ -59,7 +59,8 @@ export function presentResult(
     check_id: id,
     status: result.status,
     ...presentOrphans(result),
-    orphan_sample: sample,
+    orphan_sample: taken?.samples ?? null,
+    ...(taken?.samplesNote !== undefined && { orphan_sample_note: taken.samplesNote }),
     query_duration_ms: result.queryDurationMs,
     checked_at: result.checkedAt,
     error_message: result.errorMessage,

@@ -1,5 +1,10 @@
 import Joi from 'joi'
-import { operatingHoursReply, sampleReply, statementsReply } from '../../server/http/check-schemas.ts'
+import {
+  operatingHoursReply,
+  sampleReply,
+  samplesNoteReply,
+  statementsReply,
+} from '../../server/http/check-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { checkFields, generalFields } from './fields.ts'
@@ -56,6 +61,7 @@ const executed = exampleRecord({
     .allow(null)
     .description('Up to 10 orphans; null where it could not run.')
     .example([{ row_id: 18_001, value: 999 }]),
+  orphan_sample_note: samplesNoteReply,
 }).label('ReferentialExecution')
 
 const result = exampleRecord({

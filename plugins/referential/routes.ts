@@ -59,7 +59,7 @@ export function referentialResource(
       const checked = await checkNow(check, { sampleLimit: SAMPLE_LIMIT })
       if (!checked) return undefined
       const { result, outcome } = checked
-      return presentResult(check, result, outcome.status === 'counted' ? outcome.samples : null)
+      return presentResult(check, result, outcome.status === 'counted' ? outcome : null)
     },
     results: (trx, { id }) =>
       ReferentialResult.query(trx).where('referentialCheckId', id).orderBy(newestFirst('checkedAt', 'id')),

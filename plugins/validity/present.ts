@@ -1,5 +1,5 @@
 import { formatName } from '../../connectors/catalog.ts'
-import type { RowSample } from '../../checks/check.ts'
+import type { TakenSamples } from '../../checks/samples.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { detailFields, listedFields } from './fields.ts'
 import type { NamedRule, ValidityResult, ValidityRule } from './models.ts'
@@ -45,13 +45,18 @@ export function presentCounts({
 }
 
 /** A result; with samples on the reply of a check. */
-export function presentResult(result: ValidityResult, samples?: readonly RowSample[]): object {
+export function presentResult(result: ValidityResult, taken?: TakenSamples): object {
   return {
     id: Number(result.id),
     validity_rule_id: Number(result.validityRuleId),
     status: result.status,
     ...presentCounts(result),
-    ...(samples && { invalid_samples: { samples } }),
+    ...(taken && {
+      invalid_samples: {
+        samples: taken.samples,
+        ...(taken.samplesNote !== undefined && { note: taken.samplesNote }),
+      },
+    }),
     execution_duration_ms: result.executionDurationMs,
     checked_at: result.checkedAt,
     expected_value: result.expectedValue,

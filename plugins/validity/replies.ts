@@ -6,6 +6,7 @@ import {
   pastSeriesReply,
   operatingHoursReply,
   sampleReply,
+  samplesNoteReply,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
@@ -104,7 +105,7 @@ const sample = sampleReply('As the engine has it; null of NULL, and of personal 
 const checked = exampleRecord(
   {
     ...resultFields,
-    invalid_samples: record({ samples: Joi.array().items(sample) }).description(
+    invalid_samples: record({ samples: Joi.array().items(sample), note: samplesNoteReply }).description(
       'Up to sample_limit rows; none unless query_access_level is full.',
     ),
     warnings,

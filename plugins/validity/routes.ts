@@ -72,7 +72,7 @@ export function ruleResource(
       if (!checked) return undefined
       const { result, outcome } = checked
       return {
-        ...presentResult(result, outcome.status === 'counted' ? outcome.samples : []),
+        ...presentResult(result, outcome.status === 'counted' ? outcome : { samples: [] }),
         ...presentWarnings(outcome.warnings),
       }
     },

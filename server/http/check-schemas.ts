@@ -99,8 +99,15 @@ export const sampleReply = (value: string) =>
     value: Joi.any().description(value),
     is_hidden: Joi.valid(true)
       .optional()
-      .description('Present when the row has a value that is personal data and not shown.'),
+      .description(
+        'Present when the row has a value that is not shown: it is personal data, or could not be read.',
+      ),
   })
+
+/** Why samples are missing, in the reply to a check. */
+export const samplesNoteReply = Joi.string()
+  .optional()
+  .description('Present when rows or their values are missing: why.')
 
 /** Points of the past that the reply to a dry run shows: those of a month of hourly checks. */
 export const MAX_PAST_POINTS = 750

@@ -3037,8 +3037,17 @@ export interface ChangedColumn {
   nullable: boolean
   /** The type under a domain. */
   base_type?: string
-  /** Of a column whose type, nullability or default changed. */
+  /** Of a column of which something changed: its default, or the expression of a generated one. */
   default?: string | null
+  /** Where they changed, as all that follows. */
+  enum_labels?: string[]
+  /** Of a composite type, each with its type. */
+  attributes?: string[]
+  character_set?: string
+  collation?: string
+  auto_increment?: 'always' | 'by_default'
+  on_update?: string
+  generated?: 'virtual' | 'stored'
 }
 
 export interface ChangedConstraint {
@@ -6326,7 +6335,7 @@ export interface PlacedSchemaChange {
   object_type: 'table' | 'column'
   /** `catalog.schema.table`. */
   table_path: string
-  /** Of `constraint_changed`, high where a primary key or unique constraint was removed or weakened, else medium. Of `table_removed`, low where the table became a partition of a watched one, else high. */
+  /** By the change type. Of `table_removed`, low where the table became a partition of a watched one, else high. */
   impact: 'low' | 'medium' | 'high'
   detected_at: string
   /** The job that found it. */
@@ -6791,10 +6800,12 @@ export interface ReferentialExecution {
         row_id: unknown
         /** The value that no parent has; null of personal data. */
         value: unknown
-        /** Present when the row has a value that is personal data and not shown. */
+        /** Present when the row has a value that is not shown: it is personal data, or could not be read. */
         is_hidden?: true
       }[]
     | null
+  /** Present when rows or their values are missing: why. */
+  orphan_sample_note?: string
 }
 
 export interface ReferentialExecutionData {
@@ -6977,7 +6988,7 @@ export interface SchemaChange {
   object_type: 'table' | 'column'
   /** `catalog.schema.table`. */
   table_path: string
-  /** Of `constraint_changed`, high where a primary key or unique constraint was removed or weakened, else medium. Of `table_removed`, low where the table became a partition of a watched one, else high. */
+  /** By the change type. Of `table_removed`, low where the table became a partition of a watched one, else high. */
   impact: 'low' | 'medium' | 'high'
   detected_at: string
   /** The job that found it. */
@@ -7044,7 +7055,7 @@ export interface SchemaDifference {
   object_type: 'table' | 'column'
   /** `catalog.schema.table`. */
   table_path: string
-  /** Of `constraint_changed`, high where a primary key or unique constraint was removed or weakened, else medium. Of `table_removed`, low where the table became a partition of a watched one, else high. */
+  /** By the change type. Of `table_removed`, low where the table became a partition of a watched one, else high. */
   impact: 'low' | 'medium' | 'high'
   /** What was, in one line: of a column its type, of a renamed one its name; null of an addition. */
   old_value: string | null
@@ -8667,9 +8678,11 @@ export type ValidityCheck = ValidityResult & {
       row_id: unknown
       /** As the engine has it; null of NULL, and of personal data. */
       value: unknown
-      /** Present when the row has a value that is personal data and not shown. */
+      /** Present when the row has a value that is not shown: it is personal data, or could not be read. */
       is_hidden?: true
     }[]
+    /** Present when rows or their values are missing: why. */
+    note?: string
   }
   /** Present when the rule is measured otherwise than it reads, such as a pattern by another collation. */
   warnings?: string[]

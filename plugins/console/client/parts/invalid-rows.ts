@@ -14,6 +14,7 @@ interface Sample {
 /** Invalid rows are not stored: the rule is checked again when someone asks for them. */
 export function InvalidRows({ table, id }: { table: string; id: string }) {
   const [samples, setSamples] = useState<readonly Sample[] | null>(null)
+  const [note, setNote] = useState<string>()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   if (!canWrite()) return null
@@ -25,6 +26,7 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
         path: { asset_id: table, rule_id: id },
       })
       setSamples(data.invalid_samples.samples)
+      setNote(data.invalid_samples.note)
     } catch (error) {
       setError(error)
     }
@@ -39,6 +41,7 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
           </button>`
         : html`<${SampleTable} samples=${samples} />`
     }
+    ${note !== undefined && html`<p class="quiet">${note}</p>`}
   </section>`
 }
 
