@@ -2,7 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import type { Connector } from '../connectors/connector.ts'
 import { tablePath, type TableInfo } from '../connectors/catalog.ts'
 import { raw, Sql } from '../connectors/sql.ts'
-import { isAggregateMetric, isRowRule, describeMissingCapability } from './check.ts'
+import {
+  describeMissingCapability,
+  describeUngroupableColumn,
+  describeUnsuitedColumn,
+  isAggregateMetric,
+  isRowRule,
+} from './check.ts'
 import type { Check, CheckContext, CheckType, RuleCounts, Measure, MeasuredValues } from './check.ts'
 import { columnForType } from './column-values.ts'
 import { NotFiniteError } from './measures.ts'
@@ -86,15 +92,18 @@ function findCatalogProblem(engine: Engine, table: TableInfo, check: Check): Che
   const unsupported = describeMissingCapability(type, engine)
   if (missing !== undefined) return missingColumnProblem(table, missing)
   if (type.column === 'required' && !info) return invalidCheck(`${type.name} needs a column.`)
-  if (info && type.kinds && !type.kinds.includes(info.kind)) {
-    return invalidCheck(`${type.name} does not apply to the column ${info.name} of type ${info.type}.`)
-  }
+  const unsuited = info && describeUnsuitedColumn(type, info, engine.dialect)
+  if (unsuited) return invalidCheck(`${unsuited}.`)
   if (unsupported) return { kind: 'unsupported', message: unsupported }
   if (groupBy.length === 0) return null
   if (type.family === 'rule') return invalidCheck('Only metrics can be grouped.')
-  return groupBy.length > MAX_GROUP_COLUMNS
-    ? invalidCheck(`At most ${MAX_GROUP_COLUMNS} columns can group.`)
-    : null
+  if (groupBy.length > MAX_GROUP_COLUMNS)
+    return invalidCheck(`At most ${MAX_GROUP_COLUMNS} columns can group.`)
+  for (const grouping of table.columns.filter(({ name }) => groupBy.includes(name))) {
+    const ungroupable = describeUngroupableColumn(grouping, engine.dialect)
+    if (ungroupable) return invalidCheck(`${ungroupable}.`)
+  }
+  return null
 }
 
 function missingColumnProblem(table: TableInfo, name: string): CheckProblem {

@@ -89,6 +89,7 @@ export const referential: TableRule<ReferentialConfig> = {
   }),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
+  comparesValues: true,
   ownStatement: true,
   validateConfig({ parent, parentColumn: name }, child, { dialect }) {
     const column = parent.columns.find(candidate => candidate.name === name)

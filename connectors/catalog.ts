@@ -73,6 +73,8 @@ export interface ColumnInfo {
    * expressions for such collations (PostgreSQL).
    */
   nondeterministicCollation?: string
+  /** Whether the catalog says that its type has no equality: that its values cannot be grouped or counted distinctly. */
+  isIncomparable?: true
   /** Absent where they are not known: the catalog does not have them, or they are not read. */
   properties?: ColumnProperties
 }

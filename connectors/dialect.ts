@@ -89,6 +89,10 @@ export interface Dialect {
   sortingIsSerial: boolean
   /** Whether one SELECT can group by several columns in turn, with `grouping sets`, and reads the table once for all. */
   hasGroupingSets: boolean
+  /** Whether values of a column can be grouped, counted distinctly and compared with each other. */
+  isComparable(column: Pick<ColumnInfo, 'kind' | 'type' | 'base' | 'isIncomparable'>): boolean
+  /** Whether values of a column have a text that `asText` gives. */
+  isPrintable(column: Pick<ColumnInfo, 'kind' | 'type'>): boolean
   /** A value as a floating or exact number that aggregates take. */
   asNumber(value: Sql): Sql
   /**
@@ -200,6 +204,9 @@ const ansi: Dialect = {
   countDistinctSorts: false,
   sortingIsSerial: false,
   hasGroupingSets: false,
+  isComparable: ({ kind, type, isIncomparable }) =>
+    !isIncomparable && kind !== 'json' && !(kind === 'other' && INCOMPARABLE_TYPES.test(type)),
+  isPrintable: () => true,
   asNumber: value => value,
   isNumber(value, column) {
     const number = this.asNumber(value)
@@ -238,6 +245,10 @@ const ansi: Dialect = {
   },
   limits: { columns: 500, values: 1000 },
 }
+
+/** Types whose values the engines cannot group, or cannot say how. */
+const INCOMPARABLE_TYPES =
+  /^(struct|array|map|variant|object|geography|geometry|super|hllsketch|row|interval_)|\[\]$/
 
 const SHORT_CHAR_TYPE = /^char\(\d{1,3}\)$/
 

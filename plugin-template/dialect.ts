@@ -33,6 +33,8 @@ export const dialect: Dialect = defineDialect({
       case when count(*) filter (where ${isNumber(value)}) > 0 then 9e999 end)`,
   asText: value => sql`cast(${value} as text)`,
   textLength: text => sql`length(${text})`,
+  // SQLite keeps JSON as text, and whatever it stores compares.
+  isComparable: () => true,
   // A column of any type may hold texts and bytes.
   cutValue({ name }, length) {
     const value = dialect.quote(name)

@@ -80,6 +80,8 @@ export const checkShape = Joi.object({
   column: Joi.string().valid('required', 'optional', 'ignored').required(),
   config: Joi.object().schema('object').required(),
   kinds: Joi.array().items(Joi.valid(...COLUMN_KINDS)),
+  comparesValues: Joi.valid(true),
+  readsText: Joi.valid(true),
   needs: Joi.array().items(capability),
   engineValidations: Joi.function(),
   configWarnings: Joi.function(),

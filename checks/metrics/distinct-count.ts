@@ -9,7 +9,7 @@ export const distinctCountMetric: DerivedMetric = {
   description: 'The number of distinct values that are not NULL.',
   config: Joi.object({}),
   column: 'required',
-  kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
+  comparesValues: true,
   rollup: { distinct: 'distinct' },
   measures: context => ({ distinct: occurrenceMeasures(context).distinct }),
   readMeasures: ({ distinct }) => distinct ?? 0,

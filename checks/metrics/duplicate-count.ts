@@ -12,7 +12,7 @@ export const duplicateCount: DerivedMetric = {
   description: 'The number of rows that repeat a value already counted once; NULLs are not counted.',
   config: Joi.object({}),
   column: 'required',
-  kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
+  comparesValues: true,
   rollup: { present: 'count', distinct: 'distinct' },
   measures: context => ({
     present: nonNullCount(context),

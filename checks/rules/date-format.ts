@@ -26,6 +26,7 @@ export const dateFormat: RowRule<{ format: string }> = {
   }),
   column: 'required',
   kinds: ['text', 'integer', 'date', 'timestamp', 'other'],
+  readsText: true,
   needs: ['dateParsing'],
   valid(context) {
     const { column, info, dialect, config } = context

@@ -67,6 +67,7 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
   }),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'json', 'other'],
+  readsText: true,
   validateConfig({ allowed_values }, column, { dialect }) {
     const value = unreadable(allowed_values, column, dialect)
     if (value === undefined) return null

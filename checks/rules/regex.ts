@@ -16,6 +16,7 @@ export const regex: RowRule<{ pattern: string }> = {
   config: Joi.object({ pattern: Joi.string().min(1).max(1000).required() }),
   column: 'required',
   kinds: ['text', 'integer', 'decimal', 'date', 'other'],
+  readsText: true,
   needs: ['regex'],
   // A text of one letter, so that the engine compiles the pattern and reads no table.
   engineValidations: ({ config, dialect }) => [

@@ -15,7 +15,7 @@ export const unique: TableRule = {
   description: 'No value of the column occurs more than once.',
   config: Joi.object({}),
   column: 'required',
-  kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
+  comparesValues: true,
   rollup: { present: 'count', repeated: 'repeated' },
   measures: context => ({
     present: nonNullCount(context),

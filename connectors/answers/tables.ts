@@ -126,6 +126,8 @@ function findColumnProblem(column: unknown): string | null {
   if (!isOptionalText(column.identity)) return '.identity must be a string, or left out'
   if (!isOptionalText(column.nondeterministicCollation))
     return '.nondeterministicCollation must be a string, or left out'
+  if (column.isIncomparable !== undefined && column.isIncomparable !== true)
+    return '.isIncomparable must be true, or left out'
   return column.properties === undefined ? null : findColumnPropertiesProblem(column.properties)
 }
 

@@ -44,6 +44,8 @@ export const mysqlDialect = defineDialect({
   // With a seed, so that all parts of a statement see the same rows.
   sample: (table, { fraction }) => sampleByNumber(table, raw('rand(1)'), fraction),
   asText: value => sql`(cast(${value} as char character set utf8mb4) collate utf8mb4_bin)`,
+  isComparable: ({ kind }) => kind !== 'json',
+  isPrintable: ({ type }) => !GEOMETRY.test(type),
   // A cut BIT is bytes of another meaning, and a cut CHAR lacks its padding. Geometries are bytes.
   cutValue({ name, kind, type }, length) {
     const value = this.quote(name)
@@ -54,6 +56,10 @@ export const mysqlDialect = defineDialect({
   // Both take 4,096 columns, but no more than 64 KiB in a row that they write down; values number 65,535.
   limits: { columns: 1000, values: 32_000 },
 })
+
+/** Types of the geometries, which both servers refuse as texts. */
+const GEOMETRY =
+  /^(geometry|point|linestring|polygon|multi(point|linestring|polygon)|geom(etry)?collection)\b/
 
 /**
  * A double in the fewest digits that make it again. As a number, an infinity that leaves a sub-query is the largest double

@@ -109,7 +109,7 @@ const USED = raw(`
  * | table      | relation  |                 | name | relkind  | schema          | comment | rows       |
  * | type       | type      | modifier        | name | category | built-in name   | base    | required   |
  * | column     | relation  | number          | name | type key | default         | comment | required   |
- * | member     | type      | order           | name | type     | its name        | role    |            |
+ * | member     | type      | order           | name | type     | its name        | role    | built-in   |
  * | collation  | collation |                 | name | exact    |                 |         |            |
  * | constraint | relation  | key columns     | name | nature   | column numbers  | target  | numbers at |
  * | target     | target    | number          | name | table    | schema          |         |            |
@@ -148,19 +148,22 @@ const TYPES = raw(`
     join pg_catalog.pg_type base on base.oid = coalesce(root.base, own.oid)`)
 
 const MEMBERS = raw(`
-    select 'member', t.oid, null, '', case t.typtype when 'd' then t.typbasetype else t.typelem end::text,
-      null, 'inner', null
-    from created join pg_catalog.pg_type t on t.oid = created.oid and (t.typtype = 'd' or t.typcategory = 'A')
+    select 'member', t.oid, null, '', i.oid::text, null, 'inner', case when i.oid < 16384 then i.typname::text end
+    from created
+    join pg_catalog.pg_type t on t.oid = created.oid and (t.typtype = 'd' or t.typcategory = 'A')
+    join pg_catalog.pg_type i on i.oid = case t.typtype when 'd' then t.typbasetype else t.typelem end
     union all
     select 'member', e.enumtypid, pg_catalog.row_number() over (partition by e.enumtypid order by e.enumsortorder)::int,
       e.enumlabel::text, null, null, 'label', null
     from created join pg_catalog.pg_enum e on e.enumtypid = created.oid
     union all
     select 'member', t.oid, a.attnum, a.attname::text, a.atttypid::text,
-      pg_catalog.format_type(a.atttypid, a.atttypmod), 'attribute', null
+      pg_catalog.format_type(a.atttypid, a.atttypmod), 'attribute',
+      case when a.atttypid < 16384 then i.typname::text end
     from created
     join pg_catalog.pg_type t on t.oid = created.oid and t.typtype = 'c'
-    join pg_catalog.pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped`)
+    join pg_catalog.pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+    join pg_catalog.pg_type i on i.oid = a.atttypid`)
 
 // attgenerated exists since PostgreSQL 12; as a key of JSON it is simply missing before, and null without an expression.
 // 19 and 950 are the type name and its collation, 100 is the default one.

@@ -44,6 +44,9 @@ export const postgresqlDialect = defineDialect({
   countDistinctSorts: true,
   sortingIsSerial: true,
   hasGroupingSets: true,
+  // What the catalog says of a column that was discovered by an older version, it said of its kind alone.
+  isComparable: ({ kind, type, base = type, isIncomparable }) =>
+    !isIncomparable && !(kind === 'json' && base === 'json'),
   // Computed with doubles: with decimals it takes four times as long, and sums of squares are rounded all the same.
   standardDeviation: value => sql`stddev_samp((${value})::double precision)`,
   asText: value => sql`(${value})::text`,

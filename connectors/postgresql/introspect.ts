@@ -14,7 +14,7 @@ import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Partition } from '../connector.ts'
 import { catalogQuery, estimatesQuery, partitionsQuery, type PostgresqlCatalogRow } from './catalog-query.ts'
 import { TypeShapes } from './type-shapes.ts'
-import { canonicalType, columnKind } from './types.ts'
+import { canonicalType, columnKind, isComparable } from './types.ts'
 
 const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
   r: 'table',
@@ -83,6 +83,7 @@ export async function introspect(
     const { name, a: exact } = collations.get(collation) ?? {}
     Object.assign(column.properties ?? {}, shapes.membersOf(type), name !== undefined && { collation: name })
     if (name !== undefined && exact !== TRUE) column.nondeterministicCollation = name
+    if (shapes.isIncomparable(type)) column.isIncomparable = true
   }
   for (const row of late.filter(({ part }) => part === 'constraint')) {
     const target = row.c === null ? undefined : (found.get(Number(row.c)) ?? outside.get(Number(row.c)))
@@ -165,6 +166,7 @@ function describeType({ name, a: category, b: builtin, c: base, d: required }: P
     ...(base !== null && { base: canonicalType(base) }),
     rawType: name,
     kind,
+    ...(!isComparable(builtin) && { isIncomparable: true as const }),
   }
   return { type, isRequired: required === TRUE }
 }

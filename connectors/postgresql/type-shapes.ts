@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ColumnProperties } from '../catalog.ts'
 import type { PostgresqlCatalogRow } from './catalog-query.ts'
+import { isComparable } from './types.ts'
 
 /** Labels or attributes that are listed; of the rest a hash stands for what it is. */
 const MAX_LISTED = 500
@@ -11,6 +12,7 @@ const MAX_NESTED_LENGTH = 1_000
 interface TypeShape {
   labels: { place: number; name: string }[]
   attributes: { place: number; name: string; type: string; oid: string }[]
+  isIncomparable: boolean
   /** The oid of the elements of an array, or of the type under a domain. */
   inner?: string
 }
@@ -22,12 +24,14 @@ type Members = Pick<ColumnProperties, 'labels' | 'attributes'>
 export class TypeShapes {
   readonly #shapes = new Map<string, TypeShape>()
   readonly #members = new Map<string, Members>()
+  readonly #incomparable = new Map<string, boolean>()
 
   /** Takes a row of the part `member`. */
-  add({ oid, number, name, a: inner, b: type, c: role }: PostgresqlCatalogRow): void {
+  add({ oid, number, name, a: inner, b: type, c: role, d: builtin }: PostgresqlCatalogRow): void {
     const key = String(oid)
-    const shape = this.#shapes.get(key) ?? { labels: [], attributes: [] }
+    const shape = this.#shapes.get(key) ?? { labels: [], attributes: [], isIncomparable: false }
     this.#shapes.set(key, shape)
+    if (!isComparable(builtin)) shape.isIncomparable = true
     if (role === 'label') shape.labels.push({ place: number ?? 0, name })
     else if (role === 'attribute')
       shape.attributes.push({ place: number ?? 0, name, type: type ?? '', oid: inner ?? '' })
@@ -41,6 +45,20 @@ export class TypeShapes {
     const members = this.#describe(this.#shapes.get(oid))
     this.#members.set(oid, members)
     return members
+  }
+
+  /** Whether values of a type by its oid have no equality, because what it is made of has none. */
+  isIncomparable(oid: string): boolean {
+    const known = this.#incomparable.get(oid)
+    if (known !== undefined) return known
+    const shape = this.#shapes.get(oid)
+    const parts = [
+      ...(shape?.attributes.map(attribute => attribute.oid) ?? []),
+      ...(shape?.inner ? [shape.inner] : []),
+    ]
+    const isIncomparable = shape?.isIncomparable === true || parts.some(part => this.isIncomparable(part))
+    this.#incomparable.set(oid, isIncomparable)
+    return isIncomparable
   }
 
   #describe(shape: TypeShape | undefined): Members {

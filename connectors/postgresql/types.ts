@@ -35,6 +35,29 @@ const findKind = makeKindLookup({
   json: ['json', 'jsonb'],
 })
 
+/** The server's own types without an operator class for equality, by the query of its catalog in the tests. */
+const INCOMPARABLE = new Set([
+  ...['json', 'jsonpath', 'xml', 'point', 'lseg', 'path', 'box', 'polygon', 'line', 'circle', 'refcursor'],
+  ...[
+    'gtsvector',
+    'txid_snapshot',
+    'pg_snapshot',
+    'pg_node_tree',
+    'pg_ndistinct',
+    'pg_dependencies',
+    'pg_mcv_list',
+  ],
+  ...['pg_brin_bloom_summary', 'pg_brin_minmax_multi_summary'],
+])
+
+/**
+ * Whether values of a type, or of an array of it, can be grouped.
+ * @param builtin the name of the type when it is the server's own; an array's begins with an underscore
+ */
+export function isComparable(builtin: string | null): boolean {
+  return builtin === null || !INCOMPARABLE.has(builtin.replace(/^_/, ''))
+}
+
 /**
  * What a column can be used for.
  * @param builtin the name of its type, or of the type under its domain, when that is the server's own

@@ -2,6 +2,7 @@ import type { CheckOutcome, Check } from '../../checks/check.ts'
 import { scan, type Engine } from '../../checks/scan.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import { tablePath, type ColumnInfo, type TableInfo } from '../../connectors/catalog.ts'
+import type { Dialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { sql, type Sql } from '../../connectors/sql.ts'
 import type { ColumnProfile, PatternName, TableProfile } from './api.ts'
@@ -115,7 +116,8 @@ async function surveyTable(session: ProfileSession): Promise<Survey> {
 function listableColumns({ connector, table, options }: ProfileSession): Set<string> {
   if (!connector.dialect.hasGroupingSets || !options.showsValues) return new Set()
   const listable = table.columns.filter(
-    column => isListable(column) && sortsDistinct(column) && !options.masked.has(column.name),
+    column =>
+      isListable(column) && sortsDistinct(column, connector.dialect) && !options.masked.has(column.name),
   )
   return new Set(listable.map(({ name }) => name))
 }
@@ -227,9 +229,9 @@ async function measureColumns(
   const values = await orNone(session, readFewValues(listed, from, connector.dialect, sender(session)))
   const counted = new Set(values.keys())
   const outcomes = new Map<string, CheckOutcome>()
-  for (const columns of splitBySorts(table.columns, rows * fraction, masked)) {
+  for (const columns of splitBySorts(table.columns, rows * fraction, masked, connector.dialect)) {
     const checks = columns.flatMap(column =>
-      columnChecks(column, { masked, isDistinctApproximate, patterns, counted }),
+      columnChecks(column, { masked, isDistinctApproximate, patterns, counted }, connector.dialect),
     )
     for (const outcome of await scanRows(session, from, checks)) outcomes.set(outcome.id, outcome)
     if (hasTimedOut(outcomes)) break
@@ -249,11 +251,12 @@ function splitBySorts(
   columns: readonly ColumnInfo[],
   rows: number,
   masked: ReadonlySet<string>,
+  dialect: Dialect,
 ): ColumnInfo[][] {
   const parts: ColumnInfo[][] = []
   let sorted = Infinity
   for (const column of columns) {
-    const values = countSorts(column, masked) * rows
+    const values = countSorts(column, masked, dialect) * rows
     if (sorted + values > MAX_SORTED_VALUES) {
       parts.push([])
       sorted = 0

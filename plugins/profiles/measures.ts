@@ -4,6 +4,7 @@ import type { AggregateMetric, Check, CheckContext, CheckType } from '../../chec
 import { asColumnNumber, asColumnText, isNumeric } from '../../checks/column-values.ts'
 import { distinctCount, nonNullCount } from '../../checks/measures.ts'
 import type { ColumnInfo, ColumnKind } from '../../connectors/catalog.ts'
+import type { Dialect } from '../../connectors/dialect.ts'
 import { sql, type Sql } from '../../connectors/sql.ts'
 import type { PatternName, Quantiles } from './api.ts'
 import { TEXT_PATTERNS } from './patterns.ts'
@@ -33,10 +34,11 @@ export type NumberName =
   | keyof Quantiles
 
 const MOMENT_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
-const INCOMPARABLE_KINDS: readonly ColumnKind[] = ['json', 'binary']
-/** Types whose values the engines cannot count distinctly, or cannot say how. */
-const INCOMPARABLE_TYPES =
-  /^(xml|point|line|lseg|box|path|polygon|circle|tsvector|struct|array|map|variant|object|geography|geometry|super|hllsketch|row|interval_)|\[\]$/
+/** Kinds of documents, whose distinct values say little for what they cost. */
+const UNCOUNTED_KINDS: readonly ColumnKind[] = ['json', 'binary']
+
+/** What a dialect says of the values of columns. */
+type ValueDialect = Pick<Dialect, 'isComparable' | 'isPrintable'>
 
 /** How the columns of a table are measured. */
 export interface ColumnMeasuring {
@@ -51,12 +53,12 @@ export interface ColumnMeasuring {
 }
 
 /** The checks of one column; their ids are `checkId` of the column's name and the number's. */
-export function columnChecks(column: ColumnInfo, measuring: ColumnMeasuring): Check[] {
+export function columnChecks(column: ColumnInfo, measuring: ColumnMeasuring, dialect: ValueDialect): Check[] {
   const checks = [check(column, 'count', metric('count', nonNullCount))]
   const add = (name: NumberName, type: CheckType, config: object = {}) =>
     checks.push(check(column, name, type, config))
   const isMasked = measuring.masked.has(column.name)
-  if (sortsDistinct(column) && !measuring.counted.has(column.name))
+  if (sortsDistinct(column, dialect) && !measuring.counted.has(column.name))
     add('distinct', measuring.isDistinctApproximate ? approximateDistinct : exactDistinct)
   if (isNumeric(column)) {
     add(
@@ -114,13 +116,14 @@ export function surveyChecks(columns: readonly ColumnInfo[], few: ReadonlySet<st
 }
 
 /** How often the values of a column are sorted, which is what takes an engine's time and its disk. */
-export function countSorts(column: ColumnInfo, masked: ReadonlySet<string>): number {
-  return Number(sortsDistinct(column)) + Number(sortsQuantiles(column, masked))
+export function countSorts(column: ColumnInfo, masked: ReadonlySet<string>, dialect: ValueDialect): number {
+  return Number(sortsDistinct(column, dialect)) + Number(sortsQuantiles(column, masked))
 }
 
-/** Whether the distinct values of a column can be counted. */
-export function sortsDistinct({ kind, type }: ColumnInfo): boolean {
-  return !INCOMPARABLE_KINDS.includes(kind) && !(kind === 'other' && INCOMPARABLE_TYPES.test(type))
+/** Whether the distinct values of a column are counted. */
+export function sortsDistinct(column: ColumnInfo, dialect: ValueDialect): boolean {
+  if (UNCOUNTED_KINDS.includes(column.kind)) return false
+  return dialect.isComparable(column) && dialect.isPrintable(column)
 }
 
 function sortsQuantiles(column: ColumnInfo, masked: ReadonlySet<string>): boolean {

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { CheckType } from '../../checks/check.ts'
+import { describeUngroupableColumn, type CheckType } from '../../checks/check.ts'
 import { columnForType } from '../../checks/column-values.ts'
 import { buildCheckContext } from '../../checks/plan.ts'
 import { validateOnEngine, validationSession } from '../../checks/engine-validation.ts'
@@ -44,8 +44,12 @@ export async function configureTable(
   const config = validConfig(type, request, column)
   assertSuited(server, type, loaded, column, request)
   const { nullIsValid, groupBy = [] } = request
-  for (const [index, name] of groupBy.entries())
-    catalog.findColumn(loaded.table, name, `group_by_columns.${index}`)
+  const { dialect } = catalog.connectorOf(loaded.source)
+  for (const [index, name] of groupBy.entries()) {
+    const field = `group_by_columns.${index}`
+    const error = describeUngroupableColumn(catalog.findColumn(loaded.table, name, field), dialect)
+    if (error !== null) throw invalidInput([{ field, error }])
+  }
   const hidden = personalDataRefusal({ type, column: column?.name, groupBy }, catalog.personalColumns(loaded))
   if (hidden) throw invalidInput([{ field: hidden.field, error: hidden.message }])
   const check: ConfiguredCheck['check'] = {
@@ -56,7 +60,6 @@ export async function configureTable(
     ...(groupBy.length > 0 && { groupBy }),
   }
   const table = catalog.tableInfo(loaded.table)
-  const { dialect } = catalog.connectorOf(loaded.source)
   const refusal = await typeRefusal(type, config, column, { dialect, table })
   const answer = refusal ?? (asksEngine ? await askEngine(server, loaded, check, asksEngine) : undefined)
   if (typeof answer === 'string')

@@ -1,10 +1,10 @@
-import type { ColumnInfo } from '../../connectors/catalog.ts'
+import type { SuitedColumn } from '../../checks/check.ts'
 import type { Source } from '../catalog/api.ts'
 
 /** A table, or a column of it, that is to have a check. */
 export interface MissingCheckTarget {
   table: { id: string; name: string }
-  column?: Pick<ColumnInfo, 'name' | 'type' | 'kind'>
+  column?: SuitedColumn
   /** The config of its type; defaults to an empty one. It is not validated on the engine. */
   config?: Record<string, unknown>
 }

@@ -1,7 +1,10 @@
 import type { Server } from '@hapi/hapi'
-import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
-import { takesColumn } from '../../checks/column-values.ts'
-import type { ColumnInfo } from '../../connectors/catalog.ts'
+import {
+  describeMissingCapability,
+  describeUnsuitedColumn,
+  type CheckType,
+  type SuitedColumn,
+} from '../../checks/check.ts'
 import type { Source } from '../catalog/api.ts'
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
 
@@ -16,14 +19,13 @@ export function findSuitabilityRefusal(
   server: Server,
   type: CheckType,
   source: Source,
-  column: Pick<ColumnInfo, 'name' | 'type' | 'base' | 'kind'> | undefined,
+  column: SuitedColumn | undefined,
 ): SuitabilityRefusal | null {
   const connector = server.plugins.catalog.connectorOf(source)
   const missing = describeMissingCapability(type, connector)
   if (missing) return { blamed: 'type', error: missing }
-  if (!column || !type.kinds || takesColumn(type, column, connector.dialect)) return null
-  const error = `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`
-  return { blamed: 'column', error }
+  const error = column ? describeUnsuitedColumn(type, column, connector.dialect) : null
+  return error === null ? null : { blamed: 'column', error }
 }
 
 const keyOf = (tableId: string, column: string | null) => JSON.stringify([tableId, column])

@@ -1,7 +1,6 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
-import { takesColumn } from '../../checks/column-values.ts'
+import { describeMissingCapability, describeUnsuitedColumn, type CheckType } from '../../checks/check.ts'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
 import { queryOf } from '../../server/http/input.ts'
@@ -77,7 +76,7 @@ async function listCheckTypes(request: Request) {
   return { data: { items } }
 }
 
-/** The columns of a table that a type takes: those of its kinds, and none whose values it would reveal. */
+/** The columns of a table that a type takes: those that suit it, and none whose values it would reveal. */
 function columnsFor(server: Server, type: CheckType, { source, table }: Asset): string[] | null {
   if (!table) return null
   const { catalog } = server.plugins
@@ -85,6 +84,8 @@ function columnsFor(server: Server, type: CheckType, { source, table }: Asset): 
   const personal = type.revealsValue === 'always' ? catalog.personalColumns({ source, table }) : new Set()
   return catalog
     .tableInfo(table)
-    .columns.filter(column => !personal.has(column.name) && takesColumn(type, column, dialect))
+    .columns.filter(
+      column => !personal.has(column.name) && describeUnsuitedColumn(type, column, dialect) === null,
+    )
     .map(({ name }) => name)
 }
