@@ -1,7 +1,7 @@
 import { trimEnd } from '../connectors/trim-end.ts'
 
 /** A decimal number in the notation of JavaScript or of people. */
-const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/
+const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i
 
 /**
  * Multiplies a number by a power of ten exactly: the point moves, no digit changes.

@@ -3,6 +3,7 @@ import type { Value } from '../connectors/connector.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import { raw, sql, type Sql } from '../connectors/sql.ts'
 import type { CheckContext, SubqueryMeasure } from './check.ts'
+import { shiftDecimal } from './decimals.ts'
 
 /** All rows of the table. Every statement of a scan carries it once. */
 export const rowCount: Sql = sql`count(*)`
@@ -47,7 +48,26 @@ export function occurrenceMeasures({
 }
 
 /** A decimal number as SQL allows it, of any length. */
-export const DECIMAL = /^-?\d+(\.\d+)?$/
+export const DECIMAL = /^-?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i
+
+/** Whether a text is a decimal number; with an exponent, only one that a double holds. */
+export function isDecimal(text: string): boolean {
+  if (!DECIMAL.test(text)) return false
+  const [digits = '', exponent] = text.split(/e/i)
+  return (
+    exponent === undefined || (Number.isFinite(Number(text)) && (Number(text) !== 0 || !/[1-9]/.test(digits)))
+  )
+}
+
+/** Characters of a decimal that every engine with decimals keeps exactly. */
+const MAX_EXACT_LENGTH = 38
+
+/** A decimal without its exponent, where exact types can hold it; else as JavaScript prints the double. */
+function withoutExponent(text: string): string {
+  if (!/e/i.test(text)) return text
+  const plain = shiftDecimal(text, 0)
+  return plain.length <= MAX_EXACT_LENGTH ? plain : String(Number(text))
+}
 
 /**
  * Writes a number into the statement. It is not bound, because engines give a bound value the type of the column it is
@@ -56,9 +76,10 @@ export const DECIMAL = /^-?\d+(\.\d+)?$/
  * @throws TypeError if it is not a finite number, so that no other text can be injected
  */
 export function numberLiteral(value: number | string, dialect?: Pick<Dialect, 'numberLiteral'>): Sql {
-  const isNumber = typeof value === 'number' ? Number.isFinite(value) : DECIMAL.test(value)
+  const isNumber = typeof value === 'number' ? Number.isFinite(value) : isDecimal(value)
   if (!isNumber) throw new TypeError(`${String(value)} is not a finite number.`)
-  return dialect ? dialect.numberLiteral(String(value)) : raw(String(value))
+  const text = typeof value === 'number' ? String(value) : withoutExponent(value)
+  return dialect ? dialect.numberLiteral(text) : raw(text)
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import Joi from 'joi'
 import type { Check, CheckType, GroupValue, CheckOutcome } from '../check.ts'
-import { DECIMAL } from '../measures.ts'
+import { isDecimal } from '../measures.ts'
 import { rowCountMetric } from '../metrics/row-count.ts'
 import { explainScan, scan, type ScanResult } from '../scan.ts'
 import { caseColumn, caseConfig, expectedOutcome, createCaseTable } from './case.ts'
@@ -131,7 +131,7 @@ async function assertBound(
   if (type.userSql) return
   const texts = Object.values(config)
     .flat()
-    .filter(value => typeof value === 'string' && value.length > 2 && !DECIMAL.test(value))
+    .filter(value => typeof value === 'string' && value.length > 2 && !isDecimal(value))
   for (const { text } of await write()) {
     for (const value of texts) assert.ok(!text.includes(String(value)), `${String(value)} is bound`)
   }

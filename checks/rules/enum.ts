@@ -3,7 +3,7 @@ import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { join, sql, type Sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
-import { DECIMAL, columnNumber, numberLiteral } from '../measures.ts'
+import { columnNumber, isDecimal, numberLiteral } from '../measures.ts'
 import { asColumnText, isNumeric, storesNumbersAsBooleans } from '../column-values.ts'
 
 type Allowed = string | number | boolean
@@ -15,11 +15,11 @@ function unreadable(
   column: ColumnInfo | undefined,
   dialect: Dialect,
 ): Allowed | undefined {
-  if (isNumeric(column)) return values.find(value => typeof value === 'boolean' || !isDecimal(value))
+  if (isNumeric(column)) return values.find(value => typeof value === 'boolean' || !isNumber(value))
   if (column?.kind !== 'boolean' || dialect.booleanStorage(column) === 'any') return undefined
-  const isNumber = storesNumbersAsBooleans(column, dialect)
+  const keepsNumbers = storesNumbersAsBooleans(column, dialect)
   return values.find(
-    value => truthOf(value) === undefined && !(isNumber && typeof value !== 'boolean' && isDecimal(value)),
+    value => truthOf(value) === undefined && !(keepsNumbers && typeof value !== 'boolean' && isNumber(value)),
   )
 }
 
@@ -30,16 +30,16 @@ function truthOf(value: Allowed): 0 | 1 | undefined {
 /** Allowed values as a boolean column stores them that holds more than two: what stands for a truth value, and itself. */
 function storedAs(value: Allowed, storage: 'number' | 'any'): Sql[] {
   const truth = truthOf(value)
-  const isNumber = typeof value !== 'boolean' && isDecimal(value)
+  const canBeNumber = typeof value !== 'boolean' && isNumber(value)
   return [
     ...(truth === undefined ? [] : [numberLiteral(truth)]),
-    ...(truth === undefined && isNumber ? [numberLiteral(value)] : []),
-    ...(storage === 'any' && typeof value === 'string' && !isNumber ? [sql`${value}`] : []),
+    ...(truth === undefined && canBeNumber ? [numberLiteral(value)] : []),
+    ...(storage === 'any' && typeof value === 'string' && !canBeNumber ? [sql`${value}`] : []),
   ]
 }
 
-function isDecimal(value: string | number): boolean {
-  return typeof value === 'number' ? Number.isFinite(value) : DECIMAL.test(value)
+function isNumber(value: string | number): boolean {
+  return typeof value === 'number' ? Number.isFinite(value) : isDecimal(value)
 }
 
 /**

@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import type { CheckContext, RowRule } from '../check.ts'
 import { compareDecimals } from '../decimals.ts'
-import { DECIMAL, columnNumber } from '../measures.ts'
+import { DECIMAL, columnNumber, isDecimal } from '../measures.ts'
 import { isNumeric } from '../column-values.ts'
 import { parseMoment, type IsoMoment } from '../moments.ts'
 import { join, sql, type Sql } from '../../connectors/sql.ts'
@@ -15,7 +15,9 @@ type RangeConfig = {
 }
 
 const bound = Joi.alternatives(
-  Joi.string().pattern(DECIMAL, 'a decimal number'),
+  Joi.string()
+    .pattern(DECIMAL, 'a decimal number')
+    .custom((text: string, { error }) => (isDecimal(text) ? text : error('any.invalid'))),
   Joi.string()
     .max(40)
     .custom((text: string, { error }) => (parseMoment(text) ? text : error('any.invalid'))),
@@ -30,7 +32,7 @@ const bound = Joi.alternatives(
   })
 
 function isNumber(value: Bound): boolean {
-  return typeof value === 'number' || DECIMAL.test(value)
+  return typeof value === 'number' || isDecimal(value)
 }
 
 function inOrder({ min, max }: RangeConfig, { error }: Joi.CustomHelpers): RangeConfig | Joi.ErrorReport {

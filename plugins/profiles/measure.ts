@@ -236,8 +236,9 @@ async function measureColumns(
     for (const outcome of await scanRows(session, from, checks)) outcomes.set(outcome.id, outcome)
     if (hasTimedOut(outcomes)) break
   }
-  const profiledRows = countRead(outcomes) ?? 0
-  const isSampled = fraction < 1
+  // A table of PostgreSQL may have no columns, and rows all the same.
+  const profiledRows = countRead(outcomes) ?? (table.columns.length === 0 ? await countRows(session) : 0)
+  const isSampled = fraction < 1 && table.columns.length > 0
   const measured = { outcomes, profiledRows, isSampled, isDistinctApproximate, masked, patterns, values }
   return {
     ...{ fraction, outcomes, profiledRows, isSampled, values },

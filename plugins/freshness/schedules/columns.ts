@@ -21,8 +21,8 @@ const TEMPORAL_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
 const READABLE_KINDS: readonly ColumnKind[] = [...TEMPORAL_KINDS, 'integer', 'decimal', 'float', 'text']
 /** The type of SQLite columns without a declared type, which may contain anything. */
 const UNTYPED_TYPE = 'any'
-/** MySQL's types with a fixed list of texts. */
-const ENUMERATED_TYPE = /^(enum|set)\(/
+/** MySQL's types with a fixed list of texts, and the year, which as a number of seconds would be one of 1970. */
+const UNREADABLE_TYPE = /^((enum|set)\(|year\b)/
 
 export type TypedColumn = Pick<ColumnInfo, 'name' | 'type' | 'base' | 'kind'>
 
@@ -60,5 +60,5 @@ export function detectColumn<Column extends TypedColumn>(
 
 /** Whether values of a column can be moments, judging by its type. */
 export function isReadable({ kind, type }: Pick<ColumnInfo, 'kind' | 'type'>): boolean {
-  return (READABLE_KINDS.includes(kind) && !ENUMERATED_TYPE.test(type)) || type === UNTYPED_TYPE
+  return (READABLE_KINDS.includes(kind) && !UNREADABLE_TYPE.test(type)) || type === UNTYPED_TYPE
 }

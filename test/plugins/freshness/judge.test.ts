@@ -140,6 +140,7 @@ t.test('the first conventional name of a date or timestamp is the timestamp colu
   t.equal(detectColumn([column('shipped_at', 'timestamp'), column('ts', 'integer')]), undefined)
   t.equal(isReadable(column('epoch', 'integer')), true, 'an epoch is readable if chosen explicitly')
   t.equal(isReadable(column('flag', 'boolean')), false)
+  t.equal(isReadable({ ...column('sold', 'integer'), type: 'year' }), false, 'a year is no number of seconds')
 })
 
 t.test('moments are parsed from all values that MAX returns', async t => {

@@ -89,6 +89,18 @@ t.test('a table is profiled, and compared with what it was', async t => {
   })
 })
 
+t.test('rows of a table without columns are counted', async t => {
+  const { source } = await world(
+    t,
+    'create table bare (); insert into bare default values; insert into bare default values',
+  )
+  const bare = await tableOf(source, 'bare')
+  t.match(await profileNow(bare), { status: 'completed' })
+  t.match((await tenant.ask('GET', `/api/v1/sdk/assets/${bare}/profile`)).body.data, {
+    ...{ row_count: 2, is_row_count_exact: true, profiled_rows: 2, is_sampled: false, columns: [] },
+  })
+})
+
 t.test('tables of a source are chosen by patterns', async t => {
   const { source } = await world(t, SHOP)
   const job = await profileNow(source.id, { include_patterns: ['public.*'], exclude_patterns: ['tmp_*'] })
