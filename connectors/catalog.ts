@@ -46,7 +46,7 @@ export interface ColumnProperties {
   autoIncrement?: (typeof AUTO_INCREMENTS)[number]
   /** The expression that it is set to when its row is updated. */
   onUpdate?: string
-  /** Of a generated column, whose expression is its `default`: whether its values are stored. */
+  /** Whether the values of a generated column, whose expression is its `default`, are stored. */
   generated?: (typeof GENERATED_KINDS)[number]
 }
 

@@ -48,7 +48,7 @@ export const mysqlDialect = defineDialect({
   isPrintable: ({ type }) => !GEOMETRY.test(type),
   // A cut BIT is bytes of another meaning, and a cut CHAR lacks its padding. Geometries are bytes.
   cutValue({ name, kind, type }, length) {
-    const value = this.quote(name)
+    const value = mysqlDialect.quote(name)
     if (kind === 'json') return null
     const isLong = ['text', 'binary', 'other'].includes(kind) && !/^(bit|char\(\d{1,3}\))/.test(type)
     return isLong ? substring(value, length) : value

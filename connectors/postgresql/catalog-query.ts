@@ -114,8 +114,8 @@ const USED = raw(`
  * | constraint | relation  | key columns     | name | nature   | column numbers  | target  | numbers at |
  * | target     | target    | number          | name | table    | schema          |         |            |
  *
- * `required` is true where NULL is refused. Of a column that has one of them, the oid of its collation, 0 for the default,
- * `attidentity` and `attgenerated` follow it, a dash for none. A member is a label of an enumeration, an attribute of a
+ * `required` is true where NULL is refused. A column that has one of them adds the oid of its collation, 0 for the default,
+ * `attidentity` and `attgenerated`, a dash for none. A member is a label of an enumeration, an attribute of a
  * composite type, or the type within a domain or an array, by its role. `base` is the type under a domain. `key columns` is how many of the numbers count, null for all. `nature` is
  * seven characters: contype, confupdtype, confdeltype, confmatchtype, and t or f for deferrable, initially deferred and
  * nulls not distinct. A collation is exact unless it is nondeterministic. A target is a table outside the scope that a foreign key

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Check, CheckOutcome } from '../../checks/check.ts'
+import type { ColumnKind } from '../../connectors/catalog.ts'
 import { isComparable } from '../../connectors/postgresql/types.ts'
 import { mariadbAbsent } from '../helpers/mariadb.ts'
 import { check, run } from './scan-helpers.ts'
@@ -47,7 +48,7 @@ async function verdicts(
   return found
 }
 
-const suits = ({ type }: Check, kind = 'other' as never) => type.kinds?.includes(kind) ?? true
+const suits = ({ type }: Check, kind: ColumnKind = 'other') => type.kinds?.includes(kind) ?? true
 
 const all = (types: readonly string[], word: string) => Object.fromEntries(types.map(type => [type, word]))
 

@@ -277,8 +277,8 @@ function isSameType(old: ColumnInfo, now: ColumnInfo): boolean {
 }
 
 /**
- * Whether a default is the same; a generated column's names other columns, whose renames the engine follows. Of engines
- * whose generated columns had no expression before, none was known where no properties were.
+ * Whether a default is the same; a generated column's names other columns, whose renames the engine follows.
+ * Where no properties were known, the expression of a generated column may not have been known either.
  */
 function isSameDefault(old: ColumnInfo, now: ColumnInfo, renames: ReadonlyMap<string, string>): boolean {
   if (old.default === now.default) return true

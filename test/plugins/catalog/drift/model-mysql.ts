@@ -5,7 +5,7 @@ interface Column {
   type: string
   required: boolean
   fallback: string | null
-  /** Of a text. */
+  /** Texts have one. */
   collation?: string
   /** The name of its unique key. */
   key?: string
@@ -13,7 +13,7 @@ interface Column {
 
 interface Table {
   name: string
-  /** Of texts that come without one. */
+  /** Texts that come without one get it. */
   collation: string
   columns: Column[]
 }
