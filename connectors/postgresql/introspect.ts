@@ -52,18 +52,17 @@ export async function introspect(
   const shapes = new TypeShapes()
   const collations = new Map<string, PostgresqlCatalogRow>()
   /** Columns of which more is known when all rows have arrived. */
-  const open: { column: ColumnInfo; type: string; collation: string }[] = []
+  const open: { column: ColumnInfo; type?: string; collation?: string }[] = []
 
   const addColumn = (row: PostgresqlCatalogRow) => {
     const type = types.get(row.a ?? '')
     const table = found.get(row.oid)
     if (!type || !table) return false
-    const [required, collation = DEFAULT_COLLATION, ...rest] = (row.d ?? '').split(' ')
-    const column = { ...describeColumn(row, type, required === TRUE), properties: columnProperties(rest) }
+    const { isRequired, collation, properties } = readNature(row.d ?? '')
+    const column = describeColumn(row, type, isRequired, properties)
     table.columns.push(column)
-    const [oid = ''] = row.a?.split(' ') ?? []
-    if (collation !== DEFAULT_COLLATION || Number(oid) >= FIRST_CREATED_OID)
-      open.push({ column, type: oid, collation })
+    if (collation !== undefined || type.createdOid !== undefined)
+      open.push({ column, type: type.createdOid, collation })
     return true
   }
   const take = (row: PostgresqlCatalogRow) => {
@@ -80,10 +79,14 @@ export async function introspect(
 
   for (const row of late.filter(({ part }) => part === 'column')) addColumn(row)
   for (const { column, type, collation } of open) {
-    const { name, a: exact } = collations.get(collation) ?? {}
-    Object.assign(column.properties ?? {}, shapes.membersOf(type), name !== undefined && { collation: name })
+    const { name, a: exact } = collations.get(collation ?? '') ?? {}
+    column.properties = {
+      ...column.properties,
+      ...(type !== undefined && shapes.membersOf(type)),
+      ...(name !== undefined && { collation: name }),
+    }
     if (name !== undefined && exact !== TRUE) column.nondeterministicCollation = name
-    if (shapes.isIncomparable(type)) column.isIncomparable = true
+    if (type !== undefined && shapes.isIncomparable(type)) column.isIncomparable = true
   }
   for (const row of late.filter(({ part }) => part === 'constraint')) {
     const target = row.c === null ? undefined : (found.get(Number(row.c)) ?? outside.get(Number(row.c)))
@@ -141,7 +144,7 @@ interface NumberedTable extends TableRef {
 /** A boolean as the server prints it when it is cast to text. */
 const TRUE = 'true'
 /** Stands for the database's collation, and for none. */
-const DEFAULT_COLLATION = '0'
+const NO_COLLATION = '0'
 /** What is built in has smaller ones. */
 const FIRST_CREATED_OID = 16_384
 
@@ -153,13 +156,27 @@ const IDENTITIES: Readonly<Record<string, ColumnProperties['autoIncrement']>> = 
 /** Kinds of generated columns by `attgenerated`. */
 const GENERATED: Readonly<Record<string, ColumnProperties['generated']>> = { s: 'stored', v: 'virtual' }
 
-/** @param parts `attidentity` and `attgenerated`, none for a column that has neither */
-function columnProperties([identity = '', kind = '']: string[]): ColumnProperties {
-  const [autoIncrement, generated] = [IDENTITIES[identity], GENERATED[kind]]
-  return { ...(autoIncrement && { autoIncrement }), ...(generated && { generated }) }
+const NO_PROPERTIES: ColumnProperties = {}
+
+/** What a column's row adds to whether it is required, see `CatalogRow`; most add nothing. */
+function readNature(nature: string): {
+  isRequired: boolean
+  collation?: string
+  properties: ColumnProperties
+} {
+  if (!nature.includes(' ')) return { isRequired: nature === TRUE, properties: NO_PROPERTIES }
+  const [required, ...rest] = nature.split(' ')
+  const generated = rest.at(-1)?.startsWith('g') ? GENERATED[rest.pop()?.[1] ?? ''] : undefined
+  const [collation = NO_COLLATION, identity = ''] = rest
+  const autoIncrement = IDENTITIES[identity]
+  return {
+    isRequired: required === TRUE,
+    ...(collation !== NO_COLLATION && { collation }),
+    properties: { ...(autoIncrement && { autoIncrement }), ...(generated && { generated }) },
+  }
 }
 
-function describeType({ name, a: category, b: builtin, c: base, d: required }: PostgresqlCatalogRow) {
+function describeType({ oid, name, a: category, b: builtin, c: base, d: required }: PostgresqlCatalogRow) {
   const kind = columnKind(builtin, category ?? '')
   const type = {
     type: canonicalType(name),
@@ -168,7 +185,11 @@ function describeType({ name, a: category, b: builtin, c: base, d: required }: P
     kind,
     ...(!isComparable(builtin) && { isIncomparable: true as const }),
   }
-  return { type, isRequired: required === TRUE }
+  return {
+    type,
+    isRequired: required === TRUE,
+    ...(oid >= FIRST_CREATED_OID && { createdOid: String(oid) }),
+  }
 }
 
 function describeTable(
@@ -192,6 +213,7 @@ function describeColumn(
   { number, name, b: expression, c: comment }: PostgresqlCatalogRow,
   { type, isRequired }: ReturnType<typeof describeType>,
   isNotNull: boolean,
+  properties: ColumnProperties,
 ): ColumnInfo {
   return {
     name,
@@ -201,6 +223,7 @@ function describeColumn(
     default: expression,
     comment,
     identity: String(number),
+    properties,
   }
 }
 
