@@ -1,5 +1,4 @@
 import type Joi from 'joi'
-import { takesColumn } from './column-values.ts'
 import type { Capabilities, Capability, Row, Value } from '../connectors/connector.ts'
 import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts'
 import type { Dialect } from '../connectors/dialect.ts'
@@ -72,9 +71,6 @@ export interface AcceptValidation {
 
 /** A statement by which the engine validates a config. */
 export type EngineValidation = SelectValidation | AcceptValidation
-
-/** What of a column decides whether a check type applies to it. */
-export type SuitedColumn = Pick<ColumnInfo, 'name' | 'type' | 'kind' | 'base' | 'isIncomparable'>
 
 /** Common to all check types. Declare `Config` with `type`: an interface does not fit the registry. */
 interface CheckBase<Config> {
@@ -265,31 +261,6 @@ export function describeMissingCapability(
   return missing
     ? `${type.name} needs ${CAPABILITY_PHRASES[missing]}, which ${label ?? name} does not offer.`
     : null
-}
-
-/** Returns a sentence that says why a check type does not apply to a column, or null. */
-export function describeUnsuitedColumn(
-  type: CheckType,
-  column: SuitedColumn,
-  dialect: Dialect,
-): string | null {
-  if (type.kinds && !takesColumn(type, column, dialect))
-    return `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`
-  if (type.comparesValues && !dialect.isComparable(column))
-    return `${type.name} compares values, which the engine cannot for ${column.name} of type ${column.type}: choose another column`
-  if (type.readsText && !dialect.isPrintable(column))
-    return `${type.name} reads values as text, which the engine does not give for ${column.name} of type ${column.type}: choose another column`
-  return null
-}
-
-/** Returns a sentence that says why a metric cannot be grouped by a column, or null. */
-export function describeUngroupableColumn(
-  column: SuitedColumn,
-  dialect: Pick<Dialect, 'isComparable'>,
-): string | null {
-  return dialect.isComparable(column)
-    ? null
-    : `The engine cannot group by ${column.name} of type ${column.type}: choose another column`
 }
 
 export function isRowRule(type: CheckType): type is RowRule {

@@ -2,13 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { Connector } from '../connectors/connector.ts'
 import { tablePath, type TableInfo } from '../connectors/catalog.ts'
 import { raw, Sql } from '../connectors/sql.ts'
-import {
-  describeMissingCapability,
-  describeUngroupableColumn,
-  describeUnsuitedColumn,
-  isAggregateMetric,
-  isRowRule,
-} from './check.ts'
+import { describeMissingCapability, isAggregateMetric, isRowRule } from './check.ts'
+import { describeUngroupableColumn, describeUnsuitedColumn } from './suited-columns.ts'
 import type { Check, CheckContext, CheckType, RuleCounts, Measure, MeasuredValues } from './check.ts'
 import { columnForType } from './column-values.ts'
 import { NotFiniteError } from './measures.ts'

@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import { describeUngroupableColumn, type CheckType } from '../../checks/check.ts'
+import type { CheckType } from '../../checks/check.ts'
+import { describeUngroupableColumn } from '../../checks/suited-columns.ts'
 import { columnForType } from '../../checks/column-values.ts'
 import { buildCheckContext } from '../../checks/plan.ts'
 import { validateOnEngine, validationSession } from '../../checks/engine-validation.ts'

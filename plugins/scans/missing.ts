@@ -1,10 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import {
-  describeMissingCapability,
-  describeUnsuitedColumn,
-  type CheckType,
-  type SuitedColumn,
-} from '../../checks/check.ts'
+import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
+import { describeUnsuitedColumn, type SuitedColumn } from '../../checks/suited-columns.ts'
 import type { Source } from '../catalog/api.ts'
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
 

@@ -1,6 +1,7 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { describeMissingCapability, describeUnsuitedColumn, type CheckType } from '../../checks/check.ts'
+import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
+import { describeUnsuitedColumn } from '../../checks/suited-columns.ts'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
 import { queryOf } from '../../server/http/input.ts'

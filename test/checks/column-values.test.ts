@@ -101,7 +101,7 @@ t.test('numbers arrive in many forms; only finite ones are numbers', async t => 
     t.throws(() => toNumber(value), NotFiniteError, String(value))
   }
   t.equal(numberLiteral(-0.5).strings[0], '-0.5')
-  for (const text of ['1; drop', '1e5', '--1', 'NaN', '', '1 or 1'])
+  for (const text of ['1; drop', '1e5e', '--1', 'NaN', '', '1 or 1'])
     t.throws(() => numberLiteral(text), TypeError)
   t.throws(() => numberLiteral(Infinity), TypeError)
 })

@@ -1,7 +1,9 @@
 import t, { type Test as Tap } from 'tap'
 import type { Check, CheckOutcome } from '../../checks/check.ts'
+import { describeUnsuitedColumn } from '../../checks/suited-columns.ts'
 import { columnChecks, type ColumnMeasuring } from '../../plugins/profiles/measures.ts'
 import type { ColumnInfo, TableInfo } from '../../connectors/catalog.ts'
+import type { Dialect } from '../../connectors/dialect.ts'
 import { toNumber } from '../../checks/measures.ts'
 import { sql } from '../../connectors/sql.ts'
 import { randomOf } from '../bench/detector-random.ts'
@@ -97,7 +99,7 @@ const MEASURING: ColumnMeasuring = {
 }
 
 /** Every built-in check of a column that it can have, in both NULL policies, and what a profile measures of it. */
-function checksOf(column: ColumnInfo): Check[] {
+function checksOf(column: ColumnInfo, dialect: Dialect): Check[] {
   const { name, kind } = column
   const isNumber = ['integer', 'decimal', 'float'].includes(kind)
   const range = isNumber ? { min: 0, max: 1e15 } : { min: '0001-01-02', max: '9999-12-30' }
@@ -117,8 +119,8 @@ function checksOf(column: ColumnInfo): Check[] {
     ),
     ...[0, 37.5, 50, 100].map(percentage => check('percentile', name, { percentile_value: percentage })),
     check('row_count'),
-    ...columnChecks(column, MEASURING),
-  ].filter(({ type }) => type.kinds?.includes(kind) ?? true)
+    ...columnChecks(column, MEASURING, dialect),
+  ].filter(({ type }) => describeUnsuitedColumn(type, column, dialect) === null)
 }
 
 for (const { name, absent, start, columns } of ENGINES)
@@ -147,7 +149,7 @@ for (const { name, absent, start, columns } of ENGINES)
   )
 
 async function compare(t: Tap, on: EngineTestDatabase, table: TableInfo, rounds: number) {
-  const all = table.columns.flatMap(checksOf)
+  const all = table.columns.flatMap(column => checksOf(column, on.engine.dialect))
   const alone = new Map<string, unknown>()
   for (const one of all) {
     const { outcomes } = await run(on, table, [one], { sampleLimit: 3 })
