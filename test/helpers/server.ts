@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import pg from 'pg'
@@ -6,7 +7,6 @@ import { pino } from 'pino'
 import { build, type BuildOptions } from '../../server/build.ts'
 import { PLAN_LIMITS } from '../../server/http/limits.ts'
 import { readConfig } from '../../server/settings/config.ts'
-import { manifest } from '../../server/manifest.ts'
 import { authority } from './certificates.ts'
 import { checkReplies } from './check-replies.ts'
 import { testCluster } from './cluster.ts'
@@ -267,9 +267,11 @@ function buildOptions(ownerUrl: string, settings: Record<string, string> = {}): 
 
 /** Migrates once a run and code version; other files copy the result. */
 async function ensureTemplate(admin: pg.Client, cluster: Cluster): Promise<string> {
-  const version = createHash('sha256')
-    .update(manifest.migrations.map(({ name, up }) => name + up).join())
-    .digest('hex')
+  const folder = new URL('../../migrations/', import.meta.url)
+  const files = readdirSync(folder)
+    .sort()
+    .map(name => readFileSync(new URL(name, folder)))
+  const version = createHash('sha256').update(Buffer.concat(files)).digest('hex')
   const template = `template_${version.slice(0, 12)}`
   await admin.query('select pg_advisory_lock(4711)')
   try {

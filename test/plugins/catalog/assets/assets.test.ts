@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import t from 'tap'
 import { countTags } from '../../../../plugins/catalog/tags/count-tags.ts'
-import { down, up } from '../../../../migrations/0010_lists.ts'
-import { down as ungrow } from '../../../../migrations/0015_growth.ts'
+import { createSearch, dropSearch } from '../../../../migrations/catalog-search.ts'
 import { presentSources } from '../../../../plugins/catalog/assets/present.ts'
 import { Source } from '../../../../plugins/catalog/models.ts'
 import { rows } from '../../../../server/database/database.ts'
@@ -281,7 +280,7 @@ t.test('names of another company never appear, even to a query that forgets to a
   })
 })
 
-t.test('the migration goes back, and forth without the extensions', async t => {
+t.test('a database that has no extensions is searched all the same', async t => {
   const app = await startServer(t, { isOwn: true })
   const tenant = await app.signUp()
   await addTables(app, await addSource(app, tenant, 'shop'), [{ name: 'orders' }])
@@ -290,29 +289,22 @@ t.test('the migration goes back, and forth without the extensions', async t => {
     (await app.query(`select indexname from pg_indexes where schemaname = 'public' order by 1`)).map(
       ({ indexname }) => indexname,
     )
-  // Later ones: one made another table of one that this is about, one has an index of its column.
-  await asOwner(ungrow)
-  await app.query('drop index tables_names')
   const before = await indexes()
-  await asOwner(down)
-  await asOwner(up)
-  t.same(await indexes(), before)
-
-  await asOwner(down)
+  t.ok(before.includes('tables_search'))
+  await asOwner(dropSearch)
   const [{ owner, name } = {}] = await app.query(
     `select pg_get_userbyid(datdba) as owner, datname as name from pg_database where datname = current_database()`,
   )
   await app.query(`drop extension pg_trgm, btree_gin`)
   await app.query(`grant all on schema public to ${owner as string}`)
   await app.query(`alter database ${name as string} owner to current_user`)
-  await asOwner(up)
+  await asOwner(createSearch)
   t.same(
     await indexes(),
     before.filter(index => index !== 'tables_search'),
   )
   // As `migrate` grants all that there is.
   await app.query(`grant execute on function rare_tables to public`)
-  await app.query(`grant select on schema_changes to public`)
   t.same(await list(tenant, 'search=rder'), { names: ['orders'], total: 1 })
 })
 

@@ -1,9 +1,10 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** The lineage graph: things outside the catalog, who reports each edge, and the columns of edges. */
+/** The lineage graph with its columns, who reports it, and what pipelines report: runs and tests. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
+    -- Things outside the catalog.
     create table lineage_nodes (
       id uuid primary key,
       company_id uuid not null references companies on delete cascade,
@@ -22,12 +23,24 @@ export async function up(knex: Knex): Promise<void> {
       unique (company_id, namespace, name)
     );
 
-    alter table lineage_edges
+    create table lineage_edges (
+      company_id uuid not null references companies on delete cascade,
       -- The source of the downstream table, else of the upstream one; null between two ends outside the catalog.
-      alter column source_id drop not null,
+      source_id uuid references sources on delete cascade,
+      -- The second is made from the first.
+      upstream_id uuid not null,
+      downstream_id uuid not null,
       -- False while foreign keys alone report it: a foreign key moves no data.
-      add column is_flow boolean not null default true,
-      add column last_seen_at timestamptz not null default now();
+      is_flow boolean not null default true,
+      is_demo boolean not null default false,
+      created_at timestamptz not null default now(),
+      last_seen_at timestamptz not null default now(),
+      primary key (company_id, upstream_id, downstream_id)
+    );
+    create index lineage_edges_source on lineage_edges (source_id);
+    -- With both ends: each row that refers to an edge looks it up by them. While PostgreSQL has no statistics of the table,
+    -- it may choose this index for that, and with one end would look at all edges that lead to it.
+    create index lineage_edges_downstream on lineage_edges (company_id, downstream_id, upstream_id);
 
     create table lineage_edge_origins (
       company_id uuid not null references companies on delete cascade,
@@ -75,7 +88,7 @@ export async function up(knex: Knex): Promise<void> {
       table_id uuid primary key references tables on delete cascade,
       company_id uuid not null references companies on delete cascade,
       source_id uuid not null references sources on delete cascade,
-      -- Of the definition, and of the columns of the tables that it names.
+      -- Hash of the definition, and of the columns of the tables that it names.
       hash text not null,
       -- The names of tables in the definition, as objects of catalog, schema and name.
       names jsonb not null,
@@ -87,39 +100,111 @@ export async function up(knex: Knex): Promise<void> {
     create table lineage_sources (
       source_id uuid primary key references sources on delete cascade,
       company_id uuid not null references companies on delete cascade,
-      -- Of the fingerprints of all tables.
+      -- Hash of the fingerprints of all tables.
       tables_hash text not null
     );
-
-    insert into lineage_edge_origins (company_id, upstream_id, downstream_id, origin, detail, source_id, first_seen_at)
-    select company_id, upstream_id, downstream_id, case when is_demo then 'demo' else 'manual' end, '', source_id,
-           created_at
-      from lineage_edges;
   `)
   await isolate(
     knex,
     'lineage_nodes',
+    'lineage_edges',
     'lineage_edge_origins',
     'lineage_column_edges',
     'lineage_views',
     'lineage_sources',
   )
+  await knex.raw(PIPELINES)
+  await isolate(knex, 'lineage_namespaces', 'lineage_runs', 'lineage_run_ends', 'external_checks')
 }
+
+const PIPELINES = `
+    -- Rules that map the namespaces of pipelines to sources.
+    create table lineage_namespaces (
+      id uuid primary key,
+      company_id uuid not null references companies on delete cascade,
+      -- A namespace, in which * stands for any text.
+      namespace text not null,
+      source_id uuid not null references sources on delete cascade,
+      -- Written in front of the names of datasets: shop.public.
+      name_prefix text,
+      created_at timestamptz not null default now(),
+      unique (company_id, namespace)
+    );
+    create index lineage_namespaces_source on lineage_namespaces (source_id);
+
+    create table lineage_runs (
+      id uuid primary key,
+      company_id uuid not null references companies on delete cascade,
+      job_namespace text not null,
+      job_name text not null,
+      -- As the producer knows it.
+      run_id uuid not null,
+      state text not null check (state in ('running', 'completed', 'failed', 'aborted')),
+      started_at timestamptz,
+      ended_at timestamptz,
+      nominal_start_at timestamptz,
+      nominal_end_at timestamptz,
+      error_message text,
+      -- The namespace, name and run id of the job that started it.
+      parent jsonb,
+      producer text,
+      last_event_at timestamptz not null,
+      created_at timestamptz not null default now(),
+      unique (company_id, job_namespace, job_name, run_id)
+    );
+    create index lineage_runs_age on lineage_runs (last_event_at);
+
+    -- What a run read and wrote: tables, and nodes outside the catalog.
+    create table lineage_run_ends (
+      company_id uuid not null references companies on delete cascade,
+      lineage_run_id uuid not null references lineage_runs on delete cascade,
+      direction text not null check (direction in ('input', 'output')),
+      end_id uuid not null,
+      primary key (lineage_run_id, direction, end_id)
+    );
+    create index lineage_run_ends_end on lineage_run_ends (company_id, end_id, direction);
+
+    -- The last result of each test that another tool runs.
+    create table external_checks (
+      id uuid primary key,
+      company_id uuid not null references companies on delete cascade,
+      source_id uuid not null references sources on delete cascade,
+      project text not null,
+      unique_id text not null,
+      name text not null,
+      test_type text,
+      -- Null where the catalog has no such table.
+      table_id uuid references tables on delete cascade,
+      -- The table as the tool names it; null for a test that reads none.
+      table_path text,
+      column_name text,
+      severity text not null check (severity in ('error', 'warn')),
+      -- Null before the first result.
+      status text check (status in ('pass', 'warn', 'fail', 'error')),
+      failures bigint,
+      message text,
+      run_at timestamptz,
+      -- Since when it has this status.
+      since timestamptz,
+      created_at timestamptz not null default now(),
+      unique (company_id, source_id, project, unique_id)
+    );
+    create index external_checks_source on external_checks (source_id);
+    create index external_checks_table on external_checks (table_id);
+  `
 
 export async function down(knex: Knex): Promise<void> {
   await drop(
     knex,
     'lineage_nodes',
+    'lineage_edges',
     'lineage_edge_origins',
     'lineage_column_edges',
     'lineage_views',
     'lineage_sources',
+    'lineage_namespaces',
+    'lineage_runs',
+    'lineage_run_ends',
+    'external_checks',
   )
-  await knex.raw(`
-    delete from lineage_edges where source_id is null or not is_flow;
-    alter table lineage_edges
-      alter column source_id set not null,
-      drop column is_flow,
-      drop column last_seen_at;
-  `)
 }

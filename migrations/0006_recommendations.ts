@@ -4,13 +4,64 @@ import { drop, isolate } from './tenant.ts'
 /** Tables whose rows are checks: a recommendation is applied where there is one. */
 const CHECKS = ['validity_rules', 'metrics', 'referential_checks', 'freshness_schedules']
 
-/**
- * Counts the recommendations of each table, so that a page of a source computes its own tables alone, and keeps what a
- * policy has seen of each table. A table is counted again after a change. Changes are rows of their own: one that commits
- * while its table is being counted stays, and no writer waits for another.
- */
+const COMPANY_TABLES = [
+  'profiles',
+  'recommendations',
+  'recommendation_counts',
+  'recommendation_changes',
+  'watch_policies',
+  'watched_tables',
+]
+
+/** Profiles of tables, the checks that are recommended for them, and which sources are watched with all their tables. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
+    -- What was found in the columns of a table, each time that it was profiled.
+    create table profiles (
+      id uuid primary key,
+      company_id uuid not null references companies on delete cascade,
+      source_id uuid not null references sources on delete cascade,
+      -- A table is only removed with its source.
+      table_id uuid not null,
+      profiled_at timestamptz not null default now(),
+      -- All rows of the table: counted, or estimated by the engine.
+      row_count bigint not null,
+      is_row_count_exact boolean not null,
+      -- The rows that were read; fewer than all of them in a sample.
+      profiled_rows bigint not null,
+      is_sampled boolean not null,
+      statements integer not null,
+      milliseconds integer not null,
+      columns jsonb not null
+    );
+    create index profiles_table on profiles (table_id, profiled_at desc, id desc);
+    create index profiles_source on profiles (source_id, profiled_at);
+    create index profiles_age on profiles (profiled_at);
+
+    -- What people decided on recommended checks.
+    create table recommendations (
+      -- The table, and a hash of what the check is: it is the same for the same check, whatever the evidence.
+      id text primary key,
+      company_id uuid not null references companies on delete cascade,
+      source_id uuid not null references sources on delete cascade,
+      -- A table is only removed with its source.
+      table_id uuid not null,
+      type text not null,
+      column_name text,
+      -- Null until it is decided.
+      decision text check (decision in ('applied', 'dismissed')),
+      reason text,
+      -- user:<id>, key:<id>, or policy.
+      decided_by text,
+      decided_at timestamptz,
+      -- What the check would have said in the past, as it was last computed.
+      past jsonb,
+      past_at timestamptz
+    );
+    create index recommendations_table on recommendations (table_id);
+    create index recommendations_source on recommendations (source_id);
+
+    -- The recommendations of each table, counted, so that a page of a source computes its own tables alone.
     create table recommendation_counts (
       table_id uuid primary key references tables on delete cascade,
       company_id uuid not null references companies on delete cascade,
@@ -31,6 +82,8 @@ export async function up(knex: Knex): Promise<void> {
     create index recommendation_counts_list on recommendation_counts (source_id, qualified_name, table_id);
     create index recommendation_counts_thing on recommendation_counts (source_id, thing);
 
+    -- Tables that are to be counted again. Changes are rows of their own: one that commits while its table is being counted
+    -- stays, and no writer waits for another.
     create table recommendation_changes (
       id bigint generated always as identity primary key,
       -- It goes with its source: removing a company may note changes once more after its other rows.
@@ -43,6 +96,25 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index recommendation_changes_table on recommendation_changes (source_id, table_id, id);
 
+    create table watch_policies (
+      source_id uuid primary key references sources on delete cascade,
+      company_id uuid not null references companies on delete cascade,
+      level text not null check (level in ('light', 'standard', 'deep')),
+      include_patterns text[] not null,
+      exclude_patterns text[] not null,
+      -- The time up to which what was discovered and profiled is watched; null until it was applied.
+      applied_at timestamptz,
+      -- When a job was sent to apply it, until one begins.
+      requested_at timestamptz,
+      -- The job that a client follows while a new policy is applied for the first time, and what that created up to now.
+      run_id uuid,
+      outcome jsonb,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create index watch_policies_company on watch_policies (company_id);
+
+    -- What a policy has seen of each table.
     create table watched_tables (
       table_id uuid primary key references tables on delete cascade,
       company_id uuid not null references companies on delete cascade,
@@ -53,13 +125,20 @@ export async function up(knex: Knex): Promise<void> {
       profile_id uuid
     );
     create index watched_tables_source on watched_tables (source_id);
+  `)
+  await isolate(knex, ...COMPANY_TABLES)
+  await knex.raw(CHANGES)
+  for (const table of CHECKS)
+    await knex.raw(`
+      create trigger ${table}_added_recommend after insert on ${table} referencing new table as changed
+        for each statement execute function note_changed_evidence('');
+      create trigger ${table}_removed_recommend after delete on ${table} referencing old table as changed
+        for each statement execute function note_changed_evidence('');
+    `)
+}
 
-    -- The job that a client follows while a new policy is applied for the first time, and what that created up to now.
-    alter table watch_policies add column run_id uuid, add column outcome jsonb;
-
-    drop index profiles_source;
-    create index profiles_source on profiles (source_id, profiled_at);
-
+/** Triggers that note what recommendations follow from. */
+const CHANGES = `
     create function note_changed_table() returns trigger language plpgsql as $$
     begin
       insert into recommendation_changes (company_id, source_id, table_id, is_of_key)
@@ -86,7 +165,7 @@ export async function up(knex: Knex): Promise<void> {
         is distinct from (new.query_access_level, new.tags, new.freshness_defaults))
       execute function note_changed_source();
 
-    -- Of rows that name their table, unless they are removed with their source.
+    -- For rows that name their table, unless they are removed with their source.
     create function note_changed_evidence() returns trigger language plpgsql as $$
     begin
       insert into recommendation_changes (company_id, source_id, table_id, is_of_key)
@@ -100,43 +179,9 @@ export async function up(knex: Knex): Promise<void> {
       for each statement execute function note_changed_evidence('');
     create trigger recommendations_changed after update on recommendations referencing new table as changed
       for each statement execute function note_changed_evidence('');
-
-    insert into recommendation_changes (company_id, source_id, table_id, is_of_key)
-      select company_id, source_id, id, false from tables where is_active;
-  `)
-  for (const table of CHECKS)
-    await knex.raw(`
-      create trigger ${table}_added_recommend after insert on ${table} referencing new table as changed
-        for each statement execute function note_changed_evidence('');
-      create trigger ${table}_removed_recommend after delete on ${table} referencing old table as changed
-        for each statement execute function note_changed_evidence('');
-    `)
-  await isolate(knex, 'recommendation_counts', 'recommendation_changes', 'watched_tables')
-  // The version before fires the triggers already, and roles get their rights after all migrations.
-  await knex.raw(`
-    do $$ declare role text; begin
-      for role in select distinct grantee from information_schema.role_table_grants
-        where table_schema = 'public' and table_name = 'tables' and privilege_type = 'INSERT' and grantee <> current_user
-      loop execute format('grant insert on recommendation_changes to %I', role); end loop;
-    end $$`)
-}
+  `
 
 export async function down(knex: Knex): Promise<void> {
-  for (const table of CHECKS)
-    await knex.raw(
-      `drop trigger ${table}_added_recommend on ${table}; drop trigger ${table}_removed_recommend on ${table}`,
-    )
-  await knex.raw(`
-    drop trigger recommendations_changed on recommendations;
-    drop trigger recommendations_added on recommendations;
-    drop trigger profiles_recommend on profiles;
-    drop trigger sources_changed_recommend on sources;
-    drop trigger tables_changed_recommend on tables;
-    drop trigger tables_added_recommend on tables;
-    drop function note_changed_evidence, note_changed_source, note_changed_table;
-    drop index profiles_source;
-    create index profiles_source on profiles (source_id);
-    alter table watch_policies drop column run_id, drop column outcome;
-  `)
-  await drop(knex, 'recommendation_counts', 'recommendation_changes', 'watched_tables')
+  await knex.raw('drop function note_changed_evidence, note_changed_source, note_changed_table cascade')
+  await drop(knex, ...COMPANY_TABLES)
 }

@@ -1,87 +1,9 @@
 import type { Knex } from 'knex'
-import { drop, isolate } from './tenant.ts'
+import { drop } from './tenant.ts'
 
-/** Invitations, sign-in through providers, tickets, and the audit log. */
-export async function up(knex: Knex): Promise<void> {
+/** Creates the log of what people and keys did, with the functions that are the only way to write it. */
+export async function createAuditLog(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- Who signs in through a provider only has none.
-    alter table users alter column password_hash drop not null;
-
-    create table invitations (
-      id uuid primary key,
-      company_id uuid not null references companies on delete cascade,
-      email text not null check (email = lower(email)),
-      role text not null check (role in ('viewer', 'member', 'admin')),
-      token_hash bytea not null unique,
-      -- user:<id> or key:<id>
-      invited_by text not null,
-      created_at timestamptz not null default now(),
-      expires_at timestamptz not null,
-      accepted_at timestamptz,
-      revoked_at timestamptz
-    );
-    create index invitations_company on invitations (company_id, created_at desc, id desc);
-
-    -- Who a user is to a provider: the pair is the provider's word, and never changes.
-    create table identities (
-      issuer text not null,
-      subject text not null,
-      company_id uuid not null references companies on delete cascade,
-      user_id uuid not null references users on delete cascade,
-      created_at timestamptz not null default now(),
-      last_used_at timestamptz,
-      primary key (issuer, subject)
-    );
-    create index identities_user on identities (company_id, user_id);
-
-    -- A sign-in that was sent to a provider and has not come back: good once, for the browser that began it.
-    create table oauth_attempts (
-      state_hash bytea primary key,
-      browser_hash bytea not null,
-      provider text not null,
-      -- The PKCE verifier and the nonce, sealed.
-      sealed text not null,
-      redirect_uri text,
-      created_at timestamptz not null default now(),
-      expires_at timestamptz not null
-    );
-    create index oauth_attempts_expired on oauth_attempts (expires_at);
-    -- Used before sign-in, so only the owner role has access.
-    alter table oauth_attempts enable row level security;
-
-    -- Exchanged for a session once: after sign-in at a provider, or from a magic link.
-    create table tickets (
-      ticket_hash bytea primary key,
-      company_id uuid not null references companies on delete cascade,
-      user_id uuid not null references users on delete cascade,
-      -- How the user was authenticated, for the audit log: oauth:<provider>.
-      method text not null,
-      created_at timestamptz not null default now(),
-      expires_at timestamptz not null,
-      used_at timestamptz
-    );
-    create index tickets_expired on tickets (expires_at);
-
-    -- The demo company, which guests read with read-only keys that are valid for one hour.
-    alter table companies add is_demo boolean not null default false;
-    create unique index companies_one_demo on companies (is_demo) where is_demo;
-    create table demo_sessions (
-      id uuid primary key,
-      company_id uuid not null references companies on delete cascade,
-      key_hash bytea not null unique,
-      created_at timestamptz not null default now(),
-      expires_at timestamptz not null
-    );
-    create index demo_sessions_expired on demo_sessions (expires_at);
-
-    -- Encrypted values of the installation: the password of the application role, which also detects a wrong
-    -- SECRET_KEY. No other role than the owner has a policy.
-    create table installation (
-      name text primary key,
-      sealed text not null
-    );
-    alter table installation enable row level security;
-
     -- Where the chain of a company's log ends.
     create table audit_heads (
       company_id uuid primary key references companies on delete cascade,
@@ -163,10 +85,8 @@ export async function up(knex: Knex): Promise<void> {
       for each row execute function audit_is_append_only();
     create trigger audit_log_never_emptied before truncate on audit_log
       for each statement execute function audit_is_append_only();
-  `)
-  await isolate(knex, 'invitations', 'identities', 'tickets', 'demo_sessions')
-  // Companies may read both; only the function writes them.
-  await knex.raw(`
+
+    -- Companies may read both; only the function writes them.
     alter table audit_log enable row level security;
     create policy company on audit_log for select
       using (company_id = nullif(current_setting('app.company', true), '')::uuid);
@@ -176,20 +96,12 @@ export async function up(knex: Knex): Promise<void> {
   `)
 }
 
-export async function down(knex: Knex): Promise<void> {
-  await knex.raw('drop function audit_append, audit_hash, audit_is_append_only cascade')
-  await drop(
-    knex,
-    'invitations',
-    'identities',
-    'oauth_attempts',
-    'tickets',
-    'demo_sessions',
-    'installation',
-    'audit_heads',
-    'audit_log',
-  )
-  await knex.raw('alter table companies drop is_demo')
-  await knex.raw(`delete from users where password_hash is null`)
-  await knex.raw(`alter table users alter column password_hash set not null`)
+/** Drops the log with its functions. */
+export async function dropAuditLog(knex: Knex): Promise<void> {
+  await knex.raw(`
+    drop function audit_append;
+    drop function audit_hash;
+    drop function audit_is_append_only cascade;
+  `)
+  await drop(knex, 'audit_heads', 'audit_log')
 }

@@ -1,9 +1,37 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** Contracts that are enforced on a source: their clauses with their statuses, what happened to them, and their exports. */
+const COMPANY_TABLES = [
+  'monitors',
+  'data_contracts',
+  'contract_clauses',
+  'contract_events',
+  'contract_tests',
+  'contract_exports',
+]
+
+/**
+ * What files say about checks: monitors, which are the checks that files manage, and contracts that are enforced on a
+ * source, with their clauses and statuses, what happened to them, and their exports.
+ */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
+    -- The key of each check that a file manages, and what the file said when it was applied.
+    create table monitors (
+      company_id uuid not null references companies on delete cascade,
+      source_id uuid not null references sources on delete cascade,
+      key text not null,
+      kind text not null check (kind in ('validity', 'metric', 'referential', 'freshness')),
+      -- As the endpoints of its kind take it; the check may be gone.
+      check_id text not null,
+      file text not null,
+      -- All fields of the check as they were applied, to tell what was changed on the server since.
+      applied jsonb not null,
+      applied_at timestamptz not null default now(),
+      primary key (source_id, key)
+    );
+    create unique index monitors_check on monitors (company_id, kind, check_id);
+
     create table data_contracts (
       id uuid primary key,
       company_id uuid not null references companies on delete cascade,
@@ -96,23 +124,9 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index contract_exports_company on contract_exports (company_id, created_at desc);
   `)
-  await isolate(
-    knex,
-    'data_contracts',
-    'contract_clauses',
-    'contract_events',
-    'contract_tests',
-    'contract_exports',
-  )
+  await isolate(knex, ...COMPANY_TABLES)
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await drop(
-    knex,
-    'data_contracts',
-    'contract_clauses',
-    'contract_events',
-    'contract_tests',
-    'contract_exports',
-  )
+  await drop(knex, ...COMPANY_TABLES)
 }
