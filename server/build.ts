@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { resolve } from 'node:path'
 import Hapi, { type Plugin, type Request, type Server } from '@hapi/hapi'
 import { Model } from 'objection'
 import hapiPino from 'hapi-pino'
@@ -174,6 +175,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   try {
     const appUrl = await migrate({
       ownerUrl,
+      dataDir: config.databaseUrl === undefined ? resolve(config.dataDir) : undefined,
       appUrl: config.appDatabaseUrl,
       appPassword: trx => appRolePassword(trx, vault, server.sealed),
       migrations: manifest.migrations,

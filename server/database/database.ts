@@ -192,10 +192,12 @@ const MIGRATION_LOCK = 7_114_365
  * Brings the schema up to date, and creates the application role with its privileges. One process at a time.
  * @param appPassword gives the application role's, also where `appUrl` names a role that is used as it is
  * @returns the application role's URL
- * @throws StartError of a database that a newer version has used, and of a role that lacks a right
+ * @throws StartError of a database that a newer or an unreleased version has used, and of a role that lacks a right
  */
 export async function migrate(options: {
   ownerUrl: string
+  /** The folder of the embedded PostgreSQL, for errors. */
+  dataDir?: string
   appUrl?: string
   appPassword(trx: Transaction): Promise<string>
   migrations: readonly Migration[]
@@ -218,7 +220,7 @@ export async function migrate(options: {
       return appUrl
     })
   } catch (error) {
-    throw migrationError(error, options.ownerUrl)
+    throw migrationError(error, options)
   } finally {
     await owner.destroy()
   }
