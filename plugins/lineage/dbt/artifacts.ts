@@ -1,7 +1,8 @@
-import { isTooFarAhead, TOO_FAR_AHEAD } from '../../../server/http/input.ts'
 /** What lineage uses of the artifacts that dbt writes: manifest.json (v4 to v12), catalog.json, run_results.json. */
 import { isRecord, pickTexts, textOf, type Json } from '../json.ts'
+import { ArtifactError } from './artifact-error.ts'
 import { findUpstreamColumns, keepUpstreamColumns, type UpstreamColumns } from './column-lineage.ts'
+import { MAX_TEXT_LENGTH, reduceRunResults, type DbtRunResults } from './run-results.ts'
 
 export interface DbtNode {
   resource_type: string
@@ -62,12 +63,6 @@ export interface DbtPlace {
   name: string
 }
 
-export interface DbtRunResults {
-  generated_at: string
-  invocation_id?: string
-  results: { unique_id: string; status: string; failures?: number; message?: string; at?: string }[]
-}
-
 /** The artifacts of one project, reduced to what lineage uses. */
 export interface DbtArtifacts {
   manifest: DbtManifest
@@ -76,21 +71,8 @@ export interface DbtArtifacts {
   run_results?: DbtRunResults
 }
 
-/** The artifacts cannot be used; the message says which part and why. */
-export class ArtifactError extends Error {
-  override readonly name = 'ArtifactError'
-  /** The field of the body: `manifest`. */
-  readonly field: string
-
-  constructor(field: string, message: string) {
-    super(message)
-    this.field = field
-  }
-}
-
 const OWNER_KEYS = ['owner', 'owners', 'owner_email', 'owner_name'] as const
 const VERSIONS = { oldest: 4, newest: 12 }
-const MAX_TEXT_LENGTH = 2_000
 /** Resources that no edge, owner or test is made from. */
 const UNUSED_TYPES = new Set(['analysis', 'operation', 'rpc', 'sql_operation', 'sql', 'docs_block'])
 
@@ -236,47 +218,4 @@ function reduceCatalog(given: Json): Record<string, DbtPlace> {
         : []
     }),
   )
-}
-
-function reduceRunResults(given: Json): DbtRunResults {
-  if (!isRecord(given) || !Array.isArray(given.results))
-    throw new ArtifactError('run_results', 'must be the object that run_results.json holds, with its results')
-  const metadata = isRecord(given.metadata) ? given.metadata : given
-  const generatedAt = textOf(metadata.generated_at)
-  if (generatedAt === undefined || Number.isNaN(Date.parse(generatedAt)))
-    throw new ArtifactError('run_results', 'has no time in metadata.generated_at')
-  refuseFuture(generatedAt)
-  return {
-    generated_at: generatedAt,
-    ...pickTexts(metadata, ['invocation_id'] as const),
-    results: given.results.flatMap((result: Json) => {
-      if (!isRecord(result)) return []
-      const { unique_id: id, status } = pickTexts(result, ['unique_id', 'status'] as const)
-      if (id === undefined || status === undefined) return []
-      const at = textOf(result.at) ?? completionOf(result.timing)
-      if (at !== undefined) refuseFuture(at)
-      const message = textOf(result.message)?.slice(0, MAX_TEXT_LENGTH)
-      return [
-        {
-          unique_id: id,
-          status,
-          ...(typeof result.failures === 'number' && { failures: result.failures }),
-          ...(message !== undefined && { message }),
-          ...(at !== undefined && !Number.isNaN(Date.parse(at)) && { at }),
-        },
-      ]
-    }),
-  }
-}
-
-function refuseFuture(at: string): void {
-  if (isTooFarAhead(new Date(at)))
-    throw new ArtifactError('run_results', `holds ${at}, which ${TOO_FAR_AHEAD}`)
-}
-
-/** When the last phase of a result ended. */
-function completionOf(timing: Json): string | undefined {
-  if (!Array.isArray(timing)) return undefined
-  const ends = timing.flatMap((phase: Json) => (isRecord(phase) ? (textOf(phase.completed_at) ?? []) : []))
-  return ends.toSorted().at(-1)
 }

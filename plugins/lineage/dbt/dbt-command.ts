@@ -11,6 +11,7 @@ import {
 import { alignCells, oneLine } from '../../../server/cli/terminal-text.ts'
 import { readTextFile } from '../../../server/cli/text-file.ts'
 import { timeoutOption, withCommandTimeout } from '../../../server/cli/timeouts.ts'
+import { ArtifactError } from './artifact-error.ts'
 import type { DbtArtifacts } from './artifacts.ts'
 
 interface DbtCommandOptions extends ClientOptions {
@@ -47,8 +48,11 @@ Ends with
   3  no such source
   5  unknown: the service cannot be reached
 
-After each run of dbt:
-  dbt build; tidemark lineage dbt target --source shop`
+After each run of dbt, also after one that fails:
+  dbt docs generate; dbt build; tidemark lineage dbt target --source shop
+
+The results are those of the last command of dbt. docs generate, compile, parse and list overwrite run_results.json and
+run nothing: their results change no test and no run.`
 
 export const lineageCommand: CommandContribution = {
   name: 'lineage',
@@ -83,7 +87,7 @@ export const lineageCommand: CommandContribution = {
 /** Reads the artifacts of a folder and reduces them to what is used. @throws CommandError with exit code 2 */
 async function readArtifacts(folder: string): Promise<DbtArtifacts> {
   // Imported here: other commands start faster.
-  const { ArtifactError, reduceArtifacts } = await import('./artifacts.ts')
+  const { reduceArtifacts } = await import('./artifacts.ts')
   const manifest = await readJson(join(folder, 'manifest.json'))
   const [catalog, results] = await Promise.all(
     ['catalog.json', 'run_results.json'].map(name =>

@@ -27,9 +27,10 @@ export const dbtArtifacts = {
       'The content of `target/catalog.json`: how the engine spells names, and the columns of tables.',
   },
   run_results: {
-    ...record('The content of `target/run_results.json`: results of tests and models.', {
-      results: { type: 'array' },
-    }),
+    ...record(
+      'The content of `target/run_results.json`: results of tests and models. Those of commands that run nothing, as `args.which` names them, say nothing: compile, parse, generate, list.',
+      { results: { type: 'array' } },
+    ),
     type: ['object', 'null'],
     anyOf: [{ properties: { metadata: generated }, required: ['metadata'] }, generated],
   },

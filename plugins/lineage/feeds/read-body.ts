@@ -1,5 +1,6 @@
 /** Reading of bodies of pipelines, in this thread or in another one. */
-import { ArtifactError, reduceArtifacts } from '../dbt/artifacts.ts'
+import { ArtifactError } from '../dbt/artifact-error.ts'
+import { reduceArtifacts } from '../dbt/artifacts.ts'
 import { hasSqlToRead } from '../dbt/column-lineage.ts'
 import { isRecord, type Json } from '../json.ts'
 import { readProject, type DbtProject } from '../dbt/project.ts'

@@ -1,0 +1,96 @@
+/** What lineage uses of run_results.json: what a command of dbt that executed something found. */
+import { isTooFarAhead, TOO_FAR_AHEAD } from '../../../server/http/input.ts'
+import { isRecord, pickTexts, textOf, type Json } from '../json.ts'
+import { ArtifactError } from './artifact-error.ts'
+
+export interface DbtRunResults {
+  generated_at: string
+  invocation_id?: string
+  /** Of what was executed; an entry that was only compiled is left out. */
+  results: { unique_id: string; status: string; failures?: number; message?: string; at?: string }[]
+}
+
+/** Longer texts of artifacts are cut. */
+export const MAX_TEXT_LENGTH = 2_000
+
+/**
+ * Commands that execute no model and no test, as `args.which` of run_results.json names them. They overwrite the file of
+ * the last run, with `success` for all that they compiled.
+ */
+const COMMANDS_WITHOUT_EXECUTION = new Set([
+  'clean',
+  'compile',
+  'debug',
+  'deps',
+  'docs',
+  'generate',
+  'init',
+  'list',
+  'ls',
+  'parse',
+  'serve',
+  'show',
+])
+
+/**
+ * Reduces run_results.json. What is reduced already stays as it is.
+ * @throws ArtifactError
+ */
+export function reduceRunResults(given: Json): DbtRunResults {
+  if (!isRecord(given) || !Array.isArray(given.results))
+    throw new ArtifactError('run_results', 'must be the object that run_results.json holds, with its results')
+  const metadata = isRecord(given.metadata) ? given.metadata : given
+  const generatedAt = textOf(metadata.generated_at)
+  if (generatedAt === undefined || Number.isNaN(Date.parse(generatedAt)))
+    throw new ArtifactError('run_results', 'has no time in metadata.generated_at')
+  refuseFuture(generatedAt)
+  const args = isRecord(given.args) ? given.args : {}
+  const results = COMMANDS_WITHOUT_EXECUTION.has(textOf(args.which)?.toLowerCase() ?? '') ? [] : given.results
+  return {
+    generated_at: generatedAt,
+    ...pickTexts(metadata, ['invocation_id'] as const),
+    results: results.flatMap((result: Json) => reduceResult(result, args.empty === true)),
+  }
+}
+
+function reduceResult(result: Json, isOfEmptyRun: boolean): DbtRunResults['results'] {
+  if (!isRecord(result)) return []
+  const { unique_id: id, status } = pickTexts(result, ['unique_id', 'status'] as const)
+  if (id === undefined || status === undefined) return []
+  const isTest = /^(unit_)?test\./.test(id)
+  // With --empty, every test reads no row, and passes.
+  if (isTest && isOfEmptyRun) return []
+  if (status.toLowerCase() === 'success' && (isTest ? isUncounted(result) : isUnanswered(result))) return []
+  const at = textOf(result.at) ?? completionOf(result.timing)
+  if (at !== undefined) refuseFuture(at)
+  const message = textOf(result.message)?.slice(0, MAX_TEXT_LENGTH)
+  return [
+    {
+      unique_id: id,
+      status,
+      ...(typeof result.failures === 'number' && { failures: result.failures }),
+      ...(message !== undefined && { message }),
+      ...(at !== undefined && !Number.isNaN(Date.parse(at)) && { at }),
+    },
+  ]
+}
+
+/** Whether the query of a test was only compiled: a test that was executed counts its failures, none of them included. */
+const isUncounted = ({ failures }: Record<string, Json>) => typeof failures !== 'number'
+
+/** Whether a model was only compiled: an engine that creates something answers, or the adapter has a message. */
+function isUnanswered({ adapter_response: response, message }: Record<string, Json>): boolean {
+  return isRecord(response) && Object.keys(response).length === 0 && !textOf(message)
+}
+
+function refuseFuture(at: string): void {
+  if (isTooFarAhead(new Date(at)))
+    throw new ArtifactError('run_results', `holds ${at}, which ${TOO_FAR_AHEAD}`)
+}
+
+/** When the last phase of a result ended. */
+function completionOf(timing: Json): string | undefined {
+  if (!Array.isArray(timing)) return undefined
+  const ends = timing.flatMap((phase: Json) => (isRecord(phase) ? (textOf(phase.completed_at) ?? []) : []))
+  return ends.toSorted().at(-1)
+}
