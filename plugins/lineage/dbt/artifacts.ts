@@ -24,6 +24,8 @@ export interface DbtNode {
   column_name?: string
   test_metadata?: { name?: string; kwargs?: { column_name?: string; model?: string } }
   attached_node?: string
+  /** Which version `ref` of the model means where it names none. */
+  latest_version?: string
   /** What an exposure is: dashboard, notebook, … */
   type?: string
   label?: string
@@ -155,6 +157,7 @@ function reduceNode(entry: Record<string, Json>, id: string): DbtNode {
   const kwargs = tested && isRecord(tested.kwargs) ? tested.kwargs : {}
   const depends = isRecord(entry.depends_on) ? entry.depends_on.nodes : undefined
   const description = textOf(entry.description)?.slice(0, MAX_TEXT_LENGTH)
+  const { latest_version: latest } = entry
   const upstreamColumns = keepUpstreamColumns(entry.upstream_columns)
   return {
     // Parts other than nodes have no such field in older versions.
@@ -173,6 +176,9 @@ function reduceNode(entry: Record<string, Json>, id: string): DbtNode {
       'label',
       'url',
     ] as const),
+    ...((typeof latest === 'string' || typeof latest === 'number') && {
+      latest_version: textOf(String(latest)),
+    }),
     ...(description && { description }),
     ...(config && {
       config: {

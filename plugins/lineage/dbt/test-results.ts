@@ -1,5 +1,6 @@
-import type { DbtArtifacts, DbtNode } from './artifacts.ts'
+import type { DbtArtifacts } from './artifacts.ts'
 import type { DbtProject } from './project.ts'
+import { findTested } from './tested-relation.ts'
 
 export const TEST_STATUSES = ['pass', 'warn', 'fail', 'error'] as const
 export type TestStatus = (typeof TEST_STATUSES)[number]
@@ -55,7 +56,7 @@ export function listTests({ manifest, run_results: results }: DbtArtifacts, proj
         uniqueId,
         name: node.name,
         testType: node.test_metadata?.name ?? null,
-        relation: findTested(node, project),
+        relation: findTested(node, manifest, project),
         column: node.column_name ?? node.test_metadata?.kwargs?.column_name ?? null,
         severity: node.config?.severity?.toLowerCase() === 'warn' ? 'warn' : 'error',
         result: status
@@ -79,19 +80,4 @@ export function listModelRuns({ run_results: results }: DbtArtifacts, project: D
     const ended = new Date(at ?? results?.generated_at ?? 0)
     return [{ uniqueId, isFailed, message: isFailed ? (message ?? null) : null, at: ended }]
   })
-}
-
-/** `ref('orders')`, `ref('shop', 'orders')`, `source('raw', 'orders')`: the last text is the name. */
-const REFERENCE = /\b(?:ref|source)\(\s*(?:['"][^'"]+['"]\s*,\s*)*['"]([^'"]+)['"]/
-
-/** The relation that a test is about: of a test of a relationship, which reads two, the one that declares it. */
-function findTested(node: DbtNode, { relations }: DbtProject): string | null {
-  if (node.attached_node !== undefined && relations.has(node.attached_node)) return node.attached_node
-  const read = (node.depends_on?.nodes ?? []).filter(id => relations.has(id))
-  const named = REFERENCE.exec(node.test_metadata?.kwargs?.model ?? '')?.[1]
-  return (
-    read.find(id => named !== undefined && (id.endsWith(`.${named}`) || id.includes(`.${named}.v`))) ??
-    read[0] ??
-    null
-  )
 }

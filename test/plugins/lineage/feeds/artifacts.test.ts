@@ -144,6 +144,53 @@ t.test('a test belongs to the relation that declares it', async t => {
   t.equal(await findTested(node('test', 'single', { dependsOn: [] })), null)
 })
 
+t.test('a test is on no other table than the one that it names', async t => {
+  const place = { schema: 'public' }
+  const raw = 'source.jaffle_shop.raw.visits'
+  const twin = (packageName: string) =>
+    [`model.${packageName}.twin`, { resource_type: 'model', name: 'twin', ...place }] as const
+  const version = (number: number) =>
+    [
+      `${model('dim')}.v${number}`,
+      { ...node('model', 'dim', { alias: `dim_v${number}`, latest_version: 2 })[1], version: number },
+    ] as const
+  const nodes = [
+    node('model', 'visits'),
+    node('model', 'customers'),
+    node('model', 'staged', { config: { materialized: 'ephemeral' } }),
+    ...[version(1), version(2), version(3)],
+    ...[twin('p'), twin('q')],
+  ]
+  const sources = { [raw]: { resource_type: 'source', name: 'visits', identifier: 'raw_visits', ...place } }
+  const findTested = async (named: string, dependsOn: string[], fields: object = {}) => {
+    const test = node('test', 'r', {
+      dependsOn,
+      test_metadata: { name: 'relationships', kwargs: { model: `{{ get_where_subquery(${named}) }}` } },
+      ...fields,
+    })
+    const artifacts = await reduceArtifacts({ manifest: manifest([...nodes, test], { sources }) })
+    const again = await reduceArtifacts(artifacts as never)
+    t.strictSame(again, artifacts, 'as the command line sends it')
+    return listTests(again, readProject(again))[0]?.relation
+  }
+  const [v1, v2, v3] = [1, 2, 3].map(number => version(number)[0]) as [string, string, string]
+  const attached = { attached_node: model('staged') }
+  t.equal(await findTested(`ref('staged')`, [model('customers'), model('staged')], attached), null)
+  t.equal(await findTested(`ref('staged')`, [model('customers'), model('staged')]), null)
+  t.equal(await findTested(`ref('dim', v='1')`, [v2, v1]), v1)
+  t.equal(await findTested(`ref('dim', version=1)`, [v2, v1]), v1)
+  t.equal(await findTested(`ref('dim', v=2)`, [v1, v2]), v2)
+  t.equal(await findTested(`ref('dim')`, [v1, v3, v2]), v2, 'the latest version')
+  t.equal(await findTested(`source('raw', 'visits')`, [model('visits'), raw]), raw)
+  t.equal(await findTested(`ref('visits')`, [raw, model('visits')]), model('visits'))
+  t.equal(await findTested(`ref('q', 'twin')`, ['model.p.twin', 'model.q.twin']), 'model.q.twin')
+  t.equal(
+    await findTested(`ref('twin')`, ['model.p.twin', 'model.q.twin'], { package_name: 'q' }),
+    'model.q.twin',
+  )
+  t.equal(await findTested(`ref('twin')`, ['model.p.twin', 'model.q.twin']), null, 'either of two')
+})
+
 t.test('artifacts that were reduced stay as they are', async t => {
   const test = notNull('orders', 'id')
   const whole = {
