@@ -32,6 +32,7 @@ interface PrintedImport {
   tests: number
   test_results: number
   failing_tests: number
+  test_errors: number
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 300
@@ -121,7 +122,10 @@ function formatImport(result: PrintedImport): string[] {
     ['edges', `${result.edges}, with ${result.columns} pairs of columns`],
     ['exposures', `${result.exposures}`],
     ['tests', `${result.tests}`],
-    ['new results', `${result.test_results}, of which ${result.failing_tests} fail or warn`],
+    [
+      'new results',
+      `${result.test_results}, of which ${result.failing_tests} fail or warn and ${result.test_errors} could not run`,
+    ],
   ])
   const { unmatched, unmatched_count: count } = result
   return [

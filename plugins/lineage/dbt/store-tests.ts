@@ -21,7 +21,10 @@ export interface StoredTests {
   total: number
   /** Whose result is new. */
   updated: number
+  /** Which fail or warn. */
   failing: number
+  /** Which could not run. */
+  errors: number
   /** Tests that are in the project no more. */
   removed: number
 }
@@ -53,8 +56,8 @@ interface ReportedTests {
 }
 
 /**
- * Stores the tests of a project with their last results, raises alerts for those that fail, and resolves those of tests
- * that pass again or are gone. An older result never replaces a newer one. The caller holds the lock of the source.
+ * Stores the tests of a project with their last results, raises alerts for those that fail or could not run, and
+ * resolves those of tests that pass again or are gone. An older result never replaces a newer one. The caller holds the lock of the source.
  */
 export async function storeTests(
   server: Server,
@@ -70,14 +73,23 @@ export async function storeTests(
   await enforceCap(trx, companyOf(trx), TEST_CAP)
   const passing = updated.filter(({ status }) => status === 'pass').map(({ id }) => id)
   await alerts.resolveAll(trx, externalCheckFailed.name, passing, 'The test passes')
-  const failing = updated.filter(({ status }) => status === 'fail' || status === 'warn')
+  const [failing, errors] = [
+    updated.filter(({ status }) => status === 'fail' || status === 'warn'),
+    updated.filter(({ status }) => status === 'error'),
+  ]
   // Nothing would resolve the alerts of an inactive source.
   if (source.isActive)
     await alerts.raiseAll(
       trx,
-      failing.map(check => describeFailure(server, source, project.name, check)),
+      [...failing, ...errors].map(check => describeFailure(server, source, project.name, check)),
     )
-  return { total: tests.length, updated: updated.length, failing: failing.length, removed: removed.length }
+  return {
+    total: tests.length,
+    updated: updated.length,
+    failing: failing.length,
+    errors: errors.length,
+    removed: removed.length,
+  }
 }
 
 async function removeMissing(
@@ -167,6 +179,18 @@ async function upsertTests(
 
 const IS_NEWER = '(excluded.run_at is not null and (c.run_at is null or excluded.run_at > c.run_at))'
 
+const OUTCOMES: Record<TestStatus, string> = {
+  pass: 'passes',
+  warn: 'warns',
+  fail: 'fails',
+  error: 'could not run',
+}
+
+/** A test that could not run says nothing of its data: it is as severe as it is declared. */
+function isCritical({ status, severity }: StoredCheck): boolean {
+  return status === 'fail' || (status === 'error' && severity === 'error')
+}
+
 function describeFailure(server: Server, source: Source, project: string, check: StoredCheck): AlertEvent {
   const { catalog } = server.plugins
   const isTable = check.tableId !== null && check.qualifiedName !== null
@@ -175,7 +199,7 @@ function describeFailure(server: Server, source: Source, project: string, check:
   return {
     type: externalCheckFailed.name,
     cause: check.id,
-    severity: check.status === 'fail' ? 'critical' : 'warning',
+    severity: isCritical(check) ? 'critical' : 'warning',
     sourceId: source.id,
     asset: isTable
       ? {
@@ -186,7 +210,7 @@ function describeFailure(server: Server, source: Source, project: string, check:
         }
       : { id: source.id, qualifiedName: formatName([source.name]), assetType: 'source', tags: source.tags },
     ruleName: check.name,
-    title: `dbt test ${check.name} ${check.status === 'fail' ? 'fails' : 'warns'}${place === null ? '' : ` on ${place}`}${reason === null ? '' : `: ${reason}`}`,
+    title: `dbt test ${check.name} ${OUTCOMES[check.status]}${place === null ? '' : ` on ${place}`}${reason === null ? '' : `: ${reason}`}`,
     details: {
       tool: 'dbt',
       project,

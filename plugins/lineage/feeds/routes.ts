@@ -99,6 +99,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
           tests: tests.total,
           test_results: tests.updated,
           failing_tests: tests.failing,
+          test_errors: tests.errors,
           model_runs: runs,
         }
       })
@@ -108,7 +109,8 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
   route('GET', `${base}/dbt/tests`, access.read, {
     id: 'listDbtTests',
     description: 'List tests of dbt with their last results',
-    notes: 'Those that fail first. A failing one has an open alert of type `external_check_failed`.',
+    notes:
+      'Those that fail first. One that fails, warns or could not run has an open alert of type `external_check_failed`.',
     validate: { query: schemas.testList },
     response: schemas.testReply,
     handler: request =>

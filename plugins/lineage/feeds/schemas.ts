@@ -194,6 +194,7 @@ export const dbtReply = reply(
       tests: held.count.example(20),
       test_results: held.count.description('Results that are newer than those that were known.').example(20),
       failing_tests: held.count.description('How many of these fail or warn.').example(1),
+      test_errors: held.count.description('How many of these could not run.').example(0),
       model_runs: held.count.example(5),
     }).label('DbtImport'),
   ),

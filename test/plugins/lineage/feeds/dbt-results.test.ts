@@ -109,3 +109,27 @@ t.test('docs generate before a build leaves the results of the build', async t =
   t.match(await alerts(), [{ status: 'resolved' }])
   t.match(await runs(), [{ state: 'completed' }])
 })
+
+t.test('a test that cannot run alerts by its severity, until it passes', async t => {
+  await query(`delete from alerts`)
+  const lastAlert = async () => (await alerts()).at(-1)
+  const broken = { status: 'error', failures: null, message: 'column "amount" does not exist' }
+  const build = { args: { which: 'build' } }
+  t.match(await send({ [testId]: broken }, build), { test_results: 1, failing_tests: 0, test_errors: 1 })
+  t.match(await lastAlert(), {
+    ...{ status: 'triggered', severity: 'critical', test_status: 'error' },
+    title: /^dbt test not_null_orders_amount could not run on .*orders: column "amount" does not exist$/,
+  })
+  await send({ [testId]: broken }, build)
+  t.equal((await alerts()).length, 1, 'the same again is no other alert')
+  await send({ [testId]: { status: 'pass', failures: 0 } }, build)
+  t.match(await lastAlert(), { status: 'resolved' })
+  const mild = manifest([
+    orders,
+    notNull('orders', 'amount', { config: { enabled: true, severity: 'warn' } }),
+  ])
+  await send({ [testId]: { ...broken, status: 'runtime error' } }, build, mild)
+  t.match(await lastAlert(), { status: 'triggered', severity: 'warning' })
+  await send({ [testId]: { status: 'skipped', failures: null } }, build, mild)
+  t.match(await lastAlert(), { status: 'triggered' }, 'a skipped test is no proof')
+})
