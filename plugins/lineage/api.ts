@@ -53,6 +53,8 @@ export interface SeenEdge {
   detail: string
   /** All columns of the edge, of which there may be none; absent where columns are not known. */
   columns?: readonly SeenColumn[]
+  /** Whether columns that were known stay although all edges are reported: the origin could not look for them. */
+  keepsColumns?: boolean
   /** From 0 to 1, the default: less where names were guessed. */
   confidence?: number
 }
@@ -80,6 +82,8 @@ export interface ConnectResult {
 export interface RecordedEdges extends ConnectResult {
   /** Pairs of columns that were reported. */
   columns: number
+  /** Pairs of columns that edges with `keepsColumns` had. */
+  keptColumns: number
   /** Edges that the origin does not report any more; one may stay for another origin. */
   removed: number
 }
@@ -157,7 +161,8 @@ export interface LineageApi {
   ): Promise<ConnectResult>
   /**
    * Stores the edges that an origin reports, sets of any size in a few statements. Edges with a table that the company does
-   * not have are left out. Reported again without columns, an edge keeps those it had, unless `isComplete`.
+   * not have are left out. Reported again without columns, an edge keeps those it had, unless `isComplete`
+   * without `keepsColumns`.
    */
   recordEdges(trx: Transaction, seen: SeenEdges): Promise<RecordedEdges>
   /** Follows the flow of data from tables and outside nodes, in one statement a step; cycles end. */

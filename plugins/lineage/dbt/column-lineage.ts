@@ -34,7 +34,8 @@ const sqlOf = (node: Record<string, Json>) => textOf(node.compiled_code) ?? text
  * is sent. Columns of relations, which a star stands for, are those of catalog.json.
  * @param manifest as dbt wrote it
  * @param catalog as dbt wrote it
- * @returns by the unique id of the model; models whose SQL cannot be read are left out
+ * @returns by the unique id of the model: nothing of one whose SQL cannot be parsed. Models without compiled SQL, or all
+ *   without catalog.json, are left out: their columns are what they were.
  */
 export async function findUpstreamColumns(
   manifest: Json,
@@ -50,19 +51,20 @@ export async function findUpstreamColumns(
   const index = makeTableIndex([...byPath.values()].map(same => same.at(-1)![1]))
   for (const [id, node] of Object.entries(manifest.nodes)) {
     if (!id.startsWith('model.') || !isRecord(node)) continue
-    const upstream = readModel(sqlOf(node), pickTexts(node, ['database', 'schema'] as const), index)
-    if (upstream)
-      found.set(
-        id,
-        Object.fromEntries(
-          [...upstream].flatMap(([path, columns]) =>
-            (byPath.get(path) ?? []).flatMap(([upstreamId]) =>
-              // An incremental model reads what it wrote before.
-              columns && upstreamId !== id ? [[upstreamId, shorten(columns)]] : [],
-            ),
+    const text = sqlOf(node)
+    if (text === '') continue
+    const upstream = readModel(text, pickTexts(node, ['database', 'schema'] as const), index)
+    found.set(
+      id,
+      Object.fromEntries(
+        [...(upstream ?? [])].flatMap(([path, columns]) =>
+          (byPath.get(path) ?? []).flatMap(([upstreamId]) =>
+            // An incremental model reads what it wrote before.
+            columns && upstreamId !== id ? [[upstreamId, shorten(columns)]] : [],
           ),
         ),
-      )
+      ),
+    )
   }
   return found
 }
@@ -73,7 +75,7 @@ function readModel(
   { database, schema }: { database?: string; schema?: string },
   index: TableIndex,
 ): Map<string, SeenColumn[] | null> | undefined {
-  if (text === '' || text.length > MAX_SQL_LENGTH || schema === undefined) return undefined
+  if (text.length > MAX_SQL_LENGTH || schema === undefined) return undefined
   const at = searchPathOf({ catalog: database ?? '', schema }, true)
   try {
     // By the names of the query: the table may have its columns in another order, and catalog.json may be older.

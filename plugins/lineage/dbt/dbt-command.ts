@@ -28,6 +28,7 @@ interface PrintedImport {
   exposures: number
   edges: number
   columns: number
+  kept_columns: number
   removed_edges: number
   tests: number
   test_results: number
@@ -41,7 +42,7 @@ const HELP = `
 TARGET_DIR is the folder that dbt writes to, mostly target. Its manifest.json is read, and where they are there
 catalog.json (of dbt docs generate) and run_results.json (of dbt test or dbt build). Only the parts that are used are
 sent; SQL and documentation stay here. With catalog.json, columns are found in the compiled SQL of PostgreSQL and
-Redshift; without it, those that were known are removed.
+Redshift; without it, and of models that dbt did not compile, those that were known stay.
 
 Ends with
   0  it is stored, whether tests fail or not
@@ -116,10 +117,15 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
+function describeColumns({ columns, kept_columns: kept }: PrintedImport): string {
+  if (!kept) return `${columns} pairs of columns`
+  return `${columns} pairs of columns, of which ${kept} are those of an earlier import: these artifacts have no SQL or no catalog.json for them`
+}
+
 function formatImport(result: PrintedImport): string[] {
   const counts = alignCells([
     ['tables', `${result.tables}`],
-    ['edges', `${result.edges}, with ${result.columns} pairs of columns`],
+    ['edges', `${result.edges}, with ${describeColumns(result)}`],
     ['exposures', `${result.exposures}`],
     ['tests', `${result.tests}`],
     [

@@ -26,6 +26,8 @@ export interface ImportOutcome {
   edges: number
   /** Pairs of columns that edges have. */
   columns: number
+  /** Those of them that were known, of models without compiled SQL. */
+  keptColumns: number
   removedEdges: number
   tests: StoredTests
   runs: number
@@ -62,7 +64,7 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
   )
   const pause = makePauses()
   const edges: SeenEdge[] = []
-  for (const { upstream, downstream, columns } of project.edges) {
+  for (const { upstream, downstream, columns, keepsColumns } of project.edges) {
     const [from, to] = [ends.get(upstream), ends.get(downstream)]
     const tables = { upstreamId: tableIds.get(upstream), downstreamId: tableIds.get(downstream) }
     const spelled = columns && spellPairs(columns, columnNames, tables)
@@ -72,6 +74,7 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
         downstream: to,
         detail: scope + downstream,
         ...(spelled && { columns: spelled }),
+        ...(keepsColumns && { keepsColumns }),
       })
     await pause()
   }
@@ -102,7 +105,8 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
     unmatchedCount: unmatched.length,
     exposures: project.exposures.size,
     edges: project.edges.length,
-    columns: recorded.columns,
+    columns: recorded.columns + recorded.keptColumns,
+    keptColumns: recorded.keptColumns,
     removedEdges: recorded.removed,
     tests,
     runs,

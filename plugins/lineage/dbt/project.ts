@@ -29,6 +29,8 @@ export interface DbtEdge {
   downstream: string
   /** Absent where columns are not known. */
   columns?: SeenColumn[]
+  /** Whether the artifacts have no SQL that columns could be in: those that were known stay. */
+  keepsColumns?: true
 }
 
 /** A dbt project as a graph. */
@@ -73,11 +75,18 @@ export function readProject({ manifest, catalog = {} }: DbtArtifacts): DbtProjec
   const edges: DbtEdge[] = []
   const link = (uniqueId: string, node: DbtNode | undefined) => {
     const known = new Map(Object.entries(node?.upstream_columns ?? {}))
+    const keepsColumns = node?.resource_type === 'model' && node.upstream_columns === undefined
     for (const upstream of listUpstream(node, all, relations)) {
       const columns = known
         .get(upstream)
         ?.map(([from, to, kind]) => ({ upstream: from, downstream: to, kind }))
-      if (upstream !== uniqueId) edges.push({ upstream, downstream: uniqueId, ...(columns && { columns }) })
+      if (upstream !== uniqueId)
+        edges.push({
+          upstream,
+          downstream: uniqueId,
+          ...(columns && { columns }),
+          ...(keepsColumns && { keepsColumns }),
+        })
     }
   }
   for (const uniqueId of relations.keys()) link(uniqueId, all.get(uniqueId))

@@ -85,7 +85,8 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
           target: { type: 'source', id: source.id },
           details: { project, tables, edges },
         })
-        const { tests, unmatched, unmatchedCount, exposures, columns, removedEdges, runs } = outcome
+        const { tests, unmatched, unmatchedCount, exposures, columns, keptColumns, removedEdges, runs } =
+          outcome
         return {
           source_id: source.id,
           project,
@@ -95,6 +96,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
           exposures,
           edges,
           columns,
+          kept_columns: keptColumns,
           removed_edges: removedEdges,
           tests: tests.total,
           test_results: tests.updated,

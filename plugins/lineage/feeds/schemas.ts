@@ -188,6 +188,11 @@ export const dbtReply = reply(
           'Pairs of columns that the edges have: from the compiled SQL of PostgreSQL and Redshift, with catalog.json.',
         )
         .example(40),
+      kept_columns: held.count
+        .description(
+          'Those of them that earlier imports found: of models that have no compiled SQL in the manifest, or of all without catalog.json.',
+        )
+        .example(0),
       removed_edges: held.count
         .description('Edges that the project reported before and does not any more.')
         .example(0),

@@ -1,4 +1,4 @@
-import { companyOf, type Transaction } from '../../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { SeenColumn, SeenEdges } from '../api.ts'
 
@@ -10,6 +10,8 @@ export interface GivenEdge {
   confidence: number
   /** Some of them more than once. */
   columns: SeenColumn[] | null
+  /** Whether the columns that were stored stay where there are none. */
+  keepsColumns: boolean
 }
 
 /** Rows seen within the last hour are not written again: a job that runs each minute would rewrite them each minute. */
@@ -24,10 +26,42 @@ export async function storeColumns(
   { origin, isComplete }: SeenEdges,
   given: readonly GivenEdge[],
 ): Promise<number> {
-  const replaced = given.filter(({ columns }) => isComplete || columns)
+  const replaced = given.filter(({ columns, keepsColumns }) => columns || (isComplete && !keepsColumns))
   let stored = 0
   for (const chunk of splitByColumns(replaced)) stored += await replaceColumns(trx, origin, chunk)
   return stored
+}
+
+/** @returns how many columns the edges have that came with none and keep theirs */
+export async function countKeptColumns(
+  trx: Transaction,
+  { origin }: SeenEdges,
+  given: readonly GivenEdge[],
+): Promise<number> {
+  const kept = given.filter(({ columns, keepsColumns }) => keepsColumns && !columns)
+  let count = 0
+  for (let from = 0; from < kept.length; from += MAX_CHUNK.edges) {
+    const chunk = kept.slice(from, from + MAX_CHUNK.edges)
+    const [counted] = await rows<{ pairs: number }>(
+      trx,
+      `select count(*)::int as pairs from lineage_column_edges e
+         join unnest(cast(:upstream as uuid[]), cast(:downstream as uuid[]), cast(:details as text[]))
+                as edge (upstream_id, downstream_id, detail)
+           on (e.upstream_id, e.downstream_id, e.detail) = (edge.upstream_id, edge.downstream_id, edge.detail)
+        where e.company_id = :companyId and e.origin = :origin`,
+      { companyId: companyOf(trx), origin, ...edgeBindings(chunk) },
+    )
+    count += counted?.pairs ?? 0
+  }
+  return count
+}
+
+function edgeBindings(edges: readonly GivenEdge[]) {
+  return {
+    upstream: edges.map(({ upstreamId }) => upstreamId),
+    downstream: edges.map(({ downstreamId }) => downstreamId),
+    details: edges.map(({ detail }) => detail),
+  }
 }
 
 function splitByColumns(edges: readonly GivenEdge[]): GivenEdge[][] {
@@ -62,7 +96,7 @@ async function replaceColumns(
 /** The pairs of all edges, each once. */
 async function listPairs(edges: readonly GivenEdge[]): Promise<ColumnPairs> {
   const [pairs, pause] = [[] as ColumnPairs[number][], makePauses()]
-  for (const { columns, ...edge } of edges) {
+  for (const { columns, keepsColumns: _kept, ...edge } of edges) {
     const seen = new Set<string>()
     for (const { upstream, downstream, kind = 'direct' } of columns ?? []) {
       const key = JSON.stringify([upstream, downstream, kind])
@@ -95,9 +129,7 @@ async function deleteOthers(
                  (e.upstream_column, e.downstream_column, e.kind))`,
     {
       ...columnBindings(trx, origin, pairs),
-      upstream: replaced.map(({ upstreamId }) => upstreamId),
-      downstream: replaced.map(({ downstreamId }) => downstreamId),
-      details: replaced.map(({ detail }) => detail),
+      ...edgeBindings(replaced),
     },
   )
 }
@@ -137,7 +169,7 @@ async function insertPairs(trx: Transaction, origin: SeenEdges['origin'], pairs:
   )
 }
 
-type ColumnPairs = readonly (Omit<GivenEdge, 'columns'> & Required<SeenColumn>)[]
+type ColumnPairs = readonly (Omit<GivenEdge, 'columns' | 'keepsColumns'> & Required<SeenColumn>)[]
 
 const PAIRS = `unnest(cast(:pairUpstream as uuid[]), cast(:pairDownstream as uuid[]), cast(:pairDetails as text[]),
                       cast(:from as text[]), cast(:to as text[]), cast(:kinds as text[]))

@@ -3,7 +3,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { defineCap, enforceCap } from '../../../server/database/company-caps.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { LineageApi, LineageEnd, OutsideNode, SeenEdge, SeenEdges } from '../api.ts'
-import { IS_OUTDATED, storeColumns, type GivenEdge } from './column-edges.ts'
+import { countKeptColumns, IS_OUTDATED, storeColumns, type GivenEdge } from './column-edges.ts'
 import { dropUnreported, type LineageEdge } from './unreported.ts'
 
 const NODE_CAP = defineCap({
@@ -45,6 +45,7 @@ export const recordEdges: LineageApi['recordEdges'] = async (trx, seen) => {
     nodes: [...joined].filter(id => newEnds.has(id)).length,
     edges: edges.length,
     columns,
+    keptColumns: await countKeptColumns(trx, seen, given),
     removed,
   }
 }
@@ -124,14 +125,18 @@ async function mergeEdges(
   const pause = makePauses()
   const idOf = (end: LineageEnd) => ('tableId' in end ? end.tableId : nodeIds.get(outsideKey(end.outside)))
   const byUpstream = new Map<string, Map<string, GivenEdge>>()
-  for (const { upstream, downstream, detail, columns, confidence = 1 } of edges) {
+  for (const { upstream, downstream, detail, columns, keepsColumns = false, confidence = 1 } of edges) {
     await pause()
     const [upstreamId, downstreamId] = [idOf(upstream), idOf(downstream)]
     if (!upstreamId || !downstreamId) continue
     const merged = byUpstream.get(upstreamId) ?? new Map<string, GivenEdge>()
     byUpstream.set(upstreamId, merged)
     const key = `${downstreamId} ${detail}`
-    const edge = merged.get(key) ?? { upstreamId, downstreamId, detail, confidence, columns: null }
+    const edge = merged.get(key) ?? {
+      ...{ upstreamId, downstreamId, detail, confidence },
+      columns: null,
+      keepsColumns,
+    }
     merged.set(key, edge)
     if (columns) edge.columns = edge.columns ? edge.columns.concat(columns) : [...columns]
   }
@@ -247,9 +252,21 @@ async function storeOrigins(
   given: readonly GivenEdge[],
 ): Promise<Set<string>> {
   const inserted = new Set<string>()
-  for (const chunk of chunksOf(given, MAX_CHUNK.edges))
-    for (const { upstreamId, downstreamId, isNew } of await upsertOrigins(trx, seen, chunk))
-      if (isNew) inserted.add(`${upstreamId} ${downstreamId}`)
+  const store = async (edges: readonly GivenEdge[], isComplete: boolean) => {
+    for (const chunk of chunksOf(edges, MAX_CHUNK.edges))
+      for (const { upstreamId, downstreamId, isNew } of await upsertOrigins(
+        trx,
+        { ...seen, isComplete },
+        chunk,
+      ))
+        if (isNew) inserted.add(`${upstreamId} ${downstreamId}`)
+  }
+  const [keeping, replacing] = [
+    given.filter(edge => edge.keepsColumns),
+    given.filter(edge => !edge.keepsColumns),
+  ]
+  await store(replacing, seen.isComplete)
+  await store(keeping, false)
   return inserted
 }
 

@@ -93,32 +93,61 @@ t.test('a project becomes edges, owners and dashboards, and replaces what it rep
   t.strictSame(await edges(), ['raw_payments > orders'])
 })
 
-t.test('columns of catalog.json lead to lineage of columns, without which none is known', async t => {
-  const entry = (name: string, ...columns: string[]) => ({
-    metadata: { database, schema: SCHEMA, name },
-    columns: Object.fromEntries(columns.map((column, index) => [column, { name: column, index }])),
-  })
-  const catalog = {
-    nodes: { [model('orders')]: entry('orders', 'ID', 'AMOUNT') },
-    sources: { [RAW]: entry('raw_payments', 'id') },
-  }
-  const compiled = `select ID, id * 2 as amount from "${database}"."${SCHEMA}"."raw_payments"`
-  const orders = placed('model', 'orders', { dependsOn: [RAW], compiled_code: compiled })
-  const readColumns = async () => {
-    const [raw] = await query(`select id from tables where name = 'raw_payments' and company_id = $1`, [
-      tenant.companyId,
-    ])
-    const reply = await tenant.ask(
-      'GET',
-      `/api/v1/sdk/lineage/${String(raw!.id)}?direction=downstream&columns=true`,
+t.test(
+  'columns of catalog.json lead to lineage of columns, which stays where no SQL can be read',
+  async t => {
+    const entry = (name: string, ...columns: string[]) => ({
+      metadata: { database, schema: SCHEMA, name },
+      columns: Object.fromEntries(columns.map((column, index) => [column, { name: column, index }])),
+    })
+    const catalog = {
+      nodes: { [model('orders')]: entry('orders', 'ID', 'AMOUNT') },
+      sources: { [RAW]: entry('raw_payments', 'id') },
+    }
+    const compiled = `select ID, id * 2 as amount from "${database}"."${SCHEMA}"."raw_payments"`
+    const orders = placed('model', 'orders', { dependsOn: [RAW], compiled_code: compiled })
+    const readColumns = async () => {
+      const [raw] = await query(`select id from tables where name = 'raw_payments' and company_id = $1`, [
+        tenant.companyId,
+      ])
+      const reply = await tenant.ask(
+        'GET',
+        `/api/v1/sdk/lineage/${String(raw!.id)}?direction=downstream&columns=true`,
+      )
+      return JSON.stringify(reply.body.data)
+    }
+    t.match(await send({ manifest: manifest([orders], { sources }), catalog }), { columns: 2 })
+    t.match(await readColumns(), /"upstream_column":"id"[^}]*"downstream_column":"amount"/)
+    const uncompiled = placed('model', 'orders', { dependsOn: [RAW], compiled_code: undefined })
+    for (const [sent, why] of [
+      [{ manifest: manifest([orders], { sources }) }, 'no catalog.json'],
+      [{ manifest: manifest([uncompiled], { sources }), catalog }, 'no SQL'],
+      [{ manifest: manifest([uncompiled], { sources }) }, 'neither'],
+    ] as const) {
+      t.match(await send(sent), { columns: 2, kept_columns: 2 }, why)
+      t.match(await readColumns(), /downstream_column":"amount/)
+      t.match(await readColumns(), /"id"/)
+    }
+    t.match(
+      await query(
+        `select bool_and(has_columns) as has_columns from lineage_edge_origins
+        where company_id = $1 and origin = 'dbt'`,
+        [tenant.companyId],
+      ),
+      [{ has_columns: true }],
     )
-    return JSON.stringify(reply.body.data)
-  }
-  t.match(await send({ manifest: manifest([orders], { sources }), catalog }), { columns: 2 })
-  t.match(await readColumns(), /"upstream_column":"id"[^}]*"downstream_column":"amount"/)
-  t.match(await send({ manifest: manifest([orders], { sources }) }), { columns: 0 })
-  t.notMatch(await readColumns(), /downstream_column":"amount/)
-})
+    const changed = { ...orders[1], compiled_code: compiled.replace('id * 2', '2') }
+    t.match(await send({ manifest: manifest([[orders[0], changed]], { sources }), catalog }), {
+      columns: 1,
+      kept_columns: 0,
+    })
+    t.notMatch(await readColumns(), /downstream_column":"amount/)
+    const unreadable = { ...changed, compiled_code: 'not SQL' }
+    t.match(await send({ manifest: manifest([[orders[0], unreadable]], { sources }), catalog }), {
+      columns: 0,
+    })
+  },
+)
 
 t.test('a table that is discovered later takes the place of its dataset', async t => {
   await send({ manifest: whole })
