@@ -136,7 +136,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'db', database as Database)
   server.decorate('server', 'telemetry', makeTelemetry(config.role))
   server.decorate('server', 'textPool', createTextPool())
-  prepareValidation(server)
+  prepareValidation(server, config.timezone)
   followRequests(server)
   handleClientErrors(server.listener, {
     log,

@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
+import { timeInput } from '../../server/http/time-input.ts'
 import { HEALTH_STATUSES } from './health.ts'
 
 const { count, number, time, text, id } = held
@@ -23,8 +24,7 @@ const freshness = exampleRecord({
 })
 
 export const summaryQuery = Joi.object({
-  since: Joi.date()
-    .iso()
+  since: timeInput
     .description('The reply also counts what happened at this time or after.')
     .example('2026-03-09T00:00:00.000Z'),
 })

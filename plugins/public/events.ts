@@ -5,6 +5,7 @@ import { access } from '../../server/http/access.ts'
 import { noReply } from '../../server/http/envelopes.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { bodyOf, isTooFarAhead, TOO_FAR_AHEAD } from '../../server/http/input.ts'
+import { timeInput } from '../../server/http/time-input.ts'
 
 const MAX_BYTES = 8_192
 
@@ -20,8 +21,7 @@ const body = Joi.object({
   event_name: name(100).required().description('The name of the event.'),
   anonymous_id: name(128).required().description('A random id that a browser stores; no personal data.'),
   properties: Joi.object().unknown().default({}).description('More details.'),
-  occurred_at: Joi.date()
-    .iso()
+  occurred_at: timeInput
     .min('2000-01-01T00:00:00Z')
     .custom((at: Date, helpers) =>
       isTooFarAhead(at) ? helpers.message({ custom: `{{#label}} ${TOO_FAR_AHEAD}` }) : at,

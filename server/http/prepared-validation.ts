@@ -5,44 +5,54 @@ import { VALIDATION_OPTIONS } from './validation-messages.ts'
 
 const SOURCES = ['params', 'query', 'payload'] as const
 
-/** What replaces the schemas that routes are given: the same for the same schema, so that they describe it once. */
-const replaced = new WeakMap<Joi.Schema, Joi.Schema>()
-/** The schemas of routes, with the options that all are validated with. */
-const prepared = new WeakMap<object, Joi.Schema>()
+/** A schema with the options that all are validated with. */
+interface PreparedSchema {
+  whole: Joi.Schema
+  /** Joi does not compile a context. */
+  options: Joi.ValidationOptions
+}
+
+const prepared = new WeakMap<object, PreparedSchema>()
 /** What came of validating a path or a query before hapi does. */
 const validated = new WeakMap<object, unknown>()
 
-/** Replaces the schemas of all routes. Install it before the first route is added. */
-export function prepareValidation(server: Server): void {
+/**
+ * Replaces the schemas of all routes. Install it before the first route is added.
+ * @param timezone of times without an offset: the setting `TIMEZONE`
+ */
+export function prepareValidation(server: Server, timezone: string): void {
+  /** What replaces the schemas that routes are given: the same for the same schema, so that they describe it once. */
+  const replaced = new WeakMap<Joi.Schema, Joi.Schema>()
+  const options = { context: { timezone } }
   server.events.on('route', ({ settings: { validate } }) => {
     if (!validate) return
     for (const source of SOURCES) {
       const schema: unknown = validate[source]
-      if (Joi.isSchema(schema)) validate[source] = prepare(schema)
+      if (!Joi.isSchema(schema)) continue
+      const shown = replaced.get(schema) ?? prepare(schema, options)
+      replaced.set(schema, shown)
+      validate[source] = shown
     }
     delete validate.options
   })
 }
 
 /** The same schema to those that describe it. */
-function prepare(schema: Joi.Schema): Joi.Schema {
-  const known = replaced.get(schema)
-  if (known) return known
+function prepare(schema: Joi.Schema, options: Joi.ValidationOptions): Joi.Schema {
   const whole = schema.prefs(VALIDATION_OPTIONS)
   const shown = Object.create(schema) as Joi.Schema
   const validate = async (given: object): Promise<unknown> =>
-    validated.get(given) ?? (await whole.validateAsync(given))
+    validated.get(given) ?? (await whole.validateAsync(given, options))
   shown.validateAsync = validate as Joi.Schema['validateAsync']
-  prepared.set(shown, whole)
-  replaced.set(schema, shown)
+  prepared.set(shown, { whole, options })
   return shown
 }
 
 /** Validates a path or a query before hapi does, which then takes the result. @returns undefined for what hapi will refuse */
 export function validateAhead(schema: unknown, given: object): object | undefined {
-  const whole = prepared.get(schema as object)
-  if (!whole) return undefined
-  const { error, value } = whole.validate(given) as Joi.ValidationResult<object>
+  const found = prepared.get(schema as object)
+  if (!found) return undefined
+  const { error, value } = found.whole.validate(given, found.options) as Joi.ValidationResult<object>
   if (error) return undefined
   validated.set(given, value)
   return value

@@ -126,7 +126,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'times of rows': text => readMoment(`2026-01-01 ${text}`, clock),
   'owners of dbt': readOwners,
   'times of events': text =>
-    readEvent({ eventTime: text, run: { runId: text }, job: { namespace: text, name: text } }),
+    readEvent({ eventTime: text, run: { runId: text }, job: { namespace: text, name: text } }, 'UTC'),
 }
 
 for (const [reader, read] of Object.entries(READERS))

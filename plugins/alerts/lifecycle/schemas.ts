@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
 import { TIMEZONE } from '../../../server/settings/timezones.ts'
+import { timeInput } from '../../../server/http/time-input.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
 import { ALERT_STATUSES, type AlertStatus } from '../models.ts'
 import { kindWords } from './kinds.ts'
@@ -53,10 +54,10 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
       ),
     action_category: Joi.string().max(100).description('What was done, as stated when it ended.'),
     root_cause_category: Joi.string().max(100).description('What it came from, as stated when it ended.'),
-    since: Joi.date().iso().description('Opened at this time or after.'),
-    until: Joi.date().iso().description('Opened before this time.'),
-    from_date: Joi.date().iso().description('Another name for `since`.'),
-    to_date: Joi.date().iso().description('Opened at this time or before.'),
+    since: timeInput.description('Opened at this time or after.'),
+    until: timeInput.description('Opened before this time.'),
+    from_date: timeInput.description('Another name for `since`.'),
+    to_date: timeInput.description('Opened at this time or before.'),
   }
   return {
     none: Joi.object({}),

@@ -1,5 +1,6 @@
 /** What people send with a change of the status of an alert, or of what has alerts. */
 import Joi from 'joi'
+import { timeInput } from '../../../server/http/time-input.ts'
 import {
   RESOLUTION_FIELDS,
   type ResolutionField,
@@ -32,8 +33,7 @@ const resolutionFields: Record<ResolutionField, Joi.Schema> = {
 }
 
 const snoozeFields = {
-  snoozed_until: Joi.date()
-    .iso()
+  snoozed_until: timeInput
     .greater('now')
     .custom((value: Date, helpers) =>
       value.getTime() > Date.now() + MAX_SNOOZE_MINUTES * 60_000

@@ -3,13 +3,14 @@ import Joi from 'joi'
 import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { queryOf } from '../../../server/http/input.ts'
 import { queryInteger } from '../../../server/http/page.ts'
+import { timeInput } from '../../../server/http/time-input.ts'
 import { listAudit, verifyAudit, type AuditQuery } from './audit-log.ts'
 import { replies } from '../replies.ts'
 
 const route = routesOf('audit-log')
 const VERIFICATIONS_PER_HOUR = 30
 const word = Joi.string().max(200)
-const time = Joi.date().iso()
+const time = timeInput
 
 const query = Joi.object({
   limit: queryInteger(1, 500).default(50).description('How many entries.'),

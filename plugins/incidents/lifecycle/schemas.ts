@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { uuid } from '../../../server/http/input.ts'
 import { pageQuery, queryInteger, queryWords } from '../../../server/http/page.ts'
+import { timeInput } from '../../../server/http/time-input.ts'
 import { INCIDENT_STATUSES } from '../models.ts'
 import { SEVERITIES } from '../severities.ts'
 
@@ -25,8 +26,8 @@ export function incidentSchemas({ kinds: registry, statusBodies }: Server['plugi
       alert_id: uuid.description('The incident of this alert.'),
       assignee_id: uuid.allow('none').description('Assigned to this user; `none` for those without one.'),
       search: Joi.string().max(200).description('A part of the title, in any case; no wildcards.'),
-      since: Joi.date().iso().description('Opened at this time or after.'),
-      until: Joi.date().iso().description('Opened before this time.'),
+      since: timeInput.description('Opened at this time or after.'),
+      until: timeInput.description('Opened before this time.'),
     }),
     summary: Joi.object({
       days: queryInteger(1, 365).default(30).description('The number of days up to now.'),

@@ -81,15 +81,16 @@ const UNUSED_TYPES = new Set(['analysis', 'operation', 'rpc', 'sql_operation', '
 /**
  * Reduces artifacts to what lineage uses, about a fiftieth of a manifest of a large project. What is reduced already stays
  * as it is, so that the command line may send less.
+ * @param timezone of times without an offset, which are reduced as they are; the command line does not know that of the
+ *   service
  * @throws ArtifactError
  */
-export async function reduceArtifacts(given: {
-  manifest?: Json
-  catalog?: Json
-  run_results?: Json
-}): Promise<DbtArtifacts> {
+export async function reduceArtifacts(
+  given: { manifest?: Json; catalog?: Json; run_results?: Json },
+  timezone = 'UTC',
+): Promise<DbtArtifacts> {
   const catalog = given.catalog == null ? undefined : reduceCatalog(given.catalog)
-  const results = given.run_results == null ? undefined : reduceRunResults(given.run_results)
+  const results = given.run_results == null ? undefined : reduceRunResults(given.run_results, timezone)
   const manifest = reduceManifest(given.manifest)
   for (const [id, columns] of await findUpstreamColumns(given.manifest, given.catalog)) {
     const node = manifest.nodes[id]

@@ -1,5 +1,6 @@
 /** What lineage uses of run_results.json: what a command of dbt that executed something found. */
 import { isTooFarAhead, TOO_FAR_AHEAD } from '../../../server/http/input.ts'
+import { readTime } from '../../../server/read-time.ts'
 import { isRecord, pickTexts, textOf, type Json } from '../json.ts'
 import { ArtifactError } from './artifact-error.ts'
 
@@ -33,27 +34,27 @@ const COMMANDS_WITHOUT_EXECUTION = new Set([
 ])
 
 /**
- * Reduces run_results.json. What is reduced already stays as it is.
+ * Reduces run_results.json. What is reduced already stays as it is; times stay as they are written.
+ * @param timezone of times without an offset
  * @throws ArtifactError
  */
-export function reduceRunResults(given: Json): DbtRunResults {
+export function reduceRunResults(given: Json, timezone: string): DbtRunResults {
   if (!isRecord(given) || !Array.isArray(given.results))
     throw new ArtifactError('run_results', 'must be the object that run_results.json holds, with its results')
   const metadata = isRecord(given.metadata) ? given.metadata : given
   const generatedAt = textOf(metadata.generated_at)
-  if (generatedAt === undefined || Number.isNaN(Date.parse(generatedAt)))
+  if (generatedAt === undefined || !readPast(generatedAt, timezone))
     throw new ArtifactError('run_results', 'has no time in metadata.generated_at')
-  refuseFuture(generatedAt)
   const args = isRecord(given.args) ? given.args : {}
   const results = COMMANDS_WITHOUT_EXECUTION.has(textOf(args.which)?.toLowerCase() ?? '') ? [] : given.results
   return {
     generated_at: generatedAt,
     ...pickTexts(metadata, ['invocation_id'] as const),
-    results: results.flatMap((result: Json) => reduceResult(result, args.empty === true)),
+    results: results.flatMap((result: Json) => reduceResult(result, args.empty === true, timezone)),
   }
 }
 
-function reduceResult(result: Json, isOfEmptyRun: boolean): DbtRunResults['results'] {
+function reduceResult(result: Json, isOfEmptyRun: boolean, timezone: string): DbtRunResults['results'] {
   if (!isRecord(result)) return []
   const { unique_id: id, status } = pickTexts(result, ['unique_id', 'status'] as const)
   if (id === undefined || status === undefined) return []
@@ -62,7 +63,6 @@ function reduceResult(result: Json, isOfEmptyRun: boolean): DbtRunResults['resul
   if (isTest && isOfEmptyRun) return []
   if (status.toLowerCase() === 'success' && (isTest ? isUncounted(result) : isUnanswered(result))) return []
   const at = textOf(result.at) ?? completionOf(result.timing)
-  if (at !== undefined) refuseFuture(at)
   const message = textOf(result.message)?.slice(0, MAX_TEXT_LENGTH)
   return [
     {
@@ -70,7 +70,7 @@ function reduceResult(result: Json, isOfEmptyRun: boolean): DbtRunResults['resul
       status,
       ...(typeof result.failures === 'number' && { failures: result.failures }),
       ...(message !== undefined && { message }),
-      ...(at !== undefined && !Number.isNaN(Date.parse(at)) && { at }),
+      ...(at !== undefined && readPast(at, timezone) && { at }),
     },
   ]
 }
@@ -83,9 +83,11 @@ function isUnanswered({ adapter_response: response, message }: Record<string, Js
   return isRecord(response) && Object.keys(response).length === 0 && !textOf(message)
 }
 
-function refuseFuture(at: string): void {
-  if (isTooFarAhead(new Date(at)))
-    throw new ArtifactError('run_results', `holds ${at}, which ${TOO_FAR_AHEAD}`)
+/** @returns null for what is no time. @throws ArtifactError for one of the future */
+function readPast(text: string, timezone: string): Date | null {
+  const at = readTime(text, timezone)
+  if (at && isTooFarAhead(at)) throw new ArtifactError('run_results', `holds ${text}, which ${TOO_FAR_AHEAD}`)
+  return at
 }
 
 /** When the last phase of a result ended. */

@@ -1,4 +1,6 @@
+import { readTime } from '../../../server/read-time.ts'
 import type { DbtArtifacts } from './artifacts.ts'
+import type { DbtRunResults } from './run-results.ts'
 import type { DbtProject } from './project.ts'
 import { findTested } from './tested-relation.ts'
 
@@ -43,8 +45,15 @@ const STATUS_BY_WORD: Record<string, TestStatus> = {
   'runtime error': 'error',
 }
 
-/** All tests of a project that are not disabled, with what the results say of them. */
-export function listTests({ manifest, run_results: results }: DbtArtifacts, project: DbtProject): DbtTest[] {
+/**
+ * All tests of a project that are not disabled, with what the results say of them.
+ * @param timezone of times without an offset
+ */
+export function listTests(
+  { manifest, run_results: results }: DbtArtifacts,
+  project: DbtProject,
+  timezone = 'UTC',
+): DbtTest[] {
   const byId = new Map(results?.results.map(result => [result.unique_id, result]))
   return Object.entries(manifest.nodes)
     .filter(([, node]) => node.resource_type === 'test' && node.config?.enabled !== false)
@@ -64,20 +73,39 @@ export function listTests({ manifest, run_results: results }: DbtArtifacts, proj
               status,
               failures: result.failures ?? null,
               message: result.message ?? null,
-              at: new Date(result.at ?? results?.generated_at ?? 0),
+              at: endOf(result, results, timezone),
             }
           : null,
       }
     })
 }
 
-/** What the results say of models, seeds and snapshots. */
-export function listModelRuns({ run_results: results }: DbtArtifacts, project: DbtProject): DbtModelRun[] {
-  return (results?.results ?? []).flatMap(({ unique_id: uniqueId, status, message, at }) => {
+/**
+ * What the results say of models, seeds and snapshots.
+ * @param timezone of times without an offset
+ */
+export function listModelRuns(
+  { run_results: results }: DbtArtifacts,
+  project: DbtProject,
+  timezone = 'UTC',
+): DbtModelRun[] {
+  return (results?.results ?? []).flatMap(result => {
+    const { unique_id: uniqueId, status, message } = result
     const word = status.toLowerCase()
     const isFailed = word === 'error' || word === 'runtime error' || word === 'fail'
     if (!project.relations.has(uniqueId) || !(isFailed || word === 'success')) return []
-    const ended = new Date(at ?? results?.generated_at ?? 0)
-    return [{ uniqueId, isFailed, message: isFailed ? (message ?? null) : null, at: ended }]
+    return [
+      {
+        uniqueId,
+        isFailed,
+        message: isFailed ? (message ?? null) : null,
+        at: endOf(result, results, timezone),
+      },
+    ]
   })
+}
+
+/** When a result was found: its own time, or that of all. */
+function endOf({ at }: { at?: string }, results: DbtRunResults | undefined, timezone: string): Date {
+  return readTime(at ?? results?.generated_at ?? '', timezone) ?? new Date(0)
 }

@@ -34,8 +34,10 @@ export async function readRequestBody<Task extends BodyTask>(
   request: Request,
 ): Promise<BodyTasks[Task]> {
   const bytes = Buffer.isBuffer(request.payload) ? request.payload : Buffer.alloc(0)
+  const { timezone } = request.server.config
   const isSmall = bytes.length <= MAX_INLINE_BYTES[task]
-  const result = (isSmall && (await readSmallBody(task, bytes))) || (await readApart(task, bytes, request))
+  const result =
+    (isSmall && (await readSmallBody(task, bytes, timezone))) || (await readApart(task, bytes, request))
   if ('unreadable' in result) throw apiError('BAD_REQUEST', result.unreadable)
   if ('problems' in result) throw invalidInput(result.problems)
   if ('tooLarge' in result) throw apiError('PAYLOAD_TOO_LARGE', result.tooLarge)
@@ -52,7 +54,11 @@ async function readApart<Task extends BodyTask>(
   const sent = isWhole ? new Uint8Array(bytes.buffer as ArrayBuffer) : Uint8Array.from(bytes)
   const options = { ...LIMITS, owner: caller(request).companyId, transfer: [sent.buffer] }
   try {
-    const result = await request.server.textPool.run(packed, { task, bytes: sent }, options)
+    const result = await request.server.textPool.run(
+      packed,
+      { task, bytes: sent, timezone: request.server.config.timezone },
+      options,
+    )
     return await unpack(task, result as Awaited<ReturnType<typeof readPacked<Task>>>)
   } catch (error) {
     if (!(error instanceof TextLimitError)) throw error

@@ -72,11 +72,13 @@ const UNPACKERS: { [Task in BodyTask]: (packed: PackedBodies[Task]) => Promise<B
 export async function readPacked<Task extends BodyTask>({
   task,
   bytes,
+  timezone,
 }: {
   task: Task
   bytes: Uint8Array
+  timezone: string
 }): Promise<PackedResult<Task>> {
-  const result = await readBody(task, bytes)
+  const result = await readBody(task, bytes, timezone)
   return 'value' in result ? { packed: PACKERS[task](result.value) } : result
 }
 

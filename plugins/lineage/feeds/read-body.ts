@@ -40,14 +40,16 @@ const MISSING_BODY = { field: 'body', error: 'a JSON object is required in the b
 
 /**
  * Parses and reduces a body, which may take seconds for a large one. Its bytes are JSON in UTF-8.
+ * @param timezone of times without an offset: the setting `TIMEZONE`
  * @throws what is no fault of the body
  */
 export async function readBody<Task extends BodyTask>(
   task: Task,
   bytes: Uint8Array,
+  timezone: string,
 ): Promise<BodyResult<Task>> {
   const parsed = parseBody(bytes)
-  return 'body' in parsed ? readParsed(task, parsed.body) : parsed
+  return 'body' in parsed ? readParsed(task, parsed.body, timezone) : parsed
 }
 
 /**
@@ -57,12 +59,13 @@ export async function readBody<Task extends BodyTask>(
 export async function readSmallBody<Task extends BodyTask>(
   task: Task,
   bytes: Uint8Array,
+  timezone: string,
 ): Promise<BodyResult<Task> | undefined> {
   const parsed = parseBody(bytes)
   if (!('body' in parsed)) return parsed
   const { body } = parsed
   if (task === 'dbt' && isRecord(body) && hasSqlToRead(body.manifest, body.catalog)) return undefined
-  return readParsed(task, body)
+  return readParsed(task, body, timezone)
 }
 
 function parseBody(bytes: Uint8Array): { body: Json } | Refusal {
@@ -75,9 +78,13 @@ function parseBody(bytes: Uint8Array): { body: Json } | Refusal {
   }
 }
 
-async function readParsed<Task extends BodyTask>(task: Task, body: Json): Promise<BodyResult<Task>> {
+async function readParsed<Task extends BodyTask>(
+  task: Task,
+  body: Json,
+  timezone: string,
+): Promise<BodyResult<Task>> {
   try {
-    return await READERS[task](body)
+    return await READERS[task](body, timezone)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     return { unreadable: 'The body is nested too deeply: send what the tool wrote' }
@@ -85,34 +92,34 @@ async function readParsed<Task extends BodyTask>(task: Task, body: Json): Promis
 }
 
 const READERS: {
-  [Task in BodyTask]: (body: unknown) => BodyResult<Task> | Promise<BodyResult<Task>>
+  [Task in BodyTask]: (body: unknown, timezone: string) => BodyResult<Task> | Promise<BodyResult<Task>>
 } = {
   dbt: readDbt,
-  event(body) {
-    const found = readEvent(body)
+  event(body, timezone) {
+    const found = readEvent(body, timezone)
     if (!('event' in found)) return found
     const tooLarge = findExcessOfEvent(found.event)
     return tooLarge === undefined ? { value: found.event } : { tooLarge }
   },
-  events(body) {
+  events(body, timezone) {
     if (!Array.isArray(body) || body.length > MAX_BATCH_EVENTS)
       return {
         problems: [{ field: 'body', error: `the body must be a list of at most ${MAX_BATCH_EVENTS} events` }],
       }
-    return { value: body.map(readLimitedEvent) }
+    return { value: body.map(event => readLimitedEvent(event, timezone)) }
   },
 }
 
 /** An event of several, of which each is refused by itself. */
-function readLimitedEvent(given: Json): ReadEvent {
-  const found = readEvent(given)
+function readLimitedEvent(given: Json, timezone: string): ReadEvent {
+  const found = readEvent(given, timezone)
   const excess = 'event' in found ? findExcessOfEvent(found.event) : undefined
   return excess === undefined ? found : { problems: [{ field: 'body', error: excess }] }
 }
 
 const DBT_FIELDS = ['source', 'manifest', 'catalog', 'run_results']
 
-async function readDbt(body: unknown): Promise<BodyResult<'dbt'>> {
+async function readDbt(body: unknown, timezone: string): Promise<BodyResult<'dbt'>> {
   if (!isRecord(body))
     return {
       problems: [
@@ -133,13 +140,13 @@ async function readDbt(body: unknown): Promise<BodyResult<'dbt'>> {
     problems.push({ field: 'manifest', error: 'manifest is required: the content of manifest.json' })
   if (problems.length > 0) return { problems }
   try {
-    const artifacts = await reduceArtifacts(body)
+    const artifacts = await reduceArtifacts(body, timezone)
     const project = readProject(artifacts)
     const value: DbtBody = {
       source: String(body.source),
       project,
-      tests: listTests(artifacts, project),
-      runs: listModelRuns(artifacts, project),
+      tests: listTests(artifacts, project, timezone),
+      runs: listModelRuns(artifacts, project, timezone),
       invocationId: artifacts.run_results?.invocation_id ?? null,
     }
     const tooLarge = findExcessOfProject(value)

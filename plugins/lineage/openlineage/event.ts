@@ -1,6 +1,7 @@
-import { isTooFarAhead, TOO_FAR_AHEAD } from '../../../server/http/input.ts'
 /** Reading of OpenLineage events (specification 2-0-2), of which unknown facets and fields are left aside. */
+import { isTooFarAhead, TOO_FAR_AHEAD } from '../../../server/http/input.ts'
 import { isStorable } from '../../../server/database/storable.ts'
+import { readTime } from '../../../server/read-time.ts'
 import { ALL_COLUMNS, type SeenColumn } from '../api.ts'
 import { mergeOwners, readOwners, type DeclaredOwner } from '../dbt/owners.ts'
 import type { DatasetName } from '../datasets/namespaces.ts'
@@ -57,8 +58,14 @@ export const MAX_DATASETS = 1_000
 /** Problems of an event that are listed: a million empty datasets have two each. */
 const MAX_PROBLEMS = 20
 
-/** @returns the event, or all that is wrong with it */
-export function readEvent(given: Json): { event: LineageEvent } | { problems: EventProblem[] } {
+/**
+ * @param timezone of times without an offset: the setting `TIMEZONE`
+ * @returns the event, or all that is wrong with it
+ */
+export function readEvent(
+  given: Json,
+  timezone: string,
+): { event: LineageEvent } | { problems: EventProblem[] } {
   const problems: EventProblem[] = []
   if (!isRecord(given))
     return {
@@ -69,7 +76,7 @@ export function readEvent(given: Json): { event: LineageEvent } | { problems: Ev
         },
       ],
     }
-  const reader = new FieldReader(problems)
+  const reader = new FieldReader(problems, timezone)
   const eventTime = reader.time(given, 'eventTime')
   const kind = 'run' in given || 'eventType' in given ? 'run' : 'job' in given ? 'job' : 'dataset'
   const event: LineageEvent = {
@@ -94,9 +101,11 @@ export function readEvent(given: Json): { event: LineageEvent } | { problems: Ev
 
 class FieldReader {
   readonly #problems: EventProblem[]
+  readonly #timezone: string
 
-  constructor(problems: EventProblem[]) {
+  constructor(problems: EventProblem[], timezone: string) {
     this.#problems = problems
+    this.#timezone = timezone
   }
 
   #refuse(field: string, predicate: string): void {
@@ -104,11 +113,14 @@ class FieldReader {
   }
 
   time(from: Record<string, Json>, name: string): Date | null {
-    const given = from[name]
-    const at = typeof given === 'string' ? readTime(given) : null
+    const at = this.#time(from[name])
     if (!at) this.#refuse(name, 'must be a time of ISO 8601, such as 2026-05-04T10:00:00Z')
     else if (isTooFarAhead(at)) this.#refuse(name, TOO_FAR_AHEAD)
     return at
+  }
+
+  #time(given: Json): Date | null {
+    return readTime(withoutZoneName(textOf(given) ?? ''), this.#timezone)
   }
 
   #name(from: Record<string, Json>, name: string, where: string): string {
@@ -143,8 +155,8 @@ class FieldReader {
     return {
       runId: runId.toLowerCase(),
       eventType: eventType ?? 'OTHER',
-      nominalStart: readTime(textOf(nominal.nominalStartTime)),
-      nominalEnd: readTime(textOf(nominal.nominalEndTime)),
+      nominalStart: this.#time(nominal.nominalStartTime),
+      nominalEnd: this.#time(nominal.nominalEndTime),
       errorMessage: textOf(failure.message)?.slice(0, MAX_MESSAGE_LENGTH) ?? null,
       parent: readParent(facets.parent ?? facets.parentRun),
     }
@@ -266,13 +278,7 @@ function isIndirect(input: Json): boolean {
   return types.length > 0 && types.every(type => type === 'INDIRECT')
 }
 
-function readTime(text: string | undefined): Date | null {
-  // Some producers write a zone after an offset: 2026-05-04T10:00:00+02:00[Europe/Rome].
-  const at = new Date(withoutZoneName(text ?? ''))
-  const year = at.getUTCFullYear()
-  return Number.isNaN(at.getTime()) || year < 1 || year > 9999 ? null : at
-}
-
+/** Some producers write a zone after an offset: `2026-05-04T10:00:00+02:00[Europe/Rome]`. */
 function withoutZoneName(text: string): string {
   return text.endsWith(']') ? (text.split('[', 1)[0] ?? text) : text
 }
