@@ -1,4 +1,4 @@
-/** What lineage uses of the artifacts that dbt writes: manifest.json (v4 to v12), catalog.json, run_results.json. */
+/** What lineage uses of the artifacts that dbt writes: manifest.json (v4 to v20), catalog.json, run_results.json. */
 import { isRecord, pickTexts, textOf, type Json } from '../json.ts'
 import { ArtifactError } from './artifact-error.ts'
 import { findUpstreamColumns, keepUpstreamColumns, type UpstreamColumns } from './column-lineage.ts'
@@ -74,7 +74,8 @@ export interface DbtArtifacts {
 }
 
 const OWNER_KEYS = ['owner', 'owners', 'owner_email', 'owner_name'] as const
-const VERSIONS = { oldest: 4, newest: 12 }
+/** 12 is of dbt 1.8 and later, 20 of dbt 2 (Fusion), in which what is used is as in 12; there is none between. */
+const VERSIONS = { oldest: 4, newest: 20 }
 /** Resources that no edge, owner or test is made from. */
 const UNUSED_TYPES = new Set(['analysis', 'operation', 'rpc', 'sql_operation', 'sql', 'docs_block'])
 
@@ -117,7 +118,7 @@ function reduceManifest(given: Json): DbtManifest {
   if (version < oldest || version > newest)
     throw new ArtifactError(
       'manifest',
-      `is of version ${version} of its schema; versions ${oldest} (dbt 1.0) to ${newest} (dbt 1.8 and later) can be read`,
+      `is of version ${version} of its schema; versions ${oldest} (dbt 1.0) to ${newest} (dbt 2) can be read`,
     )
   const parts = MANIFEST_PARTS.map(part => [part, reducePart(part, given[part])] as const)
   return {

@@ -33,6 +33,9 @@ const COMMANDS_WITHOUT_EXECUTION = new Set([
   'show',
 ])
 
+/** Commands that build every model of which they write success, also where the engine's answer is left out (dbt 2). */
+const COMMANDS_THAT_BUILD = new Set(['build', 'clone', 'run', 'seed', 'snapshot'])
+
 /**
  * Reduces run_results.json. What is reduced already stays as it is; times stay as they are written.
  * @param timezone of times without an offset
@@ -46,22 +49,33 @@ export function reduceRunResults(given: Json, timezone: string): DbtRunResults {
   if (generatedAt === undefined || !readPast(generatedAt, timezone))
     throw new ArtifactError('run_results', 'has no time in metadata.generated_at')
   const args = isRecord(given.args) ? given.args : {}
-  const results = COMMANDS_WITHOUT_EXECUTION.has(textOf(args.which)?.toLowerCase() ?? '') ? [] : given.results
+  const command = textOf(args.which)?.toLowerCase() ?? ''
+  const results = COMMANDS_WITHOUT_EXECUTION.has(command) ? [] : given.results
+  const scope = { timezone, isBuild: COMMANDS_THAT_BUILD.has(command), isEmpty: args.empty === true }
   return {
     generated_at: generatedAt,
     ...pickTexts(metadata, ['invocation_id'] as const),
-    results: results.flatMap((result: Json) => reduceResult(result, args.empty === true, timezone)),
+    results: results.flatMap((result: Json) => reduceResult(result, scope)),
   }
 }
 
-function reduceResult(result: Json, isOfEmptyRun: boolean, timezone: string): DbtRunResults['results'] {
+/** What holds for all results of a file. */
+interface ResultScope {
+  timezone: string
+  isBuild: boolean
+  /** Whether it ran with --empty. */
+  isEmpty: boolean
+}
+
+function reduceResult(result: Json, { timezone, isBuild, isEmpty }: ResultScope): DbtRunResults['results'] {
   if (!isRecord(result)) return []
   const { unique_id: id, status } = pickTexts(result, ['unique_id', 'status'] as const)
   if (id === undefined || status === undefined) return []
   const isTest = /^(unit_)?test\./.test(id)
   // With --empty, every test reads no row, and passes.
-  if (isTest && isOfEmptyRun) return []
-  if (status.toLowerCase() === 'success' && (isTest ? isUncounted(result) : isUnanswered(result))) return []
+  if (isTest && isEmpty) return []
+  const isCompiled = isTest ? isUncounted(result) : !isBuild && isUnanswered(result)
+  if (status.toLowerCase() === 'success' && isCompiled) return []
   const at = textOf(result.at) ?? completionOf(result.timing)
   const message = textOf(result.message)?.slice(0, MAX_TEXT_LENGTH)
   return [

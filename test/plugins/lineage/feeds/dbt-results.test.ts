@@ -92,6 +92,19 @@ t.test('the command line leaves out the same, and a test without rows is no proo
   t.equal(await reduce({ status: 'success', failures: 0 }, { which: 'test' }), 1)
 })
 
+t.test('a model that dbt 2 built is a run, though the artifact has no answer of the engine', async t => {
+  const { run_results: reduced } = await reduceArtifacts({
+    manifest: manifest([orders], {}, 20),
+    run_results: {
+      ...runResults('2026-05-04T10:00:00Z', {
+        [model('orders')]: { status: 'success', adapter_response: {} },
+      }),
+      args: { which: 'build' },
+    },
+  })
+  t.match(reduced?.results, [{ unique_id: model('orders'), status: 'success' }])
+})
+
 t.test('docs generate before a build leaves the results of the build', async t => {
   t.match(
     await send(
