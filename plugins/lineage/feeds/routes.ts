@@ -13,6 +13,7 @@ import { listChecks } from '../dbt/list-checks.ts'
 import { recordEvent } from '../openlineage/record-event.ts'
 import { listRunsOf } from '../openlineage/runs.ts'
 import { readRequestBody, TOO_LARGE_ADVICE } from './body-reader.ts'
+import * as eventSchemas from './event-schemas.ts'
 import * as schemas from './schemas.ts'
 
 const route = routesOf('lineage')
@@ -37,13 +38,13 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
       'specification 2-0-2. Unknown facets are left aside. The same event again changes nothing. 6,000 requests a minute.',
     ],
     payload: rawPayload(MAX_EVENT_BYTES),
-    validate: { payload: schemas.eventBody },
-    response: schemas.eventReply,
+    validate: { payload: eventSchemas.eventBody },
+    response: eventSchemas.eventReply,
     app: { readsBody: true },
     handler: async (request, h) => {
       const event = await readRequestBody('event', request)
-      const data = await inCompany(request, trx => recordEvent(request.server, trx, event))
-      return h.response({ data }).code(201)
+      const outcome = await inCompany(request, trx => recordEvent(request.server, trx, event))
+      return h.response({ data: toApiNames({ ...outcome }) }).code(201)
     },
   }),
   route('POST', '/api/v1/lineage/batch', access.lineage, {
@@ -52,8 +53,8 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
     notes:
       'Each event is stored by itself; the reply lists those that were not, and whether to send them again.',
     payload: rawPayload(MAX_EVENT_BYTES),
-    validate: { payload: schemas.eventsBody },
-    response: schemas.eventsReply,
+    validate: { payload: eventSchemas.eventsBody },
+    response: eventSchemas.eventsReply,
     app: { readsBody: true, isHeavy: true },
     handler: recordBatch,
   }),
@@ -214,6 +215,7 @@ async function recordBatch(request: Request) {
   const failed: { index: number; reason: string; retriable: boolean }[] = []
   const startedAt = performance.now()
   let edges = 0
+  const omitted = { datasets: 0, edges: 0 }
   for (const [index, found] of events.entries()) {
     if ('problems' in found) {
       failed.push({ index, reason: found.problems.map(({ error }) => error).join('; '), retriable: false })
@@ -224,7 +226,11 @@ async function recordBatch(request: Request) {
       continue
     }
     const recording = inCompany(request, trx => recordEvent(request.server, trx, found.event))
-    const work = recording.then(outcome => void (edges += outcome.edges))
+    const work = recording.then(outcome => {
+      edges += outcome.edges
+      omitted.datasets += outcome.omittedDatasets
+      omitted.edges += outcome.omittedEdges
+    })
     await work.catch((error: unknown) => {
       const isOurs = hasErrorData(error) && error.output.statusCode < 500
       if (!isOurs)
@@ -242,6 +248,8 @@ async function recordBatch(request: Request) {
       failed: failed.length,
       retriable,
       non_retriable: failed.length - retriable,
+      omitted_datasets: omitted.datasets,
+      omitted_edges: omitted.edges,
     },
     failed_events: failed,
   }

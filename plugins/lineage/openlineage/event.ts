@@ -43,6 +43,8 @@ export interface LineageEvent {
   run: EventRun | null
   inputs: EventDataset[]
   outputs: EventDataset[]
+  /** Datasets and other names that lists had beyond `MAX_DATASETS`: they are not stored. */
+  omittedDatasets: number
 }
 
 /** What is wrong with an event. */
@@ -54,6 +56,7 @@ export interface EventProblem {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const MAX_NAME_LENGTH = 2_000
 const MAX_MESSAGE_LENGTH = 4_000
+/** Datasets of one list that are stored; the rest is cut, since the state of the run is worth more than it. */
 export const MAX_DATASETS = 1_000
 /** Problems of an event that are listed: a million empty datasets have two each. */
 const MAX_PROBLEMS = 20
@@ -90,7 +93,9 @@ export function readEvent(
       kind === 'dataset'
         ? reader.dataset(given.dataset, 'dataset')
         : reader.datasets(given.outputs, 'outputs'),
+    omittedDatasets: 0,
   }
+  event.omittedDatasets = reader.omitted
   if (kind === 'dataset' && given.dataset === undefined)
     problems.splice(0, problems.length, {
       field: 'body',
@@ -102,6 +107,8 @@ export function readEvent(
 class FieldReader {
   readonly #problems: EventProblem[]
   readonly #timezone: string
+  /** What lists had beyond `MAX_DATASETS`. */
+  omitted = 0
 
   constructor(problems: EventProblem[], timezone: string) {
     this.#problems = problems
@@ -168,11 +175,17 @@ class FieldReader {
       this.#refuse(where, 'must be a list of datasets')
       return []
     }
-    if (given.length > MAX_DATASETS) {
-      this.#refuse(where, `must have at most ${MAX_DATASETS} datasets`)
-      return []
-    }
-    return given.flatMap((each: Json, index) => this.dataset(each, `${where}.${index}`))
+    return this.#limit(given).flatMap((each: Json, index) => this.dataset(each, `${where}.${index}`))
+  }
+
+  #limit(given: readonly Json[]): readonly Json[] {
+    this.omitted += Math.max(0, given.length - MAX_DATASETS)
+    return given.slice(0, MAX_DATASETS)
+  }
+
+  #symlinks(given: Json): DatasetName[] {
+    const identifiers = isRecord(given) && Array.isArray(given.identifiers) ? given.identifiers : []
+    return this.#limit(identifiers).flatMap(readDatasetName)
   }
 
   dataset(given: Json, where: string): EventDataset[] {
@@ -187,10 +200,10 @@ class FieldReader {
       {
         namespace: this.#name(given, 'namespace', where),
         name: this.#name(given, 'name', where),
-        symlinks: readSymlinks(facets.symlinks),
+        symlinks: this.#symlinks(facets.symlinks),
         owners: ownersIn(facets.ownership),
         columns: columns || explicit.columns ? [...(columns ?? []), ...(explicit.columns ?? [])] : null,
-        inputs: explicit.inputs,
+        inputs: this.#limit(explicit.inputs).flatMap(readDatasetName),
       },
     ]
   }
@@ -205,11 +218,6 @@ function readParent(given: Json): EventRun['parent'] {
   const [runId, namespace, name] = [given.run.runId, given.job.namespace, given.job.name].map(textOf)
   if (runId === undefined || !UUID.test(runId) || namespace === undefined || name === undefined) return null
   return { runId: runId.toLowerCase(), namespace: clip(namespace), name: clip(name) }
-}
-
-function readSymlinks(given: Json): DatasetName[] {
-  const identifiers = isRecord(given) && Array.isArray(given.identifiers) ? given.identifiers : []
-  return identifiers.slice(0, MAX_DATASETS).flatMap(readDatasetName)
 }
 
 function readDatasetName(given: Json): DatasetName[] {
@@ -240,9 +248,9 @@ function readColumnLineage(given: Json): ColumnInput[] | null {
 }
 
 /** The facet `lineage`: inputs of the whole and of fields. Jobs among them are no datasets. */
-function readExplicitLineage(given: Json): { inputs: DatasetName[]; columns: ColumnInput[] | null } {
+function readExplicitLineage(given: Json): { inputs: Json[]; columns: ColumnInput[] | null } {
   if (!isRecord(given)) return { inputs: [], columns: null }
-  const whole = Array.isArray(given.inputs) ? given.inputs.filter(isDataset) : []
+  const whole = Array.isArray(given.inputs) ? (given.inputs as Json[]).filter(isDataset) : []
   const byInput = new Map<string, ColumnInput>()
   const fields = isRecord(given.fields) ? given.fields : {}
   for (const [column, field] of Object.entries(fields))
@@ -250,7 +258,7 @@ function readExplicitLineage(given: Json): { inputs: DatasetName[]; columns: Col
       addInputs(byInput, field.inputs.filter(isDataset), column)
   addInputs(byInput, whole, ALL_COLUMNS)
   return {
-    inputs: whole.slice(0, MAX_DATASETS).flatMap(readDatasetName),
+    inputs: whole,
     columns: byInput.size > 0 ? [...byInput.values()] : null,
   }
 }

@@ -1,5 +1,4 @@
 import type { Server } from '@hapi/hapi'
-import { apiError } from '../../../server/http/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { LineageEnd, OutsideNode, SeenColumn, SeenEdge } from '../api.ts'
@@ -22,9 +21,13 @@ export interface EventOutcome {
   /** Datasets that no source has. */
   outside: number
   edges: number
+  /** Datasets that the event has too many of. */
+  omittedDatasets: number
+  /** Edges that the run has too many of. */
+  omittedEdges: number
 }
 
-/** Inputs times outputs. */
+/** Pairs of an input and an output that one event stores. */
 const MAX_EDGES = 20_000
 
 /** A dataset of the event, found. */
@@ -33,7 +36,10 @@ interface FoundEnd {
   end: LineageEnd
 }
 
-/** Stores what an event says of runs and edges. The same event again changes nothing. */
+/**
+ * Stores what an event says of runs and edges; of one that says too much, the run and a part of the edges. The same event
+ * again changes nothing.
+ */
 export async function recordEvent(
   { plugins }: Server,
   trx: Transaction,
@@ -55,7 +61,7 @@ export async function recordEvent(
       outputs = known.filter(({ direction }) => direction === 'output')
     }
   }
-  const edges = await listEdges(trx, event, { inputs, outputs, endOf })
+  const { edges, omitted } = await listEdges(trx, event, { inputs, outputs, endOf })
   const recorded =
     edges.length > 0
       ? await recordEdges(trx, { origin: 'openlineage', sourceId: null, isComplete: false, edges })
@@ -64,7 +70,13 @@ export async function recordEvent(
     await plugins.owners.replaceFrom(trx, 'openlineage', tableId, [{ tableId, owners }])
   const found = [...new Set(ends.values())]
   const tables = found.filter(({ end }) => 'tableId' in end).length
-  return { tables, outside: found.length - tables, edges: Math.max(edges.length, recorded.edges) }
+  return {
+    tables,
+    outside: found.length - tables,
+    edges: Math.max(edges.length, recorded.edges),
+    omittedDatasets: event.omittedDatasets,
+    omittedEdges: omitted,
+  }
 }
 
 function reportRun(
@@ -166,20 +178,14 @@ interface EventEnds {
   endOf(name: DatasetName): FoundEnd | undefined
 }
 
-/** All inputs lead to all outputs, and what the facets of an output name leads to it. */
+/** All inputs lead to all outputs, up to `MAX_EDGES`, and what the facets of an output name leads to it. */
 async function listEdges(
   trx: Transaction,
   event: LineageEvent,
   { inputs, outputs, endOf }: EventEnds,
-): Promise<SeenEdge[]> {
+): Promise<{ edges: SeenEdge[]; omitted: number }> {
   const { job } = event
   const detail = job ? `${job.namespace}.${job.name}` : ''
-  if (inputs.length * outputs.length > MAX_EDGES)
-    throw apiError(
-      'PAYLOAD_TOO_LARGE',
-      `outputs and inputs of the run make ${inputs.length * outputs.length} edges; ${MAX_EDGES} are the most`,
-      { max_edges: MAX_EDGES },
-    )
   const pairs = new Map<string, { upstream: FoundEnd; downstream: FoundEnd; columns?: SeenColumn[] }>()
   const connect = (upstream: FoundEnd, downstream: FoundEnd, columns?: readonly SeenColumn[]) => {
     if (upstream.id === downstream.id) return
@@ -189,8 +195,11 @@ async function listEdges(
     if (columns) pair.columns = pair.columns ? pair.columns.concat(columns) : [...columns]
   }
   const pause = makePauses()
+  let left = MAX_EDGES
   for (const downstream of outputs) {
-    for (const upstream of inputs) connect(upstream, downstream)
+    const connected = inputs.slice(0, left)
+    for (const upstream of connected) connect(upstream, downstream)
+    left -= connected.length
     await pause()
   }
   for (const dataset of [...event.outputs, ...event.inputs]) {
@@ -223,7 +232,7 @@ async function listEdges(
     })
     await pause()
   }
-  return edges
+  return { edges, omitted: Math.max(0, inputs.length * outputs.length - MAX_EDGES) }
 }
 
 /** The owners of tables that the event names; those of outside datasets are stored with them. */

@@ -250,6 +250,24 @@ t.test('events that are none are refused with what is wrong; unknown facets are 
   t.equal(reply.status, 401)
 })
 
+t.test('an event with too many datasets is stored with the first ones, and its failure', async t => {
+  const many = (count: number) => Array.from({ length: count }, (_, n) => dataset(`many${n}`, {}, 'lake'))
+  const run = { runId: randomUUID(), facets: { errorMessage: { message: 'out of disk' } } }
+  const event = (fields: object) => runEvent({ eventType: 'FAIL', run, ...fields })
+  const symlinks = { identifiers: many(1_003) }
+  t.match(await send(event({ inputs: many(1_001), outputs: [dataset('one', { symlinks }, 'lake')] })), {
+    data: { omitted_datasets: 4, omitted_edges: 0 },
+  })
+  t.match(await query('select state, error_message from lineage_runs where run_id = $1', [run.runId]), [
+    { state: 'failed', error_message: 'out of disk' },
+  ])
+  t.match(await send([event({ inputs: many(1_002) })], 200, '/api/v1/lineage/batch'), {
+    status: 'success',
+    summary: { successful: 1, omitted_datasets: 2 },
+  })
+  await query('delete from lineage_nodes')
+})
+
 t.test('a batch stores what it can', async t => {
   const body = await send(
     [runEvent(), { hello: 1 }, runEvent({ eventType: 'START' })],
