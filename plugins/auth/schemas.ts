@@ -3,7 +3,7 @@ import { SCOPES } from '../../server/http/access.ts'
 import { MAX_DATE } from '../../server/http/input.ts'
 import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
-import { timeInput } from '../../server/http/time-input.ts'
+import { timeInput } from '../../server/times/time-input.ts'
 
 const email = Joi.string().trim().normalize('NFC').lowercase().email({ tlds: false }).max(254)
 /** The password policy has an error code of its own; this only bounds the text that is hashed. */

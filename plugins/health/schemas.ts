@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
-import { timeInput } from '../../server/http/time-input.ts'
+import { timeInput } from '../../server/times/time-input.ts'
 import { HEALTH_STATUSES } from './health.ts'
 
 const { count, number, time, text, id } = held

@@ -5,7 +5,7 @@ import { access } from '../../server/http/access.ts'
 import { noReply } from '../../server/http/envelopes.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { bodyOf, isTooFarAhead, TOO_FAR_AHEAD } from '../../server/http/input.ts'
-import { timeInput } from '../../server/http/time-input.ts'
+import { timeInput } from '../../server/times/time-input.ts'
 
 const MAX_BYTES = 8_192
 

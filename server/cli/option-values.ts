@@ -1,7 +1,7 @@
 /** Parsers of option values; each throws InvalidArgumentError. */
 import { InvalidArgumentError } from 'commander'
 import { MAX_DATE } from '../http/input.ts'
-import { readTime } from '../read-time.ts'
+import { readTime } from '../times/read-time.ts'
 import { readConfig } from '../settings/config.ts'
 
 export function numberBetween(min: number, max: number): (text: string) => number {

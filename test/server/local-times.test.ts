@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { futureTime } from '../../server/cli/option-values.ts'
-import { readTime } from '../../server/read-time.ts'
+import { readTime } from '../../server/times/read-time.ts'
 import { makeStage } from '../helpers/world.ts'
 import { manifest, model, node, notNull, runResults } from '../plugins/lineage/feeds/dbt-project.ts'
 

@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
 import { TIMEZONE } from '../../../server/settings/timezones.ts'
-import { timeInput } from '../../../server/http/time-input.ts'
+import { timeInput } from '../../../server/times/time-input.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
 import { ALERT_STATUSES, type AlertStatus } from '../models.ts'
 import { kindWords } from './kinds.ts'

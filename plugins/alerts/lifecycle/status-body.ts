@@ -1,6 +1,6 @@
 /** What people send with a change of the status of an alert, or of what has alerts. */
 import Joi from 'joi'
-import { timeInput } from '../../../server/http/time-input.ts'
+import { timeInput } from '../../../server/times/time-input.ts'
 import {
   RESOLUTION_FIELDS,
   type ResolutionField,

@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { queryOf } from '../../../server/http/input.ts'
 import { queryInteger } from '../../../server/http/page.ts'
-import { timeInput } from '../../../server/http/time-input.ts'
+import { timeInput } from '../../../server/times/time-input.ts'
 import { listAudit, verifyAudit, type AuditQuery } from './audit-log.ts'
 import { replies } from '../replies.ts'
 

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { uuid } from '../../../server/http/input.ts'
 import { pageQuery, queryInteger, queryWords } from '../../../server/http/page.ts'
-import { timeInput } from '../../../server/http/time-input.ts'
+import { timeInput } from '../../../server/times/time-input.ts'
 import { INCIDENT_STATUSES } from '../models.ts'
 import { SEVERITIES } from '../severities.ts'
 

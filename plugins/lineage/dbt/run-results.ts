@@ -1,13 +1,13 @@
 /** What lineage uses of run_results.json: what a command of dbt that executed something found. */
 import { isTooFarAhead, TOO_FAR_AHEAD } from '../../../server/http/input.ts'
-import { readTime } from '../../../server/read-time.ts'
+import { readTime } from '../../../server/times/read-time.ts'
 import { isRecord, pickTexts, textOf, type Json } from '../json.ts'
 import { ArtifactError } from './artifact-error.ts'
 
 export interface DbtRunResults {
   generated_at: string
   invocation_id?: string
-  /** Of what was executed; an entry that was only compiled is left out. */
+  /** The entries that were executed, without those that were only compiled. */
   results: { unique_id: string; status: string; failures?: number; message?: string; at?: string }[]
 }
 

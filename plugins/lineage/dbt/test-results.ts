@@ -1,4 +1,4 @@
-import { readTime } from '../../../server/read-time.ts'
+import { readTime } from '../../../server/times/read-time.ts'
 import type { DbtArtifacts } from './artifacts.ts'
 import type { DbtRunResults } from './run-results.ts'
 import type { DbtProject } from './project.ts'

@@ -1,7 +1,7 @@
 /** Reading of OpenLineage events (specification 2-0-2), of which unknown facets and fields are left aside. */
 import { isTooFarAhead, TOO_FAR_AHEAD } from '../../../server/http/input.ts'
 import { isStorable } from '../../../server/database/storable.ts'
-import { readTime } from '../../../server/read-time.ts'
+import { readTime } from '../../../server/times/read-time.ts'
 import { ALL_COLUMNS, type SeenColumn } from '../api.ts'
 import { mergeOwners, readOwners, type DeclaredOwner } from '../dbt/owners.ts'
 import type { DatasetName } from '../datasets/namespaces.ts'

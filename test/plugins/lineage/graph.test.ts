@@ -19,6 +19,7 @@ t.test('edges are counted when they are new, and walked in both directions with 
     nodes: 4,
     edges: 4,
     columns: 0,
+    keptColumns: 0,
     removed: 0,
   })
   t.match(await record(['a > b', 'a > d', 'a > b']), { nodes: 0, edges: 1, removed: 0 })

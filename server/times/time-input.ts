@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { withOffset } from '../read-time.ts'
+import { withOffset } from './read-time.ts'
 
 const zoned = Joi.extend({
   type: 'date',
