@@ -114,7 +114,14 @@ export async function up(knex: Knex): Promise<void> {
     'lineage_sources',
   )
   await knex.raw(PIPELINES)
-  await isolate(knex, 'lineage_namespaces', 'lineage_runs', 'lineage_run_ends', 'external_checks')
+  await isolate(
+    knex,
+    'lineage_namespaces',
+    'lineage_runs',
+    'lineage_run_ends',
+    'external_checks',
+    'lineage_aliases',
+  )
 }
 
 const PIPELINES = `
@@ -191,6 +198,25 @@ const PIPELINES = `
     );
     create index external_checks_source on external_checks (source_id);
     create index external_checks_table on external_checks (table_id);
+
+    -- Other names of datasets, which pipelines declare in one event and use in another.
+    create table lineage_aliases (
+      company_id uuid not null references companies on delete cascade,
+      -- A hash of the namespace and the name: they are too long for an index.
+      alias_key uuid not null,
+      namespace text not null,
+      name text not null,
+      -- The dataset that has this name too; it is no alias itself.
+      dataset_key uuid not null,
+      dataset_namespace text not null,
+      dataset_name text not null,
+      declared_at timestamptz not null default now(),
+      -- When an event last used one of the names, to the day.
+      last_seen_at timestamptz not null default now(),
+      primary key (company_id, alias_key)
+    );
+    create index lineage_aliases_dataset on lineage_aliases (company_id, dataset_key, alias_key);
+    create index lineage_aliases_age on lineage_aliases (last_seen_at);
   `
 
 export async function down(knex: Knex): Promise<void> {
@@ -206,5 +232,6 @@ export async function down(knex: Knex): Promise<void> {
     'lineage_runs',
     'lineage_run_ends',
     'external_checks',
+    'lineage_aliases',
   )
 }

@@ -65,24 +65,27 @@ async function findNamespaces(
   })
 }
 
-/** @param tableIds by the id of the node that becomes the table */
-async function moveNodes(
+/**
+ * Moves edges, runs and owners of outside nodes to what the nodes are too, and deletes the nodes.
+ * @param endIds the table or outside node that a node becomes, by the id of the node
+ */
+export async function moveNodes(
   { plugins }: Server,
   trx: Transaction,
-  tableIds: ReadonlyMap<string, string>,
+  endIds: ReadonlyMap<string, string>,
 ): Promise<void> {
-  if (tableIds.size === 0) return
+  if (endIds.size === 0) return
   const bindings = {
     companyId: companyOf(trx),
-    nodes: [...tableIds.keys()],
-    tables: [...tableIds.values()],
+    nodes: [...endIds.keys()],
+    ends: [...endIds.values()],
   }
   const moved = `moved as (
-    select * from unnest(cast(:nodes as uuid[]), cast(:tables as uuid[])) as m (node_id, table_id))`
+    select * from unnest(cast(:nodes as uuid[]), cast(:ends as uuid[])) as m (node_id, end_id))`
   const joins = `left join moved u on u.node_id = e.upstream_id left join moved d on d.node_id = e.downstream_id
     where e.company_id = :companyId and (u.node_id is not null or d.node_id is not null)
-      and coalesce(u.table_id, e.upstream_id) <> coalesce(d.table_id, e.downstream_id)`
-  const ends = 'coalesce(u.table_id, e.upstream_id), coalesce(d.table_id, e.downstream_id)'
+      and coalesce(u.end_id, e.upstream_id) <> coalesce(d.end_id, e.downstream_id)`
+  const ends = 'coalesce(u.end_id, e.upstream_id), coalesce(d.end_id, e.downstream_id)'
   await trx.raw(
     `with ${moved}
      insert into lineage_edges as k
@@ -91,8 +94,8 @@ async function moveNodes(
             e.created_at, e.last_seen_at
        from lineage_edges e
        left join moved mu on mu.node_id = e.upstream_id left join moved md on md.node_id = e.downstream_id
-       left join tables tu on tu.company_id = :companyId and tu.id = coalesce(mu.table_id, e.upstream_id)
-       left join tables td on td.company_id = :companyId and td.id = coalesce(md.table_id, e.downstream_id)
+       left join tables tu on tu.company_id = :companyId and tu.id = coalesce(mu.end_id, e.upstream_id)
+       left join tables td on td.company_id = :companyId and td.id = coalesce(md.end_id, e.downstream_id)
        ${joins}
       order by 1, 3, 4, e.last_seen_at desc
      on conflict (company_id, upstream_id, downstream_id)
@@ -134,19 +137,30 @@ async function moveNodes(
      ends as (
        delete from lineage_run_ends e using moved m
         where e.company_id = :companyId and e.end_id = m.node_id
-       returning e.lineage_run_id, e.direction, m.table_id)
+       returning e.lineage_run_id, e.direction, m.end_id)
      insert into lineage_run_ends (company_id, lineage_run_id, direction, end_id)
-     select :companyId, lineage_run_id, direction, table_id from ends order by 2, 3, 4
+     select :companyId, lineage_run_id, direction, end_id from ends order by 2, 3, 4
      on conflict do nothing`,
     bindings,
   )
-  const left = await rows<{ tableId: string; owners: ReportedOwners['owners'] }>(
+  await trx.raw(
+    `with ${moved}
+     update lineage_nodes k
+        set owners = case when k.owners = '[]' then n.owners else k.owners end,
+            url = coalesce(k.url, n.url), description = coalesce(k.description, n.description)
+       from moved m join lineage_nodes n on n.company_id = :companyId and n.id = m.node_id
+      where k.company_id = :companyId and k.id = m.end_id`,
+    bindings,
+  )
+  const left = await rows<{ endId: string; owners: ReportedOwners['owners']; isTable: boolean }>(
     trx,
     `with ${moved}
      delete from lineage_nodes n using moved m where n.company_id = :companyId and n.id = m.node_id
-     returning m.table_id, n.owners`,
+     returning m.end_id, n.owners,
+               exists (select from tables t where t.company_id = :companyId and t.id = m.end_id) as is_table`,
     bindings,
   )
-  for (const reported of left.filter(({ owners }) => owners.length > 0))
-    await plugins.owners.replaceFrom(trx, 'openlineage', reported.tableId, [reported])
+  for (const { endId: tableId, owners, isTable } of left)
+    if (isTable && owners.length > 0)
+      await plugins.owners.replaceFrom(trx, 'openlineage', tableId, [{ tableId, owners }])
 }

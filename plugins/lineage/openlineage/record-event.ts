@@ -1,17 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { makePauses } from '../../../server/pauses.ts'
-import type { LineageEnd, OutsideNode, SeenColumn, SeenEdge } from '../api.ts'
+import type { SeenColumn, SeenEdge } from '../api.ts'
 import type { DatasetName } from '../datasets/namespaces.ts'
-import {
-  datasetKey,
-  readColumnNames,
-  readNamespaceContext,
-  resolveDatasets,
-  spellPairs,
-} from '../datasets/resolve-datasets.ts'
-import { outsideKey, recordEdges, storeOutside } from '../graph/record.ts'
+import { datasetKey, readColumnNames, spellPairs } from '../datasets/resolve-datasets.ts'
+import { recordEdges } from '../graph/record.ts'
 import type { EventDataset, LineageEvent } from './event.ts'
+import { findEnds, mergeDatasets, type FoundEnd } from './event-ends.ts'
 import { readRunEnds, storeRunEnds, storeRuns, type ReportedRun, type RunEnd } from './runs.ts'
 
 /** What became of an event. */
@@ -30,23 +25,17 @@ export interface EventOutcome {
 /** Pairs of an input and an output that one event stores. */
 const MAX_EDGES = 20_000
 
-/** A dataset of the event, found. */
-interface FoundEnd {
-  id: string
-  end: LineageEnd
-}
-
 /**
  * Stores what an event says of runs and edges; of one that says too much, the run and a part of the edges. The same event
  * again changes nothing.
  */
 export async function recordEvent(
-  { plugins }: Server,
+  server: Server,
   trx: Transaction,
   event: LineageEvent,
 ): Promise<EventOutcome> {
   const datasets = mergeDatasets(event)
-  const ends = await findEnds(trx, [...datasets.values()])
+  const ends = await findEnds(server, trx, [...datasets.values()])
   const endOf = (name: DatasetName) => ends.get(datasets.get(datasetKey(name))?.key ?? '')
   const pick = (given: readonly EventDataset[]) => given.flatMap(dataset => endOf(dataset) ?? [])
   let [inputs, outputs] = [pick(event.inputs), pick(event.outputs)]
@@ -67,8 +56,8 @@ export async function recordEvent(
       ? await recordEdges(trx, { origin: 'openlineage', sourceId: null, isComplete: false, edges })
       : { edges: 0 }
   for (const [tableId, owners] of readTableOwners(event, endOf))
-    await plugins.owners.replaceFrom(trx, 'openlineage', tableId, [{ tableId, owners }])
-  const found = [...new Set(ends.values())]
+    await server.plugins.owners.replaceFrom(trx, 'openlineage', tableId, [{ tableId, owners }])
+  const found = [...new Map([...ends.values()].map(each => [each.id, each])).values()]
   const tables = found.filter(({ end }) => 'tableId' in end).length
   return {
     tables,
@@ -106,70 +95,6 @@ function toRunEnds(
   found: readonly FoundEnd[],
 ): RunEnd[] {
   return found.map(({ id }) => ({ lineageRunId, direction, endId: id }))
-}
-
-/** A dataset that an event names, under the key of its first name. */
-interface NamedDataset {
-  key: string
-  namespace: string
-  name: string
-  symlinks: DatasetName[]
-  owners: EventDataset['owners']
-}
-
-/** @returns all datasets that the event names, by the keys of all of their names */
-function mergeDatasets({ inputs, outputs }: LineageEvent): Map<string, NamedDataset> {
-  const byKey = new Map<string, NamedDataset>()
-  const all = [...inputs, ...outputs]
-  for (const { namespace, name, symlinks, owners } of all) {
-    const key = datasetKey({ namespace, name })
-    const known = byKey.get(key)
-    if (known?.key === key) {
-      known.symlinks.push(...symlinks)
-      if (owners.length > 0) known.owners = owners
-    } else byKey.set(key, { key, namespace, name, symlinks: [...symlinks], owners })
-  }
-  for (const dataset of [...byKey.values()])
-    for (const symlink of dataset.symlinks) {
-      const key = datasetKey(symlink)
-      if (!byKey.has(key)) byKey.set(key, dataset)
-    }
-  const mentioned = all.flatMap(dataset => [...dataset.inputs, ...(dataset.columns ?? [])])
-  for (const { namespace, name } of mentioned) {
-    const key = datasetKey({ namespace, name })
-    if (!byKey.has(key)) byKey.set(key, { key, namespace, name, symlinks: [], owners: [] })
-  }
-  return byKey
-}
-
-/** The tables that datasets are, and nodes for those that no source has, by the key of the dataset. */
-async function findEnds(trx: Transaction, datasets: readonly NamedDataset[]): Promise<Map<string, FoundEnd>> {
-  const distinct = [...new Map(datasets.map(dataset => [dataset.key, dataset])).values()]
-  if (distinct.length === 0) return new Map()
-  const tables = await resolveDatasets(trx, await readNamespaceContext(trx), distinct)
-  const outside = new Map(
-    distinct.filter(({ key }) => !tables.has(key)).map(dataset => [dataset.key, describeOutside(dataset)]),
-  )
-  const nodeIds = await storeOutside(trx, [...outside.values()])
-  return new Map(
-    distinct.flatMap(({ key }): [string, FoundEnd][] => {
-      const tableId = tables.get(key)
-      if (tableId !== undefined) return [[key, { id: tableId, end: { tableId } }]]
-      const node = outside.get(key)
-      const id = node && nodeIds.get(outsideKey(node))
-      return node && id !== undefined ? [[key, { id, end: { outside: node } }]] : []
-    }),
-  )
-}
-
-function describeOutside({ namespace, name, symlinks, owners }: NamedDataset): OutsideNode {
-  return {
-    kind: 'dataset',
-    namespace,
-    name,
-    ...(owners.length > 0 && { owners }),
-    ...(symlinks.length > 0 && { details: { symlinks } }),
-  }
 }
 
 interface EventEnds {

@@ -79,6 +79,15 @@ const REQUESTS: Readonly<Record<string, (name: string) => [method: string, path:
   },
   incident_comments: name => ['POST', `${SDK}/incidents/${incident}/comment`, { comment: name }],
   invitations: name => ['POST', '/api/v1/invitations', { email: `${name}@example.com`, role: 'viewer' }],
+  lineage_aliases: name => {
+    const symlinks = { identifiers: [{ namespace: 'hive', name, type: 'TABLE' }] }
+    const { inputs, ...rest } = event('aliased')
+    return [
+      'POST',
+      '/api/v1/lineage',
+      { ...rest, inputs: inputs.map(each => ({ ...each, facets: { symlinks } })) },
+    ]
+  },
   lineage_edges: () => [
     'POST',
     `${SDK}/lineage/edges`,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { pruneRunsJob } from '../../../../plugins/lineage/feeds/prune-job.ts'
 import { makeStage } from '../../../helpers/world.ts'
 
 const { app, tenant } = await makeStage(t)
@@ -248,6 +249,114 @@ t.test('events that are none are refused with what is wrong; unknown facets are 
   )
   const reply = await app.ask('POST', '/api/v1/lineage', runEvent())
   t.equal(reply.status, 401)
+})
+
+t.test('a symlink is a name of its dataset in later events, and merges what was two nodes', async t => {
+  const link = (...names: [namespace: string, name: string][]) => ({
+    symlinks: { identifiers: names.map(([namespace, name]) => ({ namespace, name, type: 'TABLE' })) },
+  })
+  const write = (name: string, namespace: string, facets: object = {}) =>
+    send(
+      runEvent({
+        inputs: [dataset(`raw/${name}`, {}, 's3://lake')],
+        outputs: [dataset(name, facets, namespace)],
+      }),
+    )
+  const weekly = (name: string, namespace: string) =>
+    send(runEvent({ inputs: [dataset(name, {}, namespace)], outputs: [dataset('weekly', {}, 'trino')] }))
+  const readEdges = async () => {
+    const found = await edges()
+    await query('delete from lineage_nodes')
+    await query('delete from lineage_aliases')
+    return found
+  }
+
+  await write('sales', 's3://lake', link(['hive', 'db.sales']))
+  await weekly('db.sales', 'hive')
+  t.strictSame(await readEdges(), ['s3://lake/raw/sales > s3://lake/sales', 's3://lake/sales > trino/weekly'])
+
+  // The other way round, declared by an event of the dataset alone.
+  await weekly('db.late', 'hive')
+  await write('late', 's3://lake')
+  const { eventType: _type, run: _run, job: _job, ...rest } = runEvent()
+  const declaration = { ...rest, dataset: dataset('late', link(['hive', 'db.late']), 's3://lake') }
+  await send(declaration)
+  await send(declaration)
+  t.equal((await query(`select from lineage_nodes where namespace = 'hive'`)).length, 0)
+  t.strictSame(await readEdges(), ['s3://lake/late > trino/weekly', 's3://lake/raw/late > s3://lake/late'])
+
+  // A table of a source: its name counts, and so do events that use the other name alone.
+  const { remove } = await addSource(['orders'])
+  t.teardown(remove)
+  await write('orders', 's3://lake')
+  await weekly('orders', 's3://lake')
+  await write('orders', 's3://lake', link([NAMESPACE, 'shop.public.orders']))
+  await weekly('orders', 's3://lake')
+  t.equal((await query(`select from lineage_nodes where name = 'orders'`)).length, 0)
+  t.strictSame(await readEdges(), ['orders > trino/weekly', 's3://lake/raw/orders > orders'])
+
+  // Names of names, and a name that two datasets declare stays with the first.
+  await write('one', 's3://lake', link(['hive', 'db.one']))
+  await write('db.one', 'hive', link(['glue', 'one'], ['s3://lake', 'one']))
+  await weekly('one', 'glue')
+  await write('two', 's3://lake', link(['glue', 'one']))
+  await weekly('one', 'glue')
+  t.strictSame(await readEdges(), [
+    's3://lake/one > trino/weekly',
+    's3://lake/raw/db.one > s3://lake/one',
+    's3://lake/raw/one > s3://lake/one',
+    's3://lake/raw/two > s3://lake/two',
+  ])
+})
+
+t.test('a dataset takes over a name that another one has not declared for a day', async t => {
+  const declare = async (name: string) => {
+    const symlinks = { identifiers: [{ namespace: 'hive', name: 'db.moved', type: 'TABLE' }] }
+    await send(runEvent({ outputs: [dataset(name, { symlinks }, 's3://lake')] }))
+  }
+  const prune = () =>
+    pruneRunsJob.work({}, { server, signal: new AbortController().signal } as Parameters<
+      typeof pruneRunsJob.work
+    >[1])
+  const owner = async () =>
+    (await query(`select dataset_name from lineage_aliases where name = 'db.moved'`))[0]?.dataset_name
+  await declare('v1')
+  await declare('v2')
+  t.equal(await owner(), 'v1')
+  await query(`update lineage_aliases set declared_at = now() - interval '2 days'`)
+  await declare('v1')
+  await declare('v2')
+  t.equal(await owner(), 'v1', 'declared again')
+  await query(`update lineage_aliases set declared_at = now() - interval '2 days'`)
+  await declare('v2')
+  t.equal(await owner(), 'v2')
+  await query(`update lineage_aliases set last_seen_at = now() - interval '89 days'`)
+  await send(runEvent({ inputs: [dataset('db.moved', {}, 'hive')] }))
+  await query(`update lineage_aliases set last_seen_at = last_seen_at - interval '2 days'`)
+  await prune()
+  t.equal(await owner(), 'v2', 'used within 90 days')
+  await query(`update lineage_aliases set last_seen_at = now() - interval '91 days'`)
+  await prune()
+  t.equal(await owner(), undefined)
+  await query('delete from lineage_aliases')
+  await query('delete from lineage_nodes')
+})
+
+t.test('events that declare the same names at once leave one node', async t => {
+  const names = ['a', 'b', 'c']
+  await Promise.all(
+    names.map(name => {
+      const others = names.filter(other => other !== name).map(other => ({ namespace: 'lake', name: other }))
+      const facets = { symlinks: { identifiers: others } }
+      return send(
+        runEvent({ inputs: [dataset('raw', {}, 'lake')], outputs: [dataset(name, facets, 'lake')] }),
+      )
+    }),
+  )
+  for (const name of names) await send(runEvent({ outputs: [dataset(name, {}, 'lake')] }))
+  t.equal((await edges()).length, 1)
+  await query('delete from lineage_aliases')
+  await query('delete from lineage_nodes')
 })
 
 t.test('an event with too many datasets is stored with the first ones, and its failure', async t => {
