@@ -151,6 +151,20 @@ export function unprocessable(
   })
 }
 
+/** The same for failures of a body, or of a query, that are known by their fields. */
+export function unprocessableInput(
+  errors: readonly InputError[],
+  placeOf: (field: string) => 'body' | 'query' = () => 'body',
+): Boom.Boom<ErrorData> {
+  return unprocessable(
+    errors.map(({ field, error: msg, candidates }) => {
+      const place = placeOf(field)
+      const loc = field === place ? [place] : [place, ...field.split('.')]
+      return { loc, msg, type: 'any.invalid', ...(candidates && { candidates }) }
+    }),
+  )
+}
+
 /** The message of a list: its sentences, each with its field. */
 function summarize(errors: readonly InputError[], left: number): string {
   const sentences = errors.map(({ field, error }) =>

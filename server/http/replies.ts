@@ -33,7 +33,7 @@ export function envelope<T>(data: T, message = '', meta: object = {}): Envelope<
 const POLICY = `default-src 'none'; base-uri 'none'; frame-ancestors 'none'`
 /** When a request may be sent again where nothing else is known of it. */
 const RETRY_AFTER_SECONDS = '2'
-const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys|lineage)(\/|$)/
+const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys)(\/|$)/
 
 /** Request ids, error bodies and the refusal of text that PostgreSQL cannot store, for every route. */
 export function shapeReplies(server: Server): void {

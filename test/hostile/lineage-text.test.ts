@@ -215,7 +215,7 @@ t.test('bodies that are nested too deeply are refused', async t => {
     status: 400,
     body: /nested too deeply/,
   })
-  t.match(await send(tenant, EVENT, nested), { status: 400 })
+  t.match(await send(tenant, EVENT, nested), { status: 422 })
 })
 
 const EVENT_HEAD = {

@@ -5,7 +5,7 @@ import {
   apiError,
   hasCode,
   hasErrorData,
-  unprocessable,
+  unprocessableInput,
   type InputError,
 } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
@@ -41,18 +41,16 @@ const route: typeof section = (method, path, guard, options) => {
     try {
       return await (handler.call(null, request, h) as Promise<Lifecycle.ReturnValueTypes>)
     } catch (error) {
-      throw asUnprocessable(error)
+      throw asUnprocessable(error, request)
     }
   }
   return section(method, path, guard, { ...options, handler: answer })
 }
 
-function asUnprocessable(error: unknown): unknown {
+function asUnprocessable(error: unknown, { query }: Request): unknown {
   if (!hasErrorData(error) || !hasCode(error, 'VALIDATION_ERROR')) return error
   const { errors = [] } = error.data?.details as { errors?: InputError[] }
-  return unprocessable(
-    errors.map(({ field, error: msg }) => ({ loc: ['body', field], msg, type: 'any.invalid' })),
-  )
+  return unprocessableInput(errors, field => (Object.hasOwn(query as object, field) ? 'query' : 'body'))
 }
 
 interface Choice {

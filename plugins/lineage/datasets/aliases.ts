@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { defineCap, enforceCap } from '../../../server/database/company-caps.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { lockName } from '../../../server/database/locks.ts'
+import { makePauses } from '../../../server/pauses.ts'
 import { lockUnclaimedAliases } from './locks.ts'
 import type { DatasetName } from './namespaces.ts'
 import { datasetKey, type AliasedDataset } from './resolve-datasets.ts'
@@ -14,7 +15,7 @@ const ALIAS_CAP = defineCap({
   advice: 'leave symlinks of temporary datasets out',
 })
 
-/** Other names of a dataset that are looked up; most have one. */
+/** Other names of a dataset that are stored and looked up; most have one. */
 const MAX_ALIASES = 100
 
 /** Days after which unused aliases go. */
@@ -53,21 +54,24 @@ export async function declareAliases(
   trx: Transaction,
   datasets: readonly AliasedDataset[],
 ): Promise<{ aliases: Aliases; changed: DatasetName[] }> {
-  const names = datasets.flatMap(dataset => [dataset, ...(dataset.symlinks ?? [])])
+  const limited = datasets.map(({ symlinks = [], ...dataset }) => {
+    return { ...dataset, symlinks: symlinks.slice(0, MAX_ALIASES) }
+  })
+  const names = limited.flatMap(({ symlinks, ...dataset }) => [dataset, ...symlinks])
   if (names.length === 0) return { aliases: indexAliases([]), changed: [] }
   let loaded = await readAliases(trx, names)
-  if (listChanges(loaded, datasets).length > 0) {
+  if ((await listChanges(loaded, limited)).length > 0) {
     await lockName(trx, `lineage aliases ${companyOf(trx)}`)
     // Another transaction may have declared the same meanwhile.
     loaded = await readAliases(trx, names)
-    const changes = listChanges(loaded, datasets)
+    const changes = await listChanges(loaded, limited)
     if (changes.length > 0) {
       await storeChanges(trx, changes)
       loaded = await readAliases(trx, names)
       return { aliases: loaded, changed: changes.map(({ dataset }) => dataset) }
     }
   }
-  await touch(trx, loaded, datasets)
+  await touch(trx, loaded, limited)
   return { aliases: loaded, changed: [] }
 }
 
@@ -91,7 +95,7 @@ async function readAliases(trx: Transaction, names: readonly DatasetName[]): Pro
        from concerned c
        join lineage_aliases a on a.company_id = :companyId and a.alias_key = c.key
       order by a.namespace, a.name`,
-    { companyId: companyOf(trx), keys: names.map(keyOf) },
+    { companyId: companyOf(trx), keys: await hashNames(names) },
   )
   return indexAliases(found)
 }
@@ -120,19 +124,42 @@ function keyOf(name: DatasetName): string {
   return createHash('sha256').update(datasetKey(name)).digest('hex').slice(0, 32)
 }
 
+async function hashNames(names: readonly DatasetName[]): Promise<string[]> {
+  const [keys, pause] = [[] as string[], makePauses()]
+  for (const name of names) {
+    keys.push(keyOf(name))
+    await pause()
+  }
+  return keys
+}
+
 /** What the symlinks of datasets, one after another, change in the aliases. */
-function listChanges({ stored, datasetOf }: LoadedAliases, datasets: readonly AliasedDataset[]): Declared[] {
+async function listChanges(
+  { stored, datasetOf }: LoadedAliases,
+  datasets: readonly AliasedDataset[],
+): Promise<Declared[]> {
+  const pause = makePauses()
   const changes = new Map<string, Declared>()
+  const byDataset = new Map<string, Declared[]>()
   const currentOf = (name: DatasetName): DatasetName =>
     changes.get(datasetKey(name))?.dataset ?? datasetOf(name)
   for (const given of datasets)
-    for (const alias of given.symlinks ?? []) {
-      const [key, dataset] = [datasetKey(alias), currentOf(currentOf(given))]
+    for (const { namespace, name } of given.symlinks ?? []) {
+      await pause()
+      const dataset = currentOf(currentOf(given))
+      const [key, mainKey] = [datasetKey({ namespace, name }), datasetKey(dataset)]
       const owner = stored.get(key)
-      const isKnown = datasetKey(currentOf(alias)) === datasetKey(dataset)
+      const isKnown = datasetKey(currentOf({ namespace, name })) === mainKey
       if (isKnown || changes.has(key) || (owner && !owner.isUndeclared)) continue
-      for (const change of changes.values()) if (datasetKey(change.dataset) === key) change.dataset = dataset
-      changes.set(key, { alias: { namespace: alias.namespace, name: alias.name }, dataset })
+      // What is a name of this name is one of the dataset.
+      const moved = byDataset.get(key) ?? []
+      for (const change of moved) change.dataset = dataset
+      const added = { alias: { namespace, name }, dataset }
+      const own = byDataset.get(mainKey) ?? []
+      own.push(...moved, added)
+      byDataset.set(mainKey, own)
+      byDataset.delete(key)
+      changes.set(key, added)
     }
   return [...changes.values()]
 }

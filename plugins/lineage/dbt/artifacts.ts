@@ -1,4 +1,4 @@
-/** What lineage uses of the artifacts that dbt writes: manifest.json (v4 to v20), catalog.json, run_results.json. */
+/** What lineage uses of the artifacts that dbt writes: manifest.json (v4 to v12, v20), catalog.json, run_results.json. */
 import { isRecord, pickTexts, textOf, type Json } from '../json.ts'
 import { ArtifactError } from './artifact-error.ts'
 import { findUpstreamColumns, keepUpstreamColumns, type UpstreamColumns } from './column-lineage.ts'
@@ -74,8 +74,8 @@ export interface DbtArtifacts {
 }
 
 const OWNER_KEYS = ['owner', 'owners', 'owner_email', 'owner_name'] as const
-/** 12 is of dbt 1.8 and later, 20 of dbt 2 (Fusion), in which what is used is as in 12; there is none between. */
-const VERSIONS = { oldest: 4, newest: 20 }
+/** 20 is of dbt 2 (Fusion): as 12 in all that is used. There is none between. */
+const VERSIONS = { oldest: 4, newest: 12, fusion: 20 }
 /** Resources that no edge, owner or test is made from. */
 const UNUSED_TYPES = new Set(['analysis', 'operation', 'rpc', 'sql_operation', 'sql', 'docs_block'])
 
@@ -109,16 +109,16 @@ function reduceManifest(given: Json): DbtManifest {
   const metadata = isRecord(given.metadata) ? given.metadata : {}
   const schemaVersion = textOf(metadata.dbt_schema_version) ?? ''
   const version = Number(/\/manifest\/v(\d+)(\.json)?$/.exec(schemaVersion)?.[1])
-  const { oldest, newest } = VERSIONS
+  const { oldest, newest, fusion } = VERSIONS
   if (Number.isNaN(version))
     throw new ArtifactError(
       'manifest',
       'must be a manifest.json of dbt: its metadata.dbt_schema_version names no manifest',
     )
-  if (version < oldest || version > newest)
+  if (version < oldest || (version > newest && version !== fusion))
     throw new ArtifactError(
       'manifest',
-      `is of version ${version} of its schema; versions ${oldest} (dbt 1.0) to ${newest} (dbt 2) can be read`,
+      `is of version ${version} of its schema; versions ${oldest} (dbt 1.0) to ${newest} (dbt 1.8 and later) and ${fusion} (dbt 2) can be read`,
     )
   const parts = MANIFEST_PARTS.map(part => [part, reducePart(part, given[part])] as const)
   return {

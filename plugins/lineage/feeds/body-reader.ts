@@ -1,6 +1,7 @@
 import type { Request } from '@hapi/hapi'
 import { caller } from '../../../server/http/access.ts'
-import { apiError, invalidInput } from '../../../server/http/errors.ts'
+import { apiError, invalidInput, unprocessableInput } from '../../../server/http/errors.ts'
+import { answers400 } from '../../../server/http/replies.ts'
 import { MODULE_EXTENSION, TextLimitError, textTask } from '../../../server/text-pool/text-pool.ts'
 import { unpack, type readPacked } from './packed-body.ts'
 import { readSmallBody, type BodyResult, type BodyTask, type BodyTasks } from './read-body.ts'
@@ -27,7 +28,7 @@ const packed = textTask<typeof readPacked>(
 
 /**
  * Reads the body of a request, whose route leaves it as bytes: in a thread, unless it is small and has no SQL.
- * @throws 400 naming what is wrong, 413 naming the limit, 503 when another body of the company waits already
+ * @throws 400 or 422 naming what is wrong, as the path has it, 413 naming the limit, 503 when another body of the company waits already
  */
 export async function readRequestBody<Task extends BodyTask>(
   task: Task,
@@ -39,7 +40,8 @@ export async function readRequestBody<Task extends BodyTask>(
   const result =
     (isSmall && (await readSmallBody(task, bytes, timezone))) || (await readApart(task, bytes, request))
   if ('unreadable' in result) throw apiError('BAD_REQUEST', result.unreadable)
-  if ('problems' in result) throw invalidInput(result.problems)
+  if ('problems' in result)
+    throw answers400(request.path) ? invalidInput(result.problems) : unprocessableInput(result.problems)
   if ('tooLarge' in result) throw apiError('PAYLOAD_TOO_LARGE', result.tooLarge)
   return result.value
 }

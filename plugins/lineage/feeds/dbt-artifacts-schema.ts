@@ -16,9 +16,9 @@ const generated = {
 }
 
 export const dbtArtifacts = {
-  manifest: record('The content of `target/manifest.json`, version 4 to 20 of its schema.', {
+  manifest: record('The content of `target/manifest.json`, version 4 to 12 or 20 of its schema.', {
     metadata: record(undefined, {
-      dbt_schema_version: { type: 'string', pattern: '/manifest/v([4-9]|1[0-9]|20)(\\.json)?$' },
+      dbt_schema_version: { type: 'string', pattern: '/manifest/v([4-9]|1[0-2]|20)(\\.json)?$' },
     }),
   }),
   catalog: {

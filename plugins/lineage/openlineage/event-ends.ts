@@ -1,6 +1,7 @@
 /** What the datasets of an event are: tables of sources, or nodes outside the catalog. */
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { makePauses } from '../../../server/pauses.ts'
 import type { LineageEnd, OutsideNode } from '../api.ts'
 import { declareAliases, type Aliases } from '../datasets/aliases.ts'
 import { moveNodes } from '../datasets/move-nodes.ts'
@@ -61,10 +62,12 @@ export async function findEnds(
   const distinct = [...new Map(datasets.map(dataset => [dataset.key, dataset])).values()]
   if (distinct.length === 0) return new Map()
   const { aliases, changed } = await declareAliases(trx, distinct)
-  const named = distinct.map(dataset => {
+  const [named, pause] = [[] as AliasedEnd[], makePauses()]
+  for (const dataset of distinct) {
     const main = aliases.datasetOf(dataset)
-    return { ...dataset, main, symlinks: listOthers(dataset, main, aliases) }
-  })
+    named.push({ ...dataset, main, symlinks: listOthers(dataset, main, aliases) })
+    await pause()
+  }
   const tables = await resolveDatasets(trx, await readNamespaceContext(trx), named)
   const outside = new Map(
     named.filter(({ key }) => !tables.has(key)).map(dataset => [dataset.key, describeOutside(dataset)]),

@@ -73,7 +73,7 @@ t.test('a body that a route takes as bytes counts as it is, byte by byte', async
   t.equal(first.status, 201)
   const again = await post('/api/v1/lineage', body, key)
   t.equal(again.headers['idempotency-replayed'], 'true')
-  t.equal((await post('/api/v1/lineage', `${body} `, key)).status, 400, 'another body')
+  t.equal((await post('/api/v1/lineage', `${body} `, key)).status, 422, 'another body')
 })
 
 t.test('a key is good for its caller only', async t => {
@@ -240,7 +240,7 @@ t.test('a body of bytes under a key holds the event loop no longer than without 
   const again = await post(LINEAGE, event, key)
   t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } })
   const reused = await post(LINEAGE, largeEvent('repeated', 1), key)
-  t.equal(reused.status, 400, 'other bytes are another request')
+  t.equal(reused.status, 422, 'other bytes are another request')
   t.equal(reused.body.error.details.field, 'idempotency-key')
 })
 

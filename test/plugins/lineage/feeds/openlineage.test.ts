@@ -107,7 +107,7 @@ t.test('columns come from the facets, spelled as the catalog spells them', async
   }
   await send(
     { ...runEvent(), run: undefined, job: undefined, dataset: dataset('shop.public.sales', { lineage }) },
-    400,
+    422,
   )
   const { eventType: _type, run: _run, job: _job, ...rest } = runEvent()
   await send({ ...rest, dataset: dataset('shop.public.sales', { lineage }) })
@@ -223,19 +223,25 @@ t.test('a name that two sources have is outside; a symlink may be the table', as
 
 t.test('events that are none are refused with what is wrong; unknown facets are not', async t => {
   const errors = async (event: unknown) =>
-    (await send(event, 400)).error.details.errors?.map(({ field }: { field: string }) => field)
+    (await send(event, 422)).detail?.map(({ loc }: { loc: string[] }) => loc.join('.'))
   t.strictSame(await errors({ hello: 1 }), ['body'])
+  t.match(await send({ hello: 1 }, 422), {
+    detail: [{ loc: ['body'], msg: /must have run and job/, type: 'any.invalid' }],
+    error: { code: 'VALIDATION_ERROR', details: { field: 'body' } },
+  })
   t.strictSame(await errors([]), ['body'])
   t.strictSame(await errors(runEvent({ run: { runId: 'x' }, eventType: 'DONE', eventTime: 'now' })), [
-    ...['eventTime', 'run.runId', 'eventType'],
+    ...['body.eventTime', 'body.run.runId', 'body.eventType'],
   ])
-  t.strictSame(await errors(runEvent({ job: { name: '' } })), ['job.namespace', 'job.name'])
+  t.strictSame(await errors(runEvent({ job: { name: '' } })), ['body.job.namespace', 'body.job.name'])
   t.strictSame(await errors(runEvent({ inputs: [{ name: 'x' }], outputs: {} })), [
-    'inputs.0.namespace',
-    'outputs',
+    'body.inputs.0.namespace',
+    'body.outputs',
   ])
   const broken = await app.ask('POST', '/api/v1/lineage', 'null' as never, tenant.key)
-  t.equal(broken.status, 400)
+  t.equal(broken.status, 422)
+  const text = await app.ask('POST', '/api/v1/lineage', '{' as never, tenant.key)
+  t.match(text, { status: 400, body: { error: { code: 'BAD_REQUEST' } } }, 'what is no JSON')
   const facets = {
     my: { _producer: 'x', text: 'a\u0000b', deep: { list: [[[{}]]] } },
     errorMessage: 7,
@@ -388,7 +394,7 @@ t.test('a batch stores what it can', async t => {
     summary: { received: 3, successful: 2, failed: 1, retriable: 0, non_retriable: 1 },
     failed_events: [{ index: 1, retriable: false }],
   })
-  await send({}, 400, '/api/v1/lineage/batch')
+  await send({}, 422, '/api/v1/lineage/batch')
 })
 
 t.test('large events are read in a thread, one while another waits', async t => {
@@ -401,8 +407,8 @@ t.test('large events are read in a thread, one while another waits', async t => 
 
 t.test('an event more than a day ahead is refused: its run would stay the newest for ever', async t => {
   const ahead = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
-  const { error } = await send(runEvent({ eventTime: '9999-12-30T00:00:00Z' }), 400)
+  const { error } = await send(runEvent({ eventTime: '9999-12-30T00:00:00Z' }), 422)
   t.match(error.details, { field: 'eventTime', error: /more than a day in the future/ })
-  await send(runEvent({ eventTime: ahead(1.1) }), 400)
+  await send(runEvent({ eventTime: ahead(1.1) }), 422)
   await send(runEvent({ eventTime: ahead(0.9) }))
 })
