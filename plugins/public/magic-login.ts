@@ -65,13 +65,11 @@ function isForm({ mime }: Request): boolean {
 
 const FAILED_TITLE = 'This link does not work'
 
+const isComplete = (token: unknown): token is string =>
+  typeof token === 'string' && token !== '' && token.length <= MAX_TOKEN
+
 /** The page that a link opens: signing in takes a click, which scanners do not make. */
-function signInPage(token: unknown): string {
-  if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN)
-    return renderMessage(
-      FAILED_TITLE,
-      'The link is not complete. Open it again; if you copied it, copy all of it.',
-    )
+function signInPage(token: string): string {
   return renderMessage(
     'Sign in to Tidemark',
     'This link signs you in. Do not share it.',
@@ -91,15 +89,25 @@ export const magicRoutes: ServerRoute[] = [
     path,
     options: {
       ...access.open,
-      description: 'Refused: programs that open links in mails send GET',
+      description: 'Show the page of a sign-in link, with a button that sends its token by POST',
       notes:
-        'A browser, whose Accept names text/html, gets a page with a button that sends the ?token= by POST.',
+        'For a browser, whose Accept names text/html. Opening the page does not sign in. Programs that open links in mails are refused, also by their user agent; a link without its token gets a page that says so.',
       tags,
-      response: { status: { 403: refused }, sample: 0 },
+      validate: {
+        query: Joi.object({ token: Joi.string().allow('').description('The token of the link.') }).unknown(),
+      },
+      app: { errors: ['BOT_REFUSED'] },
+      response: {
+        status: { 200: page.description('The page with the button'), 403: refused },
+        sample: 0,
+      },
     },
     handler(request, h) {
       if (!acceptsHtml(request) || isScanner(request)) throw refusal()
-      return showPage(h, signInPage(request.query.token), 403)
+      const { token } = request.query as { token?: string }
+      if (isComplete(token)) return showPage(h, signInPage(token), 200)
+      const advice = 'The link is not complete. Open it again; if you copied it, copy all of it.'
+      return showPage(h, renderMessage(FAILED_TITLE, advice), 403)
     },
   },
   {

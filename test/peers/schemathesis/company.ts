@@ -224,7 +224,10 @@ function ownRecipes(
     'GET /api/public/docs/{path}.md': { paths: [{ path: 'drift' }] },
     'GET /api/public/unsubscribe': unsubscribing,
     'POST /api/public/unsubscribe': unsubscribing,
-    'GET /api/public/magic-login': browser,
+    'GET /api/public/magic-login': {
+      headers: { ...browser.headers, Accept: 'text/html' },
+      query: { token: found.magic },
+    },
     'GET /badges/{public_id}.svg': { paths: [{ public_id: found.badge }] },
     'GET /badges/contracts/{public_id}.svg': { paths: [{ public_id: found.contract }] },
     'GET /charts/{token}': { paths: [{ token: found.chart }] },

@@ -74,7 +74,7 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^GET \/(guide|catalog|checks|changes|recommendations|(settings|contracts)\/\{id\})$|^\w+ \/console\//,
     'the console and the start of the documentation',
   ],
-  [/^GET \/api\/public\/magic-login$/, 'refuses what only follows links: decisions 8'],
+  [/^GET \/api\/public\/magic-login$/, 'the page of the link'],
   [/^\w+ \/api\/v1\/sdk\/assets(\/|$)/, 'sources are made and kept: decisions 2'],
   [/^\w+ \/api\/v1\/sdk\/jobs\//, 'what became of a discovery or a refresh: decisions 2'],
   [/^\w+ \/api\/v1\/sdk\/schema\//, 'baselines, schedules and all changes: decisions 3'],
