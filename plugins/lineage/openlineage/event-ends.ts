@@ -107,7 +107,7 @@ function listOthers(dataset: NamedDataset, main: DatasetName, aliases: Aliases):
   return [...byKey.values()]
 }
 
-function describeOutside({ key, namespace, name, main, symlinks, owners }: AliasedEnd): OutsideNode {
+function describeOutside({ namespace, name, main, symlinks, owners }: AliasedEnd): OutsideNode {
   const others = [{ namespace, name }, ...symlinks].filter(each => datasetKey(each) !== datasetKey(main))
   return {
     kind: 'dataset',

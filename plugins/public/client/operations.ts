@@ -1534,6 +1534,7 @@ export interface Operations {
             name: string
             facets?: Record<string, unknown>
           }
+          /** The first 1000 are stored; the reply counts the others. */
           inputs?:
             | {
                 namespace: string
@@ -1542,6 +1543,7 @@ export interface Operations {
                 facets?: Record<string, unknown>
               }[]
             | null
+          /** The first 1000 are stored; the reply counts the others. */
           outputs?:
             | {
                 namespace: string
@@ -4223,6 +4225,8 @@ export interface DbtImport {
   edges: number
   /** Pairs of columns that the edges have: from the compiled SQL of PostgreSQL and Redshift, with catalog.json. */
   columns: number
+  /** Those of them that earlier imports found: of models that have no compiled SQL in the manifest, or of all without catalog.json. */
+  kept_columns: number
   /** Edges that the project reported before and does not any more. */
   removed_edges: number
   tests: number
@@ -4230,6 +4234,8 @@ export interface DbtImport {
   test_results: number
   /** How many of these fail or warn. */
   failing_tests: number
+  /** How many of these could not run. */
+  test_errors: number
   model_runs: number
 }
 
@@ -4752,7 +4758,8 @@ export interface ExternalCheckFailedDetails {
   /** As the tool names it. */
   table_path?: string | null
   column_name?: string | null
-  status?: 'warn' | 'fail'
+  /** `error` means that the test could not run. */
+  status?: 'warn' | 'fail' | 'error'
   /** How many rows fail, where the tool counts them. */
   failures?: number | null
   reason?: string | null
@@ -5133,7 +5140,7 @@ export interface ImpactRequest {
 export interface ImportDbtProjectRequest {
   /** The source that dbt builds in, by id or name. */
   source: string
-  /** The content of `target/manifest.json`, version 4 to 12 of its schema. */
+  /** The content of `target/manifest.json`, version 4 to 12 or 20 of its schema. */
   manifest: {
     metadata: {
       dbt_schema_version: string
@@ -5143,7 +5150,7 @@ export interface ImportDbtProjectRequest {
   }
   /** The content of `target/catalog.json`: how the engine spells names, and the columns of tables. */
   catalog?: Record<string, unknown> | null
-  /** The content of `target/run_results.json`: results of tests and models. */
+  /** The content of `target/run_results.json`: results of tests and models. Those of commands that run nothing, as `args.which` names them, say nothing: compile, parse, generate, list. */
   run_results?: {
     results: unknown[]
     [field: string]: unknown
@@ -5477,6 +5484,10 @@ export interface LineageBatchOutcome {
     failed: number
     retriable: number
     non_retriable: number
+    /** Datasets and other names that were cut: those after the first 1000 of a list. */
+    omitted_datasets: number
+    /** Edges that were cut: a run stores 20,000 pairs of an input and an output. */
+    omitted_edges: number
   }
   failed_events: {
     index: number
@@ -5524,6 +5535,10 @@ export interface LineageEventOutcome {
   outside: number
   /** Edges that it reports, with what earlier events of its run named. */
   edges: number
+  /** Datasets and other names that were cut: those after the first 1000 of a list. */
+  omitted_datasets: number
+  /** Edges that were cut: a run stores 20,000 pairs of an input and an output. */
+  omitted_edges: number
 }
 
 export interface LineageEventOutcomeData {
@@ -7226,6 +7241,7 @@ export interface SendLineageEventRequest {
     name: string
     facets?: Record<string, unknown>
   }
+  /** The first 1000 are stored; the reply counts the others. */
   inputs?:
     | {
         namespace: string
@@ -7234,6 +7250,7 @@ export interface SendLineageEventRequest {
         facets?: Record<string, unknown>
       }[]
     | null
+  /** The first 1000 are stored; the reply counts the others. */
   outputs?:
     | {
         namespace: string
