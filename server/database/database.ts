@@ -16,6 +16,7 @@ import { askOnce, hasRefusedWrites, openPool } from './pool.ts'
 import { admitAndRead, readTogether } from './readings.ts'
 import type { Admitted, AdmittedReading, Found, Reading, Readings } from './readings.ts'
 import { poolUse, type PoolUse } from '../telemetry/pool-use.ts'
+import { shareConnections } from '../fairness/connections.ts'
 import { migrationError } from './migration-errors.ts'
 
 /**
@@ -122,21 +123,30 @@ function asCompany(companyId: string): Statement {
   return { name: 'company', text: `select set_config('app.company', $1, true)`, values: [companyId] }
 }
 
+/** Connections of the application role in one process. */
+const APP_CONNECTIONS = 10
+/** Milliseconds that work waits for a connection: as long as the pool itself would have it wait. */
+const CONNECTION_WAIT_MS = 10_000
+
 /** Opens both pools. `appUrl` is the application role's, as `migrate` made it. */
 export function openDatabase(options: { ownerUrl: string; appUrl: string; log: Logger }): Database {
-  const app = openPool(options.appUrl, 'tidemark', 10, options.log)
+  const app = openPool(options.appUrl, 'tidemark', APP_CONNECTIONS, options.log)
+  const shares = shareConnections(APP_CONNECTIONS, CONNECTION_WAIT_MS)
   const owner = openPool(options.ownerUrl, 'tidemark-owner', 4, options.log)
   return {
     company: (companyId, work) =>
-      app.transaction(
-        async trx => {
-          companies.set(trx, companyId)
-          return work(trx)
-        },
-        { first: asCompany(companyId) } as Knex.TransactionConfig,
+      shares.hold(companyId, () =>
+        app.transaction(
+          async trx => {
+            companies.set(trx, companyId)
+            return work(trx)
+          },
+          { first: asCompany(companyId) } as Knex.TransactionConfig,
+        ),
       ),
-    read: (companyId, readings) => readTogether(app, companyId, readings),
-    admitAndRead: (admission, companyId, readings) => admitAndRead(app, admission, companyId, readings),
+    read: (companyId, readings) => shares.hold(companyId, () => readTogether(app, companyId, readings)),
+    admitAndRead: (admission, companyId, readings) =>
+      shares.hold(companyId, () => admitAndRead(app, admission, companyId, readings)),
     system: work => owner.transaction(work),
     statement: (text, bindings, name) => askOnce(owner, text, bindings, name),
     async ping() {
@@ -144,7 +154,10 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
       await app.raw('select 1')
       return Math.round(performance.now() - startedAt)
     },
-    pools: () => [poolUse('application', app), poolUse('owner', owner)],
+    pools() {
+      const use = poolUse('application', app)
+      return [{ ...use, waiting: use.waiting + shares.waiting() }, poolUse('owner', owner)]
+    },
     async takesWrites() {
       if ([app, owner].some(pool => hasRefusedWrites(pool, REFUSAL_TTL_MS))) return false
       const [found] = await rows<{ readOnly: string }>(

@@ -7,6 +7,8 @@ export interface FairSlots {
    * @throws SlotRefusedError when too many tasks of the owner, or of all owners, wait already
    */
   take(owner: string, options?: SlotOptions): Promise<() => void>
+  /** How many tasks wait. */
+  waiting(): number
   /** Rejects what waits; nothing is given any more. */
   stop(): void
 }
@@ -18,6 +20,11 @@ export interface SlotOptions {
   isBackground?: boolean
   /** Gives the place in the queue up. */
   signal?: AbortSignal | undefined
+}
+
+export interface FairSlotsOptions {
+  perOwner?: number | ((free: number) => number)
+  maxWaiting?: number
 }
 
 export class SlotRefusedError extends Error {
@@ -35,12 +42,12 @@ interface Waiting {
 }
 
 /**
- * @param perOwner slots that one owner has at most at a time
- * @param maxWaiting tasks of all owners that people wait for
+ * @param options.perOwner slots that one owner has at most at a time, or how many it may have while so many are free
+ * @param options.maxWaiting tasks of all owners that people wait for
  */
 export function makeFairSlots(
   slots: number,
-  { perOwner = 1, maxWaiting = MAX_WAITING_OF_ALL } = {},
+  { perOwner = 1, maxWaiting = MAX_WAITING_OF_ALL }: FairSlotsOptions = {},
 ): FairSlots {
   /** In the order in which owners get their turn. */
   const queues = new Map<string, Waiting[]>()
@@ -49,10 +56,14 @@ export function makeFairSlots(
 
   const heldBy = (owner: string) => running.get(owner) ?? 0
   const countHeld = () => [...running.values()].reduce((sum, held) => sum + held, 0)
+  const mayTake = (owner: string) => {
+    const free = slots - countHeld()
+    return free > 0 && heldBy(owner) < (typeof perOwner === 'number' ? perOwner : perOwner(free))
+  }
   const startNext = (): void => {
     for (const [owner, queue] of queues) {
       if (countHeld() >= slots) return
-      if (heldBy(owner) >= perOwner) continue
+      if (!mayTake(owner)) continue
       const next = queue.findIndex(({ isBackground }) => !isBackground)
       const [task] = queue.splice(Math.max(next, 0), 1)
       queues.delete(owner)
@@ -74,7 +85,7 @@ export function makeFairSlots(
   return {
     take(owner, { maxWaiting: maxOfOwner = 1, isBackground = false, signal } = {}) {
       const queue = queues.get(owner) ?? []
-      const isIdle = countHeld() < slots && heldBy(owner) < perOwner
+      const isIdle = mayTake(owner)
       const isCounted = Number.isFinite(maxOfOwner)
       const ofOwner = queue.filter(waiting => waiting.isCounted).length
       const isFull = isCounted && !isIdle && (ofOwner >= maxOfOwner || countOfAll() >= maxWaiting)
@@ -94,6 +105,7 @@ export function makeFairSlots(
       startNext()
       return promise.finally(() => signal?.removeEventListener('abort', giveUp))
     },
+    waiting: () => [...queues.values()].reduce((sum, queue) => sum + queue.length, 0),
     stop() {
       isStopped = true
       for (const queue of queues.values())
