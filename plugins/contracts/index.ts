@@ -70,7 +70,7 @@ export const contracts: Plugin<undefined> = {
         const { document } = await readContract(ownValidator, { text: asked.text }, companyId)
         const { source } = await server.db.company(companyId, trx => catalog.findAsset(trx, asked.source))
         const extraColumns = asked.extraColumns
-        return testContract(server, { source, document, extraColumns }, signal)
+        return testContract(server, { source, document, extraColumns }, { signal })
       },
     } satisfies ContractsApi)
   },

@@ -13,6 +13,8 @@ export interface SourceCheckRequest {
   at?: Date
   /** Cancels statements at the source and rejects; observations not stored by then are dropped. */
   signal?: AbortSignal
+  /** Milliseconds to wait while all sessions of the source are in use. */
+  slotWaitMs?: number
 }
 
 /** Counts of one check of a source. */

@@ -51,7 +51,7 @@ type WatchedBatch = Awaited<ReturnType<typeof loadWatched>>
 
 async function checkBatch(
   server: Server,
-  { companyId, sourceId, at, signal, claimed }: SourceCheckRequest & { claimed?: SlotRange },
+  { companyId, sourceId, at, signal, slotWaitMs, claimed }: SourceCheckRequest & { claimed?: SlotRange },
   { source, watched, now }: WatchedBatch,
   failure: ConnectorError | null,
 ): Promise<SourceCheckResult & { failure: ConnectorError | null }> {
@@ -63,6 +63,7 @@ async function checkBatch(
     failure,
     isScheduled: claimed !== undefined,
     signal,
+    slotWaitMs,
   })
   const clock = (reading: TableReading) =>
     // An unchanged table was found unchanged at `now`.

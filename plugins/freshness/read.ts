@@ -6,6 +6,7 @@ import type { Dialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
+import type { SourceCheckRequest } from './api.ts'
 import { findVolatileExpressions } from './schedules/expression.ts'
 import { alertSeverityOf, judgeAge, knownThreshold } from './judge.ts'
 import { readNewest, type MeasureResult, type TableReading, type MeasureTarget } from './measure.ts'
@@ -31,8 +32,11 @@ export async function readSource(
     now,
     failure,
     isScheduled,
-    signal,
-  }: { now: Date; failure: ConnectorError | null; isScheduled: boolean; signal?: AbortSignal },
+    ...waiting
+  }: { now: Date; failure: ConnectorError | null; isScheduled: boolean } & Pick<
+    SourceCheckRequest,
+    'signal' | 'slotWaitMs'
+  >,
 ): Promise<SourceReadings> {
   const { catalog } = server.plugins
   const readable = planned.filter(({ refusal }) => !refusal)
@@ -59,13 +63,13 @@ export async function readSource(
         const { readings, ...more } = await readNewest(connection, dialect, allowed, options)
         return { ...more, readings: new Map([...readings, ...refused]) }
       },
-      { purpose: 'freshness', isScheduled, timeoutMs, signal },
+      { purpose: 'freshness', isScheduled, timeoutMs, ...waiting },
     )
-    signal?.throwIfAborted()
+    waiting.signal?.throwIfAborted()
     return { ...measured, isConnected: true }
   } catch (thrown) {
     // An aborted check says nothing about its source.
-    signal?.throwIfAborted()
+    waiting.signal?.throwIfAborted()
     // All sessions are in use, which says nothing about the tables.
     if (hasErrorData(thrown) && !hasCode(thrown, 'CONFLICT')) throw thrown
     return none(thrown instanceof ConnectorError ? thrown : otherError(server, source, thrown))

@@ -131,11 +131,13 @@ export interface ProfilesApi {
   /**
    * Profiles the tables of a target, one after the other. While all sessions of the source are in use it waits.
    * @param options.onProgress receives the percentage done before each table; false ends the work
+   * @param options.slotWaitMs milliseconds to wait for a session before the first table; defaults to any time
    * @returns null when it was ended
+   * @throws 503 `UNAVAILABLE` when no session was free for the first table within `slotWaitMs`
    */
   profileAsset(
     target: ProfileTarget,
-    options: { signal: AbortSignal; onProgress?(percent: number): Promise<boolean> },
+    options: { signal: AbortSignal; slotWaitMs?: number; onProgress?(percent: number): Promise<boolean> },
   ): Promise<ProfileJobResult | null>
 }
 

@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
-import { GiveUp, PutOff, type Job } from '../../server/jobs/jobs.ts'
+import { GiveUp, PutOff, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
 
 const id = Joi.string().guid().required()
 const patterns = Joi.array().items(Joi.string())
@@ -41,7 +41,7 @@ export const profileJob: Job<ProfileJobData> = {
     const finish = (end: { result: object } | { error: Error }) =>
       server.db.company(companyId, trx => catalog.finishRun(trx, runId, end))
     try {
-      const found = await profiles.profileAsset(target, { signal, onProgress })
+      const found = await profiles.profileAsset(target, { signal, onProgress, slotWaitMs: SESSION_WAIT_MS })
       if (!found) return { status: 'cancelled' }
       await finish({ result: found })
       return { profiled: found.profiled, failed: found.failed }

@@ -83,7 +83,7 @@ async function matchingTables(
 export async function profileAsset(
   server: Server,
   target: ProfileTarget,
-  { signal, onProgress }: Parameters<ProfilesApi['profileAsset']>[1],
+  { signal, onProgress, slotWaitMs }: Parameters<ProfilesApi['profileAsset']>[1],
 ): Promise<ProfileJobResult | null> {
   const { companyId, sourceId, tableId } = target
   const { name, tables } = await server.db.company(companyId, async trx => {
@@ -94,7 +94,9 @@ export async function profileAsset(
   let statements = 0
   for (const [index, table] of tables.entries()) {
     if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
-    const found = await profileWhenFree(server, companyId, table, signal).catch((error: unknown) => {
+    // Once some tables are done, waiting costs less than doing them again.
+    const waiting = { signal, ...(findings.length === 0 && slotWaitMs !== undefined && { slotWaitMs }) }
+    const found = await profileWhenFree(server, companyId, table, waiting).catch((error: unknown) => {
       signal.throwIfAborted()
       // The only table of a request gives its reason, and a source that cannot be reached cannot for the next table.
       if (!(error instanceof ConnectorError) || tableId !== undefined || isUnreachable(error)) throw error
@@ -131,13 +133,20 @@ function presentFinding(table: MatchedTable, found: Profile | ConnectorError) {
   }
 }
 
-/** Runs in a job, so it retries while the source is busy. Undefined for a table that is gone. */
+/** How a table is profiled while its source is busy: without `slotWaitMs`, it is tried until a session is free. */
+interface Waiting {
+  signal: AbortSignal
+  slotWaitMs?: number
+}
+
+/** Runs in a job, so it may retry while the source is busy. Undefined for a table that is gone. */
 async function profileWhenFree(
   server: Server,
   companyId: string,
   { id }: MatchedTable,
-  signal: AbortSignal,
+  waiting: Waiting,
 ): Promise<Profile | undefined> {
+  const { signal, slotWaitMs } = waiting
   for (;;) {
     signal.throwIfAborted()
     const loaded = await server.db.company(companyId, trx => server.plugins.catalog.loadTable(trx, id))
@@ -145,9 +154,9 @@ async function profileWhenFree(
     if (!loaded.source.isActive) throw server.plugins.catalog.sourceInactive(loaded.source)
     assertReadable(loaded.source)
     try {
-      return await profileNow(server, loaded, signal)
+      return await profileNow(server, loaded, waiting)
     } catch (error) {
-      if (!hasCode(error, 'UNAVAILABLE')) throw error
+      if (!hasCode(error, 'UNAVAILABLE') || slotWaitMs !== undefined) throw error
       await pause(BUSY_RETRY_MS, undefined, { signal })
     }
   }
@@ -156,7 +165,7 @@ async function profileWhenFree(
 async function profileNow(
   server: Server,
   loaded: TableContext,
-  signal: AbortSignal,
+  { signal, slotWaitMs }: Waiting,
 ): Promise<Profile | undefined> {
   const { source, table } = loaded
   const { catalog } = server.plugins
@@ -172,7 +181,7 @@ async function profileNow(
   const found = await catalog.withConnection(
     source,
     connection => profileTable(connection, catalog.connectorOf(source), catalog.tableInfo(table), options),
-    { purpose: 'profile', timeoutMs, isLowPriority: true, signal },
+    { purpose: 'profile', timeoutMs, isLowPriority: true, signal, slotWaitMs },
   )
   const milliseconds = Math.round(performance.now() - startedAt)
   return server.db.company(source.companyId, async trx => {

@@ -11,7 +11,7 @@ export const countJob: Job<{ company_id: string; source_id: string }> = {
   name: 'recommendations.count',
   data: Joi.object({ company_id: id, source_id: id }),
   queue: { expireSeconds: 3_600 },
-  concurrency: { isShared: true, local: 2, perGroup: 1 },
+  concurrency: { isShared: true, local: 4, perGroup: 1 },
   async work({ company_id: companyId, source_id: sourceId }, { server, signal }) {
     const { findAsset } = server.plugins.catalog
     let counted = 0

@@ -211,6 +211,8 @@ export interface ScanRunOptions {
   signal?: AbortSignal
   /** Whether it leaves a source alone that could not be reached just before, as what is scheduled always does. */
   respectsBreaker?: boolean
+  /** Milliseconds to wait while all sessions of the source are in use. */
+  slotWaitMs?: number
 }
 
 /** What a scan recorded of the checks of a table; called in its transaction, with the source and the table locked. */
@@ -270,12 +272,13 @@ export interface ScansApi {
    * Runs all active checks of a target, one scan a table, one table after the other. While all sessions of the source
    * are in use it waits.
    * @param options.onProgress receives the percentage done before each table; false ends the check
+   * @param options.slotWaitMs milliseconds to wait for a session before the first table; defaults to any time
    * @returns null when it was ended
-   * @throws 404 `ASSET_NOT_FOUND` when the source is gone, 409 `CONFLICT` when it is switched off
+   * @throws 503 `UNAVAILABLE` when no session was free for the first table within `slotWaitMs`, 404 `ASSET_NOT_FOUND` when the source is gone, 409 `CONFLICT` when it is switched off
    */
   checkAsset(
     target: CheckTarget,
-    options: { signal: AbortSignal; onProgress?(percent: number): Promise<boolean> },
+    options: { signal: AbortSignal; slotWaitMs?: number; onProgress?(percent: number): Promise<boolean> },
   ): Promise<AssetCheckResult | null>
   /** The results of a check in the last days; undefined when the table has no such check. */
   readSeries(

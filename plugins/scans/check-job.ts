@@ -5,7 +5,7 @@ import type { Transaction } from '../../server/database/database.ts'
 import { held } from '../../server/http/envelopes.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
-import { GiveUp, PutOff, type Job } from '../../server/jobs/jobs.ts'
+import { GiveUp, PutOff, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
 import { startedReplies, startedRun, waitHeaders } from '../../server/http/run-accepted.ts'
 
 const route = routesOf('assets')
@@ -38,7 +38,7 @@ export const checkJob: Job<CheckJobData> = {
     try {
       const found = await server.plugins.scans.checkAsset(
         { companyId, sourceId, tableId },
-        { signal, onProgress: onProgress },
+        { signal, onProgress, slotWaitMs: SESSION_WAIT_MS },
       )
       if (!found) return { status: 'cancelled' }
       await finishRun(server, companyId, runId, { result: found })

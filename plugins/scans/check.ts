@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { hasCode, invalidInput } from '../../server/http/errors.ts'
-import type { AssetCheckResult, CheckTarget, CheckFeature, ScansApi } from './api.ts'
+import type { AssetCheckResult, CheckTarget, CheckFeature, ScanRunOptions, ScansApi } from './api.ts'
 import { withLeases } from './leases.ts'
 import { runScan, type ScanRun } from './run.ts'
 import { selectChecks } from './select.ts'
@@ -35,7 +35,7 @@ export async function checkAsset(
   server: Server,
   features: readonly CheckFeature[],
   target: CheckTarget,
-  { signal, onProgress }: Parameters<ScansApi['checkAsset']>[1],
+  { signal, onProgress, slotWaitMs }: Parameters<ScansApi['checkAsset']>[1],
 ): Promise<AssetCheckResult | null> {
   const { companyId } = target
   const { name, tables } = await server.db.company(companyId, async trx => {
@@ -47,13 +47,15 @@ export async function checkAsset(
     const scanned: TableFindings[] = []
     for (const [index, table] of tables.entries()) {
       if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
-      const { statements, results } = await scanWhenFree(signal, () =>
+      // Once some tables are done, waiting costs less than doing them again.
+      const brief = scanned.length === 0 && slotWaitMs !== undefined ? { slotWaitMs } : {}
+      const { statements, results } = await scanWhenFree({ signal, ...brief }, () =>
         runScan(
           server,
           { companyId, tableId: table.id, which: 'asked' },
           selectChecks(features, table.id, 'active'),
           // The first table shows whether the source can be reached: a wrong password is not tried for each of them.
-          { signal, respectsBreaker: index > 0 },
+          { signal, respectsBreaker: index > 0, ...brief },
         ),
       )
       await release(table.id)
@@ -70,15 +72,18 @@ interface TableFindings {
   findings: AssetCheckResult['findings']
 }
 
-/** Runs in a job, so it retries while the source is busy. A table that is gone has no checks. */
-async function scanWhenFree(signal: AbortSignal, scan: () => Promise<ScanRun>): Promise<ScanRun> {
+/** Runs in a job, so it retries while the source is busy, but not with `slotWaitMs`. A table that is gone has no checks. */
+async function scanWhenFree(
+  { signal, slotWaitMs }: Pick<ScanRunOptions, 'slotWaitMs'> & { signal: AbortSignal },
+  scan: () => Promise<ScanRun>,
+): Promise<ScanRun> {
   for (;;) {
     signal.throwIfAborted()
     try {
       return await scan()
     } catch (error) {
       if (hasCode(error, 'ASSET_NOT_FOUND')) return { checks: 0, statements: 0, results: [] }
-      if (!hasCode(error, 'UNAVAILABLE')) throw error
+      if (!hasCode(error, 'UNAVAILABLE') || slotWaitMs !== undefined) throw error
       await pause(BUSY_RETRY_MS, undefined, { signal })
     }
   }

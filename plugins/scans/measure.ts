@@ -18,7 +18,7 @@ export interface Measurement {
 }
 
 /** How a scan is asked for. */
-interface ScanMeasureOptions extends Pick<ScanRunOptions, 'sampleLimit' | 'signal'> {
+interface ScanMeasureOptions extends Pick<ScanRunOptions, 'sampleLimit' | 'signal' | 'slotWaitMs'> {
   purpose?: 'scan' | 'dry_run'
   /** Whether it runs without a caller waiting. */
   isScheduled?: boolean
@@ -43,6 +43,7 @@ export async function measure(
     isScheduled,
     isLowPriority,
     isEngineValidated,
+    slotWaitMs,
   }: ScanMeasureOptions,
 ): Promise<Measurement> {
   const { source, table } = loaded
@@ -74,7 +75,7 @@ export async function measure(
     const scanned = await catalog.withConnection(
       source,
       connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options),
-      { purpose, isScheduled, timeoutMs, isLowPriority, signal, onUse },
+      { purpose, isScheduled, timeoutMs, isLowPriority, slotWaitMs, signal, onUse },
     )
     server.telemetry.scan(source.sourceType, 'measured')
     const outcomes = scanned.outcomes.map(outcome => withoutLoneValue(outcome, asked, masked))

@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { hasCode } from '../../server/http/errors.ts'
-import type { Job } from '../../server/jobs/jobs.ts'
+import { PutOff, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
 import { applyPolicy, failRun } from './batches.ts'
 import type { WatchedTable } from './tables.ts'
 
@@ -17,6 +17,9 @@ const id = Joi.string().guid().required()
 /** Tries of one application before its run is said to have failed. */
 const MAX_ATTEMPTS = 3
 
+/** Seconds until a source is looked at again that was busy: each time, its policy is applied anew. */
+const BUSY_SECONDS = 30
+
 /**
  * Applies the policy of a source to what was discovered, changed and profiled since, and profiles tables that never were.
  * What a process that crashes has applied is not applied again. One of a source waits or runs.
@@ -25,7 +28,7 @@ export const applyJob: Job<PolicyJobData> = {
   name: 'watch.apply',
   data: Joi.object({ company_id: id, source_id: id }),
   queue: { expireSeconds: 14_400, retries: MAX_ATTEMPTS - 1 },
-  concurrency: { isShared: true, local: 2, perGroup: 1 },
+  concurrency: { isShared: true, local: 4, perGroup: 1 },
   async work({ company_id: companyId, source_id: sourceId }, { server, signal, attempt }) {
     const apply = async () => {
       try {
@@ -72,12 +75,17 @@ async function profileNewTables(
   let profiled = 0
   for (const tableId of missing) {
     try {
-      const found = await profiles.profileAsset({ companyId, sourceId, tableId }, { signal })
+      const found = await profiles.profileAsset(
+        { companyId, sourceId, tableId },
+        { signal, slotWaitMs: SESSION_WAIT_MS },
+      )
       profiled += found?.profiled ?? 0
     } catch (error) {
       signal.throwIfAborted()
-      // A source that is switched off or busy has none of its tables profiled now.
-      if (hasCode(error, 'CONFLICT') || hasCode(error, 'UNAVAILABLE')) return profiled
+      // The next try profiles the tables that are left.
+      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message, BUSY_SECONDS)
+      // A source that is switched off has none of its tables profiled now.
+      if (hasCode(error, 'CONFLICT')) return profiled
       if (!hasCode(error, 'ASSET_NOT_FOUND') && !isOfTable(error)) throw error
     }
   }

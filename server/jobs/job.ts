@@ -65,6 +65,8 @@ export class GiveUp extends Error {
 }
 
 const PUT_OFF_SECONDS = 5
+/** Milliseconds that a job which can be put off waits for a session of its source, holding its slot. */
+export const SESSION_WAIT_MS = 1_000
 
 /**
  * Thrown by a job that cannot run now, such as one whose source is busy: it gives its slot back, and is tried again later

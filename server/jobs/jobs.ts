@@ -17,7 +17,15 @@ import { recordSettled } from './settled.ts'
 import type { PoolUse } from '../telemetry/pool-use.ts'
 import { Registry } from '../registry.ts'
 
-export { GiveUp, PutOff, type Item, type Job, type JobContext, type SendOptions } from './job.ts'
+export {
+  GiveUp,
+  PutOff,
+  SESSION_WAIT_MS,
+  type Item,
+  type Job,
+  type JobContext,
+  type SendOptions,
+} from './job.ts'
 export type { Turns } from './fair-queueing.ts'
 
 /** Callbacks of the process's watchdog. */

@@ -31,19 +31,23 @@ const END_TRIES = `
 /** Undoes claims. The counts of claims go back as well: nothing was tried. */
 const UNCLAIM = `
   update pgboss.job j set state = 'retry', retry_count = j.retry_count - 1,
-         start_after = now() + make_interval(secs => $4)
+         start_after = now() + make_interval(secs => $4), output = case when cast($5 as boolean) then null else j.output end
     from unnest($2::uuid[], $3::int[]) as claimed (id, retry_count)
    where j.name = $1 and j.id = claimed.id and j.state = 'active' and j.retry_count = claimed.retry_count`
 
-/** Gives claimed jobs back as if they had not been: any process may claim them, after some seconds. */
+/**
+ * Gives claimed jobs back as if they had not been: any process may claim them.
+ * @param options.seconds until then; defaults to none
+ * @param options.wereTried forgets the note of a process that was lost: it was counted when they were tried
+ */
 export async function unclaim(
   boss: PgBoss,
   name: string,
   records: readonly StoredJob[],
-  seconds = 0,
+  { seconds = 0, wereTried = false } = {},
 ): Promise<void> {
   const [ids, counts] = [records.map(({ id }) => id), records.map(({ retryCount }) => retryCount)]
-  await boss.getDb().executeSql(UNCLAIM, [name, ids, counts, seconds])
+  await boss.getDb().executeSql(UNCLAIM, [name, ids, counts, seconds, wereTried])
 }
 
 interface Ended {

@@ -152,7 +152,8 @@ export function startWorkers(
       // Its share is held until the work has settled, however late.
       const work = shares ? shares.hold(companyIn(record.data ?? {}), run) : run()
       const result = await Promise.race([work, expiry.promise])
-      if (result.status === 'put_off') await unclaim(boss, job.name, [record], result.seconds)
+      if (result.status === 'put_off')
+        await unclaim(boss, job.name, [record], { seconds: result.seconds, wereTried: true })
       else await settler.settle(record, result)
     } catch (error) {
       await settler.fail(record, error as Error)

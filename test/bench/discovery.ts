@@ -73,7 +73,9 @@ async function serve(config: Source['config']): Promise<void> {
         await Run.query(trx).insert({ id: runId, workflowName: 'discovery', sourceId, assetId: sourceId })
       })
       const startedAt = performance.now()
-      const found = await runDiscovery(app.server, tenant.companyId, runId, new AbortController().signal)
+      const found = await runDiscovery(app.server, tenant.companyId, runId, {
+        signal: new AbortController().signal,
+      })
       const ms = performance.now() - startedAt
       if (!found) throw new Error('The discovery failed')
       const { table_count: tables, column_count: columns, changes_detected: changes } = found

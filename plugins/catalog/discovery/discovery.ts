@@ -12,14 +12,17 @@ import { isOutdated, recordDiscovery, type DiscoveryResult } from './record.ts'
 /**
  * Runs one discovery: reads the catalog, compares it with what is known, and records tables, changes and
  * alerts in one transaction. A failure is recorded with the run; it never reports removals.
- * @param signal aborts when the process stops: the run stays unfinished, and its job is tried again
+ * @param options.signal aborts when the process stops: the run stays unfinished, and its job is tried again
+ * @param options.slotWaitMs milliseconds to wait while all sessions of the source are in use
+ * @throws 503 `UNAVAILABLE` when none was free by then
  */
 export async function runDiscovery(
   server: Server,
   companyId: string,
   runId: string,
-  signal: AbortSignal,
+  options: { signal: AbortSignal; slotWaitMs?: number },
 ): Promise<DiscoveryResult | null> {
+  const { signal, slotWaitMs } = options
   const startedAt = performance.now()
   const source = await server.db.company(companyId, trx => beginRun(trx, runId))
   if (!source) return null
@@ -27,7 +30,10 @@ export async function runDiscovery(
   let found: CatalogReading
   try {
     const readers = server.plugins.catalog.discoveryReaders()
-    found = await readCatalog(server, source, AbortSignal.any([signal, cancelling.signal]), { readers })
+    found = await readCatalog(server, source, AbortSignal.any([signal, cancelling.signal]), {
+      readers,
+      slotWaitMs,
+    })
   } catch (error) {
     // Cancelled: there is nothing to record.
     if (cancelling.signal.aborted) return null
@@ -38,7 +44,7 @@ export async function runDiscovery(
     const isRecorded = await server.db.company(companyId, trx =>
       recordFailure(server, trx, { read: source, runId, error: error as Error }),
     )
-    return isRecorded ? null : await runDiscovery(server, companyId, runId, signal)
+    return isRecorded ? null : await runDiscovery(server, companyId, runId, options)
   } finally {
     cancelling.stop()
   }
@@ -48,7 +54,7 @@ export async function runDiscovery(
   const recorded = await server.db.company(companyId, trx =>
     recordDiscovery(server, trx, { read: source, runId, found, startedAt }),
   )
-  return recorded === 'outdated' ? runDiscovery(server, companyId, runId, signal) : recorded
+  return recorded === 'outdated' ? runDiscovery(server, companyId, runId, options) : recorded
 }
 
 /** A connector's error may carry the code of a network that is down just as well. */

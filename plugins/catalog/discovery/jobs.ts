@@ -2,7 +2,8 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { v7 } from 'uuid'
 import { claimDue } from '../../../server/database/due.ts'
-import type { Job } from '../../../server/jobs/jobs.ts'
+import { hasCode } from '../../../server/http/errors.ts'
+import { PutOff, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { TAKE_PROBE } from '../sources/breaker.ts'
 import { abandonDiscovery, runDiscovery } from './discovery.ts'
@@ -19,8 +20,11 @@ export const discoverJob: Job<{ company_id: string; run_id: string }> = {
   concurrency: { isShared: true, local: 4, perGroup: 2 },
   async work({ company_id: companyId, run_id: runId }, { server, attempt, signal }) {
     try {
-      return await summarizeRun(runDiscovery(server, companyId, runId, signal))
+      return await summarizeRun(
+        runDiscovery(server, companyId, runId, { signal, slotWaitMs: SESSION_WAIT_MS }),
+      )
     } catch (error) {
+      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message)
       if (attempt > RETRIES) await abandonDiscovery(server, companyId, runId)
       throw error
     }

@@ -31,6 +31,8 @@ export interface SessionOptions {
   timeoutMs?: number
   /** Whether it leaves one of several sessions to other work: previews and dry runs. */
   isLowPriority?: boolean
+  /** Milliseconds to wait while all sessions of the source are in use; defaults to 10 s. A job that is put back waits for none. */
+  slotWaitMs?: number | undefined
   /** Gives up the dialling, and closes the session with whatever runs in it. */
   signal?: AbortSignal
   /** Is called with what the session used when it has ended, also after a failure. */
@@ -42,7 +44,15 @@ export function withConnection<T>(
   server: Server,
   source: Source,
   work: (connection: Connection) => Promise<T>,
-  { purpose, isScheduled = false, timeoutMs, isLowPriority = false, signal, onUse }: SessionOptions,
+  {
+    purpose,
+    isScheduled = false,
+    timeoutMs,
+    isLowPriority = false,
+    slotWaitMs,
+    signal,
+    onUse,
+  }: SessionOptions,
 ): Promise<T> {
   const meter = openMeter(server, source, purpose)
   const progress: { isOpen: boolean; outcome: ConnectionOutcome } = { isOpen: false, outcome: undefined }
@@ -73,7 +83,7 @@ export function withConnection<T>(
       })
       .finally(() => onUse?.(meter.total()))
   const place = {
-    waitMs: SLOT_WAIT_MS,
+    waitMs: slotWaitMs ?? SLOT_WAIT_MS,
     reservedSlots: isLowPriority ? 1 : 0,
     isScheduled,
     holding: { purpose, takeUse: meter.take, outcome: () => progress.outcome },

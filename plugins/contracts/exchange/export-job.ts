@@ -27,7 +27,7 @@ export const exportJob: Job<{ company_id: string; export_id: string }> = {
   name: 'contracts.export',
   data: Joi.object({ company_id: id, export_id: id }),
   queue: { expireSeconds: 3_600, retries: MAX_ATTEMPTS - 1 },
-  concurrency: { isShared: true, local: 2, perGroup: 1 },
+  concurrency: { isShared: true, local: 4, perGroup: 1 },
   async work({ company_id: companyId, export_id: exportId }, { server, attempt }) {
     const db = server.db
     const request = await db.company(companyId, trx => beginExport(trx, exportId))

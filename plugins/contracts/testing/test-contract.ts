@@ -37,16 +37,18 @@ export interface ContractTest {
 /**
  * Judges all clauses of a contract now: reads the catalog of the source, and measures what only the data tells, one scan
  * a table. Stores nothing.
- * @param signal ends it between two tables
+ * @param options.signal ends it between two tables
+ * @param options.slotWaitMs milliseconds to wait for the session that reads the catalog
+ * @throws 503 `UNAVAILABLE` while all sessions of the source are in use
  */
 export async function testContract(
   server: Server,
   { source, document, extraColumns }: ContractTest,
-  signal: AbortSignal,
+  options: { signal: AbortSignal; slotWaitMs?: number },
 ): Promise<ContractTestResult> {
   if (!source.isActive) throw server.plugins.catalog.sourceInactive(source)
   const clauses = listClauses(document, extraColumns)
-  const bindings = await readTables(server, source, clauses, signal)
+  const bindings = await readTables(server, source, clauses, options)
   const verdicts = new Map<Clause, ClauseVerdict>()
   const open = new Map<string, Clause[]>()
   for (const clause of clauses) {
@@ -55,7 +57,7 @@ export async function testContract(
     else open.set(clause.table ?? '', [...(open.get(clause.table ?? '') ?? []), clause])
   }
   for (const [name, some] of open) {
-    signal.throwIfAborted()
+    options.signal.throwIfAborted()
     const binding = bindings.get(name)
     if (!binding || 'missing' in binding) continue
     for (const [clause, verdict] of await measureClauses(server, source, { binding, bindings }, some))
@@ -79,7 +81,7 @@ async function readTables(
   server: Server,
   source: Source,
   clauses: readonly Clause[],
-  signal: AbortSignal,
+  { signal, slotWaitMs }: { signal: AbortSignal; slotWaitMs?: number },
 ): Promise<Bindings> {
   const { catalog } = server.plugins
   const stored = await server.db.company(source.companyId, trx => bindClauses(server, trx, source, clauses))
@@ -93,7 +95,7 @@ async function readTables(
         // Tables that no discovery has found are looked for among all.
         ...(areAllKnown && { tables: known.map(({ info }) => info) }),
       }),
-    { purpose: 'dry_run', timeoutMs: catalog.statementTimeoutMs(source) },
+    { purpose: 'dry_run', timeoutMs: catalog.statementTimeoutMs(source), slotWaitMs },
   )
   const candidates = live.map((info, place) => ({ ...info, id: String(place) }))
   const byPath = new Map(known.map(({ table, info }) => [tablePath(info), table]))

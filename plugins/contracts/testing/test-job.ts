@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { type Transaction } from '../../../server/database/database.ts'
 import { hasCode, hasErrorData } from '../../../server/http/errors.ts'
-import { GiveUp, PutOff, type Job } from '../../../server/jobs/jobs.ts'
+import { GiveUp, PutOff, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
 import type { Source } from '../../catalog/api.ts'
 import { ContractTestRequest } from '../models.ts'
 import { testContract, type ContractTest } from './test-contract.ts'
@@ -26,7 +26,7 @@ export const testJob: Job<{ company_id: string; run_id: string }> = {
     try {
       const test = await server.db.company(companyId, trx => readTest(server, trx, runId))
       if (!test) return { status: 'gone' }
-      const result = await testContract(server, test, signal)
+      const result = await testContract(server, test, { signal, slotWaitMs: SESSION_WAIT_MS })
       await finish({ result })
       return { status: result.status, ...result.counts }
     } catch (error) {

@@ -18,3 +18,13 @@ t.test('each kind of job of a company shares its slots, or stands here with its 
   const others = ofCompanies.filter(job => !isShared(job)).map(({ name }) => name)
   t.strictSame(others.sort(), Object.keys(OTHERWISE).sort())
 })
+
+t.test('two companies that hold their share leave slots to a third', async t => {
+  for (const { name, concurrency } of server.jobs.all().filter(isShared)) {
+    t.ok(
+      concurrency.local >= 4,
+      `${name} has four slots: two for the first company, one each for the next two`,
+    )
+    t.ok(concurrency.perGroup < concurrency.local, `${name} leaves slots beside one group`)
+  }
+})

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { discardDead, listDead, listQueues } from '../../../server/jobs/dead-letters.ts'
 import { watchFetches } from '../../../server/jobs/watch.ts'
-import { echo, flaky, hopeless, tries } from '../../helpers/extensions/probe-jobs.ts'
+import { busy, echo, flaky, hopeless, tries } from '../../helpers/extensions/probe-jobs.ts'
 import { startServer } from '../../helpers/server.ts'
 
 const EXTENSIONS = new URL('../../helpers/extensions/probe-jobs.ts', import.meta.url).href
@@ -23,11 +23,11 @@ async function ended(id: string) {
 }
 
 /** A job as the engine leaves it when the worker of its last try gave no more sign of life. */
-async function lapsed(id: string, crashes?: number) {
+async function lapsed(id: string, crashes?: number, { name, data } = { name: echo.name, data: {} }) {
   await query(
     `insert into pgboss.job (name, data, state, dead_letter, retry_limit, retry_count, started_on, output)
      values ($1, $2, 'retry', 'jobs.dead', 10, $3, now(), '{"value": {"message": "job heartbeat timeout"}}')`,
-    [echo.name, { id, ...(crashes !== undefined && { _crashes: crashes }) }, crashes ?? 0],
+    [name, { id, ...data, ...(crashes !== undefined && { _crashes: crashes }) }, crashes ?? 0],
   )
 }
 
@@ -41,6 +41,12 @@ t.test('a job whose process was lost is tried again, and parked after the third 
   t.equal(tries.get(third), undefined, 'it is not tried')
   const { dead } = await listDead(server, { queue: echo.name }, { limit: 10 })
   t.match(dead, [{ queue: echo.name, reason: /It took down 3 processes/ }])
+})
+
+t.test('a job that is put off after its process was lost counts that loss once', async t => {
+  const id = randomUUID()
+  await lapsed(id, undefined, { name: busy.name, data: { failures: 5 } })
+  t.match(await ended(id), [{ state: 'completed', data: { _crashes: 1 } }])
 })
 
 t.test('dead jobs are listed by their queue, sent again or discarded', async t => {

@@ -1,0 +1,83 @@
+/** A job whose source is busy holds no slot: it is put off, and runs when a session is free. */
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { discover, makeStage, type World } from '../helpers/world.ts'
+import { startSource } from '../helpers/source.ts'
+
+/** An advisory lock of the source: while it is held, the view `stuck` gives no rows. */
+const LOCK = 7
+
+const stage = await makeStage(t)
+const { app, tenant } = stage
+const source = await startSource(t)
+for (const statement of [
+  'create table items (id int primary key, seen_at timestamptz default now())',
+  'insert into items select n from generate_series(1, 200) n',
+  `create function is_free() returns int language plpgsql as $$ begin
+     while not pg_try_advisory_xact_lock_shared(${LOCK}) loop perform pg_sleep(0.05); end loop;
+     return 1; end $$`,
+  'create view stuck as select i.* from items i, lateral (select is_free() offset 0) s',
+])
+  await source.query(statement)
+const made = await tenant.ask('POST', '/api/v1/sdk/assets', {
+  ...{ name: 'shop', source_type: 'postgresql', connection_config: source.config },
+  ...{ max_concurrency: 1, statement_timeout_seconds: 600 },
+})
+const world = { ...stage, source, asset: made.body.data as World['asset'] }
+await discover(world)
+async function make(what: string, body: object): Promise<void> {
+  const { status, body: reply } = await tenant.ask('POST', what, body)
+  if (status !== 201) throw new Error(`${what}: ${JSON.stringify(reply)}`)
+}
+
+const path = `/api/v1/sdk/assets/${world.asset.id}`
+const rule = { table_path: 'public.stuck', rule_type: 'NOT_NULL', column_name: 'id' }
+await make(`/api/v1/sdk/validity/${world.asset.id}`, rule)
+const schedule = {
+  ...{ asset_id: world.asset.id, table_path: 'public.items' },
+  ...{ monitoring_mode: 'explicit', sla_threshold: '24h' },
+}
+await make('/api/v1/sdk/freshness/schedules', schedule)
+
+async function request(what: string, body?: object): Promise<string> {
+  const { status, body: reply } = await tenant.ask('POST', what, body)
+  if (status !== 202) throw new Error(`${what}: ${JSON.stringify(reply)}`)
+  return reply.data.job_id as string
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await delay(50)
+}
+
+const statusOf = async (jobId: string) =>
+  (await app.query('select status from runs where id = $1', [jobId]))[0]?.status as string
+const jobOf = async (jobId: string) =>
+  (await app.query(`select state, retry_count from pgboss.job where data ->> 'run_id' = $1`, [jobId]))[0]!
+
+const CONTRACT = `{apiVersion: v3.1.0, kind: DataContract, id: o, version: '1', status: active, schema: [{name: items,
+  properties: [{name: id, logicalType: integer, required: true}]}]}`
+
+t.test('a profile, a test, a refresh and a discovery wait for a session without a slot', async t => {
+  await source.query(`select pg_advisory_lock(${LOCK})`)
+  const checked = await request(`${path}/check`)
+  const isStuck = `select from pg_stat_activity where datname = $1 and wait_event = 'PgSleep'`
+  await until(async () => (await source.query(isStuck, [source.name])).length > 0)
+  const waiting: Record<string, string> = {
+    profile: await request(`${path}/profile`, { table_path: 'public.items' }),
+    'contract test': await request(`${path}/contract-test`, { contract: CONTRACT }),
+    refresh: await request(`/api/v1/sdk/freshness/${world.asset.id}/refresh`),
+    discovery: await request(`${path}/discover`),
+  }
+  for (const [what, jobId] of Object.entries(waiting)) {
+    await until(async () => (await jobOf(jobId)).state === 'retry')
+    t.equal((await jobOf(jobId)).retry_count, -1, `the claim of the ${what} is undone`)
+  }
+  t.equal(await statusOf(checked), 'running', 'while the source is busy')
+  await source.query(`select pg_advisory_unlock(${LOCK})`)
+  for (const [what, jobId] of Object.entries({ check: checked, ...waiting })) {
+    await until(async () => ['completed', 'failed'].includes(await statusOf(jobId)))
+    t.equal(await statusOf(jobId), 'completed', what)
+    await until(async () => (await jobOf(jobId)).state === 'completed')
+    t.equal((await jobOf(jobId)).retry_count, 0, 'at its first try')
+  }
+})
