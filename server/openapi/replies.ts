@@ -117,7 +117,11 @@ const SHORT_NAMES: Partial<Record<string, string>> = {
 function errorReply(status: string, given: readonly ErrorCode[]): object {
   const codes = [...given].sort()
   const names: (keyof typeof HEADERS)[] =
-    status === '429' ? ['X-Request-Id', 'Retry-After', ...LIMIT_HEADERS] : ['X-Request-Id']
+    status === '429'
+      ? ['X-Request-Id', 'Retry-After', ...LIMIT_HEADERS]
+      : status === '5XX'
+        ? ['X-Request-Id', 'Retry-After']
+        : ['X-Request-Id']
   const examples = Object.fromEntries(codes.map(code => [code, errorExample(code)]))
   const joined = codes.map(pascalCase).join('Or') || 'ValidationFailure'
   const name = SHORT_NAMES[joined] ?? joined

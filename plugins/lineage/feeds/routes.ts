@@ -50,8 +50,10 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
   route('POST', '/api/v1/lineage/batch', access.lineage, {
     id: 'sendLineageEvents',
     description: 'Send up to 500 events of OpenLineage',
-    notes:
-      'Each event is stored by itself; the reply lists those that were not, and whether to send them again.',
+    notes: [
+      'Each event is stored by itself; the reply lists those that were not, and whether to send them again. After 40,000',
+      'edges or 10 seconds, the other events are left for another batch.',
+    ],
     payload: rawPayload(MAX_EVENT_BYTES),
     validate: { payload: eventSchemas.eventsBody },
     response: eventSchemas.eventsReply,
