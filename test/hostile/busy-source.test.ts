@@ -3,9 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { discover, makeStage, type World } from '../helpers/world.ts'
 import { startSource } from '../helpers/source.ts'
-
-/** An advisory lock of the source: while it is held, the view `stuck` gives no rows. */
-const LOCK = 7
+import { allowStuckViews, countStuck, hold, makeStuckView, release } from './stuck-view.ts'
 
 const stage = await makeStage(t)
 const { app, tenant } = stage
@@ -13,12 +11,10 @@ const source = await startSource(t)
 for (const statement of [
   'create table items (id int primary key, seen_at timestamptz default now())',
   'insert into items select n from generate_series(1, 200) n',
-  `create function is_free() returns int language plpgsql as $$ begin
-     while not pg_try_advisory_xact_lock_shared(${LOCK}) loop perform pg_sleep(0.05); end loop;
-     return 1; end $$`,
-  'create view stuck as select i.* from items i, lateral (select is_free() offset 0) s',
 ])
   await source.query(statement)
+await allowStuckViews(source)
+await makeStuckView(source, 'stuck', 'select * from items')
 const made = await tenant.ask('POST', '/api/v1/sdk/assets', {
   ...{ name: 'shop', source_type: 'postgresql', connection_config: source.config },
   ...{ max_concurrency: 1, statement_timeout_seconds: 600 },
@@ -58,10 +54,9 @@ const CONTRACT = `{apiVersion: v3.1.0, kind: DataContract, id: o, version: '1', 
   properties: [{name: id, logicalType: integer, required: true}]}]}`
 
 t.test('a profile, a test, a refresh and a discovery wait for a session without a slot', async t => {
-  await source.query(`select pg_advisory_lock(${LOCK})`)
+  await hold(source)
   const checked = await request(`${path}/check`)
-  const isStuck = `select from pg_stat_activity where datname = $1 and wait_event = 'PgSleep'`
-  await until(async () => (await source.query(isStuck, [source.name])).length > 0)
+  await until(async () => (await countStuck(source)) > 0)
   const waiting: Record<string, string> = {
     profile: await request(`${path}/profile`, { table_path: 'public.items' }),
     'contract test': await request(`${path}/contract-test`, { contract: CONTRACT }),
@@ -73,7 +68,7 @@ t.test('a profile, a test, a refresh and a discovery wait for a session without 
     t.equal((await jobOf(jobId)).retry_count, -1, `the claim of the ${what} is undone`)
   }
   t.equal(await statusOf(checked), 'running', 'while the source is busy')
-  await source.query(`select pg_advisory_unlock(${LOCK})`)
+  await release(source)
   for (const [what, jobId] of Object.entries({ check: checked, ...waiting })) {
     await until(async () => ['completed', 'failed'].includes(await statusOf(jobId)))
     t.equal(await statusOf(jobId), 'completed', what)
