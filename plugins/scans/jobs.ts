@@ -14,11 +14,11 @@ interface TableJob {
   table_id: string
 }
 
-/** Scans at once in one process. */
-const WORKERS = 8
-/** Scans at once of one source, over all processes: its sessions, and never more than leave workers to others. */
+/** Scans at once in one process, of which one company has at most half. */
+const WORKERS = 16
+/** Scans at once of one source, over all processes: its sessions, and never more than half of what its company has. */
 const TIERS = Object.fromEntries(
-  Array.from({ length: 20 }, (_, index) => [String(index + 1), Math.min(index + 1, WORKERS / 2)]),
+  Array.from({ length: 20 }, (_, index) => [String(index + 1), Math.min(index + 1, WORKERS / 4)]),
 )
 
 /** Scans one table for every feature's due checks. */
@@ -27,7 +27,12 @@ export const scanJob: Job<TableJob> = {
   data: Joi.object({ company_id: Joi.string().guid().required(), table_id: Joi.string().guid().required() }),
   queue: { expireSeconds: 3_900 },
   // By source: a scan that would have to wait for a session there leaves its worker to other sources.
-  concurrency: { local: WORKERS, perGroup: { default: 2, tiers: TIERS } },
+  concurrency: {
+    isShared: true,
+    local: WORKERS,
+    perGroup: { default: 2, tiers: TIERS },
+    groupsOf: (server, companyIds) => server.db.system(trx => findSources(trx, companyIds)),
+  },
   async work(data, { server, signal }) {
     try {
       return await server.plugins.scans.runTable(data.company_id, data.table_id, 'claimed', { signal })
@@ -37,6 +42,15 @@ export const scanJob: Job<TableJob> = {
       throw error
     }
   },
+}
+
+async function findSources(trx: Transaction, companyIds: readonly string[]): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    trx,
+    'select id from sources where company_id = any(cast(? as uuid[]))',
+    [companyIds],
+  )
+  return found.map(({ id }) => id)
 }
 
 /** Rows of one feature that are claimed in one transaction. */

@@ -12,7 +12,7 @@ type StoredJob = JobWithMetadata<object>
 export function claim(
   boss: PgBoss,
   name: string,
-  options: Pick<FetchOptions, 'batchSize' | 'groupConcurrency'>,
+  options: Pick<FetchOptions, 'batchSize' | 'groupConcurrency' | 'ignoreGroups'>,
 ): Promise<StoredJob[]> {
   const isLimited = options.groupConcurrency !== undefined
   return boss.fetch<object>(name, {

@@ -55,7 +55,7 @@ export async function readTurns(trx: Transaction, { name }: Pick<Job, 'name'>): 
 
 /** Assigns turns in one process, for jobs that are sent one by one. */
 export interface TurnCounter {
-  /** Gives a job the next turn of its company, and its group the company as its tier. */
+  /** Gives a job the next turn of its company, and its group the company as its tier, unless they are given. */
   assign<Data extends object>(item: Item<Data>): Item<Data>
   /** Records that a job with this turn has started. */
   noteStarted(turn: number): void
@@ -81,6 +81,8 @@ export function countTurns(): TurnCounter {
   let now = 0
   return {
     assign(item) {
+      // A sweep has read the turns of all processes.
+      if (item.turn !== undefined) return item
       const companyId = companyIn(item.data)
       const turn = Math.min(Math.max(last.get(companyId) ?? 0, now) + 1, MAX_TURN)
       if (last.size >= MAX_KEPT_COMPANIES)

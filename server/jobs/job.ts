@@ -29,9 +29,7 @@ export interface Job<Data extends object = object> {
   every?: string
   queue?: { retries?: number; retryDelaySeconds?: number; expireSeconds?: number }
   /** Jobs at once: in one process, and of one group over all processes (by tier, where the group names one). */
-  concurrency?:
-    | { local?: number; perGroup?: number | { default: number; tiers: Record<string, number> } }
-    | SharedConcurrency
+  concurrency?: { local?: number; perGroup?: number | TieredLimit } | SharedConcurrency
   /**
    * `handled`: the work itself handles a crash of its previous process (`JobContext.isAfterLoss`). By default, a job
    * that crashed three processes becomes a dead letter.
@@ -41,16 +39,25 @@ export interface Job<Data extends object = object> {
   work(data: Data, context: JobContext): Promise<object | void>
 }
 
+/** How many jobs of one group run at once, by the tier that the group names. */
+export interface TieredLimit {
+  default: number
+  tiers: Record<string, number>
+}
+
 /**
  * Companies share the slots and take turns, by the `company_id` in the data of each job. One company gets at most half
  * of the `local` slots, so that others always find free ones. Jobs start in the order of their turns. They are sent
  * with a group, of which `perGroup` run over all processes.
  */
-export interface SharedConcurrency {
-  isShared: true
-  local: number
-  perGroup: number
-}
+export type SharedConcurrency = { isShared: true; local: number } & (
+  | { perGroup: number }
+  | {
+      perGroup: TieredLimit
+      /** The groups of companies. Claims leave those of companies that hold their share: the tier says something else. */
+      groupsOf(server: Server, companyIds: readonly string[]): Promise<string[]>
+    }
+)
 
 /** Whether companies share the slots of a kind of job. */
 export function isShared<Data extends object>(
@@ -94,7 +101,7 @@ export interface SendOptions {
   group?: string | { id: string; tier: string }
   /** While a job of its kind with the same key waits or runs, no other is sent; needs `trx`. */
   key?: string
-  /** Waiting jobs start in ascending order; from `Jobs.turns`, defaults to 0. */
+  /** Waiting jobs start in ascending order; from `Jobs.turns`. Defaults to the next one of the company, or to 0. */
   turn?: number
 }
 

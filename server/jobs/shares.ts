@@ -6,6 +6,8 @@ export interface Shares {
   hold<Result>(companyId: string, work: () => Promise<Result>): Promise<Result>
   /** How many jobs may be claimed in one statement, whichever companies they are of. */
   batch(): number
+  /** The companies that hold their share. */
+  closed(): string[]
   /** `groupConcurrency` for pg-boss: at most `perGroup` jobs of a group, and none of companies that hold their share. */
   limits(perGroup: number): { default: number; tiers: Record<string, number> }
 }
@@ -19,6 +21,7 @@ export interface Shares {
 export function shareSlots(slots: number): Shares {
   const held = new Map<string, number>()
   let used = 0
+  const closed = () => [...held].filter(([, count]) => count >= slots - used).map(([companyId]) => companyId)
   const add = (companyId: string, change: 1 | -1) => {
     const count = (held.get(companyId) ?? 0) + change
     if (count > 0) held.set(companyId, count)
@@ -40,10 +43,8 @@ export function shareSlots(slots: number): Shares {
       const most = Math.max(0, ...[...held.values()].filter(count => count < free))
       return Math.floor((free - most + 1) / 2)
     },
-    limits: perGroup => ({
-      default: perGroup,
-      tiers: new ClosedCompanies(() => [...held].filter(([, count]) => count >= slots - used)) as never,
-    }),
+    closed,
+    limits: perGroup => ({ default: perGroup, tiers: new ClosedCompanies(closed) as never }),
   }
 }
 
@@ -53,13 +54,13 @@ export function shareSlots(slots: number): Shares {
  */
 class ClosedCompanies {
   readonly none = 1
-  readonly #full: () => [companyId: string, held: number][]
+  readonly #closed: () => string[]
 
-  constructor(full: () => [string, number][]) {
-    this.#full = full
+  constructor(closed: () => string[]) {
+    this.#closed = closed
   }
 
   toJSON(): Record<string, number> {
-    return Object.fromEntries(this.#full().map(([companyId]) => [companyId, 0]))
+    return Object.fromEntries(this.#closed().map(companyId => [companyId, 0]))
   }
 }

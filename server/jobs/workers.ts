@@ -57,7 +57,8 @@ export function startWorkers(
   const { log, running, crashes, server } = surroundings
   const slots = job.concurrency?.local ?? 2
   const shares = isShared(job) ? shareSlots(slots) : undefined
-  const perGroup = isShared(job) ? shares?.limits(job.concurrency.perGroup) : job.concurrency?.perGroup
+  const ownLimit = job.concurrency?.perGroup
+  const perGroup = shares && typeof ownLimit === 'number' ? shares.limits(ownLimit) : ownLimit
   const tries = new Set<RunningTry>()
   const settler = makeSettler(boss, job.name, { settled, report })
   let lookedAt: number | null = null
@@ -98,6 +99,7 @@ export function startWorkers(
         records = await claim(boss, job.name, {
           batchSize,
           ...(perGroup && { groupConcurrency: perGroup }),
+          ...(await leaveClosed()),
         })
         lookedAt = Date.now()
       } catch (error) {
@@ -109,6 +111,13 @@ export function startWorkers(
       // Jobs beyond a group's limit may have hidden those of other groups; a job that ends sooner looks first.
       else if (perGroup && records.length > 0) again ??= setTimeout(wake, LOOK_AGAIN_MS)
     }
+  }
+
+  /** What keeps a claim from the jobs of companies that hold their share, where tiers do not. */
+  async function leaveClosed(): Promise<{ ignoreGroups?: string[] }> {
+    const closed = shares?.closed() ?? []
+    if (!isShared(job) || !('groupsOf' in job.concurrency) || closed.length === 0) return {}
+    return { ignoreGroups: await job.concurrency.groupsOf(server, closed) }
   }
 
   /**
