@@ -29,7 +29,7 @@ export const HEADERS = {
   'X-RateLimit-Limit': header('integer', 'Requests allowed in the window.'),
   'X-RateLimit-Remaining': header('integer', 'Requests left in the window.'),
   'X-RateLimit-Reset': header('integer', 'When the window resets, in epoch seconds.'),
-  'Retry-After': header('integer', 'Seconds to wait.'),
+  'Retry-After': header('integer', 'Seconds to wait before the next try; an error 500 has none.'),
   'Idempotency-Replayed': header(
     'string',
     '`true` when this is the reply to an earlier request of the same Idempotency-Key.',

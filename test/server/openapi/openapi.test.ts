@@ -428,3 +428,11 @@ t.test('JSON Schema says what Joi means', async t => {
     'replies are described without what only input is held to',
   )
 })
+
+t.test('what is unavailable says when to try again, in the document as in the reply', async t => {
+  const { components } = (await ask('GET', '/openapi.json')).body as {
+    components: { responses: Record<string, { headers?: object }> }
+  }
+  const failure = components.responses.Failure
+  t.match(failure?.headers, { 'Retry-After': { $ref: '#/components/headers/Retry-After' } })
+})
