@@ -12,7 +12,7 @@ import { presentCompany, presentKey } from './present.ts'
 import { createIdentityProviderSlot, type IdentityProvider } from './prospects/identity-provider.ts'
 import { admitProspect, createProspect } from './prospects/prospects.ts'
 import { DEMO_KEY_PREFIX, getDemoSecondsLeft, setDemoCompany } from './sign-in/demo-sessions.ts'
-import { issueTicket } from './sign-in/one-time-tokens.ts'
+import { findTicketHolder, issueTicket } from './sign-in/one-time-tokens.ts'
 import { findSessionUser, resumeSession } from './sign-in/sessions.ts'
 import type { UserRemovalListener } from './users/users.ts'
 import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
@@ -141,6 +141,8 @@ export function authApi(server: Server, removalListeners: UserRemovalListener[])
         const ticket = await issueTicket(trx, { companyId, userId, method: 'sign-in link' }, seconds)
         return `${config.baseUrl}/?${new URLSearchParams({ ticket })}`
       }),
+    /** Whose session a ticket opens, without using it. @throws 401 `INVALID_TOKEN` */
+    findTicketHolder: (ticket: string) => findTicketHolder(server, ticket),
     /** New tokens for the refresh token that a page keeps in a cookie. @throws 401, 429 */
     resumeSession: (refreshToken: string, request: Request) => resumeSession(server, refreshToken, request),
     /** The name of the user of a refresh token; undefined unless it is the current one of a live session. */

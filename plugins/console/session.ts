@@ -37,6 +37,14 @@ const session = record(
   { token: 'eyJhbGciOiJIUzI1NiJ9.e30.x', expires_in: 900, user: null, preferences: null },
 ).label('ConsoleSession')
 
+const ticketHolder = record(
+  {
+    email: Joi.string().description('Of the user whose session the ticket opens.'),
+    company: Joi.string().description('The name of the company of that user.'),
+  },
+  { email: 'ada@example.com', company: 'Example' },
+).label('ConsoleTicketHolder')
+
 /** What a sign-in or a refresh of the API returns. */
 interface Tokens {
   access_token: string
@@ -114,6 +122,25 @@ export function sessionRoutes(server: Server): ServerRoute[] {
           h,
           (await askApi(request, 'POST', where, { payload: body })) as Tokens,
         )
+      },
+    }),
+    route('POST', '/console/tickets', access.magic, {
+      ...shared,
+      id: 'previewConsoleTicket',
+      description: 'See whose session a ticket opens',
+      notes:
+        'Does not use the ticket up. The console asks a person who opens a sign-in link before it signs them in: the link may be of another person.',
+      validate: {
+        payload: Joi.object({ ticket: Joi.string().min(1).max(200).required() })
+          .required()
+          .example({ ticket: 'k7Qd0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0' })
+          .label('ConsoleTicketRequest'),
+      },
+      response: { status: { 200: ticketHolder } },
+      app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'RATE_LIMITED'] },
+      async handler(request, h) {
+        const { ticket } = bodyOf<{ ticket: string }>(request)
+        return sendSession(h, await server.plugins.auth.findTicketHolder(ticket))
       },
     }),
     route('PUT', path, access.open, {

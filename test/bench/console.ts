@@ -91,6 +91,7 @@ async function openSignedIn({ app, world, server, browser, forgetLimits }: Bench
   const page = await (await openContext(browser)).newPage()
   const link = await app.server.plugins.auth.createSignInLink({ ...world.tenant, seconds: 60 })
   await page.goto(`${server.url}/${new URL(link).search}`)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.locator('nav.screens').waitFor()
   return page
 }

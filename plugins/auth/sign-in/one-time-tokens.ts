@@ -60,6 +60,13 @@ const FIND_TICKET = `
   join companies c on c.company_id = t.company_id
   where t.ticket_hash = :hash ${LOCK_USER}`
 
+const FIND_HOLDER = `
+  select u.email, c.name as company
+  from tickets t
+  join users u on u.id = t.user_id and u.company_id = t.company_id
+  join companies c on c.company_id = t.company_id
+  where t.ticket_hash = :hash and t.used_at is null and t.expires_at > now() and u.is_active`
+
 const USE_TICKET = `
   update tickets set used_at = now()
   where ticket_hash = :hash and used_at is null and expires_at > now() returning method`
@@ -67,6 +74,20 @@ const USE_TICKET = `
 const RECORD_SIGN_IN = `
   update users set last_login_at = now()
   where id = :id and company_id = :companyId and is_active returning last_login_at`
+
+const spent = () => apiError('INVALID_TOKEN', 'This ticket was used before or has expired: sign in again')
+
+/** Whose session a ticket opens, without using it. @throws 401 `INVALID_TOKEN` */
+export async function findTicketHolder(
+  server: Server,
+  ticket: string,
+): Promise<{ email: string; company: string }> {
+  const [holder] = await server.db.system(trx =>
+    rows<{ email: string; company: string }>(trx, FIND_HOLDER, { hash: sha256(ticket) }),
+  )
+  if (!holder) throw spent()
+  return holder
+}
 
 /** Exchanges a ticket for a session. @throws 401 `INVALID_TOKEN` */
 export async function redeemTicket(
@@ -90,5 +111,5 @@ export async function redeemTicket(
     return { ...tokens, user: Object.assign(user, signedIn) as User, company: { companyId, name, plan } }
   })
   if (opened) return opened
-  throw apiError('INVALID_TOKEN', 'This ticket was used before or has expired: sign in again')
+  throw spent()
 }

@@ -4,7 +4,8 @@ import { html } from './lib/html.ts'
 import { listenToKeys } from './lib/keys.ts'
 import { followLinks, navigate, place, withQuery } from './lib/router.ts'
 import { isSignedOut } from './lib/api.ts'
-import { hasExpired, resumeSession, session, signIn, SignInError } from './lib/session.ts'
+import { takeAttempt } from './lib/provider-attempt.ts'
+import { findTicketHolder, hasExpired, resumeSession, session, signIn } from './lib/session.ts'
 import { useSignal } from './lib/signal.ts'
 import { applyTheme } from './lib/theme.ts'
 import { Boundary } from './parts/boundary.ts'
@@ -13,6 +14,7 @@ import { notify } from './parts/notices.ts'
 import { Failure } from './parts/states.ts'
 import { preloadScreen, Screen } from './screens/screens.ts'
 import { Expired, Invitation, SignIn, signInNotice } from './screens/sign-in.ts'
+import { refuseTicket, TicketOffer, ticketOffer } from './screens/ticket-offer.ts'
 import { texts } from './texts.ts'
 
 /** @param props.error why it is not known whether there is a session: the server did not answer, or refused */
@@ -20,6 +22,7 @@ function App({ error }: { error: unknown }) {
   const who = useSignal(session)
   const { path, query } = useSignal(place)
   const isEnded = useSignal(hasExpired)
+  const offer = useSignal(ticketOffer)
   const theme = who?.preferences?.theme
   useEffect(() => {
     if (theme) applyTheme(theme)
@@ -30,6 +33,7 @@ function App({ error }: { error: unknown }) {
       <${Failure} what=${texts.thisPart} error=${error} retry=${() => location.reload()} />
     </main>`
   if (path === '/invitation') return html`<${Invitation} token=${query.get('token') ?? ''} />`
+  if (offer) return html`<${TicketOffer} ...${offer} />`
   if (!who) return html`<${SignIn} />`
   // What was loaded for one user must not be shown to the next one.
   return html`<${Frame} key=${who.user?.id ?? 'demo'} who=${who}>
@@ -39,8 +43,9 @@ function App({ error }: { error: unknown }) {
 }
 
 /**
- * Continues the session of this browser, or signs in with the ticket of a link. The ticket leaves the address at once,
- * and does not replace a session: a link must not sign a person in as another user.
+ * Continues the session of this browser, or offers the sign-in of a link. The ticket leaves the address at once, and
+ * does not replace a session: a link must not sign a person in as another user. For the same reason a person without a
+ * session is asked first, unless this tab has just come from a provider.
  */
 async function start(): Promise<void> {
   const { path, query } = place.value
@@ -56,12 +61,13 @@ async function start(): Promise<void> {
     if (!isSignedOut(error)) throw error
   })
   if (refusal !== null && session.value?.user) notify(texts.linkFailed, { isError: true })
+  const isOwnAttempt = takeAttempt()
   if (ticket === null || session.value?.user) return
-  await signIn({ ticket }).catch((error: unknown) => {
-    if (!(error instanceof SignInError) || error.status !== 401) throw error
-    signInNotice.set(texts.ticketFailed)
+  if (isOwnAttempt) return signIn({ ticket }).catch(refuseTicket)
+  await findTicketHolder(ticket).then(holder => {
+    ticketOffer.set({ ...holder, ticket })
     session.set(session.value ?? null)
-  })
+  }, refuseTicket)
 }
 
 followLinks()

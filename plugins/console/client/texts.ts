@@ -54,6 +54,10 @@ export const texts = {
   emailMissing: 'Enter your email address.',
   passwordMissing: 'Enter your password.',
   ticketFailed: 'The sign-in link was used before or has expired. Sign in with your password.',
+  offerTitle: (email: string) => `Sign in as ${email}?`,
+  offerText: (company: string) =>
+    `This link opens the account of ${company}. Go on only if the account is yours.`,
+  offerDeclined: 'Sign in with another account',
   joinTitle: 'Join your team on Tidemark',
   joinText: 'Use the email address that the invitation was sent to, and choose a password.',
   join: 'Create account',

@@ -1894,6 +1894,7 @@ export interface Operations {
       reply: ValidityCheckData
     }
     '/console/session': { options: { body: ConsoleSignInRequest }; reply: ConsoleSession }
+    '/console/tickets': { options: { body: ConsoleTicketRequest }; reply: ConsoleTicketHolder }
   }
   put: {
     '/api/v1/auth/tokens/current': { options: { body: RefreshTokenRequest }; reply: RefreshTokenResponse }
@@ -3361,6 +3362,17 @@ export interface ConsoleSignInRequest {
   ticket?: string
   /** Look at the demo without an account. */
   demo?: true
+}
+
+export interface ConsoleTicketHolder {
+  /** Of the user whose session the ticket opens. */
+  email: string
+  /** The name of the company of that user. */
+  company: string
+}
+
+export interface ConsoleTicketRequest {
+  ticket: string
 }
 
 export interface Contract {

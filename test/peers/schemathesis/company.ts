@@ -236,6 +236,7 @@ function ownRecipes(
     'POST /api/v1/auth/tickets': { bodies: [{ ticket: found.ticket }] },
     'POST /api/public/magic-login': { ...browser, bodies: [{ token: found.magic }] },
     'POST /console/session': { bodies: [credentials, { ticket: found.ticket }, { demo: true }] },
+    'POST /console/tickets': { bodies: [{ ticket: found.ticket }] },
     'PUT /api/v1/auth/tokens/current': { bodies: [{ refresh_token: owner.refreshToken }] },
     'GET /api/v1/freshness': { query: { asset: ids.table } },
     'DELETE /api/v1/sdk/alerts/rules/{id}/destinations/{destination_id}': {

@@ -151,6 +151,7 @@ export const ROUTES: Record<string, Classified> = {
     answers: 404,
   },
   'POST /console/session': { access: 'open', body: () => ({ ticket: 'made-up' }), answers: 401 },
+  'POST /console/tickets': { access: 'open', body: () => ({ ticket: 'made-up' }), answers: 401 },
   'PUT /console/session': { access: 'open', answers: 204 },
   'DELETE /console/session': { access: 'open', answers: 204 },
   'GET /assets/{file}': { access: 'open', at: { file: '=site.css' } },

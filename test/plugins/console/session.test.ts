@@ -144,6 +144,25 @@ t.test('a browser that does not name the site of a page is judged by its origin'
     t.equal((await post({ 'content-type': type })).statusCode, 415, 'a form of another site can send no JSON')
 })
 
+t.test('a ticket names its account without being used', async t => {
+  const { createSignInLink } = app.server.plugins.auth
+  const link = await createSignInLink({ companyId: tenant.companyId, email, seconds: 60 })
+  const ticket = new URL(link).searchParams.get('ticket')!
+  const read = (site: string, given = ticket) =>
+    app.server.inject({
+      ...{ method: 'POST', url: '/console/tickets', remoteAddress: address },
+      ...{ headers: { 'sec-fetch-site': site }, payload: { ticket: given } },
+    })
+  const { statusCode, payload, headers } = await read('same-origin')
+  t.equal(statusCode, 200)
+  t.match(JSON.parse(payload), { email, company: String })
+  t.equal(headers['set-cookie'], undefined)
+  t.equal((await read('cross-site')).statusCode, 403)
+  t.equal((await read('same-origin', 'made-up')).statusCode, 401)
+  t.equal((await send(app, 'POST', { body: { ticket } })).status, 200)
+  t.equal((await read('same-origin')).statusCode, 401, 'once it was used, it names none')
+})
+
 t.test('a sign-in link works once', async t => {
   const link = await app.server.plugins.auth.createSignInLink({
     companyId: tenant.companyId,

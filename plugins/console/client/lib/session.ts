@@ -31,6 +31,12 @@ interface SessionReply extends Session {
   expires_in: number
 }
 
+/** Whose session a ticket opens. */
+export interface TicketHolder {
+  email: string
+  company: string
+}
+
 /** What a person gives to sign in. */
 export type Credentials = { email: string; password: string } | { ticket: string } | { demo: true }
 
@@ -80,6 +86,11 @@ export function resumeSession(): Promise<string> {
     })
     .finally(() => (resuming = undefined))
   return resuming
+}
+
+/** Whose session a ticket opens; the ticket can still be used. @throws SignInError with 401 when it cannot */
+export async function findTicketHolder(ticket: string): Promise<TicketHolder> {
+  return (await send<TicketHolder>('POST', { ticket }, '/console/tickets'))!
 }
 
 export async function signIn(credentials: Credentials): Promise<void> {
@@ -136,10 +147,14 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Undefined without content. */
-async function send(method: string, body?: object): Promise<SessionReply | undefined> {
+async function send<Reply extends object = SessionReply>(
+  method: string,
+  body?: object,
+  path = PATH,
+): Promise<Reply | undefined> {
   let response: Response
   try {
-    response = await fetch(PATH, {
+    response = await fetch(path, {
       method,
       ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     })
@@ -147,7 +162,7 @@ async function send(method: string, body?: object): Promise<SessionReply | undef
     throw new SignInError(0, '')
   }
   if (response.status === 204) return undefined
-  const reply = (await response.json().catch(() => ({}))) as SessionReply & { error?: { message?: string } }
+  const reply = (await response.json().catch(() => ({}))) as Reply & { error?: { message?: string } }
   if (!response.ok) throw new SignInError(response.status, reply.error?.message ?? '')
   return reply
 }

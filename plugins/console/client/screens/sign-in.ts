@@ -7,6 +7,7 @@ import { hasExpired, session, SignInError, signIn, type Credentials } from '../l
 import { createSignal, useSignal } from '../lib/signal.ts'
 import { Dialog } from '../parts/dialog.ts'
 import { useTitle } from '../parts/frame.ts'
+import { noteAttempt } from '../lib/provider-attempt.ts'
 import { nameProvider } from '../lib/providers.ts'
 import { describeError } from '../parts/states.ts'
 import { texts } from '../texts.ts'
@@ -14,7 +15,8 @@ import { texts } from '../texts.ts'
 /** A sentence above the form: why the person has to sign in. */
 export const signInNotice = createSignal('')
 
-function Card({ title, text, children }: { title: string; text: string; children: Children }) {
+/** A page of its own, outside of the frame. */
+export function Card({ title, text, children }: { title: string; text: string; children: Children }) {
   useTitle(title)
   return html`<main class="card" id="main">
     <div>
@@ -122,7 +124,7 @@ function PasswordForm() {
     </form>
     ${(pageSettings.providers ?? []).map(
       provider =>
-        html`<a key=${provider} class="button" href=${authorizeAddress(provider)}
+        html`<a key=${provider} class="button" href=${authorizeAddress(provider)} onClick=${noteAttempt}
           >${texts.signInWith(nameProvider(provider))}</a
         >`,
     )}

@@ -92,6 +92,77 @@ async function tryConsole({ app, world, origin, open, openAs, ready, violationsO
     await page.context().close()
   })
 
+  t.test('a viewer is offered no dry run, by a link to a form either', async t => {
+    const email = 'viewer@example.com'
+    const { tenant } = world
+    // Tests before this one have ended the session of the tenant.
+    const login = { email: tenant.email, password: tenant.password }
+    const { access_token: token } = (await app.ask('POST', '/api/v1/auth/login', login)).body
+    const invited = await app.ask('POST', '/api/v1/invitations', { email, role: 'viewer' }, token)
+    t.equal(invited.status, 201)
+    const { status } = await app.ask('POST', '/api/v1/auth/register', {
+      ...{ email, password: 'a long enough sentence 7' },
+      invitation_token: invited.body.token,
+    })
+    t.equal(status, 201)
+    const [table] = await app.query('select id, source_id from tables where qualified_name = $1', [
+      world.table,
+    ])
+    const rule = await tenant.ask('POST', `/api/v1/sdk/validity/${String(table?.source_id)}`, {
+      ...{ table_path: 'public.orders', rule_type: 'CUSTOM_SQL', name: 'By hand' },
+      rule_config: { sql_expression: 'select id from orders where total < 0' },
+    })
+    t.equal(rule.status, 201)
+    const address = `/tables/${encodeURIComponent(world.table)}`
+    const forms = ['?add=CUSTOM_SQL', `?edit=${rule.body.data.uuid}`]
+    const dryRun = { name: 'Try it', exact: true }
+    for (const form of forms) {
+      const { page } = await openAs(tenant, address + form)
+      await page.getByRole('button', dryRun).waitFor()
+      await page.context().close()
+    }
+    const { page } = await openAs({ companyId: tenant.companyId, email })
+    const asked: string[] = []
+    page.on('request', request => asked.push(request.url()))
+    for (const form of forms) {
+      await page.goto(origin + address + form)
+      await ready(page)
+      await page.getByText('By hand').first().waitFor()
+      t.equal(await page.getByRole('button', dryRun).count(), 0, form)
+    }
+    t.notOk(asked.some(url => url.includes('dry-run')))
+    await page.context().close()
+  })
+
+  t.test('a link asks before it signs a person in, with the account that it opens', async t => {
+    const { companyId, email } = world.tenant
+    const makeLink = async () => {
+      const link = await app.server.plugins.auth.createSignInLink({ companyId, email, seconds: 60 })
+      return `${origin}/${new URL(link).search}`
+    }
+    const link = await makeLink()
+    const { page, faults } = await open()
+    await page.goto(link)
+    await page.getByRole('heading', { name: `Sign in as ${email}?` }).waitFor()
+    t.equal(page.url(), `${origin}/`, 'the ticket has left the address')
+    t.strictSame(await page.context().cookies(), [], 'nothing is signed in')
+    t.strictSame(await violationsOf(page), [])
+    await page.getByRole('button', { name: 'Sign in with another account' }).click()
+    await page.getByLabel('Password').waitFor()
+    await page.reload()
+    await page.getByLabel('Password').waitFor()
+    t.strictSame(await page.context().cookies(), [], 'nor later')
+    await page.goto(link)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.locator('nav.screens').waitFor()
+    await ready(page)
+    await page.reload()
+    await ready(page)
+    t.equal(await page.locator('nav.screens').count(), 1, 'the session outlives the page')
+    t.strictSame(faults, { errors: [], elsewhere: [] })
+    await page.context().close()
+  })
+
   t.test('the demo is looked at without an account', async t => {
     await app.server.plugins.auth.setDemoCompany(world.tenant.companyId)
     const { page } = await open()

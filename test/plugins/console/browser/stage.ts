@@ -86,6 +86,7 @@ export async function startStage(
       const opened = await open(options)
       const link = await app.server.plugins.auth.createSignInLink({ ...user, seconds: 60 })
       await opened.page.goto(`${origin}/${new URL(link).search}`)
+      await opened.page.getByRole('button', { name: 'Sign in', exact: true }).click()
       await opened.page.locator('nav.screens').waitFor()
       if (path !== '/') await opened.page.goto(origin + path)
       return opened
