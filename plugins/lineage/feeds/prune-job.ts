@@ -66,14 +66,11 @@ async function pruneExcess(
       { most },
     ),
   )
-  const statement = `
-    delete from lineage_runs where ctid = any(array(
-      select r.ctid from lineage_runs r
-        join jsonb_to_record(cast(:key as jsonb)) as g (${by.map(name => `${name} ${TYPES[name] ?? 'text'}`).join(', ')})
-          on ${isOfGroup}
-       where (r.last_event_at, r.id) < (cast(:at as timestamptz), cast(:id as uuid))
-       limit :batch for update of r skip locked))
-    returning 1 as gone`
+  const isOfKey = by.map(
+    name => `${name} = cast(cast(:key as jsonb) ->> '${name}' as ${TYPES[name] ?? 'text'})`,
+  )
+  const isOlder = '(last_event_at, id) < (cast(:at as timestamptz), cast(:id as uuid))'
+  const statement = deleteFirst('lineage_runs', 'last_event_at', [...isOfKey, isOlder].join(' and '))
   let deleted = 0
   for (const { key, at, id } of groups)
     deleted += await prune(transact, statement, { key: JSON.stringify(key), at, id }, pace)
