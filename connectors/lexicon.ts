@@ -43,6 +43,17 @@ export interface Lexicon {
   lineComments: readonly string[]
   /** Whether two dashes begin a comment only before a blank or at the end. */
   dashesNeedSpace?: true
+  /** Whether a comment between slash and star ends only with those that it holds. */
+  nestsComments?: true
+  /** Whether a name without quotes may hold dashes, and begin with a digit after a dot: `my-project.sales.2024_orders`. */
+  namesHoldDashes?: true
+  /** Whether dots in a quoted name part it: `a.b` in quotes is b of a. */
+  quotedNamesHoldDots?: true
+  /**
+   * Where a CTE names itself without RECURSIVE: anywhere, with those after it, or behind the first UNION of its body. Absent:
+   * its name there is that of a table.
+   */
+  recursesWithoutKeyword?: 'anywhere' | 'behind_union'
   /** What the engine replaces before it reads a statement, in texts too. */
   substitution?: string
   /** Comments that the engine runs. */

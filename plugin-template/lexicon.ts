@@ -10,6 +10,8 @@ export const lexicon: Lexicon = {
     { open: '[', close: ']' },
   ],
   lineComments: ['--'],
+  // https://www.sqlite.org/lang_with.html: the word RECURSIVE changes nothing.
+  recursesWithoutKeyword: 'anywhere',
   symbols: ['::', '->>', '->', '||', '==', '<<', '>>', ...SYMBOLS, '&', '|', '~'],
   operators: { glob: '~~', regexp: '~', match: '~', '==': '=' },
   clauses: ['limit', 'is', 'indexes'],

@@ -18,6 +18,8 @@ export const bigqueryLexicon: Lexicon = {
   ],
   names: [{ open: '`', close: '`', escapes }],
   lineComments: ['--', '#'],
+  namesHoldDashes: true,
+  quotedNamesHoldDots: true,
   symbols: ['::', '||', '<<', '>>', '=>', '|>', '->', ...SYMBOLS, '&', '|', '^', '~', '[', ']'],
   operators: {},
   clauses: ['interval'],

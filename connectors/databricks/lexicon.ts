@@ -15,6 +15,8 @@ export const databricksLexicon: Lexicon = {
   // https://spark.apache.org/docs/latest/configuration.html, spark.sql.variable.substitute
   substitution: '${',
   lineComments: ['--'],
+  // https://docs.databricks.com/aws/en/sql/language-manual/sql-ref-syntax-comment
+  nestsComments: true,
   symbols: [
     '<=>',
     '<<',

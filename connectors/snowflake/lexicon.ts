@@ -9,6 +9,8 @@ export const snowflakeLexicon: Lexicon = {
   ],
   names: [{ open: '"', close: '"', allowsDoubledClose: true }],
   lineComments: ['--', '//'],
+  // https://docs.snowflake.com/en/sql-reference/constructs/with: RECURSIVE may be left out.
+  recursesWithoutKeyword: 'behind_union',
   symbols: ['::', '||', '=>', ...SYMBOLS, '[', ']'],
   operators: { regexp: '~', rlike: '~' },
   clauses: [],

@@ -5,13 +5,16 @@ import { readDateFormat } from '../../checks/date-format.ts'
 import { shiftDecimal } from '../../checks/decimals.ts'
 import { toNumber } from '../../checks/measures.ts'
 import { tokenize } from '../../checks/sql/lexer.ts'
+import { bigqueryLexicon } from '../../connectors/bigquery/lexicon.ts'
 import { findSelectViolation } from '../../connectors/bigquery/select-violation.ts'
+import { databricksLexicon } from '../../connectors/databricks/lexicon.ts'
 import { canonicalType as databricksType } from '../../connectors/databricks/types.ts'
 import { redactMessage } from '../../connectors/errors.ts'
 import { mysqlLexicon } from '../../connectors/mysql/lexicon.ts'
 import { canonicalType as mysqlType } from '../../connectors/mysql/types.ts'
 import { canonicalType as postgresqlType } from '../../connectors/postgresql/types.ts'
 import { columnKind as redshiftKind } from '../../connectors/redshift/types.ts'
+import { snowflakeLexicon } from '../../connectors/snowflake/lexicon.ts'
 import { extractFastKey } from '../../connectors/snowflake/key-extraction.ts'
 import { describePayload } from '../../plugins/alerts/destinations/describe.ts'
 import { samplePayloads } from '../../plugins/alerts/destinations/conformance.ts'
@@ -20,6 +23,7 @@ import { physicalTypeMismatch } from '../../plugins/contracts/enforcement/column
 import { readMoment } from '../../plugins/freshness/moments.ts'
 import { readOwners } from '../../plugins/lineage/dbt/owners.ts'
 import { readEvent } from '../../plugins/lineage/openlineage/event.ts'
+import { wordRulesOf } from '../../plugins/lineage/views/sql-words.ts'
 import { findTableNames } from '../../plugins/lineage/views/table-names.ts'
 import { readView, type ViewContext } from '../../plugins/lineage/views/read-view.ts'
 import { makeTableIndex } from '../../plugins/lineage/views/table-index.ts'
@@ -75,6 +79,12 @@ const TEXTS: Readonly<Record<string, (length: number) => string>> = Object.fromE
       '\\',
       '[]',
       'with ',
+      'with a as (',
+      'a as (),',
+      'from (',
+      "r'",
+      "'''",
+      '-a',
       "''",
       '""',
       '"a',
@@ -96,7 +106,10 @@ const table = {
   kind: 'view',
   columns: [],
 } as unknown as ViewContext['table']
-const context = (isPostgresql: boolean): ViewContext => ({ index: makeTableIndex([]), isPostgresql, table })
+const context = (isPostgresql: boolean): ViewContext => {
+  const rules = wordRulesOf(isPostgresql ? 'postgresql' : undefined)
+  return { index: makeTableIndex([]), isPostgresql, rules, table }
+}
 const view = (definition: string) => ({ catalog: 'shop', schema: 'public', name: 'v', definition })
 const clock = { zone: 'UTC', now: new Date() }
 const [payload] = samplePayloads()
@@ -105,7 +118,12 @@ const [payload] = samplePayloads()
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'definitions of views in other grammars': text => readView(view(text), context(false)),
   'the query of a view that PostgreSQL cannot parse': text => readView(view(`as ${text} as`), context(true)),
-  'names of tables': findTableNames,
+  ...Object.fromEntries(
+    [bigqueryLexicon, databricksLexicon, mysqlLexicon, snowflakeLexicon].map(lexicon => [
+      `names of tables of ${lexicon.label}`,
+      (text: string) => findTableNames(text, wordRulesOf(lexicon)),
+    ]),
+  ),
   'SQL of callers': text => tokenize(text, mysqlLexicon, new Set()),
   'statements of BigQuery': text => findSelectViolation(`select 1; ${text}`),
   'date formats': readDateFormat,

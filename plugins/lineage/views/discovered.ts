@@ -11,6 +11,7 @@ import { recordForeignKeys } from './foreign-keys.ts'
 import { ChangedViewReader, type ReadingOfView } from './read-changed.ts'
 import { hashView, readNames, type ViewContext } from './read-view.ts'
 import { recordViews, type FoundView, type FoundViews } from './record-views.ts'
+import { wordRulesOf } from './sql-words.ts'
 import { GrowingTableIndex } from './table-index.ts'
 import { TableWords } from './table-words.ts'
 import type { PackedView } from './view-batch.ts'
@@ -56,11 +57,13 @@ async function readViews(
     ]),
   )
   if (defined.length === 0 && known.size === 0) return { changed: [], goneIds: [] }
-  const isPostgresql = server.plugins.catalog.connectorOf(source).viewGrammar === 'postgresql'
+  const { viewGrammar, dialect } = server.plugins.catalog.connectorOf(source)
+  const isPostgresql = viewGrammar === 'postgresql'
+  const rules = wordRulesOf(dialect.lexicon)
   const { index, words } = await indexTables(tables)
   const reader = new ChangedViewReader({
     ...{ pool: server.textPool, log: server.pino, companyId: source.companyId, sourceId: source.id },
-    ...{ words, isPostgresql, signal },
+    ...{ words, isPostgresql, rules, signal },
   })
   const pause = makePauses()
   for (const view of defined) {
@@ -70,7 +73,7 @@ async function readViews(
     const table = isView.get(tablePath(view))
     if (!table || view.definition === null) continue
     const former = known.get(tablePath(view))
-    const context = { index, isPostgresql, table }
+    const context = { index, isPostgresql, rules, table }
     if (former && former.hash === hashView(view, former.names, context)) continue
     await reader.add({ view, table })
   }
@@ -78,7 +81,7 @@ async function readViews(
   const changed: FoundView[] = []
   for (const { view, table, reading } of reader.readings) {
     await pause()
-    const context = { index, isPostgresql, table }
+    const context = { index, isPostgresql, rules, table }
     const packed = packReading(view, reading, context)
     changed.push({ view, reading: packed, hash: hashView(view, packed?.names ?? [], context) })
   }

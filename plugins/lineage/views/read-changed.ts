@@ -9,6 +9,7 @@ import {
   type TextPool,
 } from '../../../server/text-pool/text-pool.ts'
 import type { TableName } from './columns.ts'
+import type { WordRules } from './sql-words.ts'
 import type { NamedTable } from './table-index.ts'
 import type { TableWords } from './table-words.ts'
 import type { PackedView, readNamesOf, readViewBatch } from './view-batch.ts'
@@ -33,6 +34,7 @@ interface ReadOptions {
   sourceId: string
   words: TableWords
   isPostgresql: boolean
+  rules: WordRules
   signal: AbortSignal
 }
 
@@ -145,9 +147,9 @@ export class ChangedViewReader {
     tables: Parameters<typeof readViewBatch>[0]['tables'],
     progress: Int32Array,
   ): Promise<PackedView[] | Excess> {
-    const { pool, isPostgresql } = this.#options
+    const { pool, isPostgresql, rules } = this.#options
     const views = part.map(({ view, table }) => ({ view, columns: table.columns.map(({ name }) => name) }))
-    const input = { tables, isPostgresql, views, progress }
+    const input = { tables, isPostgresql, rules, views, progress }
     return pool.run(batchTask, input, { ...LIMITS, ...this.#turn() }).catch(excessOf)
   }
 
@@ -160,7 +162,9 @@ export class ChangedViewReader {
     const { schema, name, definition } = changed.view
     this.#tooLarge.push(formatName([schema, name]))
     const limits = { ...LIMITS_OF_NAMES, ...this.#turn() }
-    const names = await this.#options.pool.run(namesTask, definition ?? '', limits).catch(excessOf)
+    const { pool, rules } = this.#options
+    const input = { definition: definition ?? '', rules }
+    const names = await pool.run(namesTask, input, limits).catch(excessOf)
     if (!Array.isArray(names)) this.#givenUp++
     this.readings.push({ ...changed, reading: { names: Array.isArray(names) ? names : null } })
   }

@@ -3,10 +3,11 @@ import type { ViewDefinition } from '../../../connectors/connector.ts'
 import type { CatalogTable, TableName } from './columns.ts'
 import { readDefinition, type ViewReading } from './definition.ts'
 import { searchPathOf, type NamedTable, type TableIndex } from './table-index.ts'
+import type { WordRules } from './sql-words.ts'
 import { findTableNames } from './table-names.ts'
 
 /** Goes into each hash: raised when a definition is read differently than before. */
-const VERSION = 2
+const VERSION = 3
 
 /** How sure names are that were found by words alone. */
 const WORDS_CONFIDENCE = 0.8
@@ -18,6 +19,8 @@ export interface ReadView extends ViewReading {
 export interface ViewContext {
   index: TableIndex
   isPostgresql: boolean
+  /** Of the engine's words, for what no grammar reads. */
+  rules: WordRules
   /** The view itself, as the catalog has it. */
   table: Pick<NamedTable, 'columns'>
 }
@@ -44,7 +47,7 @@ export function readView(view: ViewDefinition, context: ViewContext): ReadView {
         // Not PostgreSQL's grammar, or nested too deeply: its words are left.
       }
     }
-  return readNames(view, findTableNames(text), context)
+  return readNames(view, findTableNames(text, context.rules), context)
 }
 
 /** The query in a statement that creates a view with clauses that PostgreSQL does not have. */

@@ -5,12 +5,14 @@ import type { SeenColumn } from '../api.ts'
 import type { TableName } from './columns.ts'
 import { readView, type ReadView } from './read-view.ts'
 import { makeTableIndex } from './table-index.ts'
+import type { WordRules } from './sql-words.ts'
 import { findTableNames } from './table-names.ts'
 
 export interface ViewBatch {
   /** All tables that the definitions name, and maybe others. */
   tables: readonly { catalog: string; schema: string; name: string; columns: readonly string[] }[]
   isPostgresql: boolean
+  rules: WordRules
   views: readonly { view: ViewDefinition; columns: readonly string[] }[]
   /** Receives the place of the view that is being read. */
   progress: Int32Array
@@ -40,7 +42,7 @@ const MAX_NAMES = 5_000
 
 /** @returns the first of the views, one at least */
 export async function readViewBatch(batch: ViewBatch): Promise<PackedView[]> {
-  const { tables, isPostgresql, views, progress } = batch
+  const { tables, isPostgresql, rules, views, progress } = batch
   if (isPostgresql) await loadModule()
   const index = makeTableIndex(
     tables.map(({ columns, ...table }) => ({ ...table, columns: columns.map(name => ({ name })) })),
@@ -51,7 +53,7 @@ export async function readViewBatch(batch: ViewBatch): Promise<PackedView[]> {
   for (const [place, { view, columns }] of views.entries()) {
     Atomics.store(progress, 0, place)
     const table = { columns: columns.map(name => ({ name })) }
-    const reading = pack(readView(view, { index, isPostgresql, table }))
+    const reading = pack(readView(view, { index, isPostgresql, rules, table }))
     packed.push(reading)
     pairs += reading.upstream.reduce((sum, each) => sum + (each.pairs?.length ?? 0) / 3, 0)
     if (pairs > MAX_PAIRS_OF_ANSWER || performance.now() - began > MAX_HELD_MS) break
@@ -60,8 +62,8 @@ export async function readViewBatch(batch: ViewBatch): Promise<PackedView[]> {
 }
 
 /** The names of tables in a definition that is too large to be read otherwise. */
-export function readNamesOf(definition: string): TableName[] {
-  return findTableNames(definition).slice(0, MAX_NAMES)
+export function readNamesOf({ definition, rules }: { definition: string; rules: WordRules }): TableName[] {
+  return findTableNames(definition, rules).slice(0, MAX_NAMES)
 }
 
 function pack({ names, confidence, upstream }: ReadView): PackedView {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { wordRulesOf } from '../../../../plugins/lineage/views/sql-words.ts'
 import type { readViewBatch } from '../../../../plugins/lineage/views/view-batch.ts'
 import { createTextPool, textTask } from '../../../../server/text-pool/text-pool.ts'
 
@@ -14,7 +15,13 @@ t.test('definitions that interrupt the parser keep it from reading no other', as
     const view = { catalog: 'shop', schema: 'public', name: 'v', definition }
     const tables = [{ catalog: 'shop', schema: 'public', name: 'orders', columns: ['id'] }]
     const progress = new Int32Array(new SharedArrayBuffer(4))
-    const batch = { tables, isPostgresql: true, views: [{ view, columns: ['id'] }], progress }
+    const batch = {
+      tables,
+      isPostgresql: true,
+      rules: wordRulesOf('postgresql'),
+      views: [{ view, columns: ['id'] }],
+      progress,
+    }
     return (await pool.run(task, batch, { owner: 'A', cpuMs: 20_000, megabytes: 800 }))[0]!.confidence
   }
   // Each keeps what it took of the parser's memory, which has room for about ten of them.
