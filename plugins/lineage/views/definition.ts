@@ -1,4 +1,5 @@
 import { parseSync, SqlError } from 'libpg-query'
+import { toOffset } from '../../../connectors/redaction/statement-tokens.ts'
 import { retireThread } from '../../../server/text-pool/retire.ts'
 import { ALL_COLUMNS, type SeenColumn } from '../api.ts'
 import {
@@ -60,14 +61,33 @@ export function readDefinition(
   }
 }
 
-function parse(text: string): { stmts?: unknown[] } {
+/** Marks of CYCLE whose casts are taken out of one definition. */
+const MAX_CASTS = 20
+
+function parse(text: string, casts = 0): { stmts?: unknown[] } {
   try {
     return parseSync(text)
   } catch (error) {
     // A text that is nested too deeply interrupts the parser, which does not free what it took.
     if (!(error instanceof SqlError)) retireThread()
-    throw error
+    const taken = casts < MAX_CASTS && error instanceof SqlError ? withoutCast(text, error) : undefined
+    if (taken === undefined) throw error
+    return parse(taken, casts + 1)
   }
+}
+
+/** Names of types are shorter, with their schema and dimensions. */
+const MAX_TYPE = 300
+
+/**
+ * PostgreSQL prints `cycle id set mark to 'Y'::text default 'N'::text using path`, and does not read casts there.
+ * @returns the text without the cast that the error is about; undefined where it is about something else
+ */
+function withoutCast(text: string, { sqlDetails }: SqlError): string | undefined {
+  const at = toOffset(text, (sqlDetails?.cursorPosition ?? -1) + 1)
+  if (at === undefined || !text.startsWith("'::", at - 1)) return undefined
+  const end = text.slice(at, at + MAX_TYPE).search(/\s(?:default|using)\s/i)
+  return end === -1 ? undefined : text.slice(0, at) + text.slice(at + end)
 }
 
 function upstreamOf(

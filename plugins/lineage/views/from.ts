@@ -16,6 +16,7 @@ import {
   type TableName,
   type TreeNode,
 } from './columns.ts'
+import { nameOf } from './names.ts'
 import { columnNamed, readCondition, readExpression, useColumn } from './expression.ts'
 
 const NO_WINDOWS: ReadonlyMap<string, TreeNode> = new Map()
@@ -59,7 +60,7 @@ function readPart(
     }
     case 'RangeTableFunc':
     case 'JsonTable':
-      return readDocument(part, read)
+      return readDocument(part, kind === 'JsonTable' ? 'json_table' : 'xmltable', read)
     default:
       return { relations: [], columns: [], rows: new Set() }
   }
@@ -142,11 +143,11 @@ function readJoin(
   const lateral = { items: [...before, item], windows: NO_WINDOWS, outer: around.outer }
   for (const each of readCondition(reading, node.quals, lateral, around)) rows.add(each)
   const usingAlias = childOf(node, 'join_using_alias')?.aliasname
-  if (usingAlias !== undefined)
-    return { ...item, relations: [...item.relations, { name: String(usingAlias), columns: merged }] }
   const alias = aliasOf(node)
+  if (alias.name === undefined && usingAlias !== undefined)
+    return { ...item, relations: [...item.relations, { name: String(usingAlias), columns: merged }] }
   if (alias.name === undefined) return item
-  // An alias of a join hides the names inside.
+  // An alias of a join hides the names inside, that of USING among them.
   return itemOf({ name: alias.name, columns: renameColumns(columns, alias.columns) }, rows)
 }
 
@@ -189,22 +190,27 @@ function renameFunctionColumns(
   return hasOrdinality ? own : [...own, first]
 }
 
-function functionName(node: unknown): string {
-  const call = childOf(node as TreeNode | undefined, 'FuncCall')
-  return namesIn(call?.funcname).at(-1) ?? ''
-}
+/** What a function, or a word that is one, calls its column: that of `from current_date` is `current_date`. */
+const functionName = (call: TreeNode | undefined) => (call ? nameOf(call) : '')
 
 const namesOfColumns = (nodes: readonly TreeNode[]) =>
   nodes.flatMap(node => (childOf(node, 'ColumnDef')?.colname as string | undefined) ?? [])
 
-/** XMLTABLE and JSON_TABLE: each column is made of the document. */
-function readDocument(node: TreeNode, read: (expression: unknown) => Dependencies): FromItem {
+/**
+ * XMLTABLE and JSON_TABLE: each column is made of the document.
+ * @param ownName what it is called without an alias
+ */
+function readDocument(
+  node: TreeNode,
+  ownName: string,
+  read: (expression: unknown) => Dependencies,
+): FromItem {
   const { columns: _columns, alias: _alias, ...document } = node
   const alias = aliasOf(node)
   const own = documentColumns(listOf(node, 'columns'))
   const dependencies = union([read(document), ...own.map(({ node: column }) => read(column))])
   const columns = own.map(({ name }): QueryColumn => ({ name, dependencies }))
-  return itemOf({ name: alias.name ?? '', columns: renameColumns(columns, alias.columns) })
+  return itemOf({ name: alias.name ?? ownName, columns: renameColumns(columns, alias.columns) })
 }
 
 function documentColumns(nodes: readonly TreeNode[]): { name: string; node: TreeNode }[] {

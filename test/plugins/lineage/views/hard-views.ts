@@ -18,6 +18,7 @@ export const HARD_VIEWS: Record<string, string | { sql: string; direct: string[]
     direct: ['public.orders.id > left_id', 'sales.orders.id > id'],
   },
   using_alias: 'select j.id, o.note from public.orders o join sales.orders s using (id) as j',
+  using_alias_in_alias: 'select y.id, y.note from (public.orders o join sales.orders s using (id) as x) as y',
   natural_join: 'select * from public.orders o natural join sales.orders s',
   natural_of_three:
     'select region, goal, amount, name from sales.orders s natural join sales.targets t join customers c on c.id = t.customer_id',
@@ -77,6 +78,15 @@ export const HARD_VIEWS: Record<string, string | { sql: string; direct: string[]
   recursive_cycle: `with recursive r (id, p) as (select id, parent_id from customers union all
       select c.id, c.parent_id from customers c join r on r.p = c.id)
     search depth first by id set place cycle id set is_cycle using way select id, cardinality(place) as depth, cardinality(way) as steps, is_cycle from r`,
+  recursive_cycle_marks: {
+    sql: `with recursive r (id, p) as (select id, parent_id from customers where name <> $$ü😀$$ union all
+      select c.id, c.parent_id from customers c join r on r.p = c.id)
+    cycle id set "round" to $$Y$$ default $$N$$ using way,
+    s (day) as (select o.placed_at::date from orders o union all select day from s)
+    cycle day set mark to date '2024-01-01' default date '2000-01-01' using walk
+    select r.id, r."round", s.day, s.mark from r, s`,
+    direct: ['public.customers.id > id', 'public.orders.placed_at > day'],
+  },
   union_all: {
     sql: 'select id, total from orders union all select order_id, price from items',
     direct: [
@@ -106,6 +116,18 @@ export const HARD_VIEWS: Record<string, string | { sql: string; direct: string[]
   json_each: 'select c.id, e.key, value from customers c, jsonb_each(c.doc) e',
   json_records: 'select r.a, r.b from customers c, jsonb_to_recordset(c.doc) as r (a int, b text)',
   json_table: `select c.name, j.id, j.z from customers c, json_table(c.doc, '$[*]' columns (id int path '$.i', nested path '$.k' columns (z int path '$'))) j`,
+  json_table_unnamed: {
+    sql: `select json_table.id, json_table.z, c.name from customers c, json_table(c.doc, '$[*]' columns (id int path '$.i', z int path '$.z'))`,
+    direct: ['public.customers.doc > id', 'public.customers.doc > z', 'public.customers.name > name'],
+  },
+  xml_table_unnamed: {
+    sql: `select xmltable.* from customers c, xmltable('/r' passing (c.email::xml) columns id int path '@id', n text path 'n')`,
+    direct: ['public.customers.email > id', 'public.customers.email > n'],
+  },
+  function_unnamed: {
+    sql: 'select unnest.unnest as tag, "current_date"."current_date" as today, "coalesce"."coalesce" as doc from customers c, unnest(c.tags), current_date, coalesce(c.doc)',
+    direct: ['public.customers.doc > doc', 'public.customers.tags > tag'],
+  },
   rows_from: 'select * from customers c, rows from (generate_series(1, c.id), unnest(c.tags)) as r (n, tag)',
   composite_field: 'select (c.home).city, (home).street from customers c',
   composite_star: 'select id, (home).* from customers',
