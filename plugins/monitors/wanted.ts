@@ -5,7 +5,6 @@ import { hasErrorData, invalidInput, type InputError } from '../../server/http/e
 import { makePauses } from '../../server/pauses.ts'
 import type { Source, TableContext } from '../catalog/api.ts'
 import type { CheckFields, CheckKind, DeclaredChecks } from '../scans/api.ts'
-import { withSharedSession } from './shared-session.ts'
 import { formatFault, type FileFault } from './file/monitors-file.ts'
 import { pathOf } from './file/read-files.ts'
 import type { ReadFile } from './file/read-file.ts'
@@ -172,7 +171,7 @@ export async function assertRunnable(
   const faults = new FaultList()
   const kinds = kindsOf(server)
   const pause = makePauses()
-  await withSharedSession(server, source, async ask => {
+  await server.plugins.scans.withSharedSession(source, async ask => {
     for (const check of checks) {
       await pause()
       await kinds[check.kind]

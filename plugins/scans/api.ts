@@ -2,7 +2,7 @@ import type { Request, ServerRoute } from '@hapi/hapi'
 import type { Model, ModelClass } from 'objection'
 import type { Check, CheckType, CheckOutcome } from '../../checks/check.ts'
 import type { CompanyRow, Transaction } from '../../server/database/database.ts'
-import type { TableContext } from '../catalog/api.ts'
+import type { Source, TableContext } from '../catalog/api.ts'
 import type { CheckResource } from './check-resource.ts'
 import type { CheckSeries } from './check-series.ts'
 import type { AskEngine, DeclaredChecks, FindOwners, StopListener } from './declared/declared-checks.ts'
@@ -302,6 +302,11 @@ export interface ScansApi {
     request: Omit<CheckRequest, 'tablePath'>,
     asksEngine: boolean | AskEngine,
   ): Promise<ConfiguredCheck>
+  /**
+   * Gives many questions about checks one session of a source. The first question opens it, so that work without any opens
+   * none; what fails to open fails each question in the same way.
+   */
+  withSharedSession<T>(source: Source, work: (ask: AskEngine) => Promise<T>): Promise<T>
   /**
    * What a new check would have said in the past, by one statement. A source that cannot be reached
    * is reported in the summary and does not prevent the check.

@@ -8,6 +8,7 @@ import { configure, configureTable } from './configure.ts'
 import { costExtension } from './costs/costs.ts'
 import { costRoute } from './costs/cost-routes.ts'
 import { checksOfResource } from './declared/checks-of-resource.ts'
+import { withSharedSession } from './declared/shared-session.ts'
 import { CHECK_KINDS, type FindOwners, type StopListener } from './declared/declared-checks.ts'
 import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
 import { createMissingChecks } from './missing.ts'
@@ -86,6 +87,7 @@ export const scans: Plugin<undefined> = {
       dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
       configureTable: (table, request, asksEngine) => configureTable(server, table, request, asksEngine),
+      withSharedSession: (source, work) => withSharedSession(server, source, work),
       backfill: (configured, choice) => backfill(server, configured, choice),
       dryRun: (configured, choice) => dryRun(server, configured, choice),
       requireScopeForSql,

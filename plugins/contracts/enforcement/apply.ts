@@ -46,19 +46,29 @@ export async function enforcePlan(
   await ContractClause.query(trx)
     .whereRaw('id = any(?)', [gone.map(({ id }) => id)])
     .delete()
+  const enforced: EnforcedCheck[] = []
+  for (const item of plan.clauses)
+    enforced.push(await enforceCheck(trx, enforcement, checks, { item, known: before.get(item.clause.key) }))
+  await createChecks(trx, enforcement, checks, enforced)
   const judged: JudgedClause[] = []
   const fresh: Partial<ContractClause>[] = []
+  const changed: ContractClause[] = []
   const verdicts = new Map<string, ClauseVerdict>()
   for (const [position, item] of plan.clauses.entries()) {
     const known = before.get(item.clause.key)
-    const check = await enforceCheck(trx, enforcement, checks, { item, known })
+    const check = enforced[position]!
     const verdict = item.verdict ?? check.verdict
     verdicts.set(item.clause.key, verdict)
     const row = { ...clauseRow(contract, item, position), checkKind: check.kind, checkId: check.id }
-    if (known) await updateClause(trx, known, row)
-    else fresh.push({ ...row, id: v7(), ...UNCHECKED })
-    if (known) judged.push({ clause: Object.assign(known, row), verdict })
+    if (!known) {
+      fresh.push({ ...row, id: v7(), ...UNCHECKED })
+      continue
+    }
+    if (Object.entries(row).some(([name, value]) => known[name as keyof ContractClause] !== value))
+      changed.push(Object.assign(known, row))
+    judged.push({ clause: known, verdict })
   }
+  await updateClauses(trx, changed)
   const created = await insertAll(fresh, chunk => ContractClause.query(trx).insert(chunk).returning('*'))
   for (const clause of created)
     judged.push({ clause, verdict: verdicts.get(clause.key) ?? UNCHECKED, isNew: true })
@@ -133,9 +143,30 @@ interface EnforcedCheck {
   kind: CheckKind | null
   id: string | null
   verdict: ClauseVerdict
+  /** What is to be created, together with those of other clauses. */
+  toCreate?: PlannedCheck
 }
 
-/** Creates, changes or removes the check of one clause. */
+/** Creates the checks that clauses lack, and notes their ids. */
+async function createChecks(
+  trx: Transaction,
+  { source, record }: Enforcement,
+  checks: AllChecks,
+  enforced: readonly EnforcedCheck[],
+): Promise<void> {
+  for (const [kind, open] of checks) {
+    const lacking = enforced.filter(({ toCreate }) => toCreate?.kind === kind)
+    if (lacking.length === 0) continue
+    const wanted = lacking.map(({ toCreate }) => ({
+      table: { source, table: toCreate!.table },
+      fields: toCreate!.fields,
+    }))
+    const ids = await open.kind.createAll(trx, wanted, record)
+    for (const [place, check] of lacking.entries()) check.id = ids[place]!
+  }
+}
+
+/** Changes or removes the check of one clause, or finds that it is to be created. */
 async function enforceCheck(
   trx: Transaction,
   enforcement: Enforcement,
@@ -160,8 +191,7 @@ async function enforceCheck(
   if (!check || !open) return { kind: null, id: null, verdict: UNCHECKED }
   if (check.kind === 'freshness' && open.byTable.has(check.table.id))
     return { kind: null, id: null, verdict: { status: 'not_enforced', reason: SCHEDULED } }
-  const id = await open.kind.create(trx, { source, table: check.table }, check.fields, record)
-  return { kind: check.kind, id, verdict: UNCHECKED }
+  return { kind: check.kind, id: null, verdict: UNCHECKED, toCreate: check }
 }
 
 const SCHEDULED =
@@ -197,15 +227,25 @@ function clauseRow({ id: contractId }: Contract, { clause, tableId }: PlannedCla
   }
 }
 
-async function updateClause(
-  trx: Transaction,
-  known: ContractClause,
-  row: Partial<ContractClause>,
-): Promise<void> {
-  const isSame = Object.entries(row).every(([name, value]) => known[name as keyof ContractClause] === value)
-  if (isSame) return
-  await ContractClause.query(trx)
-    .findById(known.id)
-    .where({ companyId: companyOf(trx) })
-    .patch(row)
+async function updateClauses(trx: Transaction, changed: readonly ContractClause[]): Promise<void> {
+  if (changed.length === 0) return
+  const records = changed
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map(clause => ({
+      ...{ id: clause.id, position: clause.position, kind: clause.kind, path: clause.path },
+      ...{ title: clause.title, severity: clause.severity, table_name: clause.tableName },
+      ...{ column_name: clause.columnName, table_id: clause.tableId },
+      ...{ check_kind: clause.checkKind, check_id: clause.checkId },
+    }))
+  await trx.raw(
+    `update contract_clauses c
+     set position = r.position, kind = r.kind, path = r.path, title = r.title, severity = r.severity,
+       table_name = r.table_name, column_name = r.column_name, table_id = r.table_id, check_kind = r.check_kind,
+       check_id = r.check_id
+     from jsonb_to_recordset(cast(:records as jsonb)) as
+       r(id uuid, position int, kind text, path text, title text, severity text, table_name text, column_name text,
+         table_id uuid, check_kind text, check_id text)
+     where c.company_id = :companyId and c.id = r.id`,
+    { companyId: companyOf(trx), records: JSON.stringify(records) },
+  )
 }

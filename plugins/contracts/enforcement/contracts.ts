@@ -5,6 +5,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { lockName } from '../../../server/database/locks.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { storable } from '../../../server/database/storable.ts'
+import type { AuditEvent } from '../../../server/http/audit.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
 import type { Source } from '../../catalog/api.ts'
@@ -32,8 +33,8 @@ export interface ContractInput {
 /** Who stores it, and what receives the entries of the audit log. */
 export interface ContractActor {
   actor: string
-  /** Receives the entries about the checks. */
-  record(trx: Transaction): RecordEvent
+  /** Stores the entries about the checks. */
+  recordAll(trx: Transaction, events: readonly AuditEvent[]): Promise<unknown>
   /** Records the change of the contract itself, in the same transaction. */
   audit(trx: Transaction, contract: Contract, isNew: boolean): Promise<unknown>
 }
@@ -129,7 +130,8 @@ interface ContractToStore {
 
 async function storeContract(server: Server, trx: Transaction, stored: ContractToStore) {
   const { input, before, extraColumns, source, plan, by } = stored
-  const record = by.record(trx)
+  const events: AuditEvent[] = []
+  const record = async (event: AuditEvent) => void events.push(event)
   if (before && before.sourceId !== source.id) {
     const former = await server.plugins.catalog.lockSource(trx, before.sourceId, { alone: true })
     await retireClauses(server, trx, { contract: before, source: former, record })
@@ -163,6 +165,8 @@ async function storeContract(server: Server, trx: Transaction, stored: ContractT
     actor: by.actor,
   })
   await enforcePlan(server, trx, { contract, source, actor: by.actor, record }, plan)
+  // The entries lock the company's log, so they come last.
+  await by.recordAll(trx, events)
   await by.audit(trx, contract, before === undefined)
   return { contract, isNew: before === undefined }
 }

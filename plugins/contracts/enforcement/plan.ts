@@ -4,7 +4,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { Source, Table } from '../../catalog/api.ts'
-import type { CheckFields } from '../../scans/api.ts'
+import type { AskEngine, CheckFields } from '../../scans/api.ts'
 import type { ContractNode } from '../elements.ts'
 import { bindTables, findColumn, type Bindings } from './bindings.ts'
 import type { Clause, ClauseVerdict, Domain } from './clause.ts'
@@ -96,15 +96,17 @@ export async function planContract(
   const verdicts = judgeClauses(source, clauses, bindings)
   const planned: PlannedClause[] = []
   const pause = makePauses()
-  for (const [index, clause] of clauses.entries()) {
-    await pause()
-    const binding = clause.table === null ? undefined : bindings.get(clause.table)
-    const table = binding && 'table' in binding ? binding : undefined
-    const verdict = verdicts[index] ?? null
-    const item = { clause, tableId: table?.table.id ?? null, verdict, check: null }
-    if (verdict || !table) planned.push({ ...item, verdict: verdict ?? unknownTable(clause) })
-    else planned.push({ ...item, ...(await planCheck(server, source, clause, { ...table, terms })) })
-  }
+  await server.plugins.scans.withSharedSession(source, async ask => {
+    for (const [index, clause] of clauses.entries()) {
+      await pause()
+      const binding = clause.table === null ? undefined : bindings.get(clause.table)
+      const table = binding && 'table' in binding ? binding : undefined
+      const verdict = verdicts[index] ?? null
+      const item = { clause, tableId: table?.table.id ?? null, verdict, check: null }
+      if (verdict || !table) planned.push({ ...item, verdict: verdict ?? unknownTable(clause) })
+      else planned.push({ ...item, ...(await planCheck(server, source, clause, { ...table, terms, ask })) })
+    }
+  })
   return { clauses: withStrictestFreshness(planned), catalogState: catalogStateOf(source, bindings) }
 }
 
@@ -116,7 +118,12 @@ async function planCheck(
   server: Server,
   source: Source,
   clause: Clause,
-  { table, info, terms }: { table: Table; info: Parameters<typeof findColumn>[0]; terms: ContractTerms },
+  {
+    table,
+    info,
+    terms,
+    ask,
+  }: { table: Table; info: Parameters<typeof findColumn>[0]; terms: ContractTerms; ask: AskEngine },
 ): Promise<Pick<PlannedClause, 'verdict' | 'check'>> {
   const { catalog, scans } = server.plugins
   const column = clause.column === null ? null : (findColumn(info, clause.column)?.name ?? null)
@@ -130,7 +137,7 @@ async function planCheck(
   const kind = scans.declaredKinds().find(declared => declared.kind === wanted.kind)
   if (!kind) return refused(`checks of ${wanted.kind} are not offered here`)
   try {
-    const fields = await kind.read({ source, table }, wanted.body, true)
+    const fields = await kind.read({ source, table }, wanted.body, ask)
     return { verdict: null, check: { ...wanted, table, fields } }
   } catch (error) {
     // What is wrong with the check is wrong with the clause; of other errors the request fails.

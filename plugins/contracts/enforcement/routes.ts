@@ -1,6 +1,6 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { auditorOf, auditRequest } from '../../../server/http/audit.ts'
+import { auditorOf, auditRequestAll, type AuditEvent } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
@@ -73,7 +73,7 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
       }
       const { contract, isNew } = await putContract(server, companyId, input, {
         actor: actorOf(caller(request)),
-        record: trx => event => auditRequest(request, trx, event),
+        recordAll: (trx, events) => auditRequestAll(request, trx, events),
         audit: (trx, stored, isCreated) =>
           audit(request, trx, isCreated ? 'created' : 'replaced', stored, describe(stored)),
       })
@@ -115,8 +115,9 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
     handler: request =>
       inCompany(request, async trx => {
         const name = param(request, 'name')
-        const record = (event: Parameters<typeof auditRequest>[2]) => auditRequest(request, trx, event)
-        const contract = await removeContract(server, trx, name, record)
+        const events: AuditEvent[] = []
+        const contract = await removeContract(server, trx, name, async event => void events.push(event))
+        await auditRequestAll(request, trx, events)
         await audit(request, trx, 'removed', contract, describe(contract))
         return { data: { success: true, message: `The contract ${name} was removed` } }
       }),

@@ -1,6 +1,6 @@
 import type { Lifecycle, Request, Server, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { auditRequest } from '../../../server/http/audit.ts'
+import { auditRequest, auditRequestAll } from '../../../server/http/audit.ts'
 import {
   apiError,
   hasCode,
@@ -126,7 +126,7 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
       const input = { name, text, document, source: source.id, domains: [...domains] }
       await putContract(server, caller(request).companyId, input, {
         actor: actorOf(caller(request)),
-        record: trx => event => auditRequest(request, trx, event),
+        recordAll: (trx, events) => auditRequestAll(request, trx, events),
         audit: (trx, { id, sourceId, version }, isNew) =>
           auditRequest(request, trx, {
             action: `contract.${isNew ? 'created' : 'replaced'}`,

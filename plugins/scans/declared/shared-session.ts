@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
-import type { Connection } from '../../connectors/connector.ts'
-import type { Source } from '../catalog/api.ts'
-import type { AskEngine } from '../scans/api.ts'
+import type { Connection } from '../../../connectors/connector.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { AskEngine } from './declared-checks.ts'
 
 const TIMEOUT_MS = 5_000
 
