@@ -141,6 +141,8 @@ export interface RowRule<Config = Record<string, unknown>> extends CheckBase<Con
 /** A rule with its own measures and samples. */
 export interface TableRule<Config = Record<string, unknown>> extends CheckBase<Config> {
   family: 'rule'
+  /** What was found in words, where the number of invalid rows does not say it; null where it does. */
+  describe?(counted: RuleCounts & { measured: MeasuredValues }, config: Config): string | null
   measures(context: CheckContext<Config>): Record<string, Measure>
   /** `total` is the table's row count, measured beside the check's own. */
   readMeasures(measured: MeasuredValues, total: number, context: CheckContext<Config>): RuleCounts
@@ -265,6 +267,12 @@ export function describeMissingCapability(
 
 export function isRowRule(type: CheckType): type is RowRule {
   return 'valid' in type
+}
+
+/** What a rule found in the words of its type; null where the number of invalid rows says it. */
+export function describeCounted(type: CheckType, outcome: CheckOutcome, config: object): string | null {
+  if (outcome.status !== 'counted' || !('describe' in type)) return null
+  return type.describe?.(outcome, config as Record<string, unknown>) ?? null
 }
 
 export function isAggregateMetric(type: CheckType): type is AggregateMetric {

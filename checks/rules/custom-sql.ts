@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { sql } from '../../connectors/sql.ts'
+import { raw, sql } from '../../connectors/sql.ts'
 import type { CheckContext, EngineValidation, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
 import { invalidRowCondition, readRowCounts, rowMeasures } from '../row-rules.ts'
@@ -8,6 +8,9 @@ import { validateVolatility, renderForCounting, renderCustomSql } from '../sql/r
 
 type CustomSqlConfig = {
   sql_expression: string
+  value_column?: string
+  value_unit?: string
+  expected?: string
 }
 
 function parseConfig(context: CheckContext<CustomSqlConfig>): CustomSql {
@@ -39,18 +42,34 @@ function validateNames(custom: CustomSql, { from, dialect }: CheckContext): Engi
  * returns the invalid rows. Expression: a row is valid when it is true, so NULL is invalid; where the check
  * names a column, rows in which that column is NULL follow `treat_null_as_valid` instead. SELECT: invalid is
  * the number of rows it returns, which may be above the table's own; NULL policy does not apply. It runs in
- * a statement of its own, in a read-only session. What is refused stands in `checkCustomSql`.
+ * a statement of its own, in a read-only session. What is refused stands in `checkCustomSql`. A SELECT of one number that is
+ * not as `expected` is described by that number, if `value_column` counts rows.
  */
 export const customSql: TableRule<CustomSqlConfig> = {
   family: 'rule',
   name: 'CUSTOM_SQL',
   description: 'A boolean SQL expression holds for every row, or a SELECT of invalid rows returns none.',
-  config: Joi.object({ sql_expression: Joi.string().min(1).max(10_000).required() }),
+  config: Joi.object({
+    sql_expression: Joi.string().min(1).max(10_000).required(),
+    expected: Joi.string()
+      .max(200)
+      .description(
+        'What the number of a SELECT that returns a row when it is wrong must be, for messages: `at most 10 %`.',
+      ),
+    value_column: Joi.string()
+      .max(63)
+      .pattern(/^[a-z_][a-z0-9_]*$/)
+      .description('The column of that SELECT with the number. It is shown if it counts rows.'),
+    value_unit: Joi.string().max(50).description('The unit of the number: `%`, `rows`.'),
+  }),
   column: 'optional',
   userSql: true,
-  async validateConfig({ sql_expression }, _column, { dialect, table }) {
+  async validateConfig({ sql_expression, expected }, _column, { dialect, table }) {
     const reading = await checkCustomSql(sql_expression, { dialect, columns: table.columns })
-    return 'error' in reading ? reading.error : null
+    if ('error' in reading) return reading.error
+    return expected !== undefined && reading.form === 'expression'
+      ? 'expected describes the number of a SELECT, and sql_expression is no SELECT: leave it out.'
+      : null
   },
   engineValidations(context) {
     const custom = parseConfig(context)
@@ -59,12 +78,27 @@ export const customSql: TableRule<CustomSqlConfig> = {
   measures(context) {
     const custom = parseConfig(context)
     if (custom.form === 'expression') return rowMeasures(context, renderCustomSql(custom, context.dialect))
+    const { value_column: column } = context.config
+    if (column !== undefined && custom.countColumns?.includes(column)) {
+      const text = renderCustomSql(custom, context.dialect)
+      const select = sql`select ${rowCount} as returned, max(q.${raw(column)}) as found from (${text}) q`
+      return { returned: { select, column: 'returned' }, found: { select, column: 'found' } }
+    }
     return { returned: sql`(select ${rowCount} from (${renderForCounting(custom, context.dialect)}) q)` }
   },
   readMeasures(measured, total, context) {
     return 'returned' in measured
       ? { total, invalid: measured.returned ?? 0 }
       : readRowCounts(measured, total, context)
+  },
+  describe({ invalid, measured }, { expected, value_unit: unit }) {
+    if (expected === undefined) return null
+    if (invalid === 0) return `as expected: ${expected}`
+    const { found = null } = measured
+    if (found === null) return `not as expected: ${expected}`
+    const number = Number.isInteger(found) ? found : Number(found.toPrecision(6))
+    const words = found === 1 ? unit?.replace(/s$/, '') : unit
+    return `${number}${words === undefined ? '' : ` ${words}`}, expected ${expected}`
   },
   samples(context) {
     const custom = parseConfig(context)

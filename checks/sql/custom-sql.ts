@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { loadModule, parseSync } from 'libpg-query'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { scanEngineSql } from './engine-sql.ts'
+import { findCountColumns } from './counts.ts'
 import { surveyTree, type SqlSurvey } from './survey.ts'
 import { scanPortableSql, type ScannedSql, type SqlPiece } from './portable-sql.ts'
 
@@ -18,6 +19,8 @@ export interface CustomSql extends SqlSurvey {
    * are, and where the pieces are no single words.
    */
   countingPieces?: SqlPiece[]
+  /** Columns of a SELECT that count rows, and so show none of their values. */
+  countColumns?: readonly string[]
   /** Whether a SELECT ends its rows by LIMIT or OFFSET itself. */
   isLimited?: boolean
 }
@@ -139,7 +142,12 @@ function readStatements({ text, pieces, isOwn }: ScannedSql, statements: ParseNo
   if ('error' in found) return found
   const countingPieces = isOwn && isPlainSelect(select) ? replaceSelectList(pieces) : undefined
   const isLimited = 'limitCount' in select || 'limitOffset' in select
-  return { form: 'select', text, pieces, isLimited, ...(countingPieces && { countingPieces }), ...found }
+  const countColumns = findCountColumns(select)
+  return {
+    ...{ form: 'select', text, pieces, isLimited, countColumns },
+    ...(countingPieces && { countingPieces }),
+    ...found,
+  }
 }
 
 /** Whether a SELECT has as many rows whatever its list is, and orders them by no name of the list. */

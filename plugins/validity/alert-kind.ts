@@ -15,6 +15,9 @@ export const validityFailure: AlertKind = {
     invalid_count: held.count.allow(null),
     invalid_percent: held.number.allow(null),
     total_rows: held.count.allow(null),
+    finding: held.text.description(
+      'What a rule found that is about a number: `40 %, expected at most 10 %`.',
+    ),
     threshold: held.number.description('The highest percentage, of a rule in manual mode.'),
     band: Joi.object({
       expected: held.number.allow(null),
@@ -32,9 +35,14 @@ export const validityFailure: AlertKind = {
   }),
   ruleIdOf: ({ cause }) => cause,
   learnExpected,
-  facts: ({ column_name, invalid_count, total_rows, threshold, band }, { fill, range }) => [
+  facts: ({ column_name, invalid_count, total_rows, threshold, band, finding }, { fill, range }) => [
     ['Column', column_name],
-    ['Found', fill`${invalid_count} of ${total_rows} rows are invalid`],
-    ['Expected', fill`${range(band) ?? fill`at most ${threshold}`} % invalid`],
+    ...(finding === undefined
+      ? ([
+          ['Found', fill`${invalid_count} of ${total_rows} rows are invalid`],
+          ['Expected', fill`${range(band) ?? fill`at most ${threshold}`} % invalid`],
+        ] as const)
+      : // It says what was expected, too.
+        ([['Found', finding]] as const)),
   ],
 }

@@ -8,7 +8,7 @@ import { loadPoints, type RuleWithHours } from './baseline.ts'
 import { SERIES, type Judgement } from './judge.ts'
 
 /** A rule that was judged. */
-type JudgedRule = RuleWithHours & Omit<Judgement, 'state'>
+type JudgedRule = RuleWithHours & Omit<Judgement, 'state'> & { finding: string | null }
 
 /** Rules whose earlier results are held at once, some hundred of each. */
 const CHUNK_RULES = 50
@@ -86,19 +86,22 @@ function eventOf(
       invalid_count: judged.invalidCount,
       invalid_percent: judged.invalidPercent,
       total_rows: judged.totalRows,
+      ...(item.finding !== null && { finding: item.finding }),
       ...limitDetails(item, past),
     },
   }
 }
 
 /** What was found, of a learned band with what is usual. */
-function describeFailure({ rule, judged, detection }: Pick<JudgedRule, 'rule' | 'judged' | 'detection'>) {
+function describeFailure({ rule, judged, detection, finding }: JudgedRule) {
+  if (finding !== null) return finding
   if (detection) return explanation(SERIES, detection.point, detection.verdict, rule.checkInterval)
   return `${judged.invalidCount} of ${judged.totalRows} rows are invalid (${round(judged.invalidPercent ?? 0)} %)`
 }
 
 /** What the rate was to stay below: the threshold, or the learned band with what it was learned from. */
-function limitDetails({ rule, judged, detection }: JudgedRule, past: readonly SeriesPoint[]): object {
+function limitDetails(item: JudgedRule, past: readonly SeriesPoint[]): object {
+  const { rule, judged, detection } = item
   if (!detection) return { threshold: rule.alertThresholdPercent ?? 0 }
   const { point, verdict } = detection
   // Active results are compared with active ones only.
@@ -109,7 +112,7 @@ function limitDetails({ rule, judged, detection }: JudgedRule, past: readonly Se
       low: judged.expectedRangeLow,
       high: judged.expectedRangeHigh,
     },
-    explanation: describeFailure({ rule, judged, detection }),
+    explanation: describeFailure(item),
     history: comparable(alike, verdict.basis, point.at).map(({ at, value, total }) => ({
       checked_at: new Date(1_000 * at),
       value,

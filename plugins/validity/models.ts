@@ -77,6 +77,8 @@ export class ValidityResult extends CompanyRow {
   /** Whether the operating schedule of that time called the moment active; null of other modes. */
   declare wasActive: boolean | null
   declare checkedAt: Date
+  /** What was found in words, right after it was recorded; not stored. */
+  finding?: string | null
 }
 
 /** What was learned of a rule's results; a rule without it is learned again from them. */

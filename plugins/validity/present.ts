@@ -79,7 +79,7 @@ export function presentWarnings(warnings: readonly string[] = []): object {
 export function describeResult(rule: ValidityRule, result: ValidityResult) {
   const { status, invalidCount, totalRows, errorMessage } = result
   const share = Number((result.invalidPercent ?? 0).toPrecision(3))
-  const counted = `${invalidCount} of ${totalRows} rows are invalid (${share} %)`
+  const counted = result.finding ?? `${invalidCount} of ${totalRows} rows are invalid (${share} %)`
   const message = status === 'error' ? (errorMessage ?? 'The check could not run') : counted
   return { id: `v_${rule.uuid}`, name: rule.name, severity: rule.severity, status, message }
 }

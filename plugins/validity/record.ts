@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import { describeCounted } from '../../checks/check.ts'
 import type { DetectorState } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
@@ -27,7 +28,7 @@ export async function recordResults(
   const judged: RecordedResult[] = []
   for (let from = 0; from < taken.length; from += CHUNK_RULES) {
     const to = from + CHUNK_RULES
-    judged.push(...(await judgeChunk(trx, timed.slice(from, to), taken.slice(from, to), at)))
+    judged.push(...(await judgeChunk(server, trx, timed.slice(from, to), taken.slice(from, to), at)))
   }
   for (const { rule, judged: result } of judged)
     server.telemetry.verdict('rule', rule.ruleType, result.isLearning ? 'learning' : result.status)
@@ -50,10 +51,12 @@ export async function recordResults(
     is_learning: isLearning,
   }))
   const [stored] = await Promise.all([storing, saveStatuses(trx, statuses)])
-  return stored
+  return stored.map((result, place) => Object.assign(result, { finding: judged[place]!.finding }))
 }
 
 interface RecordedResult extends RuleWithHours, Omit<Judgement, 'state'> {
+  /** What was found in words, where the number of invalid rows does not say it. */
+  finding: string | null
   wasActive: boolean | null
   slot: Date | null
   /** Milliseconds that measuring took. */
@@ -62,6 +65,7 @@ interface RecordedResult extends RuleWithHours, Omit<Judgement, 'state'> {
 
 /** Judges rules by what is known of them, and stores what was learned. */
 async function judgeChunk(
+  server: Server,
   trx: Transaction,
   timed: readonly RuleWithHours[],
   taken: readonly MeasuredRow<ValidityRule>[],
@@ -75,7 +79,11 @@ async function judgeChunk(
     const { outcome, slot } = taken[index]!
     const { state, ...judgement } = judgeRule(item.rule, outcome, { at, wasActive }, known.get(id) ?? null)
     if (state) learned.push({ id, state })
-    return { ...item, ...judgement, wasActive, slot, ms: outcome.durationMs }
+    const { ruleType, ruleConfig } = item.rule
+    const finding = server.checks.has(ruleType)
+      ? describeCounted(server.checks.get(ruleType), outcome, ruleConfig ?? {})
+      : null
+    return { ...item, ...judgement, finding, wasActive, slot, ms: outcome.durationMs }
   })
   await saveStates(trx, learned)
   return judged

@@ -48,7 +48,7 @@ export function qualityRule(rule: ContractNode, target: CheckTarget): WantedRule
   if (metric === 'rowCount') {
     if (isPercent(rule)) return { reason: 'a count of rows has no percentage' }
     if (!comparison) return { reason: 'it has no operator such as mustBeGreaterThan' }
-    return countRule(`select count(*) as n from ${writeTable(target)}`, comparison)
+    return countRule(`select count(*) as n from ${writeTable(target)}`, comparison, 'rows')
   }
   // Before 3.1, the operator was left out of rules that nothing may break.
   const wanted = comparison ?? NONE_AT_ALL
@@ -61,10 +61,15 @@ function isPercent({ unit }: ContractNode): boolean {
   return textOf(unit)?.toLowerCase() === 'percent'
 }
 
-/** A SELECT that returns a row if a number, `n` of `select`, is not what it must be. */
-function countRule(select: string, comparison: Comparison, n = 'n'): WantedRule {
+/** A SELECT that returns a number, `n` of `select`, if it is not what it must be. */
+function countRule(select: string, comparison: Comparison, unit?: string): WantedRule {
   return sqlRule(
-    `select 1 as violation from (${select}) counted where case when ${comparison.write(n)} then 0 else 1 end = 1`,
+    `select n as value from (${select}) counted where case when ${comparison.write('n')} then 0 else 1 end = 1`,
+    {
+      expected: unit === undefined ? comparison.words : `${comparison.words} ${unit}`,
+      value_column: 'value',
+      ...(unit !== undefined && { value_unit: unit }),
+    },
   )
 }
 
@@ -92,7 +97,8 @@ function rowRule(
     return { reason: `${metric} of a pattern is checked for none, or for at most a percentage` }
   const counted = `select count(*) as total, coalesce(sum(case when ${found.sql} then 1 else 0 end), 0) as bad from ${writeTable(target)}`
   const number = isPercent(rule) ? 'case when total = 0 then 0 else 100.0 * bad / total end' : 'bad'
-  return countRule(`select ${number} as n from (${counted}) rows_counted`, comparison)
+  const unit = isPercent(rule) ? '%' : 'rows'
+  return countRule(`select ${number} as n from (${counted}) rows_counted`, comparison, unit)
 }
 
 /** The percentage of invalid rows above which a rule fails, where that says the same; else null. */
@@ -181,7 +187,7 @@ function duplicateRule(rule: ContractNode, comparison: Comparison, target: Check
   const repeated = `select ${key} from ${writeTable(target)} where ${present} group by ${key} having count(*) > 1`
   return isNone
     ? sqlRule(repeated)
-    : countRule(`select count(*) as n from (${repeated}) repeated`, comparison)
+    : countRule(`select count(*) as n from (${repeated}) repeated`, comparison, 'duplicates')
 }
 
 /** A query that returns one number; `${table}`, `${column}` and the like are replaced. */
@@ -206,8 +212,5 @@ function queryRule(query: string, comparison: Comparison | null, target: CheckTa
   })
   if (unknown !== undefined) return { reason: `${unknown} stands for nothing here` }
   if (!/^\s*(select|with)\b/i.test(text)) return { reason: 'its query is no SELECT' }
-  return sqlRule(
-    `select 1 as violation where case when ${comparison.write(`(\n${text}\n)`)} then 0 else 1 end = 1`,
-    { query: text },
-  )
+  return { ...countRule(`select (\n${text}\n) as n`, comparison), query: text }
 }

@@ -34,9 +34,12 @@ export interface NoRule {
   reason: string
 }
 
-/** A rule of SQL: a condition that is true for valid rows, or a SELECT of what breaks the contract. */
-export function sqlRule(text: string, more: Partial<WantedRule> = {}): WantedRule {
-  return { rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: text }, ...more }
+/**
+ * A rule of SQL: a condition that is true for valid rows, or a SELECT of what breaks the contract.
+ * @param number what a SELECT of a number is described by
+ */
+export function sqlRule(text: string, number: Record<string, string> = {}): WantedRule {
+  return { rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: text, ...number } }
 }
 
 /** The name of a column, or of another part, as the engine quotes it. */

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { CheckOutcome } from '../../../checks/check.ts'
+import { describeCounted, type CheckOutcome } from '../../../checks/check.ts'
 import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
@@ -172,7 +172,9 @@ async function measureClauses(
     { source, table },
     rules.map(({ check }) => check),
   )
-  rules.forEach(({ clause, limit }, place) => verdicts.set(clause, verdictOf(outcomes[place]!, limit)))
+  rules.forEach(({ clause, check, limit }, place) =>
+    verdicts.set(clause, verdictOf(outcomes[place]!, check, limit)),
+  )
   return verdicts
 }
 
@@ -223,13 +225,20 @@ function refusalOf(error: unknown): string {
   return error.message
 }
 
-function verdictOf(outcome: CheckOutcome, limit: number): ClauseVerdict {
+function verdictOf(
+  outcome: CheckOutcome,
+  { type, config }: ConfiguredCheck['check'],
+  limit: number,
+): ClauseVerdict {
   if (outcome.status === 'error')
     return { status: 'pending', reason: `its check could not run: ${outcome.message}` }
   if (outcome.status !== 'counted') return NOT_JUDGED
   const { total, invalid } = outcome
   const percent = invalid === 0 ? 0 : Math.min(100, (100 * invalid) / total)
   return percent > limit
-    ? { status: 'failing', reason: `${invalid} of ${total} rows are invalid` }
+    ? {
+        status: 'failing',
+        reason: describeCounted(type, outcome, config) ?? `${invalid} of ${total} rows are invalid`,
+      }
     : { status: 'passing', reason: null }
 }

@@ -19,7 +19,7 @@ export interface ReadView extends ViewReading {
 export interface ViewContext {
   index: TableIndex
   isPostgresql: boolean
-  /** Of the engine's words, for what no grammar reads. */
+  /** How the words of the engine's SQL are read, where no grammar reads it. */
   rules: WordRules
   /** The view itself, as the catalog has it. */
   table: Pick<NamedTable, 'columns'>

@@ -32,7 +32,7 @@ type Quotes = Pick<Lexicon, 'texts' | 'names' | 'lineComments' | 'nestsComments'
 
 const doubled = (open: string, close = open): QuoteForm => ({ open, close, allowsDoubledClose: true })
 
-/** Of an engine that says nothing of its SQL: every spelling of names that some engine has. */
+/** Where an engine says nothing about its SQL: every spelling of names that some engine has. */
 const COMMON: Quotes = {
   texts: [doubled("'")],
   names: [doubled('"'), doubled('`'), doubled('[', ']')],

@@ -233,6 +233,14 @@ const validityEntry: Json = {
           minLength: 1,
           maxLength: 10_000,
         }),
+        expected: text('What the number of such a SELECT must be, in words: at most 10 %.', {
+          maxLength: 200,
+        }),
+        value_column: text('The column of the SELECT with the number; it is shown if it counts rows.', {
+          maxLength: 63,
+          pattern: '^[a-z_][a-z0-9_]*$',
+        }),
+        value_unit: text('The unit of the number.', { maxLength: 50 }),
       },
       { required: ['sql_expression'] },
     ),

@@ -9,6 +9,7 @@ import {
   customSql,
   isScalar,
   readColumn,
+  failsWhen,
   selectWhenFailed,
   writeList,
   writeName,
@@ -86,8 +87,8 @@ function checkOf(
   const own = writeTable(table, engine)
   const select = failing(where === undefined ? own : `(select * from ${own} where ${String(where)}) filtered`)
   if (failed === null) return { kind: 'validity', body: customSql(select) }
-  const text = selectWhenFailed({ value: 'count(*)', from: `(${select}) failures` }, `value ${failed}`)
-  return { kind: 'validity', body: customSql(text) }
+  const failures = { value: 'count(*)', from: `(${select}) failures` }
+  return { kind: 'validity', body: failsWhen(failures, `value ${failed}`, 'failing rows') }
 }
 
 /** dbt writes a name as it is, unless the column says `quote: true`. */
@@ -257,14 +258,14 @@ const TESTS: Record<string, (args: Fields, node: DbtNode) => Converted> = {
     if (!isAll && numberOf(most) === undefined)
       throw new Inconvertible('at_most must be a number from 0 to 1')
     const failed = `value < ${share}${isAll ? '' : ` or value > ${numberOf(most)}`}`
-    const failing = (from: string) =>
-      selectWhenFailed(
-        { value: `1.0 * sum(case when ${text} is null then 0 else 1 end) / nullif(count(*), 0)`, from },
-        failed,
-      )
+    const value = `1.0 * sum(case when ${text} is null then 0 else 1 end) / nullif(count(*), 0)`
+    const failing = (from: string) => selectWhenFailed({ value, from }, failed)
     const plain = isAll
       ? rule(name, 'NOT_NULL', undefined, { alert_threshold_percent: percentOf(share) })
-      : { kind: 'validity' as const, body: customSql(failing(writeTable(node.table, node.engine))) }
+      : {
+          kind: 'validity' as const,
+          body: failsWhen({ value, from: writeTable(node.table, node.engine) }, failed),
+        }
     return { plain, failing }
   },
 }

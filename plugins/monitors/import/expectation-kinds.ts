@@ -4,7 +4,8 @@ import { PythonNumber } from './python-scalars.ts'
 import {
   customSql,
   isScalar,
-  selectWhenFailed,
+  failsWhen,
+  numberSql,
   writeName,
   writeScalar,
   writeTable,
@@ -66,13 +67,14 @@ export function ofValues(
     // The share is that of the values which are not null, a threshold of ours that of all rows.
     return {
       key: [name],
-      body: customSql(selectWhenFewAreValid(condition, mostly, column, writeTable(table, engine))),
+      body: failsWhenFewAreValid(condition, mostly, column, writeTable(table, engine)),
     }
   }
 }
 
-function selectWhenFewAreValid(condition: string, mostly: number, column: string, from: string): string {
-  return `select 1 as failed from (select count(*) as n, sum(case when ${condition} then 1 else 0 end) as valid from ${from} where ${column} is not null) measured where valid < ${mostly} * n`
+function failsWhenFewAreValid(condition: string, mostly: number, column: string, from: string) {
+  const text = `select 100.0 * valid / n as value from (select count(*) as n, sum(case when ${condition} then 1 else 0 end) as valid from ${from} where ${column} is not null) measured where valid < ${mostly} * n`
+  return numberSql(text, `at least ${Number((100 * mostly).toPrecision(12))} %`, '% valid')
 }
 
 export function setIn(args: Fields): Scalar[] {
@@ -119,7 +121,7 @@ export const ofAggregate =
     const failed = `value is null or not ${boundsIn('value', args, engine)}`
     return {
       key: name === undefined ? [] : [name],
-      body: customSql(selectWhenFailed({ value, from: writeTable(table, engine) }, failed)),
+      body: failsWhen({ value, from: writeTable(table, engine) }, failed),
     }
   }
 

@@ -20,7 +20,7 @@ import { allowFields, Inconvertible } from './import-draft.ts'
 import { toPlain } from './python-scalars.ts'
 import {
   customSql,
-  selectWhenFailed,
+  failsWhen,
   writeLength,
   writeList,
   writeMatch,
@@ -67,7 +67,7 @@ const ofDistinctValues =
     const failed = `value is null or value <> ${values.length}`
     return {
       key: [name],
-      body: customSql(selectWhenFailed({ value, from: writeTable(table, engine) }, failed)),
+      body: failsWhen({ value, from: writeTable(table, engine) }, failed),
     }
   }
 

@@ -11,7 +11,7 @@ import {
 } from './soda-metrics.ts'
 import { checkIntervalFor } from './dbt-freshness.ts'
 import { hasVariable, readSodaTable, type SodaConfigurations } from './soda-configurations.ts'
-import { customSql, readColumn, selectWhenFailed, writeTable, type SqlEngine } from './sql-text.ts'
+import { customSql, failsWhen, readColumn, writeTable, type SqlEngine } from './sql-text.ts'
 import { isRecord, type Fields } from './values.ts'
 
 /**
@@ -85,8 +85,8 @@ function levelsOf(metric: SodaMetric, config: Fields): Level[] {
 function sameCount(other: string, config: Fields, { table, engine }: SodaTarget): DraftCheck {
   allowFields(config, ...NEUTRAL_FIELDS)
   const value = `count(*) - (select count(*) from ${writeTable(readSodaTable(other), engine)})`
-  const text = selectWhenFailed({ value, from: writeTable(table, engine) }, 'value <> 0')
-  return validity(table, ['row_count_same_as', other], customSql(text))
+  const rule = failsWhen({ value, from: writeTable(table, engine) }, 'value <> 0', 'rows')
+  return validity(table, ['row_count_same_as', other], rule)
 }
 
 function failedRows(config: Fields, { table }: SodaTarget): DraftCheck {

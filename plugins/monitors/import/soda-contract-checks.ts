@@ -14,7 +14,7 @@ import { failsAboveZero, filterIn, isPercent, levelsOf } from './soda-contract-t
 import {
   countWhere,
   customSql,
-  selectWhenFailed,
+  failsWhen,
   writeLength,
   writeName,
   writePercent,
@@ -63,7 +63,7 @@ function measured(
     body:
       rule && failsAboveZero(level) && where === undefined && !isFiltered
         ? rule
-        : customSql(selectWhenFailed({ value, from, where }, level.failed)),
+        : failsWhen({ value, from, where }, level.failed, isPercent(config) ? '%' : undefined),
   }))
 }
 

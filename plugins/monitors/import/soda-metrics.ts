@@ -3,10 +3,9 @@ import { Inconvertible, type DraftCheck } from './import-draft.ts'
 import { PythonNumber, toPlain } from './python-scalars.ts'
 import {
   countWhere,
-  customSql,
   isScalar,
   readColumn,
-  selectWhenFailed,
+  failsWhen,
   writeLength,
   writeList,
   writeMatch,
@@ -111,7 +110,7 @@ export function convertSodaMetric(
     const body =
       isNone && plain
         ? plain
-        : customSql(selectWhenFailed(aggregateOf(metric, columns, config, target), failed))
+        : failsWhen(aggregateOf(metric, columns, config, target), failed, unitOf(metric))
     return {
       kind: 'validity',
       table,
@@ -280,4 +279,10 @@ function textIn(config: Fields, field: string): string {
   if (typeof value !== 'string') throw new Inconvertible(`${field} must be a text`)
   if (value === '') throw new Inconvertible(`${field} is empty, which matches every value`)
   return value
+}
+
+/** What people count in the numbers of a metric. */
+function unitOf(metric: string): string | undefined {
+  if (metric.endsWith('_percent')) return '%'
+  return ['row_count', 'missing_count', 'invalid_count'].includes(metric) ? 'rows' : undefined
 }

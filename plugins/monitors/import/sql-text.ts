@@ -113,10 +113,54 @@ export interface Aggregate {
   where?: string | undefined
 }
 
-/** A SELECT that returns one row when a condition on `value` is true. */
+/** A SELECT that returns a number when a condition on it, as `value`, is true. */
 export function selectWhenFailed({ value, from, where }: Aggregate, failed: string): string {
   const filter = where === undefined ? '' : ` where ${where}`
-  return `select 1 as failed from (select ${value} as value from ${from}${filter}) measured where ${failed}`
+  return `select value from (select ${value} as value from ${from}${filter}) measured where ${failed}`
+}
+
+/** A rule that fails when a number does, and says the number and what was expected. @param unit `%`, `rows` */
+export const failsWhen = (aggregate: Aggregate, failed: string, unit?: string) =>
+  numberSql(selectWhenFailed(aggregate, failed), writeExpected(failed), unit)
+
+/** A rule whose SELECT returns a number in `value` that is not as expected. */
+export const numberSql = (text: string, expected: string, unit?: string) => ({
+  rule_type: 'CUSTOM_SQL',
+  rule_config: {
+    sql_expression: text,
+    expected: `${expected}${unit === '%' ? ' %' : ''}`.slice(0, MAX_EXPECTED),
+    value_column: 'value',
+    ...(unit !== undefined && { value_unit: unit }),
+  },
+})
+
+const MAX_EXPECTED = 200
+
+/** Comparisons in words, and those in which a value fails. */
+const WORDS: Record<string, { holds: string; fails: string }> = {
+  '>': { holds: 'more than ', fails: 'at most ' },
+  '>=': { holds: 'at least ', fails: 'less than ' },
+  '<': { holds: 'less than ', fails: 'at least ' },
+  '<=': { holds: 'at most ', fails: 'more than ' },
+  '=': { holds: '', fails: 'not ' },
+  '<>': { holds: 'not ', fails: '' },
+  '!=': { holds: 'not ', fails: '' },
+}
+
+/** What a number must be that fails in a condition: `value < 1 or value > 5` is at least 1 and at most 5. */
+function writeExpected(failed: string): string {
+  const condition = failed.replace(/^value is null or /, '')
+  const held = /^not (?:\((.*)\)|(.*))$/s.exec(condition)
+  const [parts, as] = held
+    ? ([(held[1] ?? held[2] ?? '').split(' and '), 'holds'] as const)
+    : ([condition.split(' or '), 'fails'] as const)
+  const words = parts.map(part => {
+    const [, sign = '', number = ''] = /^value (<>|!=|[<>]=?|=) (-?[\d.]+)$/.exec(part) ?? []
+    const known = WORDS[sign]
+    return known && number !== '' ? known[as] + number : undefined
+  })
+  if (!words.includes(undefined)) return words.join(' and ')
+  return `${held ? '' : 'not '}${(held?.[1] ?? held?.[2] ?? condition).replaceAll('value ', '')}`
 }
 
 export const isScalar = (value: unknown): value is Scalar =>

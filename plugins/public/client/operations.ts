@@ -4205,6 +4205,12 @@ export interface CreatedValidityRuleData {
 
 export interface CustomSqlRuleConfig {
   sql_expression: string
+  /** What the number of a SELECT that returns a row when it is wrong must be, for messages: `at most 10 %`. */
+  expected?: string
+  /** The column of that SELECT with the number. It is shown if it counts rows. */
+  value_column?: string
+  /** The unit of the number: `%`, `rows`. */
+  value_unit?: string
 }
 
 export interface DatabricksConnection {
@@ -8197,6 +8203,8 @@ export interface ValidityFailureDetails {
   invalid_count?: number | null
   invalid_percent?: number | null
   total_rows?: number | null
+  /** What a rule found that is about a number: `40 %, expected at most 10 %`. */
+  finding?: string
   /** The highest percentage, of a rule in manual mode. */
   threshold?: number
   /** The usual percentage, of a rule in auto mode. */

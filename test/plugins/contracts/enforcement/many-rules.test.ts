@@ -7,7 +7,7 @@ const RULES = Number(process.env.MANY_RULES ?? 150)
 
 const stage = await makeStage(t)
 
-/** A contract of many rules, none of which can be told by the catalog. */
+/** A contract of many rules, none of which the catalog can judge. */
 const partsOf = (least: number) => ({
   schema: [
     {

@@ -44,9 +44,19 @@ t.test('the rules of the library of 3.1', async t => {
     v: [
       ['no nulls', { metric: 'nullValues', mustBe: 0 }, 'failing', /2 of 10 rows/],
       ['few nulls', { metric: 'nullValues', mustBeLessOrEqualTo: 20, unit: 'percent' }, 'passing'],
-      ['fewer nulls', { metric: 'nullValues', mustBeLessThan: 20, unit: 'percent' }, 'failing'],
+      [
+        'fewer nulls',
+        { metric: 'nullValues', mustBeLessThan: 20, unit: 'percent' },
+        'failing',
+        /^20 %, expected less than 20 %$/,
+      ],
       ['2 nulls', { metric: 'nullValues', mustBeLessOrEqualTo: 2, unit: 'rows' }, 'passing'],
-      ['1 null', { metric: 'nullValues', mustBeLessThan: 2 }, 'failing'],
+      [
+        '1 null',
+        { metric: 'nullValues', mustBeLessThan: 2 },
+        'failing',
+        /^2 rows, expected less than 2 rows$/,
+      ],
       ['exactly 2', { metric: 'nullValues', mustBe: 2 }, 'passing'],
       ['some', { metric: 'nullValues', mustBeGreaterThan: 2 }, 'failing'],
       [
@@ -89,7 +99,12 @@ t.test('the rules of the library of 3.1', async t => {
       ],
       ['unique', { metric: 'duplicateValues', mustBe: 0 }, 'failing'],
       ['two repeat', { metric: 'duplicateValues', mustBeLessThan: 3 }, 'passing'],
-      ['one repeats', { metric: 'duplicateValues', mustBeLessThan: 2 }, 'failing'],
+      [
+        'one repeats',
+        { metric: 'duplicateValues', mustBeLessThan: 2 },
+        'failing',
+        /^2 duplicates, expected less than 2 duplicates$/,
+      ],
       [
         'percent',
         { metric: 'duplicateValues', mustBeLessThan: 2, unit: 'percent' },
@@ -107,7 +122,12 @@ t.test('the rules of the library of 3.1', async t => {
     ],
     facts: [
       ['rows', { metric: 'rowCount', mustBeBetween: [5, 15] }, 'passing'],
-      ['many rows', { metric: 'rowCount', mustBeGreaterThan: 10 }, 'failing'],
+      [
+        'many rows',
+        { metric: 'rowCount', mustBeGreaterThan: 10 },
+        'failing',
+        /^10 rows, expected more than 10 rows$/,
+      ],
       ['not 10', { metric: 'rowCount', mustNotBeBetween: [9, 11] }, 'failing'],
       ['row percent', { metric: 'rowCount', mustBe: 10, unit: 'percent' }, 'not_enforced'],
       ['pairs', { metric: 'duplicateValues', arguments: { properties: ['v', 'w'] }, mustBe: 0 }, 'passing'],
@@ -124,7 +144,19 @@ t.test('the rules of the library of 3.1', async t => {
         { type: 'sql', query: 'select count(*) from ${table} where w > 5 -- five', mustBe: 5 },
         'passing',
       ],
-      ['sql table', { type: 'sql', query: 'SELECT max(w) FROM facts', mustBeLessThan: 10 }, 'failing'],
+      [
+        'sql count',
+        { type: 'sql', query: 'select count(*) from facts', mustBe: 9 },
+        'failing',
+        /^10, expected 9$/,
+      ],
+      [
+        'sql table',
+        { type: 'sql', query: 'SELECT max(w) FROM facts', mustBeLessThan: 10 },
+        'failing',
+        // A value of a row.
+        /^not as expected: less than 10$/,
+      ],
       [
         'sql null',
         { type: 'sql', query: 'select max(w) from facts where w > 99', mustBeLessThan: 10 },
@@ -147,7 +179,12 @@ t.test('the rules of the library of 3.1', async t => {
       ['sql escapes', { type: 'sql', query: 'select 1) = 1 or (1', mustBe: 0 }, 'not_enforced', /refused/],
     ],
     empty: [
-      ['has rows', { metric: 'rowCount', mustBeGreaterThan: 0 }, 'failing'],
+      [
+        'has rows',
+        { metric: 'rowCount', mustBeGreaterThan: 0 },
+        'failing',
+        /^0 rows, expected more than 0 rows$/,
+      ],
       ['is empty', { metric: 'rowCount', mustBe: 0 }, 'passing'],
     ],
   })
@@ -287,4 +324,28 @@ t.test('a clause whose check is paused or removed no longer passes', async t => 
   await put('sales', parts)
   await runChecks()
   t.strictSame(await statuses(), ['passing', 'failing', 'passing'], 'replacing the contract makes them again')
+})
+
+t.test('a rule that counts says the number, in its clause, its alert and the alert of its check', async t => {
+  const world = await makeWorldOn(t, stage, [
+    'create table gaps (v text)',
+    `insert into gaps select case when n <= 40 then '' else 'v' end from generate_series(1, 100) n`,
+  ])
+  const { put, ask, clauses, rediscover, runChecks, alerts } = contractsOf(world)
+  await rediscover()
+  const missing = { metric: 'missingValues', arguments: { missingValues: [''] }, name: 'gaps' }
+  const quality = [{ ...missing, unit: 'percent', mustBeLessThan: 10 }]
+  await put('gaps', { schema: [{ name: 'gaps', properties: [{ name: 'v', quality }] }] })
+  await runChecks()
+  const said = '40 %, expected less than 10 %'
+  t.equal((await clauses('gaps')).get('gaps/v/quality/gaps')?.reason, said)
+  const [raised] = await alerts()
+  t.ok(raised?.title.includes(`does not hold: ${said}`))
+  const { data } = (await ask('GET', '/api/v1/sdk/alerts?event_type=validity_failure')).body
+  const [own] = await world.app.query(
+    `select title, event -> 'details' as details from alerts where kind = 'validity_failure' and source_id = $1`,
+    [world.asset.id],
+  )
+  t.ok(String(own?.title).endsWith(`: ${said}`), JSON.stringify([own?.title, data]))
+  t.match(own?.details, { finding: said })
 })
