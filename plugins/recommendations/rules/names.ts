@@ -52,6 +52,15 @@ export function isCode(name: string): boolean {
   return CODES.has(wordsOf(name).at(-1) ?? '')
 }
 
+/** Names of values that are few by their meaning, so that all of them are soon seen. Types, categories and codes grow. */
+const CLOSED_LISTS = new Set(
+  'status state level class grade priority flag tier stage mode size severity gender sex'.split(' '),
+)
+
+export function isClosedList(name: string): boolean {
+  return CLOSED_LISTS.has(wordsOf(name).at(-1) ?? '')
+}
+
 /** Names of quantities that are never below zero. */
 const QUANTITIES = new Set(
   `price amount total subtotal cost quantity qty count stock weight height width length size age duration

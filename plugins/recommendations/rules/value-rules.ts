@@ -1,6 +1,15 @@
 /** Rules on the values of one column: NOT_NULL, UNIQUE, ENUM, RANGE, REGEX and DATE_FORMAT. */
 import { NUMERIC_KINDS } from '../../../connectors/catalog.ts'
-import { isCode, isIdentifier, isOpenText, isQuantity, isReference, isSigned, meaningOf } from './names.ts'
+import {
+  isClosedList,
+  isCode,
+  isIdentifier,
+  isOpenText,
+  isQuantity,
+  isReference,
+  isSigned,
+  meaningOf,
+} from './names.ts'
 import {
   confidenceAfter,
   formatCount,
@@ -146,23 +155,36 @@ function suggestUnique(
 /** A value that was seen less often may be one of many rare ones. */
 const MIN_COUNT_OF_VALUE = 3
 const MAX_ENUM_VALUES = 20
+/**
+ * Above so many values, a list is open if its rarest value has less than this of an equal share: carriers and airports have
+ * such values, and others that were not seen yet.
+ */
+const MAX_OF_OPEN_LIST = 8
+const MIN_OF_EQUAL_SHARE = 1 / 20
 
-/** A list of values, where all that were seen are known and none of them is rare. */
+/**
+ * A list of values, where all that were seen are known and none of them is rare. Of states, sizes and the like, which are few
+ * by their meaning, one may be.
+ */
 function suggestEnum({ column, profile, values, isSampled }: ProfiledColumn): RuleDraft | null {
   const { topValues, distinct } = profile
   const isSuited = column.kind === 'text' || (column.kind === 'integer' && isCode(column.name))
   if (!isSuited || isSampled || topValues === null || distinct === null || values < MIN_VALUES) return null
   const covered = topValues.reduce((sum, { count }) => sum + count, 0)
-  const rarest = Math.min(...topValues.map(({ count }) => count))
+  const [rarest = 0, nextRarest = 0] = topValues.map(({ count }) => count).toSorted((a, b) => a - b)
+  const mayHaveRare = isClosedList(column.name) && distinct >= 3
+  const decisive = mayHaveRare && rarest < nextRarest ? nextRarest : rarest
   const isKnown = topValues.length === distinct && covered === values && topValues.length <= MAX_ENUM_VALUES
-  if (!isKnown || rarest < MIN_COUNT_OF_VALUE || distinct > values / 10) return null
+  if (!isKnown || decisive < MIN_COUNT_OF_VALUE || distinct > values / 10) return null
+  const isOpen = distinct > MAX_OF_OPEN_LIST && decisive < (values / distinct) * MIN_OF_EQUAL_SHARE
+  if (isOpen) return null
   // A value that many rows share tells little of a column that holds nothing else.
   if (distinct < 2) return null
   const most = isOpenText(column.name) ? 0.6 : 0.95
   return {
     config: { allowed_values: topValues.map(({ value }) => value) },
-    confidence: confidenceAfter(rarest, most),
-    reason: `${column.name} has ${distinct} values in ${formatCount(values)} rows, each at least ${formatCount(rarest)} times.`,
+    confidence: confidenceAfter(decisive, most),
+    reason: `${column.name} has ${distinct} values in ${formatCount(values)} rows, ${decisive === rarest ? 'each' : 'all but one'} at least ${formatCount(decisive)} times.`,
     basis: ['profiles'],
     evidence: { values, distinct, rarest },
     isQuietByProfile: true,

@@ -40,9 +40,39 @@ t.test('values decide', t => {
     'null_percent status',
   ])
   t.strictSame(
-    of('status', { kind: 'text', distinct: 3, topValues: top(598, 400, 1) }),
-    ['null_percent status'],
+    of('channel', { kind: 'text', distinct: 3, topValues: top(598, 400, 1) }),
+    ['null_percent channel'],
     'a rare value is one of more to come',
+  )
+  t.strictSame(
+    of('pizza_size', { kind: 'text', distinct: 3, topValues: top(598, 400, 1) }),
+    ['ENUM pizza_size', 'null_percent pizza_size'],
+    'one rare value of a few by their meaning',
+  )
+  t.strictSame(
+    of('status', { kind: 'text', distinct: 4, topValues: top(600, 397, 1, 1) }),
+    ['null_percent status'],
+    'but not two',
+  )
+  const carriers = [5_000, 4_500, 4_000, 3_000, 2_500, 1_500, 1_000, 500, 300, 200, 80, 60, 50, 40]
+  const ofCarriers = (name: string, counts: number[]) => {
+    const count = counts.reduce((sum, each) => sum + each, 0)
+    const column = columnProfile(name, {
+      kind: 'text',
+      count,
+      distinct: counts.length,
+      topValues: top(...counts),
+    })
+    return typesOf(tableOf([column], {}, count)).filter(type => type.startsWith('ENUM'))
+  }
+  t.strictSame(ofCarriers('carrier', carriers), [], 'a list with a long tail is open')
+  t.strictSame(ofCarriers('channel', carriers.slice(0, 8)), ['ENUM channel'])
+  t.strictSame(
+    ofCarriers(
+      'month',
+      Array.from({ length: 12 }, () => 400),
+    ),
+    ['ENUM month'],
   )
   t.strictSame(
     of('city', { kind: 'text', distinct: 3, topValues: top(500, 300, 199) }),
