@@ -21,6 +21,9 @@ export type ColumnKind = (typeof COLUMN_KINDS)[number]
 /** The kinds that arithmetic works on; booleans are not numbers here. */
 export const NUMERIC_KINDS: readonly ColumnKind[] = ['integer', 'decimal', 'float']
 
+/** Kinds of columns with days or moments. */
+export const TEMPORAL_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
+
 /** Where a table lives. Engines with fewer levels repeat the one below: MySQL `shop.shop`, SQLite `main.main`. */
 export interface TableRef {
   catalog: string

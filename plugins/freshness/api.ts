@@ -40,6 +40,8 @@ export interface MissingSchedulesRequest {
   is_active: boolean
   /** Only tables of these ids; defaults to all. */
   table_ids?: ReadonlySet<string>
+  /** A column of tables, by their ids, that shows when they were updated; used where nothing else shows it. */
+  columns?: ReadonlyMap<string, string>
 }
 
 /** What would show when a table was updated, if it got a schedule now. */

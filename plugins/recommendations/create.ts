@@ -81,6 +81,11 @@ async function scheduleMissing(
     ...{ asset_id: source.id, include_patterns: [], exclude_patterns: [] },
     ...{ only_with_signal: true, dry_run: false, is_active: true },
     table_ids: new Set(unscheduled.map(({ table }) => table.id)),
+    columns: new Map(
+      unscheduled.flatMap(({ table, suggestion: { column } }) =>
+        column === null ? [] : [[table.id, column]],
+      ),
+    ),
   })
 }
 

@@ -22,6 +22,7 @@ export interface BulkScheduleRequest extends ScheduleFields {
   dry_run: boolean
   is_active: boolean
   table_ids?: ReadonlySet<string>
+  columns?: ReadonlyMap<string, string>
 }
 
 const DAY_SECONDS = 86_400
@@ -51,7 +52,7 @@ export async function createSchedules(
   for (let from = 0; from < tables.length; from += TABLES_PER_STATEMENT) {
     const matching = await filterWithPauses(tables.slice(from, from + TABLES_PER_STATEMENT), isMatch)
     const planned = (await unscheduledTables(trx, source, matching)).map(table =>
-      planSchedule(server, source, table),
+      planSchedule(server, source, table, body.columns?.get(table.id)),
     )
     const withoutSignal = planned.filter(({ signal }) => signal === null)
     const wanted = body.only_with_signal ? planned.filter(({ signal }) => signal !== null) : planned
@@ -175,14 +176,22 @@ interface PlannedSchedule {
   usesLastModified: boolean
 }
 
-function planSchedule(server: Server, source: Source, table: SchedulableTable): PlannedSchedule {
+/** @param given a column that shows updates where nothing else does */
+function planSchedule(
+  server: Server,
+  source: Source,
+  table: SchedulableTable,
+  given?: string,
+): PlannedSchedule {
   // With schema_only, no column may be read.
   const isReadable = source.queryAccessLevel !== 'schema_only'
   const { columns } = table
-  const column = isReadable
-    ? detectColumn(columns, hiddenColumns(server, table), source.freshnessDefaults?.freshness_columns)
-    : undefined
+  const hidden = hiddenColumns(server, table)
   const isTimed = hasModificationTime(server, source, table)
+  const isNeeded = ({ name }: TypedColumn) => name === given && !isTimed && !hidden.has(name)
+  const column = isReadable
+    ? (detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns) ?? columns.find(isNeeded))
+    : undefined
   return {
     tableId: table.id,
     path: tablePath(table),

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
+import { TEMPORAL_KINDS, type ColumnInfo, type ColumnKind } from '../../../connectors/catalog.ts'
 import type { Table } from '../../catalog/api.ts'
 
 /** Conventional names of columns with the time a row was written, the most reliable first. */
@@ -16,7 +16,6 @@ const CONVENTIONAL_NAMES = [
   'date',
 ]
 
-const TEMPORAL_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
 /** Kinds of a column that a user names: numbers are epochs, texts ISO dates. */
 const READABLE_KINDS: readonly ColumnKind[] = [...TEMPORAL_KINDS, 'integer', 'decimal', 'float', 'text']
 /** The type of SQLite columns without a declared type, which may contain anything. */

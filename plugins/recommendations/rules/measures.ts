@@ -1,6 +1,6 @@
 /** Metrics and freshness: what is measured again and again, and judged by what was learned of it. */
-import { NUMERIC_KINDS } from '../../../connectors/catalog.ts'
-import { isIdentifier } from './names.ts'
+import { NUMERIC_KINDS, TEMPORAL_KINDS } from '../../../connectors/catalog.ts'
+import { isIdentifier, wordsOf } from './names.ts'
 import {
   confidenceAfter,
   formatCount,
@@ -68,38 +68,77 @@ function suggestRowCount(table: TableEvidence): Suggestion {
 
 function suggestFreshness(table: TableEvidence): Suggestion[] {
   const { freshness, profile } = table
-  if (!freshness?.signal) return []
-  const newest = profile?.columns.find(({ name }) => name === freshness.column)?.max
+  const signal = freshness?.signal ? { ...freshness, isByValues: false } : findLoadedColumn(table)
+  if (!signal) return []
+  const { column } = signal
   const age =
-    profile && typeof newest === 'string'
-      ? (profile.profiledAt.getTime() - Date.parse(newest.includes('T') ? zoned(newest) : newest)) / HOUR_MS
-      : NaN
+    column === null ? NaN : ageOf(profile?.columns.find(({ name }) => name === column)?.max, profile)
   // Such a table would be stale at once, or learn nothing.
   if (age > MAX_AGE_HOURS) return []
   const { gain, basis, evidence } = usageOf(table)
   const isSeen = Number.isFinite(age)
-  const how = freshness.column === null ? 'the engine' : freshness.column
+  const how = column ?? 'the engine'
   return [
     {
       kind: 'freshness',
       type: 'freshness',
-      column: freshness.column,
+      column,
       config: {},
       settings: {},
-      confidence: round((isSeen ? 0.9 : 0.82) + gain),
+      confidence: round((isSeen && !signal.isByValues ? 0.9 : 0.82) + gain),
       reason: isSeen
         ? `The newest ${how} was ${describeAge(age)} old when ${table.name} was profiled, and its cadence is learned.`
         : `${how} shows when ${table.name} was updated, and its cadence is learned.`,
-      basis: [...(isSeen ? (['profiles'] as const) : []), 'names', ...basis],
+      basis: [
+        ...(isSeen ? (['profiles'] as const) : []),
+        ...(signal.isByValues ? [] : (['names'] as const)),
+        ...basis,
+      ],
       evidence: {
-        signal: freshness.signal,
-        column: freshness.column,
+        signal: signal.signal,
+        column,
         ...(isSeen && { age_hours: Math.round(age * 10) / 10 }),
         ...evidence,
       },
       isQuietByProfile: false,
     },
   ]
+}
+
+/** A column whose newest value is older than this when the table is profiled is none that loads move. */
+const MAX_LOADED_HOURS = 48
+/** The days that its values cover: fewer may be those of one load. */
+const MIN_LOADED_DAYS = 7
+
+/** Words of times that no load moves, or that lie ahead. */
+const OTHER_TIMES = new Set(
+  `birth birthday dob born due expiry expires expire expiration end ends until valid validity scheduled planned
+   expected target deadline next`.split(/\s+/),
+)
+
+/**
+ * The column that loads move forward, by its values, in a table that has no conventional one: the newest is from around the
+ * time of the profile, and none lies ahead. Of several, the one with the newest value.
+ */
+function findLoadedColumn(table: TableEvidence) {
+  const { freshness, profile } = table
+  // Without a word on signals, none may be read.
+  if (!freshness || !profile) return undefined
+  const moving = table.columns.flatMap(column => {
+    const { min, max } = profiledColumn(table, column)?.profile ?? {}
+    const [age, reach] = [ageOf(max, profile), ageOf(min, profile)]
+    const isMoving = age >= 0 && age <= MAX_LOADED_HOURS && reach - age >= MIN_LOADED_DAYS * 24
+    const isOther = wordsOf(column.name).some(word => OTHER_TIMES.has(word))
+    return TEMPORAL_KINDS.includes(column.kind) && isMoving && !isOther ? [{ column: column.name, age }] : []
+  })
+  const [newest] = moving.toSorted((a, b) => a.age - b.age)
+  return newest && { signal: 'column' as const, column: newest.column, isByValues: true }
+}
+
+/** Hours from a moment to the time of a profile; NaN of what is no moment. */
+function ageOf(moment: unknown, profile: TableEvidence['profile']): number {
+  if (!profile || typeof moment !== 'string') return NaN
+  return (profile.profiledAt.getTime() - Date.parse(moment.includes('T') ? zoned(moment) : moment)) / HOUR_MS
 }
 
 /** Profiles give times without a zone in UTC. */

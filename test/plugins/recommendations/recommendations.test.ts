@@ -270,3 +270,22 @@ t.test('the past of a recommendation is computed from timestamps', async t => {
     'what would have alerted is not offered',
   )
 })
+
+t.test('a table without a conventional column is scheduled by the one that its loads move', async t => {
+  const { source } = await world(
+    t,
+    `create table flights (id int primary key, time_hour timestamptz, born timestamptz);
+     insert into flights select n, now() - make_interval(hours => n), now() from generate_series(1, 400) n`,
+  )
+  const times = { kind: 'timestamp', max: new Date().toISOString() } as const
+  await storeProfile(server, {
+    ...{ companyId: tenant.companyId, sourceId: source.id, table: 'flights', rows: 400 },
+    columns: ['time_hour', 'born'].map(name =>
+      columnProfile(name, { ...times, min: new Date(Date.now() - 1.4e9).toISOString(), count: 400 }),
+    ),
+  })
+  const made = await tenant.ask('POST', `${base}/apply`, { asset_id: source.id, type: ['freshness'] })
+  t.match(made.body.data, { created: { freshness: 1 } })
+  const { body } = await tenant.ask('GET', `/api/v1/sdk/freshness/schedules?asset_id=${source.id}`)
+  t.match(body.data.data, [{ freshness_column: 'time_hour' }])
+})

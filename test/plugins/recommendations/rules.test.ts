@@ -96,6 +96,34 @@ t.test('values decide', t => {
   t.end()
 })
 
+t.test(
+  'a column whose newest values are from the time of the profile shows updates, whatever it is called',
+  t => {
+    const at = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+    const column = (name: string, min: string, max: string) =>
+      columnProfile(name, { kind: 'timestamp', min, max, distinct: 500 })
+    const of = (columns: ColumnProfile[], freshness: TableEvidence['freshness']) =>
+      typesOf(tableOf(columns, freshness && { freshness })).filter(type => type.startsWith('freshness'))
+    const none = { signal: null, column: null, isScheduled: false }
+    const hour = column('time_hour', at(30), at(0.1))
+    t.strictSame(of([hour], none), ['freshness time_hour'])
+    t.strictSame(
+      of([column('flight_date', at(30), at(0.9)), hour], none),
+      ['freshness time_hour'],
+      'the newest',
+    )
+    t.strictSame(of([hour], { signal: 'last_modified', column: null, isScheduled: false }), [
+      'freshness null',
+    ])
+    t.strictSame(of([hour], undefined), [], 'of which nothing is known')
+    t.strictSame(of([column('flight_date', at(300), at(20))], none), [], 'an old table')
+    t.strictSame(of([column('arrival', at(30), at(-20))], none), [], 'days ahead')
+    t.strictSame(of([column('valid_until', at(30), at(0.1))], none), [], 'no load moves it')
+    t.strictSame(of([column('run', at(1.2), at(0.1))], none), [], 'one load')
+    t.end()
+  },
+)
+
 t.test('a key that is called after another table is not unique by its values', t => {
   const key = { kind: 'integer', isKeyCandidate: true, distinct: 1_000 } as const
   t.strictSame(typesOf(tableOf([columnProfile('order_number', key)])), [
