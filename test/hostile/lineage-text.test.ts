@@ -4,8 +4,9 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { ViewDefinition } from '../../connectors/connector.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
-import { manifest, model, node } from '../plugins/lineage/feeds/dbt-project.ts'
+import { manifest, node } from '../plugins/lineage/feeds/dbt-project.ts'
 import { attack, MAX_P99_MS } from './attack.ts'
+import { slowProject, sendBytes } from './dbt-projects.ts'
 import { MAX_DELAY_MS } from './event-loop.ts'
 import type { Tenant } from '../helpers/server.ts'
 
@@ -124,42 +125,18 @@ t.test('a definition that took too much is not read again until it changes', asy
   t.strictSame(await read(), before)
 })
 
-/** Sends a body as bytes, so that making it is no part of what is measured. */
-async function send(to: Pick<Tenant, 'key'>, path: string, payload: string | Buffer) {
-  const { statusCode, result } = await server.inject({
-    ...{ method: 'POST', url: path, payload },
-    headers: { authorization: `Bearer ${to.key}`, 'content-type': 'application/json' },
-  })
-  return { status: statusCode, body: JSON.stringify(result) }
-}
+const send = (to: Pick<Tenant, 'key'>, path: string, payload: string | Buffer) =>
+  sendBytes(server, to, path, payload)
 
 const DBT = '/api/v1/sdk/lineage/dbt'
 const EVENT = '/api/v1/lineage'
 const SMALL = JSON.stringify({ source: 'none', manifest: manifest([node('model', 'orders')]) })
 
-/** A project whose models have compiled SQL that takes long to read, of about so many MiB. */
-function slowProject(mebibytes: number): string {
-  const sql = `select ${Array.from({ length: 20_000 }, (_, index) => `o.total + ${index} as c${index}`).join(', ')} from shop.public.orders o`
-  const count = Math.ceil((mebibytes * 1_048_576) / sql.length)
-  const models = Array.from({ length: count }, (_, index) =>
-    node('model', `m${index}`, { compiled_code: sql }),
-  )
-  const catalog = {
-    nodes: {
-      [model('orders')]: {
-        metadata: { database: 'shop', schema: 'public', name: 'orders' },
-        columns: { total: { name: 'total', index: 1 } },
-      },
-    },
-  }
-  return JSON.stringify({ source: asset.id, manifest: manifest(models), catalog })
-}
-
 t.test(
   'large dbt projects of a company keep no other from importing, and hold no other company up',
   async t => {
     // Each has its own, since bytes are moved to the thread.
-    const bodies = Array.from({ length: 5 }, () => Buffer.from(slowProject(20)))
+    const bodies = Array.from({ length: 5 }, () => Buffer.from(slowProject(asset.id, 20)))
     const replies: Promise<{ status: number }>[] = []
     const { delayMs, p99Ms } = await attack(t, {
       route: `POST ${DBT}`,
