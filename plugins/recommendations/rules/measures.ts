@@ -118,7 +118,7 @@ const OTHER_TIMES = new Set(
 
 /**
  * The column that loads move forward, by its values, in a table that has no conventional one: the newest is from around the
- * time of the profile, and none lies ahead. Of several, the one with the newest value.
+ * time of the profile, and none lies ahead. Where there are several, it is the one with the newest value.
  */
 function findLoadedColumn(table: TableEvidence) {
   const { freshness, profile } = table

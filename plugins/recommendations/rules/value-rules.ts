@@ -163,8 +163,8 @@ const MAX_OF_OPEN_LIST = 8
 const MIN_OF_EQUAL_SHARE = 1 / 20
 
 /**
- * A list of values, where all that were seen are known and none of them is rare. Of states, sizes and the like, which are few
- * by their meaning, one may be.
+ * A list of values, where all that were seen are known and none of them is rare. One may be where the values are few by their
+ * meaning, as states and sizes are.
  */
 function suggestEnum({ column, profile, values, isSampled }: ProfiledColumn): RuleDraft | null {
   const { topValues, distinct } = profile
