@@ -94,7 +94,9 @@ export const magicRoutes: ServerRoute[] = [
         'For a browser, whose Accept names text/html. Opening the page does not sign in. Programs that open links in mails are refused, also by their user agent; a link without its token gets a page that says so.',
       tags,
       validate: {
-        query: Joi.object({ token: Joi.string().allow('').description('The token of the link.') }).unknown(),
+        query: Joi.object({
+          token: Joi.string().allow('').max(8_000).description('The token of the link.'),
+        }).unknown(),
       },
       app: { errors: ['BOT_REFUSED'] },
       response: {

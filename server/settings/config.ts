@@ -230,7 +230,8 @@ const SETTINGS = {
   TIMEZONE: {
     group: 'Sources',
     schema: TIMEZONE.default('UTC'),
-    about: 'Time zone of timestamps without one, if their source does not set it.',
+    about:
+      'Time zone of timestamps without one: of sources that set none, and of times in requests and events.',
   },
   METRICS_PORT: {
     group: 'Operation',
