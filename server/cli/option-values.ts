@@ -1,6 +1,5 @@
 /** Parsers of option values; each throws InvalidArgumentError. */
 import { InvalidArgumentError } from 'commander'
-import { MAX_DATE } from '../http/input.ts'
 import { readTime } from '../times/read-time.ts'
 import { readConfig } from '../settings/config.ts'
 
@@ -26,8 +25,8 @@ export function integerBetween(min: number, max: number): (text: string) => numb
 /** Parses a time after now and before the year 10000; without an offset, it is in the setting `TIMEZONE`. */
 export function futureTime(text: string): Date {
   const time = readTime(text, readConfig().timezone)
-  if (!time) throw new InvalidArgumentError('Give a time such as 2030-01-31T00:00:00Z.')
+  if (!time)
+    throw new InvalidArgumentError('Give a time before the year 10000, such as 2030-01-31T00:00:00Z.')
   if (time <= new Date()) throw new InvalidArgumentError('Give a time in the future.')
-  if (time > MAX_DATE) throw new InvalidArgumentError('Give a time before the year 10000.')
   return time
 }
