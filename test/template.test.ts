@@ -217,6 +217,7 @@ await t.test("the README's session of a server database compiles", async t => {
       interface Client {
         query(text: string, values: unknown[], options: { timeoutMs: number; maxRows?: number; signal: AbortSignal }):
           Promise<import('tidemark/connector').Row[]>
+        prepare(text: string, options: { timeoutMs: number; signal: AbortSignal }): Promise<void>
         close(): Promise<void>
       }
       export function connect(options: { address: string; tlsName: string; port: number; database: string;
