@@ -131,6 +131,22 @@ export async function redriveDead(
 }
 
 /**
+ * Removes the dead letters of jobs that are tried again without having been redriven, as the engine's dashboard does it:
+ * a job that fails once more leaves another one.
+ * @param ids of jobs of one queue that were claimed
+ */
+export async function removeLettersOf(boss: PgBoss, queue: string, ids: readonly string[]): Promise<void> {
+  await boss.getDb().executeSql(REMOVE_LETTERS, [queue, [...ids], DEAD_LETTERS])
+}
+
+/** Only letters from before the claim: a job may have failed again meanwhile. The root leads to them by an index. */
+const REMOVE_LETTERS = `
+  delete from pgboss.job letter using pgboss.job j
+   where j.name = $1 and j.id = any($2::uuid[])
+     and letter.name = $3 and letter.source_root_id = coalesce(j.source_root_id, j.id) and letter.source_id = j.id
+     and letter.state < 'active' and letter.created_on < j.started_on`
+
+/**
  * Jobs of the company, if there is one. The jobs' table belongs to the engine and has no row-level security, so the
  * company of the transaction is compared too.
  */

@@ -5,6 +5,7 @@ import { workJob, type Loss, type Surroundings } from './run.ts'
 import { shareSlots } from './shares.ts'
 import { claim } from './claims.ts'
 import { companyIn } from './fair-queueing.ts'
+import { removeLettersOf } from './dead-letters.ts'
 import { makeSettler, unclaim } from './settle.ts'
 import type { QueueLook } from './watch.ts'
 import type { SettledJobs } from './settled.ts'
@@ -106,7 +107,9 @@ export function startWorkers(
         isWoken = false
         return report(error as Error)
       }
-      start(await leaveSuspects(records))
+      const left = await leaveSuspects(records)
+      await forgetDeaths(left)
+      start(left)
       if (records.length === batchSize || isSingle) isWoken = true
       // Jobs beyond a group's limit may have hidden those of other groups; a job that ends sooner looks first.
       else if (perGroup && records.length > 0) again ??= setTimeout(wake, LOOK_AGAIN_MS)
@@ -133,6 +136,12 @@ export function startWorkers(
     if (!isSingle || records.length + tries.size === 1) return records
     await unclaim(boss, job.name, suspects).catch(report)
     return records.filter(record => !suspects.includes(record))
+  }
+
+  /** A job whose own record was set to be tried again, as the dashboard does it, is dead no more. Only a try leaves output. */
+  async function forgetDeaths(records: readonly StoredJob[]): Promise<void> {
+    const again = records.filter(({ output }) => output).map(({ id }) => id)
+    if (again.length > 0) await removeLettersOf(boss, job.name, again).catch(report)
   }
 
   function start(records: readonly StoredJob[]): void {
