@@ -3,14 +3,17 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { CommandError, EXIT, type Terminal } from './command.ts'
+import { DASHBOARD, DASHBOARD_RELEASE, findMismatches } from './dashboard-pair.ts'
 import { readConfig, type Config } from '../settings/config.ts'
 import { rows } from '../database/database.ts'
 import { makeLog } from '../telemetry/log.ts'
 import { openPool } from '../database/pool.ts'
 
-const PACKAGE = '@pg-boss/dashboard'
+/** What the dashboard's process loads first, so that it opens jobs of the schema of this version. */
+const SCHEMAS = new URL(`./dashboard-schemas${extname(import.meta.filename)}`, import.meta.url).href
 
 export interface DashboardOptions {
   port: number
@@ -24,23 +27,26 @@ export interface DashboardOptions {
  * @throws CommandError when the package is not installed, the port is taken or there are no jobs yet
  */
 export async function openDashboard(terminal: Terminal, options: DashboardOptions): Promise<void> {
-  const program = locate()
+  const { program, release } = locate()
   const config = readConfig()
   const database = await open(config)
   try {
-    await assertJobs(database.url, config)
+    const schema = await readSchema(database.url, config)
+    for (const mismatch of findMismatches(release, schema)) terminal.err(`warning: ${mismatch}`)
     await show(program, database.url, { ...options, password: passwordOf(config) }, terminal)
   } finally {
     await database.stop()
   }
 }
 
-function locate(): string {
-  const { resolve: find } = createRequire(import.meta.url)
+function locate(): { program: string; release: string } {
+  const require = createRequire(import.meta.url)
   try {
-    return join(dirname(find(`${PACKAGE}/package.json`)), 'bin', 'cli.js')
+    const description = require.resolve(`${DASHBOARD}/package.json`)
+    const { version } = require(description) as { version: string }
+    return { program: join(dirname(description), 'bin', 'cli.js'), release: version }
   } catch (error) {
-    const message = `The page is a package of its own: npm install ${PACKAGE}`
+    const message = `The page is a package of its own: npm install ${DASHBOARD}@${DASHBOARD_RELEASE}`
     throw new CommandError(message, EXIT.failed, { cause: error })
   }
 }
@@ -52,7 +58,8 @@ async function open(config: Config): Promise<{ url: string; stop(): Promise<void
   return startEmbedded({ dataDir: resolve(config.dataDir), log: makeLog({ ...config, logLevel: 'warn' }) })
 }
 
-async function assertJobs(url: string, config: Config): Promise<void> {
+/** @returns the version of the engine's schema @throws CommandError when there is none yet */
+async function readSchema(url: string, config: Config): Promise<number> {
   const pool = openPool(url, 'tidemark-dashboard', 1, makeLog(config))
   try {
     const [found] = await rows<{ isThere: boolean }>(
@@ -61,6 +68,8 @@ async function assertJobs(url: string, config: Config): Promise<void> {
     )
     if (!found?.isThere)
       throw new CommandError('There are no queues in this database yet: start the service once', EXIT.failed)
+    const [stored] = await rows<{ version: number }>(pool, 'select version from pgboss.version')
+    return Number(stored?.version)
   } finally {
     await pool.destroy()
   }
@@ -81,7 +90,7 @@ async function show(
     changes,
     password: { password, isMade },
   }: DashboardOptions & { password: ReturnType<typeof passwordOf> },
-  { out, signal }: Terminal,
+  { out, err, signal }: Terminal,
 ): Promise<void> {
   // Nothing of our own environment: what it needs is named, and a password is in no list of processes.
   const env = {
@@ -90,14 +99,23 @@ async function show(
     ...{ PGBOSS_DASHBOARD_AUTH_USERNAME: user, PGBOSS_DASHBOARD_AUTH_PASSWORD: password },
     ...(!changes && { PGBOSS_DASHBOARD_READ_ONLY: '1' }),
   }
-  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, ['--import', SCHEMAS, program], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const exited = once(child, 'exit')
   let complaint = ''
-  child.stderr.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-2_000)))
+  let isShown = false
+  createInterface({ input: child.stderr }).on('line', line => {
+    complaint = `${complaint}${line}\n`.slice(-2_000)
+    // What it says of a page that failed is nowhere else; why it did not start is in the error of this command.
+    if (isShown) err(line)
+  })
   const end = () => child.kill('SIGTERM')
   signal.addEventListener('abort', end, { once: true })
   try {
     if (!(await listens(port, exited))) throw failed(port, complaint)
+    isShown = true
     out(`The dashboard is at http://127.0.0.1:${port}, ${changes ? 'with' : 'without'} changes, until Ctrl-C`)
     out(isMade ? `sign-in: ${user} ${password}` : `sign-in: ${user} and the DASHBOARD_PASSWORD`)
     await exited

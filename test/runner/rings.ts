@@ -38,7 +38,7 @@ const OUTER: Record<string, string[]> = {
   'a browser': ['test/plugins/public/**/*browser.test.ts', 'test/plugins/console/browser/*.test.ts'],
   'what is written from the description of the API': ['test/plugins/public/client/operations.test.ts'],
   'several processes or clusters': [
-    'test/server/cli/cli.test.ts',
+    'test/server/cli/{cli,dashboard}.test.ts',
     'test/server/http/limits-processes.test.ts',
     'test/server/embedded/embedded.test.ts',
     'test/server/security/rotate.test.ts',
