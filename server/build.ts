@@ -20,6 +20,7 @@ import { loadExtensions } from './extensions.ts'
 import { installJsonIndent } from './http/json-indent.ts'
 import { replyFields, requestFields, requestLogger } from './telemetry/log.ts'
 import { makeJobs, type Jobs } from './jobs/jobs.ts'
+import { thinCountsJob } from './jobs/thin-counts.ts'
 import { appRolePassword } from './security/installation.ts'
 import { installHeavyRequests } from './fairness/heavy-requests.ts'
 import { installIdempotency } from './http/idempotency.ts'
@@ -155,7 +156,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   installHeavyRequests(server)
   installIdempotency(server)
   installDrain(server)
-  jobs.add(maintainPartitionsJob)
+  jobs.add(maintainPartitionsJob, thinCountsJob)
   server.connectors.add(...manifest.connectors)
   server.checks.add(...manifest.checks)
   guardExtensions(server)

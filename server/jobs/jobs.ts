@@ -87,6 +87,9 @@ const MAX_CONNECTIONS = 6
  * looks too early looks again one later), and run after the delay of its retry, at most 2, and a poll: within 26.
  */
 const HEARTBEAT_SECONDS = 12
+/** Days to keep the engine's warnings and its counts of each queue, of which it writes one a queue at each look. */
+const WARNING_DAYS = 7
+const COUNT_DAYS = 1
 /** Milliseconds for which the database counts as full after it had no room for what the engine wrote. */
 const FULL_MS = 30_000
 /** How often processes look for dead workers; the first one to look does it for all. */
@@ -102,6 +105,9 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     max: MAX_CONNECTIONS,
     superviseIntervalSeconds: LOOK_SECONDS,
     monitorIntervalSeconds: LOOK_SECONDS,
+    // Two pages of its dashboard show nothing else.
+    ...{ persistWarnings: true, warningRetentionDays: WARNING_DAYS },
+    ...{ persistQueueStats: true, queueStatRetentionDays: COUNT_DAYS },
     // What looks for sweeps that are due polls as well.
     schedule: options.sweeps !== false,
     // The first two detect a peer that vanished without closing; the driver parses only the ISO date style.
