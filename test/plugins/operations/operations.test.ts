@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { operationsTexts } from '../../../plugins/console/client/texts/operations.ts'
 import type { Tenant } from '../../helpers/server.ts'
 import { discover, makeWorld } from '../../helpers/world.ts'
 
@@ -53,6 +54,21 @@ t.test('an admin sees how the service does, and the jobs of the company by queue
   t.match(queues.get('scans.run'), { dead: 1, waiting: 0, running: 0 })
   t.match(queues.get('catalog.discover'), { dead: 0 }, 'jobs of other companies are not counted')
   await forget()
+})
+
+t.test('the page has words for the work of every queue', async t => {
+  const { data } = (await tenant.ask('GET', base)).body
+  const queues = (data.queues as { queue: string }[]).map(({ queue }) => queue)
+  t.ok(queues.includes('recommendations.count'))
+  t.strictSame(
+    queues.filter(queue => !(queue in operationsTexts.works)),
+    [],
+  )
+  t.strictSame(
+    Object.keys(operationsTexts.works).sort(),
+    [...app.server.jobs.names()].sort(),
+    'and for no other',
+  )
 })
 
 t.test('a dead job says what it was about and why it failed', async t => {
