@@ -108,7 +108,13 @@ export interface BuildOptions {
 export async function build(options: BuildOptions): Promise<Server> {
   const { config, log, ownerUrl } = options
   const vault = makeVault(options.secretKey)
-  const jobs = makeJobs({ url: ownerUrl, log, sweeps: options.sweeps, spies: options.spies })
+  const jobs = makeJobs({
+    url: ownerUrl,
+    log,
+    role: config.role,
+    sweeps: options.sweeps,
+    spies: options.spies,
+  })
   const server = hapi(config)
   server.decorate('server', 'config', config)
   server.decorate('server', 'vault', vault)

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { envelope, type Envelope } from './replies.ts'
 import { readQueues, type Queue } from '../telemetry/queues.ts'
+import { WORKER_CONNECTIONS } from '../jobs/jobs.ts'
 import { version } from '../version.ts'
 import { withTimeout } from '../with-timeout.ts'
 
@@ -26,7 +27,7 @@ export interface Health {
     embedded: boolean
   }
   jobs: {
-    /** `late`: no worker takes the waiting jobs; `down`: the database, which holds the jobs, is down. */
+    /** `late`: no worker takes the waiting jobs, or no process works any; `down`: the database, which holds the jobs, is down. */
     status: 'up' | 'late' | 'down'
     /** Seconds that the longest waiting job is overdue. */
     lag_seconds: number | null
@@ -50,7 +51,14 @@ interface Asked {
   latency: number
   isWritable: boolean
   queues: Queue[]
+  /** Whether a process works jobs, this one or another. */
+  hasWorkers: boolean
 }
+
+/** Names of connections may be seen by every role. */
+const HAS_WORKERS = `
+  select exists (select from pg_stat_activity
+    where datname = current_database() and application_name = '${WORKER_CONNECTIONS}') as found`
 
 /**
  * Adds `server.health`. Callers share one query, so that a stuck database does not get one from each of them.
@@ -76,7 +84,7 @@ export function installHealth(server: Server): void {
         jobs: { status: 'down', ...jobs },
       }
     }
-    const jobs = { ...lineOf(server, found.queues), workers }
+    const jobs = { ...lineOf(server, found), workers }
     return {
       status: jobs.status === 'up' && workers !== 'stuck' && found.isWritable ? 'ok' : 'degraded',
       version,
@@ -99,10 +107,12 @@ export async function answerHealth(server: Server): Promise<{ status: 200 | 503;
     return { status: 503, body: unavailable(health, 'The database does not answer') }
   if (!health.database.writable)
     return { status: 200, body: envelope(health, 'The database takes no writes: it is full or read-only') }
-  const { status, workers } = health.jobs
+  const { status, workers, late_queues: lateQueues } = health.jobs
   const message =
     status === 'late'
-      ? 'Jobs wait that no worker takes up: see that one runs'
+      ? lateQueues === 0
+        ? 'No process works jobs: start one with ROLE=worker or ROLE=all'
+        : 'Jobs wait that no worker takes up: see that one runs'
       : workers === 'stuck'
         ? 'This process cannot look for jobs any more: start it anew'
         : ''
@@ -114,13 +124,13 @@ function unavailable(health: Health, message: string): Envelope<Health> {
 }
 
 /** Only queues that have a worker: dead letters wait indefinitely. */
-function lineOf(server: Server, queues: readonly Queue[]) {
+function lineOf(server: Server, { queues, hasWorkers }: Pick<Asked, 'queues' | 'hasWorkers'>) {
   const names = new Set(server.jobs.names())
   const worked = queues.filter(({ name }) => names.has(name))
   const late = worked.filter(({ lagSeconds }) => lagSeconds > LATE_SECONDS).length
   const dead = queues.reduce((sum, queue) => sum + queue.dead, 0)
   return {
-    status: late > 0 ? ('late' as const) : ('up' as const),
+    status: late > 0 || !hasWorkers ? ('late' as const) : ('up' as const),
     lag_seconds: Math.max(0, ...worked.map(({ lagSeconds }) => Math.floor(lagSeconds))),
     late_queues: late,
     dead,
@@ -133,9 +143,12 @@ function workersOf({ jobs, config }: Server): Health['jobs']['workers'] {
   return lookedAt !== null && Date.now() - lookedAt > STUCK_MS ? 'stuck' : 'up'
 }
 
-async function ask({ db }: Server): Promise<Asked> {
+async function ask({ db, config }: Server): Promise<Asked> {
   const latency = await db.ping()
-  return { latency, isWritable: await db.takesWrites(), queues: await readQueues(db) }
+  const isWritable = await db.takesWrites()
+  const [workers] =
+    config.role === 'web' ? await db.statement<{ found: boolean }>(HAS_WORKERS) : [{ found: true }]
+  return { latency, isWritable, queues: await readQueues(db), hasWorkers: workers?.found === true }
 }
 
 /** Rejects when the database does not answer in time. */

@@ -12,10 +12,11 @@ import { DEAD_DAYS, DEAD_LETTERS, redriveDead, type CompanyJobs, type DeadFilter
 import { watchFetches } from './watch.ts'
 import { countTurns, readTurns, type TurnCounter, type Turns } from './fair-queueing.ts'
 import { wakeForDueJobs, wakeForSentJobs } from './wake.ts'
-import { startWorkers, type Workers } from './workers.ts'
+import { startWorkers, type QueueActivity, type Workers } from './workers.ts'
 import { recordSettled } from './settled.ts'
 import type { PoolUse } from '../telemetry/pool-use.ts'
 import { Registry } from '../registry.ts'
+import type { Config } from '../settings/config.ts'
 
 export {
   GiveUp,
@@ -27,6 +28,7 @@ export {
   type SendOptions,
 } from './job.ts'
 export type { Turns } from './fair-queueing.ts'
+export type { QueueActivity } from './workers.ts'
 
 /** Callbacks of the process's watchdog. */
 export interface Watch {
@@ -59,6 +61,8 @@ export interface Jobs {
    * takes up no more.
    */
   lookedAt(): number | null
+  /** What this process does of each kind of jobs; empty when it works none. */
+  activity(): QueueActivity[]
   pools(): PoolUse[]
   /** Resolves when a job of this kind whose data fits was completed, or a try of it has failed; for tests. */
   settled<Data extends object>(job: Job<Data>, fits: (data: Data) => boolean): Promise<'completed' | 'failed'>
@@ -66,7 +70,7 @@ export interface Jobs {
   forgetSettled(): void
   /** Makes the engine's schema and the queues. Needs the owner's role. */
   prepare(): Promise<void>
-  start(server: Server, role: 'all' | 'web' | 'worker'): Promise<void>
+  start(server: Server, role: Config['role']): Promise<void>
   /** The turns of companies with waiting jobs of a kind. For sweeps, since it reads all of those jobs. */
   turns(job: Pick<Job, 'name'>, trx: Transaction): Promise<Turns>
   /** Sends dead jobs to their queues again. @param within defaults to those of all companies @returns how many */
@@ -79,6 +83,8 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
+/** The name of connections of processes that work jobs, by which others see that there are some. */
+export const WORKER_CONNECTIONS = 'tidemark-workers'
 /** Connections of the engine in one process. */
 const MAX_CONNECTIONS = 6
 /**
@@ -96,12 +102,18 @@ const FULL_MS = 30_000
 const LOOK_SECONDS = 5
 
 /** The job engine, pg-boss on the product's own PostgreSQL. */
-export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; spies?: boolean }): Jobs {
+export function makeJobs(options: {
+  url: string
+  log: Logger
+  role: Config['role']
+  sweeps?: boolean
+  spies?: boolean
+}): Jobs {
   const { log } = options
   const registry = new Registry<Job>('job')
   const boss = new PgBoss({
     connectionString: options.url,
-    application_name: 'tidemark-jobs',
+    application_name: options.role === 'web' ? 'tidemark-jobs' : WORKER_CONNECTIONS,
     max: MAX_CONNECTIONS,
     superviseIntervalSeconds: LOOK_SECONDS,
     monitorIntervalSeconds: LOOK_SECONDS,
@@ -175,6 +187,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       const looks = [...workers.values()].flatMap(({ look }) => look().lookedAt ?? [])
       return looks.length === 0 ? null : Math.max(...looks)
     },
+    activity: () => Array.from(workers.values(), each => each.activity()),
     pools() {
       const { pool } = boss.getDb() as { pool?: Record<'totalCount' | 'idleCount' | 'waitingCount', number> }
       if (!pool) return []

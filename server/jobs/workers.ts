@@ -25,11 +25,24 @@ export interface WorkerOptions {
   noteStarted(name: string, turn: number): void
 }
 
+/** What this process does of one kind of jobs. Times are in milliseconds of its clock. */
+export interface QueueActivity {
+  queue: string
+  /** Jobs that it runs, and may run at once. */
+  busy: number
+  slots: number
+  /** When the job began that has run the longest; null when none runs. */
+  oldestStartedAt: number | null
+  /** When a job of a schedule last completed here, or its workers started; null for jobs without a schedule. */
+  dispatchedAt: number | null
+}
+
 /** What works the jobs of one kind in this process. */
 export interface Workers {
   /** Looks for jobs. */
   wake(): void
   look(): QueueLook
+  activity(): QueueActivity
   /** Stops taking up jobs. @returns when no job runs and all results are stored */
   stop(): Promise<void>
   /** Hands back the jobs that still run, so that other processes try them again. */
@@ -42,6 +55,7 @@ type StoredJob = JobWithMetadata<object>
 interface RunningTry {
   record: StoredJob
   lost: AbortController
+  startedAt: number
 }
 
 /**
@@ -63,6 +77,7 @@ export function startWorkers(
   const tries = new Set<RunningTry>()
   const settler = makeSettler(boss, job.name, { settled, report })
   let lookedAt: number | null = null
+  let dispatchedAt = job.every === undefined ? null : Date.now()
   let looking: Promise<void> | undefined
   let isWoken = false
   let again: NodeJS.Timeout | undefined
@@ -152,7 +167,7 @@ export function startWorkers(
     for (const record of records) {
       const loss = after.includes(record) ? { counted } : undefined
       if (shares) noteStarted(job.name, -record.priority)
-      void runTaken({ record, lost: new AbortController() }, loss)
+      void runTaken({ record, lost: new AbortController(), startedAt: Date.now() }, loss)
     }
   }
 
@@ -173,6 +188,7 @@ export function startWorkers(
       if (result.status === 'put_off')
         await unclaim(boss, job.name, [record], { seconds: result.seconds, wereTried: true })
       else await settler.settle(record, result)
+      if (job.every !== undefined && result.status === 'completed') dispatchedAt = Date.now()
     } catch (error) {
       await settler.fail(record, error as Error)
     } finally {
@@ -204,6 +220,10 @@ export function startWorkers(
   return {
     wake,
     look: () => ({ queue: job.name, lookedAt, hasFreeSlots: !isStopping && countFree() > 0 }),
+    activity: () => ({
+      ...{ queue: job.name, busy: tries.size, slots, dispatchedAt },
+      oldestStartedAt: tries.size === 0 ? null : Math.min(...Array.from(tries, ({ startedAt }) => startedAt)),
+    }),
     async stop() {
       isStopping = true
       clearInterval(looks)

@@ -12,8 +12,9 @@ import type { Reader, Sample } from './telemetry.ts'
 /** Milliseconds that what the queues say is good for, so that several who scrape cost one statement. */
 const FRESH_MS = 3_000
 
-/** Adds what is read when it is asked for: pools and queues. */
+/** Adds what is read when it is asked for: pools, the work of this process, and queues. */
 export function readAtScrapes(server: Server): void {
+  server.telemetry.addReader(activity(server))
   server.telemetry.addReader(pools(server))
   server.telemetry.addReader(queues(server))
 }
@@ -95,6 +96,39 @@ function pools({ db, jobs }: Server): Reader {
   }
 }
 
+/** Of the process's own memory, so that it is there while the database is not. */
+function activity({ jobs }: Server): Reader {
+  return {
+    gauges: {
+      workers: { help: 'Slots for jobs of this process', labels: ['queue', 'state'] },
+      oldest_active_job_seconds: {
+        help: 'How long the longest running job of this process has run',
+        labels: ['queue'],
+      },
+      last_dispatch_timestamp_seconds: {
+        help: 'When a scheduled job last completed in this process, or its workers started',
+        labels: ['queue'],
+      },
+    },
+    async read() {
+      const all = jobs.activity()
+      const now = Date.now()
+      return {
+        workers: all.flatMap(({ queue, busy, slots }) => [
+          { labels: { queue, state: 'busy' }, value: busy },
+          { labels: { queue, state: 'idle' }, value: slots - busy },
+        ]),
+        oldest_active_job_seconds: all.map(({ queue, oldestStartedAt }) => ({
+          ...{ labels: { queue }, value: oldestStartedAt === null ? 0 : (now - oldestStartedAt) / 1_000 },
+        })),
+        last_dispatch_timestamp_seconds: all.flatMap(({ queue, dispatchedAt }) =>
+          dispatchedAt === null ? [] : [{ labels: { queue }, value: dispatchedAt / 1_000 }],
+        ),
+      }
+    },
+  }
+}
+
 function queues({ db, jobs }: Server): Reader {
   let read: Promise<Queue[]> | undefined
   let readAt = -Infinity
@@ -113,7 +147,9 @@ function queues({ db, jobs }: Server): Reader {
         labels: ['queue'],
       },
       dead_letters: { help: 'Jobs that were given up on', labels: ['queue'] },
+      database_up: { help: 'Whether our own database answers', labels: [] },
     },
+    unread: { database_up: [{ labels: {}, value: 0 }] },
     async read() {
       const found = await fresh()
       const names = new Set(jobs.names())
@@ -128,6 +164,7 @@ function queues({ db, jobs }: Server): Reader {
           value: lagSeconds,
         })),
         dead_letters: worked.map(({ name, dead }) => ({ labels: { queue: name }, value: dead })),
+        database_up: [{ labels: {}, value: 1 }],
       }
     },
   }

@@ -38,8 +38,10 @@ export interface Sample {
 export interface Reader {
   /** By the gauge's name without `tidemark_`. */
   gauges: Record<string, { help: string; labels: string[] }>
-  /** Samples by the gauge's name. When it rejects, or takes 4.5 s, the gauges have none this time. */
+  /** Samples by the gauge's name. When it rejects, or takes 4.5 s, the gauges have those of `unread` this time. */
   read(): Promise<Record<string, Sample[]>>
+  /** Defaults to none. */
+  unread?: Record<string, Sample[]>
 }
 
 const DURATION_BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
@@ -128,11 +130,11 @@ function makeMetrics(registry: Registry) {
  * All gauges of a reader share one reading, since they are collected at the same time. A slow reading counts as
  * failed: the metrics of a process are needed most when its database hangs.
  */
-function addReader(registry: Registry, { gauges, read }: Reader): void {
+function addReader(registry: Registry, { gauges, read, unread = {} }: Reader): void {
   let reading: Promise<Record<string, Sample[]>> | undefined
   const share = () =>
     (reading ??= withHealthTimeout(read())
-      .catch((): Record<string, Sample[]> => ({}))
+      .catch(() => unread)
       .finally(() => (reading = undefined)))
   for (const [name, { help, labels }] of Object.entries(gauges)) {
     const gauge: Gauge = new Gauge({

@@ -73,7 +73,7 @@ const OUTER: Record<string, string[]> = {
     'test/plugins/alerts/delivery/{attempts,outbox}.test.ts',
     'test/plugins/scans/statements.test.ts',
     'test/server/extensions.test.ts',
-    'test/server/telemetry/{log-watch,observability}.test.ts',
+    'test/server/telemetry/{alerts,log-watch,observability}.test.ts',
   ],
   'many tables, checks or rows': [
     'test/plugins/alerts/lifecycle/bulk.test.ts',

@@ -269,7 +269,7 @@ t.test('a job that gives up ends among the dead at once', async t => {
 t.test('a duplicate name, or a job added to a running server, is refused', async t => {
   const log = pino({ level: 'silent' })
   const job = { name: 'probe.echo', data: Joi.object({}), work: async () => {} }
-  const fresh = makeJobs({ url: 'postgres://user@127.0.0.1:1/nowhere', log })
+  const fresh = makeJobs({ url: 'postgres://user@127.0.0.1:1/nowhere', log, role: 'all' })
   fresh.add(job)
   t.throws(() => fresh.add({ ...job }), { message: 'Cannot add job "probe.echo": the name is taken' })
   t.throws(() => jobs.add({ ...job, name: 'probe.late' }), {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { WORKER_CONNECTIONS } from '../../../../server/jobs/jobs.ts'
 import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
@@ -108,7 +109,7 @@ t.test('a claim that lapsed while the database was away is no lost process', asy
   const { app, world, receiver, id } = await startLosing(t, '3600')
   await app.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = 'tidemark-jobs'`,
+      where datname = current_database() and application_name = '${WORKER_CONNECTIONS}'`,
   )
   await loseProcess(app)
   await receiver.received(1)
