@@ -140,6 +140,10 @@ const ADVICE: readonly [RegExp, string][] = [
     /Package subpath .* is not defined by "exports" in .*package\.json/,
     'there are tidemark/connector, tidemark/check, tidemark/destination, and /conformance of each',
   ],
+  [
+    /^Cannot read properties of undefined \(reading 'add'\)/,
+    'there are server.connectors, server.checks, server.destinations and server.jobs to add to',
+  ],
 ]
 
 /** What was thrown in one line, where it happened, and what to do where that is known. */
@@ -154,12 +158,13 @@ function describeThrown(thrown: unknown): string {
   return `${what}${place}${advice === undefined ? '' : `: ${advice}`}`
 }
 
-/** The first place in a file that is neither Node's nor ours, as ` (file:line)`. */
+/** The first place in a file that is neither Node's nor ours, as ` (file:line)`; none below what loads extensions. */
 function placeOf(thrown: unknown): string {
   const { stack = '' } = (thrown ?? {}) as { stack?: string }
   const places = stack.matchAll(/(?<=^|\(|at )(file:\/\/[^\s()]+?|\/[^\s():]+):(\d+)(?::\d+)?\)?$/gm)
   for (const [, file = '', line] of places) {
     const path = file.startsWith('file:') ? fileURLToPath(file) : file
+    if (path === import.meta.filename) return ''
     if (!path.startsWith(ownFolder) && !/\/node_modules\/(@hapi|joi)\//.test(path))
       return ` (${path}:${line})`
   }

@@ -1,5 +1,8 @@
 import type Joi from 'joi'
 
+/** All mistakes of an item at once: each costs its author a start. */
+const VALIDATION = { allowUnknown: true, convert: false, abortEarly: false } as const
+
 /**
  * Named things that features and third parties add while the server is being put together.
  * A duplicate stops the start by name; a miss names what is known; closed once the server runs.
@@ -22,7 +25,7 @@ export class Registry<T extends { name: string }> {
     for (const item of items) {
       const label = `${this.#what} ${JSON.stringify((item as { name?: unknown } | undefined)?.name)}`
       if (this.#closed) throw new Error(`Cannot add ${label}: the server has started`)
-      const problem = this.#shape?.validate(item, { allowUnknown: true, convert: false }).error
+      const problem = this.#shape?.validate(item, VALIDATION).error
       if (problem) throw new Error(`Cannot add ${label}: ${problem.message}`)
       if (this.#items.has(item.name)) throw new Error(`Cannot add ${label}: the name is taken`)
       this.#items.set(item.name, this.#prepare(item))
