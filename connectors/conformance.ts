@@ -14,7 +14,7 @@
  *         refusesNames: ['64 characters'],
  *       }),
  *     })
- *     t.match(result, { conforming: true, skipped: [] })
+ *     t.match(result, { conforming: true, skipped: [] }) // give the test minutes: t.setTimeout(600_000)
  *     t.comment(conformanceTable({ Acme: result }))
  */
 import type { Capability, Connector, Egress } from './connector.ts'
@@ -26,7 +26,7 @@ import type { Fixture } from './conformance/fixture.ts'
 import { makeKit, type PromiseGroup, type ConformanceKit, type ConformanceTest } from './conformance/kit.ts'
 import { namesGroups } from './conformance/names.ts'
 import { partialGroups } from './conformance/partial.ts'
-import type { ConformanceResult, GroupReport } from './conformance/report.ts'
+import { isCutOff, type ConformanceResult, type GroupReport } from './conformance/report.ts'
 import { rowsGroups } from './conformance/rows.ts'
 import { sessionGroups } from './conformance/session.ts'
 import { statementGroups } from './conformance/statements.ts'
@@ -93,17 +93,27 @@ export async function testConnector<Config>(
     const isClaimed = !group.needs || connector.capabilities[group.needs]
     const reason = isClaimed ? skip[group.name] : 'not claimed'
     const { name, needs } = group
-    kit.groups.push({ name, basic: !needs, promises: 0, passed: 0, skipped: [], ...(reason && { reason }) })
+    kit.groups.push({
+      ...{ name, basic: !needs, ended: false, promises: 0, passed: 0, skipped: [] },
+      ...(reason && { reason }),
+    })
     if (!isClaimed) continue
     if (reason !== undefined) skipped.push({ group: name, reason })
     await runGroup(t, group, kit, reason)
   }
   const { groups } = kit
-  const conforming = skipped.length === 0 && groups.every(({ promises, passed }) => promises === passed)
+  const cutOff = groups.filter(isCutOff).map(({ name }) => name)
+  const conforming =
+    skipped.length === 0 && cutOff.length === 0 && groups.every(({ promises, passed }) => promises === passed)
   if (skipped.length > 0) {
     const list = skipped.map(({ group, reason }) => `${group} (${reason})`).join(', ')
     t.comment?.(`${connector.name} is not conforming, skipped: ${list}`)
   }
+  if (cutOff.length > 0)
+    t.comment?.(
+      `${connector.name} is not conforming, these groups did not end: ${cutOff.join(', ')}. ` +
+        'If the time was up, give the test more: t.setTimeout(600_000), or TAP_TIMEOUT=600 for the whole run.',
+    )
   return { conforming, skipped, groups }
 }
 
@@ -120,13 +130,15 @@ async function runGroup(
   }
   await t.test(name, {}, async (subtest: ConformanceTest) => {
     kit.test = subtest
+    const report = kit.groups.at(-1)
     try {
       await group.run(kit)
     } catch (error) {
       // What fails outside of a promise counts as one that is broken.
-      const report = kit.groups.at(-1)
       if (report) report.promises += 1
       throw error
+    } finally {
+      if (report) report.ended = true
     }
   })
 }

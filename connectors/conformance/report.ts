@@ -3,6 +3,8 @@ export interface GroupReport {
   name: string
   /** Always held, whatever the connector claims. */
   basic: boolean
+  /** False of a group that the test runner never ran, or ended before it was through, as when the test's time is up. */
+  ended: boolean
   /** Promises that were tried, and how many of them held. */
   promises: number
   passed: number
@@ -14,12 +16,17 @@ export interface GroupReport {
 
 /** What the kit found. */
 export interface ConformanceResult {
-  /** True when every basic group and every claimed capability was run and passed. */
+  /** True when every basic group and every claimed capability was run to its end and passed. */
   conforming: boolean
   /** Groups left out by `skip`. */
   skipped: { group: string; reason: string }[]
   /** All groups in the order in which they were held, also those of capabilities that are not claimed. */
   groups: GroupReport[]
+}
+
+/** Whether a group that should have been run did not come to its end: its numbers say nothing. */
+export function isCutOff({ ended, reason }: GroupReport): boolean {
+  return !ended && reason === undefined
 }
 
 /**
@@ -35,7 +42,8 @@ export function conformanceTable(results: Readonly<Record<string, ConformanceRes
     if (!group) return ''
     if (group.reason !== undefined) return `– (${group.reason})`
     notes.push(...group.skipped.map(({ promise, reason }) => `- ${engine}, ${name}: ${promise}: ${reason}`))
-    return `${group.passed}/${group.promises}${group.skipped.length > 0 ? ` (+${group.skipped.length} skipped)` : ''}`
+    const rest = group.skipped.length > 0 ? ` (+${group.skipped.length} skipped)` : ''
+    return `${group.passed}/${group.promises}${rest}${isCutOff(group) ? ' (cut off)' : ''}`
   }
   const lines = [
     ['Group', ...engines],

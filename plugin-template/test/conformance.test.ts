@@ -7,6 +7,9 @@ import { testConnector } from 'tidemark/connector/conformance'
 import { sqlite } from '../connector.ts'
 import { endless, folder, makeDatabase, options, running } from './databases.ts'
 
+// An engine that is asked over a network, or opens files, takes longer than the 30 seconds that tap gives a file.
+t.setTimeout(600_000)
+
 t.test('it conforms', async t => {
   const { path, database } = makeDatabase('conformance.db')
   const broken = join(folder, 'notes.txt')

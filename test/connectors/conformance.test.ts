@@ -140,8 +140,38 @@ t.test('skipping needs a known group and a reason', async t => {
   await t.rejects(testConnector(recorder([]), { ...options, skip: { values: ' ' } }), /needs a reason/)
 })
 
+t.test('a run that was cut off is not conforming, and says so', async t => {
+  const source = await startSource(t)
+  const comments: string[] = []
+  const options = {
+    connector: postgresql,
+    config: source.config,
+    setup: () => ({
+      execute: async (text: string) => source.query(text),
+      catalog: source.name,
+      schema: 'public',
+      refused: [{ name: 'a wrong password', config: { ...source.config, password: 'not-this-one' } }],
+      slow: sql`select pg_sleep(60)`,
+      types: { binary: 'bytea' },
+      literals: { binary: `'\\x00ff10'` },
+      refusesNames: ['64 characters' as const],
+    }),
+  }
+  const { conforming, groups } = await testConnector(
+    // As a runner whose time is up: tap then resolves what it never ran.
+    { test: async () => {}, comment: text => comments.push(String(text)) },
+    options,
+  )
+  t.equal(conforming, false)
+  t.strictSame(groups.map(({ ended }) => ended).filter(Boolean), [])
+  t.match(comments, [/these groups did not end: config, refusals, .*TAP_TIMEOUT/])
+  const table = conformanceTable({ PostgreSQL: { conforming, skipped: [], groups } })
+  t.match(table, /\| values \| 0\/0 \(cut off\) \|/)
+  t.match(table, /\| conforming \| no \|/)
+})
+
 t.test('results are printed as a table, engine by engine', async t => {
-  const group = { basic: true, promises: 2, passed: 2, skipped: [] }
+  const group = { basic: true, ended: true, promises: 2, passed: 2, skipped: [] }
   const table = conformanceTable({
     'Engine A': {
       conforming: true,
@@ -151,13 +181,20 @@ t.test('results are printed as a table, engine by engine', async t => {
         { ...group, name: 'cancel', promises: 0, passed: 0, reason: 'not claimed' },
       ],
     },
-    B: { conforming: false, skipped: [], groups: [{ ...group, name: 'types', passed: 1 }] },
+    B: {
+      conforming: false,
+      skipped: [],
+      groups: [
+        { ...group, name: 'types', passed: 1 },
+        { ...group, name: 'cancel', ended: false, promises: 0, passed: 0 },
+      ],
+    },
   })
   t.same(table.split('\n'), [
     '| Group | Engine A | B |',
     '| --- | --- | --- |',
     '| types | 2/2 (+1 skipped) | 1/2 |',
-    '| cancel | – (not claimed) |  |',
+    '| cancel | – (not claimed) | 0/0 (cut off) |',
     '| conforming | yes | no |',
     '',
     '- Engine A, types: json: it has none',
