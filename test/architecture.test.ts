@@ -26,6 +26,8 @@ const engines = parseSource('server/manifest.ts', readFileSync(join(root, 'serve
   .map(target => target.replace(/\/index\.ts$/, '/'))
 
 const isEngine = (target: string) => engines.some(engine => target.startsWith(engine))
+/** The kit runs a check type on a database that every Node has. */
+const isKitDatabase = ({ path }: Source) => path === 'checks/conformance/memory-database.ts'
 const isInterface = (target: string) =>
   (target.startsWith('connectors/') && !isEngine(target)) || /^checks\/(sql\/)?[^/]+\.ts$/.test(target)
 
@@ -170,12 +172,16 @@ const rules: Rule[] = [
     offences: source =>
       source.path.startsWith('checks/')
         ? [
-            ...wrongTargets(source, target => target.startsWith('checks/') || isInterface(target)),
+            ...wrongTargets(
+              source,
+              target =>
+                target.startsWith('checks/') ||
+                isInterface(target) ||
+                // With the functions that its SQL needs there, as in a source.
+                (isKitDatabase(source) && target === 'plugin-template/reader/functions.ts'),
+            ),
             ...wrongPackages(source, 'pg', 'mysql2', 'knex'),
-            // The kit runs a check type on a database that every Node has.
-            ...(source.path === 'checks/conformance/memory-database.ts'
-              ? []
-              : wrongPackages(source, 'node:sqlite')),
+            ...(isKitDatabase(source) ? [] : wrongPackages(source, 'node:sqlite')),
           ]
         : [],
     bad: [
@@ -183,6 +189,7 @@ const rules: Rule[] = [
       ['checks/rules/x.ts', `import { rows } from '../../server/database/database.ts'`],
       ['checks/x.ts', `import pg from 'pg'`],
       ['checks/x.ts', `import { DatabaseSync } from 'node:sqlite'`],
+      ['checks/x.ts', `import { addFunctions } from '../plugin-template/reader/functions.ts'`],
     ],
     good: [
       [

@@ -13,17 +13,79 @@ import { EDGE_CLASSES, whyNotApplicable } from '../../checks/conformance/edges.t
 import { openMemoryDatabase } from '../../checks/conformance/memory-database.ts'
 import { metrics } from '../../checks/metrics/index.ts'
 import { rules } from '../../checks/rules/index.ts'
-import type { TableRef } from '../../connectors/catalog.ts'
+import type { ColumnInfo, TableRef } from '../../connectors/catalog.ts'
+import type { Capability, Connector } from '../../connectors/connector.ts'
+import type { Dialect } from '../../connectors/dialect.ts'
 import { raw, sql } from '../../connectors/sql.ts'
+import { resolveHostModules } from '../../server/extensions.ts'
 import { reasonsOf } from './test-databases.ts'
 
 t.test('every built-in check conforms in the engine of the kit', async t => {
   const skipped = await testBuiltIns(t, { database: openMemoryDatabase() })
-  t.same(reasonsOf(skipped), [
-    'SQLite keeps NaN as NULL',
-    'SQLite pads no text',
-    'memory claims no dateParsing',
-  ])
+  t.same(reasonsOf(skipped), ['SQLite keeps NaN as NULL', 'SQLite pads no text'])
+})
+
+t.test('the engine of the kit has the SQL and the functions of the SQLite connector', async t => {
+  resolveHostModules()
+  // A name that is computed: the template is compiled against the public exports alone.
+  const path = '../../plugin-template/connector.ts'
+  const { sqlite } = (await import(path)) as { sqlite: Connector }
+  const { engine } = openMemoryDatabase()
+  t.strictSame(
+    Object.entries(engine.capabilities).filter(([name]) => !sqlite.capabilities[name as Capability]),
+    [],
+  )
+  const written = (dialect: Dialect) => {
+    const [x, y] = [raw('x'), raw('y')]
+    const column = { name: 'x', kind: 'decimal', type: 'decimal' } as ColumnInfo
+    return {
+      ...{ matches: dialect.matches(x, y), parsesAsDate: dialect.parsesAsDate(x, y) },
+      ...{ percentile: dialect.percentile(x, sql`0.5`, y), mean: dialect.mean(x) },
+      ...{ isNotTrue: dialect.isNotTrue(x), countIf: dialect.countIf(x) },
+      ...{ isNumber: dialect.isNumber(x, column), asNumber: dialect.asNumber(x) },
+      ...{ standardDeviation: dialect.standardDeviation(x), asText: dialect.asText(x) },
+      ...{ textLength: dialect.textLength(x), epochSeconds: dialect.epochSeconds(x) },
+      sample: dialect.sample(x, { fraction: 0.5, kind: 'table', byRow: true }),
+      isInstant: dialect.isInstant({ type: 'timestamptz' }),
+      limits: dialect.limits,
+    }
+  }
+  t.strictSame(written(engine.dialect), written(sqlite.dialect))
+  const { lexicon: _, ...theirs } = sqlite.dialect
+  t.strictSame(Object.keys(engine.dialect).sort(), Object.keys(theirs).sort())
+})
+
+t.test('a check of spread, percentiles, dates and lengths measures in the kit', async t => {
+  const metric = (name: string, measure: AggregateMetric['measure']): AggregateMetric => ({
+    ...{ family: 'metric', name, description: 'One of the dialect.', column: 'required', measure },
+    config: Joi.object({}),
+  })
+  const values = [2, 4, 4, 4, 5, 5, 7, 9]
+  const cases: [AggregateMetric, CheckCase][] = [
+    [
+      metric('spread', ({ column, dialect }) => dialect.standardDeviation(column)),
+      { name: 'of numbers', kind: 'integer', values, expect: { value: 2.138089935299395 } },
+    ],
+    [
+      metric('median', ({ column, dialect, from }) => dialect.percentile(column, sql`0.5`, from)),
+      { name: 'of numbers', kind: 'integer', values, expect: { value: 4.5 } },
+    ],
+    [
+      metric('dates', ({ column, dialect }) =>
+        dialect.countIf(dialect.parsesAsDate(column, sql`${'%Y-%m-%d'}`)),
+      ),
+      { name: 'real ones', values: ['2024-02-29', '2023-02-29', null], expect: { value: 1 } },
+    ],
+    [
+      metric('characters', ({ column, dialect }) => sql`max(${dialect.textLength(column)})`),
+      { name: 'the most', values: ['名前', 'a'], expect: { value: 2 } },
+    ],
+    [
+      metric('last', ({ column, dialect }) => sql`max(${dialect.epochSeconds(column)})`),
+      { name: 'moment', values: ['1970-01-01 00:01:00'], expect: { value: 60 } },
+    ],
+  ]
+  for (const [check, item] of cases) t.strictSame(await failures(check, [item]), {}, check.name)
 })
 
 t.test('every check has a case of every class of edge cases, or a reason why it has none', async t => {
@@ -45,7 +107,8 @@ t.test('every check has a case of every class of edge cases, or a reason why it 
 })
 
 t.test('a trait that a database does not list skips its cases, in the report alone', async t => {
-  const { traits, ...on } = openMemoryDatabase()
+  const { traits, engine, ...rest } = openMemoryDatabase()
+  const on = { ...rest, engine: { ...engine, capabilities: { regex: true, percentile: true } as const } }
   t.ok(traits?.NaN)
   const reasons = new Map<string, string | undefined>()
   const report = { test: (name: string, { skip }: { skip?: string }) => reasons.set(name, skip) }
