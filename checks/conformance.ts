@@ -5,6 +5,15 @@
  *
  *     await testCheck(t, { check, cases: [{ name: 'odd', values: [1, 2], kind: 'integer', expect: { invalid: 1 } }] })
  *
+ * A check that reads a second table names it by its config: `otherTable` has its columns, and `config` gets its name.
+ *
+ *     const known = { name: 'unknown code', values: ['NL', 'XX'], expect: { invalid: 1 } }
+ *     const countries = [{ name: 'code', kind: 'text', values: ['NL', 'DE'] }]
+ *     const config = (column, other) => ({ table: other.name, column: 'code' })
+ *     await testCheck(t, { check: inColumn, cases: [{ ...known, otherTable: countries, config }] })
+ *
+ * The kit then also tests that a table that does not exist is refused when the check is created (`engineValidations`).
+ *
  * A case may name a `trait` of its column that only some engines have, `extraColumns` to group by, and in `expectIf`
  * another expectation for engines with a known deviation.
  *

@@ -33,7 +33,16 @@ export interface Capabilities {
 
 export type Capability = keyof Capabilities
 
-/** A value as it arrives: integers within 2^53 as number, larger ones and decimals as string. */
+/**
+ * A value as it arrives. The conformance kit tests each form:
+ *
+ * - integers within 2^53 as number, larger ones and decimals as string;
+ * - floats as number; booleans as boolean;
+ * - a timestamp as `Date`, read in UTC where it has no zone;
+ * - a DATE as text, `YYYY-MM-DD`, which has no zone to be shifted by; a TIME as text, `HH:MM:SS` with its fraction;
+ * - bytes as Uint8Array;
+ * - JSON, and what else has parts, as the parsed value: an object, an array, a number, a text, a boolean or null.
+ */
 export type Value = string | number | boolean | Date | null | Uint8Array | object
 
 export type Row = Record<string, Value>

@@ -1,4 +1,4 @@
-import type { ColumnKind } from '../../connectors/catalog.ts'
+import type { ColumnKind, TableInfo } from '../../connectors/catalog.ts'
 import type { Deviation, TestDatabase, TestColumn, TestTable, ColumnTrait } from './test-database.ts'
 
 /** The outcome that a case must have. */
@@ -40,8 +40,13 @@ export interface CheckCase {
   extraColumns?: readonly ExtraColumn[]
   /** Names of extra columns. */
   groupBy?: readonly string[]
-  /** The check's config, or a function of the column's name, for SQL that names the column. */
-  config?: Record<string, unknown> | ((column: string) => Record<string, unknown>)
+  /**
+   * A second table, which the check compares with: its name and columns are the second argument of `config`. Besides the
+   * case itself, the kit tests that the check is refused at creation where that table does not exist.
+   */
+  otherTable?: readonly ExtraColumn[]
+  /** The check's config, or a function of the column's name, for SQL that names the column, and of the second table. */
+  config?: Record<string, unknown> | ((column: string, other?: TableInfo) => Record<string, unknown>)
   /** `treat_null_as_valid`. */
   nullIsValid?: boolean
   expect: ExpectedOutcome
@@ -86,8 +91,13 @@ export function expectedOutcome(
   return (deviation && expectIf[deviation]) ?? expect
 }
 
-export function caseConfig({ config = {}, ...item }: CheckCase, on: TestDatabase): Record<string, unknown> {
-  return typeof config === 'function' ? config(caseColumn(item, on).name) : config
+/** @param other the second table of the case, if it has one */
+export function caseConfig(
+  { config = {}, ...item }: CheckCase,
+  on: TestDatabase,
+  other?: TableInfo,
+): Record<string, unknown> {
+  return typeof config === 'function' ? config(caseColumn(item, on).name, other) : config
 }
 
 export function caseColumn(item: Omit<CheckCase, 'config'>, on: TestDatabase): TestColumn {
@@ -105,7 +115,8 @@ export function caseColumn(item: Omit<CheckCase, 'config'>, on: TestDatabase): T
 export function whyUnsupported(item: CheckCase, on: TestDatabase): string | null {
   const support = item.trait && on.traits?.[item.trait]
   if (typeof support === 'object') return support.unsupported
-  const columns: TestColumn[] = [caseColumn(item, on), ...(item.extraColumns ?? [])]
+  const further = [...(item.extraColumns ?? []), ...(item.otherTable ?? [])]
+  const columns: TestColumn[] = [caseColumn(item, on), ...further]
   return columns.map(column => on.whyUnsupported?.(column) ?? null).find(reason => reason !== null) ?? null
 }
 
@@ -121,11 +132,32 @@ export function createCaseTable(
   const further = item.extraColumns ?? []
   const columns = [caseColumn(item, on), ...further.map(({ name, kind }) => ({ name, kind }))]
   const lines = item.values.map((value, index) => [value, ...further.map(({ values }) => values[index])])
-  const held = rows === 'all' ? lines : []
+  return createTable(columns, rows === 'all' ? lines : [], on)
+}
+
+/** Creates the second table of a case, or reuses an equal one; undefined for a case without one. */
+export async function createOtherTable(
+  { otherTable }: CheckCase,
+  on: TestDatabase,
+): Promise<TableInfo | undefined> {
+  if (!otherTable) return undefined
+  const columns = otherTable.map(({ name, kind }) => ({ name: on.foldName?.(name) ?? name, kind }))
+  const count = Math.max(0, ...otherTable.map(({ values }) => values.length))
+  const lines = Array.from({ length: count }, (_, index) =>
+    otherTable.map(({ values }) => values[index] ?? null),
+  )
+  return (await createTable(columns, lines, on)).table
+}
+
+function createTable(
+  columns: readonly TestColumn[],
+  lines: readonly (readonly unknown[])[],
+  on: TestDatabase,
+): Promise<TestTable> {
   const tables = made.get(on) ?? new Map<string, Promise<TestTable>>()
   made.set(on, tables)
-  const key = JSON.stringify([columns, held.map(line => line.map(value => [typeof value, String(value)]))])
-  const table = tables.get(key) ?? on.createTable(columns, held)
+  const key = JSON.stringify([columns, lines.map(line => line.map(value => [typeof value, String(value)]))])
+  const table = tables.get(key) ?? on.createTable(columns, lines)
   tables.set(key, table)
   return table
 }

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import Joi from 'joi'
+import type { TableInfo } from '../../connectors/catalog.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
 import type { Check, CheckType, GroupValue, CheckOutcome } from '../check.ts'
+import { validateOnEngine, validationSession } from '../engine-validation.ts'
 import { isDecimal } from '../measures.ts'
+import { buildCheckContext } from '../plan.ts'
 import { rowCountMetric } from '../metrics/row-count.ts'
 import { explainScan, scan, type ScanResult } from '../scan.ts'
-import { caseColumn, caseConfig, expectedOutcome, createCaseTable } from './case.ts'
+import { caseColumn, caseConfig, expectedOutcome, createCaseTable, createOtherTable } from './case.ts'
 import type { CheckCase, ExpectedOutcome, ExtraColumn } from './case.ts'
-import type { TestDatabase } from './test-database.ts'
+import type { TestDatabase, TestTable } from './test-database.ts'
 
 export function assertShape(type: CheckType): void {
   assert.match(type.name, /^[A-Za-z][A-Za-z0-9_]*$/, 'the name is a word')
@@ -26,40 +30,99 @@ const timeoutMs = 30_000
 export async function runCase(type: CheckType, item: CheckCase, on: TestDatabase): Promise<void> {
   const expect = expectedOutcome(item, on)
   const column = caseColumn(item, on)
-  const { table, connection } = await createCaseTable(item, on)
-  const validated = type.config.validate(caseConfig(item, on))
-  const config = (validated.value ?? {}) as Record<string, unknown>
-  const info = table.columns.find(({ name }) => name === column.name)
-  assert.ok(info, `introspect returns the column ${column.name}`)
-  const refusal =
-    validated.error?.message ??
-    (await type.validateConfig?.(config, info, { dialect: on.engine.dialect, table })) ??
-    null
-  if ('refused' in expect) {
-    assert.match(refusal ?? 'accepted', expect.refused)
-    return
-  }
-  assert.equal(refusal, null, 'the config is accepted')
-  const check = (id: string): Check => ({
+  const made = await createCaseTable(item, on)
+  const { table, connection } = made
+  const other = await createOtherTable(item, on)
+  assert.ok(
+    table.columns.some(({ name }) => name === column.name),
+    `introspect returns the column ${column.name}`,
+  )
+  const checkOf = (id: string, of: Record<string, unknown>): Check => ({
     id,
     type,
     column: column.name,
-    config,
+    config: of,
     nullIsValid: item.nullIsValid,
     groupBy: item.groupBy,
   })
+  const created = await create(checkOf('created', caseConfig(item, on, other)), made, {
+    ...on,
+    // What only its scan finds is not refused here.
+    isEngineAsked: !('error' in expect),
+  })
+  if ('refused' in expect) {
+    assert.match(created.refusal ?? 'accepted', expect.refused)
+    return
+  }
+  assert.equal(created.refusal, null, 'the config is accepted')
+  const { config } = created
+  const check = (id: string) => checkOf(id, config)
+  if (other) await assertMissingIsRefused(checkOf('missing', caseConfig(item, on, absent(other))), made, on)
 
   const alone = await scan(connection, on.engine, table, [check('alone')], { timeoutMs, sampleLimit: 100 })
   const [outcome] = alone.outcomes
   assert.ok(outcome)
   assertExpected(outcome, expect, item)
-  await assertBound(type, config, () => explainScan(on.engine, table, [check('alone')]))
+  const names = other
+    ? [other.catalog, other.schema, other.name, ...other.columns.map(({ name }) => name)]
+    : []
+  await assertBound(type, config, names, () => explainScan(on.engine, table, [check('alone')]))
   const together = [check('first'), count, check('second')]
   assertShared(outcome, await scan(connection, on.engine, table, together, { timeoutMs }))
 
-  if ('error' in expect || item.values.length === 0 || wasEmptyTested(type, item, on)) return
+  if ('error' in expect || item.values.length === 0 || wasEmptyTested(check('empty'), item, on)) return
   const empty = await createCaseTable(item, on, 'none')
   assertEmpty(await scan(empty.connection, on.engine, empty.table, [check('empty')], { timeoutMs }))
+}
+
+/**
+ * Does what the server does when a check is created, on the engine too: the config as it is kept, and the sentence by
+ * which it is refused, or null.
+ */
+async function create(
+  check: Check,
+  { table, connection }: TestTable,
+  { engine, isEngineAsked = true }: Pick<TestDatabase, 'engine'> & { isEngineAsked?: boolean },
+): Promise<{ config: Record<string, unknown>; refusal: string | null }> {
+  const { type } = check
+  const validated = type.config.validate(check.config)
+  const config = (validated.value ?? {}) as Record<string, unknown>
+  const info = table.columns.find(({ name }) => name === check.column)
+  const refusal =
+    validated.error?.message ??
+    (await type.validateConfig?.(config, info, { dialect: engine.dialect, table })) ??
+    (isEngineAsked ? await refusalOfEngine({ ...check, config }, { table, connection }, engine) : null)
+  return { config, refusal }
+}
+
+async function refusalOfEngine(
+  check: Check,
+  { table, connection }: TestTable,
+  engine: TestDatabase['engine'],
+): Promise<string | null> {
+  const context = buildCheckContext(engine, table, check)
+  try {
+    return (await validateOnEngine(check.type, context, validationSession(connection, timeoutMs))) ?? null
+  } catch (thrown) {
+    // As in the server: a statement that the engine refuses is the check's.
+    if (thrown instanceof ConnectorError) return thrown.message
+    throw thrown
+  }
+}
+
+/** A table that does not exist, with the columns of one that does. */
+function absent(table: TableInfo): TableInfo {
+  return { ...table, name: `${table.name}_missing` }
+}
+
+/** Found later, each scan would fail: the person who creates the check is there to correct the name. */
+async function assertMissingIsRefused(check: Check, made: TestTable, on: TestDatabase): Promise<void> {
+  const { refusal } = await create(check, made, on)
+  assert.notEqual(
+    refusal,
+    null,
+    'a table that does not exist is refused at creation: give the type engineValidations that select from it',
+  )
 }
 
 const count: Check = { id: 'rows', type: rowCountMetric, config: {} }
@@ -122,16 +185,21 @@ function isNear(actual: number | null, expected: number | null): boolean {
   return Math.abs(actual - expected) <= 1e-9 * Math.max(1, Math.abs(expected))
 }
 
-/** No text of a config may be spliced into the SQL, except where the whole is the user's own. */
+/**
+ * No text of a config may be spliced into the SQL, except where the whole is the user's own.
+ * @param names those of the second table, which are quoted, not bound
+ */
 async function assertBound(
   type: CheckType,
   config: Record<string, unknown>,
+  names: readonly string[],
   write: () => Promise<{ text: string }[]>,
 ): Promise<void> {
   if (type.userSql) return
   const texts = Object.values(config)
     .flat()
     .filter(value => typeof value === 'string' && value.length > 2 && !isDecimal(value))
+    .filter(value => !names.includes(String(value)))
   for (const { text } of await write()) {
     for (const value of texts) assert.ok(!text.includes(String(value)), `${String(value)} is bound`)
   }
@@ -153,12 +221,12 @@ function numbersOf(outcome: CheckOutcome): Record<string, unknown> {
 /** Empty tables that were tested, by database and check type: equal SQL is tested once. */
 const testedEmpty = new WeakMap<TestDatabase, WeakMap<CheckType, Set<string>>>()
 
-function wasEmptyTested(type: CheckType, item: CheckCase, on: TestDatabase): boolean {
+function wasEmptyTested({ type, config }: Check, item: CheckCase, on: TestDatabase): boolean {
   const types = testedEmpty.get(on) ?? new WeakMap<CheckType, Set<string>>()
   testedEmpty.set(on, types)
   const known = types.get(type) ?? new Set<string>()
   types.set(type, known)
-  const key = JSON.stringify([caseConfig(item, on), item.nullIsValid, item.groupBy, caseColumn(item, on)])
+  const key = JSON.stringify([config, item.nullIsValid, item.groupBy, caseColumn(item, on)])
   const isKnown = known.has(key)
   known.add(key)
   return isKnown

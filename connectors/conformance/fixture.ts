@@ -145,8 +145,16 @@ export interface Fixture {
   hasFixedAddress?: true
   /** Schemas that `introspect` must omit. */
   systemSchemas?: readonly string[]
+  /**
+   * The engine's names of column types, null where it has none. Defaults: integer, bigint, varchar(200), double precision,
+   * decimal(20,2), boolean, varbinary(100), date, time, timestamp, `timestamp with time zone`, json. A length that is given
+   * must be in the type that `introspect` lists: give `varchar: 'varchar'` where the engine keeps none.
+   */
   types?: Partial<FixtureTypes>
-  /** The sample values of types in the engine's own SQL; defaults to `SAMPLE_LITERALS`. */
+  /**
+   * The sample values of types in the engine's own SQL; defaults to `SAMPLE_LITERALS`: `x'00ff10'` for binary, whose bytes
+   * are 0, 255 and 16, and texts in quotes for dates, times and JSON.
+   */
   literals?: Partial<Record<OptionalType, string>>
   /** Awkward names that the engine itself refuses, or keeps in another form. */
   refusesNames?: readonly AwkwardName[]

@@ -1,6 +1,6 @@
 import t from 'tap'
 import Joi from 'joi'
-import type { AggregateMetric, CheckType, RowRule } from '../../checks/check.ts'
+import type { AggregateMetric, CheckContext, CheckType, RowRule, TableRule } from '../../checks/check.ts'
 import {
   describeTable,
   createTestDatabase,
@@ -13,7 +13,7 @@ import { EDGE_CLASSES, whyNotApplicable } from '../../checks/conformance/edges.t
 import { openMemoryDatabase } from '../../checks/conformance/memory-database.ts'
 import { metrics } from '../../checks/metrics/index.ts'
 import { rules } from '../../checks/rules/index.ts'
-import type { ColumnInfo, TableRef } from '../../connectors/catalog.ts'
+import type { ColumnInfo, TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Capability, Connector } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { raw, sql } from '../../connectors/sql.ts'
@@ -204,6 +204,50 @@ t.test('a case may be of groups, of the name of its column, of an engine with a 
     'longest: longest by day': /deep-equal/,
     'longest: padded': /SQLite pads no text: leave the case out/,
   })
+})
+
+const inColumn: TableRule<{ table: string; column: string }> = {
+  family: 'rule',
+  name: 'IN_COLUMN',
+  description: 'Every value occurs in a column of another table.',
+  config: Joi.object({ table: Joi.string().required(), column: Joi.string().required() }),
+  column: 'required',
+  ownStatement: true,
+  measures: context => ({ unknown: context.dialect.countIf(isUnknown(context)) }),
+  readMeasures: ({ unknown }, total) => ({ total, invalid: unknown ?? 0 }),
+  samples: context => ({ where: isUnknown(context) }),
+  engineValidations: context => [{ select: sql`select k from (${keysOf(context)}) t where 1 = 0` }],
+}
+
+type InColumn = CheckContext<{ table: string; column: string }>
+const keysOf = ({ table, config, dialect }: InColumn) =>
+  sql`select ${dialect.quote(config.column)} as k from ${dialect.table({ ...table, name: config.table })}`
+const isUnknown = (context: InColumn) => {
+  const { column } = context
+  return sql`${column} is not null and ${column} not in (select k from (${keysOf(context)}) t where k is not null)`
+}
+
+t.test('a check that compares with a second table is tested, also that the table is missing', async t => {
+  const [code, name] = [
+    { name: 'code', kind: 'text', values: ['NL', 'DE', null] },
+    { name: 'full name', kind: 'text', values: ['Nederland'] },
+  ] as const
+  const config = (_: string, other?: TableInfo) => ({ table: other!.name, column: 'code' })
+  const item = { values: ['NL', 'XX', null], otherTable: [code, name], config }
+  const known: CheckCase[] = [
+    { ...item, name: 'an unknown code', expect: { invalid: 1 } },
+    { ...item, name: 'no codes', otherTable: [{ ...code, values: [] }], expect: { invalid: 2 } },
+    {
+      ...{ ...item, name: 'a column that is missing', expect: { refused: /no such column/ } },
+      config: (_, other) => ({ table: other!.name, column: 'cod' }),
+    },
+  ]
+  t.strictSame(await failures(inColumn, known), {})
+  t.match(await failures({ ...inColumn, engineValidations: () => [] }, known.slice(0, 1)), {
+    'IN_COLUMN: an unknown code': /does not exist is refused at creation: give the type engineValidations/,
+  })
+  const forgetful = { ...inColumn, readMeasures: (_: unknown, total: number) => ({ total, invalid: 0 }) }
+  t.match(Object.values(await failures(forgetful, known.slice(0, 1))), [/deep-equal/])
 })
 
 t.test('a check that breaks them fails by name', async t => {
