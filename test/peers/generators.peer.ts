@@ -104,7 +104,7 @@ t.test('types that openapi-typescript makes from the document compile strictly',
 t.test('a Python client that is made from the document works', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'generated-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
-  const python = await pythonWith(['openapi-python-client==0.29.0', 'python-dateutil==2.9.0.post0'])
+  const python = await pythonWith(['openapi-python-client==0.29.1', 'python-dateutil==2.9.0.post0'])
   const document = join(folder, 'openapi.json')
   const settings = join(folder, 'settings.yaml')
   await writeFile(document, JSON.stringify((await app.ask('GET', '/openapi.json')).body))

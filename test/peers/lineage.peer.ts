@@ -21,7 +21,7 @@ import { command } from '../helpers/command.ts'
 import { startServer } from '../helpers/server.ts'
 import { startStockPostgres } from '../helpers/stock-postgres.ts'
 import { discover } from '../helpers/world.ts'
-import { DBT_PACKAGES, projectFiles } from './imports/dbt.ts'
+import { DBT_PACKAGES, DBT_REPLACED, projectFiles } from './imports/dbt.ts'
 import { pythonWith } from './python.ts'
 
 const run = promisify(execFile)
@@ -53,7 +53,7 @@ async function graphOf(table: string): Promise<Record<string, unknown>[]> {
   return body.data.edges as Record<string, unknown>[]
 }
 
-const python = await pythonWith([...DBT_PACKAGES, ...OPENLINEAGE_PACKAGES])
+const python = await pythonWith([...DBT_PACKAGES, ...OPENLINEAGE_PACKAGES], DBT_REPLACED)
 
 t.test('dbt sends its runs, and its artifacts mean the same', async t => {
   const home = await mkdtemp(join(tmpdir(), 'dbt-'))

@@ -11,11 +11,16 @@ const INSTALL_TIMEOUT_MS = 600_000
 
 /**
  * A Python with packages of PyPI, as `name==version`, in an environment of its own that is kept for the next time.
+ * @param replaced packages that take the place of installed ones, without what they need
  * @returns the path of its interpreter
  * @throws Error that says what is missing on this machine
  */
-export async function pythonWith(packages: readonly string[]): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify(packages)).digest('hex').slice(0, 16)
+export async function pythonWith(
+  packages: readonly string[],
+  replaced: readonly string[] = [],
+): Promise<string> {
+  const all = [...packages, ...replaced]
+  const hash = createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 16)
   const home = join(CACHE, hash)
   const interpreter = join(home, 'bin', 'python')
   // Only what was made whole has its mark; it is made at its own place, since environments cannot be moved.
@@ -24,11 +29,15 @@ export async function pythonWith(packages: readonly string[]): Promise<string> {
   await mkdir(CACHE, { recursive: true })
   await rm(home, { recursive: true, force: true })
   await say('python3 with its module venv', run('python3', ['-m', 'venv', home]))
-  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages]
-  await say(
-    `a package index that has ${packages.join(' and ')}`,
-    run(interpreter, install, { timeout: INSTALL_TIMEOUT_MS }),
-  )
+  const install = async (...options: readonly string[]) =>
+    say(
+      `a package index that has ${all.join(' and ')}`,
+      run(interpreter, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...options], {
+        timeout: INSTALL_TIMEOUT_MS,
+      }),
+    )
+  await install(...packages)
+  if (replaced.length > 0) await install('--no-deps', ...replaced)
   await mkdir(`${mark}.new`)
   await rename(`${mark}.new`, mark)
   return interpreter
