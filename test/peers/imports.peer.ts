@@ -1,6 +1,6 @@
 /**
- * Holds the verdicts of imported checks to those of the tools they come from: dbt, Great Expectations and Soda Core, on
- * the same tables in the same states.
+ * Holds the verdicts of imported checks to those of the tools they come from: dbt, Great Expectations and Soda Core 3
+ * and 4, on the same tables in the same states.
  *
  *     node test/run.ts --timeout=1500 test/peers/imports.peer.ts
  *
@@ -24,12 +24,13 @@ import {
   EXPECTATIONS,
   SODA_CHECKS,
   SODA_CONFIGURATIONS,
+  SODA_CONTRACT_CHECKS,
   STATES,
   TABLES,
 } from './imports/cases.ts'
 import { makeDbtProject } from './imports/dbt.ts'
 import { pythonWith } from './python.ts'
-import { startSoda } from './soda/scanner.ts'
+import { startSoda, startSodaContracts } from './soda/scanner.ts'
 
 const DATABASE = 'postgres'
 const GX_PACKAGES = ['great_expectations==1.24.1', 'psycopg2-binary==2.9.10', 'sqlalchemy<2.1']
@@ -200,6 +201,37 @@ t.test('checks of Soda have the same verdicts', async t => {
 t.test('checks of Soda with settings of their columns have the same verdicts', async t => {
   await compareSoda(t, 'Soda with configurations', CONFIGURED_SODA_CHECKS, {
     'configurations for orders': SODA_CONFIGURATIONS,
+  })
+})
+
+t.test('checks of contracts of Soda have the same verdicts', async t => {
+  const textOf = (some: readonly (readonly [number, (typeof SODA_CONTRACT_CHECKS)[number]])[]) => {
+    const ofColumn = (wanted: string) =>
+      some.flatMap(([index, [column, check, fields = {}]]) =>
+        column === wanted ? [{ [check]: { name: `case_${index}`, qualifier: `${index}`, ...fields } }] : [],
+      )
+    const columns = [...new Set(some.flatMap(([, [column]]) => column || []))]
+    return JSON.stringify({
+      dataset: `shop/${DATABASE}/public/orders`,
+      columns: columns.map(name => ({ name, checks: ofColumn(name) })),
+      ...(some.some(([, [column]]) => column === '') && { checks: ofColumn('') }),
+    })
+  }
+  const all = SODA_CONTRACT_CHECKS.map((check, index) => [index, check] as const)
+  const imported: Imported[] = []
+  for (const [index, check] of all)
+    imported.push(
+      await importOne(JSON.stringify(check), draft =>
+        importSoda([{ name: 'contract.yml', text: textOf([[index, check]]) }], draft, {
+          engine: 'postgresql',
+        }),
+      ),
+    )
+  const runSoda = await startSodaContracts(t, reader, DATABASE)
+  await compare('Soda contracts', imported, async () => {
+    const { outcomes } = await runSoda(textOf(all))
+    // What has no value is not evaluated, and no failure.
+    return all.map(([index]) => outcomes[`case_${index}`] ?? 'pass')
   })
 })
 

@@ -1,12 +1,13 @@
 /**
- * Holds the numbers of checks to those of Soda Core, and prints how long both take for a whole table:
+ * Holds the numbers of checks to those of Soda Core 3 and 4, and prints how long they take for a whole table:
  *
  *     SODA_ROWS=1000000 SODA_ROUNDS=3 node test/run.ts --timeout=1500 test/peers/soda.peer.ts
  *
  * It needs Python 3 and a package index. The table lies in a PostgreSQL of the system with its stock settings; without
  * one, in npm's, which has no jit. The product is measured from the request to the committed results, Soda from parsed
  * checks to its results, which it stores nowhere. A scan of the product reads no samples of invalid rows; Soda reads 100
- * of each check by default, and is therefore timed without them too, which is like with like.
+ * of each check by default, and is therefore timed without them too, which is like with like. Soda 4 verifies a contract; it
+ * reads samples only for its cloud.
  */
 import pg from 'pg'
 import t from 'tap'
@@ -23,7 +24,8 @@ import {
 import { startStockPostgres } from '../helpers/stock-postgres.ts'
 import { startServer, type Tenant } from '../helpers/server.ts'
 import { discover } from '../helpers/world.ts'
-import { SODA_PACKAGE, startSoda, type RunSoda } from './soda/scanner.ts'
+import { contractCheckOf, formatSodaContract } from './soda/contract.ts'
+import { SODA_4_PACKAGE, SODA_PACKAGE, startSoda, startSodaContracts, type RunSoda } from './soda/scanner.ts'
 import { formatSodaChecks, sodaCheckOf } from './soda/sodacl.ts'
 
 const rows = Number(process.env.SODA_ROWS ?? 100_000)
@@ -47,6 +49,14 @@ interface Comparison {
   soda: number[]
   /** The same without samples of invalid rows, as the product's. */
   sodaUnsampled: number[]
+  soda4: number[]
+}
+
+/** One of the two, with a way to write our checks for it. */
+interface Scanner {
+  run(bodies: readonly CheckBody[], options?: { samples?: number }): ReturnType<RunSoda>
+  /** Whether it has a check of the same purpose. */
+  hasCheck(body: CheckBody): boolean
 }
 
 const cluster = await startStockPostgres()
@@ -56,7 +66,18 @@ await owner.connect()
 t.teardown(() => owner.end())
 await owner.query(`create role reader login password 'reader' in role pg_read_all_data`)
 const reader = { ...cluster, user: 'reader', password: 'reader' }
-const runSoda = await startSoda(t, reader, DATABASE)
+const [runSoda, verify] = [
+  await startSoda(t, reader, DATABASE),
+  await startSodaContracts(t, reader, DATABASE),
+]
+const soda3: Scanner = {
+  run: (bodies, options) => runSoda(formatSodaChecks(TABLE, bodies, options)),
+  hasCheck: body => sodaCheckOf(body) !== null,
+}
+const soda4: Scanner = {
+  run: bodies => verify(formatSodaContract(`shop/${DATABASE}/public/${TABLE}`, bodies)),
+  hasCheck: body => contractCheckOf(body) !== null,
+}
 const comparisons: Comparison[] = []
 
 for (const floats of FLOAT_COLUMNS) {
@@ -70,12 +91,14 @@ for (const floats of FLOAT_COLUMNS) {
     t.teardown(() => owner.query(`drop table ${TABLE}`))
     const product = await makeProduct(t, bodies)
     comparisons.push(await compareTimes(bodies, product))
-    const compared = await compareNumbers(bodies, product, runSoda)
-    t.strictSame(
-      compared.filter(({ verdict }) => verdict !== 'equal'),
-      [],
-    )
-    t.equal(compared.length, bodies.length)
+    for (const scanner of [soda3, soda4]) {
+      const compared = await compareNumbers(bodies, product, scanner)
+      t.strictSame(
+        compared.filter(({ verdict }) => verdict !== 'equal'),
+        [],
+      )
+      t.equal(compared.length, bodies.length)
+    }
   })
 }
 
@@ -84,40 +107,51 @@ t.test('numbers that have another meaning are known', async t => {
   t.teardown(() => owner.query(`drop table ${TABLE}`))
   await owner.query(`insert into ${TABLE} values
     ('a', 1, '2024-01-01'), ('a', 2, '2024-02-30'), ('a', 'NaN', null), ('b', 4, '2024-01-04'), (null, null, '')`)
-  const expected: [CheckBody, Verdict, string][] = [
-    [{ rule_type: 'UNIQUE', column_name: 'code', treat_null_as_valid: true }, 'different', '3 rows; 1 value'],
-    [{ metric_type: 'duplicate_count', column_name: 'code' }, 'different', '2 surplus rows; 1 value'],
-    [{ metric_type: 'distinct_count', column_name: 'code' }, 'equal', 'NULL is no value'],
+  /** Verdicts beside Soda 3 and Soda 4. */
+  const expected: [CheckBody, readonly [Verdict, Verdict], string][] = [
+    [
+      { rule_type: 'UNIQUE', column_name: 'code', treat_null_as_valid: true },
+      ['different', 'different'],
+      '3 rows; 1 value in Soda 3, 2 surplus rows in Soda 4',
+    ],
+    [
+      { metric_type: 'duplicate_count', column_name: 'code' },
+      ['different', 'equal'],
+      '2 surplus rows; 1 value in Soda 3',
+    ],
+    [{ metric_type: 'distinct_count', column_name: 'code' }, ['equal', 'equal'], 'NULL is no value'],
     [
       { metric_type: 'percentile', column_name: 'weight', percentile_value: 40 },
-      'different',
-      '2.4 between the values; 2 of them',
+      ['different', 'equal'],
+      '2.4 between the values; 2 of them in Soda 3',
     ],
     [
       {
         ...{ rule_type: 'RANGE', column_name: 'weight', rule_config: { min: 0, max: 3 } },
         treat_null_as_valid: true,
       },
-      'equal',
+      ['equal', 'equal'],
       'NaN is invalid',
     ],
     [
       { rule_type: 'DATE_FORMAT', column_name: 'day', rule_config: { format: '%Y-%m-%d' } },
-      'not expressible',
+      ['not expressible', 'not expressible'],
       'its formats do not know the lengths of months',
     ],
   ]
   const bodies = expected.map(([body]) => body)
   const product = await makeProduct(t, bodies)
   await product.scan()
-  const compared = await compareNumbers(bodies, product, runSoda)
-  t.strictSame(
-    compared.map(({ verdict }) => verdict),
-    expected.map(([, verdict]) => verdict),
-  )
-  for (const [at, { body, verdict, ours, soda }] of compared.entries()) {
-    const cells = [String(body.rule_type ?? body.metric_type), verdict, String(ours), String(soda)]
-    t.comment([...cells.map(cell => cell.padEnd(18)), expected[at]![2]].join(''))
+  for (const [side, scanner] of [soda3, soda4].entries()) {
+    const compared = await compareNumbers(bodies, product, scanner)
+    t.strictSame(
+      compared.map(({ verdict }) => verdict),
+      expected.map(([, verdicts]) => verdicts[side]),
+    )
+    for (const [at, { body, verdict, ours, soda }] of compared.entries()) {
+      const cells = [String(body.rule_type ?? body.metric_type), verdict, String(ours), String(soda)]
+      t.comment([...cells.map(cell => cell.padEnd(18)), expected[at]![2]].join(''))
+    }
   }
 })
 
@@ -127,11 +161,15 @@ t.test('the times', async t => {
   )
   const [{ version, jit } = { version: '', jit: false }] = settings
   t.comment(`${rows.toLocaleString('en')} rows, medians of ${rounds} rounds (lowest – highest), milliseconds`)
-  t.comment(`${version.split(',')[0]}, ${jit ? 'with' : 'without'} jit; ${SODA_PACKAGE}`)
-  const heads = ['checks in statements', 'product', 'Soda', 'ratio', 'Soda without samples', 'ratio']
+  t.comment(`${version.split(',')[0]}, ${jit ? 'with' : 'without'} jit; ${SODA_PACKAGE}, ${SODA_4_PACKAGE}`)
+  const heads = [
+    ...['checks in statements', 'product', 'Soda 3', 'ratio', 'without samples', 'ratio', 'Soda 4', 'ratio'],
+  ]
   t.comment(heads.map(pad).join(''))
-  for (const { checks, statements, product, soda, sodaUnsampled } of comparisons) {
-    const ratios = [soda, sodaUnsampled].map(times => times.map((ms, round) => ms / (product[round] ?? NaN)))
+  for (const { checks, statements, product, soda, sodaUnsampled, soda4 } of comparisons) {
+    const ratios = [soda, sodaUnsampled, soda4].map(times =>
+      times.map((ms, round) => ms / (product[round] ?? NaN)),
+    )
     const cells = [
       `${checks} in ${statements}`,
       spread(product, 0),
@@ -139,6 +177,8 @@ t.test('the times', async t => {
       spread(ratios[0]!, 2),
       spread(sodaUnsampled, 0),
       spread(ratios[1]!, 2),
+      spread(soda4, 0),
+      spread(ratios[2]!, 2),
     ]
     t.comment(cells.map(pad).join(''))
   }
@@ -197,11 +237,9 @@ async function request(tenant: Tenant, path: string, payload: object): Promise<R
 
 /** All by turns, in the opposite order in every other round; the first round warms up and does not count. */
 async function compareTimes(bodies: readonly CheckBody[], product: Product): Promise<Comparison> {
-  const sampled = formatSodaChecks(TABLE, bodies)
-  const unsampled = formatSodaChecks(TABLE, bodies, { samples: 0 })
   const comparison: Comparison = {
     ...{ checks: bodies.length, statements: 0 },
-    ...{ product: [], soda: [], sodaUnsampled: [] },
+    ...{ product: [], soda: [], sodaUnsampled: [], soda4: [] },
   }
   const turns = {
     async product() {
@@ -210,10 +248,11 @@ async function compareTimes(bodies: readonly CheckBody[], product: Product): Pro
       comparison.statements = statements
       return performance.now() - startedAt
     },
-    soda: async () => (await runSoda(sampled)).milliseconds,
-    sodaUnsampled: async () => (await runSoda(unsampled)).milliseconds,
+    soda: async () => (await soda3.run(bodies)).milliseconds,
+    sodaUnsampled: async () => (await soda3.run(bodies, { samples: 0 })).milliseconds,
+    soda4: async () => (await soda4.run(bodies)).milliseconds,
   }
-  const order = ['product', 'soda', 'sodaUnsampled'] as const
+  const order = ['product', 'soda', 'sodaUnsampled', 'soda4'] as const
   for (let round = 0; round <= rounds; round += 1) {
     for (const side of round % 2 === 0 ? order : order.toReversed()) {
       const milliseconds = await turns[side]()
@@ -233,13 +272,13 @@ interface ComparedNumber {
 async function compareNumbers(
   bodies: readonly CheckBody[],
   product: Product,
-  scanWithSoda: RunSoda,
+  scanner: Scanner,
 ): Promise<ComparedNumber[]> {
   const values = await product.readValues()
-  const found = await scanWithSoda(formatSodaChecks(TABLE, bodies))
+  const found = await scanner.run(bodies)
   return bodies.map((body, at) => {
     const [ours, soda] = [values[at] ?? null, found.values[at] ?? null]
-    if (!sodaCheckOf(body)) return { body, ours, soda, verdict: 'not expressible' }
+    if (!scanner.hasCheck(body)) return { body, ours, soda, verdict: 'not expressible' }
     // Soda rounds percentages to two digits; the mean of doubles depends on the order in which they are added.
     const tolerance = body.metric_type === 'null_percent' ? 0.005 : 1e-9 * Math.abs(ours ?? NaN)
     const isEqual = Math.abs((ours ?? NaN) - (soda ?? NaN)) <= tolerance

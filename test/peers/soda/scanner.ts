@@ -8,6 +8,7 @@ import type { TestCluster } from '../../helpers/cluster.ts'
 import { pythonWith } from '../python.ts'
 
 export const SODA_PACKAGE = 'soda-core-postgres==3.5.6'
+export const SODA_4_PACKAGE = 'soda-postgres==4.28.0'
 
 interface Teardown {
   teardown(down: () => unknown): unknown
@@ -25,18 +26,42 @@ export interface SodaScan {
 /** Runs checks, a file of them as text. Throws when Soda reports an error. */
 export type RunSoda = (checks: string) => Promise<SodaScan>
 
-/** Starts it with telemetry off and a database to scan. */
-export async function startSoda(
+/** Starts Soda Core 3 with telemetry off and a database to scan; checks are of SodaCL. */
+export async function startSoda(t: Teardown, cluster: TestCluster, database: string): Promise<RunSoda> {
+  const { host, port, user, password } = cluster
+  const source = { type: 'postgres', host, port: String(port), username: user, password, database }
+  return startScanner(t, {
+    ...{ package: SODA_PACKAGE, script: 'scan.py' },
+    configuration: { 'data_source shop': { ...source, schema: 'public' } },
+  })
+}
+
+/** Starts Soda Core 4 with telemetry off and a database; checks are a contract of it. */
+export async function startSodaContracts(
   t: Teardown,
-  { host, port, user, password }: TestCluster,
+  cluster: TestCluster,
   database: string,
 ): Promise<RunSoda> {
-  const python = await pythonWith([SODA_PACKAGE])
+  const { host, port, user, password } = cluster
+  return startScanner(t, {
+    ...{ package: SODA_4_PACKAGE, script: 'verify.py' },
+    configuration: { type: 'postgres', name: 'shop', connection: { host, port, user, password, database } },
+  })
+}
+
+async function startScanner(
+  t: Teardown,
+  { package: name, script, configuration }: { package: string; script: string; configuration: object },
+): Promise<RunSoda> {
+  const python = await pythonWith([name])
   const home = await mkdtemp(join(tmpdir(), 'soda-'))
   await mkdir(join(home, '.soda'))
   await writeFile(join(home, '.soda/config.yml'), 'send_anonymous_usage_stats: false\n')
-  const child = spawn(python, ['-W', 'ignore', join(import.meta.dirname, 'scan.py')], {
-    env: { PATH: process.env.PATH, HOME: home, PYTHONDONTWRITEBYTECODE: '1', OTEL_SDK_DISABLED: 'true' },
+  const child = spawn(python, ['-W', 'ignore', join(import.meta.dirname, script)], {
+    env: {
+      ...{ PATH: process.env.PATH, HOME: home, PYTHONDONTWRITEBYTECODE: '1' },
+      ...{ OTEL_SDK_DISABLED: 'true', SODA_CORE_TELEMETRY_ENABLED: 'false' },
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const errors: string[] = []
@@ -55,13 +80,11 @@ export async function startSoda(
     await ended
     await rm(home, { recursive: true, force: true })
   })
-  const source = { type: 'postgres', host, port: String(port), username: user, password, database }
-  // YAML reads JSON.
-  const configuration = JSON.stringify({ 'data_source shop': { ...source, schema: 'public' } })
   return async checks => {
     const answer = Promise.withResolvers<SodaScan & { errors: string }>()
     waiting.push(answer)
-    child.stdin.write(`${JSON.stringify({ configuration, checks })}\n`)
+    // YAML reads JSON.
+    child.stdin.write(`${JSON.stringify({ configuration: JSON.stringify(configuration), checks })}\n`)
     const { errors: found, ...scan } = await answer.promise
     if (found) throw new Error(`Soda reports: ${found}`)
     return scan
