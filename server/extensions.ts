@@ -125,6 +125,14 @@ function whyAbsent(specifier: string, isPath: boolean, error: Error & { code?: s
 /** What is known to go wrong, by a part of the message, and what to do about it. */
 const ADVICE: readonly [RegExp, string][] = [
   [
+    /^Cannot read properties of undefined \(reading 'add'\)/,
+    'the name before .add is misspelt; the server has connectors, checks and destinations',
+  ],
+  [
+    /^Plugin .* already registered/,
+    'list the extension once in EXTENSIONS, or give its plugin a name that no other has',
+  ],
+  [
     /^Stripping types is currently unsupported for files under node_modules/,
     'publish what npm run build makes of it',
   ],
@@ -140,10 +148,6 @@ const ADVICE: readonly [RegExp, string][] = [
     /Package subpath .* is not defined by "exports" in .*package\.json/,
     'there are tidemark/connector, tidemark/check, tidemark/destination, and /conformance of each',
   ],
-  [
-    /^Cannot read properties of undefined \(reading 'add'\)/,
-    'there are server.connectors, server.checks, server.destinations and server.jobs to add to',
-  ],
 ]
 
 /** What was thrown in one line, where it happened, and what to do where that is known. */
@@ -158,7 +162,10 @@ function describeThrown(thrown: unknown): string {
   return `${what}${place}${advice === undefined ? '' : `: ${advice}`}`
 }
 
-/** The first place in a file that is neither Node's nor ours, as ` (file:line)`; none below what loads extensions. */
+/**
+ * The first place in a file that is neither Node's nor ours, as ` (file:line)`. Empty where the extension was not running:
+ * what called this file, such as the command line's library, is not at fault.
+ */
 function placeOf(thrown: unknown): string {
   const { stack = '' } = (thrown ?? {}) as { stack?: string }
   const places = stack.matchAll(/(?<=^|\(|at )(file:\/\/[^\s()]+?|\/[^\s():]+):(\d+)(?::\d+)?\)?$/gm)

@@ -1,8 +1,5 @@
 import type Joi from 'joi'
 
-/** All mistakes of an item at once: each costs its author a start. */
-const VALIDATION = { allowUnknown: true, convert: false, abortEarly: false } as const
-
 /**
  * Named things that features and third parties add while the server is being put together.
  * A duplicate stops the start by name; a miss names what is known; closed once the server runs.
@@ -20,16 +17,25 @@ export class Registry<T extends { name: string }> {
     this.#shape = shape
   }
 
-  /** Adds items. Throws when one is malformed, its name is taken, or the registry is closed. */
+  /**
+   * Adds items, all or none.
+   * @throws Error with everything that is wrong: a malformed item, a name that is taken, a registry that is closed
+   */
   add(...items: T[]): void {
-    for (const item of items) {
-      const label = `${this.#what} ${JSON.stringify((item as { name?: unknown } | undefined)?.name)}`
-      if (this.#closed) throw new Error(`Cannot add ${label}: the server has started`)
-      const problem = this.#shape?.validate(item, VALIDATION).error
-      if (problem) throw new Error(`Cannot add ${label}: ${problem.message}`)
-      if (this.#items.has(item.name)) throw new Error(`Cannot add ${label}: the name is taken`)
-      this.#items.set(item.name, this.#prepare(item))
-    }
+    const problems = items.flatMap((item, index) => this.#findProblem(item, items.slice(0, index)) ?? [])
+    if (problems.length > 0) throw new Error(problems.join('; '))
+    for (const item of items) this.#items.set(item.name, this.#prepare(item))
+  }
+
+  #findProblem(item: T, before: readonly T[]): string | null {
+    const name = (item as { name?: string } | undefined)?.name
+    const label = `${this.#what} ${JSON.stringify(name)}`
+    if (this.#closed) return `Cannot add ${label}: the server has started`
+    const options = { allowUnknown: true, convert: false, abortEarly: false }
+    const problem = this.#shape?.validate(item, options).error
+    if (problem) return `Cannot add ${label}: ${problem.details.map(({ message }) => message).join(', ')}`
+    const isTaken = this.#items.has(item.name) || before.some(other => other?.name === name)
+    return isTaken ? `Cannot add ${label}: the name is taken` : null
   }
 
   /** Replaces each item that is added from now on, before it is kept: those of extensions are guarded. */

@@ -55,6 +55,27 @@ t.test('a malformed item is refused with what is wrong, and nothing is converted
   t.match(registry.get('star'), { colour: 'red' }, 'what the shape does not name is let through')
 })
 
+t.test('everything that is wrong is said at once, and nothing of it is added', async t => {
+  const registry = shapes()
+  t.throws(
+    () =>
+      registry.add(
+        { name: 'star', corners: 10 },
+        { name: '', corners: 2 },
+        { name: 'square', corners: 4 },
+        { name: 'star', corners: 5 },
+      ),
+    {
+      message: [
+        'Cannot add shape "": "name" is not allowed to be empty, "corners" must be greater than or equal to 3',
+        'Cannot add shape "square": the name is taken',
+        'Cannot add shape "star": the name is taken',
+      ].join('; '),
+    },
+  )
+  t.strictSame(registry.names(), ['square', 'triangle'])
+})
+
 t.test('a closed registry takes nothing more and still answers', async t => {
   const registry = shapes()
   registry.close()
