@@ -53,7 +53,6 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
 
 /** Expressions that are put together at run time, and of what. */
 const COMPOSED: Record<string, string> = {
-  'checks/conformance/memory-database.ts': 'the kit in the process of its author',
   'connectors/conformance/dialect.ts': 'the kit in the process of its author',
   'plugin-template/reader/functions.ts':
     'REGEXP of SQLite, in a thread that ends with the timeout of the statement',

@@ -150,7 +150,13 @@ t.test('a run that was cut off is not conforming, and says so', async t => {
       execute: async (text: string) => source.query(text),
       catalog: source.name,
       schema: 'public',
-      refused: [{ name: 'a wrong password', config: { ...source.config, password: 'not-this-one' } }],
+      refused: [
+        {
+          name: 'a wrong password',
+          config: { ...source.config, password: 'not-this-one' },
+          kind: 'credentials' as const,
+        },
+      ],
       slow: sql`select pg_sleep(60)`,
       types: { binary: 'bytea' },
       literals: { binary: `'\\x00ff10'` },
