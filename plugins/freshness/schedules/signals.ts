@@ -64,8 +64,8 @@ export async function warningsOf(
 function assertHasModificationTime(server: Server, source: Source, table: Pick<Table, 'kind'>): void {
   if (hasModificationTime(server, source, table)) return
   const { label } = server.plugins.catalog.connectorOf(source)
-  const what = table.kind === 'table' ? 'a table' : `a ${table.kind.replaceAll('_', ' ')}`
-  const error = `${label} does not report when the rows of ${what} changed: set freshness_column`
+  const kind = table.kind.replaceAll('_', ' ')
+  const error = `${label} does not report when the rows of ${kind.startsWith('e') ? 'an' : 'a'} ${kind} changed: set freshness_column`
   throw invalidInput([{ field: 'freshness_signal', error: error }])
 }
 

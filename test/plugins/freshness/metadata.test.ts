@@ -176,6 +176,9 @@ t.test('freshness_signal last_modified reads no column, and its note names the s
     status: 400,
     body: { error: { details: { field: 'freshness_signal' }, message: /of a view/ } },
   })
+  await query(`update tables set kind = 'external_table' where name = 'latest'`)
+  const foreign = await watch('latest', { freshness_signal: 'last_modified' })
+  t.match(foreign, { status: 400, body: { error: { message: /of an external table/ } } })
   const both = await watch('latest', { freshness_signal: 'last_modified', freshness_column: 'updated_at' })
   t.match(both, { status: 400, body: { error: { details: { field: 'freshness_signal' } } } })
   const none = await watch('journal', { freshness_signal: 'column' })
