@@ -41,7 +41,7 @@ export interface SampleOptions {
 /**
  * Writes the SELECT of up to `limit` invalid rows of a rule: the primary key as `row_id` (an object when it has several
  * columns), else the row's number in the sample from 1; as `value` the check's column, else an object of the
- * columns that the check mentions. Of a SELECT that a rule brings itself, `value` is the check's column where a row
+ * columns that the check mentions. For a SELECT that a rule brings itself, `value` is the check's column where a row
  * has it, else the row.
  *
  * Long values are cut by the engine. Columns in `maskedColumns` are not selected, only whether they are

@@ -50,7 +50,7 @@ export interface Dialect {
   isOneOf(value: Sql, texts: readonly string[], column?: ColumnInfo): Sql
   /**
    * Whether a text matches a regular expression somewhere (searched, not anchored), as the engine's own operator says of
-   * it: where that goes by the collation of a column, case matters or does not. Of a text without one, case matters.
+   * it: where that goes by the collation of a column, case matters or does not. Without a collation, case matters.
    * @param column the value's entry in the catalog, where it is a column of texts
    */
   matches(value: Sql, pattern: string, column?: ColumnInfo): Sql
@@ -140,7 +140,7 @@ export interface Dialect {
    */
   lastMoment: string
   /**
-   * Whether a `Date` that is read of a column is the moment that was stored. Of all others it is what a clock on the wall
+   * Whether a `Date` that is read of a column is the moment that was stored. Otherwise it is what a clock on the wall
    * showed, in a zone that only people know, read as if it were UTC's.
    */
   isInstant(column: Pick<ColumnInfo, 'type' | 'base'>): boolean

@@ -96,7 +96,7 @@ function pools({ db, jobs }: Server): Reader {
   }
 }
 
-/** Of the process's own memory, so that it is there while the database is not. */
+/** Read from the process's own memory, so that it is there while the database is not. */
 function activity({ jobs }: Server): Reader {
   return {
     gauges: {

@@ -1,15 +1,15 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { accessSync, constants, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises'
-import net from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import mysql2, { type Connection as Client } from 'mysql2'
 import type { Connection } from '../../connectors/connector.ts'
 import { mysql, type MysqlConfig } from '../../connectors/mysql/index.ts'
 import { authority, certify } from './certificates.ts'
+import { findProgram, freePort } from './machine.ts'
 import { connectOptions } from './source.ts'
 
 /** A MariaDB that may be littered with databases and accounts. */
@@ -37,8 +37,8 @@ interface Teardown {
   teardown(down: () => unknown): unknown
 }
 
-const SERVER = find('mariadbd')
-const INSTALLER = find('mariadb-install-db')
+const SERVER = findProgram('mariadbd')
+const INSTALLER = findProgram('mariadb-install-db')
 
 /** Why there is no MariaDB to test with, and what to do; false when there is one. */
 export const mariadbAbsent: string | false =
@@ -47,20 +47,6 @@ export const mariadbAbsent: string | false =
     : SERVER && INSTALLER
       ? false
       : 'MariaDB is not installed: apt-get install --no-install-recommends mariadb-server, or another package with mariadbd'
-
-function find(program: string): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  return [...folders, '/usr/sbin', '/usr/local/sbin', '/usr/libexec']
-    .map(folder => join(folder, program))
-    .find(path => {
-      try {
-        accessSync(path, constants.X_OK)
-        return true
-      } catch {
-        return false
-      }
-    })
-}
 
 /** The user of the machine that runs MariaDB for root: Debian's mysql, else nobody. */
 function account(): string | undefined {
@@ -199,14 +185,6 @@ function endWithProcess(folder: string): (server: number) => void {
     running = server
     watcher.stdin.write(String(server))
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as net.AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
 }
 
 /** Waits until the server takes our sign-in. */

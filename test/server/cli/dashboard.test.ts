@@ -1,6 +1,4 @@
 /** The job engine's own web page, as `tidemark dashboard` shows it of a database with queues. */
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { readFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -15,21 +13,13 @@ import {
 import { listDead, listQueues } from '../../../server/jobs/dead-letters.ts'
 import type { Job } from '../../../server/jobs/jobs.ts'
 import { flaky, hopeless, type Probe } from '../../helpers/extensions/probe-jobs.ts'
+import { freePort } from '../../helpers/machine.ts'
 import { SECRET_KEY, startServer } from '../../helpers/server.ts'
 
 const EXTENSIONS = new URL('../../helpers/extensions/probe-jobs.ts', import.meta.url).href
 const { server, query } = await startServer(t, { settings: { EXTENSIONS }, isOwn: true })
 const PASSWORD = 'a password of operators'
 const authorization = `Basic ${Buffer.from(`operator:${PASSWORD}`).toString('base64')}`
-
-async function freePort(): Promise<number> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
-  taken.close()
-  await once(taken, 'close')
-  return port
-}
 
 /** Runs the command until the test ends, and gives its address and what it writes. */
 async function openDashboard(words: string[]) {
