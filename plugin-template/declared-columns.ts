@@ -10,7 +10,7 @@ export interface DeclaredColumn {
 
 /** Blanks and comments, a text, a name in quotes, a word, or any other character. */
 const TOKEN =
-  /(?<blank>\s+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|(?<text>'(?:[^']|'')*')|(?<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])|(?<word>[\p{L}\p{N}_$]+)|(?<sign>[\s\S])/uy
+  /(?<blank>\s+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|(?<text>'(?:[^']|'')*')|(?<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])|(?<word>[\p{L}\p{N}_$]+)|(?<sign>[\s\S])/guy
 
 interface Token {
   kind: 'text' | 'quoted' | 'word' | 'sign'
@@ -22,7 +22,7 @@ interface Token {
 
 function* readTokens(statement: string): Generator<Token> {
   let depth = 0
-  for (const { groups = {}, index: start } of statement.matchAll(new RegExp(TOKEN, 'guy'))) {
+  for (const { groups = {}, index: start } of statement.matchAll(TOKEN)) {
     const [kind, text] = Object.entries(groups).find(([, found]) => found !== undefined) ?? []
     if (kind === undefined || text === undefined || kind === 'blank') continue
     if (text === ')') depth--
