@@ -277,9 +277,12 @@ function hapi(config: Config): Server {
       validate: { failAction: onInvalid },
       // Tests validate replies against their schemas; production does not pay for it. Range requests are not supported.
       response: { sample: 0, ranges: false },
-      // A field `__proto__` is rejected like any unknown one.
-      // Parsed by `shapeReplies`, once the values in it are counted.
-      payload: { maxBytes: 1_048_576, allow: 'application/json', timeout: false, parse: 'gunzip' },
+      // Parsed by `shapeReplies`, once the values in it are counted; routes that take forms leave it to hapi. A field
+      // `__proto__` is rejected like any unknown one.
+      payload: {
+        ...{ maxBytes: 1_048_576, allow: 'application/json', timeout: false, parse: 'gunzip' },
+        protoAction: 'ignore',
+      },
       security: { hsts: false, noSniff: true, xframe: 'deny', referrer: 'no-referrer' },
     },
     router: { stripTrailingSlash: true },

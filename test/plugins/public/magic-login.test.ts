@@ -144,6 +144,14 @@ t.test('programs that look at links are refused, and use nothing up', async t =>
   t.equal((await knock(token)).status, 200, 'its owner can still use it')
 })
 
+t.test('a field __proto__ is refused as one that is not known, as on all paths', async t => {
+  const headers = { 'user-agent': BROWSER, 'content-type': 'application/json' }
+  const payload = '{"token":"made-up","__proto__":1}'
+  const { statusCode, payload: reply } = await server.inject({ method: 'POST', url: PATH, headers, payload })
+  t.equal(statusCode, 422)
+  t.match(JSON.parse(reply), { detail: [{ loc: ['body', '__proto__'] }] })
+})
+
 t.test('a person who opens the link gets a page with a button, and is signed in by it', async t => {
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
   const open = (query: string, headers = { 'user-agent': BROWSER, accept }) =>
