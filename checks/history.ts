@@ -1,5 +1,5 @@
 import type { Connection, Row, Value } from '../connectors/connector.ts'
-import { tablePath, type ColumnInfo, type ColumnKind, type TableInfo } from '../connectors/catalog.ts'
+import { TEMPORAL_KINDS, tablePath, type ColumnInfo, type TableInfo } from '../connectors/catalog.ts'
 import { isRowRule, type Check, type CheckType, type Rollup, type MeasuredValues } from './check.ts'
 import {
   BEFORE_FIRST_PERIOD,
@@ -53,8 +53,6 @@ const TIMESTAMP_NAMES = [
   ...['created_at', 'inserted_at', 'loaded_at', 'event_time', 'timestamp', 'ts', 'date'],
   ...['updated_at', 'modified_at', 'last_updated'],
 ]
-
-const TEMPORAL_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
 
 /**
  * Finds the column that says when rows were added: the first conventional name with a date or timestamp. Creation

@@ -2,10 +2,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
-import type { AuditEvent } from '../../server/http/audit.ts'
+import { auditAtEnd, type AuditEvent } from '../../server/http/audit.ts'
 import type { CheckOwner } from '../../server/http/check-owner.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
+import type { RecordEvent } from '../scans/api.ts'
 import { makeKeys, refOf, subjectOf, type StoredCheck } from './keys.ts'
 import { changingSteps, makePlan, type Plan, type Step, type StoredState } from './plan.ts'
 import type { ReadFile } from './file/read-file.ts'
@@ -156,10 +157,10 @@ export async function applyMonitors(
     const plan = await makePlan(await readState(server, trx, source), wanted)
     // The engine was asked about the first plan only.
     if (changingSteps(plan).some(step => !asked.has(step.wanted.key))) throw changedMeanwhile()
-    const events: AuditEvent[] = []
-    await applyPlan(server, trx, { source, plan, prune: request.prune, by: request.by }, events)
-    // The entries lock the company's log, so they come last.
-    await audit(trx, events)
+    await auditAtEnd(
+      events => audit(trx, events),
+      record => applyPlan(server, trx, { source, plan, prune: request.prune, by: request.by }, record),
+    )
     return { source, plan }
   })
 }
@@ -171,10 +172,9 @@ async function applyPlan(
   server: Server,
   trx: Transaction,
   { source, plan, prune, by }: PlannedMonitors & Pick<ApplyRequest, 'prune' | 'by'>,
-  events: AuditEvent[],
+  record: RecordEvent,
 ): Promise<void> {
   const kinds = kindsOf(server)
-  const record = async (event: AuditEvent) => void events.push(event)
   const remove = async ({ kind, id }: StoredCheck) => {
     if (!(await kinds[kind].remove(trx, { source, id }, record))) throw changedMeanwhile()
   }
@@ -212,7 +212,7 @@ async function applyPlan(
   const forgotten = [...plan.stale, ...removed.map(({ managed: { key } }) => key)]
   await forgetManaged(trx, source.id, forgotten)
   await saveManaged(trx, source.id, managed)
-  if (managed.length + forgotten.length > 0) events.push(summaryEvent(source, plan, removed.length))
+  if (managed.length + forgotten.length > 0) await record(summaryEvent(source, plan, removed.length))
 }
 
 const rank = ({ changes }: Step) => (changes.some(({ field }) => field === 'operating_schedule_id') ? 0 : 1)

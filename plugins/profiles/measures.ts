@@ -3,7 +3,7 @@ import Joi from 'joi'
 import type { AggregateMetric, Check, CheckContext, CheckType } from '../../checks/check.ts'
 import { asColumnNumber, asColumnText, isNumeric } from '../../checks/column-values.ts'
 import { distinctCount, nonNullCount } from '../../checks/measures.ts'
-import type { ColumnInfo, ColumnKind } from '../../connectors/catalog.ts'
+import { TEMPORAL_KINDS, type ColumnInfo, type ColumnKind } from '../../connectors/catalog.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { sql, type Sql } from '../../connectors/sql.ts'
 import type { PatternName, Quantiles } from './api.ts'
@@ -33,7 +33,6 @@ export type NumberName =
   | 'matches'
   | keyof Quantiles
 
-const MOMENT_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
 /** Kinds of documents, whose distinct values say little for what they cost. */
 const UNCOUNTED_KINDS: readonly ColumnKind[] = ['json', 'binary']
 
@@ -72,7 +71,7 @@ export function columnChecks(column: ColumnInfo, measuring: ColumnMeasuring, dia
   }
   if (!isMasked) {
     const extreme = isNumeric(column) ? asColumnNumber : momentOf
-    if (isNumeric(column) || MOMENT_KINDS.includes(column.kind)) {
+    if (isNumeric(column) || TEMPORAL_KINDS.includes(column.kind)) {
       const wrap = isNumeric(column) ? (_: CheckContext, value: Sql) => value : secondsOf
       add(
         'min',

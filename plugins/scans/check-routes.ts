@@ -3,7 +3,7 @@ import Joi from 'joi'
 import type { Model } from 'objection'
 import { validate as isUuid } from 'uuid'
 import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
-import { auditRequest, type AuditEvent } from '../../server/http/audit.ts'
+import { auditAtEnd, auditRequest, auditRequestAll } from '../../server/http/audit.ts'
 import { warnOfChange, warnOfRemoval } from '../../server/http/check-owner.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
@@ -29,17 +29,8 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
   const route = routesOf(names.path)
   const app = names.errors && { errors: names.errors }
 
-  /** Stores the entries of the audit log last, since they lock the log. */
-  const audited = async <T>(
-    request: Request,
-    trx: Transaction,
-    work: (record: RecordEvent) => Promise<T>,
-  ) => {
-    const events: AuditEvent[] = []
-    const result = await work(async event => void events.push(event))
-    for (const event of events) await auditRequest(request, trx, event)
-    return result
-  }
+  const audited = <T>(request: Request, trx: Transaction, work: (record: RecordEvent) => Promise<T>) =>
+    auditAtEnd(events => auditRequestAll(request, trx, events), work)
   const auditCreated = (request: Request, trx: Transaction, row: Row) =>
     auditRequest(request, trx, auditEventOf(resource, 'created', row))
   const ownerOf = async (trx: Transaction, row: Row) => {

@@ -82,7 +82,21 @@ export async function auditRequestAll(
   await auditAll(trx, origin, events)
 }
 
-/** The same for an action of the caller of a request. */
+/**
+ * Does work that records events, and stores them when it has ended: an entry locks the log of the company.
+ * @param store receives all events, in their order
+ */
+export async function auditAtEnd<Result>(
+  store: (events: readonly AuditEvent[]) => Promise<unknown>,
+  work: (record: (event: AuditEvent) => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  const events: AuditEvent[] = []
+  const result = await work(async event => void events.push(event))
+  await store(events)
+  return result
+}
+
+/** Adds an event of an action of the caller of a request. */
 export function auditRequest(request: Request, trx: Transaction, event: AuditEvent): Promise<number> {
   const who = caller(request)
   return audit(trx, { companyId: who.companyId, actor: actorOf(who), ...requestOrigin(request) }, event)

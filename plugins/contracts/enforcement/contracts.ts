@@ -5,7 +5,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { lockName } from '../../../server/database/locks.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { storable } from '../../../server/database/storable.ts'
-import type { AuditEvent } from '../../../server/http/audit.ts'
+import { auditAtEnd, type AuditEvent } from '../../../server/http/audit.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
 import type { Source } from '../../catalog/api.ts'
@@ -129,9 +129,22 @@ interface ContractToStore {
 }
 
 async function storeContract(server: Server, trx: Transaction, stored: ContractToStore) {
-  const { input, before, extraColumns, source, plan, by } = stored
-  const events: AuditEvent[] = []
-  const record = async (event: AuditEvent) => void events.push(event)
+  const { before, by } = stored
+  const contract = await auditAtEnd(
+    events => by.recordAll(trx, events),
+    record => storeClauses(server, trx, stored, record),
+  )
+  await by.audit(trx, contract, before === undefined)
+  return { contract, isNew: before === undefined }
+}
+
+/** Stores a contract with its clauses, and makes their checks. */
+async function storeClauses(
+  server: Server,
+  trx: Transaction,
+  { input, before, extraColumns, source, plan, by }: ContractToStore,
+  record: RecordEvent,
+): Promise<Contract> {
   if (before && before.sourceId !== source.id) {
     const former = await server.plugins.catalog.lockSource(trx, before.sourceId, { alone: true })
     await retireClauses(server, trx, { contract: before, source: former, record })
@@ -165,10 +178,7 @@ async function storeContract(server: Server, trx: Transaction, stored: ContractT
     actor: by.actor,
   })
   await enforcePlan(server, trx, { contract, source, actor: by.actor, record }, plan)
-  // The entries lock the company's log, so they come last.
-  await by.recordAll(trx, events)
-  await by.audit(trx, contract, before === undefined)
-  return { contract, isNew: before === undefined }
+  return contract
 }
 
 /** @throws 404 `CONTRACT_NOT_FOUND`, also for a contract of another company */

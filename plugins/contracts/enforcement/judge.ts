@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { auditAll, type AuditEvent } from '../../../server/http/audit.ts'
+import { auditAll, auditAtEnd } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import type { Job } from '../../../server/jobs/jobs.ts'
@@ -81,10 +81,10 @@ export async function enforceAgain(server: Server, companyId: string, contractId
     // A later change has enforced it itself.
     if (!contract || contract.updatedAt.getTime() !== found.contract.updatedAt.getTime())
       return { status: 'replaced' }
-    const events: AuditEvent[] = []
-    const record = async (event: AuditEvent) => void events.push(event)
-    await enforcePlan(server, trx, { contract, source, actor: SYSTEM, record }, plan)
-    await auditAll(trx, { companyId, actor: SYSTEM }, events)
+    await auditAtEnd(
+      events => auditAll(trx, { companyId, actor: SYSTEM }, events),
+      record => enforcePlan(server, trx, { contract, source, actor: SYSTEM, record }, plan),
+    )
     return { status: 'enforced', clauses: plan.clauses.length }
   })
 }

@@ -1,6 +1,6 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { auditorOf, auditRequestAll, type AuditEvent } from '../../../server/http/audit.ts'
+import { auditAtEnd, auditorOf, auditRequestAll } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
@@ -115,9 +115,10 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
     handler: request =>
       inCompany(request, async trx => {
         const name = param(request, 'name')
-        const events: AuditEvent[] = []
-        const contract = await removeContract(server, trx, name, async event => void events.push(event))
-        await auditRequestAll(request, trx, events)
+        const contract = await auditAtEnd(
+          events => auditRequestAll(request, trx, events),
+          record => removeContract(server, trx, name, record),
+        )
         await audit(request, trx, 'removed', contract, describe(contract))
         return { data: { success: true, message: `The contract ${name} was removed` } }
       }),
