@@ -7,6 +7,8 @@ export interface FairSlots {
    * @throws SlotRefusedError when too many tasks of the owner, or of all owners, wait already
    */
   take(owner: string, options?: SlotOptions): Promise<() => void>
+  /** Takes a slot if the owner may have one now. @returns what gives it back; undefined where it would wait */
+  takeNow(owner: string): (() => void) | undefined
   /** How many tasks wait. */
   waiting(): number
   /** Rejects what waits; nothing is given any more. */
@@ -37,7 +39,7 @@ const MAX_WAITING_OF_ALL = 64
 interface Waiting {
   isBackground: boolean
   isCounted: boolean
-  start(): void
+  start(release: () => void): void
   reject(error: Error): void
 }
 
@@ -69,8 +71,7 @@ export function makeFairSlots(
       queues.delete(owner)
       // Its owner goes to the end of the line.
       if (queue.length > 0) queues.set(owner, queue)
-      running.set(owner, heldBy(owner) + 1)
-      task?.start()
+      task?.start(hold(owner))
     }
   }
   const release = (owner: string) => () => {
@@ -79,10 +80,15 @@ export function makeFairSlots(
     else running.delete(owner)
     startNext()
   }
+  const hold = (owner: string) => {
+    running.set(owner, heldBy(owner) + 1)
+    return release(owner)
+  }
   const countOfAll = () =>
     [...queues.values()].reduce((sum, queue) => sum + queue.filter(({ isCounted }) => isCounted).length, 0)
 
   return {
+    takeNow: owner => (isStopped || !mayTake(owner) ? undefined : hold(owner)),
     take(owner, { maxWaiting: maxOfOwner = 1, isBackground = false, signal } = {}) {
       const queue = queues.get(owner) ?? []
       const isIdle = mayTake(owner)
@@ -92,7 +98,7 @@ export function makeFairSlots(
       if (isStopped || isFull)
         return Promise.reject(new SlotRefusedError(isStopped ? 'The service is stopping' : 'Too many wait'))
       const { promise, resolve, reject } = Promise.withResolvers<() => void>()
-      const waiting: Waiting = { isBackground, isCounted, start: () => resolve(release(owner)), reject }
+      const waiting: Waiting = { isBackground, isCounted, start: resolve, reject }
       queues.set(owner, [...queue, waiting])
       const giveUp = () => {
         const left = (queues.get(owner) ?? []).filter(other => other !== waiting)
