@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { claimDue, type Due } from '../../server/database/due.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
-import { GiveUp, PutOff, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
+import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
 import type { SourceCheckRequest } from './api.ts'
 import { checkSource } from './check.ts'
 import type { SlotRange } from './watched.ts'
@@ -116,7 +116,7 @@ export const refreshJob: Job<{ company_id: string; source_id: string; run_id: st
     try {
       return await refresh(server, data, signal)
     } catch (error) {
-      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message)
+      putOffIfBusy(error)
       const isLast = error instanceof GiveUp || (attempt >= MAX_TRIES && !signal.aborted)
       if (isLast) await server.db.company(companyId, trx => failRun(server, trx, runId, error as Error))
       throw error

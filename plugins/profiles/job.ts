@@ -2,8 +2,8 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
-import { hasCode, hasErrorData } from '../../server/http/errors.ts'
-import { GiveUp, PutOff, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
+import { hasErrorData } from '../../server/http/errors.ts'
+import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
 
 const id = Joi.string().guid().required()
 const patterns = Joi.array().items(Joi.string())
@@ -46,7 +46,7 @@ export const profileJob: Job<ProfileJobData> = {
       await finish({ result: found })
       return { profiled: found.profiled, failed: found.failed }
     } catch (error) {
-      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message)
+      putOffIfBusy(error)
       const isFinal = willFailAgain(error)
       if (isFinal || attempt >= MAX_ATTEMPTS) await finish({ error: error as Error })
       throw isFinal ? new GiveUp((error as Error).message) : error

@@ -3,9 +3,9 @@ import Joi from 'joi'
 import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { held } from '../../server/http/envelopes.ts'
-import { hasCode, hasErrorData } from '../../server/http/errors.ts'
+import { hasErrorData } from '../../server/http/errors.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
-import { GiveUp, PutOff, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
+import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
 import { startedReplies, startedRun, waitHeaders } from '../../server/http/run-accepted.ts'
 
 const route = routesOf('assets')
@@ -44,7 +44,7 @@ export const checkJob: Job<CheckJobData> = {
       await finishRun(server, companyId, runId, { result: found })
       return { checks: found.checks, failed: found.failed, errors: found.errors }
     } catch (error) {
-      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message)
+      putOffIfBusy(error)
       const isFinal = hasErrorData(error)
       if (isFinal || attempt >= MAX_ATTEMPTS)
         await finishRun(server, companyId, runId, { error: error as Error })

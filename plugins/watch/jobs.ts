@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { hasCode } from '../../server/http/errors.ts'
-import { PutOff, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
+import { putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
 import { applyPolicy, failRun } from './batches.ts'
 import type { WatchedTable } from './tables.ts'
 
@@ -83,7 +83,7 @@ async function profileNewTables(
     } catch (error) {
       signal.throwIfAborted()
       // The next try profiles the tables that are left.
-      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message, BUSY_SECONDS)
+      putOffIfBusy(error, BUSY_SECONDS)
       // A source that is switched off has none of its tables profiled now.
       if (hasCode(error, 'CONFLICT')) return profiled
       if (!hasCode(error, 'ASSET_NOT_FOUND') && !isOfTable(error)) throw error

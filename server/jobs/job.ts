@@ -3,6 +3,7 @@ import type Joi from 'joi'
 import type { Logger } from 'pino'
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../database/database.ts'
+import { hasCode } from '../http/errors.ts'
 
 /** What the work of a job receives besides its data. */
 export interface JobContext {
@@ -88,6 +89,15 @@ export class PutOff extends Error {
     super(message)
     this.seconds = seconds
   }
+}
+
+/**
+ * Puts the job off where an error says that what it needs is busy, such as all sessions of its source.
+ * @param seconds until it may be tried again; defaults to 5
+ * @throws PutOff
+ */
+export function putOffIfBusy(error: unknown, seconds?: number): void {
+  if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message, seconds)
 }
 
 export interface SendOptions {

@@ -21,6 +21,7 @@ import type { Config } from '../settings/config.ts'
 export {
   GiveUp,
   PutOff,
+  putOffIfBusy,
   SESSION_WAIT_MS,
   type Item,
   type Job,

@@ -2,8 +2,7 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { v7 } from 'uuid'
 import { claimDue } from '../../../server/database/due.ts'
-import { hasCode } from '../../../server/http/errors.ts'
-import { PutOff, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
+import { putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { TAKE_PROBE } from '../sources/breaker.ts'
 import { abandonDiscovery, runDiscovery } from './discovery.ts'
@@ -24,7 +23,7 @@ export const discoverJob: Job<{ company_id: string; run_id: string }> = {
         runDiscovery(server, companyId, runId, { signal, slotWaitMs: SESSION_WAIT_MS }),
       )
     } catch (error) {
-      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message)
+      putOffIfBusy(error)
       if (attempt > RETRIES) await abandonDiscovery(server, companyId, runId)
       throw error
     }

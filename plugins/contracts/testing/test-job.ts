@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { type Transaction } from '../../../server/database/database.ts'
-import { hasCode, hasErrorData } from '../../../server/http/errors.ts'
-import { GiveUp, PutOff, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
+import { hasErrorData } from '../../../server/http/errors.ts'
+import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
 import type { Source } from '../../catalog/api.ts'
 import { ContractTestRequest } from '../models.ts'
 import { testContract, type ContractTest } from './test-contract.ts'
@@ -30,7 +30,7 @@ export const testJob: Job<{ company_id: string; run_id: string }> = {
       await finish({ result })
       return { status: result.status, ...result.counts }
     } catch (error) {
-      if (hasCode(error, 'UNAVAILABLE')) throw new PutOff((error as Error).message)
+      putOffIfBusy(error)
       const isFinal = hasErrorData(error)
       if (isFinal || attempt >= MAX_ATTEMPTS) await finish({ error: error as Error })
       throw isFinal ? new GiveUp(error.message) : error
