@@ -37,12 +37,7 @@ export function freshnessOf(
           kind: 'freshness',
           table,
           key: ['freshness'],
-          body: {
-            monitoring_mode: 'explicit',
-            sla_threshold: age.text,
-            ...signalOf(loadedAt, filter),
-            check_interval: checkIntervalFor(age.minutes),
-          },
+          body: explicitSchedule(age, signalOf(loadedAt, filter)),
           ...(isWarning && { note: 'dbt only warns after warn_after; a schedule alerts as critical' }),
         },
       ]
@@ -69,8 +64,21 @@ function signalOf(loadedAt: unknown, filter: unknown): Fields {
   return /^\w+$/.test(text) ? { freshness_column: text } : { freshness_expression: text }
 }
 
+/** The fields of a schedule with a threshold. @param age the threshold; without a text, in whole hours or minutes */
+export function explicitSchedule(
+  { minutes, text }: { minutes: number; text?: string },
+  signal: Fields,
+): Fields {
+  return {
+    monitoring_mode: 'explicit',
+    sla_threshold: text ?? (minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`),
+    ...signal,
+    check_interval: checkIntervalFor(minutes),
+  }
+}
+
 /** How often to look, so that a table that is too old is noticed within a quarter of its threshold. */
-export function checkIntervalFor(minutes: number): string {
+function checkIntervalFor(minutes: number): string {
   if (minutes >= 240) return '1h'
   return minutes >= 60 ? '15m' : '5m'
 }

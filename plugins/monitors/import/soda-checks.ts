@@ -9,9 +9,9 @@ import {
   type SodaTarget,
   NEUTRAL_FIELDS,
 } from './soda-metrics.ts'
-import { checkIntervalFor } from './dbt-freshness.ts'
+import { explicitSchedule } from './dbt-freshness.ts'
 import { hasVariable, readSodaTable, type SodaConfigurations } from './soda-configurations.ts'
-import { customSql, failsWhen, readColumn, writeTable, type SqlEngine } from './sql-text.ts'
+import { customSql, failsWhen, readColumn, readQuery, writeTable, type SqlEngine } from './sql-text.ts'
 import { isRecord, type Fields } from './values.ts'
 
 /**
@@ -95,8 +95,7 @@ function failedRows(config: Fields, { table }: SodaTarget): DraftCheck {
   if (typeof condition === 'string')
     // A row for which the condition is null does not fail.
     return validity(table, ['failed_rows'], customSql(`coalesce(not (${condition.trim()}), true)`))
-  if (typeof query === 'string')
-    return validity(table, ['failed_rows'], customSql(query.trim().replace(/;\s*$/, '')))
+  if (typeof query === 'string') return validity(table, ['failed_rows'], customSql(readQuery(query)))
   throw new Inconvertible('it has neither a fail condition nor a fail query')
 }
 
@@ -138,13 +137,7 @@ function freshnessCheck(
     kind: 'freshness',
     table,
     key: ['freshness'],
-    body: {
-      ...{
-        monitoring_mode: 'explicit',
-        sla_threshold: minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`,
-      },
-      ...{ ...freshnessSignal(column.trim(), engine), check_interval: checkIntervalFor(minutes) },
-    },
+    body: explicitSchedule({ minutes }, freshnessSignal(column.trim(), engine)),
   }
 }
 

@@ -1,6 +1,6 @@
 /** The checks of Soda Core 4's contracts, by type, and their thresholds. */
 import { formatName } from '../../../connectors/catalog.ts'
-import { checkIntervalFor } from './dbt-freshness.ts'
+import { explicitSchedule } from './dbt-freshness.ts'
 import { allowFields, Inconvertible } from './import-draft.ts'
 import {
   invalidCondition,
@@ -15,6 +15,7 @@ import {
   countWhere,
   customSql,
   failsWhen,
+  readQuery,
   writeLength,
   writeName,
   writePercent,
@@ -183,7 +184,7 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     }
     if (typeof query !== 'string' || isPercent(config) || filterIn(config) !== undefined)
       throw new Inconvertible('it has neither an expression nor a query of the failed rows alone')
-    const text = query.trim().replace(/;\s*$/, '')
+    const text = readQuery(query)
     // The query names its tables itself: the filter of the contract does not hold for it.
     const own = { ...target, from: `(${text}) failed_rows`, isFiltered: false }
     return measured(config, own, { value: 'count(*)', rule: customSql(text), fallback: 'value = 0' })
@@ -209,22 +210,18 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
       minutes < 1
     )
       throw new Inconvertible('freshness is compared with one greatest age, in whole minutes')
-    const filter = [filterIn(config), target.isFiltered ? 'filter of the contract' : undefined]
-    if (filter[1] !== undefined)
-      throw new Inconvertible('a schedule does not take the filter of the contract')
+    const filter = filterIn(config)
+    if (target.isFiltered) throw new Inconvertible('a schedule does not take the filter of the contract')
     const text = writeName(column, target.engine)
+    const signal =
+      filter === undefined
+        ? { freshness_column: column }
+        : { freshness_expression: `case when ${filter} then ${text} end` }
     return [
       {
         kind: 'freshness',
         key: ['freshness'],
-        body: {
-          monitoring_mode: 'explicit',
-          sla_threshold: minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`,
-          ...(filter[0] === undefined
-            ? { freshness_column: column }
-            : { freshness_expression: `case when ${filter[0]} then ${text} end` }),
-          check_interval: checkIntervalFor(minutes),
-        },
+        body: explicitSchedule({ minutes }, signal),
         severity: 'critical',
         ...(level === 'warn' && { note: 'Soda only warns; a schedule alerts as critical' }),
       },

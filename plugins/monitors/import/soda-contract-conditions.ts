@@ -30,10 +30,6 @@ export function settingsIn(config: Fields, column: Fields | undefined, group: re
   return Object.keys(own).length > 0 ? own : pick(column ?? {})
 }
 
-function listIn(settings: Fields, field: string, engine: SqlEngine): string {
-  return writeList(valuesIn(settings, field), engine)
-}
-
 function valuesIn(settings: Fields, field: string): Scalar[] {
   const values = settings[field]
   if (!Array.isArray(values) || values.length === 0 || !values.every(isScalar))
@@ -55,42 +51,37 @@ function boundIn(settings: Fields, field: string): Scalar {
 }
 
 export function missingCondition(text: string, settings: Fields, engine: SqlEngine): string {
-  return [
-    `${text} is null`,
-    ...(settings.missing_values === undefined
-      ? []
-      : [`${text} in (${listIn(settings, 'missing_values', engine)})`]),
-    ...(settings.missing_format === undefined
-      ? []
-      : [writeMatch(text, regexIn(settings, 'missing_format'), engine)]),
-  ].join(' or ')
+  const { isListed, matches } = makeConditions(text, settings, engine)
+  return [`${text} is null`, ...isListed('missing_values'), ...matches('missing_format')].join(' or ')
 }
 
 export function invalidCondition(text: string, settings: Fields, engine: SqlEngine): string {
+  const { isListed, matches, compares } = makeConditions(text, settings, engine)
+  const not = (conditions: string[]) => conditions.map(condition => `not (${condition})`)
   const length = writeLength(text, engine)
-  const compare = (left: string, operator: string, field: string) =>
-    settings[field] === undefined
-      ? []
-      : [`${left} ${operator} ${writeScalar(boundIn(settings, field), engine)}`]
   return [
-    ...(settings.valid_values === undefined
-      ? []
-      : [`not (${text} in (${listIn(settings, 'valid_values', engine)}))`]),
-    ...(settings.invalid_values === undefined
-      ? []
-      : [`${text} in (${listIn(settings, 'invalid_values', engine)})`]),
-    ...(settings.valid_format === undefined
-      ? []
-      : [`not (${writeMatch(text, regexIn(settings, 'valid_format'), engine)})`]),
-    ...(settings.invalid_format === undefined
-      ? []
-      : [writeMatch(text, regexIn(settings, 'invalid_format'), engine)]),
-    ...compare(text, '<', 'valid_min'),
-    ...compare(text, '>', 'valid_max'),
-    ...compare(length, '<>', 'valid_length'),
-    ...compare(length, '<', 'valid_min_length'),
-    ...compare(length, '>', 'valid_max_length'),
+    ...not(isListed('valid_values')),
+    ...isListed('invalid_values'),
+    ...not(matches('valid_format')),
+    ...matches('invalid_format'),
+    ...compares(text, '<', 'valid_min'),
+    ...compares(text, '>', 'valid_max'),
+    ...compares(length, '<>', 'valid_length'),
+    ...compares(length, '<', 'valid_min_length'),
+    ...compares(length, '>', 'valid_max_length'),
   ].join(' or ')
+}
+
+/** The condition of each setting, in a list; an empty one for a setting that is not given. */
+function makeConditions(text: string, settings: Fields, engine: SqlEngine) {
+  const when = (field: string, write: () => string) => (settings[field] === undefined ? [] : [write()])
+  return {
+    isListed: (field: string) =>
+      when(field, () => `${text} in (${writeList(valuesIn(settings, field), engine)})`),
+    matches: (field: string) => when(field, () => writeMatch(text, regexIn(settings, field), engine)),
+    compares: (left: string, operator: string, field: string) =>
+      when(field, () => `${left} ${operator} ${writeScalar(boundIn(settings, field), engine)}`),
+  }
 }
 
 /** The rule that counts the same rows, if there is one. */

@@ -97,6 +97,9 @@ export const customSql = (text: string) => ({
   rule_config: { sql_expression: text },
 })
 
+/** A query without the semicolon at its end. */
+export const readQuery = (text: string): string => text.trim().replace(/;\s*$/, '')
+
 /** The number of rows for which a condition is true. */
 export const countWhere = (condition: string): string =>
   `coalesce(sum(case when ${condition} then 1 else 0 end), 0)`
