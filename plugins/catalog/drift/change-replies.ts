@@ -13,11 +13,9 @@ const column = record({
   default: text
     .allow(null)
     .optional()
-    .description(
-      'Of a column of which something changed: its default, or the expression of a generated one.',
-    ),
+    .description('The default of a column that changed, or the expression of a generated one.'),
   enum_labels: held.texts.optional().description('Where they changed, as all that follows.'),
-  attributes: held.texts.optional().description('Of a composite type, each with its type.'),
+  attributes: held.texts.optional().description('The attributes of a composite type, each with its type.'),
   character_set: Joi.string().optional(),
   collation: Joi.string().optional(),
   auto_increment: Joi.valid(...AUTO_INCREMENTS).optional(),

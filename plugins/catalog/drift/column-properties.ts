@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ColumnInfo, ColumnProperties } from '../../../connectors/catalog.ts'
+import { nameProperties } from './named-properties.ts'
 
 /** Properties as the API names them. */
 const PROPERTY_NAMES = {
@@ -26,13 +27,8 @@ export function differingProperties(
 ): [object, object] {
   if (!old || !now) return [{}, {}]
   const differing = PROPERTIES.filter(name => !isDeepStrictEqual(old[name], now[name]))
-  const show = (properties: ColumnProperties) =>
-    Object.fromEntries(
-      differing.flatMap(name =>
-        properties[name] === undefined ? [] : [[PROPERTY_NAMES[name], properties[name]]],
-      ),
-    )
-  return [show(old), show(now)]
+  const names = Object.fromEntries(differing.map(name => [name, PROPERTY_NAMES[name]]))
+  return [nameProperties(old, names), nameProperties(now, names)]
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type ConstraintProperties,
   type TableInfo,
 } from '../../../connectors/catalog.ts'
+import { nameProperties } from './named-properties.ts'
 
 /** The names that tables and columns have now, by those that they had. */
 export interface RenameMap {
@@ -189,12 +190,7 @@ function constraintValue(
           columns: references.columns.map(column => follow.column(target, column)),
         },
       }),
-    ...Object.fromEntries(
-      PROPERTIES.flatMap(property => {
-        const value = properties[property]
-        return value === undefined ? [] : [[PROPERTY_NAMES[property], value]]
-      }),
-    ),
+    ...nameProperties(properties, PROPERTY_NAMES),
   }
 }
 
