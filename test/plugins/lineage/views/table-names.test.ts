@@ -1,5 +1,4 @@
 import t from 'tap'
-import type { Lexicon } from '../../../../connectors/lexicon.ts'
 import { bigqueryLexicon } from '../../../../connectors/bigquery/lexicon.ts'
 import { databricksLexicon } from '../../../../connectors/databricks/lexicon.ts'
 import { mysqlLexicon } from '../../../../connectors/mysql/lexicon.ts'
@@ -7,19 +6,10 @@ import { redshiftLexicon } from '../../../../connectors/redshift/lexicon.ts'
 import { snowflakeLexicon } from '../../../../connectors/snowflake/lexicon.ts'
 import { wordRulesOf } from '../../../../plugins/lineage/views/sql-words.ts'
 import { findTableNames } from '../../../../plugins/lineage/views/table-names.ts'
+import { resolveHostModules } from '../../../../server/extensions.ts'
 
-/** What decides of a view's words in the lexicon of the extension to copy. */
-const sqliteLexicon: Lexicon = {
-  ...{ label: 'SQLite', symbols: [], operators: {}, clauses: [], replacements: {} },
-  texts: [{ open: "'", close: "'", allowsDoubledClose: true }],
-  names: [
-    { open: '"', close: '"', allowsDoubledClose: true },
-    { open: '`', close: '`', allowsDoubledClose: true },
-    { open: '[', close: ']' },
-  ],
-  lineComments: ['--'],
-  recursesWithoutKeyword: 'anywhere',
-}
+resolveHostModules()
+const { sqlite } = await import('../../../../plugin-template/connector.ts')
 
 type Lexicons = Record<string, Parameters<typeof wordRulesOf>[0]>
 const LEXICONS: Lexicons = {
@@ -30,7 +20,7 @@ const LEXICONS: Lexicons = {
   PostgreSQL: 'postgresql',
   Redshift: redshiftLexicon,
   Snowflake: snowflakeLexicon,
-  SQLite: sqliteLexicon,
+  SQLite: sqlite.dialect.lexicon,
 }
 
 /** What every engine reads alike. */
