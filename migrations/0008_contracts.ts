@@ -25,7 +25,7 @@ export async function up(knex: Knex): Promise<void> {
       -- As the endpoints of its kind take it; the check may be gone.
       check_id text not null,
       file text not null,
-      -- All fields of the check as they were applied, to tell what was changed on the server since.
+      -- All fields of the check as they were applied, to know what was changed on the server since.
       applied jsonb not null,
       applied_at timestamptz not null default now(),
       primary key (source_id, key)

@@ -13,6 +13,7 @@ declare module '@hapi/hapi' {
 const MAX_DEPTH = 32
 /** Maximum values in a body: validating half a million would block all other requests. */
 const MAX_VALUES = 20_000
+export const NOT_JSON = 'The body is not valid JSON: check quotes, commas and brackets'
 const TOO_MANY_VALUES = `The body holds more than ${MAX_VALUES} values: send less at a time`
 
 /**
@@ -32,7 +33,7 @@ function parse(body: Buffer, mime = ''): unknown {
   try {
     return JSON.parse(body.toString())
   } catch {
-    throw apiError('BAD_REQUEST', 'The body is not valid JSON: check quotes, commas and brackets')
+    throw apiError('BAD_REQUEST', NOT_JSON)
   }
 }
 

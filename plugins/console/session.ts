@@ -39,7 +39,7 @@ const session = record(
 
 const ticketHolder = record(
   {
-    email: Joi.string().description('Of the user whose session the ticket opens.'),
+    email: Joi.string().description('The address of the user whose session the ticket opens.'),
     company: Joi.string().description('The name of the company of that user.'),
   },
   { email: 'ada@example.com', company: 'Example' },

@@ -107,16 +107,15 @@ export async function answerHealth(server: Server): Promise<{ status: 200 | 503;
     return { status: 503, body: unavailable(health, 'The database does not answer') }
   if (!health.database.writable)
     return { status: 200, body: envelope(health, 'The database takes no writes: it is full or read-only') }
-  const { status, workers, late_queues: lateQueues } = health.jobs
-  const message =
-    status === 'late'
-      ? lateQueues === 0
-        ? 'No process works jobs: start one with ROLE=worker or ROLE=all'
-        : 'Jobs wait that no worker takes up: see that one runs'
-      : workers === 'stuck'
-        ? 'This process cannot look for jobs any more: start it anew'
-        : ''
-  return { status: 200, body: envelope(health, message) }
+  return { status: 200, body: envelope(health, describeJobs(health.jobs)) }
+}
+
+/** What an operator should do about jobs; empty where nothing. */
+function describeJobs({ status, workers, late_queues: lateQueues }: Health['jobs']): string {
+  if (status === 'late' && lateQueues === 0)
+    return 'No process works jobs: start one with ROLE=worker or ROLE=all'
+  if (status === 'late') return 'Jobs wait that no worker takes up: see that one runs'
+  return workers === 'stuck' ? 'This process cannot look for jobs any more: start it anew' : ''
 }
 
 function unavailable(health: Health, message: string): Envelope<Health> {

@@ -11,7 +11,7 @@ import {
   apiError,
   type ErrorCode,
 } from './errors.ts'
-import { findPrototype, findUnreadable, parseBody } from '../readable-body.ts'
+import { findPrototype, findUnreadable, NOT_JSON, parseBody } from '../readable-body.ts'
 import { failuresOf, inputErrorOf, VALIDATION_OPTIONS } from './validation-messages.ts'
 import { WORDED_CENTRALLY } from './sentences.ts'
 
@@ -229,8 +229,7 @@ function sayStatus(request: Request, status: number, error: Boom.Boom): string {
     return `Send the body as Content-Type: ${[allow].flat().join(' or ')}`
   }
   // hapi's message: that of a database holds the statement, which may be about JSON.
-  if (status === 400 && error.message.startsWith('Invalid request payload JSON'))
-    return 'The body is not valid JSON: check quotes, commas and brackets'
+  if (status === 400 && error.message.startsWith('Invalid request payload JSON')) return NOT_JSON
   if (status === 409 && stateOf(error) === '23503')
     return 'Something that this needs was removed meanwhile, or is in use: read it again'
   if (status === 409) return 'There is one like it already: read it, or choose another name'

@@ -8,6 +8,7 @@ import { describeSchema, jsonSchema } from './json-schema.ts'
 import { keepsReplies } from '../http/idempotency.ts'
 import { replyText } from './reply-texts.ts'
 import { answers400, refusesUndeclared } from '../http/replies.ts'
+import { NOT_JSON } from '../readable-body.ts'
 
 declare module '@hapi/hapi' {
   interface RouteOptionsApp {
@@ -60,7 +61,7 @@ const DESCRIPTIONS: Record<string, string> = {
 /** What a code means, for its example. What is missing is not found. */
 const MEANINGS: Partial<Record<ErrorCode, string>> = {
   VALIDATION_ERROR: 'limit must be at most 100, not 1000',
-  BAD_REQUEST: 'The body is not valid JSON: check quotes, commas and brackets',
+  BAD_REQUEST: NOT_JSON,
   WEAK_PASSWORD: 'Choose another password: it is too common',
   INVALID_INVITATION: 'This invitation is not good, or not for this email: ask for another',
   UNAUTHORIZED: 'Send a valid credential in the header Authorization: Bearer <token or API key>',
@@ -116,12 +117,11 @@ const SHORT_NAMES: Partial<Record<string, string>> = {
 /** An error reply with the codes that it may carry: of 422 none, since its body has no code. */
 function errorReply(status: string, given: readonly ErrorCode[]): object {
   const codes = [...given].sort()
-  const names: (keyof typeof HEADERS)[] =
-    status === '429'
-      ? ['X-Request-Id', 'Retry-After', ...LIMIT_HEADERS]
-      : status === '5XX'
-        ? ['X-Request-Id', 'Retry-After']
-        : ['X-Request-Id']
+  const names: (keyof typeof HEADERS)[] = [
+    'X-Request-Id',
+    ...(status === '429' || status === '5XX' ? (['Retry-After'] as const) : []),
+    ...(status === '429' ? LIMIT_HEADERS : []),
+  ]
   const examples = Object.fromEntries(codes.map(code => [code, errorExample(code)]))
   const joined = codes.map(pascalCase).join('Or') || 'ValidationFailure'
   const name = SHORT_NAMES[joined] ?? joined

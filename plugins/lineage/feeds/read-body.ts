@@ -1,4 +1,5 @@
 /** Reading of bodies of pipelines, in this thread or in another one. */
+import { NOT_JSON } from '../../../server/readable-body.ts'
 import { ArtifactError } from '../dbt/artifact-error.ts'
 import { reduceArtifacts } from '../dbt/artifacts.ts'
 import { hasSqlToRead } from '../dbt/column-lineage.ts'
@@ -74,7 +75,7 @@ function parseBody(bytes: Uint8Array): { body: Json } | Refusal {
     const body: Json = JSON.parse(new TextDecoder().decode(bytes))
     return body === null ? { problems: [MISSING_BODY] } : { body }
   } catch {
-    return { unreadable: 'The body is not valid JSON: check quotes, commas and brackets' }
+    return { unreadable: NOT_JSON }
   }
 }
 

@@ -47,7 +47,7 @@ const POSTGRESQL: Quotes = {
   nestsComments: true,
 }
 
-/** How the words of views are told apart. @param lexicon of the engine's dialect */
+/** The rules by which the words of views are split. @param lexicon of the engine's dialect */
 export function wordRulesOf(lexicon: Lexicon | 'postgresql' | undefined): WordRules {
   const given: Quotes & Partial<Lexicon> = lexicon === 'postgresql' ? POSTGRESQL : (lexicon ?? COMMON)
   const forms = [

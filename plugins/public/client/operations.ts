@@ -3040,11 +3040,11 @@ export interface ChangedColumn {
   nullable: boolean
   /** The type under a domain. */
   base_type?: string
-  /** Of a column of which something changed: its default, or the expression of a generated one. */
+  /** The default of a column that changed, or the expression of a generated one. */
   default?: string | null
   /** Where they changed, as all that follows. */
   enum_labels?: string[]
-  /** Of a composite type, each with its type. */
+  /** The attributes of a composite type, each with its type. */
   attributes?: string[]
   character_set?: string
   collation?: string
@@ -3365,7 +3365,7 @@ export interface ConsoleSignInRequest {
 }
 
 export interface ConsoleTicketHolder {
-  /** Of the user whose session the ticket opens. */
+  /** The address of the user whose session the ticket opens. */
   email: string
   /** The name of the company of that user. */
   company: string
