@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
 /** Tables whose rows are checks: a recommendation is applied where there is one. */
-const CHECKS = ['validity_rules', 'metrics', 'referential_checks', 'freshness_schedules']
+const CHECKS = ['checks', 'freshness_schedules']
 
 const COMPANY_TABLES = [
   'profiles',

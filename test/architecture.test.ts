@@ -61,8 +61,8 @@ const below: Record<string, string[]> = {
   auth: [],
   alerts: ['auth'],
   catalog: ['auth', 'alerts'],
-  scans: ['auth', 'alerts', 'catalog'],
   operatingSchedules: ['auth'],
+  scans: ['auth', 'alerts', 'catalog', 'operatingSchedules'],
   validity: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
   referential: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
   metrics: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
@@ -78,6 +78,8 @@ const below: Record<string, string[]> = {
   incidents: [...CHECKED, 'referential', 'lineage'],
 }
 const usable = Object.keys(below)
+
+const CHECK_KIT = 'plugins/scans/kit.ts'
 
 /** The feature that a file belongs to, by its name in `server.plugins`. */
 function featureOf(path: string): string | undefined {
@@ -209,6 +211,8 @@ const rules: Rule[] = [
         target.startsWith(own) ||
         (target.startsWith('server/') && target !== 'server/manifest.ts') ||
         isInterface(target) ||
+        // What kinds of checks are made with, extensions' among them.
+        (target === CHECK_KIT && others.includes('scans')) ||
         (isType && /^plugins\/[^/]+\/api\.ts$/.test(target) && others.includes(featureOf(target) ?? ''))
       return [...wrongTargets(source, isAllowed), ...wrongPackages(source, 'pg', 'pg-boss')]
     },
@@ -228,6 +232,8 @@ const rules: Rule[] = [
       ['plugins/scans/x.ts', `import type { Freshness } from '../freshness/api.ts'`],
       ['plugins/scans/deep/x.ts', `import type { Source } from '../../catalog/deep/api.ts'`],
       ['plugins/scans/x.ts', `import { PgBoss } from 'pg-boss'`],
+      ['plugins/validity/x.ts', `import { runScan } from '../scans/run/scan.ts'`],
+      ['plugins/catalog/x.ts', `import { CheckRow } from '../scans/kit.ts'`],
     ],
     good: [
       [
@@ -237,6 +243,7 @@ const rules: Rule[] = [
       ['plugins/scans/x.ts', `import type {\n  Asset,\n} from '../catalog/api.ts'`],
       ['plugins/validity/x.ts', `import type { ScheduleUser } from '../operating-schedules/api.ts'`],
       ['plugins/public/x.ts', `import type { Asset } from '../catalog/api.ts'`],
+      ['plugins/validity/x.ts', `import { CheckRow } from '../scans/kit.ts'`],
     ],
   },
   {
@@ -397,12 +404,12 @@ const rules: Rule[] = [
       )
     },
     bad: [
-      ['plugins/badges/x.ts', '`select 1 from validity_rules`'],
+      ['plugins/badges/x.ts', '`select 1 from checks`'],
       ['plugins/alerts/x.ts', '`delete from badges b using badges c join sources s on true`'],
     ],
     good: [
       ['plugins/badges/x.ts', '`select 1 from badges b join sources s on true`'],
-      ['plugins/demo/x.ts', '`select 1 from metrics`'],
+      ['plugins/demo/x.ts', '`select 1 from checks`'],
     ],
   },
   {
@@ -526,6 +533,7 @@ t.test('no more than three files declare a type of the same name', async t => {
 /** Tables of the host itself; and words that are English, or name a thing of the host or of an interface, too. */
 const HOST_TABLES = ['audit_heads', 'audit_log', 'companies', 'idempotent_replies', 'installation']
 const ENGLISH_TABLES = [
+  'checks',
   ...[
     'alerts',
     'badges',
@@ -554,7 +562,7 @@ function featureNames(files: readonly Source[]): RegExp {
       .filter(file => path.test(file.path))
       .flatMap(({ text }) => [...text.matchAll(name)].map(match => match[1]!))
   const tables = find(/^migrations\//, /create table (?:if not exists )?(\w+)\b(?!\.)/g)
-  const kinds = find(/^plugins\/.*\bkinds?\.ts$/, /\bname: '(\w+)'/g)
+  const kinds = find(/^plugins\/.*\balert-kinds?\.ts$/, /\bname: '(\w+)'/g)
   const names = [...tables, ...kinds].filter(name => ![...HOST_TABLES, ...ENGLISH_TABLES].includes(name))
   return new RegExp(`\\b(${[...new Set(names)].join('|')})\\b|/sdk/[\\w{$]`)
 }

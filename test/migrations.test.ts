@@ -85,19 +85,19 @@ t.test('all migrations can be taken back one by one, and made again to the same 
          "table" as (insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind,
              columns, constraints, fingerprint)
            select gen_random_uuid(), company_id, id, 'c', 's', 't', 's.c.s.t', 'table', '[]', '[]', '' from source returning *)
-       insert into metrics (id, company_id, source_id, table_id, metric_type, config, check_interval, sensitivity)
-         select gen_random_uuid(), company_id, source_id, id, 'row_count', '{}', 'hourly', 2 from "table"`,
+       insert into checks (uuid, kind, company_id, source_id, table_id, type, config, check_interval, sensitivity)
+         select gen_random_uuid(), 'metric', company_id, source_id, id, 'row_count', '{}', 'hourly', 2 from "table"`,
       [company],
     )
     const snapshots = await app.query(
-      `insert into metric_snapshots (company_id, metric_id, status, captured_at)
-         select company_id, internal_id, 'PASS', at from metrics,
+      `insert into check_results (company_id, check_id, status, at)
+         select company_id, id, 'pass', at from checks,
            unnest(array[now() - interval '9 years', now(), now() + interval '9 years']) at
          returning tableoid::regclass::text as place`,
     )
     t.strictSame(
       snapshots.map(({ place }) => place),
-      ['past', 'past', 'later'].map(part => `partitions.metric_snapshots_${part}`),
+      ['past', 'past', 'later'].map(part => `partitions.check_results_${part}`),
     )
     const scan = await app.query(
       `explain select from deliveries where id = '00000000-0000-7000-8000-000000000000'`,

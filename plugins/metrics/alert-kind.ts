@@ -1,7 +1,6 @@
 import Joi from 'joi'
 import { held } from '../../server/http/envelopes.ts'
 import type { AlertKind } from '../alerts/api.ts'
-import { learnExpected } from './feedback.ts'
 
 export const metricAnomaly: AlertKind = {
   name: 'metric_anomaly',
@@ -22,7 +21,6 @@ export const metricAnomaly: AlertKind = {
     history: Joi.array().items(Joi.object({ captured_at: held.time, value: held.number.allow(null) })),
   }).unknown(),
   ruleIdOf: ({ details }) => details.metric_id,
-  learnExpected,
   facts: ({ column_name, value, expected_value, range: band }, { fill, join, range }) => [
     ['Column', column_name],
     ['Found', value],

@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { v4 } from 'uuid'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
@@ -12,21 +11,22 @@ import type {
   MissingCheckRequest,
   MissingCheckResult,
 } from '../scans/api.ts'
+import { insertChecks, storePast } from '../scans/kit.ts'
+import type { MetricDeps } from './deps.ts'
 import { metricFields, type NewMetric } from './fields.ts'
-import { groupValuesOf, judgeValue, startState } from './capture.ts'
-import { metricsWithNames } from './metrics.ts'
+import { metricKind } from './kind.ts'
+import { Metric, type NamedMetric } from './models.ts'
 import { newMetric } from './schemas.ts'
-import { Metric, MetricState, Snapshot, type NamedMetric } from './models.ts'
 
 /** Finds the body of a metric good for its table. No transaction is open while the engine is asked. */
 export function configureMetric(
-  server: Server,
+  { scans }: Pick<MetricDeps, 'scans'>,
   companyId: string,
   assetId: string,
   body: NewMetric,
 ): Promise<ConfiguredCheck> {
   const tablePath = body.table_path
-  return server.plugins.scans.configure(companyId, assetId, { tablePath, ...requestOf(body) })
+  return scans.configure(companyId, assetId, { tablePath, ...requestOf(body) })
 }
 
 /** What a body asks for, wherever its table came from. */
@@ -61,99 +61,65 @@ export function requestOf({
  * transaction.
  */
 export async function createMetric(
-  server: Server,
+  deps: MetricDeps,
   companyId: string,
   assetId: string,
   body: NewMetric,
   audit: (trx: Transaction, metric: NamedMetric) => Promise<unknown>,
 ): Promise<{ metric: NamedMetric; backfill?: Backfill['summary'] }> {
   const { backfill_days: days, capture_interval: interval } = body
-  const configured = await configureMetric(server, companyId, assetId, body)
-  const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
-  return server.db.company(companyId, async trx => {
-    const metric = await insertConfigured(trx, configured, body)
-    if (past) await learnPast(trx, metric, past)
-    await audit(trx, metric)
-    return { metric, ...(past && { backfill: past.summary }) }
+  const configured = await configureMetric(deps, companyId, assetId, body)
+  const past = days === undefined ? null : await deps.scans.backfill(configured, { days, interval })
+  return deps.db.company(companyId, async trx => {
+    const { type, column: columnName = null, config } = configured.check
+    const measured = { type: type.name, columnName, config }
+    const [metric] = await insertMetrics(trx, [{ context: configured, measured, body }])
+    if (past) await storePast(trx, metricKind, metric!, past)
+    await audit(trx, metric!)
+    return { metric: metric!, ...(past && { backfill: past.summary }) }
   })
 }
 
-/** The columns of a new metric that do not depend on its table and type. */
-const ownColumns = (body: object) => ({ id: v4(), ...columnsOf<Metric>(metricFields, body) })
+/** A metric that is to be stored. */
+interface MetricToStore {
+  context: Pick<TableContext, 'source'> & { table: { id: string } }
+  measured: Pick<Metric, 'type' | 'columnName' | 'config'>
+  /** Its other fields, validated. */
+  body: object
+}
+
+function rowOf({ context: { source, table }, measured, body }: MetricToStore) {
+  const columns = columnsOf<Metric>(metricFields, body)
+  return { sourceId: source.id, tableId: table.id, ...measured, ...columns }
+}
+
+/** Stores metrics. @returns them in the same order */
+export function insertMetrics(trx: Transaction, metrics: readonly MetricToStore[]): Promise<NamedMetric[]> {
+  return insertChecks(trx, Metric, metrics.map(rowOf))
+}
 
 /** Creates metrics of a type where tables or columns have none of it, with the defaults of a new metric. */
 export function createMissingMetrics(
-  server: Server,
+  { scans, types }: Pick<MetricDeps, 'scans' | 'types'>,
   trx: Transaction,
   request: MissingCheckRequest,
 ): Promise<MissingCheckResult> {
   const { source, type, interval, fields } = request
-  return server.plugins.scans.createMissing(request, {
+  return scans.createMissing(request, {
     find: ids =>
       Metric.query(trx)
-        .where({ metricType: type, sourceId: source.id })
+        .where({ type, sourceId: source.id })
         .whereRaw("group_by_columns = '{}' and table_id = any(cast(? as uuid[]))", [ids])
         .select('tableId', 'columnName'),
     async insert(targets) {
       const given = { metric_type: type, table_path: 'any', capture_interval: interval, ...fields }
       const body = Joi.attempt(given, newMetric) as NewMetric
-      const configOf = (own = {}) => Joi.attempt(own, server.checks.get(type).config) as Metric['config']
-      const created = targets.map(({ table, column, config }) => ({
-        ...{ sourceId: source.id, tableId: table.id, columnName: column?.name ?? null },
-        ...{ metricType: type, config: configOf(config) },
-        ...ownColumns(body),
-      }))
+      const configOf = (own = {}) => Joi.attempt(own, types.get(type).config) as Metric['config']
+      const created = targets.map(({ table, column, config }) => {
+        const measured = { type, columnName: column?.name ?? null, config: configOf(config) }
+        return { uuid: v4(), ...rowOf({ context: { source, table }, measured, body }) }
+      })
       await insertAll(created, chunk => Metric.query(trx).insert(chunk))
     },
   })
-}
-
-async function insertConfigured(
-  trx: Transaction,
-  { source, table, check }: ConfiguredCheck,
-  body: NewMetric,
-): Promise<NamedMetric> {
-  const { type, column: columnName = null, config } = check
-  const measured = { metricType: type.name, columnName, config }
-  const [metric] = await insertMetrics(trx, [{ context: { source, table }, measured, body }])
-  return metric!
-}
-
-/** A metric that is to be stored. */
-interface MetricToStore {
-  context: TableContext
-  measured: Pick<Metric, 'metricType' | 'columnName' | 'config'>
-  /** Its other fields, validated. */
-  body: object
-}
-
-/** Stores metrics. @returns them in the same order */
-export async function insertMetrics(
-  trx: Transaction,
-  metrics: readonly MetricToStore[],
-): Promise<NamedMetric[]> {
-  const created = metrics.map(({ context: { source, table }, measured, body }) => ({
-    ...{ sourceId: source.id, tableId: table.id, ...measured },
-    ...ownColumns(body),
-  }))
-  await insertAll(created, chunk => Metric.query(trx).insert(chunk))
-  const stored = await metricsWithNames(trx).whereRaw('metrics.id = any(cast(? as uuid[]))', [
-    created.map(({ id }) => id),
-  ])
-  const byId = new Map(stored.map(metric => [metric.id, metric]))
-  return created.map(({ id }) => byId.get(id)!)
-}
-
-/** Stores past snapshots as if they had been taken then, and what was learned of them. The past raises no alerts. */
-async function learnPast(trx: Transaction, metric: NamedMetric, { points }: Backfill): Promise<void> {
-  let state = startState(metric)
-  const snapshots = points.flatMap(({ at, outcome }) =>
-    groupValuesOf(outcome).map(group => {
-      const said = judgeValue(metric, group, at, state)
-      state = said.state
-      return { metricId: metric.internalId, capturedAt: at, isBackfilled: true, ...said.captured }
-    }),
-  )
-  await insertAll(snapshots, chunk => Snapshot.query(trx).insert(chunk))
-  await MetricState.query(trx).insert({ metricId: metric.internalId, groupValues: {}, state })
 }

@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
@@ -6,8 +5,9 @@ import type { TableContext } from '../catalog/api.ts'
 import type { CheckFields, CheckResource } from '../scans/api.ts'
 import { insertMetrics, requestOf } from './create.ts'
 import { metricFields, type NewMetric } from './fields.ts'
-import { metricsWithNames } from './metrics.ts'
-import type { Metric, NamedMetric, Snapshot } from './models.ts'
+import { Metric } from './models.ts'
+import { checksWithNames } from '../scans/kit.ts'
+import type { MetricDeps } from './deps.ts'
 import { declaredMetric } from './schemas.ts'
 
 /** The fields that a change may set; all others, those of the type among them, say what is measured. */
@@ -16,20 +16,18 @@ const CHANGEABLE_FIELDS: ReadonlySet<string> = new Set(['capture_interval', 'sen
 const DEFAULTS = { ...defaultsOf(metricFields), is_active: true }
 
 /** Metrics as declarations of many checks list and create them. */
-export function metricDeclaration(server: Server): CheckResource<NamedMetric, Snapshot>['declaration'] {
+export function metricDeclaration({ scans }: MetricDeps): CheckResource<Metric>['declaration'] {
   return {
     kind: 'metric',
     body: declaredMetric,
     fixedFields: fields => Object.keys(fields).filter(name => !CHANGEABLE_FIELDS.has(name)),
     engineFields: [],
     async list(trx, source) {
-      const metrics = await metricsWithNames(trx)
-        .where('metrics.sourceId', source.id)
-        .select('tables.isActive as isTableActive')
-        .orderBy('metrics.internalId')
-        .castTo<(NamedMetric & { isTableActive: boolean })[]>()
+      const metrics = await checksWithNames(trx, Metric)
+        .where('checks.sourceId', source.id)
+        .orderBy('checks.id')
       return metrics.map(metric => ({
-        id: `m_${metric.id}`,
+        id: `m_${metric.uuid}`,
         tableId: metric.tableId,
         tablePath: formatName([metric.catalogName, metric.schemaName, metric.ofTable]),
         isTableActive: metric.isTableActive,
@@ -39,7 +37,7 @@ export function metricDeclaration(server: Server): CheckResource<NamedMetric, Sn
     },
     async read(table, body, asksEngine) {
       const metric = validateBody<NewMetric & { is_active: boolean }>(declaredMetric, body)
-      const { check } = await server.plugins.scans.configureTable(table, requestOf(metric), asksEngine)
+      const { check } = await scans.configureTable(table, requestOf(metric), asksEngine)
       return {
         metric_type: check.type.name,
         column_name: check.column ?? null,
@@ -59,16 +57,16 @@ export function metricDeclaration(server: Server): CheckResource<NamedMetric, Sn
 }
 
 function metricOf(context: TableContext, fields: CheckFields) {
-  const { metric_type: metricType, column_name: columnName, ...rest } = fields
+  const { metric_type: type, column_name: columnName, ...rest } = fields
   const own = new Set(Object.keys(metricFields))
   const config = Object.fromEntries(Object.entries(rest).filter(([name]) => !own.has(name)))
-  const measured = { metricType: metricType as string, columnName: columnName as string | null, config }
+  const measured = { type: type as string, columnName: columnName as string | null, config }
   return { context, measured, body: fields }
 }
 
 function fieldsOf(metric: Metric) {
   return {
-    metric_type: metric.metricType,
+    metric_type: metric.type,
     column_name: metric.columnName,
     ...metric.config,
     ...presentFields(metricFields, metric),

@@ -1,21 +1,14 @@
-import type { Server } from '@hapi/hapi'
 import { SENSITIVITIES, type DetectorState } from '../../checks/detector.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { DryRunMeasurement } from '../scans/api.ts'
-import {
-  failedCapture,
-  groupValuesOf,
-  judgeValue,
-  overallStatus,
-  secondsOf,
-  startState,
-  type JudgedValue,
-} from './capture.ts'
+import { failedJudgement, secondsOf } from '../scans/kit.ts'
 import { configureMetric } from './create.ts'
+import type { MetricDeps } from './deps.ts'
 import type { NewMetric } from './fields.ts'
 import { summarizePast } from './past-summary.ts'
 import { replayPoints, countAnomalies, type ReplayedPoint } from './replay.ts'
-import { judgeByMetric, replayStoredPast } from './stored-past.ts'
+import { groupValuesOf, overallStatus, startState } from './kind.ts'
+import { judgeByMetric, judgeGroup, replayStoredPast, type MeasuredGroup } from './stored-past.ts'
 
 /** The body of a dry run, validated; what is not named here belongs to the metric type. */
 export type MetricDryRun = NewMetric & { asset_id: string; lookback_days: number }
@@ -25,7 +18,7 @@ interface MetricPast {
   /** The id of the metric whose snapshots they are. */
   metricId?: string
   replayed: ReplayedPoint[]
-  judged: JudgedValue[]
+  judged: MeasuredGroup[]
   summary: {
     /** Where the values come from: a metric's snapshots, or the table's own timestamps. */
     source: 'snapshots' | 'timestamps' | null
@@ -40,25 +33,25 @@ interface MetricPast {
 const DAY_MS = 86_400_000
 
 /** Takes the value that a metric of this body would, judges it as that metric would, and stores nothing. */
-export async function dryRunMetric(server: Server, companyId: string, body: MetricDryRun): Promise<object> {
+export async function dryRunMetric(deps: MetricDeps, companyId: string, body: MetricDryRun): Promise<object> {
   const { asset_id: assetId, lookback_days: days, ...metricBody } = body
-  const configured = await configureMetric(server, companyId, assetId, metricBody as NewMetric)
+  const configured = await configureMetric(deps, companyId, assetId, metricBody as NewMetric)
   const interval = body.capture_interval
   const since = new Date(Date.now() - days * DAY_MS)
-  const stored = await replayStoredPast(server, companyId, configured, {
+  const stored = await replayStoredPast(deps, companyId, configured, {
     interval,
     since,
     sensitivity: body.sensitivity,
   })
   // Only a past that is not stored has to be asked of the source.
-  const tried = await server.plugins.scans.dryRun(configured, stored ? null : { days, interval })
+  const tried = await deps.scans.dryRun(configured, stored ? null : { days, interval })
   const { statements, outcome, at } = tried
   const past: MetricPast = stored
     ? {
-        metricId: `m_${stored.metric.id}`,
+        metricId: `m_${stored.metric.uuid}`,
         replayed: stored.replayed,
         judged: await judgeByMetric(
-          server,
+          deps,
           { companyId, metric: stored.metric, sensitivity: body.sensitivity },
           groupValuesOf(outcome),
           at,
@@ -83,13 +76,13 @@ export async function dryRunMetric(server: Server, companyId: string, body: Metr
 
 /** The past computed from the table's timestamps. Groups are series of their own, which have no computed past. */
 function computedPast(
-  metricType: string,
+  type: string,
   body: MetricDryRun,
   { outcome, at, history: past }: DryRunMeasurement,
 ): MetricPast {
-  const nothing = () => startState({ metricType, checkInterval: body.capture_interval })
+  const nothing = () => startState({ type, checkInterval: body.capture_interval })
   const judge = (state: () => DetectorState) =>
-    groupValuesOf(outcome).map(group => judgeValue(body, group, at, state(), { hasBands: true }))
+    groupValuesOf(outcome).map(group => judgeGroup(body, group, { at, hasBands: true }, state()))
   if (!past || 'message' in past) {
     const summary = { source: null, timestamp_column: null }
     return {
@@ -113,38 +106,41 @@ function computedPast(
 }
 
 /** What is measured now, and what would be said of it; grouped metrics have no single value. */
-function presentNow(body: MetricDryRun, { outcome }: DryRunMeasurement, judged: readonly JudgedValue[]) {
+function presentNow(body: MetricDryRun, { outcome }: DryRunMeasurement, judged: readonly MeasuredGroup[]) {
   const isGrouped = outcome.status === 'grouped'
-  const all = isGrouped || outcome.status === 'measured' ? judged : [failedCapture(outcome)]
-  const only = isGrouped ? undefined : all[0]?.captured
+  const all =
+    isGrouped || outcome.status === 'measured'
+      ? judged
+      : [{ group: {}, ...failedJudgement(outcome, 'The metric gave no value', null) }]
+  const only = isGrouped ? undefined : all[0]?.judged
   const status = overallStatus(body, all)
   return {
-    status: status === 'WARNING' ? 'PASS' : status,
+    status: status === 'warning' ? 'PASS' : status.toUpperCase(),
     value: only?.value ?? null,
     ...(isGrouped && { groups: all.map(presentGroup) }),
     total_rows: only?.totalRows ?? null,
-    is_anomaly: all.some(({ captured }) => captured.isAnomaly),
+    is_anomaly: all.some(({ judged: value }) => value.status === 'fail'),
     z_score: only?.zScore ?? 0,
-    expected_value: only?.expectedValue ?? null,
-    expected_range_low: only?.expectedRangeLow ?? null,
-    expected_range_high: only?.expectedRangeHigh ?? null,
+    expected_value: only?.expected ?? null,
+    expected_range_low: only?.low ?? null,
+    expected_range_high: only?.high ?? null,
     bands: isGrouped ? [] : (judged[0]?.bands ?? []),
-    learning: all.every(({ captured }) => captured.isLearning),
+    learning: all.every(({ judged: value }) => value.isLearning),
     error_message: only?.errorMessage ?? null,
   }
 }
 
-function presentGroup({ captured }: JudgedValue): object {
+function presentGroup({ group, judged }: MeasuredGroup) {
   return {
-    group_values: captured.groupValues,
-    value: captured.value,
-    total_rows: captured.totalRows,
-    is_anomaly: captured.isAnomaly,
-    z_score: captured.zScore,
-    expected_value: captured.expectedValue,
-    expected_range_low: captured.expectedRangeLow,
-    expected_range_high: captured.expectedRangeHigh,
-    learning: captured.isLearning,
+    group_values: group,
+    value: judged.value,
+    total_rows: judged.totalRows,
+    is_anomaly: judged.status === 'fail',
+    z_score: judged.zScore ?? 0,
+    expected_value: judged.expected,
+    expected_range_low: judged.low,
+    expected_range_high: judged.high,
+    learning: judged.isLearning,
   }
 }
 

@@ -1,7 +1,7 @@
 /** How long the groups of a metric have been there, and how long the set of them has stayed the same. */
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
-import type { Group } from './capture.ts'
+import type { SeriesValues } from '../scans/kit.ts'
 import type { Metric } from './models.ts'
 
 type CaptureInterval = Metric['checkInterval']
@@ -35,7 +35,7 @@ export interface GroupLifetime {
 /** A metric with the groups whose gaps are wanted. */
 interface LifetimeQuery {
   metric: Metric
-  groups: readonly Group[]
+  groups: readonly SeriesValues[]
 }
 
 /**
@@ -60,25 +60,25 @@ export async function loadGroupLifetimes(
     trx,
     `with asked as materialized (
        select * from jsonb_to_recordset(cast(:asked as jsonb))
-         as a(place integer, metric_id bigint, since timestamptz, groups jsonb)
+         as a(place integer, check_id bigint, since timestamptz, groups jsonb)
      ), recent as (
-       select place, group_values, dense_rank() over (partition by place order by captured_at) as n
-       from asked join metric_snapshots s
-         on s.company_id = :companyId and s.metric_id = asked.metric_id and s.captured_at >= asked.since
+       select place, series, dense_rank() over (partition by place order by at) as n
+       from asked join check_results s
+         on s.company_id = :companyId and s.check_id = asked.check_id and s.at >= asked.since
            -- By which the months before are left alone.
-           and s.captured_at >= :oldest
-           and s.status <> 'ERROR'
+           and s.at >= :oldest
+           and s.status <> 'error'
      ), lives as materialized (
-       select place, group_values, min(n) as first, max(n) as last, count(*) as times from recent
-       group by place, group_values
+       select place, series, min(n) as first, max(n) as last, count(*) as times from recent
+       group by place, series
      ), whole as (
        select place, max(last)::int as captures, count(distinct first) filter (where first > 1)::int as arrivals,
          coalesce(max(first) filter (where first > 1), 0)::int as last_arrival
        from lives group by place
      ), gaps as (
        select place, array_agg((captures - first + 1 - times)::int order by nth) as missed
-       from asked cross join jsonb_array_elements(asked.groups) with ordinality as g(group_values, nth)
-       join whole using (place) left join lives using (place, group_values)
+       from asked cross join jsonb_array_elements(asked.groups) with ordinality as g(series, nth)
+       join whole using (place) left join lives using (place, series)
        group by place
      )
      select * from whole left join gaps using (place)`,
@@ -88,7 +88,7 @@ export async function loadGroupLifetimes(
       asked: JSON.stringify(
         asked.map(({ metric, groups }, place) => ({
           place,
-          metric_id: metric.internalId,
+          check_id: metric.id,
           since: since[place],
           groups,
         })),

@@ -1,14 +1,11 @@
 import type { Plugin } from '@hapi/hapi'
 import Joi from 'joi'
-import { metricAnomaly } from './alert-kind.ts'
 import type { MetricsApi } from './api.ts'
 import { countAlerts } from './detect/count-alerts.ts'
 import { createMissingMetrics } from './create.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
-import { checkSpecOf, listedMetrics } from './metrics.ts'
-import { Metric, type Snapshot } from './models.ts'
-import { describeSnapshots } from './present.ts'
-import { recordCaptures } from './record.ts'
+import type { MetricDeps } from './deps.ts'
+import { metricKind } from './kind.ts'
 import { metricResource } from './routes.ts'
 import { dryRun } from './schemas.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
@@ -27,33 +24,15 @@ export const metrics: Plugin<undefined> = {
         page: '/api/public/docs/metrics.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.typesInUse.push({
-      what: 'check type',
-      isLoaded: name => server.checks.has(name),
-      names: 'select distinct metric_type as name from metrics',
-    })
-    server.partitions.add({
-      name: 'metric_snapshots',
-      retention: 'retentionResultsDays',
-      tables: [
-        { table: 'metric_snapshots', by: 'captured_at', unique: 'metric_id, group_values, scheduled_for' },
-      ],
-    })
-    const captureNow = server.plugins.scans.contribute<Metric, Snapshot[]>({
-      name: 'metrics',
-      model: Metric,
-      checks: metrics => metrics.map(checkSpecOf),
-      record: (trx, table, taken, at) => recordCaptures(server, trx, table, taken, at),
-      lastStatus: 'last_status',
-      describe: describeSnapshots,
-      list: listedMetrics,
-    })
-    server.plugins.alerts.addKind(metricAnomaly)
-    server.route(server.plugins.scans.routesOf(metricResource(server, captureNow)))
+    const { db, checks: types } = server
+    const { catalog, operatingSchedules, scans } = server.plugins
+    const deps: MetricDeps = { db, types, catalog, operatingSchedules, scans }
+    scans.addKind(metricKind)
+    server.route(scans.routesOf(metricResource(deps)))
     server.expose({
-      createMissing: (trx, request) => createMissingMetrics(server, trx, request),
-      dryRun: (companyId, body) => dryRunMetric(server, companyId, Joi.attempt(body, dryRun) as MetricDryRun),
-      countAlerts: (trx, request) => countAlerts(trx, request),
+      createMissing: (trx, request) => createMissingMetrics(deps, trx, request),
+      dryRun: (companyId, body) => dryRunMetric(deps, companyId, Joi.attempt(body, dryRun) as MetricDryRun),
+      countAlerts,
     } satisfies MetricsApi)
   },
 }

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { GroupValue } from '../../checks/check.ts'
 import type { ConfiguredCheck } from '../scans/api.ts'
-import { judgeValue, startState, type Group, type JudgedValue } from './capture.ts'
+import type { Judgement } from '../scans/api.ts'
+import { inChunks, loadPoints, loadStates, MAX_BASELINE_RESULTS, type SeriesValues } from '../scans/kit.ts'
+import type { MetricDeps } from './deps.ts'
+import { judgeValue, metricKind, startState } from './kind.ts'
 import { Metric } from './models.ts'
-import { MAX_BASELINE_SNAPSHOTS, inChunks, loadPoints } from './points.ts'
 import { replayPoints, type ReplayedPoint } from './replay.ts'
-import { loadStates } from './states.ts'
 
 /** The snapshots of a metric that was made with the same definition. */
 export interface StoredPast {
@@ -25,12 +25,12 @@ const MAX_LEARNED_VALUES = 20_000
  * there is none. Of very many groups, those with the most rows.
  */
 export async function replayStoredPast(
-  server: Server,
+  { db }: Pick<MetricDeps, 'db'>,
   companyId: string,
   configured: ConfiguredCheck,
   { interval, since, sensitivity }: { interval: Metric['checkInterval']; since: Date; sensitivity: number },
 ): Promise<StoredPast | null> {
-  const found = await server.db.company(companyId, async trx => {
+  const found = await db.company(companyId, async trx => {
     const metric = await findEqualMetric(trx, configured, interval, since)
     return metric && { metric, groups: await loadGroupsSince(trx, metric, since) }
   })
@@ -44,9 +44,9 @@ export async function replayStoredPast(
   let learned = 0
   for (const chunk of inChunks(groups)) {
     if (learned >= MAX_LEARNED_VALUES) break
-    const most = MAX_BASELINE_SNAPSHOTS + Math.max(...chunk.map(({ points }) => points))
-    const series = chunk.map(({ groupValues: group }) => ({ metric, group }))
-    const pasts = await server.db.company(companyId, trx => loadPoints(trx, series, most))
+    const most = MAX_BASELINE_RESULTS + Math.max(...chunk.map(({ points }) => points))
+    const series = chunk.map(group => ({ row: metric, series: group.series }))
+    const pasts = await db.company(companyId, trx => loadPoints(trx, series, most))
     for (const past of pasts) {
       replayed.push(...replayPoints(startState(metric), past, { from, chosen }).replayed)
       learned += past.length
@@ -58,20 +58,36 @@ export async function replayStoredPast(
   return { metric, replayed, groups: { replayed: count, all: groups.length } }
 }
 
+/** A value of one group, judged. */
+export interface MeasuredGroup extends Pick<Judgement, 'judged' | 'bands'> {
+  group: SeriesValues
+}
+
+/** Judges a value of one group. */
+export function judgeGroup(
+  metric: Pick<Metric, 'sensitivity'>,
+  { group, value, total }: GroupValue,
+  moment: Parameters<typeof judgeValue>[2],
+  state: Parameters<typeof judgeValue>[3],
+): MeasuredGroup {
+  const outcome = { id: '', durationMs: 0, status: 'measured' as const, value, total }
+  return { group, ...judgeValue(metric, outcome, moment, state) }
+}
+
 /** Judges values of now as a metric would that has learned what this one has. */
 export async function judgeByMetric(
-  server: Server,
+  { db }: Pick<MetricDeps, 'db'>,
   { companyId, metric, sensitivity }: { companyId: string; metric: Metric; sensitivity: number },
   values: readonly GroupValue[],
   at: Date,
-): Promise<JudgedValue[]> {
-  const judged: JudgedValue[] = []
+): Promise<MeasuredGroup[]> {
+  const judged: MeasuredGroup[] = []
   for (const chunk of inChunks(values)) {
-    const series = chunk.map(({ group }) => ({ metric, group }))
-    const known = await server.db.company(companyId, trx => loadStates(trx, series))
+    const series = chunk.map(({ group }) => ({ row: metric, series: group }))
+    const states = await db.company(companyId, trx => loadStates(trx, metricKind, series))
     for (const [place, value] of chunk.entries())
       judged.push(
-        judgeValue({ sensitivity }, value, at, known[place]!.state, { hasBands: values.length === 1 }),
+        judgeGroup({ sensitivity }, value, { at, hasBands: values.length === 1 }, states[place]!.state),
       )
   }
   return judged
@@ -88,7 +104,7 @@ async function findEqualMetric(
   return Metric.query(trx)
     .where({
       tableId: table.id,
-      metricType: check.type.name,
+      type: check.type.name,
       columnName: check.column ?? null,
       checkInterval: interval,
     })
@@ -98,11 +114,11 @@ async function findEqualMetric(
       { columns },
     )
     .whereRaw(
-      `exists (select 1 from metric_snapshots s where s.company_id = metrics.company_id
-         and s.metric_id = metrics.internal_id and s.value is not null and s.captured_at >= ?)`,
+      `exists (select 1 from check_results r where r.company_id = checks.company_id
+         and r.check_id = checks.id and r.value is not null and r.at >= ?)`,
       [since],
     )
-    .orderBy('internalId')
+    .orderBy('checks.id')
     .first()
 }
 
@@ -110,12 +126,12 @@ async function loadGroupsSince(
   trx: Transaction,
   metric: Metric,
   since: Date,
-): Promise<{ groupValues: Group; points: number }[]> {
+): Promise<{ series: SeriesValues; points: number }[]> {
   return rows(
     trx,
-    `select group_values, count(*)::int as points from metric_snapshots
-     where company_id = :companyId and metric_id = :metricId and value is not null and captured_at >= :since
-     group by group_values order by max(total_rows) desc nulls last, group_values`,
-    { companyId: companyOf(trx), metricId: metric.internalId, since },
+    `select series, count(*)::int as points from check_results
+     where company_id = :companyId and check_id = :checkId and value is not null and at >= :since
+     group by series order by max(total_rows) desc nulls last, series`,
+    { companyId: companyOf(trx), checkId: metric.id, since },
   )
 }

@@ -1,5 +1,3 @@
-import type { Server } from '@hapi/hapi'
-import { v4 } from 'uuid'
 import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
@@ -8,11 +6,20 @@ import { hasCode, hasErrorData, invalidInput, type InputError } from '../../serv
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
 import type { AskEngine } from '../scans/api.ts'
-import { assertLimits, checksWithNames } from './checks.ts'
+import { insertChecks } from '../scans/kit.ts'
+import { assertLimits } from './checks.ts'
+import type { ReferentialDeps } from './deps.ts'
 import { checkFields, type NewCheck } from './fields.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
 
-/** Two columns of one source. */
+/** Two tables of one source, as a check is stored of them. */
+interface ReferencePair {
+  source: { id: string }
+  child: { id: string; name: string }
+  parent: { id: string; name: string }
+}
+
+/** Two tables of one source. */
 export interface ColumnPair {
   source: Asset['source']
   child: Table
@@ -25,22 +32,21 @@ export interface ColumnPair {
  * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
  */
 export async function configureCheck(
-  server: Server,
+  { catalog, db }: Pick<ReferentialDeps, 'catalog' | 'db'>,
   companyId: string,
   assetId: string,
   body: NewCheck,
 ): Promise<ColumnPair> {
-  const { catalog } = server.plugins
-  const pair = await server.db.company(companyId, async (trx): Promise<ColumnPair> => {
+  const pair = await db.company(companyId, async (trx): Promise<ColumnPair> => {
     const asset = await catalog.findAsset(trx, assetId)
     const { source } = asset
     return {
       source,
       child: await byField('child_table_path', catalog.findTable(trx, asset, body.child_table_path)),
-      parent: await findParent(server, trx, source, body.parent_table_path),
+      parent: await findParent(catalog, trx, source, body.parent_table_path),
     }
   })
-  await assertComparable(server, pair, body, true)
+  await assertComparable(catalog, pair, body, true)
   return pair
 }
 
@@ -49,13 +55,12 @@ export async function configureCheck(
  * @param asksEngine whether the engine is asked to compare the columns
  */
 export async function assertComparable(
-  server: Server,
+  catalog: CatalogApi,
   pair: ColumnPair,
   body: Omit<NewCheck, 'child_table_path'>,
   asksEngine: boolean | AskEngine,
 ): Promise<void> {
   assertLimits(body)
-  const { catalog } = server.plugins
   const childColumn = catalog.findColumn(pair.child, body.child_column_name, 'child_column_name')
   const parentColumn = catalog.findColumn(pair.parent, body.parent_column_name, 'parent_column_name')
   const refusal =
@@ -65,45 +70,49 @@ export async function assertComparable(
 }
 
 /** The parent table of a source by the path that a body names. */
-export function findParent(server: Server, trx: Transaction, source: Asset['source'], path: string) {
-  return byField('parent_table_path', server.plugins.catalog.findTable(trx, { source }, path))
+export function findParent(catalog: CatalogApi, trx: Transaction, source: Asset['source'], path: string) {
+  return byField('parent_table_path', catalog.findTable(trx, { source }, path))
 }
 
 /** Makes a check; it is due at once. `audit` is called in the same transaction. */
 export async function createCheck(
-  server: Server,
+  deps: Pick<ReferentialDeps, 'catalog' | 'db'>,
   companyId: string,
   assetId: string,
   body: NewCheck,
   audit: (trx: Transaction, check: NamedCheck) => Promise<unknown>,
 ): Promise<NamedCheck> {
-  const pair = await configureCheck(server, companyId, assetId, body)
-  return server.db.company(companyId, async trx => {
-    const check = await insertCheck(trx, pair, body)
-    await audit(trx, check)
-    return check
+  const pair = await configureCheck(deps, companyId, assetId, body)
+  return deps.db.company(companyId, async trx => {
+    const [check] = await insertChecks(trx, ReferentialCheck, [rowOf(pair, body)])
+    await audit(trx, check!)
+    return check!
   })
 }
 
-/** Stores a check. @param body its columns and other fields, validated */
-export async function insertCheck(
-  trx: Transaction,
-  { source, child, parent }: ColumnPair,
+/** The columns of a new check. @param body its columns and other fields, validated */
+export function rowOf(
+  { source, child, parent }: ReferencePair,
   body: Pick<NewCheck, 'child_column_name' | 'parent_column_name'>,
-): Promise<NamedCheck> {
-  const { id } = await ReferentialCheck.query(trx)
-    .insert({
-      id: v4(),
-      sourceId: source.id,
-      tableId: child.id,
-      childColumnName: body.child_column_name,
-      parentTableId: parent.id,
-      parentColumnName: body.parent_column_name,
-      name: usualName(child, parent, body),
-      ...columnsOf<ReferentialCheck>(checkFields, body),
-    })
-    .returning('id')
-  return checksWithNames(trx).findById(id).throwIfNotFound()
+) {
+  return {
+    sourceId: source.id,
+    tableId: child.id,
+    otherTableId: parent.id,
+    type: 'referential',
+    columnName: body.child_column_name,
+    parentColumnName: body.parent_column_name,
+    name: usualName(child, parent, body),
+    ...NO_LIMITS,
+    ...columnsOf<ReferentialCheck>(checkFields, body),
+  }
+}
+
+export const NO_LIMITS = {
+  maxOrphanCount: null,
+  maxOrphanPercent: null,
+  minChildCount: null,
+  maxChildCount: null,
 }
 
 /** The name of a check that is given none. */

@@ -1,12 +1,9 @@
 import type { Plugin } from '@hapi/hapi'
-import { referentialFailure } from './alert-kind.ts'
 import type { ReferentialApi } from './api.ts'
-import { listedReferences } from './checks.ts'
+import type { ReferentialDeps } from './deps.ts'
 import { dryRunReference } from './dry-run.ts'
+import { makeReferentialKind } from './kind.ts'
 import { createMissingReferences } from './missing.ts'
-import { ReferentialCheck, type ReferentialResult } from './models.ts'
-import { describeResult } from './present.ts'
-import { recordResults, loadCheckSpecs } from './record.ts'
 import { referentialResource } from './routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -24,27 +21,15 @@ export const referential: Plugin<undefined> = {
         page: '/api/public/docs/checks.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.partitions.add({
-      name: 'referential_results',
-      retention: 'retentionResultsDays',
-      tables: [
-        { table: 'referential_results', by: 'checked_at', unique: 'referential_check_id, scheduled_for' },
-      ],
-    })
-    const checkNow = server.plugins.scans.contribute<ReferentialCheck, ReferentialResult>({
-      name: 'referential',
-      model: ReferentialCheck,
-      checks: (rows, _table, trx) => loadCheckSpecs(server, rows, trx),
-      record: (trx, table, taken, at) => recordResults(server, trx, table, taken, at),
-      lastStatus: 'latest_status',
-      describe: describeResult,
-      list: listedReferences,
-    })
-    server.plugins.alerts.addKind(referentialFailure)
-    server.route(server.plugins.scans.routesOf(referentialResource(server, checkNow)))
+    const { db } = server
+    const { catalog, operatingSchedules, scans } = server.plugins
+    const kind = makeReferentialKind(catalog)
+    const deps: ReferentialDeps = { db, catalog, operatingSchedules, scans, kind }
+    scans.addKind(kind)
+    server.route(scans.routesOf(referentialResource(deps)))
     server.expose({
       createMissing: createMissingReferences,
-      dryRun: (companyId, trial) => dryRunReference(server, companyId, trial),
+      dryRun: (companyId, trial) => dryRunReference(deps, companyId, trial),
     } satisfies ReferentialApi)
   },
 }

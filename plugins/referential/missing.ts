@@ -1,10 +1,9 @@
 import Joi from 'joi'
 import { v4 } from 'uuid'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
-import { columnsOf } from '../../server/http/fields.ts'
 import type { MissingReference, MissingReferencesRequest } from './api.ts'
-import { usualName } from './create.ts'
-import { checkFields, type NewCheck } from './fields.ts'
+import { rowOf } from './create.ts'
+import type { NewCheck } from './fields.ts'
 import { ReferentialCheck } from './models.ts'
 import { newCheck } from './schemas.ts'
 
@@ -14,26 +13,21 @@ export async function createMissingReferences(
   { source, interval, references, isDryRun }: MissingReferencesRequest,
 ): Promise<MissingReference[]> {
   if (references.length === 0) return []
-  const keyOf = (tableId: string, column: string) => JSON.stringify([tableId, column])
+  const keyOf = (tableId: string, column: string | null) => JSON.stringify([tableId, column])
   const existing = await ReferentialCheck.query(trx)
     .where('sourceId', source.id)
     .whereRaw('table_id = any(cast(? as uuid[]))', [[...new Set(references.map(({ child }) => child.id))]])
-    .select('tableId', 'childColumnName')
-  const known = new Set(existing.map(({ tableId, childColumnName }) => keyOf(tableId, childColumnName)))
+    .select('tableId', 'columnName')
+  const known = new Set(existing.map(({ tableId, columnName }) => keyOf(tableId, columnName)))
   const missing = references.filter(({ child }) => !known.has(keyOf(child.id, child.column)))
   if (isDryRun) return missing
   const paths = { child_table_path: 'any', parent_table_path: 'any' }
   const columns = { child_column_name: 'any', parent_column_name: 'any' }
   const body = Joi.attempt({ ...paths, ...columns, capture_interval: interval }, newCheck) as NewCheck
-  const created = missing.map(({ child, parent }) => ({
-    ...{ id: v4(), sourceId: source.id, tableId: child.id, childColumnName: child.column },
-    ...{ parentTableId: parent.id, parentColumnName: parent.column },
-    name: usualName(child, parent, {
-      child_column_name: child.column,
-      parent_column_name: parent.column,
-    }),
-    ...columnsOf<ReferentialCheck>(checkFields, body),
-  }))
+  const created = missing.map(({ child, parent }) => {
+    const columns = { child_column_name: child.column, parent_column_name: parent.column }
+    return { uuid: v4(), ...rowOf({ source, child, parent }, { ...body, ...columns }) }
+  })
   await insertAll(created, chunk => ReferentialCheck.query(trx).insert(chunk))
   return missing
 }

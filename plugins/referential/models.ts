@@ -1,68 +1,66 @@
-import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
+import { CheckRow, type CheckResult, type TableNames } from '../scans/kit.ts'
 
-/** A check that the values of a column, the child's, occur in a column of another table, the parent's. */
-export class ReferentialCheck extends CompanyRow {
-  static override tableName = 'referential_checks'
+/**
+ * A check that the values of a column, the child's, occur in a column of another table, the parent's. The child's table and column are
+ * those of the check, the parent is its other table. Its results hold the numbers of orphans.
+ */
+export class ReferentialCheck extends CheckRow {
+  static override kind = 'referential'
+  static override settings = [
+    'parentColumnName',
+    'maxOrphanCount',
+    'maxOrphanPercent',
+    'minChildCount',
+    'maxChildCount',
+  ]
   static override cap = defineCap({
     name: 'referential_checks',
+    table: 'checks',
+    condition: `kind = 'referential'`,
     most: 100_000,
     what: 'referential checks',
     advice: 'delete one first',
   })
 
-  declare id: string
-  declare internalId: string
-  declare sourceId: string
-  /** The child's table, which the check belongs to. */
-  declare tableId: string
-  declare childColumnName: string
-  declare parentTableId: string
-  declare parentColumnName: string
   declare name: string
   declare description: string | null
   declare severity: 'info' | 'warning' | 'critical'
-  declare isActive: boolean
-  declare checkInterval: 'hourly' | 'daily' | 'weekly'
+  declare parentColumnName: string
   /** The limits as they were given; `limitsOf` gives those that apply. */
-  declare maxOrphanCount: string | number | null
+  declare maxOrphanCount: number | null
   declare maxOrphanPercent: number | null
-  declare minChildCount: string | number | null
-  declare maxChildCount: string | number | null
-  declare latestStatus: 'pass' | 'fail' | 'error' | null
-  declare lastCheckAt: Date | null
-  declare nextRunAt: Date
-  /** The due time that was claimed and is not recorded yet. */
-  declare runningSlot: Date | null
-  declare createdAt: Date
-  declare updatedAt: Date
+  declare minChildCount: number | null
+  declare maxChildCount: number | null
 }
 
-/** A check with the names of its tables joined in, as the API shows it, and whether the parent was there last. */
-export class NamedCheck extends ReferentialCheck {
-  declare childCatalog: string
-  declare childSchema: string
-  declare childTable: string
-  declare parentCatalog: string
-  declare parentSchema: string
-  declare parentTable: string
-  declare parentIsActive: boolean
+export type NamedCheck = ReferentialCheck & TableNames
+
+/** The numbers of an outcome; null of one that could not run. The orphans' values are not kept: they are a customer's data. */
+export interface OrphanNumbers {
+  orphanCount: number | null
+  orphanPercent: number | null
+  totalChildRows: number | null
+  /** Null without a limit of children. */
+  parentsBelowMin: number | null
+  parentsAboveMax: number | null
 }
 
-/** An outcome of a check, judged. The orphans' values are not kept: they are a customer's data. */
-export class ReferentialResult extends CompanyRow {
-  static override tableName = 'referential_results'
+/** What a result has besides the number of orphans and of the child's rows. */
+export type OrphanDetails = Omit<OrphanNumbers, 'orphanCount' | 'totalChildRows'>
 
-  declare id: string
-  declare referentialCheckId: string
-  declare status: 'pass' | 'fail' | 'error'
-  declare orphanCount: string | number | null
-  declare orphanPercent: number | null
-  declare totalChildRows: string | number | null
-  declare parentsBelowMin: string | number | null
-  declare parentsAboveMax: string | number | null
-  declare queryDurationMs: number
-  declare errorMessage: string | null
-  declare scheduledFor: Date | null
-  declare checkedAt: Date
+/** The numbers of a stored result. */
+export function numbersOf(result: Pick<CheckResult, 'value' | 'totalRows' | 'details'>): OrphanNumbers {
+  const {
+    orphanPercent = null,
+    parentsBelowMin = null,
+    parentsAboveMax = null,
+  } = result.details as Partial<OrphanDetails>
+  return {
+    orphanCount: result.value,
+    orphanPercent,
+    totalChildRows: result.totalRows === null ? null : Number(result.totalRows),
+    parentsBelowMin,
+    parentsAboveMax,
+  }
 }

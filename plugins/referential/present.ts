@@ -2,83 +2,68 @@ import { formatName } from '../../connectors/catalog.ts'
 import type { TakenSamples } from '../../checks/samples.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { checkFields, limitFields } from './fields.ts'
-import { limitsOf, type JudgedOrphans } from './judge.ts'
-import type { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
+import type { CheckResult } from '../scans/kit.ts'
+import { limitsOf } from './judge.ts'
+import { numbersOf, type NamedCheck, type OrphanNumbers, type ReferentialCheck } from './models.ts'
 
 /** `catalog.schema.table` of the child. */
 export function childPath(check: NamedCheck): string {
-  return formatName([check.childCatalog, check.childSchema, check.childTable])
+  return formatName([check.catalogName, check.schemaName, check.ofTable])
 }
 
 /** `catalog.schema.table` of the parent. */
 export function parentPath(check: NamedCheck): string {
-  return formatName([check.parentCatalog, check.parentSchema, check.parentTable])
+  return formatName([check.otherCatalog!, check.otherSchema!, check.otherTable!])
 }
 
 /** A referential check as the API shows it, in lists too. */
-export function presentCheck(check: NamedCheck): object {
+export function presentCheck(check: NamedCheck) {
   return {
-    id: check.id,
-    internal_id: Number(check.internalId),
+    id: check.uuid,
+    internal_id: Number(check.id),
     asset_id: check.sourceId,
     ...presentFields(checkFields, check),
     child_table_path: childPath(check),
-    child_column_name: check.childColumnName,
+    child_column_name: check.columnName,
     parent_table_path: parentPath(check),
     parent_column_name: check.parentColumnName,
     ...presentFields(limitFields, limitsOf(check)),
-    latest_status: check.latestStatus,
-    last_check_at: check.lastCheckAt,
-    last_checked_at: check.lastCheckAt,
+    latest_status: check.status,
+    last_check_at: check.lastCheckedAt,
+    last_checked_at: check.lastCheckedAt,
     created_at: check.createdAt,
     updated_at: check.updatedAt,
   }
 }
 
 /** The counts of a judged check. One that failed has none: its status says so, and they are shown as 0. */
-export function presentOrphans(result: Omit<JudgedOrphans, 'status' | 'errorMessage'>) {
+export function presentOrphans(numbers: OrphanNumbers) {
   return {
-    orphan_count: Number(result.orphanCount ?? 0),
-    orphan_percent: result.orphanPercent ?? 0,
-    total_child_rows: Number(result.totalChildRows ?? 0),
-    parents_below_min: number(result.parentsBelowMin),
-    parents_above_max: number(result.parentsAboveMax),
+    orphan_count: numbers.orphanCount ?? 0,
+    orphan_percent: numbers.orphanPercent ?? 0,
+    total_child_rows: numbers.totalChildRows ?? 0,
+    parents_below_min: numbers.parentsBelowMin,
+    parents_above_max: numbers.parentsAboveMax,
   }
 }
 
 /** A result of a check; its orphans stand only in the reply of the execution that found them. */
 export function presentResult(
-  { id, internalId }: Pick<ReferentialCheck, 'id' | 'internalId'>,
-  result: ReferentialResult,
+  { id, uuid }: Pick<ReferentialCheck, 'id' | 'uuid'>,
+  result: CheckResult,
   taken: TakenSamples | null = null,
-): object {
+) {
   return {
     id: Number(result.id),
     // The number, as other results refer to their rule or metric.
-    referential_check_id: Number(internalId),
-    check_id: id,
+    referential_check_id: Number(id),
+    check_id: uuid,
     status: result.status,
-    ...presentOrphans(result),
+    ...presentOrphans(numbersOf(result)),
     orphan_sample: taken?.samples ?? null,
     ...(taken?.samplesNote !== undefined && { orphan_sample_note: taken.samplesNote }),
-    query_duration_ms: result.queryDurationMs,
-    checked_at: result.checkedAt,
+    query_duration_ms: result.durationMs,
+    checked_at: result.at,
     error_message: result.errorMessage,
   }
-}
-
-/** A result in words. */
-export function describeResult(check: ReferentialCheck, result: ReferentialResult) {
-  const { status, errorMessage } = result
-  const counts = [
-    `${result.orphanCount} of ${result.totalChildRows} rows have no parent`,
-    ...(result.parentsBelowMin === null ? [] : [`${result.parentsBelowMin} parents have too few rows`]),
-    ...(result.parentsAboveMax === null ? [] : [`${result.parentsAboveMax} parents have too many`]),
-  ]
-  const message = status === 'error' ? (errorMessage ?? 'The check could not run') : counts.join('; ')
-  return { id: check.id, name: check.name, severity: check.severity, status, message }
-}
-
-function number(value: string | number | null): number | null {
-  return value === null ? null : Number(value)
 }

@@ -1,13 +1,12 @@
-import type { Server } from '@hapi/hapi'
 import { inCompany } from '../../server/http/access.ts'
-import { newestFirst } from '../../server/http/page.ts'
-import type { CheckNow, CheckResource } from '../scans/api.ts'
-import { findCheck, listChecks, patchCheck, removeCheck, summarize, type CheckFilter } from './checks.ts'
+import type { CheckResource } from '../scans/api.ts'
+import { changeOf, listChecks, type CheckFilter } from './checks.ts'
 import { createCheck } from './create.ts'
 import { checkDeclaration } from './declaration.ts'
 import { dryRunCheck, type ReferentialDryRun } from './dry-run.ts'
-import type { NewCheck } from './fields.ts'
-import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'
+import type { ReferentialDeps } from './deps.ts'
+import type { CheckPatch, NewCheck } from './fields.ts'
+import type { ReferentialCheck } from './models.ts'
 import { presentCheck, presentResult } from './present.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
@@ -16,11 +15,10 @@ import * as schemas from './schemas.ts'
 const SAMPLE_LIMIT = 10
 
 /** Referential checks as the API offers them. */
-export function referentialResource(
-  server: Server,
-  checkNow: CheckNow<ReferentialCheck, ReferentialResult>,
-): CheckResource<NamedCheck, ReferentialResult> {
+export function referentialResource(deps: ReferentialDeps): CheckResource<ReferentialCheck> {
+  const { catalog, kind, operatingSchedules } = deps
   return {
+    kind,
     names: {
       path: 'referential',
       one: 'referential check',
@@ -40,38 +38,38 @@ export function referentialResource(
       run: schemas.emptyBody,
     },
     replies,
-    identify: ({ id, name }) => ({ id, title: `Referential check ${name}`, details: { name } }),
-    subjectOf: ({ tableId, childColumnName: column }) => ({ tableId, type: 'referential', column }),
-    summarize,
+    identify: ({ name }) => ({ title: `Referential check ${name}`, details: { name } }),
+    subjectOf: ({ tableId, columnName: column }) => ({ tableId, type: 'referential', column }),
+    presentSummary: ({ total, active, pass, fail, error, lastCheckedAt }) => ({
+      total_checks: total,
+      active_checks: active,
+      passing_checks: pass,
+      failing_checks: fail,
+      error,
+      last_check_at: lastCheckedAt,
+    }),
     list: (request, assetId, query) =>
       inCompany(request, async trx => {
-        const asset = await server.plugins.catalog.findAsset(trx, assetId)
+        const asset = await catalog.findAsset(trx, assetId)
         const { results, total } = await listChecks(trx, asset, query as CheckFilter)
         return { items: results.map(presentCheck), total }
       }),
     create: async (companyId, assetId, body, audit) =>
-      presentCheck(await createCheck(server, companyId, assetId, body as NewCheck, audit)),
-    find: findCheck,
+      presentCheck(await createCheck(deps, companyId, assetId, body as NewCheck, audit)),
     present: (_trx, check) => presentCheck(check),
-    patch: (trx, check, patch) => patchCheck(server, trx, check, patch),
-    remove: (trx, check) => removeCheck(server, trx, check),
-    async run(check) {
-      const checked = await checkNow(check, { sampleLimit: SAMPLE_LIMIT })
-      if (!checked) return undefined
-      const { result, outcome } = checked
-      return presentResult(check, result, outcome.status === 'counted' ? outcome : null)
-    },
-    results: (trx, { id }) =>
-      ReferentialResult.query(trx).where('referentialCheckId', id).orderBy(newestFirst('checkedAt', 'id')),
+    changeOf: (_trx, check, patch) => changeOf(check, patch as CheckPatch),
+    sampleLimitOf: () => SAMPLE_LIMIT,
+    presentRun: (check, [result], outcome) =>
+      presentResult(check, result!, outcome.status === 'counted' ? outcome : null),
     presentResult: (result, check) => presentResult(check, result),
     presentChart: async (trx, { tableId }) => ({
-      operating_hours: await server.plugins.operatingSchedules.loadHoursOfTable(trx, tableId),
+      operating_hours: await operatingSchedules.loadHoursOfTable(trx, tableId),
     }),
-    declaration: checkDeclaration(server),
+    declaration: checkDeclaration(deps),
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,
-      measure: (companyId, body) => dryRunCheck(server, companyId, body as ReferentialDryRun),
+      measure: (companyId, body) => dryRunCheck(deps, companyId, body as ReferentialDryRun),
     },
   }
 }

@@ -18,7 +18,7 @@ import {
 import { runJob } from '../../server/cli/client-job.ts'
 import { withCommandTimeout, timeoutOption } from '../../server/cli/timeouts.ts'
 import { alignCells, oneLine } from '../../server/cli/terminal-text.ts'
-import type { AssetCheckResult } from './api.ts'
+import type { AssetCheckResult } from './types.ts'
 
 /** From least to worst. */
 const SEVERITIES = ['info', 'warning', 'critical'] as const

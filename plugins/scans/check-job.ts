@@ -1,12 +1,14 @@
-import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import type { Request, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { held } from '../../server/http/envelopes.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
-import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
+import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job, type JobKind } from '../../server/jobs/jobs.ts'
 import { startedReplies, startedRun, waitHeaders } from '../../server/http/run-accepted.ts'
+import type { CheckDeps } from './deps.ts'
+import { checkAsset, resolveTarget } from './run/asset.ts'
 
 const route = routesOf('assets')
 
@@ -25,48 +27,46 @@ interface CheckJobData {
 }
 
 /** Runs all active checks of a source, or of a table, because a client asked for it. */
-export const checkJob: Job<CheckJobData> = {
+export const checkJob: JobKind<CheckJobData> = {
   name: 'scans.check',
   data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
   queue: { expireSeconds: EXPIRE_SECONDS, retries: MAX_ATTEMPTS - 1 },
   // One of a source at once leaves its other sessions to what is due.
   concurrency: { isShared: true, local: 4, perGroup: 1 },
-  async work(data, { server, attempt, signal }) {
+}
+
+export const makeCheckJob = (deps: CheckDeps): Job<CheckJobData> => ({
+  ...checkJob,
+  async work(data, { attempt, signal }) {
+    const { catalog, db } = deps
     const { company_id: companyId, run_id: runId, source_id: sourceId, table_id: tableId } = data
     const onProgress = (percent: number) =>
-      server.db.company(companyId, trx => server.plugins.catalog.recordProgress(trx, runId, percent))
+      db.company(companyId, trx => catalog.recordProgress(trx, runId, percent))
+    const finishRun = (end: { result: object } | { error: Error }) =>
+      db.company(companyId, trx => catalog.finishRun(trx, runId, end))
     try {
-      const found = await server.plugins.scans.checkAsset(
+      const found = await checkAsset(
+        deps,
         { companyId, sourceId, tableId },
         { signal, onProgress, slotWaitMs: SESSION_WAIT_MS },
       )
       if (!found) return { status: 'cancelled' }
-      await finishRun(server, companyId, runId, { result: found })
+      await finishRun({ result: found })
       return { checks: found.checks, failed: found.failed, errors: found.errors }
     } catch (error) {
       putOffIfBusy(error)
       const isFinal = hasErrorData(error)
-      if (isFinal || attempt >= MAX_ATTEMPTS)
-        await finishRun(server, companyId, runId, { error: error as Error })
+      if (isFinal || attempt >= MAX_ATTEMPTS) await finishRun({ error: error as Error })
       throw isFinal ? new GiveUp(error.message) : error
     }
   },
-}
+})
 
-function finishRun(
-  server: Server,
-  companyId: string,
-  runId: string,
-  end: { result: object } | { error: Error },
-) {
-  return server.db.company(companyId, trx => server.plugins.catalog.finishRun(trx, runId, end))
-}
-
-async function requestCheck(request: Request, trx: Transaction) {
+async function requestCheck({ catalog, jobs, kinds }: CheckDeps, request: Request, trx: Transaction) {
   const { companyId } = caller(request)
-  const { scans, catalog } = request.server.plugins
   const { table_path: tablePath } = bodyOf<{ table_path?: string } | null>(request) ?? {}
-  const target = await scans.resolveTarget(trx, companyId, param(request, 'asset_id'), tablePath)
+  const assetId = param(request, 'asset_id')
+  const target = await resolveTarget({ catalog, kinds }, trx, { companyId, assetId, tablePath })
   const { sourceId, tableId } = target
   const run = await catalog.startRun(trx, {
     workflowName: 'asset_check',
@@ -79,7 +79,7 @@ async function requestCheck(request: Request, trx: Transaction) {
     run_id: run.id,
     ...(tableId && { table_id: tableId }),
   }
-  await request.server.jobs.send(checkJob, data, { trx, group: sourceId })
+  await jobs.send(checkJob, data, { trx, group: sourceId })
   return run
 }
 
@@ -93,24 +93,24 @@ const started = startedRun(
 )
 
 /** Asks for all active checks of an asset. */
-export const checkRoute: ServerRoute = route('POST', '/api/v1/sdk/assets/{asset_id}/check', access.write, {
-  description: 'Run all active checks of an asset now',
-  notes:
-    'Rules, metrics and referential checks of a table, or of all tables of a source, in one job. Replies 202 with the job at once; with `Prefer: wait=N` 200 with the finished job. Pipelines use it as a gate.',
-  validate: {
-    params: Joi.object({ asset_id: Joi.string().max(1_000).required() }),
-    headers: waitHeaders,
-    payload: Joi.object({
-      table_path: Joi.string()
-        .max(1_000)
-        .description('Only this table of the source, `catalog.schema.table`.'),
-    }).allow(null),
-  },
-  response: startedReplies(started),
-  app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
-  handler: async (request, h) => {
-    const run = await inCompany(request, trx => requestCheck(request, trx))
-    const { catalog } = request.server.plugins
-    return catalog.answerStarted(request, h, 'Check', run, { asset_id: run.assetId })
-  },
-})
+export const makeCheckRoute = (deps: CheckDeps): ServerRoute =>
+  route('POST', '/api/v1/sdk/assets/{asset_id}/check', access.write, {
+    description: 'Run all active checks of an asset now',
+    notes:
+      'Rules, metrics and referential checks of a table, or of all tables of a source, in one job. Replies 202 with the job at once; with `Prefer: wait=N` 200 with the finished job. Pipelines use it as a gate.',
+    validate: {
+      params: Joi.object({ asset_id: Joi.string().max(1_000).required() }),
+      headers: waitHeaders,
+      payload: Joi.object({
+        table_path: Joi.string()
+          .max(1_000)
+          .description('Only this table of the source, `catalog.schema.table`.'),
+      }).allow(null),
+    },
+    response: startedReplies(started),
+    app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
+    handler: async (request, h) => {
+      const run = await inCompany(request, trx => requestCheck(deps, request, trx))
+      return deps.catalog.answerStarted(request, h, 'Check', run, { asset_id: run.assetId })
+    },
+  })

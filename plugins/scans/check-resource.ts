@@ -1,11 +1,14 @@
 import type { Request, RouteOptionsResponse } from '@hapi/hapi'
 import type Joi from 'joi'
-import type { Model, QueryBuilder } from 'objection'
+import type { CheckOutcome } from '../../checks/check.ts'
 import type { Readings, Transaction } from '../../server/database/database.ts'
 import type { ErrorCode } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
 import type { CheckSubject, Declaration } from './declared/declared-checks.ts'
+import type { KindOfCheck } from './kind.ts'
+import type { CheckResult, CheckRow, TableNames } from './models.ts'
+import type { CheckChange, CheckTotals } from './store.ts'
 
 /** A page of a list, as its reply shows it, and how many items there are in all. */
 export interface PresentedPage {
@@ -14,7 +17,8 @@ export interface PresentedPage {
 }
 
 /** A kind of check as the API offers it: what its endpoints need to know of it, and do with it. */
-export interface CheckResource<Row, Result extends Model> {
+export interface CheckResource<Row extends CheckRow> {
+  kind: KindOfCheck<Row>
   names: {
     /** The path segment below `/api/v1/sdk`, and the tag. */
     path: string
@@ -39,13 +43,13 @@ export interface CheckResource<Row, Result extends Model> {
     'summary' | 'list' | 'created' | 'get' | 'patched' | 'removed' | 'run' | 'results',
     RouteOptionsResponse
   >
-  /** Its public id, its name at the start of a sentence, and what the audit log holds of it. */
-  identify(row: Row): { id: string; title: string; details: object }
-  /** What it is about; null of one that is about a part of it only. */
-  subjectOf(row: Row): CheckSubject | null
+  /** Its name at the start of a sentence, and what the audit log holds of it. */
+  identify(row: Row): { title: string; details: object }
   /** What the audit log holds of a new one besides. */
   createdDetails?(row: Row): object
-  summarize(trx: Transaction, asset: Asset): Promise<object>
+  /** What it is about; null of one that is about a part of it only. */
+  subjectOf(row: Row): CheckSubject | null
+  presentSummary(totals: CheckTotals, trx: Transaction, asset: Asset): object | Promise<object>
   list(request: Request, assetId: string, query: Page): Promise<PresentedPage>
   /** The statements that `list` gives to `readForCaller`, for an asset by UUID. */
   listReadings?(companyId: string, assetId: string, query: Page): Readings<object[]>
@@ -54,18 +58,15 @@ export interface CheckResource<Row, Result extends Model> {
     companyId: string,
     assetId: string,
     body: object,
-    audit: (trx: Transaction, row: Row) => Promise<unknown>,
+    audit: (trx: Transaction, row: Row & TableNames) => Promise<unknown>,
   ): Promise<object>
-  find(trx: Transaction, asset: Asset, id: string): Promise<Row | undefined>
-  present(trx: Transaction, row: Row, query: object): object | Promise<object>
-  /** @returns undefined when the row is gone */
-  patch(trx: Transaction, row: Row, patch: object): Promise<Row | undefined>
-  remove(trx: Transaction, row: Row): Promise<void>
-  /** @returns undefined when the row is gone */
-  run(row: Row, body: object | null): Promise<object | undefined>
-  /** What is stored of a row, newest first. */
-  results(trx: Transaction, row: Row): QueryBuilder<Result, Result[]>
-  presentResult(result: Result, row: Row): object
+  present(trx: Transaction, row: Row & TableNames, query: object): object | Promise<object>
+  /** What a patch changes. @throws 400 `VALIDATION_ERROR` */
+  changeOf(trx: Transaction, row: Row, patch: object): CheckChange<Row> | Promise<CheckChange<Row>>
+  /** Invalid rows to keep of a run, by its body. */
+  sampleLimitOf?(body: object | null): number
+  presentRun(row: Row, results: CheckResult[], outcome: CheckOutcome): object
+  presentResult(result: CheckResult, row: Row): object
   /** What a chart of the results needs besides them: fields beside `items`. */
   presentChart?(trx: Transaction, row: Row): Promise<object>
   /** How declarations of many checks list and create them. */

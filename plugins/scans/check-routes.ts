@@ -1,6 +1,5 @@
-import type { Request, Server } from '@hapi/hapi'
+import type { Request } from '@hapi/hapi'
 import Joi from 'joi'
-import type { Model } from 'objection'
 import { validate as isUuid } from 'uuid'
 import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditAtEnd, auditRequest, auditRequestAll } from '../../server/http/audit.ts'
@@ -8,19 +7,36 @@ import { warnOfChange, warnOfRemoval } from '../../server/http/check-owner.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
-import { pageOf, pageQuery, pagination, type Page } from '../../server/http/page.ts'
+import { newestFirst, pageOf, pageQuery, pagination, type Page } from '../../server/http/page.ts'
 import { pascalCase } from '../../server/openapi/components.ts'
 import type { CheckResource, RecordEvent, StoppedCheck } from './api.ts'
-import { createForColumns } from './create-many.ts'
-import { requireScopeForSql } from './caller-sql.ts'
-import { auditEventOf, changeCheck, removeCheck } from './declared/checks-of-resource.ts'
+import { createForColumns } from './create/create-many.ts'
+import { requireScopeForSql } from './create/caller-sql.ts'
+import { auditEventOf, deleteCheck, patchCheck } from './declared/checks-of-resource.ts'
+import type { CheckDeps } from './deps.ts'
+import { publicIdOf } from './kind.ts'
+import { CheckResult, type CheckRow } from './models.ts'
+import { runRow } from './run/select.ts'
+import { countChecks, findCheck } from './store.ts'
+import type { FindOwners, StopListener } from './declared/declared-checks.ts'
 
 const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
 const resultQuery = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))
 
+/** What the endpoints of checks look up, and call. */
+export interface CheckRouteHooks {
+  findOwners: FindOwners
+  onStop: StopListener
+}
+
 /** The eight endpoints that every kind of check has, and its dry run. */
-export function checkRoutes<Row, Result extends Model>(server: Server, resource: CheckResource<Row, Result>) {
-  const { names, schemas, replies, identify, dryRun } = resource
+export function checkRoutes<Row extends CheckRow>(
+  deps: CheckDeps,
+  { findOwners, onStop }: CheckRouteHooks,
+  resource: CheckResource<Row>,
+) {
+  const { alerts, catalog } = deps
+  const { kind, names, schemas, replies, identify, dryRun } = resource
   const { one, many } = names
   const name = pascalCase(one)
   const base = `/api/v1/sdk/${names.path}/{asset_id}`
@@ -34,18 +50,17 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
   const auditCreated = (request: Request, trx: Transaction, row: Row) =>
     auditRequest(request, trx, auditEventOf(resource, 'created', row))
   const ownerOf = async (trx: Transaction, row: Row) => {
-    const { id } = identify(row)
-    return (await server.plugins.scans.findOwners(trx, resource.declaration.kind, [id])).get(id)
+    const id = publicIdOf(kind, row)
+    return (await findOwners(trx, resource.declaration.kind, [id])).get(id)
   }
   const notifyStopped = async (trx: Transaction, request: Request, row: Row, how: StoppedCheck['how']) => {
     const { source } = await assetOf(trx, request)
     const about = { subject: resource.subjectOf(row), by: actorOf(caller(request)) }
-    const check = { kind: resource.declaration.kind, id: identify(row).id, how, ...about }
-    await server.plugins.scans.notifyStopped(trx, source, check)
+    const check = { kind: resource.declaration.kind, id: publicIdOf(kind, row), how, ...about }
+    await onStop(trx, source, check)
   }
   const assetIdOf = (request: Request) => param(request, 'asset_id')
-  const assetOf = (trx: Transaction, request: Request) =>
-    server.plugins.catalog.findAsset(trx, assetIdOf(request))
+  const assetOf = (trx: Transaction, request: Request) => catalog.findAsset(trx, assetIdOf(request))
   /** Throws 404 for a row that never existed, belongs to another company, or was removed meanwhile. */
   const present = <T>(request: Request, found: T | undefined): T => {
     if (found !== undefined) return found
@@ -53,7 +68,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
     throw apiError(names.notFound, `There is no such ${one} on this asset`, details)
   }
   const rowOf = async (trx: Transaction, request: Request) =>
-    present(request, await resource.find(trx, await assetOf(trx, request), param(request, names.id)))
+    present(request, await findCheck(trx, kind, await assetOf(trx, request), param(request, names.id)))
 
   return [
     route('GET', `${base}/summary`, access.read, {
@@ -63,9 +78,11 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
       validate: { params: assetParams },
       response: replies.summary,
       handler: request =>
-        inCompany(request, async trx => ({
-          data: await resource.summarize(trx, await assetOf(trx, request)),
-        })),
+        inCompany(request, async trx => {
+          const asset = await assetOf(trx, request)
+          const totals = await countChecks(trx, kind, asset)
+          return { data: await resource.presentSummary(totals, trx, asset) }
+        }),
     }),
     route('GET', base, access.read, {
       id: `list${name}s`,
@@ -118,13 +135,13 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
                   assetIdOf(request),
                   { ...body, column_name: column },
                   (trx, row) => {
-                    id = identify(row).id
+                    id = publicIdOf(kind, row)
                     return auditCreated(request, trx, row)
                   },
                 )
                 return id
               }
-              return { data: await createForColumns(server, companyId, assetIdOf(request), columns, create) }
+              return { data: await createForColumns(deps, companyId, assetIdOf(request), columns, create) }
             },
           }),
         ]
@@ -161,7 +178,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
           const owner = await ownerOf(trx, found)
           const change = { row: found, patch: bodyOf<object>(request) }
           const row = await audited(request, trx, async record => {
-            const changed = present(request, await changeCheck(resource, trx, change, record))
+            const changed = present(request, await patchCheck(alerts, resource, trx, change, record))
             if ('is_active' in change.patch && change.patch.is_active === false)
               await notifyStopped(trx, request, changed, 'paused')
             return changed
@@ -181,7 +198,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
           const row = await rowOf(trx, request)
           const owner = await ownerOf(trx, row)
           await audited(request, trx, async record => {
-            await removeCheck(resource, trx, row, record)
+            await deleteCheck(alerts, resource, trx, row, record)
             await notifyStopped(trx, request, row, 'removed')
           })
           return {
@@ -198,7 +215,12 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
       app,
       handler: async request => {
         const row = await inCompany(request, trx => rowOf(trx, request))
-        return { data: present(request, await resource.run(row, bodyOf(request))) }
+        const sampleLimit = resource.sampleLimitOf?.(bodyOf(request))
+        const { results, outcome } = present(
+          request,
+          await runRow(deps, row, sampleLimit === undefined ? {} : { sampleLimit }),
+        )
+        return { data: resource.presentRun(row, results, outcome) }
       },
     }),
     route('GET', `${item}/${names.results}`, access.read, {
@@ -212,7 +234,7 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
         inCompany(request, async trx => {
           const page = queryOf<Page>(request)
           const row = await rowOf(trx, request)
-          const { results, total } = await pageOf(resource.results(trx, row), page)
+          const { results, total } = await pageOf(resultsOf(trx, row), page)
           const items = results.map(result => resource.presentResult(result, row))
           const chart = await resource.presentChart?.(trx, row)
           return { data: { items, ...chart }, pagination: pagination(total, page) }
@@ -236,4 +258,9 @@ export function checkRoutes<Row, Result extends Model>(server: Server, resource:
         ]
       : []),
   ]
+}
+
+/** What is stored of a check, newest first. */
+export function resultsOf(trx: Transaction, { id }: Pick<CheckRow, 'id'>) {
+  return CheckResult.query(trx).where('checkId', id).orderBy(newestFirst('at', 'id'))
 }

@@ -1,7 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { AttentionItem } from '../alerts/api.ts'
 import type { HealthPart } from '../catalog/api.ts'
-import type { CheckFeature } from './api.ts'
 
 const MAX_LISTED = 20
 
@@ -14,11 +13,8 @@ interface FailingTable {
 }
 
 /** Counts of active checks by their last outcome, and the tables with failed ones. One statement. */
-export async function readCheckHealth(
-  features: readonly CheckFeature[],
-  trx: Transaction,
-): Promise<HealthPart> {
-  const found = features.length === 0 ? [] : await readOutcomes(features, trx)
+export async function readCheckHealth(trx: Transaction): Promise<HealthPart> {
+  const found = await readOutcomes(trx)
   const [totals] = found
   return {
     name: 'checks',
@@ -32,20 +28,17 @@ export async function readCheckHealth(
 }
 
 /** Outcomes of active sources, and the tables with most failures: thousands of tables may have checks. */
-function readOutcomes(features: readonly CheckFeature[], trx: Transaction) {
-  const checks = features.map(
-    ({ model, lastStatus }) => `select source_id, table_id, lower(${lastStatus}) as outcome
-      from ${model.tableName} where company_id = :companyId and is_active and ${lastStatus} is not null`,
-  )
+function readOutcomes(trx: Transaction) {
   return rows<FailingTable & { allPassing: number; allFailing: number; allError: number }>(
     trx,
     `with counted as (
        select c.table_id,
-         cast(count(*) filter (where outcome in ('pass', 'warning')) as int) as passing,
-         cast(count(*) filter (where outcome = 'fail') as int) as failing,
-         cast(count(*) filter (where outcome = 'error') as int) as error
-       from (${checks.join(' union all ')}) c
+         cast(count(*) filter (where status in ('pass', 'warning')) as int) as passing,
+         cast(count(*) filter (where status = 'fail') as int) as failing,
+         cast(count(*) filter (where status = 'error') as int) as error
+       from checks c
        join sources s on s.company_id = :companyId and s.id = c.source_id and s.is_active
+       where c.company_id = :companyId and c.is_active and c.status is not null
        group by 1)
      select totals.*, listed.*
      from (select cast(sum(passing) as int) as all_passing, cast(sum(failing) as int) as all_failing,

@@ -1,21 +1,25 @@
 import type { Plugin } from '@hapi/hapi'
-import type { CheckFeature, DeclaredChecks, ScanListener, ScansApi } from './api.ts'
-import { checkAsset, resolveTarget } from './check.ts'
-import { checkJob, checkRoute } from './check-job.ts'
+import { learningFromDismissals } from './alerts.ts'
+import type { ScanListener } from './types.ts'
+import type { DeclaredChecks, ScansApi } from './api.ts'
+import { makeCheckJob, makeCheckRoute } from './check-job.ts'
 import { checkListRoutes } from './list/check-list.ts'
 import { checkRoutes } from './check-routes.ts'
-import { configure, configureTable } from './configure.ts'
+import { configure, configureTable } from './create/configure.ts'
 import { costExtension } from './costs/costs.ts'
 import { costRoute } from './costs/cost-routes.ts'
 import { checksOfResource } from './declared/checks-of-resource.ts'
 import { withSharedSession } from './declared/shared-session.ts'
 import { CHECK_KINDS, type FindOwners, type StopListener } from './declared/declared-checks.ts'
-import { dispatch, dispatchJob, pruneJob, scanJob } from './jobs.ts'
-import { createMissingChecks } from './missing.ts'
-import { requireScopeForSql } from './caller-sql.ts'
-import { backfill, dryRun, measureOnce } from './past.ts'
+import type { CheckDeps } from './deps.ts'
+import { dispatch, makeScanJobs } from './jobs.ts'
+import type { KindOfCheck } from './kind.ts'
+import { createMissingChecks } from './create/missing.ts'
+import { requireScopeForSql } from './create/caller-sql.ts'
 import { qualityExtension } from './quality.ts'
-import { runRow, runTable } from './select.ts'
+import { checkAsset, resolveTarget } from './run/asset.ts'
+import { runTable } from './run/select.ts'
+import { backfill, dryRun, measureOnce } from './create/try.ts'
 import { readSeries } from './series.ts'
 import { typeRoute } from './type-routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
@@ -23,7 +27,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** One pass over a table for every check that is due on it, across features. */
 export const scans: Plugin<undefined> = {
   name: 'scans',
-  dependencies: ['catalog'],
+  dependencies: ['alerts', 'catalog', 'operatingSchedules'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       checks: {
@@ -34,29 +38,36 @@ export const scans: Plugin<undefined> = {
         page: '/api/public/docs/checks.md',
       },
     } satisfies Record<string, ApiTag>)
-    const features: CheckFeature[] = []
+    const { alerts, catalog, operatingSchedules } = server.plugins
+    const kinds = new Map<string, KindOfCheck>()
     const declared: DeclaredChecks[] = []
     const owners: FindOwners[] = []
     const ownerTexts: string[] = []
     const listeners: ScanListener[] = []
     const stopListeners: StopListener[] = []
-    server.plugins.catalog.extendAssets(qualityExtension(features))
-    server.plugins.catalog.extendAssets(costExtension)
-    server.jobs.add(scanJob, dispatchJob, checkJob, pruneJob)
-    server.route([
-      checkRoute,
-      ...checkListRoutes(server, features, ownerTexts),
-      typeRoute,
-      costRoute(features),
-    ])
-    server.expose({
-      contribute(feature) {
-        features.push(feature as unknown as CheckFeature)
-        return (row, choice) => runRow(server, feature, row, choice)
+    const { db, jobs, pino, telemetry, checks: types } = server
+    const deps: CheckDeps = {
+      db,
+      jobs,
+      pino,
+      telemetry,
+      types,
+      catalog,
+      alerts,
+      operatingSchedules,
+      kinds,
+      listeners,
+    }
+    const api: ScansApi = {
+      addKind(kind) {
+        kinds.set(kind.name, kind)
+        const learnExpected = kind.startState && learningFromDismissals(kind)
+        alerts.addKind({ ...kind.alert, ...(learnExpected && { learnExpected }) })
       },
+      kinds: () => [...kinds.values()],
       routesOf(resource) {
-        declared.push(checksOfResource(resource))
-        return checkRoutes(server, resource)
+        declared.push(checksOfResource(alerts, resource))
+        return checkRoutes(deps, { findOwners: api.findOwners, onStop: api.notifyStopped }, resource)
       },
       declare: checks => void declared.push(checks),
       declaredKinds: () =>
@@ -74,24 +85,35 @@ export const scans: Plugin<undefined> = {
         for (const listener of stopListeners) await listener(trx, source, check)
       },
       afterScan: listener => void listeners.push(listener),
-      async notifyScanned(trx, table, findings) {
-        for (const listener of listeners) await listener(trx, table, findings)
-      },
-      runTable: (companyId, tableId, which, choice) =>
-        runTable(server, features, { companyId, tableId, which }, choice),
+      runTable: (companyId, tableId, which, choice) => runTable(deps, { companyId, tableId, which }, choice),
       resolveTarget: (trx, companyId, assetId, tablePath) =>
-        resolveTarget(server, features, trx, { companyId, assetId, tablePath }),
-      checkAsset: (target, options) => checkAsset(server, features, target, options),
-      readSeries: (trx, check) => readSeries(server, features, trx, check),
-      createMissing: (request, store) => createMissingChecks(server, request, store),
-      dispatch: () => dispatch(server, features),
-      configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
-      configureTable: (table, request, asksEngine) => configureTable(server, table, request, asksEngine),
-      withSharedSession: (source, work) => withSharedSession(server, source, work),
-      backfill: (configured, choice) => backfill(server, configured, choice),
-      dryRun: (configured, choice) => dryRun(server, configured, choice),
+        resolveTarget(deps, trx, { companyId, assetId, tablePath }),
+      checkAsset: (target, options) => checkAsset(deps, target, options),
+      readSeries: (trx, check) => readSeries(deps, trx, check),
+      createMissing: (request, store) => createMissingChecks(deps, request, store),
+      dispatch: () => dispatch(deps),
+      configure: (companyId, assetId, request) => configure(deps, companyId, assetId, request),
+      configureTable: (table, request, asksEngine) => configureTable(deps, table, request, asksEngine),
+      withSharedSession: (source, work) => withSharedSession(catalog, source, work),
+      backfill: (configured, choice) => backfill(deps, configured, choice),
+      dryRun: (configured, choice) => dryRun(deps, configured, choice),
       requireScopeForSql,
-      measureOnce: (table, checks) => measureOnce(server, table, checks),
-    } satisfies ScansApi)
+      measureOnce: (table, checks) => measureOnce(deps, table, checks),
+    }
+    catalog.extendAssets(qualityExtension(deps))
+    catalog.extendAssets(costExtension)
+    jobs.add(...makeScanJobs(deps), makeCheckJob(deps))
+    server.partitions.add({
+      name: 'check_results',
+      retention: 'retentionResultsDays',
+      tables: [{ table: 'check_results', by: 'at', unique: 'check_id, series, scheduled_for' }],
+    })
+    server.typesInUse.push({
+      what: 'check type',
+      isLoaded: name => types.has(name),
+      names: `select distinct type as name from checks where kind in ('validity', 'metric')`,
+    })
+    server.route([makeCheckRoute(deps), ...checkListRoutes(server, deps, ownerTexts), typeRoute, costRoute])
+    server.expose(api)
   },
 }

@@ -1,13 +1,13 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { claimDue } from '../../server/database/due.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { hasCode } from '../../server/http/errors.ts'
-import type { Job, Turns } from '../../server/jobs/jobs.ts'
-import type { CheckFeature } from './api.ts'
+import type { Job, JobKind, Turns } from '../../server/jobs/jobs.ts'
+import type { CheckDeps } from './deps.ts'
 import { pruneCosts } from './costs/costs.ts'
-import { IS_LEASED } from './leases.ts'
+import { runTable } from './run/select.ts'
+import { IS_LEASED } from './run/leases.ts'
 
 interface TableJob {
   company_id: string
@@ -21,8 +21,8 @@ const TIERS = Object.fromEntries(
   Array.from({ length: 20 }, (_, index) => [String(index + 1), Math.min(index + 1, WORKERS / 4)]),
 )
 
-/** Scans one table for every feature's due checks. */
-export const scanJob: Job<TableJob> = {
+/** Scans one table for the due checks of all kinds. */
+export const scanJob: JobKind<TableJob> = {
   name: 'scans.run',
   data: Joi.object({ company_id: Joi.string().guid().required(), table_id: Joi.string().guid().required() }),
   queue: { expireSeconds: 3_900 },
@@ -32,15 +32,6 @@ export const scanJob: Job<TableJob> = {
     local: WORKERS,
     perGroup: { default: 2, tiers: TIERS },
     groupsOf: (server, companyIds) => server.db.system(trx => findSources(trx, companyIds)),
-  },
-  async work(data, { server, signal }) {
-    try {
-      return await server.plugins.scans.runTable(data.company_id, data.table_id, 'claimed', { signal })
-    } catch (error) {
-      // Removed since the sweep, with all its checks.
-      if (hasCode(error, 'ASSET_NOT_FOUND')) return { checks: 0, statements: 0 }
-      throw error
-    }
   },
 }
 
@@ -53,24 +44,42 @@ async function findSources(trx: Transaction, companyIds: readonly string[]): Pro
   return found.map(({ id }) => id)
 }
 
-/** Rows of one feature that are claimed in one transaction. */
+/** Checks that are claimed in one transaction. */
 const CLAIM_BATCH_ROWS = 1_000
 
-/** The sweep. */
-export const dispatchJob: Job = {
-  name: 'scans.dispatch',
-  data: Joi.object({}),
-  every: '* * * * *',
-  work: (_data, { server }) => server.plugins.scans.dispatch(),
-}
-
 /** Deletes the costs of days that are too old, of all companies, once a day. */
-export const pruneJob: Job = {
+export const pruneJob: JobKind = {
   name: 'scans.prune',
   data: Joi.object({}),
   every: '20 3 * * *',
   concurrency: { local: 1 },
-  work: async (_data, { server, signal }) => ({ costs: await pruneCosts(server, { signal }) }),
+}
+
+/** The scans, the sweep that asks for them, and the daily job. */
+export function makeScanJobs(deps: CheckDeps): Job[] {
+  const scan: Job<TableJob> = {
+    ...scanJob,
+    async work({ company_id: companyId, table_id: tableId }, { signal }) {
+      try {
+        return await runTable(deps, { companyId, tableId, which: 'claimed' }, { signal })
+      } catch (error) {
+        // Removed since the sweep, with all its checks.
+        if (hasCode(error, 'ASSET_NOT_FOUND')) return { checks: 0, statements: 0 }
+        throw error
+      }
+    },
+  }
+  const sweep: Job = {
+    name: 'scans.dispatch',
+    data: Joi.object({}),
+    every: '* * * * *',
+    work: () => dispatch(deps),
+  }
+  const pruning: Job = {
+    ...pruneJob,
+    work: async (_data, { signal }) => ({ costs: await pruneCosts(deps.db, { signal }) }),
+  }
+  return [scan as Job, sweep, pruning]
 }
 
 /**
@@ -83,20 +92,20 @@ const MAX_QUEUED_SCANS = 2_000
  * Claims what is due and sends one job a table for the checks of all features; some at a time, until nothing is due but of
  * sources that have enough to do. Companies take turns.
  */
-export async function dispatch(server: Server, features: readonly CheckFeature[]) {
+export async function dispatch({ db, jobs, kinds }: Pick<CheckDeps, 'db' | 'jobs' | 'kinds'>) {
   let tables = 0
   let turns: Turns | undefined
   for (let isMore = true; isMore;) {
-    isMore = await server.db.system(async trx => {
+    isMore = await db.system(async trx => {
       // A second sweep at the same time would claim what this one has not come to yet, and scan the table once more.
       await lockName(trx, scanJob.name)
-      const standing = (turns ??= await server.jobs.turns(scanJob, trx))
-      const claimed = await claim(trx, features, standing.full(MAX_QUEUED_SCANS))
+      const standing = (turns ??= await jobs.turns(scanJob, trx))
+      const claimed = await claim(trx, [...kinds.keys()], standing.full(MAX_QUEUED_SCANS))
       const items = claimed.tables.map(({ source, tier, ...data }) => {
         standing.add(source)
         return { data, group: { id: source, tier }, turn: standing.next(data.company_id) }
       })
-      await server.jobs.sendAll(scanJob, items, { trx })
+      await jobs.sendAll(scanJob, items, { trx })
       tables += claimed.tables.length
       return claimed.isMore
     })
@@ -104,19 +113,15 @@ export async function dispatch(server: Server, features: readonly CheckFeature[]
   return { tables }
 }
 
-async function claim(trx: Transaction, features: readonly CheckFeature[], full: readonly string[]) {
+async function claim(trx: Transaction, kinds: readonly string[], full: readonly string[]) {
   const columns = { interval: 'check_interval', source: 'source_id', table: 'table_id' }
-  const due = []
-  let isMore = false
-  for (const { model } of features) {
-    const claimed = await claimDue(trx, model.tableName, columns, {
-      limit: CLAIM_BATCH_ROWS,
-      full,
-      except: IS_LEASED,
-    })
-    isMore ||= claimed.length === CLAIM_BATCH_ROWS
-    due.push(...claimed)
-  }
+  const due = await claimDue(trx, 'checks', columns, {
+    limit: CLAIM_BATCH_ROWS,
+    full,
+    except: IS_LEASED,
+    kinds,
+  })
+  const isMore = due.length === CLAIM_BATCH_ROWS
   const tiers = await rows<{ id: string; tier: string }>(
     trx,
     'select id, max_concurrency::text as tier from sources where id = any(cast(? as uuid[]))',

@@ -1,16 +1,33 @@
-/** Locks of checks of any feature. The order of all locks: `server/database/locks.ts`. */
+/** Locks of checks: before their alerts. The order of all locks: `server/database/locks.ts`. */
 import type { Transaction } from '../../server/database/database.ts'
-import type { CheckFeature, ScheduledCheck } from './api.ts'
+import { queryChecks, type CheckRow, type CheckModel } from './models.ts'
 
-/** Locks those checks of a feature that still exist, by id. */
-export async function lockChecks(
+/** Locks those checks that still exist, by id. */
+export async function lockChecks<Row extends CheckRow>(
   trx: Transaction,
-  { model }: Pick<CheckFeature, 'model'>,
+  model: CheckModel<Row>,
   ids: readonly string[],
-): Promise<ScheduledCheck[]> {
-  return model
-    .query(trx)
+): Promise<Row[]> {
+  return queryChecks(model, trx)
     .findByIds([...ids])
-    .orderBy(String(model.idColumn))
+    .orderBy('checks.id')
     .forUpdate()
+}
+
+/** Locks a check; undefined if it was removed. Once it is locked, no scan of it is being recorded. */
+export async function lockCheck<Row extends CheckRow>(
+  trx: Transaction,
+  model: CheckModel<Row>,
+  key: { id: string } | { uuid: string },
+): Promise<Row | undefined> {
+  return queryChecks(model, trx).findOne(key).forUpdate()
+}
+
+/** Locks the checks that use an operating schedule, in the order in which scans lock them. */
+export async function lockChecksOfSchedule<Row extends CheckRow>(
+  trx: Transaction,
+  model: CheckModel<Row>,
+  operatingScheduleId: string,
+): Promise<Row[]> {
+  return queryChecks(model, trx).where({ operatingScheduleId }).orderBy('checks.id').forUpdate()
 }

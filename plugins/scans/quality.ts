@@ -1,32 +1,34 @@
 import { companyOf, rows, type Reading } from '../../server/database/database.ts'
 import { readCheckHealth } from './health.ts'
 import type { AssetExtension } from '../catalog/api.ts'
-import type { CheckFeature, StatusCounts } from './api.ts'
+import type { StatusCounts } from './types.ts'
+import type { CheckDeps } from './deps.ts'
+import type { CheckStatus } from './models.ts'
 
-/** What scans add to assets: the quality that the checks of all features show together; the worst counts. */
-export function qualityExtension(features: readonly CheckFeature[]): AssetExtension {
+/** What checks add to assets: the quality that those of all kinds show together; the worst counts. */
+export function qualityExtension({ kinds }: Pick<CheckDeps, 'kinds'>): AssetExtension {
   return {
     async sourceFields(trx, sources) {
       const ids = sources.map(({ id }) => id)
-      const { text, bindings } = statusCountReading(features, 'source_id', companyOf(trx), ids)
+      const { text, bindings } = statusCountReading('source_id', companyOf(trx), ids)
       const tallies = sumByOwner(await rows<StatusCount>(trx, text, bindings))
       return new Map(sources.map(({ id }) => [id, sourceFields(tallies.get(id) ?? zeroCounts())]))
     },
-    outcomes: () =>
-      features.map(({ model, lastStatus }) => ({
+    outcomes: () => [
+      {
         kind: 'check',
-        text: `select company_id, source_id, table_id, lower(${lastStatus}) as outcome from ${model.tableName}
-          where is_active and ${lastStatus} is not null`,
-      })),
+        text: `select company_id, source_id, table_id, status as outcome from checks where is_active and status is not null`,
+      },
+    ],
     coverage: () =>
-      features.map(({ name, model }) => ({
-        kind: name,
-        text: `select company_id, source_id, table_id from ${model.tableName} where is_active`,
+      [...kinds.values()].map(({ name, feature }) => ({
+        kind: feature,
+        text: `select company_id, source_id, table_id from checks where is_active and kind = '${name}'`,
       })),
-    health: trx => readCheckHealth(features, trx),
-    tableFilters: { quality_status: statuses => qualityCondition(features, statuses) },
+    health: readCheckHealth,
+    tableFilters: { quality_status: statuses => qualityCondition(statuses) },
     tableFields: (companyId, tableIds) => ({
-      reading: statusCountReading(features, 'table_id', companyId, tableIds),
+      reading: statusCountReading('table_id', companyId, tableIds),
       fieldsByTable: (found: readonly StatusCount[]) =>
         new Map(
           [...sumByOwner(found)].map(([id, tally]) => [
@@ -46,15 +48,11 @@ const RANKS: [keyof StatusCounts, ranks: string][] = [
 ]
 
 /** The condition in SQL on tables called `a` that their quality is one of some statuses, the worst of which counts. */
-function qualityCondition(features: readonly CheckFeature[], statuses: readonly string[]): string {
-  if (features.length === 0) return String(statuses.includes('none'))
+function qualityCondition(statuses: readonly string[]): string {
   const among = (from: number, to: number) => {
     const ranks = RANKS.slice(from, to).map(([, numbers]) => numbers)
-    const checks = features.map(
-      ({ model }) => `select table_id from ${model.tableName}
-        where company_id = :companyId and is_active and status_rank in (${ranks.join(', ')})`,
-    )
-    return `in (${checks.join(' union all ')})`
+    return `in (select table_id from checks
+      where company_id = :companyId and is_active and status_rank in (${ranks.join(', ')}))`
   }
   const isAsked = (at: number) => RANKS[at] !== undefined && statuses.includes(RANKS[at][0])
   // Neighbours are looked up together: some check is among them, and none is worse.
@@ -88,24 +86,20 @@ function statusOf({ passing, failing, error }: StatusCounts): 'passing' | 'faili
 
 interface StatusCount {
   owner: string
-  status: string | null
+  status: CheckStatus | null
   count: number
 }
 
-/** What counts the active checks of sources or tables by how they did last, those of all features together. */
+/** What counts the active checks of sources or tables by how they did last. */
 function statusCountReading(
-  features: readonly CheckFeature[],
   owner: 'source_id' | 'table_id',
   companyId: string,
   ids: readonly string[],
 ): Reading<StatusCount> {
-  const checks = features.map(
-    ({ model, lastStatus }) => `select ${owner} as owner, ${lastStatus} as status from ${model.tableName}
-      where company_id = :company_id and is_active and ${owner} = any(cast(:ids as uuid[]))`,
-  )
   return {
     name: `quality by ${owner}`,
-    text: `select owner, status, cast(count(*) as int) as count from (${checks.join(' union all ')}) checks group by 1, 2`,
+    text: `select ${owner} as owner, status, cast(count(*) as int) as count from checks
+      where company_id = :company_id and is_active and ${owner} = any(cast(:ids as uuid[])) group by 1, 2`,
     bindings: { company_id: companyId, ids: [...ids] },
   }
 }
@@ -124,12 +118,8 @@ function sumByOwner(counted: readonly StatusCount[]): Map<string, StatusCounts> 
 
 const zeroCounts = (): StatusCounts => ({ passing: 0, failing: 0, error: 0 })
 
-function outcomeOf(status: string | null): keyof StatusCounts | undefined {
-  const outcomes: Record<string, keyof StatusCounts> = {
-    pass: 'passing',
-    warning: 'passing',
-    fail: 'failing',
-    error: 'error',
-  }
-  return status === null ? undefined : outcomes[status.toLowerCase()]
+const OUTCOMES = { pass: 'passing', warning: 'passing', fail: 'failing', error: 'error' } as const
+
+function outcomeOf(status: CheckStatus | null): keyof StatusCounts | undefined {
+  return status === null ? undefined : OUTCOMES[status]
 }

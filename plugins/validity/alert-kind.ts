@@ -1,7 +1,6 @@
 import Joi from 'joi'
 import { held } from '../../server/http/envelopes.ts'
 import type { AlertKind } from '../alerts/api.ts'
-import { learnExpected } from './feedback.ts'
 
 export const validityFailure: AlertKind = {
   name: 'validity_failure',
@@ -34,7 +33,6 @@ export const validityFailure: AlertKind = {
     ),
   }),
   ruleIdOf: ({ cause }) => cause,
-  learnExpected,
   facts: ({ column_name, invalid_count, total_rows, threshold, band, finding }, { fill, range }) => [
     ['Column', column_name],
     ...(finding === undefined

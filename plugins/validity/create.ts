@@ -1,27 +1,24 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { v4 } from 'uuid'
-import type { Schedule } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
+import { v4 } from 'uuid'
 import type { TableContext } from '../catalog/api.ts'
-import type {
-  Backfill,
-  CheckRequest,
-  ConfiguredCheck,
-  MissingCheckRequest,
-  MissingCheckResult,
-} from '../scans/api.ts'
+import type { Backfill, CheckRequest, MissingCheckRequest, MissingCheckResult } from '../scans/api.ts'
+import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
-import { activeAt, judgeRule, startState } from './judge.ts'
-import { ValidityResult, ValidityRule, ValidityState, type NamedRule } from './models.ts'
-import { periodsOf, rulesWithNames, scheduleOf } from './rules.ts'
+import { ValidityRule, type NamedRule } from './models.ts'
+import { periodsOf, scheduleOf } from './rules.ts'
 import { newRule } from './schemas.ts'
-
+import { insertChecks, storePast } from '../scans/kit.ts'
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
-export function configureRule(server: Server, companyId: string, assetId: string, body: NewRule) {
-  return server.plugins.scans.configure(companyId, assetId, {
+export function configureRule(
+  { scans }: Pick<ValidityDeps, 'scans'>,
+  companyId: string,
+  assetId: string,
+  body: NewRule,
+) {
+  return scans.configure(companyId, assetId, {
     tablePath: body.table_path,
     ...requestOf(body),
   })
@@ -45,23 +42,26 @@ export function requestOf(body: Omit<NewRule, 'table_path'>): Omit<CheckRequest,
  * transaction.
  */
 export async function createRule(
-  server: Server,
+  deps: ValidityDeps,
   companyId: string,
   assetId: string,
   body: NewRule,
   audit: (trx: Transaction, rule: NamedRule) => Promise<unknown>,
 ): Promise<{ rule: NamedRule; backfill?: Backfill['summary']; warnings: string[] }> {
+  const { db, kind, scans } = deps
   const { backfill_days: days, check_interval: interval } = body
   if (days !== undefined && body.detection_mode !== 'auto')
     throw invalidField('backfill_days', 'needs detection_mode auto, which learns from it')
-  const configured = await configureRule(server, companyId, assetId, body)
-  const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
-  return server.db.company(companyId, async trx => {
-    const schedule = await scheduleOf(server, trx, periodsOf(body))
-    const rule = await insertConfigured(trx, configured, body)
-    if (past) await learnPast(trx, rule, past, schedule)
-    await audit(trx, rule)
-    return { rule, ...(past && { backfill: past.summary }), warnings: configured.warnings }
+  const configured = await configureRule(deps, companyId, assetId, body)
+  const past = days === undefined ? null : await scans.backfill(configured, { days, interval })
+  return db.company(companyId, async trx => {
+    const hours = await scheduleOf(deps, trx, periodsOf(body))
+    const { type, column = null, config } = configured.check
+    const measured = { type: type.name, column, config }
+    const [rule] = await insertRules(trx, [{ context: configured, measured, body }])
+    if (past) await storePast(trx, kind, rule!, past, hours)
+    await audit(trx, rule!)
+    return { rule: rule!, ...(past && { backfill: past.summary }), warnings: configured.warnings }
   })
 }
 
@@ -70,33 +70,44 @@ export function usualName(type: string, table: { name: string }, column: string 
   return `${type} ${[table.name, column].filter(Boolean).join('.')}`
 }
 
-/** The columns of a new rule but those of its source and its config. */
-const ownColumns = (
-  type: string,
-  table: { id: string; name: string },
-  column: string | null,
-  body: object & { error_message?: string | null },
-) => ({
-  uuid: v4(),
-  tableId: table.id,
-  columnName: column,
-  ruleType: type,
-  name: usualName(type, table, column),
-  ...columnsOf<ValidityRule>(ruleFields, body),
-  errorMessage: body.error_message || null,
-})
+/** A rule that is to be stored. */
+interface RuleToStore {
+  context: Pick<TableContext, 'source'> & { table: { id: string; name: string } }
+  measured: { type: string; column: string | null; config: Record<string, unknown> }
+  /** Its other fields, validated. */
+  body: object & { error_message?: string | null }
+}
+
+function rowOf({ context: { source, table }, measured: { type, column, config }, body }: RuleToStore) {
+  return {
+    sourceId: source.id,
+    tableId: table.id,
+    columnName: column,
+    type,
+    config,
+    name: usualName(type, table, column),
+    alertThresholdPercent: null,
+    ...columnsOf<ValidityRule>(ruleFields, body),
+    errorMessage: body.error_message || null,
+  }
+}
+
+/** Stores rules. @returns them in the same order */
+export function insertRules(trx: Transaction, rules: readonly RuleToStore[]): Promise<NamedRule[]> {
+  return insertChecks(trx, ValidityRule, rules.map(rowOf))
+}
 
 /** Creates rules of a type where columns have none of it, with the defaults of a new rule. */
 export function createMissingRules(
-  server: Server,
+  { scans }: Pick<ValidityDeps, 'scans'>,
   trx: Transaction,
   request: MissingCheckRequest,
 ): Promise<MissingCheckResult> {
   const { source, type, interval, fields } = request
-  return server.plugins.scans.createMissing(request, {
+  return scans.createMissing(request, {
     find: ids =>
       ValidityRule.query(trx)
-        .where({ ruleType: type, sourceId: source.id })
+        .where({ type, sourceId: source.id })
         .whereRaw('table_id = any(cast(? as uuid[]))', [ids])
         .select('tableId', 'columnName'),
     async insert(targets) {
@@ -104,64 +115,15 @@ export function createMissingRules(
         { rule_type: type, table_path: 'any', check_interval: interval, ...fields },
         newRule,
       ) as NewRule
-      const created = targets.map(({ table, column, config }) => ({
-        ...{ sourceId: source.id, ruleConfig: storedConfig(config ?? {}) },
-        ...ownColumns(type, table, column?.name ?? null, body),
+      const created = targets.map(({ table, column, config = {} }) => ({
+        uuid: v4(),
+        ...rowOf({
+          context: { source, table },
+          measured: { type, column: column?.name ?? null, config },
+          body,
+        }),
       }))
       await insertAll(created, chunk => ValidityRule.query(trx).insert(chunk))
     },
   })
-}
-
-async function insertConfigured(trx: Transaction, { source, table, check }: ConfiguredCheck, body: NewRule) {
-  const { type, column = null, config } = check
-  const measured = { type: type.name, column, config: storedConfig(config) }
-  const [rule] = await insertRules(trx, [{ context: { source, table }, measured, body }])
-  return rule!
-}
-
-/** A config as it is stored: null of a type that takes none. */
-export function storedConfig(config: Record<string, unknown>): ValidityRule['ruleConfig'] {
-  return Object.keys(config).length === 0 ? null : config
-}
-
-/** A rule that is to be stored. */
-interface RuleToStore {
-  context: TableContext
-  measured: { type: string; column: string | null; config: ValidityRule['ruleConfig'] }
-  /** Its other fields, validated. */
-  body: object
-}
-
-/** Stores rules. @returns them in the same order */
-export async function insertRules(trx: Transaction, rules: readonly RuleToStore[]): Promise<NamedRule[]> {
-  const created = rules.map(({ context: { source, table }, measured: { type, column, config }, body }) => ({
-    ...{ sourceId: source.id, ruleConfig: config },
-    ...ownColumns(type, table, column, body),
-  }))
-  await insertAll(created, chunk => ValidityRule.query(trx).insert(chunk))
-  const stored = await rulesWithNames(trx).whereRaw('validity_rules.uuid = any(cast(? as uuid[]))', [
-    created.map(({ uuid }) => uuid),
-  ])
-  const byId = new Map(stored.map(rule => [rule.uuid, rule]))
-  return created.map(({ uuid }) => byId.get(uuid)!)
-}
-
-/** Stores past results as if they had been taken then, and what was learned of them. The past raises no alerts. */
-async function learnPast(
-  trx: Transaction,
-  rule: NamedRule,
-  { points }: Backfill,
-  schedule: Schedule | undefined,
-): Promise<void> {
-  let state = startState(rule)
-  const results = points.map(({ at, outcome }) => {
-    const wasActive = activeAt(schedule, at)
-    const said = judgeRule(rule, outcome, { at, wasActive }, state)
-    state = said.state
-    const stored = { validityRuleId: rule.id, executionDurationMs: 0, checkedAt: at, isBackfilled: true }
-    return { ...stored, ...said.judged, wasActive }
-  })
-  await insertAll(results, chunk => ValidityResult.query(trx).insert(chunk))
-  if (state) await ValidityState.query(trx).insert({ ruleId: rule.id, state })
 }

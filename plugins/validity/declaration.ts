@@ -1,13 +1,14 @@
-import type { Server } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
 import type { CheckResource } from '../scans/api.ts'
-import { insertRules, requestOf, storedConfig, usualName } from './create.ts'
+import { insertRules, requestOf, usualName } from './create.ts'
+import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
-import type { NamedRule, ValidityResult, ValidityRule } from './models.ts'
-import { periodsOf, rulesWithNames, scheduleOf } from './rules.ts'
+import { ValidityRule } from './models.ts'
+import { configOf, periodsOf, scheduleOf } from './rules.ts'
 import { declaredRule } from './schemas.ts'
+import { checksWithNames } from '../scans/kit.ts'
 
 /** The columns that are no fields of `ruleFields`: what a rule measures. */
 const FIXED_FIELDS = ['rule_type', 'column_name', 'rule_config'] as const
@@ -15,18 +16,16 @@ const FIXED_FIELDS = ['rule_type', 'column_name', 'rule_config'] as const
 const DEFAULTS = { ...defaultsOf(ruleFields), is_active: true }
 
 /** Rules as declarations of many checks list and create them. */
-export function ruleDeclaration(server: Server): CheckResource<NamedRule, ValidityResult>['declaration'] {
+export function ruleDeclaration(deps: ValidityDeps): CheckResource<ValidityRule>['declaration'] {
   return {
     kind: 'validity',
     body: declaredRule,
     fixedFields: () => FIXED_FIELDS,
     engineFields: [],
     async list(trx, source) {
-      const rules = await rulesWithNames(trx)
-        .where('validityRules.sourceId', source.id)
-        .select('tables.isActive as isTableActive')
-        .orderBy('validityRules.id')
-        .castTo<(NamedRule & { isTableActive: boolean })[]>()
+      const rules = await checksWithNames(trx, ValidityRule)
+        .where('checks.sourceId', source.id)
+        .orderBy('checks.id')
       return rules.map(rule => ({
         id: `v_${rule.uuid}`,
         tableId: rule.tableId,
@@ -35,16 +34,16 @@ export function ruleDeclaration(server: Server): CheckResource<NamedRule, Validi
         fields: fieldsOf(rule),
         body: withoutDefaults(fieldsOf(rule), {
           ...DEFAULTS,
-          name: usualName(rule.ruleType, { name: rule.ofTable }, rule.columnName),
+          name: usualName(rule.type, { name: rule.ofTable }, rule.columnName),
         }),
       }))
     },
     async read(table, body, asksEngine) {
       const rule = validateBody<NewRule>(declaredRule, body)
-      const { check } = await server.plugins.scans.configureTable(table, requestOf(rule), asksEngine)
+      const { check } = await deps.scans.configureTable(table, requestOf(rule), asksEngine)
       const periods = periodsOf(rule)
       if (periods.operatingPeriodMode === 'schedule' || periods.operatingScheduleId !== null)
-        await server.db.company(table.source.companyId, trx => scheduleOf(server, trx, periods))
+        await deps.db.company(table.source.companyId, trx => scheduleOf(deps, trx, periods))
       const column = check.column ?? null
       return {
         ...DEFAULTS,
@@ -53,7 +52,7 @@ export function ruleDeclaration(server: Server): CheckResource<NamedRule, Validi
         error_message: rule.error_message || null,
         rule_type: check.type.name,
         column_name: column,
-        rule_config: storedConfig(check.config),
+        rule_config: configOf(check),
       }
     },
     insert: (trx, checks) =>
@@ -64,7 +63,7 @@ export function ruleDeclaration(server: Server): CheckResource<NamedRule, Validi
           measured: {
             type: fields.rule_type as string,
             column: fields.column_name as string | null,
-            config: fields.rule_config as ValidityRule['ruleConfig'],
+            config: (fields.rule_config as ValidityRule['config'] | null) ?? {},
           },
           body: fields,
         })),
@@ -74,10 +73,9 @@ export function ruleDeclaration(server: Server): CheckResource<NamedRule, Validi
 
 function fieldsOf(rule: ValidityRule) {
   return {
-    rule_type: rule.ruleType,
+    rule_type: rule.type,
     column_name: rule.columnName,
-    // Some rules of a type that takes no config were stored with an empty one.
-    rule_config: storedConfig(rule.ruleConfig ?? {}),
+    rule_config: configOf(rule),
     ...presentFields(ruleFields, rule),
   }
 }

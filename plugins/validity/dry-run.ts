@@ -1,9 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import type { DryRunMeasurement } from '../scans/api.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { configureRule } from './create.ts'
+import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
-import { activeAt, judgeRule } from './judge.ts'
+import { judgeRule, type RuleSettings } from './judge.ts'
 import type { ValidityRule } from './models.ts'
 import { presentCounts, presentWarnings } from './present.ts'
 import {
@@ -12,9 +12,9 @@ import {
   type PastOutcome,
   type ReplayedResult,
   type ReplayedResults,
-  type RuleSettings,
 } from './replay.ts'
 import { periodsOf, scheduleOf } from './rules.ts'
+import { activeAt } from '../scans/kit.ts'
 
 /** The body of a dry run, validated. */
 export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
@@ -23,10 +23,10 @@ export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
  * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past are the results
  * of a rule that measures the same; where there are none, it is computed from the table's timestamps.
  */
-export async function dryRunRule(server: Server, companyId: string, body: RuleDryRun): Promise<object> {
-  const configured = await configureRule(server, companyId, body.asset_id, body)
-  const { schedule, stored } = await server.db.company(companyId, async trx => ({
-    schedule: await scheduleOf(server, trx, periodsOf(body)),
+export async function dryRunRule(deps: ValidityDeps, companyId: string, body: RuleDryRun): Promise<object> {
+  const configured = await configureRule(deps, companyId, body.asset_id, body)
+  const { schedule, stored } = await deps.db.company(companyId, async trx => ({
+    schedule: await scheduleOf(deps, trx, periodsOf(body)),
     stored: await loadStoredPast(trx, configured, body, body.lookback_days),
   }))
   const {
@@ -34,7 +34,7 @@ export async function dryRunRule(server: Server, companyId: string, body: RuleDr
     outcome,
     at,
     history: past,
-  } = await server.plugins.scans.dryRun(
+  } = await deps.scans.dryRun(
     configured,
     stored.length > 0 ? null : { days: body.lookback_days, interval: body.check_interval },
   )
@@ -42,15 +42,15 @@ export async function dryRunRule(server: Server, companyId: string, body: RuleDr
   const known = knownPast(stored, past)
   const replayed = replayResults(settings, known.points, schedule)
   const moment = { at, wasActive: activeAt(schedule, at), hasBands: true }
-  const { judged, detection } = judgeRule(settings, outcome, moment, replayed.state)
+  const { judged, bands } = judgeRule(settings, outcome, moment, replayed.state)
   return {
     sql: statements,
     status: judged.status,
     ...presentCounts(judged),
-    expected_value: judged.expectedValue,
-    expected_range_low: judged.expectedRangeLow,
-    expected_range_high: judged.expectedRangeHigh,
-    bands: detection?.bands ?? [],
+    expected_value: judged.expected,
+    expected_range_low: judged.low,
+    expected_range_high: judged.high,
+    bands,
     learning: judged.isLearning,
     error_message: judged.errorMessage,
     ...presentWarnings(configured.warnings),
@@ -98,8 +98,8 @@ function presentHistory(
 function presentPastResult({ at, judged, bands }: ReplayedResult): object {
   return {
     at,
-    value: judged.invalidPercent,
-    expected_value: judged.expectedValue,
+    value: judged.value,
+    expected_value: judged.expected,
     z_score: judged.zScore,
     learning: judged.isLearning,
     bands,

@@ -1,13 +1,11 @@
 import type { Plugin } from '@hapi/hapi'
 import Joi from 'joi'
-import { validityFailure } from './alert-kind.ts'
 import type { ValidityApi } from './api.ts'
 import { createMissingRules } from './create.ts'
+import type { ValidityDeps } from './deps.ts'
 import { dryRunRule, type RuleDryRun } from './dry-run.ts'
-import { ValidityRule, type ValidityResult } from './models.ts'
-import { describeResult } from './present.ts'
-import { recordResults } from './record.ts'
-import { checkSpecOf, listedRules, scheduleUser } from './rules.ts'
+import { makeValidityKind } from './kind.ts'
+import { scheduleUser } from './rules.ts'
 import { ruleResource } from './routes.ts'
 import { dryRun } from './schemas.ts'
 import { configSchema } from '../../server/openapi/choices.ts'
@@ -27,36 +25,21 @@ export const validity: Plugin<undefined> = {
         page: '/api/public/docs/validity.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.typesInUse.push({
-      what: 'check type',
-      isLoaded: name => server.checks.has(name),
-      names: 'select distinct rule_type as name from validity_rules',
-    })
     server.apiParts.choices.rule_config = () =>
       server.checks
         .all()
         .filter(({ family }) => family === 'rule')
         .map(({ name, config }) => configSchema(`${name}_RuleConfig`, config, `Of rule_type ${name}.`))
-    server.partitions.add({
-      name: 'validity_results',
-      retention: 'retentionResultsDays',
-      tables: [{ table: 'validity_results', by: 'checked_at', unique: 'validity_rule_id, scheduled_for' }],
-    })
-    const checkNow = server.plugins.scans.contribute<ValidityRule, ValidityResult>({
-      name: 'validity',
-      model: ValidityRule,
-      checks: rules => rules.map(checkSpecOf),
-      record: (trx, table, taken, at) => recordResults(server, trx, table, taken, at),
-      lastStatus: 'latest_status',
-      describe: describeResult,
-      list: listedRules,
-    })
-    server.plugins.alerts.addKind(validityFailure)
-    server.plugins.operatingSchedules.addUser(scheduleUser)
-    server.route(server.plugins.scans.routesOf(ruleResource(server, checkNow)))
+    const { db, checks: types } = server
+    const { catalog, operatingSchedules, scans } = server.plugins
+    const kind = makeValidityKind({ types })
+    const deps: ValidityDeps = { db, types, catalog, operatingSchedules, scans, kind }
+    scans.addKind(kind)
+    operatingSchedules.addUser(scheduleUser)
+    server.route(scans.routesOf(ruleResource(deps)))
     server.expose({
-      createMissing: (trx, request) => createMissingRules(server, trx, request),
-      dryRun: (companyId, body) => dryRunRule(server, companyId, Joi.attempt(body, dryRun) as RuleDryRun),
+      createMissing: (trx, request) => createMissingRules(deps, trx, request),
+      dryRun: (companyId, body) => dryRunRule(deps, companyId, Joi.attempt(body, dryRun) as RuleDryRun),
     } satisfies ValidityApi)
   },
 }

@@ -2,28 +2,29 @@ import { formatName } from '../../connectors/catalog.ts'
 import type { TakenSamples } from '../../checks/samples.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { detailFields, listedFields } from './fields.ts'
-import type { NamedRule, ValidityResult, ValidityRule } from './models.ts'
-import type { ListedRule } from './rules.ts'
+import { detailsOf, type NamedRule } from './models.ts'
+import { configOf, type ListedRule } from './rules.ts'
+import type { CheckResult } from '../scans/kit.ts'
 
 /** The list form of a rule. */
-export function presentRule(rule: ListedRule): object {
+export function presentRule(rule: ListedRule) {
   return {
     id: Number(rule.id),
     uuid: `v_${rule.uuid}`,
     table_path: formatName([rule.catalogName, rule.schemaName, rule.ofTable]),
     column_name: rule.columnName,
-    rule_type: rule.ruleType,
+    rule_type: rule.type,
     ...presentFields(listedFields, rule),
     created_at: rule.createdAt,
-    latest_status: rule.latestStatus,
+    latest_status: rule.status,
   }
 }
 
 /** The detail form: every field of the rule table. */
-export function presentRuleDetail(rule: NamedRule): object {
+export function presentRuleDetail(rule: NamedRule) {
   return {
     ...presentRule(rule),
-    rule_config: rule.ruleConfig,
+    rule_config: configOf(rule),
     ...presentFields(detailFields, rule),
   }
 }
@@ -32,23 +33,19 @@ export function presentRuleDetail(rule: NamedRule): object {
  * The counts of a judged check. A check that failed has none: its status says so, and the numbers, which are stored as
  * null, are shown as 0.
  */
-export function presentCounts({
-  totalRows,
-  invalidCount,
-  invalidPercent,
-}: Pick<ValidityResult, 'totalRows' | 'invalidCount' | 'invalidPercent'>) {
+export function presentCounts(result: Pick<CheckResult, 'totalRows' | 'value' | 'details'>) {
   return {
-    total_rows: Number(totalRows ?? 0),
-    invalid_count: Number(invalidCount ?? 0),
-    invalid_percent: invalidPercent ?? 0,
+    total_rows: Number(result.totalRows ?? 0),
+    invalid_count: detailsOf(result).invalidCount ?? 0,
+    invalid_percent: result.value ?? 0,
   }
 }
 
 /** A result; with samples on the reply of a check. */
-export function presentResult(result: ValidityResult, taken?: TakenSamples): object {
+export function presentResult(result: CheckResult, taken?: TakenSamples) {
   return {
     id: Number(result.id),
-    validity_rule_id: Number(result.validityRuleId),
+    validity_rule_id: Number(result.checkId),
     status: result.status,
     ...presentCounts(result),
     ...(taken && {
@@ -57,29 +54,20 @@ export function presentResult(result: ValidityResult, taken?: TakenSamples): obj
         ...(taken.samplesNote !== undefined && { note: taken.samplesNote }),
       },
     }),
-    execution_duration_ms: result.executionDurationMs,
-    checked_at: result.checkedAt,
-    expected_value: result.expectedValue,
-    expected_range_low: result.expectedRangeLow,
-    expected_range_high: result.expectedRangeHigh,
+    execution_duration_ms: result.durationMs,
+    checked_at: result.at,
+    expected_value: result.expected,
+    expected_range_low: result.low,
+    expected_range_high: result.high,
     learning: result.isLearning,
     is_backfilled: result.isBackfilled ?? false,
     is_confirmed: result.isConfirmed ?? false,
-    was_active: result.wasActive ?? null,
+    was_active: detailsOf(result).wasActive,
     error_message: result.errorMessage,
   }
 }
 
 /** What a rule warns of; nothing where there is nothing. */
-export function presentWarnings(warnings: readonly string[] = []): object {
+export function presentWarnings(warnings: readonly string[] = []) {
   return warnings.length > 0 ? { warnings } : {}
-}
-
-/** A result in words. */
-export function describeResult(rule: ValidityRule, result: ValidityResult) {
-  const { status, invalidCount, totalRows, errorMessage } = result
-  const share = Number((result.invalidPercent ?? 0).toPrecision(3))
-  const counted = result.finding ?? `${invalidCount} of ${totalRows} rows are invalid (${share} %)`
-  const message = status === 'error' ? (errorMessage ?? 'The check could not run') : counted
-  return { id: `v_${rule.uuid}`, name: rule.name, severity: rule.severity, status, message }
 }

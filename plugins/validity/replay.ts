@@ -3,10 +3,10 @@ import { SENSITIVITIES } from '../../checks/detector.ts'
 import type { DetectorState, Schedule, SensitivityBand } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
-import type { ConfiguredCheck } from '../scans/api.ts'
-import { MAX_BASELINE_RESULTS } from './baseline.ts'
+import type { ConfiguredCheck, JudgedValue } from '../scans/api.ts'
 import type { NewRule } from './fields.ts'
-import { activeAt, judgeRule, startState, type JudgedResult } from './judge.ts'
+import { judgeRule, startState, type RuleSettings } from './judge.ts'
+import { activeAt, MAX_BASELINE_RESULTS } from '../scans/kit.ts'
 
 /** What was found of a rule at a moment of the past. */
 export interface PastOutcome {
@@ -27,7 +27,7 @@ interface FailureCounts {
 /** An outcome of the past with its verdict. */
 export interface ReplayedResult {
   at: Date
-  judged: JudgedResult
+  judged: JudgedValue
   /** At each sensitivity; empty in manual mode, while nothing is expected, and for all but the newest. */
   bands: SensitivityBand[]
 }
@@ -44,9 +44,6 @@ export interface ReplayedResults extends FailureCounts {
   state: DetectorState | null
 }
 
-/** What judging goes by, of a rule that need not exist. */
-export type RuleSettings = Parameters<typeof startState>[0] & Parameters<typeof judgeRule>[0]
-
 /**
  * Judges a past as a rule would have that was there from its first outcome on. One replay serves all sensitivities: what
  * is learned does not depend on them, and a check fails exactly when its score is beyond.
@@ -62,9 +59,9 @@ export function replayResults(
   const replayed = past.flatMap(({ at, outcome, isConfirmed = false, isBefore = false }, index) => {
     const hasBands = !isBefore && index >= past.length - MAX_PAST_POINTS
     const moment = { at, wasActive: activeAt(schedule, at), isConfirmed, hasBands }
-    const said = judgeRule(settings, outcome, moment, state)
-    state = said.state
-    return isBefore ? [] : [{ at, judged: said.judged, bands: said.detection?.bands ?? [] }]
+    const { judged, bands, state: next } = judgeRule(settings, outcome, moment, state)
+    state = next
+    return isBefore ? [] : [{ at, judged, bands }]
   })
   const judged = replayed.map(result => result.judged)
   const at = (sensitivity: number) =>
@@ -103,25 +100,25 @@ export async function loadStoredPast(
     `with asked as (select now() - make_interval(days => :days) as since),
      twin as (
        select rule.company_id, rule.id, rule.baseline_after
-       from validity_rules rule cross join asked join validity_results r
-         on r.company_id = rule.company_id and r.validity_rule_id = rule.id and r.status <> 'error'
-           and r.checked_at > asked.since and r.id > rule.baseline_after
-       where rule.company_id = :companyId and rule.table_id = :tableId and rule.rule_type = :type
+       from checks rule cross join asked join check_results r
+         on r.company_id = rule.company_id and r.check_id = rule.id and r.status <> 'error'
+           and r.at > asked.since and r.id > rule.baseline_after
+       where rule.company_id = :companyId and rule.table_id = :tableId and rule.kind = 'validity' and rule.type = :type
          and rule.column_name is not distinct from :column
-         and coalesce(rule.rule_config, '{}') = cast(:config as jsonb)
-         and (:ignoresNullPolicy or rule.treat_null_as_valid = :nullIsValid)
+         and rule.config = cast(:config as jsonb)
+         and (:ignoresNullPolicy or cast(rule.settings ->> 'treatNullAsValid' as boolean) = :nullIsValid)
          and rule.check_interval = :interval
        group by rule.id order by count(*) desc, rule.id desc limit 1
      ), past as (
-       select r.checked_at, r.total_rows, r.invalid_count, r.is_confirmed, r.id,
-         r.checked_at <= asked.since as is_before,
-         row_number() over (partition by r.checked_at <= asked.since order by r.checked_at desc, r.id desc) as age
-       from twin cross join asked join validity_results r
-         on r.company_id = twin.company_id and r.validity_rule_id = twin.id and r.status <> 'error'
+       select r.at, r.total_rows, cast(r.details ->> 'invalidCount' as float8) as invalid, r.is_confirmed, r.id,
+         r.at <= asked.since as is_before,
+         row_number() over (partition by r.at <= asked.since order by r.at desc, r.id desc) as age
+       from twin cross join asked join check_results r
+         on r.company_id = twin.company_id and r.check_id = twin.id and r.status <> 'error'
            and r.id > twin.baseline_after
      )
      select * from past where age <= case when is_before then ${MAX_BASELINE_RESULTS} else ${MAX_REPLAYED_RESULTS} end
-     order by checked_at, id`,
+     order by at, id`,
     {
       companyId: companyOf(trx),
       tableId: table.id,
@@ -134,14 +131,14 @@ export async function loadStoredPast(
       days,
     },
   )
-  return results.map(({ checkedAt, totalRows, invalidCount, isConfirmed, isBefore }) => ({
-    at: checkedAt,
+  return results.map(({ at, totalRows, invalid, isConfirmed, isBefore }) => ({
+    at,
     outcome: {
       id: '',
       durationMs: 0,
       status: 'counted',
       total: Number(totalRows),
-      invalid: Number(invalidCount),
+      invalid,
       samples: [],
       measured: {},
     },
@@ -151,9 +148,9 @@ export async function loadStoredPast(
 }
 
 interface StoredResult {
-  checkedAt: Date
+  at: Date
   totalRows: string
-  invalidCount: string
+  invalid: number
   isConfirmed: boolean
   isBefore: boolean
 }

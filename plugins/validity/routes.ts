@@ -1,25 +1,23 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
 import { caller } from '../../server/http/access.ts'
-import { newestFirst } from '../../server/http/page.ts'
-import type { CheckNow, CheckResource } from '../scans/api.ts'
+import type { CheckResource } from '../scans/api.ts'
 import { createRule } from './create.ts'
+import type { ValidityDeps } from './deps.ts'
 import { dryRunRule, type RuleDryRun } from './dry-run.ts'
 import { ruleDeclaration } from './declaration.ts'
-import type { NewRule } from './fields.ts'
-import { ValidityResult, type NamedRule, type ValidityRule } from './models.ts'
+import type { NewRule, RulePatch } from './fields.ts'
+import type { ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail, presentWarnings } from './present.ts'
 import { replies } from './replies.ts'
-import { findRule, patchRule, removeRule, ruleListReadings, summarize, type RuleFilter } from './rules.ts'
+import { changeOf, ruleListReadings, type RuleFilter } from './rules.ts'
 import * as schemas from './schemas.ts'
 
 /** Validity rules as the API offers them. */
-export function ruleResource(
-  server: Server,
-  checkNow: CheckNow<ValidityRule, ValidityResult>,
-): CheckResource<NamedRule, ValidityResult> {
-  const ruleTypes = () => server.checks.all().flatMap(check => (check.family === 'rule' ? [check.name] : []))
+export function ruleResource(deps: ValidityDeps): CheckResource<ValidityRule> {
+  const { catalog, kind, types } = deps
+  const ruleTypes = () => types.all().flatMap(check => (check.family === 'rule' ? [check.name] : []))
   return {
+    kind,
     names: {
       path: 'validity',
       one: 'rule',
@@ -39,13 +37,18 @@ export function ruleResource(
     },
     bulk: { body: schemas.newRules, reply: replies.createdMany },
     replies,
-    identify: ({ uuid, name }) => ({ id: `v_${uuid}`, title: `Rule ${name}`, details: { name } }),
-    subjectOf: ({ tableId, ruleType: type, columnName: column }) => ({ tableId, type, column }),
-    createdDetails: ({ ruleType }) => ({ rule_type: ruleType }),
-    summarize,
+    identify: ({ name }) => ({ title: `Rule ${name}`, details: { name } }),
+    subjectOf: ({ tableId, type, columnName: column }) => ({ tableId, type, column }),
+    createdDetails: ({ type }) => ({ rule_type: type }),
+    presentSummary: ({ total, pass, fail, error }) => ({
+      total_rules: total,
+      passing: pass,
+      failing: fail,
+      error,
+    }),
     async list(request, assetId, query) {
       const { companyId } = caller(request)
-      const [items, [counted]] = await server.plugins.catalog.readByAsset(request, assetId, id =>
+      const [items, [counted]] = await catalog.readByAsset(request, assetId, id =>
         ruleListReadings(companyId, id, query as RuleFilter),
       )
       return { items: items.map(presentRule), total: counted?.total ?? 0 }
@@ -53,49 +56,33 @@ export function ruleResource(
     listReadings: (companyId, assetId, query) =>
       ruleListReadings(companyId, assetId.toLowerCase(), query as RuleFilter),
     async create(companyId, assetId, body, audit) {
-      const { rule, backfill, warnings } = await createRule(
-        server,
-        companyId,
-        assetId,
-        body as NewRule,
-        audit,
-      )
+      const { rule, backfill, warnings } = await createRule(deps, companyId, assetId, body as NewRule, audit)
       return { ...presentRuleDetail(rule), ...(backfill && { backfill }), ...presentWarnings(warnings) }
     },
-    find: findRule,
     present: (_trx, rule) => presentRuleDetail(rule),
-    patch: (trx, rule, patch) => patchRule(server, trx, rule, patch),
-    remove: (trx, rule) => removeRule(server, trx, rule),
-    async run(rule, body) {
-      const { sample_limit: sampleLimit } = (body as { sample_limit: number } | null) ?? { sample_limit: 10 }
-      const checked = await checkNow(rule, { sampleLimit })
-      if (!checked) return undefined
-      const { result, outcome } = checked
-      return {
-        ...presentResult(result, outcome.status === 'counted' ? outcome : { samples: [] }),
-        ...presentWarnings(outcome.warnings),
-      }
-    },
-    results: (trx, rule) =>
-      ValidityResult.query(trx).where('validityRuleId', rule.id).orderBy(newestFirst('checkedAt', 'id')),
+    changeOf: (trx, rule, patch) => changeOf(deps, trx, rule, patch as RulePatch),
+    sampleLimitOf: body => (body as { sample_limit: number } | null)?.sample_limit ?? 10,
+    presentRun: (_rule, [result], outcome) => ({
+      ...presentResult(result!, outcome.status === 'counted' ? outcome : { samples: [] }),
+      ...presentWarnings(outcome.warnings),
+    }),
     presentResult: result => presentResult(result),
     presentChart: async (trx, rule) => ({
       threshold: rule.detectionMode === 'manual' ? (rule.alertThresholdPercent ?? 0) : null,
-      operating_hours: await loadHoursOf(server, trx, rule),
+      operating_hours: await loadHoursOf(deps, trx, rule),
     }),
-    declaration: ruleDeclaration(server),
+    declaration: ruleDeclaration(deps),
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,
-      measure: (companyId, body) => dryRunRule(server, companyId, body as RuleDryRun),
+      measure: (companyId, body) => dryRunRule(deps, companyId, body as RuleDryRun),
     },
   }
 }
 
 /** The hours that a rule judges by; those of its table where it judges by none. */
-async function loadHoursOf(server: Server, trx: Transaction, rule: ValidityRule) {
+async function loadHoursOf({ operatingSchedules }: ValidityDeps, trx: Transaction, rule: ValidityRule) {
   const { operatingPeriodMode: mode, operatingScheduleId: id, tableId } = rule
-  const { operatingSchedules } = server.plugins
   const own = mode === 'schedule' && id !== null ? await operatingSchedules.loadHours(trx, [id]) : null
   return own?.get(id!) ?? operatingSchedules.loadHoursOfTable(trx, tableId)
 }

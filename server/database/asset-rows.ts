@@ -1,11 +1,11 @@
 /** Rows that belong to a source or one of its tables, and that the API finds by public id or number. */
 import type { Model, QueryBuilder } from 'objection'
-import { companyOf, rows, type CompanyRow, type Transaction } from './database.ts'
+import type { CompanyRow } from './database.ts'
 
 /** Limits a query of `model` to an asset: a source, or one of its tables. */
 export function whereAsset<Row extends Model>(
   query: QueryBuilder<Row, Row[]>,
-  model: typeof CompanyRow,
+  model: Pick<typeof CompanyRow, 'tableName'>,
   { source, table }: { source: { id: string }; table?: { id: string } },
 ): QueryBuilder<Row, Row[]> {
   return table
@@ -13,46 +13,7 @@ export function whereAsset<Row extends Model>(
     : query.where(`${model.tableName}.sourceId`, source.id)
 }
 
-/** Number of rows of an asset, and of the active ones by their last status. */
-interface StatusTotals {
-  total: number
-  active: number
-  pass: number
-  warning: number
-  fail: number
-  error: number
-}
-
-/**
- * Counts the checks of an asset by their last status.
- * @param status the column that holds it, in any case
- * @param more columns of the same statement; it has `:companyId`, `:sourceId` and `:tableId`
- */
-export async function countByStatus<More extends object>(
-  trx: Transaction,
-  { tableName }: typeof CompanyRow,
-  status: string,
-  { source, table }: { source: { id: string }; table?: { id: string } },
-  more: string[] = [],
-): Promise<StatusTotals & More> {
-  const counts = ['pass', 'warning', 'fail', 'error'].map(
-    word => `count(*) filter (where is_active and lower(${status}) = '${word}')::int as ${word}`,
-  )
-  const columns = [
-    'count(*)::int as total',
-    'count(*) filter (where is_active)::int as active',
-    ...counts,
-    ...more,
-  ]
-  const [counted] = await rows<StatusTotals & More>(
-    trx,
-    `select ${columns.join(', ')} from ${tableName} where ${IS_OF_ASSET}`,
-    { companyId: companyOf(trx), sourceId: source.id, tableId: table?.id ?? null },
-  )
-  return counted!
-}
-
-/** Whether a row belongs to an asset; bindings as in `countByStatus`. */
+/** Whether a row belongs to an asset; bindings `:companyId`, `:sourceId` and `:tableId`, which may be null. */
 export const IS_OF_ASSET = `company_id = :companyId and source_id = :sourceId
   and (cast(:tableId as uuid) is null or table_id = :tableId)`
 

@@ -44,6 +44,7 @@ const onGrid = (nextRunAt: string, seconds: string) =>
  * @param full sources of which nothing is claimed now
  * @param patience seconds, counted from the due time, before a claimed slot may be claimed again
  * @param except an SQL condition on a row `t`: what satisfies it is not claimed now
+ * @param kinds the kinds of rows that are claimed; defaults to all
  */
 export async function claimDue(
   trx: Transaction,
@@ -54,7 +55,8 @@ export async function claimDue(
     patience,
     full = [],
     except,
-  }: { limit?: number; patience?: number; full?: readonly string[]; except?: string } = {},
+    kinds,
+  }: { limit?: number; patience?: number; full?: readonly string[]; except?: string; kinds?: readonly string[] } = {},
 ): Promise<Due[]> {
   const active =
     columns.source === 'id' ? '' : `and (select s.is_active from sources s where s.id = t.${columns.source})`
@@ -64,6 +66,7 @@ export async function claimDue(
       : 'and (running_slot is null or running_slot < now() - make_interval(secs => :patience))'
   const open = full.length === 0 ? '' : `and not t.${columns.source} = any(cast(:full as uuid[]))`
   const others = except === undefined ? '' : `and not ${except}`
+  const ofKinds = kinds === undefined ? '' : 'and kind = any(:kinds)'
   return rows<Due>(
     trx,
     `update ${table} t
@@ -71,12 +74,12 @@ export async function claimDue(
          next_run_at = ${onGrid('t.next_run_at', 'due.step')}
      from (
        select ctid as place, ${step(columns.interval)} as step from ${table} t
-       where is_active and next_run_at <= now() ${active} ${free} ${open} ${others}
+       where is_active and next_run_at <= now() ${active} ${free} ${open} ${others} ${ofKinds}
        order by next_run_at limit :limit for update skip locked
      ) due
      where t.ctid = due.place and due.step is not null
      returning t.company_id, t.running_slot as slot, t.${columns.source} as source_id${columns.table ? `, t.${columns.table} as table_id` : ''}`,
-    { intervals: JSON.stringify(INTERVAL_SECONDS), limit, patience: patience ?? null, full },
+    { intervals: JSON.stringify(INTERVAL_SECONDS), limit, patience: patience ?? null, full, kinds: kinds ?? null },
   )
 }
 

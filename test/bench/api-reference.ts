@@ -14,9 +14,9 @@ import pg from 'pg'
 const CONNECTIONS = 14
 
 const RULES = `
-  select v.id, v.uuid, t.catalog_name, t.schema_name, t.name as table_name, v.column_name, v.rule_type, v.name, v.severity,
-    v.is_active, v.check_interval, v.created_at, v.latest_status, count(*) over () as total
-  from validity_rules v join tables t on t.id = v.table_id
+  select v.id, v.uuid, t.catalog_name, t.schema_name, t.name as table_name, v.column_name, v.type, v.name, v.severity,
+    v.is_active, v.check_interval, v.created_at, v.status, count(*) over () as total
+  from checks v join tables t on t.id = v.table_id
   where v.company_id = $1 and v.table_id = $2
   order by v.created_at desc, v.id desc limit $3 offset $4`
 
@@ -39,15 +39,15 @@ const ASSET = `
     select count(*) filter (where status in ('pass', 'warning')) as passing,
       count(*) filter (where status = 'fail') as failing, count(*) filter (where status = 'error') as errors
     from (
-      select latest_status as status from validity_rules where company_id = $1 and table_id = t.id and is_active
+      select status as status from checks where company_id = $1 and table_id = t.id and is_active
       union all
-      select lower(last_status) from metrics where company_id = $1 and table_id = t.id and is_active
+      select lower(status) from checks where company_id = $1 and table_id = t.id and is_active
       union all
-      select latest_status from referential_checks where company_id = $1 and table_id = t.id and is_active
+      select status from checks where company_id = $1 and table_id = t.id and is_active
     ) checks
   ) q
   left join lateral (
-    select status as freshness, sla_threshold, last_updated, last_check_at
+    select status as freshness, sla_threshold, last_updated, last_checked_at
     from freshness_schedules where company_id = $1 and table_id = t.id
   ) f on true
   cross join lateral (

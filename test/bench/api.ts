@@ -132,10 +132,9 @@ async function fill(app: TestServer, { companyId }: Tenant): Promise<Record<stri
     [tables.hundred, 100],
   ] as const) {
     await app.query(
-      `insert into validity_rules (uuid, company_id, source_id, table_id, column_name, rule_type, name, severity,
-         check_interval, detection_mode, sensitivity, operating_period_mode, latest_status)
-       select gen_random_uuid(), $1, source_id, id, 'column_1', 'NOT_NULL', 'Rule ' || n, 'warning', 'daily', 'manual', 3,
-         'off', 'pass'
+      `insert into checks (uuid, company_id, source_id, table_id, column_name, type, name, severity,
+         check_interval, kind, sensitivity, settings, status)
+       select gen_random_uuid(), $1, source_id, id, 'column_1', 'NOT_NULL', 'Rule ' || n, 'warning', 'daily', 'validity', 3, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}', 'pass'
        from tables, generate_series(1, $3::int) n where id = $2`,
       [companyId, table, rules],
     )

@@ -73,39 +73,40 @@ async function fillManyChecks(app: TestServer, { companyId }: Tenant): Promise<v
     `from tables where company_id = $1 and estimated_rows / 1000 % 10 in (${rest})`
   const interval = `now() - make_interval(secs => estimated_rows / 1000)`
   await app.query(
-    `insert into validity_rules (uuid, company_id, source_id, table_id, column_name, rule_type, name, severity,
-       check_interval, detection_mode, sensitivity, operating_period_mode, latest_status, is_learning, is_active, created_at)
+    `insert into checks (uuid, company_id, source_id, table_id, column_name, type, name, severity,
+       check_interval, kind, sensitivity, settings, status, is_learning, is_active, created_at)
      select gen_random_uuid(), company_id, source_id, id, 'column_1', 'NOT_NULL', 'Known ' || name, 'warning',
-       'daily', 'fixed', 3, 'all', case when estimated_rows / 1000 % 100 = 0 then 'fail' else 'pass' end,
+       'daily', 'validity', 3, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}', case when estimated_rows / 1000 % 100 = 0 then 'fail' else 'pass' end,
        estimated_rows / 1000 % 70 = 1, estimated_rows / 1000 % 50 > 0, ${interval} ${chosen('0,1,2,3')}`,
     [companyId],
   )
   await app.query(
-    `insert into metrics (id, company_id, source_id, table_id, metric_type, config, check_interval, sensitivity,
-       last_status, is_learning, created_at)
-     select gen_random_uuid(), company_id, source_id, id, 'row_count', '{}', 'daily', 3,
-       case when estimated_rows / 1000 % 97 = 0 then 'ERROR' else 'PASS' end, estimated_rows / 1000 % 70 = 5, ${interval}
+    `insert into checks (uuid, kind, company_id, source_id, table_id, type, config, check_interval, sensitivity,
+       status, is_learning, created_at)
+     select gen_random_uuid(), 'metric', company_id, source_id, id, 'row_count', '{}', 'daily', 3,
+       case when estimated_rows / 1000 % 97 = 0 then 'error' else 'pass' end, estimated_rows / 1000 % 70 = 5, ${interval}
      ${chosen('4,5,6,7')}`,
     [companyId],
   )
   await app.query(
-    `insert into referential_checks (id, company_id, source_id, table_id, child_column_name, parent_table_id,
-       parent_column_name, name, severity, check_interval, latest_status, created_at)
-     select gen_random_uuid(), company_id, source_id, id, 'column_2', id, 'column_1', 'Has a parent', 'warning', 'daily',
+    `insert into checks (uuid, kind, type, company_id, source_id, table_id, column_name, other_table_id,
+       settings, name, severity, check_interval, status, created_at)
+     select gen_random_uuid(), 'referential', 'referential', company_id, source_id, id, 'column_2', id,
+       '{"parentColumnName": "column_1"}', 'Has a parent', 'warning', 'daily',
        'pass', ${interval} ${chosen('8,9')}`,
     [companyId],
   )
   await app.query(
-    `insert into validity_results (company_id, validity_rule_id, status, total_rows, invalid_count, invalid_percent,
-       execution_duration_ms, checked_at, is_learning)
-     select company_id, id, latest_status, 100, 1, 1, 5, now() - make_interval(days => n), is_learning
-     from validity_rules, generate_series(1, 5) n where company_id = $1`,
+    `insert into check_results (company_id, check_id, status, total_rows, details, value,
+       duration_ms, at, is_learning)
+     select company_id, id, status, 100, '{"invalidCount": 1}', 1, 5, now() - make_interval(days => n), is_learning
+     from checks, generate_series(1, 5) n where company_id = $1 and kind = 'validity'`,
     [companyId],
   )
   await app.query(
-    `insert into metric_snapshots (company_id, metric_id, value, status, is_learning, captured_at)
-     select company_id, internal_id, n, last_status, is_learning, now() - make_interval(days => n)
-     from metrics, generate_series(1, 5) n where company_id = $1`,
+    `insert into check_results (company_id, check_id, value, status, is_learning, at)
+     select company_id, id, n, status, is_learning, now() - make_interval(days => n)
+     from checks, generate_series(1, 5) n where company_id = $1 and kind = 'metric'`,
     [companyId],
   )
 }

@@ -27,8 +27,8 @@ export async function makeLargeWorld(app: TestServer, tables: number): Promise<L
   for (const company of [tenant, beside]) await fillCatalog(app, company, { tables, sources: SOURCES })
   await fillChanges(app, tenant, { changes: Math.floor(tables / 10), tables: Math.floor(tables / SOURCES) })
   const chosen = await app.query(
-    `select t.id, t.source_id, t.qualified_name, m.id as metric_id, m.internal_id
-     from tables t join metrics m on m.table_id = t.id where t.company_id = $1 order by t.name limit ${OPEN_ALERTS}`,
+    `select t.id, t.source_id, t.qualified_name, m.uuid as metric_id, m.id as check_id
+     from tables t join checks m on m.table_id = t.id and m.kind = 'metric' where t.company_id = $1 order by t.name limit ${OPEN_ALERTS}`,
     [tenant.companyId],
   )
   const raiseOn = async (row: Record<string, unknown>) => {
@@ -59,11 +59,11 @@ export async function makeLargeWorld(app: TestServer, tables: number): Promise<L
   )
   const [first] = chosen
   await app.query(
-    `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at,
-       expected_value, expected_range_low, expected_range_high)
-     select $1, $2, '{}', 1000 + 100 * sin(n), 1000, 'PASS', now() - make_interval(hours => n), 1000, 900, 1100
+    `insert into check_results (company_id, check_id, series, value, total_rows, status, at,
+       expected, low, high)
+     select $1, $2, '{}', 1000 + 100 * sin(n), 1000, 'pass', now() - make_interval(hours => n), 1000, 900, 1100
      from generate_series(1, ${SNAPSHOTS}) n`,
-    [tenant.companyId, first?.internal_id],
+    [tenant.companyId, first?.check_id],
   )
   await app.query('vacuum analyze')
   return {

@@ -96,7 +96,7 @@ async function kindsOf(app: TestServer): Promise<Map<'ours' | 'bare', Kind>> {
     keys.push((made.body as { data: { key: string } }).data.key)
   }
   const env = { DATABASE_URL: app.server.config.databaseUrl!, SECRET_KEY }
-  const page = `select * from validity_rules where company_id = '${tenant.companyId}'
+  const page = `select * from checks where company_id = '${tenant.companyId}'
     and source_id = '${String(source?.id)}' order by created_at desc, id desc limit 100`
   return new Map([
     [

@@ -101,17 +101,16 @@ async function fillChecks(client: pg.Client, { companyId }: Tenant, sizes: Sizes
   )
   const numbered = `(select *, row_number() over (order by source_id, id) as number from tables where company_id = $1) t`
   await client.query(
-    `insert into validity_rules (uuid, company_id, source_id, table_id, column_name, rule_type, name, severity,
-       check_interval, detection_mode, sensitivity, operating_period_mode, latest_status, created_at)
-     select gen_random_uuid(), $1, source_id, t.id, 'column_1', 'NOT_NULL', 'Rule ' || n, 'warning', 'hourly', 'manual',
-       3, 'off', (array['pass', 'pass', 'pass', 'fail'])[1 + n % 4], now() - make_interval(secs => n)
+    `insert into checks (uuid, company_id, source_id, table_id, column_name, type, name, severity,
+       check_interval, kind, sensitivity, settings, status, created_at)
+     select gen_random_uuid(), $1, source_id, t.id, 'column_1', 'NOT_NULL', 'Rule ' || n, 'warning', 'hourly', 'validity', 3, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}', (array['pass', 'pass', 'pass', 'fail'])[1 + n % 4], now() - make_interval(secs => n)
      from generate_series(1, $2::int) n join ${numbered} on t.number = 1 + n % $3::int`,
     [companyId, rules, tables],
   )
   await client.query(
-    `insert into metrics (id, company_id, source_id, table_id, metric_type, config, check_interval, sensitivity,
-       last_status)
-     select gen_random_uuid(), $1, source_id, t.id, 'row_count', '{}', 'hourly', 3, 'PASS' from ${numbered}
+    `insert into checks (uuid, kind, company_id, source_id, table_id, type, config, check_interval, sensitivity,
+       status)
+     select gen_random_uuid(), 'metric', $1, source_id, t.id, 'row_count', '{}', 'hourly', 3, 'pass' from ${numbered}
      where t.number <= $2::int`,
     [companyId, metrics],
   )
@@ -140,20 +139,20 @@ async function fillMonth(
   const each = (rows: number) => share(rows, sizes.metrics)
   const from = `now() - interval '730 days' * ${(MONTHS - month) / MONTHS}`
   const at = (count: string) => `${from} + interval '730 days' * (n::float8 / ${count} / ${MONTHS})`
-  const chosen = (table: string, id: string) =>
-    `(select ${id} as owner from ${table} where company_id = $1 order by ${id} limit $3::int) o`
+  const chosen = (table: string, id: string, and = '') =>
+    `(select ${id} as owner from ${table} where company_id = $1 ${and} order by ${id} limit $3::int) o`
   const ofEach = [companyId, each(sizes.results), sizes.metrics]
   await client.query(
-    `insert into metric_snapshots (company_id, metric_id, value, total_rows, status, scheduled_for, captured_at)
-     select $1, owner, n, n, 'PASS', ${at('$2')}, ${at('$2')}
-     from generate_series(1, $2::int) n, ${chosen('metrics', 'internal_id')}`,
+    `insert into check_results (company_id, check_id, value, total_rows, status, scheduled_for, at)
+     select $1, owner, n, n, 'pass', ${at('$2')}, ${at('$2')}
+     from generate_series(1, $2::int) n, ${chosen('checks', 'id', "and kind = 'metric'")}`,
     [companyId, each(sizes.snapshots), sizes.metrics],
   )
   await client.query(
-    `insert into validity_results (company_id, validity_rule_id, status, total_rows, invalid_count, invalid_percent,
-       execution_duration_ms, scheduled_for, checked_at)
-     select $1, owner, 'pass', n, 0, 0, 12, ${at('$2')}, ${at('$2')}
-     from generate_series(1, $2::int) n, ${chosen('validity_rules', 'id')}`,
+    `insert into check_results (company_id, check_id, status, total_rows, details, value,
+       duration_ms, scheduled_for, at)
+     select $1, owner, 'pass', n, '{"invalidCount": 0}', 0, 12, ${at('$2')}, ${at('$2')}
+     from generate_series(1, $2::int) n, ${chosen('checks', 'id', "and kind = 'validity'")}`,
     ofEach,
   )
   await client.query(

@@ -90,8 +90,8 @@ async function sizeOf(app: TestServer): Promise<string> {
 
 async function kindsOf(app: TestServer, { companyId }: Tenant, { rules }: Sizes): Promise<Kind[]> {
   const one = async (text: string) => (await app.query(text, [companyId]))[0] as Record<string, string>
-  const rule = await one('select * from validity_rules where company_id = $1 order by id limit 1')
-  const metric = await one('select * from metrics where company_id = $1 order by internal_id limit 1')
+  const rule = await one('select * from checks where company_id = $1 order by id limit 1')
+  const metric = await one('select * from checks where company_id = $1 order by id limit 1')
   const schedule = await one('select * from freshness_schedules where company_id = $1 order by id limit 1')
   const change = await one('select * from schema_changes where company_id = $1 limit 1')
   const destination = await one('select * from destinations where company_id = $1')

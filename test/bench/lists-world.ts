@@ -83,16 +83,16 @@ async function fillChecks(app: TestServer, companyId: string): Promise<void> {
     [companyId],
   )
   await app.query(
-    `insert into validity_rules (uuid, company_id, source_id, table_id, column_name, rule_type, name, severity,
-       check_interval, detection_mode, sensitivity, operating_period_mode, latest_status)
+    `insert into checks (uuid, company_id, source_id, table_id, column_name, type, name, severity,
+       check_interval, kind, sensitivity, settings, status)
      select gen_random_uuid(), company_id, source_id, id, 'column_1', 'NOT_NULL', name, 'warning',
-       'daily', 'fixed', 3, 'all', (array['pass', 'pass', 'pass', 'fail'])[1 + (estimated_rows / 20000) % 4] ${chosen}`,
+       'daily', 'validity', 3, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}', (array['pass', 'pass', 'pass', 'fail'])[1 + (estimated_rows / 20000) % 4] ${chosen}`,
     [companyId],
   )
   await app.query(
-    `insert into metrics (id, company_id, source_id, table_id, metric_type, config, check_interval, sensitivity,
-       last_status)
-     select gen_random_uuid(), company_id, source_id, id, 'row_count', '{}', 'daily', 3, 'PASS' ${chosen}`,
+    `insert into checks (uuid, kind, company_id, source_id, table_id, type, config, check_interval, sensitivity,
+       status)
+     select gen_random_uuid(), 'metric', company_id, source_id, id, 'row_count', '{}', 'daily', 3, 'pass' ${chosen}`,
     [companyId],
   )
 }

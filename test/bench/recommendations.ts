@@ -123,7 +123,7 @@ async function runSeed(t: Teardown, seed: string): Promise<SeedResult> {
   for (const name of ['metrics', 'validity_rules', 'referential_checks', 'freshness_schedules'])
     await app.query(`update ${name} set next_run_at = now() + interval '10 years'`)
   const [{ count: checks } = { count: 0 }] = await app.query(
-    `select (select count(*) from metrics) + (select count(*) from validity_rules) + (select count(*) from referential_checks)
+    `select (select count(*) from checks) + (select count(*) from checks) + (select count(*) from checks)
        + (select count(*) from freshness_schedules) as count`,
   )
   const stored = await app.query('select id, name from tables where source_id = $1', [sourceId])
@@ -168,11 +168,11 @@ interface StoredAlert extends Omit<BegunAlert, 'day'> {
 
 async function readAlerts(query: Query): Promise<StoredAlert[]> {
   const found = await query(
-    `select a.id, a.kind, t.name as table, a.rule_name as check, coalesce(m.column_name, v.column_name, r.child_column_name) as column
+    `select a.id, a.kind, t.name as table, a.rule_name as check, coalesce(m.column_name, v.column_name, r.column_name) as column
      from alerts a join tables t on t.id = a.asset_id
-     left join metrics m on m.id::text = a.cause or 'm_' || m.id = a.cause
-     left join validity_rules v on v.uuid::text = a.cause or 'v_' || v.uuid = a.cause
-     left join referential_checks r on r.id::text = a.cause
+     left join checks m on m.id::text = a.cause or 'm_' || m.id = a.cause
+     left join checks v on v.uuid::text = a.cause or 'v_' || v.uuid = a.cause
+     left join checks r on r.id::text = a.cause
      where a.severity <> 'info' or a.kind = 'metric_anomaly'`,
   )
   return found as unknown as StoredAlert[]

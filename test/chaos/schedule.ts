@@ -24,7 +24,7 @@ export async function schedule({
     const rules = await prepare(stage, isShort ? 500 : 5_000)
     stage.members.forEach(member => member.signal('SIGKILL'))
     await stage.query(
-      `update validity_rules set running_slot = null, is_active = true,
+      `update checks set running_slot = null, is_active = true,
           next_run_at = date_trunc('second', now()) - interval '170 minutes' + random() * interval '40 minutes'`,
     )
     const bootedAt = Date.now()
@@ -33,14 +33,14 @@ export async function schedule({
     const patience = isShort ? 120_000 : 300_000
     while (recorded < rules && Date.now() - bootedAt < patience) {
       await wait(1_000)
-      recorded = await count(stage, 'select count(distinct validity_rule_id) as count from validity_results')
+      recorded = await count(stage, 'select count(distinct check_id) as count from check_results')
     }
     const [found] = await stage.query<{ twice: number; more: number; early: number; lag: number }>(
-      `select (select cast(count(*) as int) from (select from validity_results where scheduled_for is not null
-                 group by validity_rule_id, scheduled_for having count(*) > 1) x) as twice,
-              (select cast(count(*) as int) from (select from validity_results
-                 group by validity_rule_id having count(*) > 1) x) as more,
-              (select cast(count(*) as int) from validity_rules where next_run_at <= now()) as early,
+      `select (select cast(count(*) as int) from (select from check_results where scheduled_for is not null
+                 group by check_id, scheduled_for having count(*) > 1) x) as twice,
+              (select cast(count(*) as int) from (select from check_results
+                 group by check_id having count(*) > 1) x) as more,
+              (select cast(count(*) as int) from checks where next_run_at <= now()) as early,
               (select cast(coalesce(percentile_cont(0.99) within group (
                  order by extract(epoch from started_on) - $1), 0) as float8)
                  from pgboss.job where name = 'scans.run' and started_on > to_timestamp($1)) as lag`,
@@ -97,16 +97,15 @@ async function prepare(stage: Stage, rules: number): Promise<number> {
     ...{ table_path: 't0', column_name: 'id', rule_type: 'NOT_NULL', check_interval: 'hourly' },
     ...{ name: `rule ${randomUUID()}` },
   })
-  await stage.query('update validity_rules set is_active = false')
+  await stage.query('update checks set is_active = false')
   await wait(3_000)
-  await stage.query('delete from validity_results')
+  await stage.query('delete from check_results')
   await stage.query(
-    `insert into validity_rules (uuid, company_id, source_id, table_id, column_name, rule_type, rule_config, name, severity,
-       is_active, check_interval, detection_mode, sensitivity, operating_period_mode)
+    `insert into checks (uuid, company_id, source_id, table_id, column_name, type, config, name, severity,
+       is_active, check_interval, kind, sensitivity, settings)
      select gen_random_uuid(), r.company_id, r.source_id, (select id from tables order by id offset n % 50 limit 1), r.column_name,
-            r.rule_type, r.rule_config, 'rule ' || n, r.severity, false, r.check_interval, r.detection_mode, r.sensitivity,
-            r.operating_period_mode
-       from validity_rules r, generate_series(2, $1) n`,
+            r.type, r.config, 'rule ' || n, r.severity, false, r.check_interval, r.kind, r.sensitivity, r.settings
+       from checks r, generate_series(2, $1) n`,
     [rules],
   )
   return rules

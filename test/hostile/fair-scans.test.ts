@@ -47,7 +47,7 @@ for (let index = 0; index < SLOW_SOURCES; index++)
 await addSource(b, 'shop', 1)
 
 const makeDue = ({ companyId }: Tenant) =>
-  app.query('update validity_rules set next_run_at = now() where company_id = $1', [companyId])
+  app.query('update checks set next_run_at = now() where company_id = $1', [companyId])
 const jobsOf = async ({ companyId }: Tenant, state: string) => {
   const [found] = await app.query(
     `select count(*) from pgboss.job where name = $1 and state::text = $2 and data ->> 'company_id' = $3`,

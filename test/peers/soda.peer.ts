@@ -212,10 +212,10 @@ async function makeProduct(t: Teardown, bodies: readonly CheckBody[]): Promise<P
       const found = await query(
         `select distinct on (id) * from (
            select r.uuid as id, v.id as number, v.invalid_count::float8 as value
-           from validity_results v join validity_rules r on r.id = v.validity_rule_id where v.company_id = $1
+           from check_results v join checks r on r.id = v.check_id where v.company_id = $1
            union all
            select m.id, s.id, s.value::float8
-           from metric_snapshots s join metrics m on m.internal_id = s.metric_id where s.company_id = $1) all_results
+           from check_results s join checks m on m.id = s.check_id where s.company_id = $1) all_results
          order by id, number desc`,
         [companyId],
       )

@@ -27,7 +27,7 @@ t.test('what no extension provides any more is named at the start, and wherever 
   t.notMatch(logged(), 'no extension provides')
 
   // As if their extension had been removed.
-  await app.query(`update metrics set metric_type = 'gone_metric'`)
+  await app.query(`update checks set type = 'gone_metric' where kind = 'metric'`)
   await app.query(`update destinations set destination_type = 'gonehook'`)
   await app.query(`update sources set source_type = 'goneengine'`)
   await (await app.startTwin()).stop()

@@ -20,17 +20,17 @@ export async function countAlerts(
 ): Promise<MetricAlerts[]> {
   const metrics = await rows<ScoredMetric>(
     trx,
-    `select concat_ws('.', t.schema_name, t.name) as table_path, m.column_name, m.metric_type, m.sensitivity, s.points
-     from metrics m join tables t on t.company_id = m.company_id and t.id = m.table_id and t.is_active
+    `select concat_ws('.', t.schema_name, t.name) as table_path, m.column_name, m.type as metric_type, m.sensitivity, s.points
+     from checks m join tables t on t.company_id = m.company_id and t.id = m.table_id and t.is_active
      cross join lateral (
-       select jsonb_agg(jsonb_build_array(extract(epoch from captured_at), z_score, is_learning)) as points
-       from (select captured_at, z_score, is_learning from metric_snapshots s
-         where s.company_id = m.company_id and s.metric_id = m.internal_id and s.status <> 'ERROR'
-           and not s.is_backfilled and s.captured_at > now() - make_interval(days => :days)
-         order by captured_at desc limit :maxPoints) newest) s
-     where m.company_id = :companyId and m.source_id = :sourceId and m.is_active
+       select jsonb_agg(jsonb_build_array(extract(epoch from at), coalesce(z_score, 0), is_learning)) as points
+       from (select at, z_score, is_learning from check_results s
+         where s.company_id = m.company_id and s.check_id = m.id and s.status <> 'error'
+           and not s.is_backfilled and s.at > now() - make_interval(days => :days)
+         order by at desc limit :maxPoints) newest) s
+     where m.company_id = :companyId and m.kind = 'metric' and m.source_id = :sourceId and m.is_active
        and (cast(:tableId as uuid) is null or m.table_id = :tableId) and s.points is not null
-     order by t.qualified_name, m.internal_id limit :maxMetrics`,
+     order by t.qualified_name, m.id limit :maxMetrics`,
     {
       ...{ companyId: companyOf(trx), sourceId, tableId: tableId ?? null, days },
       ...{ maxPoints: MAX_POINTS, maxMetrics: MAX_METRICS },

@@ -6,7 +6,6 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { exampleRecord, held, inItems, reply } from '../../../server/http/envelopes.ts'
 import { queryOf } from '../../../server/http/input.ts'
 import { pageQuery, pagination, queryInteger, type Page } from '../../../server/http/page.ts'
-import type { CheckFeature } from '../api.ts'
 import { COST_RETENTION_DAYS } from './costs.ts'
 
 const { id, text, time, count } = held
@@ -67,35 +66,28 @@ interface CostRow {
 }
 
 /** The route that lists the tables whose scans cost most. */
-export function costRoute(features: readonly CheckFeature[]): ServerRoute {
-  return routesOf('checks')('GET', '/api/v1/sdk/usage/tables', access.read, {
-    id: 'listTableCosts',
-    description: 'List the tables whose checks cost their sources most',
-    notes:
-      'Statements, seconds, rows and bytes that the scans of each table used, the most expensive first. The checks of a table share statements, so the cost is known by table and not by check. What is not for checks, such as discoveries, is in `GET /api/v1/sdk/assets/{asset_id}/usage`.',
-    validate: { query },
-    response: reply(inItems(cost)),
-    handler: request =>
-      inCompany(request, async trx => {
-        const asked = queryOf<CostQuery>(request)
-        const asset = asked.asset_id && (await request.server.plugins.catalog.findAsset(trx, asked.asset_id))
-        const ids = asset ? { sourceId: asset.source.id, tableId: asset.table?.id } : {}
-        const { costs, total } = await readCosts(trx, features, { ...asked, ...ids })
-        return { data: { items: costs.map(presentCost) }, pagination: pagination(total, asked) }
-      }),
-  })
-}
+export const costRoute: ServerRoute = routesOf('checks')('GET', '/api/v1/sdk/usage/tables', access.read, {
+  id: 'listTableCosts',
+  description: 'List the tables whose checks cost their sources most',
+  notes:
+    'Statements, seconds, rows and bytes that the scans of each table used, the most expensive first. The checks of a table share statements, so the cost is known by table and not by check. What is not for checks, such as discoveries, is in `GET /api/v1/sdk/assets/{asset_id}/usage`.',
+  validate: { query },
+  response: reply(inItems(cost)),
+  handler: request =>
+    inCompany(request, async trx => {
+      const asked = queryOf<CostQuery>(request)
+      const asset = asked.asset_id && (await request.server.plugins.catalog.findAsset(trx, asked.asset_id))
+      const ids = asset ? { sourceId: asset.source.id, tableId: asset.table?.id } : {}
+      const { costs, total } = await readCosts(trx, { ...asked, ...ids })
+      return { data: { items: costs.map(presentCost) }, pagination: pagination(total, asked) }
+    }),
+})
 
 /** One page of tables that were scanned in the last days, and how many there are. */
 async function readCosts(
   trx: Transaction,
-  features: readonly CheckFeature[],
   { sourceId, tableId, days, order_by, limit, offset }: CostQuery & { sourceId?: string; tableId?: string },
 ): Promise<{ costs: CostRow[]; total: number }> {
-  const activeChecks = features.map(
-    ({ model }) => `(select count(*) from ${model.tableName} k
-      where k.company_id = :companyId and k.table_id = page.table_id and k.is_active)`,
-  )
   const summed = `select table_id, sum(scans) as scans, sum(statements) as statements, sum(rows) as rows,
       sum(bytes) as bytes, sum(milliseconds) as milliseconds, max(last_at) as last_at
     from scan_costs
@@ -109,7 +101,8 @@ async function readCosts(
        page as (select * from summed order by ${ORDERS[order_by]} desc, table_id limit :limit offset :offset),
        counted as (select cast(count(*) as int) as total from summed)
      select counted.total, page.*, t.qualified_name, t.catalog_name, t.schema_name, t.name,
-       cast(${activeChecks.join(' + ') || '0'} as int) as active_checks
+       (select cast(count(*) as int) from checks k
+        where k.company_id = :companyId and k.table_id = page.table_id and k.is_active) as active_checks
      from counted
      left join (page join tables t on t.company_id = :companyId and t.id = page.table_id) on true
      order by page.${ORDERS[order_by]} desc, page.table_id`,

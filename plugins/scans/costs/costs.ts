@@ -1,5 +1,4 @@
-import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { companyOf, rows, type Database, type Transaction } from '../../../server/database/database.ts'
 import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
 import type { AssetExtension, SessionUse, TableContext } from '../../catalog/api.ts'
 
@@ -87,6 +86,6 @@ const DELETE_OLD_COSTS = deleteFirst(
 )
 
 /** Deletes the costs of days that are too old, of all companies. @returns how many rows */
-export function pruneCosts({ db }: Server, pace?: Pace): Promise<number> {
+export function pruneCosts(db: Database, pace?: Pace): Promise<number> {
   return prune(db.system, DELETE_OLD_COSTS, { days: COST_RETENTION_DAYS }, pace)
 }

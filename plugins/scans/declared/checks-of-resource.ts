@@ -1,59 +1,65 @@
-import type { Model } from 'objection'
 import type { Transaction } from '../../../server/database/database.ts'
 import { fieldsOf, type AuditEvent } from '../../../server/http/audit.ts'
+import type { AlertsApi } from '../../alerts/api.ts'
 import type { CheckResource } from '../check-resource.ts'
+import { publicIdOf } from '../kind.ts'
+import type { CheckRow, TableNames } from '../models.ts'
+import { changeCheck, findCheck, removeCheck } from '../store.ts'
 import type { DeclaredChecks, RecordEvent } from './declared-checks.ts'
 
 /** The entry of the audit log for a check that was created or removed. */
-export function auditEventOf<Row, Result extends Model>(
-  { names, identify, createdDetails }: CheckResource<Row, Result>,
+export function auditEventOf<Row extends CheckRow>(
+  { kind, names, identify, createdDetails }: CheckResource<Row>,
   happened: 'created' | 'removed',
   row: Row,
 ): AuditEvent {
-  const { id, details } = identify(row)
   const more = happened === 'created' ? createdDetails?.(row) : undefined
   return {
     action: `${names.audit}.${happened}`,
-    target: { type: names.audit, id },
-    details: { ...details, ...more },
+    target: { type: names.audit, id: publicIdOf(kind, row) },
+    details: { ...identify(row).details, ...more },
   }
 }
 
 /** Changes a check and audits it. @returns undefined when it is gone */
-export async function changeCheck<Row, Result extends Model>(
-  resource: CheckResource<Row, Result>,
+export async function patchCheck<Row extends CheckRow>(
+  alerts: AlertsApi,
+  resource: CheckResource<Row>,
   trx: Transaction,
   { row, patch }: { row: Row; patch: object },
   record: RecordEvent,
-): Promise<Row | undefined> {
-  const changed = await resource.patch(trx, row, patch)
+): Promise<(Row & TableNames) | undefined> {
+  const { kind, names } = resource
+  const changed = await changeCheck(alerts, trx, kind, row, await resource.changeOf(trx, row, patch))
   if (changed === undefined) return undefined
-  const { audit: type } = resource.names
-  const target = { type, id: resource.identify(changed).id }
-  await record({ action: `${type}.updated`, target, details: { fields: fieldsOf(patch) } })
+  const target = { type: names.audit, id: publicIdOf(kind, changed) }
+  await record({ action: `${names.audit}.updated`, target, details: { fields: fieldsOf(patch) } })
   return changed
 }
 
 /** Removes a check and audits it. */
-export async function removeCheck<Row, Result extends Model>(
-  resource: CheckResource<Row, Result>,
+export async function deleteCheck<Row extends CheckRow>(
+  alerts: AlertsApi,
+  resource: CheckResource<Row>,
   trx: Transaction,
   row: Row,
   record: RecordEvent,
 ): Promise<void> {
-  await resource.remove(trx, row)
+  await removeCheck(alerts, trx, resource.kind, row)
   await record(auditEventOf(resource, 'removed', row))
 }
 
 /** Checks with the usual endpoints, as declarations use them. */
-export function checksOfResource<Row, Result extends Model>(
-  resource: CheckResource<Row, Result>,
+export function checksOfResource<Row extends CheckRow>(
+  alerts: AlertsApi,
+  resource: CheckResource<Row>,
 ): DeclaredChecks {
+  const { kind } = resource
   const { insert, ...declaration } = resource.declaration
   const createAll: DeclaredChecks['createAll'] = async (trx, checks, record) => {
-    const rows = await insert(trx, checks)
-    for (const row of rows) await record(auditEventOf(resource, 'created', row))
-    return rows.map(row => resource.identify(row).id)
+    const stored = await insert(trx, checks)
+    for (const row of stored) await record(auditEventOf(resource, 'created', row))
+    return stored.map(row => publicIdOf(kind, row))
   }
   return {
     ...declaration,
@@ -63,13 +69,15 @@ export function checksOfResource<Row, Result extends Model>(
       return id!
     },
     async update(trx, { source, id }, patch, record) {
-      const row = await resource.find(trx, { source }, id)
-      return row !== undefined && (await changeCheck(resource, trx, { row, patch }, record)) !== undefined
+      const row = await findCheck(trx, kind, { source }, id)
+      return (
+        row !== undefined && (await patchCheck(alerts, resource, trx, { row, patch }, record)) !== undefined
+      )
     },
     async remove(trx, { source, id }, record) {
-      const row = await resource.find(trx, { source }, id)
+      const row = await findCheck(trx, kind, { source }, id)
       if (row === undefined) return false
-      await removeCheck(resource, trx, row, record)
+      await deleteCheck(alerts, resource, trx, row, record)
       return true
     },
   }

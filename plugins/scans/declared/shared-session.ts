@@ -1,6 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import type { Connection } from '../../../connectors/connector.ts'
-import type { Source } from '../../catalog/api.ts'
+import type { CatalogApi, Source } from '../../catalog/api.ts'
 import type { AskEngine } from './declared-checks.ts'
 
 const TIMEOUT_MS = 5_000
@@ -10,7 +9,7 @@ const TIMEOUT_MS = 5_000
  * fails to open fails each question in the same way.
  */
 export async function withSharedSession<T>(
-  { plugins: { catalog } }: Server,
+  catalog: CatalogApi,
   source: Source,
   work: (ask: AskEngine) => Promise<T>,
 ): Promise<T> {

@@ -1,7 +1,6 @@
 /** Which checks a page of the list of all checks has, and how many there are: found in indexes alone. */
 import type { Page } from '../../../server/http/page.ts'
 import type { CheckOrder, CheckSort, ListStatus } from './check-list-schemas.ts'
-import type { ListedChecks } from './listed-checks.ts'
 
 export interface CheckListQuery extends Page {
   points: number
@@ -17,10 +16,7 @@ export interface CheckListQuery extends Page {
 export interface CheckPage {
   /** Unique for each text. */
   name: string
-  /**
-   * WITH `counted`, whose `total` is that of all pages, and `page`, with the `kind` and `number` of its checks and the columns
-   * of `order`.
-   */
+  /** WITH `counted`, whose `total` is that of all pages, and `page`, with the `id` of its checks and the columns of `order`. */
   text: string
   order: string[]
   bindings: Record<string, unknown>
@@ -28,21 +24,18 @@ export interface CheckPage {
 
 /** What the statement is made of. */
 interface PageParts {
-  arms: readonly ListArm[]
+  /** FROM and WHERE of what is listed; the check is `c`. */
+  arms: readonly string[]
   query: CheckListQuery
   order: string[]
 }
 
-/** The checks of one kind that are listed. */
-interface ListArm {
-  kind: string
-  /** FROM and WHERE; the check is `c`. */
-  matching: string
-}
-
-/** @param assetId undefined for the company */
+/**
+ * @param kinds those that are listed
+ * @param assetId undefined for the company
+ */
 export function findCheckPage(
-  shown: readonly ListedChecks[],
+  kinds: readonly string[],
   companyId: string,
   assetId: string | undefined,
   query: CheckListQuery,
@@ -51,11 +44,9 @@ export function findCheckPage(
   const filters = conditionsOf(query, words)
   // An asset is a table or a source, and of the other there is nothing.
   const levels = assetId === undefined ? [''] : [' and c.table_id = :asset', ' and c.source_id = :asset']
-  const arms = shown.flatMap(({ kind, checks }) =>
-    levels.map(level => ({
-      kind,
-      matching: `from (${checks}) c where c.company_id = :company_id${level}${filters.text}`,
-    })),
+  const arms = levels.map(
+    level =>
+      `from checks c where c.company_id = :company_id and c.kind = any(cast(:kinds as text[]))${level}${filters.text}`,
   )
   const { sort, order } = query
   const page = { arms, query, order: orderOf(query) }
@@ -64,14 +55,19 @@ export function findCheckPage(
   const scope = assetId === undefined ? 'company' : 'asset'
   return {
     // PostgreSQL takes 63 characters.
-    name: [SORT_NAMES[sort], order, scope, query.kind ?? 'all', ...filters.names].join(' '),
+    name: [SORT_NAMES[sort], order, scope, ...filters.names].join(' '),
     text: (words.length === 0 ? 'with ' : `with ${NAMED_SOURCES}, `) + text,
     order: page.order,
     bindings: {
-      ...{ company_id: companyId, asset: assetId, is_active: query.is_active },
-      ...{ search: query.search, end: words.slice(-2).join('.') },
-      ...{ ranks: query.status?.map(status => STATUS_RANKS[status]) },
-      ...{ limit: query.limit, offset: query.offset },
+      company_id: companyId,
+      asset: assetId,
+      kinds: kinds.filter(kind => query.kind === undefined || kind === query.kind),
+      is_active: query.is_active,
+      search: query.search,
+      end: words.slice(-2).join('.'),
+      ranks: query.status?.map(status => STATUS_RANKS[status]),
+      limit: query.limit,
+      offset: query.offset,
     },
   }
 }
@@ -84,7 +80,7 @@ function orderOf({ sort, order }: CheckListQuery): string[] {
   return [`rank ${REVERSED[order]}`, ...ageOrder('desc')]
 }
 
-const ageOrder = (order: CheckOrder) => [`created_at ${order}`, `number ${order}`, 'kind']
+const ageOrder = (order: CheckOrder) => [`created_at ${order}`, `id ${order}`]
 const REVERSED = { asc: 'desc', desc: 'asc' } as const
 
 /** The numbers of the statuses in `status_rank`: the order in which they need attention. */
@@ -107,7 +103,7 @@ const OFFSET = 'cast(:offset as bigint)'
 function pageInOrder({ arms, query, order }: PageParts): string {
   const { sort, status } = query
   const isRanked = sort === 'status' || status !== undefined
-  const counts = arms.map(({ matching }) =>
+  const counts = arms.map(matching =>
     isRanked
       ? `select c.status_rank as rank, count(*) as n ${matching} group by c.status_rank`
       : `select 0 as rank, count(*) as n ${matching}`,
@@ -117,13 +113,12 @@ function pageInOrder({ arms, query, order }: PageParts): string {
   const direction = sort === 'status' ? 'desc' : query.order
   /** What a page has of a part, read from one end of it: `last` entries at most, without the `first`. */
   const entries = (towards: CheckOrder, first: string, last: string) => {
-    const [byTime, byNumber] = ageOrder(towards)
-    const ofKinds = arms.map(
-      ({ kind, matching }) => `(select '${kind}' as kind, c.created_at, c.number, r.rank ${matching}
-        ${isRanked ? 'and c.status_rank = r.rank' : ''} order by ${byTime}, ${byNumber} limit ${last})`,
+    const byAge = ageOrder(towards).join(', ')
+    const ofArms = arms.map(
+      matching => `(select c.created_at, c.id, r.rank ${matching}
+        ${isRanked ? 'and c.status_rank = r.rank' : ''} order by ${byAge} limit ${last})`,
     )
-    return `select * from (${ofKinds.join(' union all ')}) c
-      order by ${byTime}, ${byNumber}, kind ${towards === direction ? 'asc' : 'desc'} limit r.last - r.first offset ${first}`
+    return `select * from (${ofArms.join(' union all ')}) c order by ${byAge} limit r.last - r.first offset ${first}`
   }
   return `counted as materialized (
       select rank, n, cast(sum(n) over () as int) as total,
@@ -145,41 +140,28 @@ function pageInOrder({ arms, query, order }: PageParts): string {
 
 /** Looks at each check once: the page reads as far as its last check, and the count goes on from there. */
 function searchByAge({ arms, query, order }: PageParts): string {
-  const inOrder = order.slice(0, 2).join(', ')
+  const inOrder = order.join(', ')
   const entries = arms.map(
-    ({ kind, matching }) => `(select '${kind}' as kind, c.created_at, c.number ${matching}
-      order by ${inOrder} limit ${LIMIT} + ${OFFSET})`,
+    matching => `(select c.created_at, c.id ${matching} order by ${inOrder} limit ${LIMIT} + ${OFFSET})`,
   )
-  const count = (rest = '') => arms.map(({ matching }) => `(select count(*) ${matching} ${rest})`).join(' + ')
-  const beyond = `and (c.created_at, c.number) ${query.order === 'desc' ? '<' : '>'}
-    (select created_at, number from last_entry)`
-  // Numbers of different kinds may be equal, and times too.
-  const besides = arms.map(
-    ({
-      kind,
-      matching,
-    }) => `(select count(*) ${matching} and c.created_at = (select created_at from last_entry)
-      and c.number = (select number from last_entry) and '${kind}' > (select kind from last_entry))`,
-  )
+  const count = (rest = '') => arms.map(matching => `(select count(*) ${matching} ${rest})`).join(' + ')
+  const beyond = `and (c.created_at, c.id) ${query.order === 'desc' ? '<' : '>'}
+    (select created_at, id from last_entry)`
   return `page as materialized (
-      select *, 0 as rank from (${entries.join(' union all ')}) c order by ${order.join(', ')} limit ${LIMIT} offset ${OFFSET}),
+      select *, 0 as rank from (${entries.join(' union all ')}) c order by ${inOrder} limit ${LIMIT} offset ${OFFSET}),
     last_entry as materialized (
-      select created_at, number, kind from page order by created_at ${REVERSED[query.order]},
-        number ${REVERSED[query.order]}, kind desc limit 1),
+      select created_at, id from page order by created_at ${REVERSED[query.order]}, id ${REVERSED[query.order]} limit 1),
     -- A page that is not full ends the list, and an empty one does not show where.
     counted as materialized (
       select cast(case when n = 0 and ${OFFSET} > 0 then ${count()}
         else case when n > 0 then ${OFFSET} + n else 0 end
-          + case when n = ${LIMIT} then ${[count(beyond), ...besides].join(' + ')} else 0 end end as int) as total
+          + case when n = ${LIMIT} then ${count(beyond)} else 0 end end as int) as total
       from (select count(*) as n from page) listed)`
 }
 
 /** All that is found is sorted: no index has what is looked at in the order of its status. */
 function rankedSearch({ arms, order }: PageParts): string {
-  const found = arms.map(
-    ({ kind, matching }) =>
-      `select '${kind}' as kind, c.created_at, c.number, c.status_rank as rank ${matching}`,
-  )
+  const found = arms.map(matching => `select c.created_at, c.id, c.status_rank as rank ${matching}`)
   return `found as materialized (${found.join(' union all ')}),
     counted as materialized (select cast(count(*) as int) as total from found),
     page as (select * from found order by ${order.join(', ')} limit ${LIMIT} offset ${OFFSET})`

@@ -1,9 +1,10 @@
-/** The statement that reads the list of the checks of all features. */
+/** The statement that reads the list of the checks of all kinds. */
 import type { Reading } from '../../../server/database/database.ts'
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import { findCheckPage, type CheckListQuery } from './check-list-page.ts'
 import type { ListStatus } from './check-list-schemas.ts'
-import type { ListedChecks } from './listed-checks.ts'
+import type { CheckDeps } from '../deps.ts'
+import { alertKindText, publicIdText, RESULTS_OF_CHECK } from './list-columns.ts'
 
 /** The last results of a check, as the statement gives each: milliseconds, value, status, low, high. */
 type PointRow = [
@@ -39,9 +40,8 @@ export interface CheckRow {
   results: PointRow[] | null
 }
 
-/** What features add to the list. */
-export interface CheckListParts {
-  checks: readonly ListedChecks[]
+/** What the list is made of. */
+export interface CheckListParts extends Pick<CheckDeps, 'kinds'> {
   /** SELECTs of what manages checks: `company_id`, `kind`, `check_id`, `file` and `key`, found by the first three. */
   owners: readonly string[]
 }
@@ -51,51 +51,41 @@ export interface CheckListParts {
  * @param assetId undefined for the company
  */
 export function checkListReading(
-  { checks, owners }: CheckListParts,
+  { kinds, owners }: CheckListParts,
   companyId: string,
   assetId: string | undefined,
   query: CheckListQuery,
 ): Reading<CheckPageRow> {
-  const shown = checks.filter(({ kind }) => query.kind === undefined || kind === query.kind)
-  const { name, text, order, bindings } = findCheckPage(shown, companyId, assetId, query)
+  const { name, text, order, bindings } = findCheckPage([...kinds.keys()], companyId, assetId, query)
   return {
     name: `checks ${name}`,
-    text: `${text} ${rowsText(shown, owners, order)}`,
+    text: `${text} ${rowsText({ kinds, owners }, order)}`,
     bindings: { ...bindings, points: query.points },
   }
 }
 
-/** Reads the rows of `page` in their order. Past the last page one row has the total; where nothing is found there is none. */
-function rowsText(
-  shown: readonly ListedChecks[],
-  owners: readonly string[],
-  order: readonly string[],
-): string {
-  const rows = shown.map(
-    ({
-      kind,
-      alertKind,
-      checks,
-    }) => `select c.*, '${kind}' as kind, '${alertKind}' as alert_kind, ${statusOf('c.last_status', 'c.is_learning')} as status
-      from (${checks}) c where p.kind = '${kind}' and c.company_id = :company_id and c.number = p.number`,
-  )
-  const results = shown.map(
-    part => `when '${part.kind}' then (
-      select json_agg(json_build_array(floor(extract(epoch from r.at) * 1000), r.value, ${statusOf('r.status', 'r.is_learning')},
-          r.low, r.high) order by r.at, r.id)
-      from (${part.results} limit case when c.has_series then greatest(cast(:points as int), 1) else 1 end) r)`,
-  )
-  // One by one, however many rows a plan for any page reckons with: no page needs all checks, tables, alerts and results.
-  return `select whole.total, c.kind, c.id, c.table_id, t.qualified_name, t.catalog_name, t.schema_name, t.name as of_table,
-      coalesce(c.name, concat_ws(' of ', c.type, c.column_name) || ' on ' || t.name) as name,
-      c.column_name, c.type, c.severity, c.is_active, c.check_interval, c.status, c.has_series,
-      (select a.id from alerts a where a.company_id = c.company_id and a.kind = c.alert_kind and a.cause = c.id
+/**
+ * Reads the rows of `page` in their order. Past the last page one row has the total; where nothing is found there is none. One
+ * by one, however many rows a plan for any page reckons with: no page needs all checks, tables, alerts and results.
+ */
+function rowsText({ kinds, owners }: CheckListParts, order: readonly string[]): string {
+  return `select whole.total, c.kind, c.public_id as id, c.table_id, t.qualified_name, t.catalog_name, t.schema_name,
+      t.name as of_table, coalesce(c.name, concat_ws(' of ', c.type, c.column_name) || ' on ' || t.name) as name,
+      c.column_name, c.type, c.severity, c.is_active, c.check_interval, c.has_series,
+      ${statusOf('c.status', 'c.is_learning')} as status,
+      (select a.id from alerts a where a.company_id = c.company_id and a.kind = c.alert_kind and a.cause = c.public_id
          and a.status in ('triggered', 'acknowledged', 'snoozed') limit 1) as open_alert_id,
       ${owners.length === 0 ? 'null' : ownerText(owners)} as managed_by,
-      case c.kind ${results.join(' ')} end as results
+      (select json_agg(json_build_array(floor(extract(epoch from r.at) * 1000), r.value,
+           ${statusOf('r.status', 'r.is_learning')}, r.low, r.high) order by r.at, r.id)
+       from (${RESULTS_OF_CHECK}
+         limit case when c.has_series then greatest(cast(:points as int), 1) else 1 end) r) as results
     from (select max(total) as total from counted having max(total) > 0) whole
     left join page p on true
-    left join lateral (select * from (${rows.join(' union all ')}) c limit 1) c on true
+    left join lateral (
+      select *, ${publicIdText(kinds)} as public_id, ${alertKindText(kinds)} as alert_kind,
+        group_by_columns = '{}' as has_series
+      from checks where company_id = :company_id and id = p.id limit 1) c on true
     left join lateral (select qualified_name, catalog_name, schema_name, name from tables
       where company_id = c.company_id and id = c.table_id limit 1) t on true
     order by ${order.map(column => `p.${column}`).join(', ')}`
@@ -103,12 +93,11 @@ function rowsText(
 
 function ownerText(owners: readonly string[]): string {
   return `(select json_build_object('file', o.file, 'key', o.key) from (${owners.join(' union all ')}) o
-    where o.company_id = c.company_id and o.kind = c.kind and o.check_id = c.id limit 1)`
+    where o.company_id = c.company_id and o.kind = c.kind and o.check_id = c.public_id limit 1)`
 }
 
 /** The status of the API in SQL. @param isLearning is evaluated for what passes only */
 function statusOf(stored: string, isLearning: string): string {
-  return `case when ${stored} in ('pass', 'PASS') then case when ${isLearning} then 'learning' else 'passing' end
-    when ${stored} in ('warning', 'WARNING') then 'warning' when ${stored} in ('fail', 'FAIL') then 'failing'
-    when ${stored} in ('error', 'ERROR') then 'error' else 'pending' end`
+  return `case ${stored} when 'pass' then case when ${isLearning} then 'learning' else 'passing' end
+    when 'warning' then 'warning' when 'fail' then 'failing' when 'error' then 'error' else 'pending' end`
 }

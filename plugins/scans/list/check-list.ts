@@ -5,21 +5,20 @@ import { access, caller, routesOf } from '../../../server/http/access.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination } from '../../../server/http/page.ts'
 import { readForCaller } from '../../../server/http/read-ahead.ts'
-import type { CheckFeature } from '../api.ts'
+import type { CheckDeps } from '../deps.ts'
 import type { CheckListQuery } from './check-list-page.ts'
 import { checkListReading, type CheckPageRow, type CheckRow } from './check-list-reading.ts'
 import { checkListParams, checkListQuery, checkListReply } from './check-list-schemas.ts'
 
-/** The routes that list the checks of all features: those of the company, and those of an asset. */
+/** The routes that list the checks of all kinds: those of the company, and those of an asset. */
 export function checkListRoutes(
   server: Server,
-  features: readonly CheckFeature[],
+  { kinds, catalog }: Pick<CheckDeps, 'kinds' | 'catalog'>,
   owners: readonly string[],
 ): ServerRoute[] {
-  const parts = () => features.flatMap(({ list }) => list ?? [])
-  const all = () => ({ checks: parts(), owners })
-  const kinds = () => parts().map(({ kind }) => kind)
-  server.vocabularies.set('check_kind', kinds)
+  const parts = { kinds, owners }
+  const names = () => [...kinds.keys()]
+  server.vocabularies.set('check_kind', names)
   const route = routesOf('checks')
   return [
     route('GET', '/api/v1/sdk/checks', access.read, {
@@ -27,18 +26,16 @@ export function checkListRoutes(
       description: 'List the checks of all assets with their last results',
       notes:
         'Lists the validity rules, metrics and referential checks of the company: active and inactive ones, the newest first. Use it to see what is checked, and what fails, everywhere.',
-      validate: { query: checkListQuery(kinds) },
+      validate: { query: checkListQuery(names) },
       response: checkListReply,
       app: {
-        readings: ({ query }, companyId) =>
-          parts().length > 0
-            ? [checkListReading(all(), companyId, undefined, query as CheckListQuery)]
-            : undefined,
+        readings: ({ query }, companyId) => [
+          checkListReading(parts, companyId, undefined, query as CheckListQuery),
+        ],
       },
       handler: async request => {
         const query = queryOf<CheckListQuery>(request)
-        if (parts().length === 0) return presentList([], query)
-        const reading = checkListReading(all(), caller(request).companyId, undefined, query)
+        const reading = checkListReading(parts, caller(request).companyId, undefined, query)
         const [found] = await readForCaller<[CheckPageRow]>(request, [reading])
         return presentList(found, query)
       },
@@ -48,22 +45,19 @@ export function checkListRoutes(
       description: 'List the checks of an asset with their last results',
       notes:
         'Lists the validity rules, metrics and referential checks of a table, or of all tables of a source: active and inactive ones, the newest first. Use it for an overview with small charts; the endpoints of each kind have the configuration.',
-      validate: { params: checkListParams, query: checkListQuery(kinds) },
+      validate: { params: checkListParams, query: checkListQuery(names) },
       response: checkListReply,
       app: {
         readings: ({ params: { asset_id: id = '' }, query }, companyId) =>
-          isUuid(id) && parts().length > 0
-            ? [checkListReading(all(), companyId, id.toLowerCase(), query as CheckListQuery)]
+          isUuid(id)
+            ? [checkListReading(parts, companyId, id.toLowerCase(), query as CheckListQuery)]
             : undefined,
       },
       handler: async (request: Request) => {
         const query = queryOf<CheckListQuery>(request)
-        if (parts().length === 0) return presentList([], query)
-        const [found] = await server.plugins.catalog.readByAsset<[CheckPageRow]>(
-          request,
-          param(request, 'asset_id'),
-          id => [checkListReading(all(), caller(request).companyId, id, query)],
-        )
+        const [found] = await catalog.readByAsset<[CheckPageRow]>(request, param(request, 'asset_id'), id => [
+          checkListReading(parts, caller(request).companyId, id, query),
+        ])
         return presentList(found, query)
       },
     }),

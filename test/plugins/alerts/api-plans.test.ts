@@ -162,30 +162,31 @@ t.test(
       [world.companyId, world.sourceId],
     )
     await app.query(
-      `insert into validity_rules (uuid, company_id, source_id, table_id, name, rule_type, severity, check_interval,
-       detection_mode, sensitivity, operating_period_mode, created_at)
-     select gen_random_uuid(), company_id, source_id, id, 'Ids', 'NOT_NULL', 'info', 'daily', 'manual', 3, 'off', now() - make_interval(mins => n)
+      `insert into checks (uuid, company_id, source_id, table_id, name, type, severity, check_interval,
+       kind, sensitivity, settings, created_at)
+     select gen_random_uuid(), company_id, source_id, id, 'Ids', 'NOT_NULL', 'info', 'daily', 'validity', 3, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}', now() - make_interval(mins => n)
        from tables, generate_series(1, 3) n where source_id = $1`,
       [world.sourceId],
     )
     await app.query(
-      `insert into metrics (company_id, id, source_id, table_id, metric_type, config, check_interval, sensitivity, created_at)
-     select company_id, gen_random_uuid(), source_id, id, 'row_count', '{}', 'daily', 3, now() - make_interval(mins => n)
+      `insert into checks (company_id, kind, uuid, source_id, table_id, type, config, check_interval, sensitivity, created_at)
+     select company_id, 'metric', gen_random_uuid(), source_id, id, 'row_count', '{}', 'daily', 3, now() - make_interval(mins => n)
        from tables, generate_series(1, 3) n where source_id = $1`,
       [world.sourceId],
     )
     await app.query(
-      `insert into referential_checks (company_id, id, source_id, table_id, child_column_name, parent_table_id,
-       parent_column_name, name, severity, check_interval, created_at)
-     select company_id, gen_random_uuid(), source_id, id, 'a', id, 'b', 'Parents', 'info', 'daily', now() - make_interval(mins => n)
+      `insert into checks (company_id, kind, type, uuid, source_id, table_id, column_name, other_table_id,
+       settings, name, severity, check_interval, created_at)
+     select company_id, 'referential', 'referential', gen_random_uuid(), source_id, id, 'a', id,
+       '{"parentColumnName": "b"}', 'Parents', 'info', 'daily', now() - make_interval(mins => n)
        from tables, generate_series(1, 3) n where source_id = $1`,
       [world.sourceId],
     )
-    await vacuum('tables, validity_rules, metrics, referential_checks')
+    await vacuum('tables, checks')
     for (const [feature, of] of [
-      ['validity', 'validity_rules'],
-      ['metrics', 'metrics'],
-      ['referential', 'referential_checks'],
+      ['validity', 'checks'],
+      ['metrics', 'checks'],
+      ['referential', 'checks'],
     ]) {
       const path = `/api/v1/sdk/${feature}/${world.sourceId}?limit=10&offset=5900`
       const plans = await plansOf(await statementsOf(path, { tables: new RegExp(`from "?${of}`) }))

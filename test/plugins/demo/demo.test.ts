@@ -111,9 +111,9 @@ t.test('one table is stale, the others are fresh', async t => {
 
 t.test('the bad last day is an anomaly of the metrics that it hit, after quiet weeks', async t => {
   const snapshots = await query(
-    `select t.name || '.' || coalesce(m.column_name, '*') || ' ' || m.metric_type as metric, s.is_anomaly,
-       s.captured_at >= now() - interval '1 hour' as is_last, s.status
-     from metric_snapshots s join metrics m on m.internal_id = s.metric_id join tables t on t.id = m.table_id`,
+    `select t.name || '.' || coalesce(m.column_name, '*') || ' ' || m.type as metric, s.is_anomaly,
+       s.at >= now() - interval '1 hour' as is_last, s.status
+     from check_results s join checks m on m.id = s.check_id join tables t on t.id = m.table_id`,
   )
   const anomalies = snapshots
     .filter(snapshot => snapshot.is_anomaly && snapshot.is_last)

@@ -116,7 +116,7 @@ t.test('what has no past that could be known is refused with the reason, and not
     const { status, body } = await asked
     t.match([status, body], [400, { error: { details: { field: 'backfill_days', error: message } } }])
   }
-  t.same(await app.query('select from metrics union all select from validity_rules'), [])
+  t.same(await app.query('select from checks union all select from checks'), [])
 })
 
 t.test('a check can be made although its source cannot be queried for the past', async t => {
@@ -172,9 +172,7 @@ t.test('a dry run measures, returns its SQL and the result for the past, and sto
   const things = await dryRun('metrics', { metric_type: 'row_count', table_path: 'things' })
   t.match(things.body.data, { value: 0, learning: true, history: { points: 0, message: /timestamp column/ } })
   t.same(
-    await app.query(
-      'select from metrics union all select from validity_rules union all select from metric_snapshots',
-    ),
+    await app.query('select from checks union all select from checks union all select from check_results'),
     [],
   )
 })
@@ -223,5 +221,5 @@ t.test('the past of a source is read no further than its switch and its access l
     status: 409,
     body: { error: { code: 'CONFLICT', message: /switched off.*is_active/ } },
   })
-  t.same(await app.query('select from metric_snapshots'), [])
+  t.same(await app.query('select from check_results'), [])
 })

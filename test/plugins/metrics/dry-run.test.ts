@@ -39,7 +39,7 @@ t.test('a dry run replays the snapshots of a metric of the same definition', asy
   await captured(world)
   const { history, ...now } = await dryRun(world, {})
   const [stored] = await world.app.query(
-    'select count(*) filter (where is_anomaly)::int as anomalies, count(distinct alert_id)::int as alerts from metric_snapshots',
+    `select count(*) filter (where status = 'fail')::int as anomalies, count(distinct alert_id)::int as alerts from check_results`,
   )
   t.match(history, { source: 'snapshots', points: 20, timestamp_column: null, ...stored })
   t.ok(history.anomalies >= 3 && history.alerts >= 2)
@@ -84,7 +84,7 @@ t.test('a dry run replays the snapshots of a metric of the same definition', asy
   })
   const short = (await dryRun(world, { lookback_days: 3 })).history
   t.match(short, { points: 2, anomalies: 1, alerts: 1 }, 'judged by what was learned before')
-  t.same(await world.app.query('select count(*)::int as count from metric_snapshots'), [{ count: 20 }])
+  t.same(await world.app.query('select count(*)::int as count from check_results'), [{ count: 20 }])
 })
 
 t.test('the past comes with the band at each sensitivity, for a chart', async t => {
@@ -149,7 +149,7 @@ t.test('groups are replayed apart, their alerts counted together', async t => {
   await captured(world)
   const said = await dryRun(world, { group_by_columns: ['region'] })
   const [stored] = await world.app.query(
-    'select count(*) filter (where is_anomaly)::int as anomalies, count(distinct alert_id)::int as alerts from metric_snapshots',
+    `select count(*) filter (where status = 'fail')::int as anomalies, count(distinct alert_id)::int as alerts from check_results`,
   )
   t.match(said.history, { source: 'snapshots', points: 40, groups: 2, groups_replayed: 2, ...stored })
   t.ok(said.history.anomalies > said.history.alerts)
@@ -179,10 +179,10 @@ t.test('of very many long pasts, those of the groups with the most rows are repl
     group_by_columns: ['region'],
   })
   await world.app.query(
-    `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at)
-     select company_id, internal_id, jsonb_build_object('region', 'r' || g), g, g, 'PASS',
+    `insert into check_results (company_id, check_id, series, value, total_rows, status, at)
+     select company_id, id, jsonb_build_object('region', 'r' || g), g, g, 'pass',
        now() - make_interval(days => n, hours => -1)
-     from metrics, generate_series(1, 120) g, generate_series(1, 401) n`,
+     from checks, generate_series(1, 120) g, generate_series(1, 401) n`,
   )
   const { history } = await dryRun(world, { group_by_columns: ['region'], lookback_days: 1 })
   t.match(history, { points: 50, groups: 120, groups_replayed: 50 })

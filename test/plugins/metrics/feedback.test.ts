@@ -32,7 +32,7 @@ const dismiss = ({ tenant }: MetricWorld, id: string, reason: string) =>
 const snapshots = async ({ tenant, path }: MetricWorld, limit: number) =>
   (await tenant.ask('GET', `${path}/snapshots?limit=${limit}`)).body.data.items
 const states = ({ app }: MetricWorld) =>
-  app.query('select group_values, md5(state::text) as state, run from metric_states order by group_values')
+  app.query('select series, md5(state::text) as state, run from check_states order by series')
 
 t.test(
   'an alert has an explanation and the values compared; the snapshots that counted name the alert',
@@ -53,7 +53,7 @@ t.test(
       later.some(({ explanation }: { explanation: string }) => explanation === details.explanation),
       'each past value has the sentence that its alert has',
     )
-    await world.app.query('update metric_snapshots set basis = null')
+    await world.app.query(`update check_results set details = details - 'basis'`)
     t.match(
       (await snapshots(world, 1))[0].explanation,
       /^mean 220; .* expected$/,
@@ -67,7 +67,7 @@ t.test(
     )
     t.same(
       await world.app.query(
-        'select captured_at::date::text as day from metric_snapshots where alert_id = $1 order by 1',
+        'select at::date::text as day from check_results where alert_id = $1 order by 1',
         [alerts[0]!.id],
       ),
       [{ day: '2024-06-16' }, { day: '2024-06-17' }],
@@ -174,7 +174,7 @@ t.test('an alert of a metric that is gone can be dismissed as expected', async t
   const world = await learned(t)
   await jump(world)
   await world.capture(15)
-  await world.app.query('delete from metrics')
+  await world.app.query('delete from checks')
   const [alert] = await world.alerts()
   t.equal((await dismiss(world, alert!.id, 'expected')).status, 200)
 })
@@ -182,7 +182,7 @@ t.test('an alert of a metric that is gone can be dismissed as expected', async t
 t.test('a change of a metric that is removed meanwhile finds none', async t => {
   const { app, tenant, path } = await learned(t)
   await app.query('begin')
-  await app.query('delete from metrics')
+  await app.query('delete from checks')
   const change = tenant.ask('PATCH', path, { capture_interval: 'weekly' })
   await untilBlocked(app)
   await app.query('commit')
@@ -208,7 +208,7 @@ t.test('another sensitivity needs no history, another interval reads it again', 
   await world.capture(15)
   t.match(
     await app.query(`select state -> 'options' ->> 'interval' as interval, state -> 'count' as count, run
-      from metric_states`),
+      from check_states`),
     [{ interval: 'weekly', count: 15, run: 15 }],
   )
   t.match(await snapshots(world, 1), [{ learning: false }])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { formatGroup } from '../../../plugins/metrics/alert.ts'
+import { formatGroup } from '../../../plugins/metrics/alert-texts.ts'
 import { discover, makeWorld } from '../../helpers/world.ts'
 import { metricOf, momentOf, type MetricWorld } from './world.ts'
 
@@ -36,7 +36,7 @@ async function regions(body: object = BY_REGION) {
   /** What is known of its groups. */
   const states = () =>
     world.app.query(
-      `select group_values ->> 'shop_region' as name, state, run from metric_states where metric_id = $1 order by 1`,
+      `select series ->> 'shop_region' as name, state, run from check_states where check_id = $1 order by 1`,
       [world.metric.internal_id],
     )
   return { ...world, table, captureAsIs: world.capture, capture, captureDays, states }
@@ -217,7 +217,7 @@ t.test('whatever comes and goes, a message keeps what it promises', async t => {
   const presence = fc.array(fc.constantFrom(...PATTERNS), { minLength: 3, maxLength: 5 })
   await fc.assert(
     fc.asyncProperty(presence, async patterns => {
-      await world.app.query('delete from metrics where internal_id = $1', [metric.internal_id])
+      await world.app.query('delete from checks where id = $1', [metric.internal_id])
       metric = await world.make(BY_REGION)
       const life = [() => true, ...patterns].map((isThere, group) => ({ name: `g${group}`, isThere }))
       for (let day = 1; day <= DAYS; day++) {

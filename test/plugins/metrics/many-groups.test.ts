@@ -21,10 +21,10 @@ t.test('a thousand groups are learned in batches, and reported in one short mess
   )
   await world.repeat(1, 20)
   const sent = await sentDuring(() => world.capture(21))
-  const ofStates = sent.filter(({ text }) => text.includes('metric_states'))
+  const ofStates = sent.filter(({ text }) => text.includes('check_states'))
   t.equal(ofStates.filter(({ text }) => text.includes('insert into')).length, 20)
   const [sizes] = await world.app.query(
-    `select sum(length(state::text))::int as total, max(length(state::text))::int as one from metric_states`,
+    `select sum(length(state::text))::int as total, max(length(state::text))::int as one from check_states`,
   )
   const { total, one } = sizes as { total: number; one: number }
   const longest = Math.max(...ofStates.map(item => item.longest))

@@ -58,7 +58,7 @@ t.test(
   async t => {
     const { app, tenant, base, make, source } = await salesWorld(t)
     const made = await make({ metric_type: 'mean', column_name: 'amount', sensitivity: 3 })
-    const [row] = await app.query('select table_id from metrics')
+    const [row] = await app.query('select table_id from checks')
     const capture = (day: number) =>
       app.server.plugins.scans.runTable(tenant.companyId, String(row?.table_id), 'active', {
         at: new Date(Date.UTC(2024, 5, day, 6)),

@@ -58,12 +58,12 @@ export async function metricOf(world: World, table: string, body: object): Promi
     return made.body.data as MetricWorld['metric']
   }
   const metric = await make(body)
-  const [row] = await app.query('select table_id from metrics where internal_id = $1', [metric.internal_id])
+  const [row] = await app.query('select table_id from checks where id = $1', [metric.internal_id])
   const tableId = String(row?.table_id)
   const captureAt = async (at: Date) => {
     await app.server.plugins.scans.runTable(tenant.companyId, tableId, 'active', { at })
   }
-  const own = `metric_id in (select internal_id from metrics where table_id = $1)`
+  const own = `check_id in (select id from checks where table_id = $1)`
   return {
     ...world,
     metric,
@@ -73,14 +73,14 @@ export async function metricOf(world: World, table: string, body: object): Promi
     captureAt,
     async repeat(from, to) {
       await app.query(
-        `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at)
-         select company_id, metric_id, group_values, value, total_rows, status, captured_at + make_interval(days => n)
-         from metric_snapshots, generate_series(1, $3) n where ${own} and captured_at = $2`,
+        `insert into check_results (company_id, check_id, series, value, total_rows, status, at)
+         select company_id, check_id, series, value, total_rows, status, at + make_interval(days => n)
+         from check_results, generate_series(1, $3) n where ${own} and at = $2`,
         [tableId, momentOf(from), to - from],
       )
       // What was learned is of one capture, so it has to be read again.
       await app.query(
-        `update metric_states set run = run + $3, last_seen_at = $4, state = '{"version": 0}'
+        `update check_states set run = run + $3, last_seen_at = $4, state = '{"version": 0}'
          where ${own} and last_seen_at = $2`,
         [tableId, momentOf(from), to - from, momentOf(to)],
       )

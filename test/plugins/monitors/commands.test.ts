@@ -56,7 +56,7 @@ ${more}`,
     t.match(await run('plan', '-f', file), { code: 2, out: /\? validity total .* --prune removes it/ })
     t.match(await run('apply', '-f', file, '--prune'), { code: 0, out: /1 changed, 1 removed, 0 unchanged/ })
 
-    await query(`update validity_rules set severity = 'info' where source_id = $1`, [id])
+    await query(`update checks set severity = 'info' where source_id = $1`, [id])
     const drifted = await run('plan', '-f', file)
     t.match(
       drifted.out,
@@ -100,7 +100,7 @@ ${more}`,
     )
     const refused = await run('apply', '-f', folder)
     t.match(refused, { code: 2, err: /bad\.yml:8:3: there is no table .*\n.*bad\.yml:7:\d+: .*rows/ })
-    const [found] = await query('select count(*)::int as n from metrics where source_id = $1', ids)
+    const [found] = await query('select count(*)::int as n from checks where source_id = $1', ids)
     t.equal(found?.n, 0)
     t.match(await run('plan', '-f', join(folder, 'none.yaml')), { code: 1, err: /none\.yaml is not there/ })
     t.match(await run('plan', '--wrong'), { code: 1 })

@@ -58,13 +58,11 @@ t.test('many checks are asked about in one session, and created by few statement
     })
   })
   t.equal(sessions, 1)
-  const changing = sent.filter(({ text }) =>
-    /^\s*insert into "?(validity_rules|metrics)|audit_append/.test(text),
-  )
+  const changing = sent.filter(({ text }) => /^\s*insert into "?checks|audit_append/.test(text))
   t.ok(changing.length <= 4, `${changing.length} statements create and audit ${3 * COLUMNS} checks`)
   const [stored] = await query(
-    `select (select count(*) from validity_rules where source_id = $1) as rules,
-       (select count(*) from metrics where source_id = $1) as metrics,
+    `select (select count(*) from checks where source_id = $1) as rules,
+       (select count(*) from checks where source_id = $1) as metrics,
        (select count(*) from monitors where source_id = $1) as managed`,
     [ids[0]],
   )

@@ -51,8 +51,8 @@ async function makeChecks(source: string): Promise<Record<string, string>> {
 
 const countChecks = async (source: string) => {
   const [found] = await query(
-    `select (select count(*) from validity_rules where source_id = $1) + (select count(*) from metrics where source_id = $1)
-       + (select count(*) from referential_checks where source_id = $1)
+    `select (select count(*) from checks where source_id = $1) + (select count(*) from checks where source_id = $1)
+       + (select count(*) from checks where source_id = $1)
        + (select count(*) from freshness_schedules where source_id = $1) as n`,
     [source],
   )
@@ -169,10 +169,7 @@ ${more}`
           is_active: false
 `
   t.match((await own.apply(file('info', 'a', extra))).body.data, { create: 2 })
-  const before = await query(
-    'select id, uuid, is_active from validity_rules where source_id = $1 order by id',
-    [id],
-  )
+  const before = await query('select id, uuid, is_active from checks where source_id = $1 order by id', [id])
   t.strictSame(
     before.map(rule => rule.is_active),
     [true, false],
@@ -200,7 +197,7 @@ ${more}`
 
   const replaced = (await own.apply(file('critical', 'a, b'))).body.data
   t.match(replaced, { replace: 1, changes: [{ action: 'replace', fields: [{ field: 'rule_config' }] }] })
-  const after = await query('select uuid, severity from validity_rules where source_id = $1', [id])
+  const after = await query('select uuid, severity from checks where source_id = $1', [id])
   t.match(after, [{ severity: 'critical' }])
   t.not(after[0]?.uuid, before[0]?.uuid)
 

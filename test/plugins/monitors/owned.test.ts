@@ -72,7 +72,7 @@ t.test(
     const own = monitorsOf(tenant, id)
     const rule = { table_path: 'orders', rule_type: 'NOT_NULL', column_name: 'status' }
     t.equal((await tenant.ask('POST', `/api/v1/sdk/validity/${id}`, rule)).status, 201)
-    await query(`update validity_rules set rule_config = '{}' where source_id = $1`, [id])
+    await query(`update checks set config = '{}' where source_id = $1`, [id])
     const document = await own.export()
     t.match((await own.apply(document)).body.data, { adopt: 1, replace: 0 })
     t.match((await own.plan(document)).body.data, { unchanged: 1 })

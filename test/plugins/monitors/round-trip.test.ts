@@ -129,14 +129,7 @@ const document = fc
   })
 
 async function empty(): Promise<void> {
-  for (const table of [
-    'validity_rules',
-    'metrics',
-    'referential_checks',
-    'freshness_schedules',
-    'monitors',
-    'rate_windows',
-  ])
+  for (const table of ['checks', 'freshness_schedules', 'monitors', 'rate_windows'])
     await query(`delete from ${table}`)
 }
 

@@ -281,8 +281,8 @@ t.test('a schedule that a rule names cannot be removed', async t => {
     t.match([checked.status, checked.body.data?.status], [200, 'pass'], 'a check does not wait for it')
   })
   await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })
-  t.same(await app.query('select * from validity_states'), [], 'what was learned of other hours is forgotten')
-  await t.rejects(app.query('update validity_rules set operating_schedule_id = $1', [UNKNOWN]), {
+  t.same(await app.query('select * from check_states'), [], 'what was learned of other hours is forgotten')
+  await t.rejects(app.query('update checks set operating_schedule_id = $1', [UNKNOWN]), {
     code: '23503',
   })
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)).status, 200)
@@ -376,12 +376,11 @@ t.test(
     const make = async () =>
       (await tenant.ask('POST', `/api/v1/sdk/validity/${asset.id}`, rule)).body.data.id as number
     const [first, second] = [await make(), await make()]
-    const lock = (rule: number) => app.query('select id from validity_rules where id = $1 for update', [rule])
+    const lock = (rule: number) => app.query('select id from checks where id = $1 for update', [rule])
     // Its row now lies behind the other, so a query without an order reaches it last.
-    await app.query(
-      'update validity_rules set next_run_at = next_run_at + make_interval(days => 1) where id = $1',
-      [first],
-    )
+    await app.query('update checks set next_run_at = next_run_at + make_interval(days => 1) where id = $1', [
+      first,
+    ])
     await app.query('begin')
     await lock(first)
     const change = tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })

@@ -182,8 +182,6 @@ t.test('applying and trying compute the recommendations of a table once', async 
   t.equal(await reads(() => post(`recommendations/${fresh!}/past`, {})), 1)
   const again = await post('recommendations/apply', { ids: [unique] })
   t.match(again.body.data, { created_count: 0, existing: { UNIQUE: 1 } })
-  const [stored] = await query('select count(*) as rules from validity_rules where source_id = $1', [
-    source.id,
-  ])
+  const [stored] = await query('select count(*) as rules from checks where source_id = $1', [source.id])
   t.match(stored, { rules: '1' })
 })

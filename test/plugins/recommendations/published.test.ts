@@ -100,12 +100,12 @@ t.test('coverage says what tables have, and adds what they lack', async t => {
 })
 
 t.test('thresholds follow from the alerts that metrics would have raised', async t => {
-  await query(`update metrics set sensitivity = 1 where metric_type = 'mean' and source_id = $1`, [source.id])
+  await query(`update checks set sensitivity = 1 where type = 'mean' and source_id = $1`, [source.id])
   await query(
-    `insert into metric_snapshots (company_id, metric_id, value, status, is_anomaly, is_learning, z_score, captured_at)
-     select company_id, internal_id, n, 'PASS', n % 4 = 0, false, case when n % 4 = 0 then 1.5 else 0 end,
+    `insert into check_results (company_id, check_id, value, status, is_learning, z_score, at)
+     select company_id, id, n, 'pass', false, case when n % 4 = 0 then 1.5 else 0 end,
        now() - make_interval(hours => n)
-     from metrics, generate_series(1, 24) n where metric_type = 'mean' and source_id = $1`,
+     from checks, generate_series(1, 24) n where type = 'mean' and source_id = $1`,
     [source.id],
   )
   t.match((await ask('thresholds?')).body.data, {

@@ -159,29 +159,22 @@ t.test('what is applied is created once, and stays away once it is removed', asy
   })
   const { body } = await list(source.id, '&status=applied')
   t.equal(body.data.counts.applied, made.body.data.created_count)
-  const [rule] = await query(`select * from validity_rules where source_id = $1 and rule_type = 'ENUM'`, [
-    source.id,
-  ])
+  const [rule] = await query(`select * from checks where source_id = $1 and type = 'ENUM'`, [source.id])
   t.match(rule, {
     rule_config: { allowed_values: ['new', 'paid', 'sent'] },
     treat_null_as_valid: true,
     check_interval: 'daily',
   })
-  const [metric] = await query(`select * from metrics where source_id = $1 and metric_type = 'mean'`, [
-    source.id,
-  ])
+  const [metric] = await query(`select * from checks where source_id = $1 and type = 'mean'`, [source.id])
   t.match(metric, { column_name: 'total', sensitivity: 4 })
   for (const { id } of await query('select id from tables where source_id = $1', [source.id]))
     await server.plugins.scans.runTable(tenant.companyId, String(id), 'active')
   t.same(
-    await query(
-      `select rule_type, latest_status from validity_rules where source_id = $1 and latest_status <> 'pass'`,
-      [source.id],
-    ),
+    await query(`select type, status from checks where source_id = $1 and status <> 'pass'`, [source.id]),
     [],
   )
 
-  await query(`delete from validity_rules where source_id = $1 and rule_type = 'ENUM'`, [source.id])
+  await query(`delete from checks where source_id = $1 and type = 'ENUM'`, [source.id])
   const removed = (await list(source.id, '&status=removed')).body.data.recommendations as Offered[]
   t.strictSame(namesOf(removed), ['ENUM orders.status'])
   t.match((await apply({ asset_id: source.id })).body.data, { declined: 1 })

@@ -355,7 +355,7 @@ t.test('a check that cannot be measured is an error with a sentence, never a pas
     'ASSET_NOT_FOUND',
     'the source takes all',
   )
-  t.same(await world.app.query('select from referential_checks'), [])
+  t.same(await world.app.query('select from checks'), [])
 })
 
 t.test('what a user gets wrong is named with its field', async t => {
@@ -493,20 +493,20 @@ t.test('the sweep runs what is due, in a statement of its own, and keeps no samp
   proxy.statements.length = 0
   const { scans } = app.server.plugins
   t.same(await scans.dispatch(), { tables: 1 })
-  const [{ table_id: tableId } = {}] = await app.query('select table_id from referential_checks')
+  const [{ table_id: tableId } = {}] = await app.query('select table_id from checks')
   t.equal(await app.server.jobs.settled(scanJob, ({ table_id }) => table_id === tableId), 'completed')
   t.equal(proxy.statements.length, 2, proxy.statements.join('\n'))
   t.equal(proxy.statements.filter(text => text.includes('customers')).length, 1)
   const results = (await tenant.ask('GET', `${base}/${id}/results`)).body.data.items
   t.match(results, [{ status: 'fail', orphan_count: 2, orphan_sample: null }])
   const [row] = await app.query(
-    `select next_run_at > now() as ahead, running_slot, (select scheduled_for is not null from referential_results) as slotted
-     from referential_checks where id = $1`,
+    `select next_run_at > now() as ahead, running_slot, (select scheduled_for is not null from check_results r where r.check_id = checks.id) as slotted
+     from checks where uuid = $1`,
     [id],
   )
   t.same(row, { ahead: true, running_slot: null, slotted: true })
   t.same(await scans.dispatch(), { tables: 0 })
-  await app.query(`update referential_checks set next_run_at = now() - interval '3 hours'`)
+  await app.query(`update checks set next_run_at = now() - interval '3 hours'`)
   t.same(await scans.dispatch(), { tables: 1 }, 'one run, however many were missed')
 })
 
@@ -605,5 +605,5 @@ t.test('a dry run measures a check by its limits, and stores nothing', async t =
     status: 400,
     body: { error: { details: { field: 'min_child_count' } } },
   })
-  t.same(await app.query('select from referential_checks'), [])
+  t.same(await app.query('select from checks'), [])
 })

@@ -21,7 +21,7 @@ async function dueWorld(t: Parameters<typeof makeWorldOn>[0]) {
     const { status } = await tenant.ask('POST', `/api/v1/sdk/validity/${asset.id}`, body)
     if (status !== 201) throw new Error(`The rule of ${table} was answered with ${status}`)
   }
-  await app.query('update validity_rules set next_run_at = $1', [SLOT])
+  await app.query('update checks set next_run_at = $1', [SLOT])
   return {
     ...world,
     scans: app.server.plugins.scans,
@@ -43,12 +43,11 @@ async function dueWorld(t: Parameters<typeof makeWorldOn>[0]) {
     slots: () =>
       app.query(
         `select t.name, array_agg(r.scheduled_for order by r.id) as slots
-         from validity_results r join validity_rules v on v.id = r.validity_rule_id join tables t on t.id = v.table_id
+         from check_results r join checks v on v.id = r.check_id join tables t on t.id = v.table_id
          group by t.name order by t.name`,
       ),
     /** The due times that are still open. */
-    open: () =>
-      app.query('select from validity_rules where next_run_at <= now() or running_slot is not null'),
+    open: () => app.query('select from checks where next_run_at <= now() or running_slot is not null'),
     leases: () => app.query('select from check_leases'),
   }
 }
@@ -73,11 +72,9 @@ t.test('a sweep beside a check of a source reads none of its tables a second tim
 
 t.test('a scan job that starts during a check of its source leaves the table to the check', async t => {
   const { app, tenant, scans, blockedCheck, slots, open } = await dueWorld(t)
-  await app.query(
-    `update validity_rules set running_slot = next_run_at, next_run_at = now() + interval '1 hour'`,
-  )
+  await app.query(`update checks set running_slot = next_run_at, next_run_at = now() + interval '1 hour'`)
   const check = await blockedCheck()
-  const tables = await app.query('select table_id from validity_rules')
+  const tables = await app.query('select table_id from checks')
   for (const { table_id: tableId } of tables) {
     const scanned = await scans.runTable(tenant.companyId, String(tableId), 'claimed')
     t.same(scanned, { checks: 0, statements: 0 })
@@ -102,7 +99,7 @@ t.test('what a check that was cancelled has not measured is left to the next swe
 t.test('a process that died in a check keeps its tables from sweeps until its leases expire', async t => {
   const { app, tenant, scans } = await dueWorld(t)
   await app.query(
-    `insert into check_leases select $1, table_id, gen_random_uuid(), now() + interval '1 min' from validity_rules`,
+    `insert into check_leases select $1, table_id, gen_random_uuid(), now() + interval '1 min' from checks`,
     [tenant.companyId],
   )
   t.same(await scans.dispatch(), { tables: 0 })

@@ -30,7 +30,7 @@ async function ordersWorld(t: Parameters<typeof makeWorldOn>[0], on = stage) {
     rules,
     /** Waits for the first scan of the rules’ table by the clock, and gives how it ended. */
     async scanned() {
-      const [row] = await world.app.query('select table_id from validity_rules')
+      const [row] = await world.app.query('select table_id from checks')
       return world.app.server.jobs.settled(scanJob, ({ table_id }) => table_id === row?.table_id)
     },
     async make(body: object): Promise<string> {
@@ -85,7 +85,7 @@ t.test('a source that is switched off is not asked, and what was missed runs onc
   const { scans } = app.server.plugins
   t.same(await scans.dispatch(), { tables: 1 })
   t.equal(await scanned(), 'completed')
-  await app.query(`update validity_rules set next_run_at = now() - interval '1 minute'`)
+  await app.query(`update checks set next_run_at = now() - interval '1 minute'`)
   await change({ is_active: false })
   t.same(await scans.dispatch(), { tables: 0 }, 'nothing is claimed')
   const refused = await check(rule)
@@ -96,17 +96,15 @@ t.test('a source that is switched off is not asked, and what was missed runs onc
 
   await change({ is_active: true })
   // Switched off between the claim and the job.
-  await app.query(
-    `update validity_rules set running_slot = next_run_at, next_run_at = now() + interval '59 min'`,
-  )
+  await app.query(`update checks set running_slot = next_run_at, next_run_at = now() + interval '59 min'`)
   await change({ is_active: false })
   const [{ table_id: tableId, company_id: companyId } = {}] = await app.query(
-    'select table_id, company_id from validity_rules',
+    'select table_id, company_id from checks',
   )
   t.same(await scans.runTable(String(companyId), String(tableId), 'claimed'), { checks: 0, statements: 0 })
   await change({ is_active: true })
   t.same(await scans.dispatch(), { tables: 1 }, 'its slot was handed back')
-  const recorded = () => app.query('select from validity_results where scheduled_for is not null')
+  const recorded = () => app.query('select from check_results where scheduled_for is not null')
   while ((await recorded()).length < 2) await wait(50)
   t.equal((await recorded()).length, 2)
 })
@@ -119,10 +117,10 @@ t.test('while all sessions of a source are in use, what is due waits and nothing
     table_path: 'visits',
     check_interval: '1w',
   })
-  const [{ table_id: tableId } = {}] = await app.query('select table_id from validity_rules')
+  const [{ table_id: tableId } = {}] = await app.query('select table_id from checks')
   const slot = new Date(Date.now() - 3_600_000)
   const next = `next_run_at = cast($1 as timestamptz) + interval '7 days'`
-  await app.query(`update validity_rules set running_slot = $1, ${next}`, [slot])
+  await app.query(`update checks set running_slot = $1, ${next}`, [slot])
   await app.query(`update freshness_schedules set running_slot = $1, ${next}`, [slot])
   await app.query(
     `insert into source_sessions select $1, $2, n, gen_random_uuid(), now() + interval '10 min'
@@ -146,11 +144,11 @@ t.test('while all sessions of a source are in use, what is due waits and nothing
     body: { error: { code: 'UNAVAILABLE', message: /All 2 sessions of shop are in use.*max_concurrency/ } },
   })
   t.match(untested, { status: 503, body: { error: { code: 'UNAVAILABLE' } } }, 'a test is a session too')
-  t.same(await app.query('select from validity_results'), [], 'it says nothing of the table')
+  t.same(await app.query('select from check_results'), [], 'it says nothing of the table')
   t.match(made, /^v_/, 'what the engine was to be asked is found out at the first check')
-  await app.query(`delete from validity_rules where name = 'made meanwhile'`)
+  await app.query(`delete from checks where name = 'made meanwhile'`)
   const due = { claimed: null, next_run_at: slot }
-  t.same(await app.query('select running_slot as claimed, next_run_at from validity_rules'), [due])
+  t.same(await app.query('select running_slot as claimed, next_run_at from checks'), [due])
   t.same(await app.query('select running_slot as claimed, next_run_at from freshness_schedules'), [due])
 })
 
@@ -182,18 +180,16 @@ t.test(
     const kept = await make({ table_path: 'slow', column_name: 'waited' })
     const rule = await make({ table_path: 'slow' })
     t.match((await check(rule)).body.data, { status: 'fail' })
-    await app.query('update validity_rules set running_slot = next_run_at, next_run_at = now() + $1', [
-      '1 day',
-    ])
-    const [{ table_id: tableId } = {}] = await app.query('select table_id from validity_rules')
+    await app.query('update checks set running_slot = next_run_at, next_run_at = now() + $1', ['1 day'])
+    const [{ table_id: tableId } = {}] = await app.query('select table_id from checks')
     const scanned = app.server.plugins.scans.runTable(tenant.companyId, String(tableId), 'claimed')
     while ((await running(source)) === 0) await wait(10)
     await tenant.ask('PATCH', `${rules}/${rule}`, { is_active: false })
     t.match(await app.query('select status from alerts'), [{ status: 'resolved' }])
     await scanned
     const recorded = await app.query(
-      `select 'v_' || uuid as rule from validity_results join validity_rules r on r.id = validity_rule_id
-       order by validity_results.id`,
+      `select 'v_' || uuid as rule from check_results join checks r on r.id = check_id
+       order by check_results.id`,
     )
     t.same(recorded, [{ rule }, { rule: kept }], 'the one by hand, and the one of the rule that is on')
     t.match(await app.query('select status, occurrences from alerts'), [
@@ -206,18 +202,18 @@ t.test('scans missed while no process ran are made up for once, and the interval
   const { make, scanned, app } = await ordersWorld(t)
   await make({ check_interval: 'hourly' })
   await make({ check_interval: 'weekly', name: 'weekly' })
-  await app.query(`update validity_rules set next_run_at = case check_interval
+  await app.query(`update checks set next_run_at = case check_interval
     when 'hourly' then date_trunc('hour', now()) - interval '3 hours' + interval '7 minutes'
     else date_trunc('week', now()) - interval '3 weeks' + interval '7 minutes' end`)
   const { scans } = app.server.plugins
   t.same(await scans.dispatch(), { tables: 1 })
   t.same(await scans.dispatch(), { tables: 0 })
   t.equal(await scanned(), 'completed')
-  t.equal((await app.query('select from validity_results')).length, 2, 'once each')
+  t.equal((await app.query('select from check_results')).length, 2, 'once each')
   const [grid] =
     await app.query(`select bool_and(next_run_at > now() and extract(minute from next_run_at) = 7) as kept,
     bool_and(next_run_at <= now() + case check_interval when 'hourly' then interval '1 hour' else interval '7 days' end) as next
-    from validity_rules`)
+    from checks`)
   t.match(grid, { kept: true, next: true })
 })
 
@@ -231,23 +227,23 @@ t.test('three processes run every due check once a slot, however they meet', asy
   }
   const servers = [app.server, await app.startTwin(), await app.startTwin()]
   // Two months may each have a row of the same slot: no index prevents such duplicates.
-  await app.query('drop index partitions.validity_results_past_validity_rule_id_scheduled_for_idx')
+  await app.query('drop index partitions.check_results_past_check_id_series_scheduled_for_idx')
   for (const hours of [5, 2]) {
-    await app.query(`update validity_rules set next_run_at = now() - $1 * interval '1 hour'`, [hours])
+    await app.query(`update checks set next_run_at = now() - $1 * interval '1 hour'`, [hours])
     const sent = await Promise.all(
       servers.flatMap(({ plugins: { scans } }) => [scans.dispatch(), scans.dispatch()]),
     )
     t.ok(sent.reduce((sum, { tables }) => sum + tables, 0) >= 4)
     for (let isDone = false; !isDone; await wait(50)) {
       const [waiting] = await app.query(
-        'select count(*)::int as n from validity_rules where running_slot is not null',
+        'select count(*)::int as n from checks where running_slot is not null',
       )
       isDone = waiting?.n === 0
     }
   }
   const [counted] = await app.query(
-    `select count(*)::int as results, count(distinct (validity_rule_id, scheduled_for))::int as slots,
-       count(distinct validity_rule_id)::int as rules from validity_results`,
+    `select count(*)::int as results, count(distinct (check_id, scheduled_for))::int as slots,
+       count(distinct check_id)::int as rules from check_results`,
   )
   t.same(counted, { results: 16, slots: 16, rules: 8 })
 })

@@ -234,11 +234,11 @@ for (const engine of engines) {
       t.match(job?.output, { checks: 60, statements: asked.statements.length + PARSED })
       const counts = await app.query(
         `select count(*)::int as results, count(distinct scheduled_for)::int as slots
-         from validity_results group by validity_rule_id
+         from check_results r join checks c on c.id = r.check_id and c.kind = 'validity' group by check_id
          union all
-         select count(*) filter (where group_values = '{}')::int
-             + (count(*) filter (where group_values <> '{}') > 0)::int, count(distinct scheduled_for)::int
-         from metric_snapshots group by metric_id`,
+         select count(*) filter (where series = '{}')::int
+             + (count(*) filter (where series <> '{}') > 0)::int, count(distinct scheduled_for)::int
+         from check_results r join checks c on c.id = r.check_id and c.kind = 'metric' group by check_id`,
       )
       t.equal(counts.length, 60)
       t.same(

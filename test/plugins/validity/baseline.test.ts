@@ -1,7 +1,9 @@
 import t from 'tap'
 import type { DetectorState } from '../../../checks/detector.ts'
 import { ValidityRule } from '../../../plugins/validity/models.ts'
-import { recordResults } from '../../../plugins/validity/record.ts'
+import { recordChecks } from '../../../plugins/scans/run/record.ts'
+import { makeValidityKind } from '../../../plugins/validity/kind.ts'
+import { checkDepsOf } from '../../helpers/check-deps.ts'
 import { makeStage } from '../../helpers/world.ts'
 import { pastRules } from './past.ts'
 
@@ -123,10 +125,10 @@ t.test('what is measured while the null policy changes is not recorded, but due 
   const { make, patch, results, app, tenant } = await pastRules(t, stage)
   const rule = await make({ ...AUTO, rule_type: 'UNIQUE' })
   await app.query(
-    `update validity_rules set running_slot = next_run_at, next_run_at = next_run_at + interval '1 day'`,
+    `update checks set running_slot = next_run_at, next_run_at = next_run_at + interval '1 day'`,
   )
   const due = async () =>
-    (await app.query('select running_slot, next_run_at <= now() as is_due, table_id from validity_rules'))[0]
+    (await app.query('select running_slot, next_run_at <= now() as is_due, table_id from checks'))[0]
   t.match(await due(), { running_slot: Date, is_due: false })
   await patch(rule, { treat_null_as_valid: false })
   t.match(await due(), { running_slot: Date, is_due: false }, 'the policy of before is no other one')
@@ -155,15 +157,15 @@ t.test('a result that could not be had is no part of a baseline', async t => {
   await remember(rule, past(10))
   await source.query('alter table orders rename column email to mail')
   t.match(await check(rule), { status: 'error' })
-  t.equal(await count(world, rule), 10)
+  t.equal(await count(world, rule), undefined, 'nothing is learned')
   await source.query('alter table orders rename column mail to email')
   await spoil(55)
   await check(rule)
   t.equal(await count(world, rule), 11)
   await app.query(
-    `update validity_results set total_rows = 0, invalid_count = 0, invalid_percent = 0 where status = 'error'`,
+    `update check_results set total_rows = 0, value = 0, details = '{"invalidCount": 0}' where status = 'error'`,
   )
-  await app.query('delete from validity_states')
+  await app.query('delete from check_states')
   await check(rule)
   t.equal(await count(world, rule), 12, 'also when it is read again, and whatever numbers it has')
 })
@@ -192,9 +194,11 @@ t.test('however many rules of a table are judged, their states and pasts are rea
         outcome: { ...counted, status: 'counted' as const },
         slot: null,
       }))
-      const stored = await recordResults(app.server, trx, loaded!, taken, new Date())
+      const deps = checkDepsOf(app.server)
+      const recording = { table: loaded!, measured: taken, at: new Date() }
+      const stored = await recordChecks(deps, trx, makeValidityKind(deps), recording)
       t.same(
-        stored.map(({ validityRuleId }) => validityRuleId),
+        stored.map(([result]) => result?.checkId),
         rules.map(({ id }) => id),
         'in the order of the rules',
       )
@@ -205,22 +209,22 @@ t.test('however many rules of a table are judged, their states and pasts are rea
   t.equal(ofOne.length, 6, ofOne.join('\n'))
   t.equal((await statements()).length, 5, 'what is stored is not read from the results')
   await app.query(
-    `insert into validity_rules (uuid, company_id, source_id, table_id, column_name, rule_type, name, severity,
-       check_interval, detection_mode, sensitivity, operating_period_mode, operating_schedule_id)
-     select gen_random_uuid(), company_id, source_id, table_id, column_name, rule_type, name, severity,
-       check_interval, detection_mode, sensitivity, operating_period_mode, operating_schedule_id
-     from validity_rules, generate_series(2, 50)`,
+    `insert into checks (uuid, company_id, source_id, table_id, column_name, type, name, severity,
+       check_interval, kind, sensitivity, settings, operating_schedule_id)
+     select gen_random_uuid(), company_id, source_id, table_id, column_name, type, name, severity,
+       check_interval, kind, sensitivity, settings, operating_schedule_id
+     from checks, generate_series(2, 50)`,
   )
   await app.query(
-    `insert into validity_results (company_id, validity_rule_id, status, total_rows, invalid_count, invalid_percent,
-       execution_duration_ms, checked_at)
-     select r.company_id, v.id, 'pass', 1000, 50 + n % 7, 5 + n % 7 / 10.0, 1, now() - n * interval '1 day'
-     from validity_rules v join sources r on r.id = v.source_id, generate_series(1, 450) n`,
+    `insert into check_results (company_id, check_id, status, total_rows, details, value,
+       duration_ms, at)
+     select r.company_id, v.id, 'pass', 1000, jsonb_build_object('invalidCount', 50 + n % 7), 5 + n % 7 / 10.0, 1, now() - n * interval '1 day'
+     from checks v join sources r on r.id = v.source_id, generate_series(1, 450) n`,
   )
-  await app.query('delete from validity_states')
+  await app.query('delete from check_states')
   t.equal((await statements()).length, ofOne.length, 'as many for fifty as for one')
   const states = await app.query(
-    `select count(*)::int as rules from validity_states where (state ->> 'count')::int = 401`,
+    `select count(*)::int as rules from check_states where (state ->> 'count')::int = 401`,
   )
   t.same(states, [{ rules: 50 }], 'each from its last 400')
   await make(scheduled)

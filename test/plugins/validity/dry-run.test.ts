@@ -52,7 +52,7 @@ t.test('a dry run judges the results of a rule that measures the same', async t 
     message: 'Of 30 daily checks in the last 30 days, 3 would have failed and raised 2 alerts',
   })
   t.same([await results(rule), await learned(rule)], before, 'and stores nothing')
-  t.equal((await app.query('select from validity_rules')).length, 1)
+  t.equal((await app.query('select from checks')).length, 1)
   t.same(await app.query(`select from alerts where kind = 'validity_failure'`), [])
 
   const { learning: isShort, history: short } = await dryRun({ ...AUTO, lookback_days: 7 })
@@ -159,7 +159,7 @@ t.test('of rules that measure the same, the one with the longest past is looked 
   await remember(short, past(3))
   await remember(long, past(20))
   t.match((await dryRun(AUTO)).history, { points: 20 })
-  await app.query(`update validity_results set status = 'error' where id % 2 = 0`)
+  await app.query(`update check_results set status = 'error' where id % 2 = 0`)
   t.match((await dryRun(AUTO)).history, { points: 10 }, 'errors are none of it')
 })
 

@@ -105,7 +105,7 @@ t.test('a dismissal waits for the scan that holds its rule, and not with the ale
   const { companyId } = tenant
   const dismissed = await app.server.db.company(companyId, async trx => {
     // As a scan does before it comes to the alert.
-    await trx.raw('select 1 from validity_rules for update')
+    await trx.raw('select 1 from checks for update')
     const asked = dismiss('expected')
     await untilBlocked(app)
     await trx.raw('select 1 from alerts for update nowait')

@@ -22,8 +22,8 @@ export async function pastRules(t: Parameters<typeof makeWorldOn>[0], stage: Sta
   const idOf = async (rule: string) =>
     (
       await app.query(
-        `select r.id, r.table_id, r.baseline_after, s.state from validity_rules r
-         left join validity_states s on s.rule_id = r.id where r.uuid = $1`,
+        `select r.id, r.table_id, r.baseline_after, s.state from checks r
+         left join check_states s on s.check_id = r.id where r.uuid = $1`,
         [rule.slice(2)],
       )
     )[0]
@@ -58,9 +58,10 @@ export async function pastRules(t: Parameters<typeof makeWorldOn>[0], stage: Sta
     async remember(rule: string, past: readonly Remembered[]) {
       const { id } = (await idOf(rule)) ?? {}
       await app.query(
-        `insert into validity_results (company_id, validity_rule_id, status, total_rows, invalid_count,
-           invalid_percent, execution_duration_ms, checked_at, was_active)
-         select $1, $2, 'pass', 1000, p.invalid, p.invalid / 10.0, 1, to_timestamp(p.at / 1000.0), p.was_active
+        `insert into check_results (company_id, check_id, status, total_rows, details,
+           value, duration_ms, at)
+         select $1, $2, 'pass', 1000, jsonb_build_object('invalidCount', p.invalid, 'wasActive', p.was_active),
+           p.invalid / 10.0, 1, to_timestamp(p.at / 1000.0)
          from jsonb_to_recordset($3) as p(at float8, invalid int, was_active boolean)`,
         [tenant.companyId, id, JSON.stringify(past)],
       )

@@ -168,7 +168,7 @@ t.test(
       detection_mode: 'auto',
       sensitivity: 3,
     })
-    const [rule] = await app.query('select table_id from validity_rules')
+    const [rule] = await app.query('select table_id from checks')
     for (let day = 1; day <= 10; day++) {
       const at = new Date(Date.UTC(2024, 5, day, 6))
       if (day === 10) await source.query(`update orders set email = null where id % 3 = 0`)
@@ -209,18 +209,18 @@ t.test('checks of one table that fall due together are one statement, claimed on
     1,
     'two sweeps at once claim a slot once',
   )
-  const [{ table_id: tableId } = {}] = await app.query('select table_id from validity_rules')
+  const [{ table_id: tableId } = {}] = await app.query('select table_id from checks')
   t.equal(await app.server.jobs.settled(scanJob, ({ table_id }) => table_id === tableId), 'completed')
   const [job] = await app.query(
     `select output from pgboss.job where name = 'scans.run' and data ->> 'table_id' = $1`,
     [tableId],
   )
   t.match(job?.output, { checks: 9, statements: 1 })
-  const results = await app.query('select validity_rule_id, scheduled_for from validity_results')
-  t.equal(results.length, 8)
+  const results = await app.query('select check_id, scheduled_for from check_results')
+  t.equal(results.length, 9)
   t.ok(results.every(result => result.scheduled_for !== null))
   const [next] = await app.query(
-    `select bool_and(next_run_at > now() and running_slot is null) as ahead from validity_rules`,
+    `select bool_and(next_run_at > now() and running_slot is null) as ahead from checks`,
   )
   t.equal(next?.ahead, true)
   t.match((await tenant.ask('GET', `${base}?is_active=true&limit=3&offset=6`)).body.pagination, {
@@ -243,7 +243,7 @@ t.test('sixteen checks of a table cost its database one statement on the wire', 
       t.equal((await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}`, metric)).status, 201)
     }
   }
-  const [rule] = await app.query('select table_id from validity_rules limit 1')
+  const [rule] = await app.query('select table_id from checks limit 1')
   const ran = await app.server.plugins.scans.runTable(tenant.companyId, String(rule?.table_id), 'active')
   t.same(ran, { checks: 16, statements: 1 })
   t.equal(proxy.statements.length, 1, proxy.statements.join('\n'))
@@ -346,7 +346,9 @@ t.test('a change of a rule leaves alone what another change of it does meanwhile
   const { app, tenant, base, make } = await ordersWorld(t)
   const path = `${base}/${(await make({ rule_type: 'NOT_NULL', column_name: 'email' })).body.data.uuid}`
   const changed = await app.server.db.company(tenant.companyId, async trx => {
-    await trx.raw(`update validity_rules set operating_period_mode = 'auto', severity = 'critical'`)
+    await trx.raw(
+      `update checks set severity = 'critical', settings = settings || '{"operatingPeriodMode": "auto"}'`,
+    )
     const asked = tenant.ask('PATCH', path, { name: 'meanwhile' })
     await untilBlocked(app)
     return { asked }
@@ -410,7 +412,7 @@ t.test('an integer that JSON cannot carry exactly is refused, and taken as a tex
     column_name: 'id',
     rule_config: { min: 1 },
   })
-  await app.query(`update validity_rules set rule_config = '{"min": 9007199254740992}' where uuid = $1`, [
+  await app.query(`update checks set config = '{"min": 9007199254740992}' where uuid = $1`, [
     old.body.data.uuid.slice(2),
   ])
   const checked = await tenant.ask('POST', `${base}/${old.body.data.uuid}/check`)

@@ -177,7 +177,7 @@ const BOUNDED: Readonly<Record<string, readonly string[]>> = {
     ...['recommendation_changes', 'watch_policies', 'watched_tables'],
   ],
   'checks, which are capped, and the time for which results are kept': [
-    ...['validity_results', 'validity_states', 'metric_snapshots', 'metric_states', 'referential_results'],
+    ...['check_results', 'check_states'],
     ...['freshness_checks', 'alerts', 'alert_history', 'incidents', 'incident_alerts', 'deliveries'],
     ...['delivery_attempts', 'destination_slots', 'check_leases', 'monitors', 'scan_costs', 'profiles'],
     ...['source_usage', 'source_sessions'],

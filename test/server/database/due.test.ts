@@ -8,12 +8,7 @@ const { server, query, signUp } = await startServer(t)
 const { companyId } = await signUp()
 
 const claim = (trx: Transaction, limit?: number) =>
-  claimDue(
-    trx,
-    'validity_rules',
-    { interval: 'check_interval', source: 'source_id', table: 'table_id' },
-    { limit },
-  )
+  claimDue(trx, 'checks', { interval: 'check_interval', source: 'source_id', table: 'table_id' }, { limit })
 
 /** A source with one table. */
 async function makeTable(isActive = true): Promise<{ sourceId: string; tableId: string }> {
@@ -38,18 +33,18 @@ async function makeRule(
   const { sourceId, tableId } = (at as Awaited<ReturnType<typeof makeTable>>) ?? (await makeTable())
   const uuid = randomUUID()
   await query(
-    `insert into validity_rules (uuid, company_id, source_id, table_id, rule_type, name, severity, check_interval,
-       detection_mode, sensitivity, operating_period_mode, is_active, next_run_at)
-     values ($1, $2, $3, $4, 'NOT_NULL', 'r', 'warning', $5, 'fixed', 3, 'always', $6, ${dueAt})`,
+    `insert into checks (uuid, company_id, source_id, table_id, type, name, severity, check_interval,
+       kind, sensitivity, settings, is_active, next_run_at)
+     values ($1, $2, $3, $4, 'NOT_NULL', 'r', 'warning', $5, 'validity', 3, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}', $6, ${dueAt})`,
     [uuid, companyId, sourceId, tableId, interval, isActive],
   )
   return { uuid, sourceId, tableId }
 }
 
 const slots = (uuid: string) =>
-  query('select next_run_at, running_slot from validity_rules where uuid = $1', [uuid]).then(([row]) => row)
+  query('select next_run_at, running_slot from checks where uuid = $1', [uuid]).then(([row]) => row)
 
-t.afterEach(() => query('delete from validity_rules'))
+t.afterEach(() => query('delete from checks'))
 
 t.test('what was missed comes once, and the next time is on the old grid and in the future', async t => {
   const dueBefore: [string, string][] = [
@@ -75,7 +70,7 @@ t.test('what was missed comes once, and the next time is on the old grid and in 
     const [grid] = await query(
       `select extract(epoch from next_run_at - running_slot)::numeric % $2 as off_grid,
          next_run_at > now() and next_run_at <= now() + make_interval(secs => $2) as is_next
-       from validity_rules where uuid = $1`,
+       from checks where uuid = $1`,
       [uuid, INTERVAL_SECONDS[interval as keyof typeof INTERVAL_SECONDS]],
     )
     t.match(grid, { off_grid: /^0(\.0+)?$/, is_next: true }, `${interval} ${age}`)
@@ -89,7 +84,7 @@ t.test('what is not due, not active or of an unknown interval is left alone', as
     await makeRule(`now() - interval '1 minute'`, { at: await makeTable(false) }),
     await makeRule(`now() - interval '1 minute'`, { interval: 'fortnightly' }),
   ]
-  const all = () => query('select uuid, next_run_at, running_slot from validity_rules order by uuid')
+  const all = () => query('select uuid, next_run_at, running_slot from checks order by uuid')
   const before = await all()
   t.equal(before.length, left.length)
   t.strictSame(await server.db.system(trx => claim(trx)), [])
@@ -133,7 +128,7 @@ t.test('two that claim at the same time never share a row', async t => {
   held.resolve()
   t.strictSame([(await first).length, second.length, third.length], [4, 2, 0])
   t.strictSame(await server.db.system(trx => claim(trx)), [], 'nor after both have committed')
-  const claimed = await query('select from validity_rules where running_slot is not null')
+  const claimed = await query('select from checks where running_slot is not null')
   t.equal(claimed.length, made.length)
 })
 

@@ -30,20 +30,9 @@ async function makeRows() {
   )
   const of = [world.companyId, world.sourceId, table?.id]
   const [rule] = await query(
-    `insert into validity_rules (uuid, company_id, source_id, table_id, rule_type, name, severity, check_interval,
-       detection_mode, sensitivity, operating_period_mode, is_active)
-     values (gen_random_uuid(), $1, $2, $3, 'NOT_NULL', 'r', 'info', 'hourly', 'manual', 2, 'off', false) returning id`,
-    of,
-  )
-  const [metric] = await query(
-    `insert into metrics (id, company_id, source_id, table_id, metric_type, config, check_interval, sensitivity, is_active)
-     values (gen_random_uuid(), $1, $2, $3, 'row_count', '{}', 'hourly', 2, false) returning internal_id as id`,
-    of,
-  )
-  const [check] = await query(
-    `insert into referential_checks (id, company_id, source_id, table_id, child_column_name, parent_table_id,
-       parent_column_name, name, severity, check_interval, is_active)
-     values (gen_random_uuid(), $1, $2, $3, 'a', $3, 'b', 'c', 'info', 'hourly', false) returning id`,
+    `insert into checks (uuid, company_id, source_id, table_id, type, name, severity, check_interval,
+       kind, sensitivity, settings, is_active)
+     values (gen_random_uuid(), $1, $2, $3, 'NOT_NULL', 'r', 'info', 'hourly', 'validity', 2, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}', false) returning id`,
     of,
   )
   const [schedule] = await query(
@@ -57,16 +46,8 @@ async function makeRows() {
     const company = world.companyId
     const times = [company, at]
     await query(
-      `insert into validity_results (company_id, checked_at, validity_rule_id, status, execution_duration_ms) values ($1, $2, $3, 'pass', 1)`,
+      `insert into check_results (company_id, at, check_id, status, duration_ms) values ($1, $2, $3, 'pass', 1)`,
       [...times, rule?.id],
-    )
-    await query(
-      `insert into metric_snapshots (company_id, captured_at, metric_id, status) values ($1, $2, $3, 'PASS')`,
-      [...times, metric?.id],
-    )
-    await query(
-      `insert into referential_results (company_id, checked_at, referential_check_id, status, query_duration_ms) values ($1, $2, $3, 'pass', 1)`,
-      [...times, check?.id],
     )
     await query(
       `insert into freshness_checks (company_id, checked_at, schedule_id, status) values ($1, $2, $3, 'fresh')`,
@@ -177,7 +158,7 @@ t.test('what a restore without privileges lets others do is taken back at the ne
 t.test('a month that has come near is cut out of the last partition, with the rows in it, once', async t => {
   for (const end of [suffix(1), suffix(2), 'later']) await remove(end)
   await put('later', month(1), null)
-  await query('delete from validity_results')
+  await query('delete from check_results')
   for (const after of [1, 2, 2, 3]) await add(month(after))
   const before = await places()
   t.match(before, { deliveries: { past: 2, later: 4 } })
@@ -189,11 +170,11 @@ t.test('a month that has come near is cut out of the last partition, with the ro
   )
   t.match(await places(), {
     ...everywhere({ past: 2, [suffix(1)]: 1, [suffix(2)]: 2, later: 1 }),
-    validity_results: { [suffix(1)]: 1, [suffix(2)]: 2, later: 1 },
+    check_results: { [suffix(1)]: 1, [suffix(2)]: 2, later: 1 },
   })
   const [made] = await query(
-    `insert into validity_results (company_id, validity_rule_id, status, execution_duration_ms, checked_at)
-     values ($1, $2, 'pass', 1, now()) returning id > all(select r.id from validity_results r) as is_new`,
+    `insert into check_results (company_id, check_id, status, duration_ms, at)
+     values ($1, $2, 'pass', 1, now()) returning id > all(select r.id from check_results r) as is_new`,
     [companyId, ruleId],
   )
   t.match(made, { is_new: true }, 'and numbers go on')
@@ -247,10 +228,9 @@ t.test('what is older than is kept goes, months as a whole, and nothing younger'
     name => !/^deliver/.test(name) || !name.endsWith(suffix(-19)),
   )
   t.strictSame(upkeeps.flatMap(({ dropped }) => dropped).sort(), whole)
-  const counts = await query(
-    `select count(*)::int as count, min(checked_at) >= $1 as is_young from validity_results`,
-    [month(gone.at(-1)! + 1)],
-  )
+  const counts = await query(`select count(*)::int as count, min(at) >= $1 as is_young from check_results`, [
+    month(gone.at(-1)! + 1),
+  ])
   t.match(counts, [{ is_young: true }])
   for (const { table, by } of TABLES.filter(({ isUuid }) => !isUuid)) {
     const [left] = await query(`select count(*)::int as count from ${table} where ${by} = any($1)`, [
@@ -265,7 +245,7 @@ t.test('what is older than is kept goes, months as a whole, and nothing younger'
 
 t.test('rows from before the first month go one by one once they are too old', async t => {
   for (const end of (await parts()).flatMap(
-    name => /^validity_results_(\d+_\d+)$/.exec(String(name))?.[1] ?? [],
+    name => /^check_results_(\d+_\d+)$/.exec(String(name))?.[1] ?? [],
   ))
     if (end <= suffix(0))
       for (const { table } of [...TABLES].reverse())
@@ -278,7 +258,7 @@ t.test('rows from before the first month go one by one once they are too old', a
   const held = await add(since(450), 'pending')
   const { deleted, dropped } = await maintainPartitions(server, { batch: 2 })
   t.strictSame(dropped, [])
-  t.match(deleted, { validity_results: 4, schema_changes: 4, deliveries: 3 })
+  t.match(deleted, { check_results: 4, schema_changes: 4, deliveries: 3 })
   t.match(await places(), {
     ...everywhere({ past: 2 }),
     deliveries: { past: 3 },
@@ -297,7 +277,7 @@ t.test('who is at a table for long is not waited for, and the next time does it'
   const client = new pg.Client({ host, port, user, password, database: String(here?.name) })
   await client.connect()
   t.teardown(() => client.end())
-  await client.query('begin; select count(*) from freshness_checks; select count(*) from validity_rules')
+  await client.query('begin; select count(*) from freshness_checks; select count(*) from checks')
   const busy = await maintainPartitions(server, { tries: 1 })
   t.strictSame(busy.waiting, ['freshness_checks'])
   t.strictSame(

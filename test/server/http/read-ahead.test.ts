@@ -25,9 +25,9 @@ async function addTable({ companyId }: Tenant): Promise<string> {
     [companyId],
   )
   await query(
-    `insert into validity_rules (uuid, company_id, source_id, table_id, rule_type, name, severity, check_interval,
-       detection_mode, sensitivity, operating_period_mode)
-     select gen_random_uuid(), company_id, source_id, id, 'NOT_NULL', 'rule', 'info', 'daily', 'manual', 3, 'off'
+    `insert into checks (uuid, company_id, source_id, table_id, type, name, severity, check_interval,
+       kind, sensitivity, settings)
+     select gen_random_uuid(), company_id, source_id, id, 'NOT_NULL', 'rule', 'info', 'daily', 'validity', 3, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}'
      from tables where id = $1`,
     [table?.id],
   )
@@ -131,7 +131,7 @@ t.test('past its limit a key is refused, and nothing is read for it', async t =>
 
 const SEEN = {
   name: 'all rules',
-  text: 'select company_id, (select count(*)::int from validity_rules) as seen from (values (1)) one left join validity_rules on true',
+  text: 'select company_id, (select count(*)::int from checks) as seen from (values (1)) one left join checks on true',
   bindings: {},
 }
 
@@ -158,7 +158,7 @@ t.test('a key shows its own company, and with the company of another key nothing
 
 t.test('row-level security itself shows no row to what follows a key that is not admitted', async t => {
   // Whether the statement saw a row is known outside, whatever becomes of its result.
-  const mark = { name: 'mark', text: 'select pg_advisory_lock(4711) from validity_rules', bindings: {} }
+  const mark = { name: 'mark', text: 'select pg_advisory_lock(4711) from checks', bindings: {} }
   const unmark = { name: 'unmark', text: 'select pg_advisory_unlock_all()', bindings: {} }
   const admit = (key: string) => ({
     name: 'key',
@@ -188,7 +188,7 @@ t.test('row-level security itself shows no row to what follows a key that is not
 t.test('an admission is over with its request, also when what it reads fails', async t => {
   const failing = {
     name: 'failing',
-    text: `select cast('seen ' || count(*) as int) as seen from validity_rules`,
+    text: `select cast('seen ' || count(*) as int) as seen from checks`,
     bindings: {},
   }
   const hash = createHash('sha256').update(ours.key).digest()

@@ -13,14 +13,14 @@ if (stage) await tryConsole(stage)
 /** Gives the metric an hourly past of more than a year, and its table operating hours. */
 async function fillPast({ app, world: { tenant, metricId, table } }: Stage): Promise<string> {
   const id = metricId.replace('m_', '')
-  await app.query('delete from metric_snapshots')
+  await app.query('delete from check_results')
   await app.query(
-    `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at,
-       is_anomaly, z_score, expected_value, expected_range_low, expected_range_high, basis)
-     select company_id, internal_id, '{}', 500 + n % 24 + case when n % 50 = 0 then 90 else 0 end, 500,
-       case when n % 50 = 0 then 'FAIL' else 'PASS' end, now() - make_interval(hours => n), n % 50 = 0,
-       case when n % 50 = 0 then 7.5 else 0.5 end, 512, 490, 530, '{"kind": "level", "cycle": null, "slot": null, "sightings": 40}'
-     from metrics, generate_series(0, $2) n where id = $1`,
+    `insert into check_results (company_id, check_id, series, value, total_rows, status, at,
+       z_score, expected, low, high, details)
+     select company_id, id, '{}', 500 + n % 24 + case when n % 50 = 0 then 90 else 0 end, 500,
+       case when n % 50 = 0 then 'fail' else 'pass' end, now() - make_interval(hours => n),
+       case when n % 50 = 0 then 7.5 else 0.5 end, 512, 490, 530, '{"basis": {"kind": "level", "cycle": null, "slot": null, "sightings": 40}}'
+     from checks, generate_series(0, $2) n where uuid = $1`,
     [id, HOURS],
   )
   const schedule = await tenant.ask('POST', '/api/v1/operating-schedules', {

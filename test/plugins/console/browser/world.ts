@@ -124,11 +124,11 @@ export async function makeConsoleWorld(t: Teardown, app: TestServer): Promise<Co
   await profile()
   // The past of a metric, which would take as many days to measure.
   await app.query(
-    `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at,
-       expected_value, expected_range_low, expected_range_high)
-     select company_id, metric_id, group_values, value + n % 7, total_rows, 'PASS', captured_at - make_interval(days => n),
+    `insert into check_results (company_id, check_id, series, value, total_rows, status, at,
+       expected, low, high)
+     select company_id, check_id, series, value + n % 7, total_rows, 'pass', at - make_interval(days => n),
        value, value - 9, value + 9
-     from metric_snapshots, generate_series(1, $2) n where metric_id = $1`,
+     from check_results, generate_series(1, $2) n where check_id = $1`,
     [metric.internal_id, DAYS],
   )
   await tenant.ask('PUT', '/api/v1/sdk/contracts/orders', { contract: CONTRACT, source: 'shop' })

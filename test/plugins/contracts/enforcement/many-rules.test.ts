@@ -21,7 +21,7 @@ const partsOf = (least: number) => ({
 
 /** Statements that store clauses, checks and entries of the audit log. */
 const isStoring = ({ text }: SentStatement) =>
-  /^\s*(insert into|update|delete from) "?(validity_rules|contract_clauses)|audit_append/.test(text)
+  /^\s*(insert into|update|delete from) "?(checks|contract_clauses)|audit_append/.test(text)
 
 t.test(
   'a contract of many rules is stored by few statements, and asks the engine in one session',

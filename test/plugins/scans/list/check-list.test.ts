@@ -120,14 +120,14 @@ t.test('the checks of all kinds are one list, by the ids of their own endpoints'
 t.test('points are the last results of a series, the oldest first', async t => {
   const { asset, metric, rule } = await shopWorld(t)
   await app.query(
-    `insert into metric_snapshots (company_id, metric_id, value, status, is_learning, captured_at,
-       expected_range_low, expected_range_high, error_message)
-     select company_id, internal_id, case when n < 120 then n end, case when n < 120 then 'PASS' else 'ERROR' end, n < 118,
+    `insert into check_results (company_id, check_id, value, status, is_learning, at,
+       low, high, error_message)
+     select company_id, id, case when n < 120 then n end, case when n < 120 then 'pass' else 'error' end, n < 118,
        now() - make_interval(days => 120 - n), n - 1, n + 1, case when n < 120 then null else 'gone' end
-     from metrics, generate_series(1, 120) n where id = $1`,
+     from checks, generate_series(1, 120) n where uuid = $1`,
     [metric.slice(2)],
   )
-  await app.query(`update metrics set last_status = 'ERROR' where id = $1`, [metric.slice(2)])
+  await app.query(`update checks set status = 'error' where uuid = $1`, [metric.slice(2)])
   const checksWith = async (query: string) => {
     const found = itemsOf((await list(asset.id, query)).body)
     return new Map(found.map(item => [item.id, item]))
@@ -174,29 +174,22 @@ t.test('filters and pages are those of the whole list', async t => {
   t.match((await list(asset.id, '?limit=3')).body.pagination, { total: 4, has_more: true })
 })
 
-t.test('pages are parts of the whole list, also where times and numbers are equal', async t => {
+t.test('pages are parts of the whole list, also where times are equal', async t => {
   const { asset, run } = await shopWorld(t)
   await run()
-  for (const [table, number, id, status] of [
-    ['validity_rules', 'id', 'uuid', 'latest_status'],
-    ['metrics', 'internal_id', 'id', 'last_status'],
-    ['referential_checks', 'internal_id', 'id', 'latest_status'],
-  ]) {
-    const [stored] = await app.query(
-      `select string_agg(column_name, ', ') as columns from information_schema.columns
-       where table_name = $1 and is_generated = 'NEVER'`,
-      [table],
-    )
-    await app.query(
-      `insert into ${table} (${stored?.columns}) overriding system value
-       select ${stored?.columns} from (select (jsonb_populate_record(c, jsonb_build_object('${number}', 1000000 + n,
-         '${id}', gen_random_uuid(), '${status}', (array['pass', 'fail', 'error', 'warning', null])[1 + n % 5],
-         'created_at', timestamptz '2026-01-01' + make_interval(days => n / 2)))).*
-       from ${table} c, generate_series(1, 7) n
-       where c.${number} = (select min(${number}) from ${table} where source_id = $1)) copied`,
-      [asset.id],
-    )
-  }
+  const [stored] = await app.query(
+    `select string_agg(column_name, ', ') as columns from information_schema.columns
+     where table_name = 'checks' and is_generated = 'NEVER'`,
+  )
+  await app.query(
+    `insert into checks (${stored?.columns}) overriding system value
+     select ${stored?.columns} from (select (jsonb_populate_record(c, jsonb_build_object('id', 1000000 + 10 * c.id + n,
+       'uuid', gen_random_uuid(), 'status', (array['pass', 'fail', 'error', 'warning', null])[1 + n % 5],
+       'created_at', timestamptz '2026-01-01' + make_interval(days => n / 2)))).*
+     from checks c, generate_series(1, 7) n
+     where c.id in (select min(id) from checks where source_id = $1 group by kind)) copied`,
+    [asset.id],
+  )
   const page = async (query: string) => (await list(asset.id, `?points=0&${query}`)).body
   for (const sort of ['sort=created_at', 'sort=status'])
     for (const order of ['order=desc', 'order=asc'])

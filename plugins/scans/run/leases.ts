@@ -1,6 +1,6 @@
 import { v4 } from 'uuid'
-import type { Server } from '@hapi/hapi'
-import { rows, type Transaction } from '../../server/database/database.ts'
+import type { CheckDeps } from '../deps.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
 
 /** The tables of a process that died are free again after it. */
 const LEASE_SECONDS = 60
@@ -26,13 +26,13 @@ export async function isTableLeased(trx: Transaction, tableId: string): Promise<
  * @param work receives a function that ends the lease of one table
  */
 export async function withLeases<T>(
-  server: Server,
+  { db, pino }: Pick<CheckDeps, 'db' | 'pino'>,
   { companyId, tableIds }: { companyId: string; tableIds: readonly string[] },
   work: (release: (tableId: string) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const holder = v4()
   const change = (text: string, values: object = {}) =>
-    server.db.company(companyId, trx => rows(trx, text, { companyId, holder, ...values }))
+    db.company(companyId, trx => rows(trx, text, { companyId, holder, ...values }))
   await change(
     `with expired as (delete from check_leases where company_id = :companyId and expires_at <= now())
      insert into check_leases (company_id, table_id, holder, expires_at)
@@ -44,7 +44,7 @@ export async function withLeases<T>(
   const renew = () =>
     change(`update check_leases set expires_at = now() + interval '${LEASE_SECONDS} s' ${own}`)
   // Without its lease a table may be scanned twice, which is no reason to fail.
-  const warn = (error: unknown) => server.pino.warn({ err: error }, 'a lease of a check could not be changed')
+  const warn = (error: unknown) => pino.warn({ err: error }, 'a lease of a check could not be changed')
   const renewal = setInterval(() => void renew().catch(warn), RENEWAL_MS)
   try {
     return await work(async tableId => {

@@ -1,13 +1,16 @@
-import type { Server } from '@hapi/hapi'
-import type { CheckOutcome } from '../../checks/check.ts'
-import { measureHistory, timestampColumn, type HistoryPoint } from '../../checks/history.ts'
-import { explainScan } from '../../checks/scan.ts'
-import { ConnectorError } from '../../connectors/errors.ts'
-import { INTERVAL_SECONDS } from '../../server/database/due.ts'
-import { invalidInput } from '../../server/http/errors.ts'
-import type { TableContext } from '../catalog/api.ts'
-import type { Backfill, ConfiguredCheck, ComputedHistory, HistoryRange, DryRunMeasurement } from './api.ts'
-import { measure, tableRefusal } from './measure.ts'
+import type { CheckOutcome } from '../../../checks/check.ts'
+import { measureHistory, timestampColumn, type HistoryPoint } from '../../../checks/history.ts'
+import { explainScan } from '../../../checks/scan.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import { INTERVAL_SECONDS } from '../../../server/database/due.ts'
+import { invalidInput } from '../../../server/http/errors.ts'
+import type { TableContext } from '../../catalog/api.ts'
+import type { Backfill, ConfiguredCheck, ComputedHistory, HistoryRange, DryRunMeasurement } from '../types.ts'
+import type { CheckDeps } from '../deps.ts'
+import { measure, tableRefusal } from '../run/measure.ts'
+
+/** What checks are tried with. */
+type TryDeps = Pick<CheckDeps, 'catalog' | 'telemetry'>
 
 const DAY_SECONDS = 86_400
 
@@ -16,11 +19,10 @@ const DRY_RUN_ID = 'tried'
 
 /** What a check would have said in the past, by one statement. The last point lies one interval before now. */
 async function computeHistory(
-  server: Server,
+  { catalog }: TryDeps,
   { source, table, check }: ConfiguredCheck,
   { days, interval }: HistoryRange,
 ): Promise<ComputedHistory> {
-  const { catalog } = server.plugins
   const column = timestampColumn(catalog.tableInfo(table))
   if (!column) {
     const message = `${table.qualifiedName} has no timestamp column, such as created_at, with the time at which its rows were added`
@@ -74,11 +76,11 @@ function outcomeOf({ total, invalid, value = null }: HistoryPoint): CheckOutcome
 
 /** The past that a new check starts with. */
 export async function backfill(
-  server: Server,
+  deps: TryDeps,
   configured: ConfiguredCheck,
   choice: HistoryRange,
 ): Promise<Backfill> {
-  const past = await computeHistory(server, configured, choice)
+  const past = await computeHistory(deps, configured, choice)
   if ('points' in past) {
     const { points, column } = past
     const message = `${points.length} ${choice.interval} values of the last ${choice.days} days were computed from ${column}, as if rows had only been added`
@@ -94,17 +96,17 @@ export async function backfill(
  * @throws 409 `CONFLICT` when its source is switched off
  */
 export async function dryRun(
-  server: Server,
+  deps: TryDeps,
   configured: ConfiguredCheck,
   choice: HistoryRange | null,
 ): Promise<DryRunMeasurement> {
-  const { catalog } = server.plugins
+  const { catalog } = deps
   const { source, table } = configured
-  if (!source.isActive) throw server.plugins.catalog.sourceInactive(source)
+  if (!source.isActive) throw catalog.sourceInactive(source)
   const check = { ...configured.check, id: DRY_RUN_ID }
   const statements = await explainScan(catalog.connectorOf(source), catalog.tableInfo(table), [check])
   const { isEngineValidated } = configured
-  const { outcomes } = await measure(server, configured, [check], {
+  const { outcomes } = await measure(deps, configured, [check], {
     purpose: 'dry_run',
     isLowPriority: true,
     isEngineValidated,
@@ -116,19 +118,19 @@ export async function dryRun(
     statements: statements.map(({ text, values }) => ({ text, values })),
     outcome,
     at,
-    history: choice && (await computeHistoryBeside(server, configured, outcome, choice)),
+    history: choice && (await computeHistoryBeside(deps, configured, outcome, choice)),
   }
 }
 
 /** Where the check itself cannot run, its past would only say so again. */
 async function computeHistoryBeside(
-  server: Server,
+  deps: TryDeps,
   configured: ConfiguredCheck,
   outcome: CheckOutcome,
   choice: HistoryRange,
 ): Promise<ComputedHistory> {
   if (outcome.status === 'error') return { message: outcome.message, isFinal: true }
-  return computeHistory(server, configured, choice)
+  return computeHistory(deps, configured, choice)
 }
 
 /**
@@ -137,13 +139,13 @@ async function computeHistoryBeside(
  * @throws 409 `CONFLICT` when its source is switched off
  */
 export async function measureOnce(
-  server: Server,
+  deps: TryDeps,
   table: TableContext,
   checks: readonly ConfiguredCheck['check'][],
 ): Promise<CheckOutcome[]> {
-  if (!table.source.isActive) throw server.plugins.catalog.sourceInactive(table.source)
+  if (!table.source.isActive) throw deps.catalog.sourceInactive(table.source)
   const numbered = checks.map((check, place) => ({ ...check, id: `${DRY_RUN_ID} ${place}` }))
-  const { outcomes } = await measure(server, table, numbered, { purpose: 'dry_run', isLowPriority: true })
+  const { outcomes } = await measure(deps, table, numbered, { purpose: 'dry_run', isLowPriority: true })
   const byId = new Map(outcomes.map(outcome => [outcome.id, outcome]))
   return numbered.map(({ id }) => {
     const outcome = byId.get(id)

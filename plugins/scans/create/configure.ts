@@ -1,32 +1,36 @@
-import type { Server } from '@hapi/hapi'
-import type { CheckType } from '../../checks/check.ts'
-import { describeUngroupableColumn } from '../../checks/suited-columns.ts'
-import { columnForType } from '../../checks/column-values.ts'
-import { buildCheckContext } from '../../checks/plan.ts'
-import { validateOnEngine, validationSession } from '../../checks/engine-validation.ts'
-import type { ColumnInfo } from '../../connectors/catalog.ts'
-import type { Connection } from '../../connectors/connector.ts'
-import { ConnectorError } from '../../connectors/errors.ts'
-import { hasCode, invalidField, invalidInput, unknownName } from '../../server/http/errors.ts'
-import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../server/http/validation-messages.ts'
-import type { TableContext } from '../catalog/api.ts'
-import type { AskEngine, CheckRequest, ConfiguredCheck } from './api.ts'
-import { personalDataRefusal } from './measure.ts'
+import type { CheckType } from '../../../checks/check.ts'
+import { describeUngroupableColumn } from '../../../checks/suited-columns.ts'
+import { columnForType } from '../../../checks/column-values.ts'
+import { buildCheckContext } from '../../../checks/plan.ts'
+import { validateOnEngine, validationSession } from '../../../checks/engine-validation.ts'
+import type { ColumnInfo } from '../../../connectors/catalog.ts'
+import type { Connection } from '../../../connectors/connector.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import { hasCode, invalidField, invalidInput, unknownName } from '../../../server/http/errors.ts'
+import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../../server/http/validation-messages.ts'
+import type { TableContext } from '../../catalog/api.ts'
+import type { CheckRequest, ConfiguredCheck } from '../types.ts'
+import type { AskEngine } from '../api.ts'
+import type { CheckDeps } from '../deps.ts'
+import { personalDataRefusal } from '../run/measure.ts'
 import { findSuitabilityRefusal } from './missing.ts'
+
+/** What checks are found good with. */
+type ConfigureDeps = Pick<CheckDeps, 'db' | 'catalog' | 'types'>
 
 /** Checks what a user asks for against the check type, the table's catalog entry and the engine. */
 export async function configure(
-  server: Server,
+  deps: ConfigureDeps,
   companyId: string,
   assetId: string,
   request: CheckRequest,
 ): Promise<ConfiguredCheck> {
-  const { catalog } = server.plugins
-  const loaded = await server.db.company(companyId, async trx => {
+  const { catalog, db } = deps
+  const loaded = await db.company(companyId, async trx => {
     const asset = await catalog.findAsset(trx, assetId)
     return { source: asset.source, table: await catalog.findTable(trx, asset, request.tablePath) }
   })
-  return configureTable(server, loaded, request, true)
+  return configureTable(deps, loaded, request, true)
 }
 
 /**
@@ -34,16 +38,16 @@ export async function configure(
  * @param asksEngine whether the engine is asked the type's questions
  */
 export async function configureTable(
-  server: Server,
+  deps: ConfigureDeps,
   loaded: TableContext,
   request: Omit<CheckRequest, 'tablePath'>,
   asksEngine: boolean | AskEngine,
 ): Promise<ConfiguredCheck> {
-  const { catalog } = server.plugins
-  const type = typeOf(server, request)
-  const column = columnOf(server, type, loaded, request)
+  const { catalog } = deps
+  const type = typeOf(deps, request)
+  const column = columnOf(deps, type, loaded, request)
   const config = validConfig(type, request, column)
-  assertSuited(server, type, loaded, column, request)
+  assertSuited(deps, type, loaded, column, request)
   const { nullIsValid, groupBy = [] } = request
   const { dialect } = catalog.connectorOf(loaded.source)
   for (const [index, name] of groupBy.entries()) {
@@ -62,7 +66,7 @@ export async function configureTable(
   }
   const table = catalog.tableInfo(loaded.table)
   const refusal = await typeRefusal(type, config, column, { dialect, table })
-  const answer = refusal ?? (asksEngine ? await askEngine(server, loaded, check, asksEngine) : undefined)
+  const answer = refusal ?? (asksEngine ? await askEngine(deps, loaded, check, asksEngine) : undefined)
   if (typeof answer === 'string')
     throw invalidInput([{ field: fieldOf(request, Object.keys(config)[0]), error: answer }])
   return {
@@ -92,14 +96,13 @@ async function typeRefusal(
  * tell without running the SQL, it is found out at the check: undefined.
  */
 async function askEngine(
-  server: Server,
+  { catalog }: ConfigureDeps,
   { source, table }: TableContext,
   check: ConfiguredCheck['check'],
   asked: true | AskEngine,
 ) {
   if (!check.type.engineValidations || !source.isActive || source.queryAccessLevel === 'schema_only')
     return undefined
-  const { catalog } = server.plugins
   const connector = catalog.connectorOf(source)
   const context = buildCheckContext(connector, catalog.tableInfo(table), check)
   const question = (connection: Connection) =>
@@ -129,8 +132,11 @@ const REFUSALS: ReadonlySet<string> = new Set(['invalid-query', 'missing-object'
 /** Milliseconds that the engine may take for a question. */
 const ENGINE_TIMEOUT_MS = 5_000
 
-function typeOf(server: Server, { family, type, typeField }: Omit<CheckRequest, 'tablePath'>): CheckType {
-  const findColumn = server.checks.all().filter(check => check.family === family)
+function typeOf(
+  { types }: ConfigureDeps,
+  { family, type, typeField }: Omit<CheckRequest, 'tablePath'>,
+): CheckType {
+  const findColumn = types.all().filter(check => check.family === family)
   const found = findColumn.find(check => check.name === type)
   if (found) return found
   throw unknownName(
@@ -141,13 +147,12 @@ function typeOf(server: Server, { family, type, typeField }: Omit<CheckRequest, 
 }
 
 function columnOf(
-  server: Server,
+  { catalog }: ConfigureDeps,
   type: CheckType,
   { source, table }: TableContext,
   request: Pick<CheckRequest, 'column' | 'typeField' | 'type'>,
 ): ColumnInfo | undefined {
   if (type.column === 'ignored') return undefined
-  const { catalog } = server.plugins
   if (request.column !== undefined) {
     const column = catalog.findColumn(table, request.column, 'column_name')
     return columnForType(type, column, catalog.connectorOf(source).dialect)
@@ -199,13 +204,13 @@ function fieldOf(
 }
 
 function assertSuited(
-  server: Server,
+  { catalog }: ConfigureDeps,
   type: CheckType,
   { source }: TableContext,
   column: ColumnInfo | undefined,
   { typeField }: Pick<CheckRequest, 'typeField'>,
 ): void {
-  const refusal = findSuitabilityRefusal(server, type, source, column)
+  const refusal = findSuitabilityRefusal(catalog, type, source, column)
   if (!refusal) return
   const field = refusal.blamed === 'type' ? typeField : 'column_name'
   throw invalidInput([{ field, error: refusal.error }])

@@ -1,5 +1,5 @@
-import type { SuitedColumn } from '../../checks/suited-columns.ts'
-import type { Source } from '../catalog/api.ts'
+import type { SuitedColumn } from '../../../checks/suited-columns.ts'
+import type { Source } from '../../catalog/api.ts'
 
 /** A table, or a column of it, that is to have a check. */
 export interface MissingCheckTarget {

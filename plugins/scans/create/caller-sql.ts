@@ -1,5 +1,5 @@
 import type { Request, Server } from '@hapi/hapi'
-import { requireScope } from '../../server/http/access.ts'
+import { requireScope } from '../../../server/http/access.ts'
 
 /** Whether the fields of a check, as a caller writes them, hold SQL of the caller. */
 export function hasCallerSql({ checks }: Server, fields: Record<string, unknown>): boolean {

@@ -1,9 +1,10 @@
-import type { Server } from '@hapi/hapi'
-import type { Check, CheckOutcome } from '../../checks/check.ts'
-import { scan, type ScanOptions } from '../../checks/scan.ts'
-import { ConnectorError } from '../../connectors/errors.ts'
-import type { SessionUse, TableContext } from '../catalog/api.ts'
-import type { ScanRunOptions, MeasureRefusal } from './api.ts'
+import type { Check, CheckOutcome } from '../../../checks/check.ts'
+import { scan, type ScanOptions } from '../../../checks/scan.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import type { SessionUse, TableContext } from '../../catalog/api.ts'
+import type { ScanRunOptions } from '../types.ts'
+import type { CheckDeps } from '../deps.ts'
+import type { MeasureRefusal } from '../kind.ts'
 
 /** What a scan found, before anything is judged. */
 export interface Measurement {
@@ -33,7 +34,7 @@ interface ScanMeasureOptions extends Pick<ScanRunOptions, 'sampleLimit' | 'signa
  * @throws 503 `UNAVAILABLE` while all sessions of the source are in use
  */
 export async function measure(
-  server: Server,
+  { catalog, telemetry }: Pick<CheckDeps, 'catalog' | 'telemetry'>,
   loaded: TableContext,
   checks: readonly Check[],
   {
@@ -47,7 +48,6 @@ export async function measure(
   }: ScanMeasureOptions,
 ): Promise<Measurement> {
   const { source, table } = loaded
-  const { catalog } = server.plugins
   const refusal = tableRefusal(loaded)
   const masked = catalog.personalColumns(loaded)
   const refusals = checks.flatMap(check => {
@@ -77,14 +77,14 @@ export async function measure(
       connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options),
       { purpose, isScheduled, timeoutMs, isLowPriority, slotWaitMs, signal, onUse },
     )
-    server.telemetry.scan(source.sourceType, 'measured')
+    telemetry.scan(source.sourceType, 'measured')
     const outcomes = scanned.outcomes.map(outcome => withoutLoneValue(outcome, asked, masked))
     return { ...scanned, outcomes: [...refusals, ...outcomes], reached: true, unreachable: null, use }
   } catch (error) {
     // One that was called off has no news of its source.
     signal?.throwIfAborted()
     if (!(error instanceof ConnectorError)) throw error
-    server.telemetry.scan(source.sourceType, 'unreachable')
+    telemetry.scan(source.sourceType, 'unreachable')
     const outcomes = [...refusals, ...asked.map(errorOutcome(error.kind, error.message))]
     return { outcomes, statements: 0, reached: false, unreachable: error, use }
   }

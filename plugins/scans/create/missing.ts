@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
-import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
-import { describeUnsuitedColumn, type SuitedColumn } from '../../checks/suited-columns.ts'
-import type { Source } from '../catalog/api.ts'
+import { describeMissingCapability, type CheckType } from '../../../checks/check.ts'
+import { describeUnsuitedColumn, type SuitedColumn } from '../../../checks/suited-columns.ts'
+import type { CatalogApi, Source } from '../../catalog/api.ts'
+import type { CheckDeps } from '../deps.ts'
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
 
 /** Why a type does not suit a source or a column: which of the two to blame, and a sentence. */
@@ -12,12 +12,12 @@ interface SuitabilityRefusal {
 
 /** What a check of a type and a column is refused for, whatever its config. */
 export function findSuitabilityRefusal(
-  server: Server,
+  catalog: CatalogApi,
   type: CheckType,
   source: Source,
   column: SuitedColumn | undefined,
 ): SuitabilityRefusal | null {
-  const connector = server.plugins.catalog.connectorOf(source)
+  const connector = catalog.connectorOf(source)
   const missing = describeMissingCapability(type, connector)
   if (missing) return { blamed: 'type', error: missing }
   const error = column ? describeUnsuitedColumn(type, column, connector.dialect) : null
@@ -28,13 +28,13 @@ const keyOf = (tableId: string, column: string | null) => JSON.stringify([tableI
 
 /** Creates the checks of a type that tables or columns lack, as requests for single ones would create them. */
 export async function createMissingChecks(
-  server: Server,
+  { catalog, types }: Pick<CheckDeps, 'catalog' | 'types'>,
   { source, type: name, targets, isDryRun }: MissingCheckRequest,
   store: MissingCheckStore,
 ): Promise<MissingCheckResult> {
-  const type = server.checks.get(name)
+  const type = types.get(name)
   const { suited = [], unsuited = [] } = Object.groupBy(targets, ({ column }) =>
-    findSuitabilityRefusal(server, type, source, column) ? 'unsuited' : 'suited',
+    findSuitabilityRefusal(catalog, type, source, column) ? 'unsuited' : 'suited',
   )
   const ids = [...new Set(suited.map(({ table }) => table.id))]
   const existing = new Set(

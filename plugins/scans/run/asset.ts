@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Server } from '@hapi/hapi'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import { hasCode, invalidInput } from '../../server/http/errors.ts'
-import type { AssetCheckResult, CheckTarget, CheckFeature, ScanRunOptions, ScansApi } from './api.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import { hasCode, invalidInput } from '../../../server/http/errors.ts'
+import type { AssetCheckOptions, AssetCheckResult, CheckTarget, ScanRunOptions } from '../types.ts'
+import type { CheckDeps } from '../deps.ts'
+import { publicIdOf } from '../kind.ts'
 import { withLeases } from './leases.ts'
-import { runScan, type ScanRun } from './run.ts'
+import { runScan, type ScannedCheck, type ScanRun } from './scan.ts'
 import { selectChecks } from './select.ts'
 
 /** Milliseconds between two tries while all sessions of a source are in use. */
@@ -14,17 +15,15 @@ const MAX_FINDINGS = 1_000
 
 /** The target of a check that is asked for, as `server.plugins.scans.resolveTarget` gives it. */
 export async function resolveTarget(
-  server: Server,
-  features: readonly CheckFeature[],
+  { catalog, kinds }: Pick<CheckDeps, 'catalog' | 'kinds'>,
   trx: Transaction,
   { companyId, assetId, tablePath }: { companyId: string; assetId: string; tablePath: string | undefined },
 ): Promise<CheckTarget> {
-  const { catalog } = server.plugins
   const asset = await catalog.findAsset(trx, assetId)
   const table = tablePath === undefined ? asset.table : await catalog.findTable(trx, asset, tablePath)
   if (!asset.source.isActive) throw catalog.sourceInactive(asset.source)
   const target = { companyId, sourceId: asset.source.id, tableId: table?.id }
-  if ((await findCheckedTables(features, trx, target)).length > 0) return target
+  if ((await findCheckedTables({ kinds }, trx, target)).length > 0) return target
   const name = table?.qualifiedName ?? asset.source.name
   const error = `${name} has no active checks: make a rule (POST /api/v1/sdk/validity/${assetId}), a metric or a referential check`
   throw invalidInput([{ field: 'asset_id', error }])
@@ -32,34 +31,33 @@ export async function resolveTarget(
 
 /** Runs all active checks of a target, as `server.plugins.scans.check` does. */
 export async function checkAsset(
-  server: Server,
-  features: readonly CheckFeature[],
+  deps: CheckDeps,
   target: CheckTarget,
-  { signal, onProgress, slotWaitMs }: Parameters<ScansApi['checkAsset']>[1],
+  { signal, onProgress, slotWaitMs }: AssetCheckOptions,
 ): Promise<AssetCheckResult | null> {
   const { companyId } = target
-  const { name, tables } = await server.db.company(companyId, async trx => {
-    const { source } = await server.plugins.catalog.findAsset(trx, target.sourceId)
-    return { name: source.name, tables: await findCheckedTables(features, trx, target) }
+  const { name, tables } = await deps.db.company(companyId, async trx => {
+    const { source } = await deps.catalog.findAsset(trx, target.sourceId)
+    return { name: source.name, tables: await findCheckedTables(deps, trx, target) }
   })
   const tableIds = tables.map(({ id }) => id)
-  const found = await withLeases(server, { companyId, tableIds }, async release => {
+  const found = await withLeases(deps, { companyId, tableIds }, async release => {
     const scanned: TableFindings[] = []
     for (const [index, table] of tables.entries()) {
       if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
       // Once some tables are done, waiting costs less than doing them again.
       const brief = scanned.length === 0 && slotWaitMs !== undefined ? { slotWaitMs } : {}
-      const { statements, results } = await scanWhenFree({ signal, ...brief }, () =>
+      const { statements, checks } = await scanWhenFree({ signal, ...brief }, () =>
         runScan(
-          server,
+          deps,
           { companyId, tableId: table.id, which: 'asked' },
-          selectChecks(features, table.id, 'active'),
+          selectChecks(deps, table.id, 'active'),
           // The first table shows whether the source can be reached: a wrong password is not tried for each of them.
           { signal, respectsBreaker: index > 0, ...brief },
         ),
       )
       await release(table.id)
-      scanned.push({ statements, findings: results.map(result => findingOf(table.qualifiedName, result)) })
+      scanned.push({ statements, findings: checks.map(check => findingOf(table.qualifiedName, check)) })
     }
     return scanned
   })
@@ -82,15 +80,20 @@ async function scanWhenFree(
     try {
       return await scan()
     } catch (error) {
-      if (hasCode(error, 'ASSET_NOT_FOUND')) return { checks: 0, statements: 0, results: [] }
+      if (hasCode(error, 'ASSET_NOT_FOUND')) return { asked: 0, statements: 0, checks: [] }
       if (!hasCode(error, 'UNAVAILABLE') || slotWaitMs !== undefined) throw error
       await pause(BUSY_RETRY_MS, undefined, { signal })
     }
   }
 }
 
-function findingOf(asset: string, { feature, row, result }: ScanRun['results'][number]) {
-  return { feature: feature.name, asset, ...feature.describe(row, result) }
+function findingOf(asset: string, { kind, row, results, outcome }: ScannedCheck) {
+  return {
+    feature: kind.feature,
+    asset,
+    id: publicIdOf(kind, row),
+    ...kind.describe(row, results, outcome),
+  }
 }
 
 /** The worst first. */
@@ -116,23 +119,17 @@ function summarizeFindings(asset: string, found: readonly TableFindings[]): Asse
 }
 
 /** The tables of a target that have active checks, by name. */
-async function findCheckedTables(
-  features: readonly CheckFeature[],
+function findCheckedTables(
+  { kinds }: Pick<CheckDeps, 'kinds'>,
   trx: Transaction,
   { companyId, sourceId, tableId }: CheckTarget,
 ): Promise<{ id: string; qualifiedName: string }[]> {
-  const ids = new Set<string>()
-  for (const { model } of features) {
-    const having = await model
-      .query(trx)
-      .where({ sourceId, isActive: true, ...(tableId !== undefined && { tableId }) })
-      .distinct('tableId')
-    for (const row of having) ids.add(row.tableId)
-  }
   return rows(
     trx,
-    `select id, qualified_name from tables
-     where company_id = :companyId and id = any(cast(:ids as uuid[])) order by qualified_name`,
-    { companyId, ids: [...ids] },
+    `select id, qualified_name from tables where company_id = :companyId and id in (
+       select table_id from checks where company_id = :companyId and source_id = :sourceId and is_active
+         and kind = any(:kinds) and (cast(:tableId as uuid) is null or table_id = :tableId))
+     order by qualified_name`,
+    { companyId, sourceId, tableId: tableId ?? null, kinds: [...kinds.keys()] },
   )
 }

@@ -1,5 +1,5 @@
-import type { Server } from '@hapi/hapi'
-import { hasErrorData } from '../../server/http/errors.ts'
+import type { CheckDeps } from '../deps.ts'
+import { hasErrorData } from '../../../server/http/errors.ts'
 
 /** What became of each column, in their order. */
 export interface ColumnResults {
@@ -18,14 +18,14 @@ export interface ColumnResults {
  * @throws what the first column was refused for, when all were and it is no fault of the column: then it is of the request
  */
 export async function createForColumns(
-  server: Server,
+  { catalog, db }: Pick<CheckDeps, 'catalog' | 'db'>,
   companyId: string,
   assetId: string,
   columns: readonly string[],
   create: (column: string) => Promise<string>,
 ): Promise<ColumnResults> {
   // An unknown asset is an error of the request, not of each column.
-  await server.db.company(companyId, trx => server.plugins.catalog.findAsset(trx, assetId))
+  await db.company(companyId, trx => catalog.findAsset(trx, assetId))
   const results: ColumnResults['results'] = []
   let shared: Error | undefined
   for (const column of columns) {

@@ -1,0 +1,84 @@
+/** What alerts about metrics say. */
+import type { SeriesPoint } from '../../checks/detector.ts'
+import { comparable, explanation } from '../../checks/explanation.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { AlertTexts, Capture, JudgedSeries } from '../scans/api.ts'
+import { pathOfTable, type SeriesValues } from '../scans/kit.ts'
+import type { Metric } from './models.ts'
+
+/** Severity by how far out a value lies: info below 3 standard deviations, warning from 3, critical from 6. */
+export function severityOf(zScore: number): 'info' | 'warning' | 'critical' {
+  const distance = Math.abs(zScore)
+  return distance >= 6 ? 'critical' : distance >= 3 ? 'warning' : 'info'
+}
+
+/** What a metric measures: `mean of total`. */
+export function describeMetric({ type, columnName }: Pick<Metric, 'type' | 'columnName'>): string {
+  return [type, columnName].filter(Boolean).join(' of ')
+}
+
+/** What the texts of all alerts about a metric begin with. */
+export function alertHead(metric: Metric, table: TableContext) {
+  const what = describeMetric(metric)
+  const path = pathOfTable(table)
+  return {
+    title: `${what} on ${path}`,
+    ruleName: `${what} on ${table.table.name}`,
+    details: {
+      metric_id: `m_${metric.uuid}`,
+      metric_type: metric.type,
+      table_path: path,
+      column_name: metric.columnName,
+    },
+  }
+}
+
+/** What the alert of a metric with anomalies says: the farthest of them, with what it was compared with. */
+export function alertTexts(
+  { row: metric, judged: all }: Capture<Metric>,
+  { series, judged, detection }: JudgedSeries,
+  table: TableContext,
+  past: readonly SeriesPoint[],
+): AlertTexts {
+  const { title, ruleName, details } = alertHead(metric, table)
+  const { point, verdict } = detection!
+  const isGrouped = metric.groupByColumns.length > 0
+  const sentence = explanation(metric.type, point, verdict, metric.checkInterval)
+  const anomalies = all.filter(each => each.judged.status === 'fail' && !each.judged.isLearning)
+  return {
+    severity: severityOf(judged.zScore ?? 0),
+    ruleName,
+    title: `${isGrouped ? `${title}, ${formatGroup(series)}` : title}: ${sentence}`,
+    details: {
+      ...details,
+      ...(isGrouped && { group_values: series, anomalous_groups: anomalies.length }),
+      value: judged.value,
+      expected_value: judged.expected,
+      range: { low: judged.low, high: judged.high },
+      z_score: judged.zScore,
+      explanation: sentence,
+      history: comparable(past, verdict.basis, point.at).map(({ at, value }) => ({
+        captured_at: new Date(1_000 * at),
+        value,
+      })),
+    },
+  }
+}
+
+/** Characters of a group's value that a title shows. */
+const MAX_GROUP_VALUE_CHARS = 40
+
+/** A group as a title names it: `north`, or `region north, kind new` where there are several columns. */
+export function formatGroup(group: SeriesValues): string {
+  const parts = Object.entries(group).map(([column, value]) => [column, formatGroupValue(value)] as const)
+  return parts.length === 1 ? parts[0]![1] : parts.map(part => part.join(' ')).join(', ')
+}
+
+function formatGroupValue(value: unknown): string {
+  const isText = typeof value === 'string' && value.trim() !== ''
+  const text = isText ? value : JSON.stringify(value)
+  // PostgreSQL stores no JSON with half a character in it.
+  return text.length > MAX_GROUP_VALUE_CHARS
+    ? `${text.slice(0, MAX_GROUP_VALUE_CHARS).toWellFormed()}…`
+    : text
+}

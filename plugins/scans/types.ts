@@ -1,0 +1,128 @@
+import type { Check, CheckOutcome, CheckType } from '../../checks/check.ts'
+import type { Transaction } from '../../server/database/database.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { CheckSummary } from './kind.ts'
+
+/** What all active checks of an asset found, as a job's result has it. */
+export interface AssetCheckResult {
+  /** The qualified name of the table, or of the source. */
+  asset: string
+  tables: number
+  checks: number
+  /** Those that warn are among them. */
+  passed: number
+  failed: number
+  /** Checks that could not run. */
+  errors: number
+  /** Statements that the source was sent. */
+  statements: number
+  /** The worst first, 1,000 at most; `feature` is the part of the API that they belong to. */
+  findings: (CheckSummary & { feature: string; asset: string })[]
+}
+
+/** Whose active checks: those of a source, or of one table of it. */
+export interface CheckTarget {
+  companyId: string
+  sourceId: string
+  tableId?: string | undefined
+}
+
+/** How all active checks of an asset are run. */
+export interface AssetCheckOptions {
+  signal: AbortSignal
+  /** Milliseconds to wait for a session before the first table; defaults to any time. */
+  slotWaitMs?: number
+  /** Receives the percentage done before each table; false ends the check. */
+  onProgress?(percent: number): Promise<boolean>
+}
+
+/** Active checks by how they did last; those that have not run are in none. A warning is no failure. */
+export interface StatusCounts {
+  passing: number
+  failing: number
+  error: number
+}
+
+/** A check as a user asks for it. */
+export interface CheckRequest {
+  tablePath: string
+  family: CheckType['family']
+  type: string
+  /** The name of the body's field that names the type. */
+  typeField: 'rule_type' | 'metric_type'
+  column: string | undefined
+  config: Record<string, unknown>
+  /** What the fields of the config are called in errors: `rule_config`, or nothing. */
+  configField: string | undefined
+  /** The names of the body beside those of the config, if they stand in one object. */
+  otherFields?: readonly string[] | undefined
+  nullIsValid?: boolean
+  groupBy?: readonly string[]
+}
+
+/** A request that was found good, with the defaults of its config filled in. */
+export type ConfiguredCheck = TableContext & {
+  check: Omit<Check, 'id'>
+  /** What people should know of it, sentences. */
+  warnings: string[]
+  /** Whether the engine was asked the type's questions, and has nothing against it. */
+  isEngineValidated: boolean
+}
+
+/** How far back, and at which distance the points lie. */
+export interface HistoryRange {
+  days: number
+  interval: 'hourly' | 'daily' | 'weekly'
+}
+
+/**
+ * What a check would have said in the past, computed from the table's own timestamps, oldest first; or why that cannot be
+ * known, for good (`isFinal`) or because the source could not be asked.
+ */
+export type ComputedHistory =
+  { column: string; points: HistoryOutcome[] } | { message: string; isFinal: boolean }
+
+/** What a check would have said at a moment. */
+export interface HistoryOutcome {
+  at: Date
+  outcome: CheckOutcome
+}
+
+/** The past that a new check starts with, and its summary for the reply. */
+export interface Backfill {
+  points: HistoryOutcome[]
+  summary: { points: number; timestamp_column: string | null; message: string }
+}
+
+/** A check that was measured and not stored. */
+export interface DryRunMeasurement {
+  /** What a scan of this check alone sends. */
+  statements: { text: string; values: unknown[] }[]
+  outcome: CheckOutcome
+  at: Date
+  /** Null when it was not asked for. */
+  history: ComputedHistory | null
+}
+
+export interface ScanRunOptions {
+  /** Invalid rows to keep per failing rule, 0 to 100. */
+  sampleLimit?: number
+  /**
+   * When the scan counts as taken; defaults to the database's clock (the demo replays past days, with its source
+   * switched off for the sweep).
+   */
+  at?: Date
+  /** Ends what runs at the source and rejects; nothing is recorded then. */
+  signal?: AbortSignal
+  /** Whether it leaves a source alone that could not be reached just before, as what is scheduled always does. */
+  respectsBreaker?: boolean
+  /** Milliseconds to wait while all sessions of the source are in use. */
+  slotWaitMs?: number
+}
+
+/** What a scan recorded of the checks of a table; called in its transaction, with the source and the table locked. */
+export type ScanListener = (
+  trx: Transaction,
+  table: TableContext,
+  findings: readonly CheckSummary[],
+) => Promise<void>
