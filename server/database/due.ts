@@ -56,7 +56,13 @@ export async function claimDue(
     full = [],
     except,
     kinds,
-  }: { limit?: number; patience?: number; full?: readonly string[]; except?: string; kinds?: readonly string[] } = {},
+  }: {
+    limit?: number
+    patience?: number
+    full?: readonly string[]
+    except?: string
+    kinds?: readonly string[]
+  } = {},
 ): Promise<Due[]> {
   const active =
     columns.source === 'id' ? '' : `and (select s.is_active from sources s where s.id = t.${columns.source})`
@@ -79,7 +85,13 @@ export async function claimDue(
      ) due
      where t.ctid = due.place and due.step is not null
      returning t.company_id, t.running_slot as slot, t.${columns.source} as source_id${columns.table ? `, t.${columns.table} as table_id` : ''}`,
-    { intervals: JSON.stringify(INTERVAL_SECONDS), limit, patience: patience ?? null, full, kinds: kinds ?? null },
+    {
+      intervals: JSON.stringify(INTERVAL_SECONDS),
+      limit,
+      patience: patience ?? null,
+      full,
+      kinds: kinds ?? null,
+    },
   )
 }
 
