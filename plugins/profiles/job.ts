@@ -1,10 +1,8 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
-import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
 import { runJob } from '../../server/jobs/run-job.ts'
-import { SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
+import { SESSION_WAIT_MS } from '../../server/jobs/jobs.ts'
 
 const id = Joi.string().guid().required()
 const patterns = Joi.array().items(Joi.string())
@@ -49,27 +47,4 @@ export const profileJob = runJob<ProfileJobData>({
 function willFailAgain(error: unknown): boolean {
   if (error instanceof ConnectorError) return CHECK_ERROR_KINDS.has(error.kind)
   return hasErrorData(error)
-}
-
-/** The latest profile of each table stays, however old it is. */
-const DELETE_OLD_PROFILES = deleteFirst(
-  'profiles',
-  'profiled_at',
-  `profiled_at < now() - make_interval(days => :days) and exists (
-     select from profiles newer where newer.table_id = profiles.table_id
-       and (newer.profiled_at, newer.id) > (profiles.profiled_at, profiles.id))`,
-)
-
-/** Deletes profiles that are older than RETENTION_RESULTS_DAYS, of all companies. @returns how many */
-export function pruneProfiles({ db, config }: Server, pace?: Pace): Promise<number> {
-  return prune(db.system, DELETE_OLD_PROFILES, { days: config.retentionResultsDays }, pace)
-}
-
-/** Deletes profiles that are too old, once a day. */
-export const pruneJob: Job = {
-  name: 'profiles.prune',
-  data: Joi.object({}),
-  every: '50 3 * * *',
-  concurrency: { local: 1 },
-  work: async (_data, { server, signal }) => ({ deleted: await pruneProfiles(server, { signal }) }),
 }
