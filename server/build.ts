@@ -110,6 +110,45 @@ export interface BuildOptions {
  */
 export async function build(options: BuildOptions): Promise<Server> {
   const { config, log, ownerUrl } = options
+  const server = await assemble(options)
+  const { db, jobs, vault } = server
+  let closeMetrics = async () => {}
+  const close = async () => {
+    await jobs.stop()
+    await server.textPool.stop()
+    await closeMetrics()
+    server.mail?.close()
+    await (db as Partial<Database>).close?.()
+  }
+  try {
+    const appUrl = await migrate({
+      ownerUrl,
+      dataDir: config.databaseUrl === undefined ? resolve(config.dataDir) : undefined,
+      appUrl: config.appDatabaseUrl,
+      appPassword: trx => appRolePassword(trx, vault, server.sealed),
+      migrations: manifest.migrations,
+      prepareJobs: () => jobs.prepare(),
+      log,
+    })
+    Object.assign(db, openDatabase({ ownerUrl, appUrl, log }))
+    await prepareMonths(server)
+  } catch (error) {
+    // What is open by then would keep the process.
+    await close().catch(() => undefined)
+    throw error
+  }
+  server.ext('onPostStart', async () => {
+    closeMetrics = await openMetrics(server)
+    await jobs.start(server, config.role)
+    await warnOfMissingTypes(server)
+  })
+  server.ext('onPostStop', close)
+  return server
+}
+
+/** All of a server that needs no database: enough to describe its API. */
+export async function assemble(options: BuildOptions): Promise<Server> {
+  const { config, log, ownerUrl } = options
   const vault = makeVault(options.secretKey)
   const jobs = makeJobs({
     url: ownerUrl,
@@ -142,9 +181,8 @@ export async function build(options: BuildOptions): Promise<Server> {
     ports: config.webhookPorts,
   })
 
-  // Features hold it while the server is put together; it is opened below, by the role that migrating makes.
-  const database: Partial<Database> = {}
-  server.decorate('server', 'db', database as Database)
+  // Features hold it while the server is put together; it is opened by the role that migrating makes.
+  server.decorate('server', 'db', {} as Database)
   server.decorate('server', 'telemetry', makeTelemetry(config.role))
   server.decorate('server', 'textPool', createTextPool())
   prepareValidation(server, config.timezone)
@@ -174,38 +212,6 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.connectors.close()
   server.checks.close()
   server.partitions.close()
-
-  let closeMetrics = async () => {}
-  const close = async () => {
-    await jobs.stop()
-    await server.textPool.stop()
-    await closeMetrics()
-    server.mail?.close()
-    await database.close?.()
-  }
-  try {
-    const appUrl = await migrate({
-      ownerUrl,
-      dataDir: config.databaseUrl === undefined ? resolve(config.dataDir) : undefined,
-      appUrl: config.appDatabaseUrl,
-      appPassword: trx => appRolePassword(trx, vault, server.sealed),
-      migrations: manifest.migrations,
-      prepareJobs: () => jobs.prepare(),
-      log,
-    })
-    Object.assign(database, openDatabase({ ownerUrl, appUrl, log }))
-    await prepareMonths(server)
-  } catch (error) {
-    // What is open by then would keep the process.
-    await close().catch(() => undefined)
-    throw error
-  }
-  server.ext('onPostStart', async () => {
-    closeMetrics = await openMetrics(server)
-    await jobs.start(server, config.role)
-    await warnOfMissingTypes(server)
-  })
-  server.ext('onPostStop', close)
   return server
 }
 
