@@ -175,7 +175,7 @@ export async function assemble(options: BuildOptions): Promise<Server> {
   const policy = sourcePolicy(options)
   server.decorate('server', 'sourceEgress', sourceEgress(policy))
   server.decorate('server', 'egressForFolder', folder => sourceEgress({ ...policy, fileSources: [folder] }))
-  server.decorate('server', 'mail', openMail(config) as never)
+  server.decorate('server', 'mail', openMail(config) as Mail)
   server.decorate('server', 'egress', {
     allow: config.egressAllow ?? options.webhookAllow ?? [],
     ports: config.webhookPorts,
