@@ -3,6 +3,7 @@ import { judgePoint, learnPoint, listBands, startDetector } from '../../checks/d
 import type {
   Basis,
   DetectorState,
+  Domain,
   SensitivityBand,
   SeriesPoint,
   SeriesVerdict,
@@ -53,9 +54,12 @@ const UNJUDGED = {
   basis: null,
 }
 
-/** The state of a metric's group that has learned nothing. */
-export function startState(metric: Pick<Metric, 'metricType' | 'checkInterval'>): DetectorState {
-  return startDetector({ series: metric.metricType, interval: metric.checkInterval, direction: 'both' })
+/** The state of a metric's group that has learned nothing. @param domain as its type states it */
+export function startState(
+  { metricType, checkInterval }: Pick<Metric, 'metricType' | 'checkInterval'>,
+  domain: Domain,
+): DetectorState {
+  return startDetector({ series: metricType, domain, interval: checkInterval, direction: 'both' })
 }
 
 /** The groups of an outcome; a metric without groups has the one group {}. None of a failed one. */

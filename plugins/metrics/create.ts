@@ -1,3 +1,5 @@
+import { domainOf } from '../../checks/check.ts'
+import type { Domain } from '../../checks/detector.ts'
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { v4 } from 'uuid'
@@ -72,7 +74,7 @@ export async function createMetric(
   const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
   return server.db.company(companyId, async trx => {
     const metric = await insertConfigured(trx, configured, body)
-    if (past) await learnPast(trx, metric, past)
+    if (past) await learnPast(trx, metric, past, domainOf(configured.check.type))
     await audit(trx, metric)
     return { metric, ...(past && { backfill: past.summary }) }
   })
@@ -145,8 +147,13 @@ export async function insertMetrics(
 }
 
 /** Stores past snapshots as if they had been taken then, and what was learned of them. The past raises no alerts. */
-async function learnPast(trx: Transaction, metric: NamedMetric, { points }: Backfill): Promise<void> {
-  let state = startState(metric)
+async function learnPast(
+  trx: Transaction,
+  metric: NamedMetric,
+  { points }: Backfill,
+  domain: Domain,
+): Promise<void> {
+  let state = startState(metric, domain)
   const snapshots = points.flatMap(({ at, outcome }) =>
     groupValuesOf(outcome).map(group => {
       const said = judgeValue(metric, group, at, state)

@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import { domainOf, type CheckType } from '../../checks/check.ts'
 import { SENSITIVITIES, type DetectorState } from '../../checks/detector.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { DryRunMeasurement } from '../scans/api.ts'
@@ -72,7 +73,7 @@ export async function dryRunMetric(server: Server, companyId: string, body: Metr
           }),
         },
       }
-    : computedPast(configured.check.type.name, body, tried)
+    : computedPast(configured.check.type, body, tried)
   return {
     sql: statements,
     ...presentNow(body, tried, past.judged),
@@ -83,11 +84,12 @@ export async function dryRunMetric(server: Server, companyId: string, body: Metr
 
 /** The past computed from the table's timestamps. Groups are series of their own, which have no computed past. */
 function computedPast(
-  metricType: string,
+  type: CheckType,
   body: MetricDryRun,
   { outcome, at, history: past }: DryRunMeasurement,
 ): MetricPast {
-  const nothing = () => startState({ metricType, checkInterval: body.capture_interval })
+  const nothing = () =>
+    startState({ metricType: type.name, checkInterval: body.capture_interval }, domainOf(type))
   const judge = (state: () => DetectorState) =>
     groupValuesOf(outcome).map(group => judgeValue(body, group, at, state(), { hasBands: true }))
   if (!past || 'message' in past) {

@@ -31,7 +31,7 @@ export async function recordCaptures(
   taken: readonly MeasuredRow<Metric>[],
   at: Date,
 ): Promise<Snapshot[][]> {
-  const captures = await judgeCaptures(trx, taken, at)
+  const captures = await judgeCaptures(server, trx, taken, at)
   for (const { metric, judged } of captures)
     for (const { captured } of judged)
       server.telemetry.verdict(
@@ -84,7 +84,12 @@ async function updateAlerts(
 }
 
 /** Judges every group by what is known of it, and stores what was learned, some groups at a time. */
-async function judgeCaptures(trx: Transaction, taken: readonly MeasuredRow<Metric>[], at: Date) {
+async function judgeCaptures(
+  { checks }: Pick<Server, 'checks'>,
+  trx: Transaction,
+  taken: readonly MeasuredRow<Metric>[],
+  at: Date,
+) {
   const captures = taken.map(({ row: metric, outcome, slot }): MetricCapture => {
     const hasRun = outcome.status === 'measured' || outcome.status === 'grouped'
     const judged = hasRun ? [] : [failedCapture(outcome)]
@@ -94,7 +99,7 @@ async function judgeCaptures(trx: Transaction, taken: readonly MeasuredRow<Metri
     groupValuesOf(outcome).map(value => ({ metric, group: value.group, value, capture: captures[index]! })),
   )
   for (const chunk of inChunks(values)) {
-    const known = await loadStates(trx, chunk)
+    const known = await loadStates(trx, checks, chunk)
     const learned = chunk.map(({ metric, group, value, capture }, place) => {
       const { state: before, ...sighting } = known[place]!
       const { state, ...judged } = judgeValue(metric, value, at, before)

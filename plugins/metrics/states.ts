@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { learnPoint, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
+import { domainOf, type CheckType } from '../../checks/check.ts'
+import { learnPoint, STATE_VERSION, type DetectorState, type Domain } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import type { Registry } from '../../server/registry.ts'
 import { startState } from './capture.ts'
 import type { Metric, MetricState } from './models.ts'
 import { seriesJson, loadPoints, type MetricSeries } from './points.ts'
@@ -15,18 +17,29 @@ export interface SeriesState {
   isNew: boolean
 }
 
+/** What the values of a metric can be; any quantity where the extension of its type was removed. */
+function domainOfMetric(checks: Registry<CheckType>, { metricType }: Pick<Metric, 'metricType'>): Domain {
+  return domainOf(checks.has(metricType) ? checks.get(metricType) : undefined)
+}
+
 /**
  * What was learned of each series, in their order; rebuilt from its snapshots where it is not stored. One statement
  * for what is stored and, where it is needed, one for the snapshots.
  */
-export async function loadStates(trx: Transaction, series: readonly MetricSeries[]): Promise<SeriesState[]> {
+export async function loadStates(
+  trx: Transaction,
+  checks: Registry<CheckType>,
+  series: readonly MetricSeries[],
+): Promise<SeriesState[]> {
   const stored = await loadStoredStates(trx, series)
   const unknown = series.filter((_, place) => stored[place]?.state?.version !== STATE_VERSION)
   const pasts = new Map(zip(unknown, await loadPoints(trx, unknown)))
   const known: SeriesState[] = []
   for (const [item, row] of zip(series, stored)) {
     const past = pasts.get(item)
-    const state = past ? past.reduce(learnPoint, startState(item.metric)) : row!.state
+    const state = past
+      ? past.reduce(learnPoint, startState(item.metric, domainOfMetric(checks, item.metric)))
+      : row!.state
     known.push({
       state,
       run: row?.run ?? 0,

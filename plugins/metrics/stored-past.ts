@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { GroupValue } from '../../checks/check.ts'
+import { domainOf, type GroupValue } from '../../checks/check.ts'
 import type { ConfiguredCheck } from '../scans/api.ts'
 import { judgeValue, startState, type Group, type JudgedValue } from './capture.ts'
 import { Metric } from './models.ts'
@@ -36,6 +36,7 @@ export async function replayStoredPast(
   })
   if (!found) return null
   const { metric, groups } = found
+  const domain = domainOf(configured.check.type)
   const replayed: ReplayedPoint[] = []
   // Charts show one series, not those of groups.
   const chosen = metric.groupByColumns.length > 0 ? undefined : sensitivity
@@ -48,7 +49,7 @@ export async function replayStoredPast(
     const series = chunk.map(({ groupValues: group }) => ({ metric, group }))
     const pasts = await server.db.company(companyId, trx => loadPoints(trx, series, most))
     for (const past of pasts) {
-      replayed.push(...replayPoints(startState(metric), past, { from, chosen }).replayed)
+      replayed.push(...replayPoints(startState(metric, domain), past, { from, chosen }).replayed)
       learned += past.length
       // Others wait for this process.
       await setImmediate()
@@ -68,7 +69,7 @@ export async function judgeByMetric(
   const judged: JudgedValue[] = []
   for (const chunk of inChunks(values)) {
     const series = chunk.map(({ group }) => ({ metric, group }))
-    const known = await server.db.company(companyId, trx => loadStates(trx, series))
+    const known = await server.db.company(companyId, trx => loadStates(trx, server.checks, series))
     for (const [place, value] of chunk.entries())
       judged.push(
         judgeValue({ sensitivity }, value, at, known[place]!.state, { hasBands: values.length === 1 }),
