@@ -1,8 +1,8 @@
 /** Deletes rows that have become too old. */
 import Joi from 'joi'
-import type { Server } from '@hapi/hapi'
 import type { Job } from '../jobs/job.ts'
 import type { Config } from '../settings/config.ts'
+import type { Database } from './database.ts'
 import { deleteFirst, prune, type Pace } from './prune.ts'
 
 /** How long the rows of a table are kept. A feature adds its own to `server.retention`. */
@@ -37,7 +37,7 @@ export const expireRowsJob: Job = {
  * @throws AggregateError with what went wrong, after all tables
  */
 export async function expireRows(
-  { db, config, retention }: Pick<Server, 'db' | 'config' | 'retention'>,
+  { db, config, retention }: { db: Database; config: Config; retention: readonly Retention[] },
   { maxDays = Infinity, ...pace }: Pace & { maxDays?: number } = {},
 ): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {}
