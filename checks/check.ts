@@ -3,6 +3,7 @@ import type { Capabilities, Capability, Row, Value } from '../connectors/connect
 import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import type { Sql } from '../connectors/sql.ts'
+import type { Domain } from './detector/scales.ts'
 
 /** The input of a check type that writes its SQL. */
 export interface CheckContext<Config = Record<string, unknown>> {
@@ -155,9 +156,18 @@ export interface TableRule<Config = Record<string, unknown>> extends CheckBase<C
   ): { where: Sql; columns?: readonly string[] } | { select: Sql; rows?: Sql }
 }
 
-/** A metric of one aggregate expression; NULL means no value. */
-export interface AggregateMetric<Config = Record<string, unknown>> extends CheckBase<Config> {
+/** Common to all metrics. */
+interface MetricBase<Config> extends CheckBase<Config> {
   family: 'metric'
+  /**
+   * What its values can be: bands of its history keep within that, and are told by its kind of noise. Defaults to any
+   * quantity (`continuous`).
+   */
+  domain?: Domain
+}
+
+/** A metric of one aggregate expression; NULL means no value. */
+export interface AggregateMetric<Config = Record<string, unknown>> extends MetricBase<Config> {
   measure(context: CheckContext<Config>): Sql
   /**
    * For a percentile: its value and fraction (0 to 1), of which `measure` gives exactly the percentile. On an engine whose
@@ -173,8 +183,7 @@ export interface AggregateMetric<Config = Record<string, unknown>> extends Check
 }
 
 /** A metric computed from measures that it shares with other checks. */
-export interface DerivedMetric<Config = Record<string, unknown>> extends CheckBase<Config> {
-  family: 'metric'
+export interface DerivedMetric<Config = Record<string, unknown>> extends MetricBase<Config> {
   measures(context: CheckContext<Config>): Record<string, Measure>
   readMeasures(measured: MeasuredValues, total: number, context: CheckContext<Config>): number | null
 }
@@ -273,6 +282,11 @@ export function isRowRule(type: CheckType): type is RowRule {
 export function describeCounted(type: CheckType, outcome: CheckOutcome, config: object): string | null {
   if (outcome.status !== 'counted' || !('describe' in type)) return null
   return type.describe?.(outcome, config as Record<string, unknown>) ?? null
+}
+
+/** What the values of a metric can be. @param type undefined of a metric whose extension was removed */
+export function domainOf(type: CheckType | undefined): Domain {
+  return (type?.family === 'metric' && type.domain) || 'continuous'
 }
 
 export function isAggregateMetric(type: CheckType): type is AggregateMetric {

@@ -12,10 +12,11 @@ import { judgeConfirmed, noteConfirmed, type Confirmed } from './detector/feedba
 import { judgeByBank, noteSurprise } from './detector/judgement.ts'
 import { feedOperating, judgeOperating, startOperating } from './detector/operating.ts'
 import type { Operating, OperatingState } from './detector/operating.ts'
-import { domainOf } from './detector/scales.ts'
+import type { Domain } from './detector/scales.ts'
 
 export type { Basis } from './detector/band.ts'
 export type { Interval } from './detector/calendar.ts'
+export type { Domain } from './detector/scales.ts'
 export type { Operating } from './detector/operating.ts'
 export type { Schedule, ScheduleRule } from './detector/schedule.ts'
 export { isActive } from './detector/schedule.ts'
@@ -37,6 +38,8 @@ export interface SeriesPoint {
 export interface DetectorOptions {
   /** Metric type (`row_count`, `null_percent`, …), or `invalid_percent` for a validity rule in auto mode. */
   series: string
+  /** What its values can be, as the metric type states it. */
+  domain: Domain
   interval: Interval
   /** `high`: only values above the band are anomalies. */
   direction: Direction
@@ -72,16 +75,16 @@ export interface DetectorState {
 }
 
 /** The version of the states that this code reads. */
-export const STATE_VERSION = 3
+export const STATE_VERSION = 4
 /** Earlier points below which a verdict is marked as learning. */
 const LEARNING_POINTS = 7
 
 /** The state before the first point. The sensitivity is no part of it: changing it needs no history. */
 export function startDetector(options: Omit<DetectorOptions, 'sensitivity'>): DetectorState {
-  const { series, interval, direction, operating } = options
+  const { series, domain, interval, direction, operating } = options
   return {
     version: STATE_VERSION,
-    options: operating ? { series, interval, direction, operating } : { series, interval, direction },
+    options: { series, domain, interval, direction, ...(operating && { operating }) },
     count: 0,
     confirmed: [],
     learned: null,
@@ -91,11 +94,11 @@ export function startDetector(options: Omit<DetectorOptions, 'sensitivity'>): De
 /** Learns a point. The state given is used up: go on with the one returned. Throws on a state of another version. */
 export function learnPoint(state: DetectorState, point: SeriesPoint): DetectorState {
   assertCurrent(state)
-  const { interval } = state.options
+  const { domain, interval } = state.options
   const value = clampToRange(point.value)
   const learned = (state.learned ??= startLearning(state.options, point))
   if (learned.by === 'bank') {
-    const bank = bankFor(state.options.series, interval)
+    const bank = bankFor(domain, interval)
     noteSurprise(bank, learned.bank, point.at, value)
     feedBank(bank, learned.bank, point.at, value, point.confirmed)
   } else {
@@ -185,10 +188,10 @@ function startLearning(
   options: DetectorState['options'],
   point: SeriesPoint,
 ): NonNullable<DetectorState['learned']> {
-  const { series, interval } = options
+  const { series, domain, interval } = options
   const counted = series === 'invalid_percent' || (series === 'null_percent' && point.total != null)
   if (counted) return { by: 'rates', rates: startOperating(operatingOf(options), interval) }
-  return { by: 'bank', bank: startBank(bankFor(series, interval)) }
+  return { by: 'bank', bank: startBank(bankFor(domain, interval)) }
 }
 
 function operatingOf(options: DetectorState['options']): Operating {
@@ -204,7 +207,7 @@ function bandFor(state: DetectorState, point: SeriesPoint, sensitivity: number):
   const { confirmed, options } = state
   if (!usual || confirmed.length === 0) return usual
   const judge = (other: number) => usualBandFor(state, point, other, sensitivity) ?? usual
-  return judgeConfirmed(confirmed, judge, usual, value, domainOf(options.series))
+  return judgeConfirmed(confirmed, judge, usual, value, options.domain)
 }
 
 /** The band at the time of a point for a value there, without regard to confirmed ones. */
@@ -214,11 +217,11 @@ function usualBandFor(
   value: number,
   sensitivity: number,
 ): Band | null {
-  const { series, interval } = state.options
+  const { domain, interval } = state.options
   if (!state.learned || state.count < MIN_BAND_POINTS) return null
   const { at, total, active } = point
   if (state.learned.by === 'bank')
-    return judgeByBank(bankFor(series, interval), state.learned.bank, at, value, sensitivity)
+    return judgeByBank(bankFor(domain, interval), state.learned.bank, at, value, sensitivity)
   const operating = operatingOf(state.options)
   return judgeOperating(operating, interval, state.learned.rates, at, value, total, sensitivity, active)
 }

@@ -34,6 +34,7 @@ import {
   partitionFamilyShape,
   type PartitionFamily,
 } from './database/partitions.ts'
+import { expireRowsJob, type Retention } from './database/retention.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './http/replies.ts'
 import { prepareValidation } from './http/prepared-validation.ts'
@@ -74,6 +75,8 @@ declare module '@hapi/hapi' {
     checks: Registry<CheckType>
     /** Tables that are partitioned by months, from the features that own them. */
     partitions: Registry<PartitionFamily>
+    /** How long rows of other tables are kept, from the features that own them. */
+    retention: Retention[]
     /** The process's logger, for what is not a request or a job. */
     pino: Logger
   }
@@ -107,6 +110,45 @@ export interface BuildOptions {
  */
 export async function build(options: BuildOptions): Promise<Server> {
   const { config, log, ownerUrl } = options
+  const server = await assemble(options)
+  const { db, jobs, vault } = server
+  let closeMetrics = async () => {}
+  const close = async () => {
+    await jobs.stop()
+    await server.textPool.stop()
+    await closeMetrics()
+    server.mail?.close()
+    await (db as Partial<Database>).close?.()
+  }
+  try {
+    const appUrl = await migrate({
+      ownerUrl,
+      dataDir: config.databaseUrl === undefined ? resolve(config.dataDir) : undefined,
+      appUrl: config.appDatabaseUrl,
+      appPassword: trx => appRolePassword(trx, vault, server.sealed),
+      migrations: manifest.migrations,
+      prepareJobs: () => jobs.prepare(),
+      log,
+    })
+    Object.assign(db, openDatabase({ ownerUrl, appUrl, log }))
+    await prepareMonths(server)
+  } catch (error) {
+    // What is open by then would keep the process.
+    await close().catch(() => undefined)
+    throw error
+  }
+  server.ext('onPostStart', async () => {
+    closeMetrics = await openMetrics(server)
+    await jobs.start(server, config.role)
+    await warnOfMissingTypes(server)
+  })
+  server.ext('onPostStop', close)
+  return server
+}
+
+/** All of a server that needs no database: enough to describe its API. */
+export async function assemble(options: BuildOptions): Promise<Server> {
+  const { config, log, ownerUrl } = options
   const vault = makeVault(options.secretKey)
   const jobs = makeJobs({
     url: ownerUrl,
@@ -122,6 +164,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'typesInUse', [])
   server.decorate('server', 'deadlines', { ...DEFAULT_DEADLINES, ...options.deadlines })
   server.decorate('server', 'afterStart', [])
+  server.decorate('server', 'retention', [])
   server.decorate('server', 'apiParts', { tags: {}, choices: {}, webhooks: {} })
   server.decorate('server', 'pino', log)
   server.decorate('server', 'jobs', jobs)
@@ -132,15 +175,14 @@ export async function build(options: BuildOptions): Promise<Server> {
   const policy = sourcePolicy(options)
   server.decorate('server', 'sourceEgress', sourceEgress(policy))
   server.decorate('server', 'egressForFolder', folder => sourceEgress({ ...policy, fileSources: [folder] }))
-  server.decorate('server', 'mail', openMail(config) as never)
+  server.decorate('server', 'mail', openMail(config) as Mail)
   server.decorate('server', 'egress', {
     allow: config.egressAllow ?? options.webhookAllow ?? [],
     ports: config.webhookPorts,
   })
 
-  // Features hold it while the server is put together; it is opened below, by the role that migrating makes.
-  const database: Partial<Database> = {}
-  server.decorate('server', 'db', database as Database)
+  // Features hold it while the server is put together; it is opened by the role that migrating makes.
+  server.decorate('server', 'db', {} as Database)
   server.decorate('server', 'telemetry', makeTelemetry(config.role))
   server.decorate('server', 'textPool', createTextPool())
   prepareValidation(server, config.timezone)
@@ -162,7 +204,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   installHeavyRequests(server)
   installIdempotency(server)
   installDrain(server)
-  jobs.add(maintainPartitionsJob, thinCountsJob)
+  jobs.add(maintainPartitionsJob, expireRowsJob, thinCountsJob)
   server.connectors.add(...manifest.connectors)
   server.checks.add(...manifest.checks)
   guardExtensions(server)
@@ -170,38 +212,6 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.connectors.close()
   server.checks.close()
   server.partitions.close()
-
-  let closeMetrics = async () => {}
-  const close = async () => {
-    await jobs.stop()
-    await server.textPool.stop()
-    await closeMetrics()
-    server.mail?.close()
-    await database.close?.()
-  }
-  try {
-    const appUrl = await migrate({
-      ownerUrl,
-      dataDir: config.databaseUrl === undefined ? resolve(config.dataDir) : undefined,
-      appUrl: config.appDatabaseUrl,
-      appPassword: trx => appRolePassword(trx, vault, server.sealed),
-      migrations: manifest.migrations,
-      prepareJobs: () => jobs.prepare(),
-      log,
-    })
-    Object.assign(database, openDatabase({ ownerUrl, appUrl, log }))
-    await prepareMonths(server)
-  } catch (error) {
-    // What is open by then would keep the process.
-    await close().catch(() => undefined)
-    throw error
-  }
-  server.ext('onPostStart', async () => {
-    closeMetrics = await openMetrics(server)
-    await jobs.start(server, config.role)
-    await warnOfMissingTypes(server)
-  })
-  server.ext('onPostStop', close)
   return server
 }
 

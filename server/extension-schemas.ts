@@ -89,6 +89,9 @@ export const checkShape = Joi.object({
   userSql: Joi.valid(true),
   ownStatement: Joi.valid(true),
   revealsValue: Joi.valid('always', 'grouped'),
+  domain: Joi.valid('rows', 'count', 'percent', 'continuous')
+    .when('family', { is: 'rule', then: Joi.forbidden() })
+    .messages({ 'any.unknown': '{{#label}} is for metrics: it says what their values can be' }),
   rollup: Joi.object().pattern(
     Joi.string(),
     Joi.valid('count', 'sum', 'min', 'max', 'mean', 'distinct', 'repeated'),

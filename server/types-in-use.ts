@@ -1,4 +1,5 @@
-import type { Server } from '@hapi/hapi'
+import type { Logger } from 'pino'
+import type { Database } from './database/database.ts'
 
 /** Names of one kind of thing that companies use, and that extensions may have added. */
 export interface TypesInUse {
@@ -13,7 +14,15 @@ export interface TypesInUse {
  * Logs one warning that lists what companies use and no extension provides: without it, an extension that was removed or
  * renamed shows in each of its sources and checks alone. Does not stop the start.
  */
-export async function warnOfMissingTypes({ db, pino, typesInUse }: Server): Promise<void> {
+export async function warnOfMissingTypes({
+  db,
+  pino,
+  typesInUse,
+}: {
+  db: Database
+  pino: Logger
+  typesInUse: readonly TypesInUse[]
+}): Promise<void> {
   const missing: Record<string, string[]> = {}
   try {
     for (const { what, isLoaded, names } of typesInUse) {

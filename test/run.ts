@@ -83,6 +83,7 @@ let queue: FileQueue | undefined
 const recordFile = join(root, '.tap/cpu-seconds.json')
 const recorded = readRecord()
 
+await runCheck({ name: 'types of the client', command: ['node', 'test/runner/client-types.ts'] })
 await runQueue([
   ...(namedFiles.length === 0 && ring !== 'rest' ? STATIC_CHECKS.map(check => () => runCheck(check)) : []),
   ...testTasks(),

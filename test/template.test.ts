@@ -82,7 +82,7 @@ await t.test('the package holds what a server needs, and no more', async t => {
   // Built in a copy, so that the checkout is left as it is.
   const staged = join(root, 'tidemark')
   for (const entry of readdirSync(source)) {
-    if (['node_modules', 'dist', 'test', '.git', '.data', '.tap'].includes(entry)) continue
+    if (['node_modules', 'dist', '.git', '.data', '.tap'].includes(entry)) continue
     cpSync(join(source, entry), join(staged, entry), {
       recursive: true,
       filter: path => !/[\\/](node_modules|dist)$/.test(path),

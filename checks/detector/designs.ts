@@ -1,7 +1,7 @@
 /** The predictors run on a series: each scale its domain allows, with each structure that suits its interval. */
 import type { Cycle, Interval } from './calendar.ts'
 import type { Design } from './predictor.ts'
-import { domainOf, SCALES, type Domain, type Scale } from './scales.ts'
+import { SCALES, type Domain, type Scale } from './scales.ts'
 
 /** The fixed parameters of a bank: they decide the designs and are not part of the state. */
 export interface Bank {
@@ -10,9 +10,9 @@ export interface Bank {
   designs: readonly Design[]
 }
 
-/** The bank for a metric type and interval. */
-export function bankFor(series: string, interval: Interval): Bank {
-  return BANKS[domainOf(series)][interval]
+/** The bank for a kind of numbers and an interval. */
+export function bankFor(domain: Domain, interval: Interval): Bank {
+  return BANKS[domain][interval]
 }
 
 /** Each scale with each structure that suits the interval and improves predictions there. */

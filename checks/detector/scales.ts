@@ -1,21 +1,10 @@
 /** The scales on which a number is predicted: each makes the errors symmetric around the prediction. */
 
-/** The kind of numbers in a series, which decides the useful scales and the possible values. */
+/**
+ * The kind of numbers in a series, which decides the useful scales and the possible values: rows of a table, which may
+ * only grow; a number of things; 0 to 100; any quantity.
+ */
 export type Domain = 'rows' | 'count' | 'percent' | 'continuous'
-
-const DOMAINS: Record<string, Domain> = {
-  row_count: 'rows',
-  distinct_count: 'count',
-  duplicate_count: 'count',
-  null_count: 'count',
-  null_percent: 'percent',
-  invalid_percent: 'percent',
-}
-
-/** The domain of a metric type; an unknown type counts as a continuous quantity. */
-export function domainOf(series: string): Domain {
-  return Object.hasOwn(DOMAINS, series) ? DOMAINS[series]! : 'continuous'
-}
 
 export interface Scale {
   name: 'raw' | 'root' | 'log' | 'step' | 'logStep'

@@ -6,6 +6,7 @@ import { rowCount } from '../measures.ts'
 export const rowCountMetric: AggregateMetric = {
   family: 'metric',
   name: 'row_count',
+  domain: 'rows',
   description: 'The number of rows of the table.',
   config: Joi.object({}),
   column: 'ignored',

@@ -19,7 +19,8 @@ import { discoverJob, dispatchDiscoveries } from './discovery/jobs.ts'
 import type { AssetExtension } from './assets/asset-extensions.ts'
 import { readExtensionFields } from './assets/table-record.ts'
 import { patternMatcher } from './discovery/patterns.ts'
-import { pruneJob, schemaChangePartitions } from './discovery/prune.ts'
+import { USAGE_DAYS } from './sources/usage.ts'
+import { schemaChangePartitions } from './discovery/partitions.ts'
 import { routes } from './assets/routes.ts'
 import { driftCoverage, readDriftHealth } from './drift/health.ts'
 import { findChange, schemaRoutes } from './drift/routes.ts'
@@ -93,7 +94,12 @@ export const catalog: Plugin<undefined> = {
     const listeners: DiscoveryListener[] = []
     const readers: DiscoveryReader[] = []
     server.partitions.add(schemaChangePartitions)
-    server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
+    server.retention.push(
+      { table: 'runs', column: 'created_at', days: config => config.retentionChangesDays },
+      // A day ages from its end.
+      { table: 'source_usage', column: 'day', days: USAGE_DAYS + 1 },
+    )
+    server.jobs.add(discoverJob, dispatchDiscoveries)
     server.plugins.alerts.addKind(...alertKinds)
     server.plugins.alerts.setAssetLookup({ filterKnown: knownAssets, resolveId: assetIdOf })
     server.telemetry.addReader(pausedSourcesGauge(server))

@@ -1,4 +1,5 @@
-import type { Plugin, Server } from '@hapi/hapi'
+import type { Server } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import { saveCredentials, readCredentials, type DemoCredentials } from './credentials.ts'
 import { routes } from './routes.ts'
 import { ensureSharedShop } from './shared-shop.ts'
@@ -20,30 +21,21 @@ declare module '@hapi/hapi' {
 }
 
 /** A company with an example source, created at the first start. */
-export const demo: Plugin<undefined> = {
+export const demo = feature<DemoApi>({
   name: 'demo',
-  dependencies: [
-    'auth',
-    'catalog',
-    'freshness',
-    'scans',
-    'validity',
-    'metrics',
-    'referential',
-    'alerts',
-    'lineage',
-    'profiles',
-    'watch',
+  needs: [
+    ...['auth', 'catalog', 'freshness', 'scans', 'validity', 'metrics', 'referential'],
+    ...['alerts', 'lineage', 'profiles', 'watch'],
   ],
-  register(server) {
-    server.route(routes)
+  api: server => ({ runDemo: print => run(server, print) }),
+  setUp(server, { runDemo }) {
     server.ext('onPostStart', () => prepareShop(server))
     server.afterStart.push(async print => {
-      if (server.config.demoEnabled) await run(server, print)
+      if (server.config.demoEnabled) await runDemo(print)
     })
-    server.expose({ runDemo: print => run(server, print) } satisfies DemoApi)
   },
-}
+  routes,
+})
 
 /** With a shared database, a discovery may run on a machine that has served no request for the demo asset. */
 async function prepareShop(server: Server): Promise<void> {

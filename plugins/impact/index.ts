@@ -1,11 +1,9 @@
-import type { Plugin } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import { routes } from './routes.ts'
 
 /** What planned changes, schema changes and alerts do to those who depend on a table. */
-export const impact: Plugin<undefined> = {
+export const impact = feature({
   name: 'impact',
-  dependencies: ['auth', 'alerts', 'catalog', 'owners', 'lineage', 'scans', 'contracts'],
-  register(server) {
-    server.route(routes)
-  },
-}
+  needs: ['auth', 'alerts', 'catalog', 'owners', 'lineage', 'scans', 'contracts'],
+  routes,
+})

@@ -14,7 +14,6 @@ import type {
 import { insertChecks, storePast } from '../scans/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { metricFields, type NewMetric } from './fields.ts'
-import { metricKind } from './kind.ts'
 import { Metric, type NamedMetric } from './models.ts'
 import { newMetric } from './schemas.ts'
 
@@ -74,7 +73,7 @@ export async function createMetric(
     const { type, column: columnName = null, config } = configured.check
     const measured = { type: type.name, columnName, config }
     const [metric] = await insertMetrics(trx, [{ context: configured, measured, body }])
-    if (past) await storePast(trx, metricKind, metric!, past)
+    if (past) await storePast(trx, deps.kind, metric!, past)
     await audit(trx, metric!)
     return { metric: metric!, ...(past && { backfill: past.summary }) }
   })

@@ -1,3 +1,4 @@
+import { domainOf, type CheckType } from '../../checks/check.ts'
 import { SENSITIVITIES, type DetectorState } from '../../checks/detector.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { DryRunMeasurement } from '../scans/api.ts'
@@ -65,7 +66,7 @@ export async function dryRunMetric(deps: MetricDeps, companyId: string, body: Me
           }),
         },
       }
-    : computedPast(configured.check.type.name, body, tried)
+    : computedPast(configured.check.type, body, tried)
   return {
     sql: statements,
     ...presentNow(body, tried, past.judged),
@@ -76,11 +77,11 @@ export async function dryRunMetric(deps: MetricDeps, companyId: string, body: Me
 
 /** The past computed from the table's timestamps. Groups are series of their own, which have no computed past. */
 function computedPast(
-  type: string,
+  type: CheckType,
   body: MetricDryRun,
   { outcome, at, history: past }: DryRunMeasurement,
 ): MetricPast {
-  const nothing = () => startState({ type, checkInterval: body.capture_interval })
+  const nothing = () => startState({ type: type.name, checkInterval: body.capture_interval }, domainOf(type))
   const judge = (state: () => DetectorState) =>
     groupValuesOf(outcome).map(group => judgeGroup(body, group, { at, hasBands: true }, state()))
   if (!past || 'message' in past) {

@@ -5,7 +5,7 @@ import { countAlerts } from './detect/count-alerts.ts'
 import { createMissingMetrics } from './create.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
 import type { MetricDeps } from './deps.ts'
-import { metricKind } from './kind.ts'
+import { makeMetricKind } from './kind.ts'
 import { metricResource } from './routes.ts'
 import { dryRun } from './schemas.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
@@ -26,8 +26,9 @@ export const metrics: Plugin<undefined> = {
     } satisfies Record<string, ApiTag>)
     const { db, checks: types } = server
     const { catalog, operatingSchedules, scans } = server.plugins
-    const deps: MetricDeps = { db, types, catalog, operatingSchedules, scans }
-    scans.addKind(metricKind)
+    const kind = makeMetricKind({ types })
+    const deps: MetricDeps = { db, types, catalog, operatingSchedules, scans, kind }
+    scans.addKind(kind)
     server.route(scans.routesOf(metricResource(deps)))
     server.expose({
       createMissing: (trx, request) => createMissingMetrics(deps, trx, request),

@@ -1,6 +1,6 @@
-import type { CheckOutcome, GroupValue } from '../../checks/check.ts'
+import { domainOf, type CheckOutcome, type GroupValue } from '../../checks/check.ts'
 import { judgePoint, learnPoint, listBands, startDetector } from '../../checks/detector.ts'
-import type { DetectorState } from '../../checks/detector.ts'
+import type { DetectorState, Domain } from '../../checks/detector.ts'
 import { describeValue } from '../../checks/explanation.ts'
 import type { CheckMoment, CheckSummary, JudgedSeries, Judgement, KindOfCheck } from '../scans/api.ts'
 import {
@@ -8,6 +8,7 @@ import {
   NO_BAND,
   secondsOf,
   worstStatus,
+  type CheckDeps,
   type CheckResult,
   type CheckStatus,
 } from '../scans/kit.ts'
@@ -16,8 +17,11 @@ import { alertTexts, describeMetric, severityOf } from './alert-texts.ts'
 import { clearAlertedGroups, collectGroupEvents } from './groups.ts'
 import { Metric } from './models.ts'
 
-/** Numbers that are judged by what their own history leads one to expect. */
-export const metricKind: KindOfCheck<Metric> = {
+/**
+ * Numbers that are judged by what their own history leads one to expect.
+ * @param types state what the values of a metric can be
+ */
+export const makeMetricKind = ({ types }: Pick<CheckDeps, 'types'>): KindOfCheck<Metric> => ({
   name: 'metric',
   feature: 'metrics',
   label: 'Metric',
@@ -31,18 +35,23 @@ export const metricKind: KindOfCheck<Metric> = {
       ...(columnName !== null && { column: columnName }),
       ...(groupByColumns.length > 0 && { groupBy: groupByColumns }),
     })),
-  startState,
+  // Any quantity where the extension of its type was removed.
+  startState: metric =>
+    startState(metric, domainOf(types.has(metric.type) ? types.get(metric.type) : undefined)),
   judge: judgeValue,
   overallStatus,
   alertTexts,
   moreAlerts: collectGroupEvents,
   endMoreAlerts: clearAlertedGroups,
   describe: describeResults,
-}
+})
 
-/** The state of a metric's group that has learned nothing. */
-export function startState({ type, checkInterval }: Pick<Metric, 'type' | 'checkInterval'>): DetectorState {
-  return startDetector({ series: type, interval: checkInterval, direction: 'both' })
+/** The state of a metric's group that has learned nothing. @param domain as its type states it */
+export function startState(
+  { type, checkInterval }: Pick<Metric, 'type' | 'checkInterval'>,
+  domain: Domain,
+): DetectorState {
+  return startDetector({ series: type, domain, interval: checkInterval, direction: 'both' })
 }
 
 /** The groups of an outcome; a metric without groups has the one group {}. None of a failed one. */

@@ -6,7 +6,6 @@ import { metricDeclaration } from './declaration.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
 import type { MetricDeps } from './deps.ts'
 import type { MetricPatch, NewMetric } from './fields.ts'
-import { metricKind } from './kind.ts'
 import { changeOf, listMetrics, presentSummary, type MetricFilter } from './metrics.ts'
 import type { Metric } from './models.ts'
 import { presentMetric, presentSnapshot } from './present.ts'
@@ -15,10 +14,10 @@ import * as schemas from './schemas.ts'
 
 /** Metrics as the API offers them. */
 export function metricResource(deps: MetricDeps): CheckResource<Metric> {
-  const { catalog, operatingSchedules, types } = deps
+  const { catalog, kind, operatingSchedules, types } = deps
   const metricTypes = () => types.all().flatMap(check => (check.family === 'metric' ? [check.name] : []))
   return {
-    kind: metricKind,
+    kind,
     names: {
       path: 'metrics',
       one: 'metric',

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { GroupValue } from '../../checks/check.ts'
+import { domainOf, type GroupValue } from '../../checks/check.ts'
 import type { ConfiguredCheck } from '../scans/api.ts'
 import type { Judgement } from '../scans/api.ts'
 import { inChunks, loadPoints, loadStates, MAX_BASELINE_RESULTS, type SeriesValues } from '../scans/kit.ts'
 import type { MetricDeps } from './deps.ts'
-import { judgeValue, metricKind, startState } from './kind.ts'
+import { judgeValue, startState } from './kind.ts'
 import { Metric } from './models.ts'
 import { replayPoints, type ReplayedPoint } from './replay.ts'
 
@@ -36,6 +36,7 @@ export async function replayStoredPast(
   })
   if (!found) return null
   const { metric, groups } = found
+  const domain = domainOf(configured.check.type)
   const replayed: ReplayedPoint[] = []
   // Charts show one series, not those of groups.
   const chosen = metric.groupByColumns.length > 0 ? undefined : sensitivity
@@ -48,7 +49,7 @@ export async function replayStoredPast(
     const series = chunk.map(group => ({ row: metric, series: group.series }))
     const pasts = await db.company(companyId, trx => loadPoints(trx, series, most))
     for (const past of pasts) {
-      replayed.push(...replayPoints(startState(metric), past, { from, chosen }).replayed)
+      replayed.push(...replayPoints(startState(metric, domain), past, { from, chosen }).replayed)
       learned += past.length
       // Others wait for this process.
       await setImmediate()
@@ -76,7 +77,7 @@ export function judgeGroup(
 
 /** Judges values of now as a metric would that has learned what this one has. */
 export async function judgeByMetric(
-  { db }: Pick<MetricDeps, 'db'>,
+  { db, kind }: Pick<MetricDeps, 'db' | 'kind'>,
   { companyId, metric, sensitivity }: { companyId: string; metric: Metric; sensitivity: number },
   values: readonly GroupValue[],
   at: Date,
@@ -84,7 +85,7 @@ export async function judgeByMetric(
   const judged: MeasuredGroup[] = []
   for (const chunk of inChunks(values)) {
     const series = chunk.map(({ group }) => ({ row: metric, series: group }))
-    const states = await db.company(companyId, trx => loadStates(trx, metricKind, series))
+    const states = await db.company(companyId, trx => loadStates(trx, kind, series))
     for (const [place, value] of chunk.entries())
       judged.push(
         judgeGroup({ sensitivity }, value, { at, hasBands: values.length === 1 }, states[place]!.state),

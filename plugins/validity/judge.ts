@@ -23,7 +23,13 @@ export function startState(
 ): DetectorState | null {
   if (rule.detectionMode === 'manual') return null
   const operating = { mode: rule.operatingPeriodMode }
-  return startDetector({ series: SERIES, interval: rule.checkInterval, direction: 'high', operating })
+  return startDetector({
+    series: SERIES,
+    domain: 'percent',
+    interval: rule.checkInterval,
+    direction: 'high',
+    operating,
+  })
 }
 
 /**

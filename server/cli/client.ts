@@ -84,7 +84,7 @@ export function localClient(server: Server, companyId: string): ServiceClient {
       const injected = server.inject({
         method,
         url: `/api/v1${path}`,
-        auth: { strategy: 'api-key', credentials: operator as never },
+        auth: { strategy: 'api-key', credentials: operator as object },
         ...(sent && { payload: sent }),
       })
       const { statusCode, payload } = await unlessAborted(injected, signal)

@@ -86,7 +86,7 @@ export class CompanyRow extends Model {
 
   static override query<M extends Model>(this: Constructor<M>, trx?: TransactionOrKnex): QueryBuilderType<M> {
     const { tableName } = this as unknown as typeof Model
-    const builder = Model.query.call(this as never, trx) as unknown as QueryBuilderType<M>
+    const builder = super.query(trx) as unknown as QueryBuilderType<M>
     return builder.onBuild(query => {
       // Asked when the query is built: one that Objection makes itself gets its transaction after it is made.
       const companyId = companyOf(query.context().transaction)
@@ -114,7 +114,7 @@ export async function rows<T extends object>(
   statement: string,
   bindings: Record<string, unknown> | readonly unknown[] = [],
 ): Promise<T[]> {
-  const result = (await trx.raw(statement, bindings as never)) as { rows: object[] }
+  const result = (await trx.raw(statement, bindings as Knex.ValueDict)) as { rows: object[] }
   return mappers.postProcessResponse(result.rows) as T[]
 }
 

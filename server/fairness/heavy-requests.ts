@@ -32,10 +32,10 @@ export function installHeavyRequests(server: Server): void {
   })
 
   function inTurn(handler: Lifecycle.Method): Lifecycle.Method {
-    return async function (this: unknown, request, h) {
+    return async function (request, h) {
       const release = await takeSlot(request)
       try {
-        return await handler.call(this as never, request, h)
+        return await handler.call(this, request, h)
       } finally {
         release()
       }

@@ -1,6 +1,7 @@
 /** Jobs that crash their worker process. */
 import type { JobWithMetadata } from 'pg-boss'
-import type { Server } from '@hapi/hapi'
+import type { Logger } from 'pino'
+import type { Database } from '../database/database.ts'
 import type { Running } from './drain.ts'
 
 /** Processes that one job may crash before it becomes a dead letter. */
@@ -26,7 +27,7 @@ export interface Crashes {
    */
   isSuspect(record: JobWithMetadata<object>): boolean
   /** Counts the lost processes of jobs that were claimed together. Call before the next tries begin. */
-  count(server: Server, records: readonly JobWithMetadata<object>[]): Promise<void>
+  count(deps: { db: Database; pino: Logger }, records: readonly JobWithMetadata<object>[]): Promise<void>
   /** @throws Crashed when a counted job has crashed as many processes as it may */
   refuse(record: JobWithMetadata<object>): void
   /** Records a database outage: claims expire then although their processes are alive. */
@@ -45,9 +46,9 @@ export function countCrashes(): Crashes {
       return !running.has(record.id) && performance.now() - outageAt >= AFTERMATH_MS
     },
     isSuspect: record => crashesOf(record) > 0,
-    async count(server, records) {
+    async count({ db, pino }, records) {
       if (records.length === 0) return
-      await server.db.statement(
+      await db.statement(
         `update pgboss.job
             set data = data || jsonb_build_object('${COUNT}', coalesce(cast(data ->> '${COUNT}' as int), 0) + 1)
           where name = :name and id = any(cast(:ids as uuid[])) and state = 'active'`,
@@ -55,7 +56,7 @@ export function countCrashes(): Crashes {
       )
       for (const record of records) {
         const crashes = crashesOf(record) + 1
-        server.pino.warn({ job: record.name, job_id: record.id, crashes }, 'the process of a job was lost')
+        pino.warn({ job: record.name, job_id: record.id, crashes }, 'the process of a job was lost')
       }
     },
     refuse(record) {

@@ -1,6 +1,12 @@
 /** The running jobs of this process, and how a shutdown ends them. */
-import type { Server } from '@hapi/hapi'
+import type { Logger } from 'pino'
+import type { Database } from '../database/database.ts'
 import { withTimeout } from '../with-timeout.ts'
+
+interface DrainDeps {
+  db: Database
+  pino: Logger
+}
 
 export interface Patience {
   /** Time for jobs to finish, in milliseconds. */
@@ -23,7 +29,7 @@ export interface Running {
    * @param idle resolves when no job runs
    * @returns how many did not stop in time after the abort
    */
-  drain(server: Server, idle: Promise<unknown>, patience: Patience): Promise<number>
+  drain(deps: DrainDeps, idle: Promise<unknown>, patience: Patience): Promise<number>
 }
 
 export function countRunning(): Running {
@@ -43,10 +49,10 @@ export function countRunning(): Running {
         running.delete(one)
       }
     },
-    async drain(server, idle, { finishMs, letGoMs }) {
+    async drain(deps, idle, { finishMs, letGoMs }) {
       if (await isDone(idle, finishMs)) return 0
       const ids = Array.from(running, ({ id }) => id)
-      await grantTry(server, ids)
+      await grantTry(deps, ids)
       ending.abort(new Error('The process ends'))
       await isDone(idle, letGoMs)
       return running.size
@@ -64,7 +70,7 @@ function isDone(work: Promise<unknown>, milliseconds: number): Promise<boolean> 
 }
 
 /** Otherwise frequent restarts would use up the tries of long jobs. */
-async function grantTry({ db, pino }: Server, ids: readonly string[]): Promise<void> {
+async function grantTry({ db, pino }: DrainDeps, ids: readonly string[]): Promise<void> {
   try {
     await db.statement(
       `update pgboss.job set retry_limit = retry_limit + 1

@@ -207,9 +207,9 @@ export function makeJobs(options: {
         },
       ]
     },
-    settled(job, fits) {
+    settled<Data extends object>(job: Job<Data>, fits: (data: Data) => boolean) {
       if (!settled) throw new Error('Jobs are not recorded: build the server with spies')
-      return settled.wait(job.name, data => fits(data as never))
+      return settled.wait(job.name, data => fits(data as Data))
     },
     forgetSettled: () => settled?.forget(),
     async prepare() {

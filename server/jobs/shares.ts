@@ -44,7 +44,7 @@ export function shareSlots(slots: number): Shares {
       return Math.floor((free - most + 1) / 2)
     },
     closed,
-    limits: perGroup => ({ default: perGroup, tiers: new ClosedCompanies(closed) as never }),
+    limits: perGroup => ({ default: perGroup, tiers: closedTiers(closed) }),
   }
 }
 
@@ -52,15 +52,7 @@ export function shareSlots(slots: number): Shares {
  * Limits by the tier of a group, which is its company. pg-boss writes them as JSON into each fetch, so they can change
  * while workers run; it checks them only when a worker is added, and leaves them out if there is no tier at all.
  */
-class ClosedCompanies {
-  readonly none = 1
-  readonly #closed: () => string[]
-
-  constructor(closed: () => string[]) {
-    this.#closed = closed
-  }
-
-  toJSON(): Record<string, number> {
-    return Object.fromEntries(this.#closed().map(companyId => [companyId, 0]))
-  }
+function closedTiers(closed: () => string[]): Record<string, number> {
+  const toJSON = () => Object.fromEntries(closed().map(companyId => [companyId, 0]))
+  return Object.defineProperty({ none: 1 }, 'toJSON', { value: toJSON })
 }

@@ -1,6 +1,6 @@
 /** Keeps the counts of queues, which the job engine writes for its dashboard, to a size that an idle service can bear. */
 import Joi from 'joi'
-import type { Server } from '@hapi/hapi'
+import type { Database } from '../database/database.ts'
 import type { Job } from './job.ts'
 
 /**
@@ -29,7 +29,7 @@ export const thinCountsJob: Job = {
 }
 
 /** Deletes counts of minutes in which nothing happened in a queue, except one of each. @returns how many */
-export async function thinCounts({ db }: Pick<Server, 'db'>): Promise<number> {
+export async function thinCounts({ db }: { db: Database }): Promise<number> {
   const [thinned] = await db.statement<{ deleted: number }>(THIN)
   return thinned?.deleted ?? 0
 }

@@ -96,7 +96,7 @@ const networks = new Map<string, [ipaddr.IPv4 | ipaddr.IPv6, number]>()
 function inside(ip: ipaddr.IPv4 | ipaddr.IPv6, cidr: string): boolean {
   const [network, bits] = networks.get(cidr) ?? ipaddr.parseCIDR(cidr)
   networks.set(cidr, [network, bits])
-  return network.kind() === ip.kind() && ip.match(network as never, bits)
+  return network.kind() === ip.kind() && (ip as ipaddr.IPv4).match(network as ipaddr.IPv4, bits)
 }
 
 const anybodys = namesOf()
@@ -189,7 +189,8 @@ export function guardedAgent(policy: EgressPolicy): Agent {
     try {
       return guardedSocket(options, policy)
     } catch (error) {
-      callback?.(error as Error, undefined as never)
+      const fail = callback as ((reason: unknown) => void) | undefined
+      fail?.(error)
       return undefined
     }
   }

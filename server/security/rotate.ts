@@ -1,6 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import { audit } from '../http/audit.ts'
-import { rows } from '../database/database.ts'
+import { rows, type Database } from '../database/database.ts'
 import { resealInstallation } from './installation.ts'
 import type { SealedColumn, Vault } from './vault.ts'
 
@@ -15,6 +14,12 @@ export interface Rotation {
   unopened: { table: string; column: string; id: string; error: string }[]
 }
 
+interface RotationDeps {
+  db: Database
+  vault: Vault
+  sealed: readonly SealedColumn[]
+}
+
 /** Rows of one transaction, which holds them while it lasts. */
 const BATCH_ROWS = 100
 /** Times that all is gone through: meanwhile some may have been sealed by a process that has the old key in front. */
@@ -24,45 +29,45 @@ const MAX_PASSES = 3
  * Seals every stored secret anew with the newest key, beside whatever else goes on. Ended in the middle, it goes on
  * the next time where it was; what is done is in the audit log of each company.
  */
-export async function rotateSecrets(server: Server): Promise<Rotation> {
-  const rotation: Rotation = { keyId: server.vault.keyId, resealed: 0, remaining: 0, unopened: [] }
+export async function rotateSecrets(deps: RotationDeps): Promise<Rotation> {
+  const rotation: Rotation = { keyId: deps.vault.keyId, resealed: 0, remaining: 0, unopened: [] }
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     rotation.unopened = []
     const before = rotation.resealed
-    for (const column of server.sealed)
-      for (const companyId of await companiesWithOutdated(server, column))
-        await resealCompany(server, column, companyId, rotation)
+    for (const column of deps.sealed)
+      for (const companyId of await companiesWithOutdated(deps, column))
+        await resealCompany(deps, column, companyId, rotation)
     if (rotation.resealed === before) break
   }
-  rotation.remaining = await countOutdated(server)
+  rotation.remaining = await countOutdated(deps)
   // Last of all: as long as the old key is needed, no process starts without it.
   if (rotation.remaining === 0)
-    rotation.resealed += await server.db.system(trx => resealInstallation(trx, server.vault))
+    rotation.resealed += await deps.db.system(trx => resealInstallation(trx, deps.vault))
   return rotation
 }
 
 /** Sealed, and not with the newest key. */
 const OUTDATED_FILTER = `starts_with(:column:, 'v1.') and not starts_with(:column:, :start)`
 
-async function companiesWithOutdated(server: Server, { table, column }: SealedColumn): Promise<string[]> {
-  const found = await server.db.system(trx =>
+async function companiesWithOutdated(deps: RotationDeps, { table, column }: SealedColumn): Promise<string[]> {
+  const found = await deps.db.system(trx =>
     rows<{ companyId: string }>(
       trx,
       `select distinct company_id from :table: where ${OUTDATED_FILTER} order by company_id`,
-      { table, column, start: server.vault.sealStart },
+      { table, column, start: deps.vault.sealStart },
     ),
   )
   return found.map(({ companyId }) => companyId)
 }
 
-async function countOutdated(server: Server): Promise<number> {
+async function countOutdated(deps: RotationDeps): Promise<number> {
   let sum = 0
-  for (const { table, column } of server.sealed) {
-    const [found] = await server.db.system(trx =>
+  for (const { table, column } of deps.sealed) {
+    const [found] = await deps.db.system(trx =>
       rows<{ count: number }>(
         trx,
         `select cast(count(*) as int) as count from :table: where ${OUTDATED_FILTER}`,
-        { table, column, start: server.vault.sealStart },
+        { table, column, start: deps.vault.sealStart },
       ),
     )
     sum += found?.count ?? 0
@@ -70,15 +75,20 @@ async function countOutdated(server: Server): Promise<number> {
   return sum
 }
 
-async function resealCompany(server: Server, sealed: SealedColumn, companyId: string, rotation: Rotation) {
+async function resealCompany(
+  deps: RotationDeps,
+  sealed: SealedColumn,
+  companyId: string,
+  rotation: Rotation,
+) {
   let after: string | null = null
-  do after = await resealBatch(server, sealed, { companyId, after }, rotation)
+  do after = await resealBatch(deps, sealed, { companyId, after }, rotation)
   while (after !== null)
 }
 
 /** @returns the id to go on after, or null at the end */
 async function resealBatch(
-  { db, vault }: Server,
+  { db, vault }: RotationDeps,
   { table, column, place }: SealedColumn,
   { companyId, after }: { companyId: string; after: string | null },
   rotation: Rotation,

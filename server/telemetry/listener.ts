@@ -4,13 +4,20 @@ import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Server } from '@hapi/hapi'
 import { handleClientErrors } from '../http/client-errors.ts'
+import type { Database } from '../database/database.ts'
 import { answerHealth } from '../http/health.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { readQueues, type Queue } from './queues.ts'
 import { StartError } from '../process/start-error.ts'
 import type { Reader, Sample } from './telemetry.ts'
 
 /** Milliseconds that what the queues say is good for, so that several who scrape cost one statement. */
 const FRESH_MS = 3_000
+
+interface ReaderDeps {
+  db: Database
+  jobs: Jobs
+}
 
 /** Adds what is read when it is asked for: pools, the work of this process, and queues. */
 export function readAtScrapes(server: Server): void {
@@ -72,7 +79,7 @@ async function close(listener: HttpServer): Promise<void> {
   await closed
 }
 
-function pools({ db, jobs }: Server): Reader {
+function pools({ db, jobs }: ReaderDeps): Reader {
   const labels = ['pool']
   return {
     gauges: {
@@ -97,7 +104,7 @@ function pools({ db, jobs }: Server): Reader {
 }
 
 /** Read from the process's own memory, so that it is there while the database is not. */
-function activity({ jobs }: Server): Reader {
+function activity({ jobs }: ReaderDeps): Reader {
   return {
     gauges: {
       workers: { help: 'Slots for jobs of this process', labels: ['queue', 'state'] },
@@ -129,7 +136,7 @@ function activity({ jobs }: Server): Reader {
   }
 }
 
-function queues({ db, jobs }: Server): Reader {
+function queues({ db, jobs }: ReaderDeps): Reader {
   let read: Promise<Queue[]> | undefined
   let readAt = -Infinity
   const fresh = () => {

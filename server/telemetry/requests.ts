@@ -1,7 +1,7 @@
 /** Each request under an id of its own, which its log lines, its jobs and its span carry; and how it ended, counted. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, Server as HttpServer } from 'node:http'
-import type { Request, Server } from '@hapi/hapi'
+import type { Request, Server, ServerInjectOptions } from '@hapi/hapi'
 import { trace, type Span } from '@opentelemetry/api'
 import { caller } from '../http/access.ts'
 import { currentOrigin, noteFields, withOrigin } from './origin.ts'
@@ -71,9 +71,9 @@ function followListener(listener: HttpServer, begin: Begin): void {
 
 function followInjected(server: Server, begin: Begin): void {
   const inject = server.inject.bind(server)
-  server.inject = (options => {
+  server.inject = ((options: string | ServerInjectOptions) => {
     const headers = typeof options === 'string' ? {} : (options.headers ?? {})
-    return begin(headers as IncomingHttpHeaders, () => inject(options as never))
+    return begin(headers as IncomingHttpHeaders, () => inject(options as ServerInjectOptions))
   }) as typeof server.inject
 }
 

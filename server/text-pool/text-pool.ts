@@ -104,7 +104,7 @@ export function createTextPool({ threads = MAX_THREADS } = {}): TextPool {
       const signals = [over.signal, stopping.signal, ...(turn.signal ? [turn.signal] : [])]
       const reading = pool.run(task, {
         signal: AbortSignal.any(signals),
-        transferList: [...transfer] as never,
+        transferList: [...transfer],
       })
       void watch(pool, shared, { cpuMs, megabytes }, ended.signal).then(
         limit => limit && over.abort(new TextLimitError(limit)),

@@ -12,6 +12,7 @@ import {
 } from '../../checks/detector.ts'
 import { both, hourPattern, isWeekend, weekdayPattern } from './detector-draft.ts'
 import { randomOf } from './detector-random.ts'
+import { domainOfSeries } from '../../checks/series-domains.ts'
 import { median } from './rows.ts'
 
 /** Points of the history that a verdict rests on. */
@@ -60,7 +61,14 @@ function measureCost(
   rounds: number,
 ): Cost {
   const direction = series === 'invalid_percent' ? 'high' : 'both'
-  const options: DetectorOptions = { series, interval, direction, sensitivity: 3, operating }
+  const options: DetectorOptions = {
+    series,
+    domain: domainOfSeries(series),
+    interval,
+    direction,
+    sensitivity: 3,
+    operating,
+  }
   const points = pointsOf(series, interval, HISTORY + 4 * rounds)
   const history = points.slice(0, HISTORY)
   const later = points.slice(HISTORY)

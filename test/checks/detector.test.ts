@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { learnPoint, judgeByHistory, replaySeries, startDetector, judgePoint } from '../../checks/detector.ts'
 import type { DetectorOptions, DetectorState, SeriesPoint, SeriesVerdict } from '../../checks/detector.ts'
+import { domainOfSeries } from '../../checks/series-domains.ts'
 
 const DAY = 86_400
 const HOUR = 3600
@@ -11,6 +12,7 @@ const STEP = { hourly: HOUR, daily: DAY, weekly: 7 * DAY }
 
 const metric = (series: string, more: Partial<DetectorOptions> = {}): DetectorOptions => ({
   series,
+  domain: domainOfSeries(series),
   interval: 'daily',
   direction: 'both',
   sensitivity: 3,

@@ -84,6 +84,7 @@ t.test('writes numbers that a person reads, whatever their size', async t => {
 t.test('says so when there is nothing to compare with', async t => {
   const cold = judgeByHistory([], point(5), {
     series: 'row_count',
+    domain: 'rows',
     interval: 'daily',
     direction: 'both',
     sensitivity: 3,
@@ -127,6 +128,7 @@ t.test('comes with the values of the same slot, else with the last ones', async 
 t.test('a real Monday is compared with Mondays', async t => {
   const options: DetectorOptions = {
     series: 'row_count',
+    domain: 'rows',
     interval: 'daily',
     direction: 'both',
     sensitivity: 3,

@@ -1,6 +1,5 @@
 /** Writes the types of the TypeScript client (`plugins/public/client/operations.ts`) from an OpenAPI document. */
 import { join } from 'node:path'
-import { format, resolveConfig } from 'prettier'
 import type { OpenApiDocument, Operation } from '../../server/openapi/document.ts'
 import { GENERATED_FILE, root } from './sources.ts'
 
@@ -22,7 +21,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 const HEADER = `/**
  * What the server takes and replies, by method and path: written from its OpenAPI document by \`npm run client:types\`,
- * and compared with it by \`test/plugins/public/client/operations.test.ts\`.
+ * which installing, testing and building run.
  */
 `
 
@@ -52,7 +51,10 @@ export const IDEMPOTENT_POSTS: readonly string[] =
   '${writer.idempotentPosts().join(' ').replaceAll('/api/v1/', '')}'.split(' ')
 
 ${components.sort().join('\n\n')}\n`
-  return format(text, { ...(await resolveConfig(OPERATIONS_FILE)), parser: 'typescript' })
+  const prettier = await import('prettier').catch(() => null)
+  // Without the tools of development it is as good for programs.
+  if (!prettier) return text
+  return prettier.format(text, { ...(await prettier.resolveConfig(OPERATIONS_FILE)), parser: 'typescript' })
 }
 
 class TypeWriter {

@@ -7,6 +7,7 @@ import Joi from 'joi'
 import { judgePoint, learnPoint, startDetector } from '../../../checks/detector.ts'
 import type { DetectorOptions, DetectorState, SeriesVerdict } from '../../../checks/detector.ts'
 import { parseMoment } from '../../../checks/moments.ts'
+import { domainOfSeries } from '../../../checks/series-domains.ts'
 import { answerRequestLine } from './detect-requests.ts'
 import { withJsonOption, type CommandContribution } from '../../../server/cli/command.ts'
 import { answerLines, LineError, type LineStreams } from '../../../server/cli/line-filter.ts'
@@ -169,7 +170,7 @@ function detectorOptions(options: DetectOptions, isCounted: boolean): Omit<Detec
   const percent = oneSided ? 'invalid_percent' : 'null_percent'
   // The detector treats a mean as a plain quantity.
   const series = metric ?? (isCounted ? percent : 'mean')
-  return { series, interval, direction: oneSided ? 'high' : 'both' }
+  return { series, domain: domainOfSeries(series), interval, direction: oneSided ? 'high' : 'both' }
 }
 
 const MAX_VALUE = 1e100

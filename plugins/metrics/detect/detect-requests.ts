@@ -6,6 +6,7 @@
 import Joi from 'joi'
 import { learnCadence } from '../../../checks/cadence.ts'
 import { isActive, judgeByHistory, replaySeries } from '../../../checks/detector.ts'
+import { domainOfSeries } from '../../../checks/series-domains.ts'
 import type {
   DetectorOptions,
   Operating,
@@ -215,8 +216,10 @@ function toPoint([at, value, total]: RequestPoint): SeriesPoint {
 
 function detectorOptions(request: DetectRequest): DetectorOptions {
   const isRule = request.kind === 'validity_auto'
+  const series = isRule ? 'invalid_percent' : request.metric_type!
   return {
-    series: isRule ? 'invalid_percent' : request.metric_type!,
+    series,
+    domain: domainOfSeries(series),
     interval: request.interval as DetectorOptions['interval'],
     direction: request.direction ?? (isRule ? 'high' : 'both'),
     sensitivity: request.sensitivity,

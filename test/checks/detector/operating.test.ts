@@ -31,6 +31,7 @@ const office: Schedule = {
 const works = (at: number) => isActive(office, at)
 const rule = (more: Partial<DetectorOptions> = {}): DetectorOptions => ({
   series: 'invalid_percent',
+  domain: 'percent',
   interval: 'hourly',
   direction: 'high',
   sensitivity: 3,

@@ -6,6 +6,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { replaySeries } from '../../../checks/detector.ts'
 import type { DetectorOptions } from '../../../checks/detector.ts'
+import { domainOfSeries } from '../../../checks/series-domains.ts'
 import { answerRequest } from '../../../plugins/metrics/detect/detect-requests.ts'
 import { runCommand } from '../../../server/cli/cli.ts'
 import { detectAnomalies, type DetectOptions } from '../../../plugins/metrics/detect/detect-command.ts'
@@ -70,6 +71,7 @@ const values = Array.from({ length: 45 }, (_, i) => (i === 40 ? 5000 : 1000 + ((
 const days = values.map((value, i) => ({ timestamp: MONDAY + i * DAY, value }))
 const metric = (more: Partial<DetectorOptions> = {}): DetectorOptions => ({
   series: 'mean',
+  domain: domainOfSeries(more.series ?? 'mean'),
   interval: 'daily',
   direction: 'both',
   sensitivity: 3,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { replaySeries as verdictsOf, startDetector } from '../../../checks/detector.ts'
+import { domainOfSeries } from '../../../checks/series-domains.ts'
 import { replayPoints, countAnomalies } from '../../../plugins/metrics/replay.ts'
 import { makeStage } from '../../helpers/world.ts'
 import { metricWorld, type MetricWorld } from './world.ts'
@@ -196,6 +197,7 @@ const series = fc
 const sensitivity = fc.double({ min: 0.1, max: 10, noNaN: true })
 const options = fc.constantFrom('row_count', 'null_percent', 'mean').map(name => ({
   series: name,
+  domain: domainOfSeries(name),
   interval: 'daily' as const,
   direction: 'both' as const,
 }))
