@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Health } from '../../server/http/health.ts'
+import type { Health } from '../../server/telemetry/health.ts'
 
 /** How the service does, and which versions it runs on. */
 export interface ServiceState {
