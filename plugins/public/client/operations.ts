@@ -2849,8 +2849,11 @@ export interface Badge {
   asset_id: string
   label: string | null
   tag_filters: string[]
+  /** Whether an unacknowledged schema change makes the badge fail. */
   schema_drift_enabled: boolean
+  /** Whether a stale table makes the badge fail. */
   freshness_enabled: boolean
+  /** Whether the tables that the table is made from count too, over any number of steps of its lineage; a source holds them already. */
   include_upstream: boolean
   /** Whether it has a picture. */
   is_active: boolean
