@@ -45,6 +45,8 @@ type ReplyValue<F> = ValueOf<F extends { reply: infer S } ? S : F extends { body
 
 type Column<Row, Name, F> = Row[ColumnName<Name, F> & keyof Row]
 
+type BodyValue<Row, Name, F> = F extends { computed: true; body: infer S } ? ValueOf<S> : Column<Row, Name, F>
+
 /** The columns of fields, with the types of their schemas: what a model needs not declare. */
 export type RowOf<F extends Fields> = {
   -readonly [
@@ -54,6 +56,9 @@ export type RowOf<F extends Fields> = {
 
 /** The names in the program of what replies show of a resource. */
 type ShownName<F extends Fields> = { [K in keyof F]: ColumnName<K, F[K]> & string }[keyof F]
+
+/** A row with the values of computed fields, as a statement or a presenter puts them together. */
+export type ReplyRow<F extends Fields> = RowOf<F> & ComputedOf<F>
 
 /** What replies show of a resource. */
 export type ReplyOf<Row, F extends Fields> = {
@@ -83,13 +88,13 @@ type MayBeGiven<F> = {
 
 /** The fields of a validated body that creates a resource: those with a default are always there. */
 export type CreateBody<Row, F extends Fields<Row>> = {
-  -readonly [K in MayBeGiven<F>]?: Column<Row, K, F[K]>
+  -readonly [K in MayBeGiven<F>]?: BodyValue<Row, K, F[K]>
 } & {
-  -readonly [K in AlwaysGiven<F>]: Column<Row, K, F[K]>
+  -readonly [K in AlwaysGiven<F>]: BodyValue<Row, K, F[K]>
 }
 
 export type PatchBody<Row, F extends Fields<Row>> = {
-  -readonly [K in keyof F as F[K] extends { patch: unknown } ? K : never]?: Column<Row, K, F[K]>
+  -readonly [K in keyof F as F[K] extends { patch: unknown } ? K : never]?: BodyValue<Row, K, F[K]>
 }
 
 /** The base of a model whose columns are those of fields: `class Badge extends modelOf(badgeFields)`. */
@@ -136,7 +141,7 @@ export function columnsOf<Row>(fields: Fields<Row>, body: object): Partial<Row> 
   const given = body as Record<string, unknown>
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) =>
-      given[name] === undefined ? [] : [[columnOf(name, field), given[name]]],
+      given[name] === undefined || field.computed ? [] : [[columnOf(name, field), given[name]]],
     ),
   ) as Partial<Row>
 }
