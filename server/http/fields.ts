@@ -133,7 +133,7 @@ export function patchKeys<Row>(fields: Fields<Row>): Record<string, Joi.Schema> 
 
 /** The keys of replies, with their examples. */
 export function replyKeys<Row>(fields: Fields<Row>): Record<string, Joi.Schema> {
-  return mapFields(fields, ({ body, reply = body, example }) => reply?.example(example))
+  return mapFields(fields, ({ body, reply = body, example }) => reply?.example(example, { override: true }))
 }
 
 /** The columns that a body sets: none of what it leaves out. */
