@@ -1,4 +1,5 @@
 import type {
+  AuthCredentials,
   Lifecycle,
   Request,
   ResponseToolkit,
@@ -152,6 +153,11 @@ export function routesOf(tag: string) {
 /** The caller of a guarded route. */
 export function caller(request: AnyRequest): Caller {
   return request.auth.credentials as unknown as Caller
+}
+
+/** A caller as hapi takes it from a strategy: what `caller` returns. */
+export function credentialsOf(who: Caller): AuthCredentials {
+  return who as unknown as AuthCredentials
 }
 
 /** How histories name a caller: `user:<id>` or `key:<id>`. */
