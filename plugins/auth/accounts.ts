@@ -120,13 +120,13 @@ export async function registerUser(
  */
 export async function findCompany(deps: AuthDeps, company?: string): Promise<UserAccount['company']> {
   const id = isUuid(company) ? (company as string).toLowerCase() : null
-  const found = await deps.db.statement<UserAccount['company']>(
+  const companies = await deps.db.statement<UserAccount['company']>(
     `select company_id, name, plan from companies
      where cast(:company as text) is null or name = :company or company_id = :id
      order by company_id is not distinct from :id desc, created_at, company_id limit 11`,
     { company: company ?? null, id },
   )
-  const [only, ...others] = found
+  const [only, ...others] = companies
   if (only && (others.length === 0 || only.companyId === id)) return only
   if (!only)
     throw apiError(
@@ -135,11 +135,11 @@ export async function findCompany(deps: AuthDeps, company?: string): Promise<Use
         ? 'There is no company yet: create one with companies create NAME'
         : `There is no company ${JSON.stringify(company)}: give its id or its exact name`,
     )
-  const names = found.slice(0, 10).map(({ companyId, name }) => `${name} (${companyId})`)
-  const count = found.length > 10 ? 'More than 10' : String(found.length)
+  const names = companies.slice(0, 10).map(({ companyId, name }) => `${name} (${companyId})`)
+  const count = companies.length > 10 ? 'More than 10' : String(companies.length)
   const problem =
     company === undefined
       ? 'Choose a company with --company ID'
       : `${count} companies are named ${JSON.stringify(company)}: give the id instead of the name`
-  throw apiError('VALIDATION_ERROR', `${problem}: ${names.join(', ')}${found.length > 10 ? ', …' : ''}`)
+  throw apiError('VALIDATION_ERROR', `${problem}: ${names.join(', ')}${companies.length > 10 ? ', …' : ''}`)
 }

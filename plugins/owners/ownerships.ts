@@ -83,17 +83,17 @@ async function findSubject(catalog: CatalogApi, trx: Transaction, input: Subject
 /** @throws 400 with the schemas that there are */
 async function findSchema(trx: Transaction, sourceId: string, path: string) {
   const [name, catalog] = (parseName(path) ?? []).toReversed()
-  const known = await rows<{ catalogName: string; schemaName: string }>(
+  const schemas = await rows<{ catalogName: string; schemaName: string }>(
     trx,
     `select distinct catalog_name, schema_name from tables
       where company_id = :companyId and source_id = :sourceId and is_active order by 1, 2`,
     { companyId: companyOf(trx), sourceId },
   )
-  const [found, another] = known.filter(
+  const [schema, another] = schemas.filter(
     each => each.schemaName === name && (catalog === undefined || each.catalogName === catalog),
   )
-  if (found && !another) return found
-  const candidates = known
+  if (schema && !another) return schema
+  const candidates = schemas
     .filter(({ schemaName }) => !another || schemaName === name)
     .slice(0, MAX_CANDIDATES)
     .map(each => formatName([each.catalogName, each.schemaName]))
@@ -219,22 +219,22 @@ export async function removeOwnership(
   id: string,
 ): Promise<{ origin: OwnerOrigin } & Subject> {
   const where = { companyId: companyOf(trx), id }
-  const [found] = isUuid(id)
+  const [ownership] = isUuid(id)
     ? await rows<{ origin: OwnerOrigin } & Subject>(
         trx,
         'select * from ownerships where company_id = :companyId and id = :id',
         where,
       )
     : []
-  if (!found) {
+  if (!ownership) {
     const message = 'There is no such ownership: GET /api/v1/sdk/owners lists them'
     throw apiError('NOT_FOUND', message, { ownership_id: id })
   }
-  if (found.origin !== 'manual') {
-    const origin = found.origin === 'dbt' ? 'dbt' : 'The comment of the table'
+  if (ownership.origin !== 'manual') {
+    const origin = ownership.origin === 'dbt' ? 'dbt' : 'The comment of the table'
     const message = `${origin} names this owner, and would do so again: change it there, or set owners of your own, which go before it`
     throw apiError('CONFLICT', message, { ownership_id: id })
   }
   await trx.raw('delete from ownerships where company_id = :companyId and id = :id', where)
-  return found
+  return ownership
 }

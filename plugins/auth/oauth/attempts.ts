@@ -62,7 +62,7 @@ export async function consumeAttempt(
 ): Promise<SignInAttempt | undefined> {
   if (browser === undefined) return undefined
   const hash = sha256(state)
-  const taken = await deps.db.system(async trx => {
+  const consumed = await deps.db.system(async trx => {
     const [row] = await rows<{
       browserHash: Buffer
       sealed: string
@@ -78,9 +78,9 @@ export async function consumeAttempt(
     await rows(trx, 'delete from oauth_attempts where state_hash = :hash', { hash })
     return row.isLate ? undefined : row
   })
-  if (!taken) return undefined
-  const opened = unsealAttempt(deps, taken.sealed, hash)
-  return opened && { state, ...opened, redirectUri: taken.redirectUri }
+  if (!consumed) return undefined
+  const opened = unsealAttempt(deps, consumed.sealed, hash)
+  return opened && { state, ...opened, redirectUri: consumed.redirectUri }
 }
 
 type SealedAttempt = Omit<SignInAttempt, 'state' | 'redirectUri'>

@@ -158,8 +158,8 @@ export async function unlinkProvider(request: AnyRequest, providers: Providers, 
   await inCompany(request, async trx => {
     const { id: userId, passwordHash } = await findCurrentUser(request, trx, { lock: true })
     const identities = await listIdentities(trx, userId, providers)
-    const gone = identities.filter(({ provider }) => provider === name)
-    if (gone.length === 0) {
+    const unlinked = identities.filter(({ provider }) => provider === name)
+    if (unlinked.length === 0) {
       const message = `${name} is not linked to your user: GET /api/v1/oauth/links lists the linked providers`
       throw apiError('NOT_FOUND', message, { provider: name })
     }
@@ -169,7 +169,7 @@ export async function unlinkProvider(request: AnyRequest, providers: Providers, 
         provider: name,
       })
     const companyId = companyOf(trx)
-    for (const { issuer, subject } of gone)
+    for (const { issuer, subject } of unlinked)
       await rows(
         trx,
         `delete from identities
@@ -225,7 +225,7 @@ export async function removePassword(
 
 /** The identities of a user. Earlier versions did not store the provider's name: it is found by the issuer. */
 async function listIdentities(trx: Transaction, userId: string, providers: Providers) {
-  const found = await rows<IdentityRow>(
+  const identities = await rows<IdentityRow>(
     trx,
     `select issuer, subject, provider, created_at, last_used_at from identities
      where company_id = :companyId and user_id = :userId order by created_at, issuer, subject`,
@@ -233,7 +233,7 @@ async function listIdentities(trx: Transaction, userId: string, providers: Provi
   )
   const nameOf = ({ issuer }: IdentityRow) =>
     [...providers.values()].find(provider => isIssuerOf(provider, issuer))?.name
-  return found.map(row => ({ ...row, provider: row.provider ?? nameOf(row) ?? null }))
+  return identities.map(row => ({ ...row, provider: row.provider ?? nameOf(row) ?? null }))
 }
 
 /** Whether the settings still have the identity's provider, with the same issuer. */

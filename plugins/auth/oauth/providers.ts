@@ -45,13 +45,13 @@ export function createProviders(deps: AuthDeps): ReadonlyMap<string, OAuthProvid
 export function findProvider(providers: ReadonlyMap<string, OAuthProvider>, name: string): OAuthProvider {
   const provider = providers.get(name)
   if (provider) return provider
-  const known = [...providers.keys()]
+  const names = [...providers.keys()]
   throw apiError(
     'NOT_FOUND',
-    known.length > 0
-      ? `There is no such provider: the providers are ${known.join(', ')}`
+    names.length > 0
+      ? `There is no such provider: the providers are ${names.join(', ')}`
       : 'No provider is configured: the operator can add one with OAUTH_<PROVIDER>_CLIENT_ID',
-    { providers: known },
+    { providers: names },
   )
 }
 

@@ -78,11 +78,11 @@ const SESSION_QUERY = `
  */
 export async function refreshSession(deps: AuthDeps, text: string, request: Request): Promise<SessionTokens> {
   const token = parseRefreshToken(deps.vault, text)
-  const [known] = token ? await deps.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
+  const [session] = token ? await deps.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
   // An ended session does not count against the limit of its user: a thief of its token could lock the user out.
-  if (!token || !known?.isAlive || !(token.isOurs || matchesHash(token, known.refreshHash)))
+  if (!token || !session?.isAlive || !(token.isOurs || matchesHash(token, session.refreshHash)))
     throw invalidRefreshToken()
-  await deps.limits.take(`auth:${known.userId}`, 5, 60, request)
+  await deps.limits.take(`auth:${session.userId}`, 5, 60, request)
   const result = await deps.db.system(async trx => {
     const [state] = await rows<SessionState>(trx, `${SESSION_QUERY} ${LOCK_SESSION}`, { id: token.sessionId })
     if (!state?.isAlive) return undefined
@@ -126,11 +126,11 @@ export async function refreshSession(deps: AuthDeps, text: string, request: Requ
  */
 export async function resumeSession(deps: AuthDeps, text: string, request: Request): Promise<SessionTokens> {
   const token = parseRefreshToken(deps.vault, text)
-  const [known] = token ? await deps.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
-  if (!token || !known?.isAlive || known.isRotationDue || !matchesHash(token, known.refreshHash))
+  const [session] = token ? await deps.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
+  if (!token || !session?.isAlive || session.isRotationDue || !matchesHash(token, session.refreshHash))
     return refreshSession(deps, text, request)
-  await deps.limits.take(`resume:${known.userId}`, 60, 60, request)
-  return issueTokens(deps, known.userId, token)
+  await deps.limits.take(`resume:${session.userId}`, 60, 60, request)
+  return issueTokens(deps, session.userId, token)
 }
 
 /**
