@@ -61,16 +61,16 @@ export function installIdempotency(server: Server): void {
 }
 
 function once(handler: Lifecycle.Method): Lifecycle.Method {
-  return async function (this: unknown, request, h) {
+  return async function (request, h) {
     const { server } = request
     const claim = claimOf(request)
-    if (!claim) return handler.call(this as never, request, h)
+    if (!claim) return handler.call(this, request, h)
     const hashes = await hashesOf(request)
     const kept = await take(server, claim, hashes[0]!)
     if (kept) return again(server, claim, kept, hashes, h)
     try {
       await countKey(server, claim)
-      const reply = await handler.call(this as never, request, h)
+      const reply = await handler.call(this, request, h)
       const response = isResponse(reply) ? reply : h.response(reply as object)
       await quietly(server, keep(server, claim, response))
       return response
