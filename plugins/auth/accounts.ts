@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Role } from '../../server/http/access.ts'
 import type { Plan } from '../../server/settings/config.ts'
@@ -6,6 +5,7 @@ import type { AuditEvent, RequestOrigin } from '../../server/http/audit.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import { describeGiven } from '../../server/http/sentences.ts'
+import type { AuthDeps } from './deps.ts'
 import { auditUser } from './audit-log/audit-user.ts'
 import type { Company, User } from './models.ts'
 import { schemas } from './schemas.ts'
@@ -89,21 +89,21 @@ export interface Registration {
  * @throws 400 `WEAK_PASSWORD` and `INVALID_INVITATION`, 409 `USER_EXISTS`, also for users of other companies
  */
 export async function registerUser(
-  server: Server,
+  deps: AuthDeps,
   input: Registration,
   origin: RequestOrigin,
 ): Promise<UserAccount> {
   const { email, password, fullName, invitationToken: token } = input
   const invitation =
-    token === undefined ? undefined : await server.db.system(trx => findInvitation(trx, { token, email }))
+    token === undefined ? undefined : await deps.db.system(trx => findInvitation(trx, { token, email }))
   const name = invitation?.companyName ?? input.companyName ?? fullName ?? (email.split('@')[0] as string)
   assertStrongPassword(password, email, { companyName: name })
   const passwordHash = await withHashingSlot(() => hashPassword(password))
-  return server.db.system(async trx => {
+  return deps.db.system(async trx => {
     if (invitation) await acceptInvitation(trx, invitation)
     const company = invitation
       ? { companyId: invitation.companyId, name, plan: invitation.plan }
-      : await createCompany(trx, name, server.config.defaultPlan)
+      : await createCompany(trx, name, deps.config.defaultPlan)
     const { companyId } = company
     const role = invitation?.role ?? 'owner'
     const user = await createUser(trx, { companyId, email, passwordHash, fullName, role })
@@ -118,15 +118,15 @@ export async function registerUser(
  * another, so ids match first.
  * @throws 404 `NOT_FOUND` or 400 `VALIDATION_ERROR` with a message for the command line when there is none or several
  */
-export async function findCompany(server: Server, company?: string): Promise<UserAccount['company']> {
+export async function findCompany(deps: AuthDeps, company?: string): Promise<UserAccount['company']> {
   const id = isUuid(company) ? (company as string).toLowerCase() : null
-  const found = await server.db.statement<UserAccount['company']>(
+  const companies = await deps.db.statement<UserAccount['company']>(
     `select company_id, name, plan from companies
      where cast(:company as text) is null or name = :company or company_id = :id
      order by company_id is not distinct from :id desc, created_at, company_id limit 11`,
     { company: company ?? null, id },
   )
-  const [only, ...others] = found
+  const [only, ...others] = companies
   if (only && (others.length === 0 || only.companyId === id)) return only
   if (!only)
     throw apiError(
@@ -135,11 +135,11 @@ export async function findCompany(server: Server, company?: string): Promise<Use
         ? 'There is no company yet: create one with companies create NAME'
         : `There is no company ${JSON.stringify(company)}: give its id or its exact name`,
     )
-  const names = found.slice(0, 10).map(({ companyId, name }) => `${name} (${companyId})`)
-  const count = found.length > 10 ? 'More than 10' : String(found.length)
+  const names = companies.slice(0, 10).map(({ companyId, name }) => `${name} (${companyId})`)
+  const count = companies.length > 10 ? 'More than 10' : String(companies.length)
   const problem =
     company === undefined
       ? 'Choose a company with --company ID'
       : `${count} companies are named ${JSON.stringify(company)}: give the id instead of the name`
-  throw apiError('VALIDATION_ERROR', `${problem}: ${names.join(', ')}${found.length > 10 ? ', …' : ''}`)
+  throw apiError('VALIDATION_ERROR', `${problem}: ${names.join(', ')}${companies.length > 10 ? ', …' : ''}`)
 }

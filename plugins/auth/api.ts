@@ -1,4 +1,4 @@
-import type { Request, Server } from '@hapi/hapi'
+import type { Request } from '@hapi/hapi'
 import type { Role, Scope } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { audit, type AuditOrigin, type RequestOrigin } from '../../server/http/audit.ts'
@@ -6,6 +6,7 @@ import type { Plan } from '../../server/settings/config.ts'
 import { createCompany, createUser, findCompany, parseEmail } from './accounts.ts'
 import { createKey, keyAuditEvent, listKeys, revokeKey } from './api-keys/api-keys.ts'
 import { verifyAudit } from './audit-log/audit-log.ts'
+import type { AuthDeps } from './deps.ts'
 import { lockCompany } from './locks.ts'
 import { Company, User } from './models.ts'
 import { presentCompany, presentKey } from './present.ts'
@@ -24,15 +25,16 @@ declare module '@hapi/hapi' {
 }
 
 /** Accounts for the command line and other features, as `server.plugins.auth`. */
-export type AuthApi = ReturnType<typeof authApi>
+export type AuthApi = ReturnType<typeof makeAuth>
 
 /** The operator has no user in the companies they administer. */
 const byOperator = (companyId: string): AuditOrigin => ({ companyId, actor: 'cli' })
 
 /** What auth exposes. Changes are audited with the actor `cli`. */
-export function authApi(server: Server, removalListeners: UserRemovalListener[]) {
-  const { db, config } = server
-  const identityProvider = createIdentityProviderSlot(server)
+export function makeAuth(deps: AuthDeps) {
+  const { db, config } = deps
+  const removalListeners: UserRemovalListener[] = []
+  const identityProvider = createIdentityProviderSlot(deps)
   return {
     createCompany: ({ name, plan = config.defaultPlan }: { name: string; plan?: Plan }) =>
       db.system(async trx => {
@@ -43,7 +45,7 @@ export function authApi(server: Server, removalListeners: UserRemovalListener[])
         return presentCompany(company)
       }),
     async setPlan(company: string, plan: Plan) {
-      const { companyId } = await findCompany(server, company)
+      const { companyId } = await findCompany(deps, company)
       return db.company(companyId, async trx => {
         const { plan: former } = await lockCompany(trx)
         await Company.query(trx).patch({ plan })
@@ -56,7 +58,7 @@ export function authApi(server: Server, removalListeners: UserRemovalListener[])
       })
     },
     /** By id or name; the only company without either. @throws 404 or 400 with a message for the command line */
-    findCompany: async (company?: string) => presentCompany(await findCompany(server, company)),
+    findCompany: async (company?: string) => presentCompany(await findCompany(deps, company)),
     async countCompanies(): Promise<number> {
       const [row] = await db.statement<{ count: number }>(
         'select cast(count(*) as int) as count from companies',
@@ -77,7 +79,7 @@ export function authApi(server: Server, removalListeners: UserRemovalListener[])
     }): Promise<{ id: string; email: string }> {
       const { companyId, password, fullName, role } = input
       const email = parseEmail(input.email)
-      const { name: companyName } = await findCompany(server, companyId)
+      const { name: companyName } = await findCompany(deps, companyId)
       assertStrongPassword(password, email, { companyName })
       const passwordHash = await withHashingSlot(() => hashPassword(password))
       return db.system(async trx => {
@@ -142,21 +144,25 @@ export function authApi(server: Server, removalListeners: UserRemovalListener[])
         return `${config.baseUrl}/?${new URLSearchParams({ ticket })}`
       }),
     /** Whose session a ticket opens, without using it. @throws 401 `INVALID_TOKEN` */
-    findTicketHolder: (ticket: string) => findTicketHolder(server, ticket),
+    findTicketHolder: (ticket: string) => findTicketHolder(deps, ticket),
     /** New tokens for the refresh token that a page keeps in a cookie. @throws 401, 429 */
-    resumeSession: (refreshToken: string, request: Request) => resumeSession(server, refreshToken, request),
+    resumeSession: (refreshToken: string, request: Request) => resumeSession(deps, refreshToken, request),
     /** The name of the user of a refresh token; undefined unless it is the current one of a live session. */
-    findSessionUser: (refreshToken: string) => findSessionUser(server, refreshToken),
-    createProspect: (input: { email: string; company?: string }) => createProspect(server, input),
+    findSessionUser: (refreshToken: string) => findSessionUser(deps, refreshToken),
+    createProspect: (input: { email: string; company?: string }) => createProspect(deps, input),
     admitProspect: (token: string, origin: RequestOrigin) =>
-      admitProspect(server, identityProvider.current(), token, origin),
+      admitProspect(deps, identityProvider.current(), token, origin),
     /** Lets another system than our table of users identify prospects; once, before the start. */
     useIdentityProvider: (provider: IdentityProvider) => identityProvider.use(provider),
     /** Adds a function that is called in the transaction that removes a user, after the user's row was deleted. */
     onUserRemoved: (listener: UserRemovalListener) => void removalListeners.push(listener),
+    /** Calls these functions, in the transaction that removes the user. */
+    async notifyUserRemoved(trx: Transaction, user: Pick<User, 'id' | 'email'>): Promise<void> {
+      for (const listener of removalListeners) await listener(trx, user)
+    },
     isDemoKey: (key: string) => key.startsWith(DEMO_KEY_PREFIX),
     /** 0 for a key that no longer reads the demo. */
-    getDemoSecondsLeft: (key: string) => getDemoSecondsLeft(server, key),
-    setDemoCompany: (companyId: string) => setDemoCompany(server, companyId),
+    getDemoSecondsLeft: (key: string) => getDemoSecondsLeft(deps, key),
+    setDemoCompany: (companyId: string) => setDemoCompany(deps, companyId),
   }
 }

@@ -1,15 +1,14 @@
 import type { Plugin } from '@hapi/hapi'
-import { authApi } from './api.ts'
+import { makeAuth } from './api.ts'
 import { keyRoutes } from './api-keys/routes.ts'
-import { installDeferredAudit } from './audit-log/deferred-audit.ts'
+import { makeDeferredAudit } from './audit-log/deferred-audit.ts'
 import { auditRoutes } from './audit-log/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { retention } from './retention.ts'
 import { demoRoutes } from './sign-in/demo-sessions.ts'
 import { routes } from './sign-in/routes.ts'
-import { addStrategies } from './sign-in/strategies.ts'
+import { apiKeyScheme, jwtOptions, jwtPlugin } from './sign-in/strategies.ts'
 import { userRoutes } from './users/routes.ts'
-import type { UserRemovalListener } from './users/users.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 export const auth: Plugin<undefined> = {
@@ -59,12 +58,17 @@ export const auth: Plugin<undefined> = {
         page: '/api/public/docs/access.md',
       },
     } satisfies Record<string, ApiTag>)
-    await addStrategies(server)
-    installDeferredAudit(server)
-    const removalListeners: UserRemovalListener[] = []
-    server.route([...routes, ...userRoutes(removalListeners), ...keyRoutes, ...auditRoutes, ...demoRoutes])
+    await server.register(jwtPlugin)
+    server.auth.strategy('jwt', 'jwt', jwtOptions(server))
+    server.auth.scheme('api-key', apiKeyScheme)
+    server.auth.strategy('api-key', 'api-key')
+    const deferredAudit = makeDeferredAudit(server)
+    server.events.on('response', deferredAudit.write)
+    server.ext('onPostStop', deferredAudit.finish)
+    const api = makeAuth(server)
+    server.expose(api)
+    server.route([...routes, ...userRoutes(api), ...keyRoutes, ...auditRoutes, ...demoRoutes])
     server.route(oauthRoutes(server))
     server.retention.push(...retention)
-    server.expose({ ...authApi(server, removalListeners) })
   },
 }

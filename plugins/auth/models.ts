@@ -1,7 +1,8 @@
-import type { Role, Scope } from '../../server/http/access.ts'
 import type { Plan } from '../../server/settings/config.ts'
 import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
+import { modelOf } from '../../server/http/fields.ts'
+import { invitationFields, keyFields, userFields } from './fields.ts'
 
 /** A tenant. */
 export class Company extends CompanyRow {
@@ -13,24 +14,15 @@ export class Company extends CompanyRow {
   declare createdAt: Date
 }
 
-export class User extends CompanyRow {
+export class User extends modelOf(userFields) {
   static override tableName = 'users'
 
-  declare id: string
-  /** Lower-cased. */
-  declare email: string
   /** Null for a user who signs in through a provider only. */
   declare passwordHash: string | null
-  declare fullName: string | null
-  declare role: Role
-  declare isActive: boolean
-  declare timezone: string
-  declare createdAt: Date
-  declare lastLoginAt: Date | null
 }
 
 /** A credential of a program; only its hash is stored. */
-export class ApiKey extends CompanyRow {
+export class ApiKey extends modelOf(keyFields) {
   static override tableName = 'api_keys'
   static override cap = defineCap({
     name: 'api_keys',
@@ -39,31 +31,12 @@ export class ApiKey extends CompanyRow {
     advice: 'use one key for longer',
   })
 
-  declare id: string
-  declare name: string
-  declare scope: Scope
   declare keyHash: Buffer
-  declare keyPrefix: string
-  declare keySuffix: string
-  declare createdAt: Date
-  declare expiresAt: Date | null
-  declare lastUsedAt: Date | null
-  declare revokedAt: Date | null
 }
 
 /** An invitation to join a company; only the hash of its token is stored. */
-export class Invitation extends CompanyRow {
+export class Invitation extends modelOf(invitationFields) {
   static override tableName = 'invitations'
 
-  declare id: string
-  /** Lower-cased. */
-  declare email: string
-  declare role: Exclude<Role, 'owner'>
   declare tokenHash: Buffer
-  /** `user:<id>`. */
-  declare invitedBy: string
-  declare createdAt: Date
-  declare expiresAt: Date
-  declare acceptedAt: Date | null
-  declare revokedAt: Date | null
 }

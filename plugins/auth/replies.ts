@@ -1,6 +1,4 @@
 import Joi from 'joi'
-import { ROLES, SCOPES } from '../../server/http/access.ts'
-import { PLANS } from '../../server/settings/config.ts'
 import {
   exampleIn,
   exampleRecord,
@@ -13,28 +11,11 @@ import {
   record,
   reply,
 } from '../../server/http/envelopes.ts'
+import { replyKeys } from '../../server/http/fields.ts'
+import { ADA_ID, invitationFields, KEY_ID, keyFields, userFields } from './fields.ts'
 
-const { id, time, text, count, flag } = held
-const role = Joi.string().valid(...ROLES)
-const plan = Joi.string().valid(...PLANS)
-const email = Joi.string()
-
-const ADA_ID = '0196f1c2-7b1e-7c7e-9d3a-5f0c8e1b2a34'
-
-const user = exampleRecord(
-  {
-    id: id.example(ADA_ID),
-    email: email.example('ada@example.com'),
-    full_name: text.allow(null).example('Ada Lovelace'),
-    role: role.example('owner'),
-    company: record({ id, name: text, plan }),
-    is_active: flag.description('A disabled user is signed out and cannot sign in.').example(true),
-    timezone: Joi.string().description('An IANA time zone, such as Europe/Berlin.').example('Europe/London'),
-    created_at: time.example('2026-03-02T08:15:00.000Z'),
-    last_login_at: time.allow(null).example('2026-03-09T07:58:21.482Z'),
-  },
-  { company: { id: '0196f1c2-7b1d-7f00-8a51-2f6f7a9d0c11', name: 'Example Ltd', plan: 'growth' } },
-).label('User')
+const { time, text, count, flag } = held
+const user = exampleRecord(replyKeys(userFields)).label('User')
 
 const tokenFields = {
   access_token: Joi.string()
@@ -49,51 +30,24 @@ const tokenFields = {
 const tokens = exampleRecord(tokenFields).label('RefreshTokenResponse')
 export const signedIn = exampleRecord({ ...tokenFields, user }).label('LoginResponse')
 
-const invitation = exampleRecord({
-  id: id.example('0196f2d0-11aa-7b3c-8f21-90b1c2d3e4f5'),
-  email: email.example('grace@example.com'),
-  role: role.example('member'),
-  status: Joi.string().valid('open', 'accepted', 'revoked', 'expired').example('open'),
-  invited_by: Joi.string().description('`user:<id>`.').example(`user:${ADA_ID}`),
-  created_at: time.example('2026-03-09T08:00:00.000Z'),
-  expires_at: time.example('2026-03-16T08:00:00.000Z'),
-  accepted_at: time.allow(null).example(null),
-  revoked_at: time.allow(null).example(null),
-}).label('Invitation')
+const invitationKeys = replyKeys(invitationFields)
+const invitation = exampleRecord(invitationKeys).label('Invitation')
 
 const invited = exampleRecord({
-  id: id.example('0196f2d0-11aa-7b3c-8f21-90b1c2d3e4f5'),
-  email: email.example('grace@example.com'),
-  role: role.example('member'),
+  id: invitationKeys.id!,
+  email: invitationKeys.email!,
+  role: invitationKeys.role!,
   token: Joi.string().description('The `invitation_token` to register with; shown once.').example('Jt0v2m…'),
   url: Joi.string()
     .uri()
     .description('A page for the invited person; holds the token.')
     .example('http://127.0.0.1:8000/invitation?token=Jt0v2m'),
-  expires_at: time.example('2026-03-16T08:00:00.000Z'),
+  expires_at: invitationKeys.expires_at!,
 }).label('InviteResponse')
 
-const KEY_ID = '0196f2d3-5a3c-7d10-b0aa-6c1e2f3a4b5c'
-const keyFields = {
-  id: id.example(KEY_ID),
-  name: text.example('Airflow'),
-  scope: Joi.string()
-    .valid(...SCOPES)
-    .example('read-write'),
-  key_prefix: Joi.string().description('The first characters of the key.').example('aa_live_q7Rb'),
-  key_suffix: Joi.string().description('The last characters of the key.').example('x2Lk'),
-  display_key: Joi.string().example('aa_live_q7Rb...x2Lk'),
-  rate_limit_per_min: count.description('Requests per minute, set by the plan.').example(500),
-  burst_limit: count.description('Requests per second, set by the plan.').example(25),
-  created_at: time.example('2026-03-09T08:03:12.000Z'),
-  expires_at: time.allow(null).description('Null for a key that never expires.').example(null),
-  last_used_at: time.allow(null).example(null),
-  revoked_at: time.allow(null).example(null),
-  is_active: flag.description('Neither revoked nor expired.').example(true),
-}
-const key = exampleRecord(keyFields).label('ApiKey')
+const key = exampleRecord(replyKeys(keyFields)).label('ApiKey')
 const newKey = exampleRecord({
-  ...keyFields,
+  ...replyKeys(keyFields),
   key: Joi.string()
     .description('The key itself; shown once.')
     .example('aa_live_q7RbT0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0Qx2Lk'),

@@ -1,7 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
-import type { BadgesApi } from './api.ts'
-import { ensureBadge } from './badges.ts'
-import { answerPicture, pictureRoutes } from './picture-routes.ts'
+import { makeBadges } from './badges.ts'
 import { routes } from './routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -19,10 +17,12 @@ export const badges: Plugin<undefined> = {
         page: '/api/public/docs/badges.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.route([...routes, ...pictureRoutes])
-    server.expose({
-      ensureBadge: (companyId, input) => ensureBadge(server, companyId, input),
-      answerPicture,
-    } satisfies BadgesApi)
+    const api = makeBadges({
+      db: server.db,
+      catalog: server.plugins.catalog,
+      baseUrl: server.config.baseUrl,
+    })
+    server.expose(api)
+    server.route(routes(api))
   },
 }

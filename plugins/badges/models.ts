@@ -1,8 +1,9 @@
-import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
+import { modelOf } from '../../server/http/fields.ts'
+import { badgeFields } from './fields.ts'
 
 /** A public picture that shows whether the checks of an asset pass. */
-export class Badge extends CompanyRow {
+export class Badge extends modelOf(badgeFields) {
   static override tableName = 'badges'
   static override cap = defineCap({
     name: 'badges',
@@ -11,23 +12,6 @@ export class Badge extends CompanyRow {
     advice: 'delete one first',
   })
 
-  declare id: string
-  /** Part of the picture's URL: a random UUID, or 128 random bits in base64url if a former version created the badge. */
-  declare publicId: string
-  /** A source or a table. */
-  declare assetId: string
-  /** The source, or that of the table: the badge is removed with it. Null if a former version wrote the row. */
+  /** The source, or that of the table: the badge is removed with it. */
   declare sourceId: string | null
-  /** The text on the left; null means `DEFAULT_LABEL`. */
-  declare label: string | null
-  /** Only tables with one of these tags count; empty means all. */
-  declare tagFilters: string[]
-  declare schemaDriftEnabled: boolean
-  declare freshnessEnabled: boolean
-  /** Whether the tables that its table is made from, over any number of steps, count too. */
-  declare includeUpstream: boolean
-  /** An inactive badge has no picture. */
-  declare isActive: boolean
-  declare createdAt: Date
-  declare updatedAt: Date
 }

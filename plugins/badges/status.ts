@@ -1,6 +1,5 @@
-import type { Server } from '@hapi/hapi'
-import type { Badge } from './models.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import type { CatalogApi } from '../catalog/api.ts'
 
 export const STATUSES = ['passing', 'failing', 'unknown'] as const
 export type BadgeStatus = (typeof STATUSES)[number]
@@ -49,8 +48,7 @@ const DISCOVERY = `
 const CONDITIONS = { check: 'true', freshness: 'b.freshness_enabled' }
 
 /** @param withUpstream whether any of the badges counts upstream tables; others need not be asked for them */
-function statusesStatement(server: Server, withUpstream: boolean): string {
-  const { catalog } = server.plugins
+function statusesStatement(catalog: CatalogApi, withUpstream: boolean): string {
   const edges = withUpstream ? catalog.upstreamQueries().join(' union all ') : ''
   const counted = [
     ...catalog.outcomeQueries().map(({ kind, text }) => ({ text, condition: CONDITIONS[kind] })),
@@ -87,16 +85,16 @@ function statusesStatement(server: Server, withUpstream: boolean): string {
  * there are: pictures are public, so their cost must not grow.
  */
 export async function readStatuses(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
-  badges: readonly Pick<Badge, 'id' | 'includeUpstream'>[],
+  badges: readonly { id: string; includeUpstream: boolean }[],
 ): Promise<Map<string, BadgeStatus>> {
   if (badges.length === 0) return new Map()
   const badgeIds = badges.map(({ id }) => id)
   const withUpstream = badges.some(({ includeUpstream }) => includeUpstream)
   const judged = await rows<{ id: string; isFailing: boolean }>(
     trx,
-    statusesStatement(server, withUpstream),
+    statusesStatement(catalog, withUpstream),
     { companyId: companyOf(trx), badgeIds },
   )
   const failing = new Map(judged.map(({ id, isFailing }) => [id, isFailing]))

@@ -1,5 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import type { ApiTag } from '../../server/openapi/tags.ts'
+import { makeChartLinks } from './links.ts'
 import { routes } from './routes.ts'
 
 /** Links that show the chart of one check without signing in, until they expire. */
@@ -16,6 +17,8 @@ export const chartLinks: Plugin<undefined> = {
         page: '/api/public/docs/badges.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.route(routes(server))
+    const { catalog, scans } = server.plugins
+    const links = makeChartLinks({ db: server.db, catalog, scans, baseUrl: server.config.baseUrl })
+    server.route(routes(links))
   },
 }

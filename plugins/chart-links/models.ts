@@ -1,8 +1,9 @@
-import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
+import { modelOf } from '../../server/http/fields.ts'
+import { linkFields } from './fields.ts'
 
 /** A link that shows the chart of a check to everyone who has it. */
-export class ChartLink extends CompanyRow {
+export class ChartLink extends modelOf(linkFields) {
   static override tableName = 'chart_links'
   static override cap = defineCap({
     name: 'chart_links',
@@ -11,15 +12,7 @@ export class ChartLink extends CompanyRow {
     advice: 'revoke one first, or wait until some expire',
   })
 
-  declare id: string
   declare sourceId: string
-  declare tableId: string
-  /** As the endpoints of its kind take it. */
-  declare checkId: string
-  /** How many days the chart goes back. */
-  declare days: number
   /** SHA-256 of the token in the link. */
   declare tokenHash: Buffer
-  declare createdAt: Date
-  declare expiresAt: Date
 }

@@ -1,10 +1,12 @@
-import type { Server, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditorOf } from '../../server/http/audit.ts'
 import { reply } from '../../server/http/envelopes.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
-import { pagination, type Page } from '../../server/http/page.ts'
-import { createLink, findSharedChart, listLinks, revokeLink, type ChartLinkInput } from './links.ts'
+import { presentFields } from '../../server/http/fields.ts'
+import { param } from '../../server/http/input.ts'
+import { pagination } from '../../server/http/page.ts'
+import { linkFields } from './fields.ts'
+import type { makeChartLinks } from './links.ts'
 import type { ChartLink } from './models.ts'
 import { chartPolicy, missingPage, renderChartPage } from './page.ts'
 import { linkList, linkParams, newLink, pageParams, replies } from './schemas.ts'
@@ -13,7 +15,7 @@ const base = '/api/v1/sdk/chart-links'
 const route = routesOf('chart-links')
 const audit = auditorOf('chart_link', ({ id }: ChartLink) => id)
 
-export const routes = (server: Server): ServerRoute[] => [
+export const routes = (links: ReturnType<typeof makeChartLinks>): ServerRoute[] => [
   route('GET', base, access.read, {
     description: 'List the links to charts that have not expired',
     notes: 'The links themselves are shown once, when they are made.',
@@ -21,9 +23,9 @@ export const routes = (server: Server): ServerRoute[] => [
     response: reply(replies.links),
     handler: request =>
       inCompany(request, async trx => {
-        const page = queryOf<Page & { asset_id?: string; check_id?: string }>(request)
-        const { results, total } = await listLinks(server, trx, page)
-        return { data: { links: results.map(presentLink), pagination: pagination(total, page) } }
+        const { results, total } = await links.listLinks(trx, request.query)
+        const shown = results.map(link => presentFields(linkFields, link))
+        return { data: { links: shown, pagination: pagination(total, request.query) } }
       }),
   }),
   route('POST', base, access.write, {
@@ -34,14 +36,14 @@ export const routes = (server: Server): ServerRoute[] => [
     response: reply(replies.created, 201),
     handler: async (request, h) => {
       const data = await inCompany(request, async trx => {
-        const { link, token } = await createLink(server, trx, bodyOf<ChartLinkInput>(request))
+        const { link, url } = await links.createLink(trx, request.payload)
         const { tableId, checkId, expiresAt } = link
         await audit(request, trx, 'created', link, {
           asset_id: tableId,
           check_id: checkId,
           expires_at: expiresAt,
         })
-        return { ...presentLink(link), url: `${server.config.baseUrl}/charts/${token}` }
+        return { ...presentFields(linkFields, link), url }
       })
       return h.response({ data }).code(201)
     },
@@ -54,7 +56,7 @@ export const routes = (server: Server): ServerRoute[] => [
     response: reply(replies.revoked),
     handler: request =>
       inCompany(request, async trx => {
-        const link = await revokeLink(trx, param(request, 'id'))
+        const link = await links.revokeLink(trx, param(request, 'id'))
         await audit(request, trx, 'revoked', link, { asset_id: link.tableId, check_id: link.checkId })
         return { data: { success: true, message: 'The link was revoked' } }
       }),
@@ -67,7 +69,7 @@ export const routes = (server: Server): ServerRoute[] => [
     validate: { params: pageParams },
     response: { status: { 200: replies.page, 404: replies.page }, sample: 0 },
     handler: async (request, h) => {
-      const chart = await findSharedChart(server, param(request, 'token'))
+      const chart = await links.findSharedChart(param(request, 'token'))
       return h
         .response(chart ? renderChartPage(chart) : missingPage)
         .code(chart ? 200 : 404)
@@ -79,14 +81,3 @@ export const routes = (server: Server): ServerRoute[] => [
     },
   }),
 ]
-
-function presentLink({ id, tableId, checkId, days, createdAt, expiresAt }: ChartLink) {
-  return {
-    id,
-    asset_id: tableId,
-    check_id: checkId,
-    days,
-    created_at: createdAt,
-    expires_at: expiresAt,
-  }
-}

@@ -1,24 +1,14 @@
 import Joi from 'joi'
-import { exampleRecord, held, inData, inNestedPage, removal } from '../../server/http/envelopes.ts'
-import { pageQuery } from '../../server/http/page.ts'
+import { exampleRecord, inData, inNestedPage, removal } from '../../server/http/envelopes.ts'
+import { createKeys, replyKeys, type CreateBody } from '../../server/http/fields.ts'
+import { pageQuery, type Page } from '../../server/http/page.ts'
+import { assetId, checkId, linkFields } from './fields.ts'
+import type { ChartLink } from './models.ts'
 
-const assetId = Joi.string().max(1_000).description('A table, by its id or qualified name.')
-const checkId = Joi.string()
-  .max(100)
-  .description(
-    'The id of a rule, a metric or a referential check, as `GET /api/v1/sdk/checks/{asset_id}` has it.',
-  )
+export type NewChartLink = CreateBody<ChartLink, typeof linkFields> & { expires_in_days: number }
 
-export const newLink = Joi.object({
-  asset_id: assetId.required(),
-  check_id: checkId.required(),
-  days: Joi.number()
-    .strict()
-    .integer()
-    .min(1)
-    .max(90)
-    .default(30)
-    .description('How many days the chart goes back.'),
+export const newLink = Joi.object<NewChartLink>({
+  ...createKeys(linkFields),
   expires_in_days: Joi.number()
     .strict()
     .integer()
@@ -36,7 +26,13 @@ export const newLink = Joi.object({
   })
   .label('CreateChartLinkRequest')
 
-export const linkList = Joi.object({ ...pageQuery(), asset_id: assetId, check_id: checkId })
+export type ChartLinkQuery = Page & { asset_id?: string; check_id?: string }
+
+export const linkList = Joi.object<ChartLinkQuery>({
+  ...pageQuery(),
+  asset_id: assetId,
+  check_id: checkId,
+})
 
 export const linkParams = Joi.object({ id: Joi.string().required().description('The id of a link.') })
 
@@ -48,18 +44,9 @@ export const pageParams = Joi.object({
     .description('The token of a link.'),
 })
 
-const fields = {
-  id: held.id.example('019a2f3e-6a51-7c7e-9d0b-3f1c2b4a5d6e'),
-  asset_id: held.id.description('The table.').example('6f1c2b4a-5d6e-4c7e-9d0b-3f1c2b4a5d6e'),
-  check_id: Joi.string().example('m_0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'),
-  days: held.count.example(30),
-  created_at: held.time.example('2030-01-15T09:30:00.000Z'),
-  expires_at: held.time.example('2030-01-22T09:30:00.000Z'),
-}
-
-const link = exampleRecord(fields).label('ChartLink')
+const link = exampleRecord(replyKeys(linkFields)).label('ChartLink')
 const created = exampleRecord({
-  ...fields,
+  ...replyKeys(linkFields),
   url: Joi.string()
     .description('The link, shown only now: its token is not stored.')
     .example('http://127.0.0.1:8000/charts/3q2-7wEjQ0mYtW5hVv8kq3oH1m0cZb6xR9sT2uV4wXY'),

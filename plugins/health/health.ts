@@ -1,5 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import type { AlertsApi } from '../alerts/api.ts'
+import type { CatalogApi } from '../catalog/api.ts'
 
 /** From best to worst. */
 export const HEALTH_STATUSES = ['healthy', 'warning', 'critical'] as const
@@ -7,29 +8,33 @@ type HealthStatus = (typeof HEALTH_STATUSES)[number]
 
 const MAX_ATTENTION_ITEMS = 50
 
+interface HealthDeps {
+  alerts: AlertsApi
+  catalog: CatalogApi
+}
+
 /**
  * What alerts and all features report of the transaction's company: critical if anything critical needs attention,
  * warning if anything else does. A feature that is not loaded has no part.
  * @param since the time from which the reply counts what happened
  */
 export async function summarizeHealth(
-  server: Server,
+  { alerts, catalog }: HealthDeps,
   trx: Transaction,
   since: Date | undefined,
-): Promise<object> {
-  const { plugins } = server
-  const alerts = await plugins.alerts.readHealth(trx, since)
-  const parts = await plugins.catalog.readHealth(trx, since)
-  const attention = [alerts, ...parts].flatMap(part => part.attention)
+) {
+  const own = await alerts.readHealth(trx, since)
+  const parts = await catalog.readHealth(trx, since)
+  const attention = [own, ...parts].flatMap(part => part.attention)
   const having = (severity: string) => attention.filter(item => item.severity === severity)
   const sorted = [...having('critical'), ...having('warning')]
   const status: HealthStatus = sorted[0]?.severity ?? 'healthy'
   return {
     overall_status: status,
-    alerts: alerts.summary,
+    alerts: own.summary,
     ...Object.fromEntries(parts.map(({ name, summary }) => [name, summary])),
-    coverage: await countCoverage(server, trx),
-    since: since ? Object.assign({ at: since }, alerts.since, ...parts.map(part => part.since)) : null,
+    coverage: await countCoverage(catalog, trx),
+    since: since ? Object.assign({ at: since }, own.since, ...parts.map(part => part.since)) : null,
     needs_attention: sorted.slice(0, MAX_ATTENTION_ITEMS),
     generated_at: new Date(),
   }
@@ -39,8 +44,8 @@ export async function summarizeHealth(
  * The tables of active sources, and those with an active check of their own. Discovery on schedule is none. Tables that
  * are gone have an index and are few; looking up those that are there would read the whole catalog.
  */
-async function countCoverage(server: Server, trx: Transaction): Promise<object> {
-  const queries = server.plugins.catalog.coverageQueries().filter(({ kind }) => kind !== 'schema_drift')
+async function countCoverage(catalog: CatalogApi, trx: Transaction) {
+  const queries = catalog.coverageQueries().filter(({ kind }) => kind !== 'schema_drift')
   const watched = queries.map(
     ({ text }) => `select c.table_id from (${text}) c
       join sources s on s.company_id = :companyId and s.id = c.source_id and s.is_active

@@ -1,6 +1,5 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
-import { queryOf } from '../../server/http/input.ts'
 import { summarizeHealth } from './health.ts'
 import { summary, summaryQuery } from './schemas.ts'
 
@@ -13,7 +12,7 @@ export const routes: ServerRoute[] = [
     response: summary,
     handler: request =>
       inCompany(request, async trx => ({
-        data: await summarizeHealth(request.server, trx, queryOf<{ since?: Date }>(request).since),
+        data: await summarizeHealth(request.server.plugins, trx, request.query.since),
       })),
   }),
 ]

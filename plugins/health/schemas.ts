@@ -23,7 +23,7 @@ const freshness = exampleRecord({
   freshness_rate: number.min(0).max(100).example(100),
 })
 
-export const summaryQuery = Joi.object({
+export const summaryQuery = Joi.object<{ since?: Date }>({
   since: timeInput
     .description('The reply also counts what happened at this time or after.')
     .example('2026-03-09T00:00:00.000Z'),

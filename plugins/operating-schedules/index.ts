@@ -1,7 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
-import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
 import { routes } from './routes.ts'
-import { find, loadHours, loadHoursOfTable } from './schedules.ts'
+import { makeOperatingSchedules } from './schedules.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** When tables are meant to be active, for features that judge by it. */
@@ -18,13 +17,8 @@ export const operatingSchedules: Plugin<undefined> = {
         page: '/api/public/docs/detection.md',
       },
     } satisfies Record<string, ApiTag>)
-    const users: ScheduleUser[] = []
-    server.route(routes(users))
-    server.expose({
-      find,
-      loadHours,
-      loadHoursOfTable: (trx, tableId) => loadHoursOfTable(trx, tableId, users),
-      addUser: user => void users.push(user),
-    } satisfies OperatingSchedulesApi)
+    const api = makeOperatingSchedules()
+    server.expose(api)
+    server.route(routes(api))
   },
 }

@@ -1,9 +1,9 @@
-import type { Schedule } from '../../checks/detector.ts'
-import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
+import { modelOf } from '../../server/http/fields.ts'
+import { scheduleFields } from './fields.ts'
 
 /** When tables are meant to be active: an operating schedule of a company. */
-export class OperatingSchedule extends CompanyRow {
+export class OperatingSchedule extends modelOf(scheduleFields) {
   static override tableName = 'operating_schedules'
   static override cap = defineCap({
     name: 'operating_schedules',
@@ -12,11 +12,4 @@ export class OperatingSchedule extends CompanyRow {
     advice: 'delete one first',
   })
   static override jsonAttributes = ['rules']
-
-  declare id: string
-  declare name: string
-  declare timezone: string
-  declare rules: Schedule['rules']
-  declare createdAt: Date
-  declare updatedAt: Date
 }

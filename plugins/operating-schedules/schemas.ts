@@ -1,36 +1,20 @@
 import Joi from 'joi'
-import { pageQuery } from '../../server/http/page.ts'
-import { TIMEZONE } from '../../server/settings/timezones.ts'
+import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
+import {
+  createKeys,
+  patchKeys,
+  replyKeys,
+  type CreateBody,
+  type PatchBody,
+} from '../../server/http/fields.ts'
+import { pageQuery, type Page } from '../../server/http/page.ts'
+import { scheduleFields } from './fields.ts'
+import type { OperatingSchedule } from './models.ts'
 
-const MAX_RULES = 100
+export type NewSchedule = CreateBody<OperatingSchedule, typeof scheduleFields>
+export type SchedulePatch = PatchBody<OperatingSchedule, typeof scheduleFields>
 
-const time = (pattern: RegExp, meaning: string) =>
-  Joi.string()
-    .pattern(pattern)
-    .messages({ 'string.pattern.base': `{{#label}} must be a time of day as HH:MM, ${meaning}` })
-    .required()
-
-const rule = Joi.object({
-  days: Joi.array()
-    .items(Joi.number().strict().integer().min(1).max(7))
-    .min(1)
-    .unique()
-    .required()
-    .description('The days on which it starts, 1 is Monday'),
-  start: time(/^([01]\d|2[0-3]):[0-5]\d$/, '00:00 to 23:59'),
-  end: time(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, '00:00 to 24:00').description(
-    'At or before the start, it is on the next day: 22:00 to 06:00 is a night, 08:00 to 08:00 are 24 hours',
-  ),
-})
-
-const name = Joi.string().trim().min(1).max(200)
-const rules = Joi.array().items(rule).min(1).max(MAX_RULES)
-
-export const newSchedule = Joi.object({
-  name: name.required(),
-  timezone: TIMEZONE.required(),
-  rules: rules.required(),
-})
+export const newSchedule = Joi.object<NewSchedule>(createKeys(scheduleFields))
   .required()
   .example({
     name: 'Office hours',
@@ -38,10 +22,41 @@ export const newSchedule = Joi.object({
     rules: [{ days: [1, 2, 3, 4, 5], start: '08:00', end: '18:00' }],
   })
 
-export const schedulePatch = Joi.object({ name, timezone: TIMEZONE, rules })
+export const schedulePatch = Joi.object<SchedulePatch>(patchKeys(scheduleFields))
   .required()
   .example({ timezone: 'Europe/Paris' })
 
 export const scheduleParams = Joi.object({ schedule_id: Joi.string().required() })
 
-export const scheduleList = Joi.object(pageQuery())
+export const scheduleList = Joi.object<Page>(pageQuery())
+
+export const scheduleRecord = exampleRecord(replyKeys(scheduleFields)).label('OperatingSchedule')
+
+const uses = exampleRecord({
+  uses: Joi.array()
+    .items(
+      record({
+        kind: Joi.string().description('rules, or a kind that an extension adds.'),
+        count: held.count,
+        items: Joi.array()
+          .items(record({ id: Joi.string(), name: held.text, asset: Joi.string() }))
+          .max(100)
+          .description('The first 100 by the names of their tables.'),
+      }),
+    )
+    .example([
+      {
+        kind: 'rules',
+        count: 1,
+        items: [
+          {
+            id: 'v_0196f2e3-9a40-7c61-b2d3-e4f50617283a',
+            name: 'Orders by day',
+            asset: 'shop.shop.public.orders',
+          },
+        ],
+      },
+    ]),
+}).label('OperatingScheduleUses')
+
+export const usesReply = reply(inData(uses).description('What uses the schedule, by kind'))

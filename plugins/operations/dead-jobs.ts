@@ -26,7 +26,7 @@ function assetOf(data: object): { asset_id: string | null; asset_type: 'table' |
 }
 
 /** Without what the service notes for itself in the data, such as `_crashes`, and the company. */
-function withoutMarks(data: object): object {
+function withoutMarks(data: object) {
   return Object.fromEntries(
     Object.entries(data).filter(([name]) => !name.startsWith('_') && name !== 'company_id'),
   )
@@ -37,11 +37,11 @@ async function namesOf(
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map()
-  const found = await rows<{ id: string; name: string }>(
+  const named = await rows<{ id: string; name: string }>(
     trx,
     `select id, qualified_name as name from tables where company_id = :companyId and id = any(cast(:ids as uuid[]))
      union all select id, name from sources where company_id = :companyId and id = any(cast(:ids as uuid[]))`,
     { companyId, ids },
   )
-  return new Map(found.map(({ id, name }) => [id, name]))
+  return new Map(named.map(({ id, name }) => [id, name]))
 }

@@ -1,24 +1,23 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
+import {
+  access,
+  caller,
+  inCompany,
+  routesOf,
+  type AnyRequest,
+  type ValidRequest,
+} from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
 import { reply } from '../../server/http/envelopes.ts'
-import { bodyOf, queryOf } from '../../server/http/input.ts'
-import { pagination, type Page } from '../../server/http/page.ts'
+import { pagination } from '../../server/http/page.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { discardDead, listDead, listQueues, type DeadFilter } from '../../server/jobs/dead-letters.ts'
 import { presentDeadJobs } from './dead-jobs.ts'
-import { deadJobQuery, emptyQuery, replies, whichDeadJobs } from './schemas.ts'
+import { deadJobQuery, emptyQuery, replies, whichDeadJobs, type WhichDeadJobs } from './schemas.ts'
 import { readService } from './service.ts'
 
 const base = '/api/v1/sdk/operations'
 const route = routesOf('operations')
-
-/** The body of a change of dead jobs: exactly one of them is given. */
-interface WhichDeadJobs {
-  ids?: string[]
-  queue?: string
-  all?: true
-}
 
 export const routes: ServerRoute[] = [
   route('GET', base, access.admin, {
@@ -42,7 +41,7 @@ export const routes: ServerRoute[] = [
     response: reply(replies.deadJobs),
     handler: request =>
       inCompany(request, async trx => {
-        const { queue, ...page } = queryOf<Page & { queue?: string }>(request)
+        const { queue, ...page } = request.query
         const scope = scopeOf(request, trx)
         const { dead, total } = await listDead(scope, queue === undefined ? {} : { queue }, page)
         return { data: await presentDeadJobs(scope, dead), pagination: pagination(total, page) }
@@ -67,15 +66,15 @@ export const routes: ServerRoute[] = [
   }),
 ]
 
-const scopeOf = (request: Request, trx: Transaction) => ({ trx, companyId: caller(request).companyId })
+const scopeOf = (request: AnyRequest, trx: Transaction) => ({ trx, companyId: caller(request).companyId })
 
 /** Changes dead jobs of the caller's company, and records it in the audit log in the same transaction. */
 function changeDeadJobs(
-  request: Request,
+  request: ValidRequest<WhichDeadJobs, unknown>,
   what: 'redriven' | 'discarded',
   change: (filter: DeadFilter, scope: ReturnType<typeof scopeOf>) => Promise<number>,
 ) {
-  const { ids, queue } = bodyOf<WhichDeadJobs>(request)
+  const { ids, queue } = request.payload
   const filter = { ...(ids && { ids }), ...(queue !== undefined && { queue }) }
   return inCompany(request, async trx => {
     const count = await change(filter, scopeOf(request, trx))

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { exampleIn, exampleRecord, held, inData, inPage } from '../../server/http/envelopes.ts'
-import { pageQuery } from '../../server/http/page.ts'
+import { pageQuery, type Page } from '../../server/http/page.ts'
 
 const MAX_IDS = 1_000
 
@@ -12,10 +12,17 @@ const queueName = Joi.string()
   .messages({ 'string.pattern.base': '{{#label}} has letters, digits and . _ / - only, as in scans.run' })
   .description('The name of a queue, such as `scans.run`.')
 
-export const deadJobQuery = Joi.object({ queue: queueName, ...pageQuery() })
+export const deadJobQuery = Joi.object<Page & { queue?: string }>({ queue: queueName, ...pageQuery() })
+
+/** The body of a change of dead jobs: exactly one of them is given. */
+export interface WhichDeadJobs {
+  ids?: string[]
+  queue?: string
+  all?: true
+}
 
 /** Changing all dead jobs takes `all`, never just a missing filter. */
-export const whichDeadJobs = Joi.object({
+export const whichDeadJobs = Joi.object<WhichDeadJobs>({
   ids: Joi.array()
     .items(Joi.string().guid())
     .min(1)

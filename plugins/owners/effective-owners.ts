@@ -155,7 +155,7 @@ export function toOwner({
 }
 
 /** An owner as replies have it. */
-export function presentOwner({ inheritedFrom, ...owner }: Owner): object {
+export function presentOwner({ inheritedFrom, ...owner }: Owner) {
   return { ...owner, inherited_from: inheritedFrom }
 }
 

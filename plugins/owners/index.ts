@@ -22,18 +22,19 @@ export const owners: Plugin<undefined> = {
         page: '/api/public/docs/owners.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.plugins.alerts.setOwnerLookup(ownerLookup)
-    server.plugins.auth.onUserRemoved((trx, user) => forgetUser(server, trx, user))
-    server.plugins.catalog.afterDiscovery(readCommentOwners)
-    server.plugins.catalog.extendAssets({
+    const { alerts, auth, catalog } = server.plugins
+    alerts.setOwnerLookup(ownerLookup)
+    auth.onUserRemoved((trx, user) => forgetUser(alerts, trx, user))
+    catalog.afterDiscovery(readCommentOwners)
+    catalog.extendAssets({
       tableFields: ownerFields,
       async sourceFields(trx, sources) {
         const ids = sources.map(({ id }) => id)
-        const found = await readOwners(trx, ids)
-        return new Map(ids.map(id => [id, { owners: (found.get(id) ?? []).map(presentOwner) }]))
+        const owners = await readOwners(trx, ids)
+        return new Map(ids.map(id => [id, { owners: (owners.get(id) ?? []).map(presentOwner) }]))
       },
     })
-    server.route([...teamRoutes, ...ownerRoutes])
+    server.route([...teamRoutes(alerts), ...ownerRoutes(catalog)])
     server.expose({ replaceFrom, ownersOf: readOwners } satisfies OwnersApi)
   },
 }

@@ -17,10 +17,7 @@ interface OwnedRow {
  * One page of the tables in use and the sources that someone owns, by name; counted in the same statement.
  * @throws 400 on `owner`
  */
-export async function listOwnedAssets(
-  trx: Transaction,
-  { owner, limit, offset }: Page & { owner: string },
-): Promise<{ assets: object[]; total: number }> {
+export async function listOwnedAssets(trx: Transaction, { owner, limit, offset }: Page & { owner: string }) {
   const [person] = await findPeople(trx, [owner], 'owner')
   const found = await rows<OwnedRow>(
     trx,
@@ -41,7 +38,7 @@ export async function listOwnedAssets(
   return { assets, total: found[0]?.total ?? 0 }
 }
 
-function presentOwned({ id, qualifiedName, assetType, origin, level, subject }: OwnedRow): object {
+function presentOwned({ id, qualifiedName, assetType, origin, level, subject }: OwnedRow) {
   const inherited = level === 'own' ? null : { type: level, name: subject }
   return { id, qualified_name: qualifiedName, asset_type: assetType, origin, inherited_from: inherited }
 }

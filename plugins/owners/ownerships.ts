@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { v7, validate as isUuid } from 'uuid'
 import { formatName, parseName } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
@@ -6,10 +5,11 @@ import { defineCap, enforceCap } from '../../server/database/company-caps.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { apiError, invalidField, invalidInput } from '../../server/http/errors.ts'
 import { didYouMean, quoteName } from '../../server/http/nearest.ts'
-import type { Page } from '../../server/http/page.ts'
+import type { CatalogApi } from '../catalog/api.ts'
 import type { OwnerOrigin } from './api.ts'
 import { IS_HELD, identityBindings } from './effective-owners.ts'
 import { findPeople, identityOf } from './people.ts'
+import type { OwnershipQuery, SubjectInput } from './schemas.ts'
 
 const OWNER_CAP = defineCap({
   name: 'ownerships',
@@ -18,13 +18,6 @@ const OWNER_CAP = defineCap({
   advice: 'name owners of schemas or sources',
   condition: `origin = 'manual'`,
 })
-
-/** What is owned, as the API takes it: an asset, a schema of a source, or a tag. */
-export interface SubjectInput {
-  asset_id?: string
-  schema?: string
-  tag?: string
-}
 
 /** What is owned, by its columns. */
 interface Subject {
@@ -48,12 +41,12 @@ const IS_OF_SUBJECT = `o.source_id is not distinct from cast(:sourceId as uuid)
  * @throws 404 `ASSET_NOT_FOUND`, 400 for a schema that the source lacks and for an owner that is not known
  */
 export async function setOwners(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   { owners, ...input }: SubjectInput & { owners: readonly string[] },
 ): Promise<{ subject: Subject; isChanged: boolean }> {
   const people = await findPeople(trx, owners, 'owners')
-  const subject = await findSubject(server, trx, input)
+  const subject = await findSubject(catalog, trx, input)
   const companyId = companyOf(trx)
   // Two who set owners of the same thing at once would leave the owners of both.
   await lockName(trx, `owners ${companyId} ${Object.values(subject).join(' ')}`)
@@ -78,10 +71,10 @@ export async function setOwners(
   return { subject, isChanged: changed.length > 0 }
 }
 
-async function findSubject(server: Server, trx: Transaction, input: SubjectInput): Promise<Subject> {
+async function findSubject(catalog: CatalogApi, trx: Transaction, input: SubjectInput): Promise<Subject> {
   if (input.tag !== undefined) return { ...NOTHING, tag: input.tag.normalize('NFC') }
-  const { source, table } = await server.plugins.catalog.findAsset(trx, input.asset_id ?? '')
-  await server.plugins.catalog.lockSource(trx, source.id)
+  const { source, table } = await catalog.findAsset(trx, input.asset_id ?? '')
+  await catalog.lockSource(trx, source.id)
   if (input.schema === undefined) return { ...NOTHING, sourceId: source.id, tableId: table?.id ?? null }
   if (table) throw invalidField('schema', 'needs the source in asset_id, which is a table')
   return { ...NOTHING, sourceId: source.id, ...(await findSchema(trx, source.id, input.schema)) }
@@ -90,17 +83,17 @@ async function findSubject(server: Server, trx: Transaction, input: SubjectInput
 /** @throws 400 with the schemas that there are */
 async function findSchema(trx: Transaction, sourceId: string, path: string) {
   const [name, catalog] = (parseName(path) ?? []).toReversed()
-  const known = await rows<{ catalogName: string; schemaName: string }>(
+  const schemas = await rows<{ catalogName: string; schemaName: string }>(
     trx,
     `select distinct catalog_name, schema_name from tables
       where company_id = :companyId and source_id = :sourceId and is_active order by 1, 2`,
     { companyId: companyOf(trx), sourceId },
   )
-  const [found, another] = known.filter(
+  const [schema, another] = schemas.filter(
     each => each.schemaName === name && (catalog === undefined || each.catalogName === catalog),
   )
-  if (found && !another) return found
-  const candidates = known
+  if (schema && !another) return schema
+  const candidates = schemas
     .filter(({ schemaName }) => !another || schemaName === name)
     .slice(0, MAX_CANDIDATES)
     .map(each => formatName([each.catalogName, each.schemaName]))
@@ -110,14 +103,6 @@ async function findSchema(trx: Transaction, sourceId: string, path: string) {
 }
 
 const MAX_CANDIDATES = 20
-
-/** Which ownerships are listed. */
-export interface OwnershipQuery extends Page {
-  asset_id?: string
-  tag?: string
-  owner?: string
-  origin?: OwnerOrigin
-}
 
 /** An ownership with the names of its parts. */
 interface OwnershipRow extends Subject {
@@ -135,11 +120,11 @@ interface OwnershipRow extends Subject {
 
 /** One page of what is set, newest first; of a source also what is set for its schemas and tables. */
 export async function listOwnerships(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   { asset_id: assetId, tag, owner, origin, limit, offset }: OwnershipQuery,
-): Promise<{ ownerships: object[]; total: number }> {
-  const asset = assetId === undefined ? undefined : await server.plugins.catalog.findAsset(trx, assetId)
+) {
+  const asset = assetId === undefined ? undefined : await catalog.findAsset(trx, assetId)
   const [person] = owner === undefined ? [] : await findPeople(trx, [owner], 'owner')
   const identity = person && (await identityOf(trx, person))
   const conditions = [
@@ -184,7 +169,7 @@ const OWNERSHIPS_QUERY = `select o.*, tb.qualified_name, s.name as source_name,
   left join teams t on t.company_id = o.company_id and (t.id = o.team_id or lower(t.name) = lower(o.name))`
 
 /** The ownerships that a person set for a subject. */
-export async function readManualOwnerships(trx: Transaction, subject: Subject): Promise<object[]> {
+export async function readManualOwnerships(trx: Transaction, subject: Subject) {
   const found = await rows<OwnershipRow>(
     trx,
     `${OWNERSHIPS_QUERY} where o.company_id = :companyId and o.origin = 'manual' and ${IS_OF_SUBJECT}
@@ -194,7 +179,7 @@ export async function readManualOwnerships(trx: Transaction, subject: Subject): 
   return found.map(presentOwnership)
 }
 
-function presentOwnership(row: OwnershipRow): object {
+function presentOwnership(row: OwnershipRow) {
   const { id, tableId, sourceId, origin, createdAt } = row
   return {
     id,
@@ -234,22 +219,22 @@ export async function removeOwnership(
   id: string,
 ): Promise<{ origin: OwnerOrigin } & Subject> {
   const where = { companyId: companyOf(trx), id }
-  const [found] = isUuid(id)
+  const [ownership] = isUuid(id)
     ? await rows<{ origin: OwnerOrigin } & Subject>(
         trx,
         'select * from ownerships where company_id = :companyId and id = :id',
         where,
       )
     : []
-  if (!found) {
+  if (!ownership) {
     const message = 'There is no such ownership: GET /api/v1/sdk/owners lists them'
     throw apiError('NOT_FOUND', message, { ownership_id: id })
   }
-  if (found.origin !== 'manual') {
-    const origin = found.origin === 'dbt' ? 'dbt' : 'The comment of the table'
+  if (ownership.origin !== 'manual') {
+    const origin = ownership.origin === 'dbt' ? 'dbt' : 'The comment of the table'
     const message = `${origin} names this owner, and would do so again: change it there, or set owners of your own, which go before it`
     throw apiError('CONFLICT', message, { ownership_id: id })
   }
   await trx.raw('delete from ownerships where company_id = :companyId and id = :id', where)
-  return found
+  return ownership
 }

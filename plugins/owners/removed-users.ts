@@ -1,12 +1,12 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, type Transaction } from '../../server/database/database.ts'
+import type { AlertsApi } from '../alerts/api.ts'
 
 /**
  * Takes what people set for a removed user, also by their address, and takes them out of teams and rules. What dbt or a
  * comment says of the address stays, as long as it says so.
  */
 export async function forgetUser(
-  server: Server,
+  alerts: AlertsApi,
   trx: Transaction,
   { id, email }: { id: string; email: string },
 ): Promise<void> {
@@ -16,5 +16,5 @@ export async function forgetUser(
     `delete from ownerships where company_id = :companyId and email = :email and origin = 'manual'`,
     where,
   )
-  await server.plugins.alerts.forgetOwners(trx, [id, email])
+  await alerts.forgetOwners(trx, [id, email])
 }

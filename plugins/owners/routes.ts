@@ -1,25 +1,19 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
+import type { CatalogApi } from '../catalog/api.ts'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
-import { pagination, type Page } from '../../server/http/page.ts'
+import { param } from '../../server/http/input.ts'
+import { pagination } from '../../server/http/page.ts'
 import { listApplicable, presentOwner, readOwners, toOwner } from './effective-owners.ts'
 import { listOwnedAssets } from './owned-assets.ts'
-import {
-  listOwnerships,
-  readManualOwnerships,
-  removeOwnership,
-  setOwners,
-  type OwnershipQuery,
-  type SubjectInput,
-} from './ownerships.ts'
+import { listOwnerships, readManualOwnerships, removeOwnership, setOwners } from './ownerships.ts'
 import * as schemas from './schemas.ts'
 
 const base = '/api/v1/sdk/owners'
 const route = routesOf('owners')
 
-export const ownerRoutes: ServerRoute[] = [
+export const ownerRoutes = (catalog: CatalogApi): ServerRoute[] => [
   route('GET', base, access.read, {
     id: 'listOwnerships',
     description: 'List what is set: owners of sources, schemas, tables and tags, newest first',
@@ -29,8 +23,8 @@ export const ownerRoutes: ServerRoute[] = [
     response: schemas.replies.ownerships,
     handler: request =>
       inCompany(request, async trx => {
-        const query = queryOf<OwnershipQuery>(request)
-        const { ownerships, total } = await listOwnerships(request.server, trx, query)
+        const { query } = request
+        const { ownerships, total } = await listOwnerships(catalog, trx, query)
         return { data: { ownerships, pagination: pagination(total, query) } }
       }),
   }),
@@ -43,8 +37,8 @@ export const ownerRoutes: ServerRoute[] = [
     response: schemas.replies.set,
     handler: request =>
       inCompany(request, async trx => {
-        const body = bodyOf<SubjectInput & { owners: string[] }>(request)
-        const { subject, isChanged } = await setOwners(request.server, trx, body)
+        const body = request.payload
+        const { subject, isChanged } = await setOwners(catalog, trx, body)
         const ownerships = await readManualOwnerships(trx, subject)
         if (isChanged)
           await auditRequest(request, trx, {
@@ -83,7 +77,7 @@ export const ownerRoutes: ServerRoute[] = [
     response: schemas.replies.owned,
     handler: request =>
       inCompany(request, async trx => {
-        const query = queryOf<Page & { owner: string }>(request)
+        const { query } = request
         const { assets, total } = await listOwnedAssets(trx, query)
         return { data: { assets, pagination: pagination(total, query) } }
       }),
@@ -97,10 +91,7 @@ export const ownerRoutes: ServerRoute[] = [
     response: schemas.replies.assetOwners,
     handler: request =>
       inCompany(request, async trx => {
-        const { source, table } = await request.server.plugins.catalog.findAsset(
-          trx,
-          param(request, 'asset_id'),
-        )
+        const { source, table } = await catalog.findAsset(trx, param(request, 'asset_id'))
         const { id } = table ?? source
         const owners = (await readOwners(trx, [id])).get(id) ?? []
         const applicable = (await listApplicable(trx, id)).map(each => ({

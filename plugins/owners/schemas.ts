@@ -8,44 +8,33 @@ import {
   removal,
   reply,
 } from '../../server/http/envelopes.ts'
-import { pageQuery } from '../../server/http/page.ts'
-import { OWNER_ORIGINS } from './api.ts'
+import {
+  createKeys,
+  patchKeys,
+  replyKeys,
+  type CreateBody,
+  type PatchBody,
+  type RowOf,
+} from '../../server/http/fields.ts'
+import { pageQuery, type Page } from '../../server/http/page.ts'
+import { OWNER_ORIGINS, type OwnerOrigin } from './api.ts'
+import { ownerText, teamFields } from './fields.ts'
 
 const { id, text, time, flag } = held
 const ORDERS = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d90'
 const TEAM = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d95'
-const USER = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d96'
 
-const ownerText = Joi.string().trim().min(1).max(254)
 const origin = Joi.string().valid(...OWNER_ORIGINS)
 const assetId = Joi.string().max(1_000)
 
-/** A name in one line, which is no address, so that it can name an owner. */
-const teamName = Joi.string()
-  .trim()
-  .normalize('NFC')
-  .min(1)
-  .max(100)
-  .pattern(/^[^@\p{Cc}\u2028\u2029]*$/u)
-  .messages({ 'string.pattern.base': '{{#label}} must be one line without @, so that it is no address' })
-  .example('Data Platform')
+export type NewTeam = CreateBody<RowOf<typeof teamFields>, typeof teamFields>
+export type TeamPatch = PatchBody<RowOf<typeof teamFields>, typeof teamFields>
 
-const teamFields = {
-  name: teamName,
-  description: Joi.string().trim().allow('', null).max(2_000),
-  members: Joi.array()
-    .items(ownerText)
-    .max(500)
-    .unique()
-    .description('Ids of users, and addresses; replaces all members.')
-    .example(['jane@example.com']),
-}
-
-export const newTeam = Joi.object({ ...teamFields, name: teamName.required() })
+export const newTeam = Joi.object<NewTeam>(createKeys(teamFields))
   .required()
   .example({ name: 'Data Platform', members: ['jane@example.com'] })
   .label('CreateTeamRequest')
-export const teamPatch = Joi.object(teamFields)
+export const teamPatch = Joi.object<TeamPatch>(patchKeys(teamFields))
   .min(1)
   .required()
   .example({ members: ['jane@example.com', 'sam@example.com'] })
@@ -53,9 +42,17 @@ export const teamPatch = Joi.object(teamFields)
 export const teamParams = Joi.object({
   id: Joi.string().max(100).required().description('The id of a team.'),
 })
-export const teamList = Joi.object(pageQuery())
+export const teamList = Joi.object<Page>(pageQuery())
+export const teamRecord = exampleRecord(replyKeys(teamFields)).label('Team')
 
-export const newOwners = Joi.object({
+/** What is owned, as the API takes it: an asset, a schema of a source, or a tag. */
+export interface SubjectInput {
+  asset_id?: string
+  schema?: string
+  tag?: string
+}
+
+export const newOwners = Joi.object<SubjectInput & { owners: string[] }>({
   asset_id: assetId.description('A table or a source, by its id or qualified name.'),
   schema: Joi.string()
     .max(500)
@@ -81,14 +78,23 @@ export const newOwners = Joi.object({
 export const ownershipParams = Joi.object({
   id: Joi.string().max(100).required().description('The id of an ownership.'),
 })
-export const ownershipList = Joi.object({
+
+/** Which ownerships are listed. */
+export interface OwnershipQuery extends Page {
+  asset_id?: string
+  tag?: string
+  owner?: string
+  origin?: OwnerOrigin
+}
+
+export const ownershipList = Joi.object<OwnershipQuery>({
   ...pageQuery(),
   asset_id: assetId.description('What is set for a table, or for a source, its schemas and its tables.'),
   tag: Joi.string().max(100).description('What is set for a tag.'),
   owner: ownerText.description('The id of a user or a team, an address, or the name of a team.'),
   origin: origin.description('A person, dbt, OpenLineage, or the comment of a table.'),
 })
-export const ownedList = Joi.object({
+export const ownedList = Joi.object<Page & { owner: string }>({
   ...pageQuery(),
   owner: ownerText
     .required()
@@ -98,24 +104,6 @@ export const ownedList = Joi.object({
 export const assetParams = Joi.object({
   asset_id: assetId.required().description('The id or qualified name of a source or a table.'),
 })
-
-const member = record({
-  type: Joi.valid('user', 'email'),
-  id: id.allow(null),
-  name: text,
-  email: Joi.string(),
-}).label('TeamMember')
-
-const team = exampleRecord({
-  id: id.example(TEAM),
-  name: text.example('Data Platform'),
-  description: text.allow(null).example(null),
-  members: Joi.array()
-    .items(member)
-    .example([{ type: 'user', id: USER, name: 'Jane Doe', email: 'jane@example.com' }]),
-  created_at: time.example('2030-01-15T09:30:00.000Z'),
-  updated_at: time.example('2030-01-15T09:30:00.000Z'),
-}).label('Team')
 
 const ownerFields = {
   type: Joi.valid('user', 'team', 'email', 'name').description(
@@ -179,10 +167,6 @@ const ownedAsset = exampleRecord({
 }).label('OwnedAsset')
 
 export const replies = {
-  teams: reply(inNestedPage(team, 'teams')),
-  team: reply(inData(team)),
-  newTeam: reply(inData(team), 201),
-  teamRemoved: reply(removal('The team was removed')),
   ownerships: reply(inNestedPage(ownership, 'ownerships')),
   set: reply(
     inData(

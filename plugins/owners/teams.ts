@@ -1,31 +1,19 @@
-import type { Server } from '@hapi/hapi'
 import { v7, validate as isUuid } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { defineCap, enforceCap } from '../../server/database/company-caps.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
+import { presentFields, type ReplyRow } from '../../server/http/fields.ts'
 import type { Page } from '../../server/http/page.ts'
+import type { AlertsApi } from '../alerts/api.ts'
+import { teamFields } from './fields.ts'
 import { findPeople } from './people.ts'
+import type { NewTeam, TeamPatch } from './schemas.ts'
 
 const TEAM_CAP = defineCap({ name: 'teams', most: 1_000, what: 'teams', advice: 'delete one first' })
 
-/** A team, as the API takes it. */
-export interface TeamInput {
-  name?: string
-  description?: string | null
-  /** Ids of users, and addresses. */
-  members?: readonly string[]
-}
-
 /** A team with its members. */
-export interface TeamRow {
-  id: string
-  name: string
-  description: string | null
-  createdAt: Date
-  updatedAt: Date
-  members: { type: 'user' | 'email'; id: string | null; name: string; email: string }[]
-}
+type TeamRow = ReplyRow<typeof teamFields>
 
 const TEAM_QUERY = `select t.*, (
     select coalesce(jsonb_agg(jsonb_build_object('type', case when u.id is null then 'email' else 'user' end,
@@ -39,9 +27,9 @@ const TEAM_QUERY = `select t.*, (
 export async function listTeams(
   trx: Transaction,
   { limit, offset }: Page,
-): Promise<{ teams: TeamRow[]; total: number }> {
+): Promise<{ results: TeamRow[]; total: number }> {
   const companyId = companyOf(trx)
-  const teams = await rows<TeamRow>(
+  const results = await rows<TeamRow>(
     trx,
     `${TEAM_QUERY} order by lower(t.name), t.id limit :limit offset :offset`,
     { companyId, limit, offset },
@@ -51,7 +39,7 @@ export async function listTeams(
     'select cast(count(*) as int) as total from teams where company_id = :companyId',
     { companyId },
   )
-  return { teams, total: counted?.total ?? 0 }
+  return { results, total: counted?.total ?? 0 }
 }
 
 /** @throws 404 `NOT_FOUND` */
@@ -64,7 +52,7 @@ export async function findTeam(trx: Transaction, id: string): Promise<TeamRow> {
 }
 
 /** @throws 409 `CONFLICT` for a name that is taken, 400 for a member that is not known */
-export async function createTeam(trx: Transaction, input: TeamInput & { name: string }): Promise<TeamRow> {
+export async function createTeam(trx: Transaction, input: NewTeam): Promise<TeamRow> {
   const id = v7()
   await assertFreeName(trx, input.name, id)
   await rows(
@@ -78,7 +66,7 @@ export async function createTeam(trx: Transaction, input: TeamInput & { name: st
 }
 
 /** Changes the given fields; `members` replaces all. @throws as `createTeam`, and 404 `NOT_FOUND` */
-export async function changeTeam(trx: Transaction, id: string, input: TeamInput): Promise<TeamRow> {
+export async function changeTeam(trx: Transaction, id: string, input: TeamPatch): Promise<TeamRow> {
   const team = await findTeam(trx, id)
   if (input.name !== undefined) await assertFreeName(trx, input.name, team.id)
   const { name = team.name, description = team.description } = input
@@ -93,22 +81,22 @@ export async function changeTeam(trx: Transaction, id: string, input: TeamInput)
 }
 
 /** Removes a team with what it owns; rules that name it are switched off if they name no other owner. @throws 404 */
-export async function removeTeam(server: Server, trx: Transaction, id: string): Promise<TeamRow> {
+export async function removeTeam(trx: Transaction, id: string, alerts: AlertsApi): Promise<TeamRow> {
   const team = await findTeam(trx, id)
   await trx.raw('delete from teams where company_id = ? and id = ?', [companyOf(trx), team.id])
-  await server.plugins.alerts.forgetOwners(trx, [team.id])
+  await alerts.forgetOwners(trx, [team.id])
   return team
 }
 
 async function assertFreeName(trx: Transaction, name: string, id: string): Promise<void> {
   const companyId = companyOf(trx)
   await lockName(trx, `team ${companyId} ${name.toLowerCase()}`)
-  const [taken] = await rows(
+  const [namesake] = await rows(
     trx,
     'select 1 from teams where company_id = :companyId and lower(name) = lower(:name) and id <> :id',
     { companyId, name, id },
   )
-  if (taken)
+  if (namesake)
     throw apiError('CONFLICT', `There is a team named ${name} already: choose another name`, {
       field: 'name',
     })
@@ -129,6 +117,6 @@ async function setMembers(trx: Transaction, teamId: string, members: readonly st
   )
 }
 
-export function presentTeam({ id, name, description, members, createdAt, updatedAt }: TeamRow): object {
-  return { id, name, description, members, created_at: createdAt, updated_at: updatedAt }
+export function presentTeam(team: TeamRow) {
+  return presentFields(teamFields, team)
 }

@@ -1,26 +1,15 @@
 import { CompanyRow } from '../../server/database/database.ts'
+import { modelOf } from '../../server/http/fields.ts'
+import type { ChapterName } from './chapters.ts'
+import { preferenceFields } from './fields.ts'
 
-/** The chapters of the onboarding tour, in order. */
-export const CHAPTERS = ['connect', 'discover', 'freshness', 'schema'] as const
-export type ChapterName = (typeof CHAPTERS)[number]
-
-export const THEMES = ['system', 'light', 'dark'] as const
-export const DIGESTS = ['off', 'daily', 'weekly'] as const
-
-/** Without a row, `DEFAULTS` apply. */
-export class UserPreferences extends CompanyRow {
+/** Without a row, the defaults of the fields apply. */
+export class UserPreferences extends modelOf(preferenceFields) {
   static override tableName = 'user_preferences'
   static override idColumn = 'userId'
   static override jsonAttributes = ['custom']
 
   declare userId: string
-  declare theme: (typeof THEMES)[number]
-  declare emailNotifications: boolean
-  declare digest: (typeof DIGESTS)[number]
-  /** A source or a table, which may have been removed since. */
-  declare defaultAssetId: string | null
-  declare tablePageSize: number
-  declare custom: Record<string, unknown>
   declare updatedAt: Date
 }
 

@@ -1,17 +1,8 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
+import { access, caller, inCompany, routesOf, type AnyRequest } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { bodyOf } from '../../server/http/input.ts'
 import { envelope } from '../../server/http/replies.ts'
-import type { ChapterName } from './models.ts'
-import {
-  markChapter,
-  readProgress,
-  recordEvent,
-  resetProgress,
-  saveStep,
-  type NewOnboardingEvent,
-} from './onboarding.ts'
+import { markChapter, readProgress, recordEvent, resetProgress, saveStep } from './onboarding.ts'
 import { replies } from './replies.ts'
 import { schemas } from './schemas.ts'
 
@@ -35,7 +26,7 @@ export const onboardingRoutes: ServerRoute[] = [
     validate: { payload: schemas.chapter, query: schemas.none },
     response: replies.progress,
     handler: request =>
-      replyWithProgress(request, (trx, userId) => markChapter(trx, userId, bodyOf(request))),
+      replyWithProgress(request, (trx, userId) => markChapter(trx, userId, request.payload)),
   }),
   route('PATCH', `${path}/step`, access.session, {
     id: 'updateOnboardingStep',
@@ -43,7 +34,7 @@ export const onboardingRoutes: ServerRoute[] = [
     notes: 'The tour goes on at this step when it is opened again.',
     validate: { payload: schemas.step, query: schemas.none },
     response: replies.progress,
-    handler: request => replyWithProgress(request, (trx, userId) => saveStep(trx, userId, bodyOf(request))),
+    handler: request => replyWithProgress(request, (trx, userId) => saveStep(trx, userId, request.payload)),
   }),
   route('POST', `${path}/reset`, access.session, {
     id: 'resetOnboarding',
@@ -52,9 +43,7 @@ export const onboardingRoutes: ServerRoute[] = [
     validate: { payload: schemas.reset, query: schemas.none },
     response: replies.progress,
     handler: request =>
-      replyWithProgress(request, (trx, userId) =>
-        resetProgress(trx, userId, bodyOf<{ chapter?: ChapterName } | null>(request)?.chapter),
-      ),
+      replyWithProgress(request, (trx, userId) => resetProgress(trx, userId, request.payload?.chapter)),
   }),
   route('POST', `${path}/events`, access.sessionCounted, {
     id: 'trackOnboardingEvent',
@@ -65,12 +54,12 @@ export const onboardingRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const userId = caller(request).userId as string
-        return envelope({ is_replay: await recordEvent(trx, userId, bodyOf<NewOnboardingEvent>(request)) })
+        return envelope({ is_replay: await recordEvent(trx, userId, request.payload) })
       }),
   }),
 ]
 
-function replyWithProgress(request: Request, work: (trx: Transaction, userId: string) => Promise<void>) {
+function replyWithProgress(request: AnyRequest, work: (trx: Transaction, userId: string) => Promise<void>) {
   const userId = caller(request).userId as string
   return inCompany(request, async trx => {
     await work(trx, userId)

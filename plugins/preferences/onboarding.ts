@@ -1,20 +1,9 @@
 import { v7 } from 'uuid'
 import type { Transaction } from '../../server/database/database.ts'
-import { Chapter, CHAPTERS, OnboardingEvent, type ChapterName } from './models.ts'
+import { CHAPTERS, type ChapterName, type OnboardingProgress } from './chapters.ts'
+import { Chapter, OnboardingEvent } from './models.ts'
+import type { NewOnboardingEvent } from './schemas.ts'
 import { databaseNow, timeOf } from '../../server/database/now.ts'
-
-export interface ChapterProgress {
-  completed: boolean
-  completed_at: Date | null
-  current_step: number
-}
-
-export interface OnboardingProgress {
-  chapters: Record<ChapterName, ChapterProgress>
-  /** Completed chapters, in percent. */
-  overall_percent: number
-  completed: boolean
-}
 
 export async function readProgress(trx: Transaction, userId: string): Promise<OnboardingProgress> {
   const stored = new Map((await Chapter.query(trx).where({ userId })).map(row => [row.chapter, row]))
@@ -64,13 +53,6 @@ export async function resetProgress(trx: Transaction, userId: string, chapter?: 
   await Chapter.query(trx)
     .delete()
     .where({ userId, ...(chapter && { chapter }) })
-}
-
-export interface NewOnboardingEvent {
-  event_name: string
-  chapter: ChapterName
-  step?: number
-  properties?: Record<string, unknown>
 }
 
 /** @returns whether the user had completed the chapter before */

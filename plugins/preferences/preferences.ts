@@ -1,58 +1,37 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { UserPreferences } from './models.ts'
-import { readProgress, type OnboardingProgress } from './onboarding.ts'
 import { databaseNow } from '../../server/database/now.ts'
+import { columnsOf, defaultsOf, presentFields, type ReplyOf } from '../../server/http/fields.ts'
+import type { AlertsApi } from '../alerts/api.ts'
+import type { AuthApi } from '../auth/api.ts'
+import type { CatalogApi } from '../catalog/api.ts'
+import { preferenceFields } from './fields.ts'
+import { UserPreferences } from './models.ts'
+import { readProgress } from './onboarding.ts'
+import type { PreferencesPatch } from './schemas.ts'
 
-export interface PreferencesRecord {
-  theme: UserPreferences['theme']
-  /** The same as in the user's profile. */
-  timezone: string
-  email_notifications: boolean
-  digest: UserPreferences['digest']
-  default_asset_id: string | null
-  table_page_size: number
-  onboarding: OnboardingProgress
-  custom: Record<string, unknown>
-}
+type PreferencesRecord = ReplyOf<UserPreferences, typeof preferenceFields>
 
-export type PreferencesPatch = Partial<Omit<PreferencesRecord, 'onboarding'>>
-
-/** The same as the defaults of the columns. */
-const DEFAULTS = {
-  theme: 'system',
-  emailNotifications: true,
-  digest: 'off',
-  defaultAssetId: null,
-  tablePageSize: 50,
-  custom: {},
-} satisfies Partial<UserPreferences>
+const DEFAULTS = columnsOf<UserPreferences>(preferenceFields, defaultsOf(preferenceFields)) as UserPreferences
 
 const DEFAULT_TIMEZONE = 'UTC'
 
+export interface PreferencesDeps {
+  alerts: AlertsApi
+  auth: AuthApi
+  catalog: CatalogApi
+}
+
 export async function readPreferences(
-  server: Server,
+  { alerts, auth }: PreferencesDeps,
   trx: Transaction,
   userId: string,
 ): Promise<PreferencesRecord> {
-  const stored = await UserPreferences.query(trx).findById(userId)
-  const { theme, emailNotifications, digest, defaultAssetId, tablePageSize, custom } = stored ?? DEFAULTS
-  return {
-    theme,
-    timezone: await server.plugins.auth.getTimezone(trx, userId),
-    email_notifications: emailNotifications,
-    digest,
-    default_asset_id: await existingAssetId(server, trx, defaultAssetId),
-    table_page_size: tablePageSize,
-    onboarding: await readProgress(trx, userId),
-    custom,
-  }
-}
-
-async function existingAssetId(server: Server, trx: Transaction, id: string | null): Promise<string | null> {
-  if (id === null) return null
-  const [known] = await server.plugins.alerts.filterKnownAssets(trx, [id])
-  return known ?? null
+  const stored = (await UserPreferences.query(trx).findById(userId)) ?? DEFAULTS
+  const timezone = await auth.getTimezone(trx, userId)
+  const { defaultAssetId: id } = stored
+  const [existing = null] = id === null ? [] : await alerts.filterKnownAssets(trx, [id])
+  const onboarding = await readProgress(trx, userId)
+  return presentFields(preferenceFields, { ...stored, timezone, defaultAssetId: existing, onboarding })
 }
 
 /**
@@ -61,15 +40,18 @@ async function existingAssetId(server: Server, trx: Transaction, id: string | nu
  * @throws 404 `ASSET_NOT_FOUND` for an unknown default asset
  */
 export async function changePreferences(
-  server: Server,
+  { auth, catalog }: PreferencesDeps,
   trx: Transaction,
   userId: string,
   patch: PreferencesPatch,
 ): Promise<void> {
-  const { timezone, ...own } = patch
-  const changes = await toColumns(server, trx, own)
-  if (timezone !== undefined) await server.plugins.auth.setTimezone(trx, userId, timezone)
-  const names = Object.keys(changes) as (keyof typeof changes)[]
+  const changes = columnsOf<UserPreferences>(preferenceFields, patch)
+  if (changes.defaultAssetId != null) {
+    const { source, table } = await catalog.findAsset(trx, changes.defaultAssetId)
+    changes.defaultAssetId = (table ?? source).id
+  }
+  if (patch.timezone !== undefined) await auth.setTimezone(trx, userId, patch.timezone)
+  const names = Object.keys(changes) as (keyof UserPreferences)[]
   if (names.length === 0) return
   await UserPreferences.query(trx)
     .insert({ userId, ...changes, updatedAt: databaseNow() })
@@ -77,28 +59,14 @@ export async function changePreferences(
     .merge([...names, 'updatedAt'])
 }
 
-async function toColumns(
-  server: Server,
-  trx: Transaction,
-  patch: Omit<PreferencesPatch, 'timezone'>,
-): Promise<Partial<UserPreferences>> {
-  const { default_asset_id: assetId } = patch
-  const asset = assetId == null ? undefined : await server.plugins.catalog.findAsset(trx, assetId)
-  const columns: Partial<UserPreferences> = {
-    theme: patch.theme,
-    emailNotifications: patch.email_notifications,
-    digest: patch.digest,
-    tablePageSize: patch.table_page_size,
-    custom: patch.custom,
-    ...(assetId !== undefined && { defaultAssetId: asset ? (asset.table ?? asset.source).id : null }),
-  }
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
-}
-
 /** Restores the defaults; progress in the tour stays. */
-export async function resetPreferences(server: Server, trx: Transaction, userId: string): Promise<void> {
+export async function resetPreferences(
+  { auth }: PreferencesDeps,
+  trx: Transaction,
+  userId: string,
+): Promise<void> {
   // The same order as in `changePreferences`, so that the two cannot deadlock.
-  await server.plugins.auth.setTimezone(trx, userId, DEFAULT_TIMEZONE)
+  await auth.setTimezone(trx, userId, DEFAULT_TIMEZONE)
   await UserPreferences.query(trx).deleteById(userId)
 }
 

@@ -1,16 +1,10 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
+import { access, caller, inCompany, routesOf, type AnyRequest } from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { bodyOf, param } from '../../server/http/input.ts'
+import { param } from '../../server/http/input.ts'
 import { envelope } from '../../server/http/replies.ts'
-import {
-  changePreferences,
-  readPreferences,
-  resetPreferences,
-  pickPreference,
-  type PreferencesPatch,
-} from './preferences.ts'
+import { changePreferences, pickPreference, readPreferences, resetPreferences } from './preferences.ts'
 import { replies } from './replies.ts'
 import { schemas } from './schemas.ts'
 
@@ -34,10 +28,10 @@ export const preferenceRoutes: ServerRoute[] = [
     response: replies.preferences,
     handler: request =>
       replyWithPreferences(request, async (trx, userId) => {
-        const patch = bodyOf<PreferencesPatch>(request)
+        const patch = request.payload
         const fields = Object.keys(patch)
         if (fields.length === 0) return
-        await changePreferences(request.server, trx, userId, patch)
+        await changePreferences(request.server.plugins, trx, userId, patch)
         await auditPreferences(request, trx, 'preferences.updated', { fields })
       }),
   }),
@@ -49,7 +43,7 @@ export const preferenceRoutes: ServerRoute[] = [
     response: replies.preferences,
     handler: request =>
       replyWithPreferences(request, async (trx, userId) => {
-        await resetPreferences(request.server, trx, userId)
+        await resetPreferences(request.server.plugins, trx, userId)
         await auditPreferences(request, trx, 'preferences.reset', {})
       }),
   }),
@@ -62,21 +56,24 @@ export const preferenceRoutes: ServerRoute[] = [
     response: replies.value,
     handler: request =>
       inCompany(request, async trx => {
-        const record = await readPreferences(request.server, trx, caller(request).userId as string)
+        const record = await readPreferences(request.server.plugins, trx, caller(request).userId as string)
         return envelope(pickPreference(record, param(request, 'preference_key')))
       }),
   }),
 ]
 
-function replyWithPreferences(request: Request, work: (trx: Transaction, userId: string) => Promise<void>) {
+function replyWithPreferences(
+  request: AnyRequest,
+  work: (trx: Transaction, userId: string) => Promise<void>,
+) {
   const userId = caller(request).userId as string
   return inCompany(request, async trx => {
     await work(trx, userId)
-    return envelope(await readPreferences(request.server, trx, userId))
+    return envelope(await readPreferences(request.server.plugins, trx, userId))
   })
 }
 
-async function auditPreferences(request: Request, trx: Transaction, action: string, details: object) {
+async function auditPreferences(request: AnyRequest, trx: Transaction, action: string, details: object) {
   const target = { type: 'user', id: caller(request).userId as string }
   await auditRequest(request, trx, { action, target, details: { ...details } })
 }

@@ -1,31 +1,22 @@
 import Joi from 'joi'
-import { TIMEZONE } from '../../server/settings/timezones.ts'
-import { CHAPTERS, DIGESTS, THEMES } from './models.ts'
+import { nullable } from '../../server/http/envelopes.ts'
+import { patchKeys, type PatchBody } from '../../server/http/fields.ts'
+import { CHAPTERS, type ChapterName } from './chapters.ts'
+import { boundedObject, preferenceFields } from './fields.ts'
+import type { UserPreferences } from './models.ts'
 
-const MAX_CUSTOM_BYTES = 16 * 1024
-const MAX_CUSTOM_KEYS = 64
-const MAX_KEY_CHARACTERS = 100
 const MAX_PROPERTIES_BYTES = 8 * 1024
 /** The largest value of the column. */
 const MAX_STEP = 2_147_483_647
 
-/** An object of any values, at most `maxBytes` as JSON. */
-function boundedObject(maxBytes: number, maxKeyCharacters = maxBytes): Joi.ObjectSchema {
-  return Joi.object()
-    .pattern(Joi.string().min(1).max(maxKeyCharacters), Joi.any())
-    .custom((value: object, helpers) =>
-      Buffer.byteLength(JSON.stringify(value)) <= maxBytes
-        ? value
-        : helpers.error('object.size', { maxBytes }),
-    )
-    .messages({ 'object.size': `{{#label}} must be at most ${maxBytes} bytes as JSON` })
-}
+export type PreferencesPatch = PatchBody<UserPreferences, typeof preferenceFields>
 
-const custom = boundedObject(MAX_CUSTOM_BYTES, MAX_KEY_CHARACTERS)
-  .max(MAX_CUSTOM_KEYS)
-  .description(
-    `Any values that a client stores for the user: at most ${MAX_CUSTOM_KEYS} keys, 16 KiB. Replaced as a whole.`,
-  )
+export interface NewOnboardingEvent {
+  event_name: string
+  chapter: ChapterName
+  step?: number
+  properties?: Record<string, unknown>
+}
 
 const chapter = Joi.string().valid(...CHAPTERS)
 const step = Joi.number().strict().integer().min(0).max(MAX_STEP)
@@ -36,18 +27,7 @@ const word = Joi.string()
   .pattern(/^\P{Cc}*$/u, 'text without control characters')
 
 export const schemas = {
-  patch: Joi.object({
-    theme: Joi.string().valid(...THEMES),
-    timezone: TIMEZONE.description('An IANA time zone; the same as in the profile.'),
-    email_notifications: Joi.boolean().strict(),
-    digest: Joi.string().valid(...DIGESTS),
-    default_asset_id: Joi.string()
-      .max(2_000)
-      .allow(null)
-      .description('The id or qualified name of a source or a table; null for none.'),
-    table_page_size: Joi.number().strict().integer().min(10).max(200),
-    custom,
-  })
+  patch: Joi.object<PreferencesPatch>(patchKeys(preferenceFields))
     .required()
     .label('UserPreferencesUpdate')
     .example({ theme: 'dark', table_page_size: 100 }),
@@ -58,19 +38,26 @@ export const schemas = {
       .description('A field of the preferences, or a key of `custom`, also written `custom.<key>`.')
       .example('theme'),
   }),
-  chapter: Joi.object({ chapter: chapter.required(), completed: Joi.boolean().strict().required() })
+  chapter: Joi.object<{ chapter: ChapterName; completed: boolean }>({
+    chapter: chapter.required(),
+    completed: Joi.boolean().strict().required(),
+  })
     .required()
     .label('UpdateChapterRequest')
     .example({ chapter: 'connect', completed: true }),
-  step: Joi.object({ chapter: chapter.required(), step: step.required() })
+  step: Joi.object<{ chapter: ChapterName; step: number }>({
+    chapter: chapter.required(),
+    step: step.required(),
+  })
     .required()
     .label('UpdateStepRequest')
     .example({ chapter: 'connect', step: 2 }),
-  reset: Joi.object({ chapter: chapter.description('Defaults to all chapters.') })
-    .allow(null)
+  reset: nullable(
+    Joi.object<{ chapter?: ChapterName }>({ chapter: chapter.description('Defaults to all chapters.') }),
+  )
     .label('ResetOnboardingRequest')
     .example({ chapter: 'connect' }),
-  event: Joi.object({
+  event: Joi.object<NewOnboardingEvent>({
     event_name: word.required().description('The name of the event.'),
     chapter: chapter.required(),
     step,

@@ -1,4 +1,14 @@
-import type { Request, RouteDefMethods, RouteOptions, ServerRoute } from '@hapi/hapi'
+import type {
+  AuthCredentials,
+  Lifecycle,
+  Request,
+  ResponseToolkit,
+  RouteDefMethods,
+  RouteOptions,
+  RouteOptionsValidate,
+  ServerRoute,
+} from '@hapi/hapi'
+import type Joi from 'joi'
 import type { Plan } from '../settings/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { apiError } from './errors.ts'
@@ -101,23 +111,53 @@ export const access = {
   keys: guarded({ scope: 'admin', limit: null }),
 } as const
 
+/** A request whose body and query were validated: their types are those of the schemas. */
+export type ValidRequest<Body, Query> = Omit<Request, 'payload' | 'query'> & { payload: Body; query: Query }
+
+/** A request, whatever its body and its query are. */
+export type AnyRequest = ValidRequest<unknown, unknown>
+
+/** The type of a schema; a schema that names none, as `Joi.object({…})`, gives what hapi says of any request. */
+type Typed<T, Otherwise> = 0 extends T & 1 ? Otherwise : T
+
+/** The options of hapi with a handler, which takes the types of the schemas `payload` and `query` in `validate`. */
+interface ValidRouteOptions<Body, Query> extends Omit<RouteOptions, 'handler' | 'validate'> {
+  validate?: Omit<RouteOptionsValidate, 'payload' | 'query'> & {
+    payload?: Joi.AnySchema<Body>
+    query?: Joi.AnySchema<Query>
+  }
+  handler(
+    request: ValidRequest<Typed<Body, Request['payload']>, Typed<Query, Request['query']>>,
+    h: ResponseToolkit,
+  ): Lifecycle.ReturnValue
+}
+
 /**
  * Makes the function that writes the routes of one section of the API: a method, a path, one of `access`, and the options
- * of hapi, with the handler.
+ * of hapi, with the handler. A schema such as `Joi.object<NewTeam>({…})` gives the body or query in the handler its type.
  * @param tag names the section in `/openapi.json`; a route with `tags` of its own belongs to others
  */
 export function routesOf(tag: string) {
-  return (
+  return <Body = Request['payload'], Query = Request['query']>(
     method: Uppercase<RouteDefMethods>,
     path: string,
     guard: RouteOptions,
-    options: RouteOptions,
-  ): ServerRoute => ({ method, path, options: { tags: ['api', tag], ...guard, ...options } })
+    options: ValidRouteOptions<Body, Query>,
+  ): ServerRoute => ({
+    method,
+    path,
+    options: { tags: ['api', tag], ...guard, ...(options as RouteOptions) },
+  })
 }
 
 /** The caller of a guarded route. */
-export function caller(request: Request): Caller {
+export function caller(request: AnyRequest): Caller {
   return request.auth.credentials as unknown as Caller
+}
+
+/** A caller as hapi takes it from a strategy: what `caller` returns. */
+export function credentialsOf(who: Caller): AuthCredentials {
+  return who as unknown as AuthCredentials
 }
 
 /** How histories name a caller: `user:<id>` or `key:<id>`. */
@@ -126,7 +166,7 @@ export function actorOf(who: Caller): string {
 }
 
 /** Runs work in a transaction of the caller's company. */
-export function inCompany<T>(request: Request, work: (trx: Transaction) => Promise<T>): Promise<T> {
+export function inCompany<T>(request: AnyRequest, work: (trx: Transaction) => Promise<T>): Promise<T> {
   return request.server.db.company(caller(request).companyId, work)
 }
 
@@ -136,7 +176,7 @@ export function covers(scope: Scope, required: Scope): boolean {
 }
 
 /** The 403 for a credential of the wrong kind or with too small a scope for the route; null if it is sufficient. */
-export function refusalOf(request: Request): Error | null {
+export function refusalOf(request: AnyRequest): Error | null {
   const guard = request.route.settings.plugins?.access
   const who = caller(request)
   if (guard?.sessionOnly && who.kind !== 'session') {
@@ -158,7 +198,7 @@ export function refusalOf(request: Request): Error | null {
  * @param what needs the scope, at the start of a sentence: `SQL of your own`
  * @throws 403
  */
-export function requireScope(request: Request, scope: Scope, what: string): void {
+export function requireScope(request: AnyRequest, scope: Scope, what: string): void {
   const who = caller(request)
   if (!covers(who.scope, scope)) throw scopeRefusal(what, who.scope, scope)
 }

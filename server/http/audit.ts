@@ -1,5 +1,4 @@
-import type { Request } from '@hapi/hapi'
-import { actorOf, caller } from './access.ts'
+import { actorOf, caller, type AnyRequest } from './access.ts'
 import { rows, type Transaction } from '../database/database.ts'
 import { addressOf } from './limits.ts'
 
@@ -73,7 +72,7 @@ export async function auditAll(
 
 /** The same for actions of the caller of a request. */
 export async function auditRequestAll(
-  request: Request,
+  request: AnyRequest,
   trx: Transaction,
   events: readonly AuditEvent[],
 ): Promise<void> {
@@ -97,7 +96,7 @@ export async function auditAtEnd<Result>(
 }
 
 /** Adds an event of an action of the caller of a request. */
-export function auditRequest(request: Request, trx: Transaction, event: AuditEvent): Promise<number> {
+export function auditRequest(request: AnyRequest, trx: Transaction, event: AuditEvent): Promise<number> {
   const who = caller(request)
   return audit(trx, { companyId: who.companyId, actor: actorOf(who), ...requestOrigin(request) }, event)
 }
@@ -109,7 +108,7 @@ export function auditRequest(request: Request, trx: Transaction, event: AuditEve
  */
 export function auditorOf<Thing>(type: string, idOf: (thing: Thing) => string) {
   return (
-    request: Request,
+    request: AnyRequest,
     trx: Transaction,
     happened: string,
     thing: Thing,
@@ -122,7 +121,7 @@ export function auditorOf<Thing>(type: string, idOf: (thing: Thing) => string) {
     })
 }
 
-export function requestOrigin(request: Request): RequestOrigin {
+export function requestOrigin(request: AnyRequest): RequestOrigin {
   return { requestId: request.info.id, address: addressOf(request, request.server.config.trustProxy) }
 }
 

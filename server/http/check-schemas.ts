@@ -1,5 +1,6 @@
 /** What rules, metrics and referential checks have in common in bodies and replies. */
 import Joi from 'joi'
+import type { Schedule } from '../../checks/detector.ts'
 import { exampleRecord, held, record, withoutExamples } from './envelopes.ts'
 
 /** Fields of checks, less their examples; see `Fields`. */
@@ -150,7 +151,7 @@ const hoursRule = record({
 /** The hours of an operating schedule. */
 export const hoursFields = {
   timezone: Joi.string().description('An IANA time zone, such as Europe/Berlin.').example('Europe/Berlin'),
-  rules: Joi.array()
+  rules: Joi.array<Schedule['rules']>()
     .items(hoursRule)
     .example([{ days: [1, 2, 3, 4, 5], start: '08:00', end: '18:00' }]),
 }

@@ -1,18 +1,23 @@
 import type { RouteOptionsResponse } from '@hapi/hapi'
 import Joi from 'joi'
 
-/** Fields of many replies; add `.allow(null)` to nullable ones. */
+/** Fields of many replies; `nullable` makes one that may be null. */
 export const held = {
   id: Joi.string().guid(),
   /** Free text, which may be empty. */
   text: Joi.string().allow(''),
-  texts: Joi.array().items(Joi.string().allow('')),
+  texts: Joi.array<string[]>().items(Joi.string().allow('')),
   time: Joi.date().iso(),
   count: Joi.number().integer().min(0),
   integer: Joi.number().integer(),
   number: Joi.number(),
   flag: Joi.boolean(),
 } as const
+
+/** A schema that takes null too, which its type says. */
+export function nullable<Value>(schema: Joi.AnySchema<Value>): Joi.AnySchema<Value | null> {
+  return schema.allow(null) as Joi.AnySchema<Value | null>
+}
 
 /** An object of a reply: these fields and no others, each always there unless it is `.optional()`. */
 export function record(fields: Record<string, Joi.Schema>, example?: object): Joi.ObjectSchema {

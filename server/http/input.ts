@@ -10,7 +10,7 @@ export function bodyOf<T>(request: Request): T {
   return request.payload as unknown as T
 }
 
-export function param(request: Request, name: string): string {
+export function param(request: Pick<Request, 'params'>, name: string): string {
   return (request.params as Record<string, string>)[name] ?? ''
 }
 

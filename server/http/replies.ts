@@ -206,7 +206,7 @@ function stateOf(error: Boom.Boom): string | undefined {
   return nativeError?.code ?? code
 }
 
-function refusal(request: Request, error: Boom.Boom, status: number): object {
+function refusal(request: Request, error: Boom.Boom, status: number) {
   if (hasErrorData(error) && error.data) {
     const { code, details, detail } = error.data
     return { ...(detail && { detail }), error: { code, message: error.message, details } }
@@ -236,7 +236,7 @@ function sayStatus(request: Request, status: number, error: Boom.Boom): string {
   return status === 400 ? 'The request could not be understood: check its body and headers' : error.message
 }
 
-function failure(request: Request, error: Boom.Boom, status: number): object {
+function failure(request: Request, error: Boom.Boom, status: number) {
   const known = hasErrorData(error) ? error.data : undefined
   const { pino } = request.server
   // Errors of `apiError` are no faults and name their origin: no stack.

@@ -1,7 +1,7 @@
 /** Counters and timings of a process's own work, for Prometheus. Labels never hold names or values of a customer. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { StatementUsage } from '../../connectors/connector.ts'
-import { withHealthTimeout } from '../http/health.ts'
+import { withHealthTimeout } from './health.ts'
 import { recordSpan } from './spans.ts'
 import { version } from '../version.ts'
 

@@ -1,9 +1,10 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf, type Scope } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { invalidField } from '../../../server/http/errors.ts'
+import { param } from '../../../server/http/input.ts'
 import { PLAN_LIMITS } from '../../../server/http/limits.ts'
-import { pagination, type Page } from '../../../server/http/page.ts'
+import { pagination } from '../../../server/http/page.ts'
 import { countActiveKeys, createKey, findKey, keyAuditEvent, listKeys, revokeKey } from './api-keys.ts'
 import { presentKey } from '../present.ts'
 import { replies } from '../replies.ts'
@@ -22,7 +23,7 @@ export const keyRoutes: ServerRoute[] = [
     response: replies.newKey,
     app: { errors: ['KEY_LIMIT'] },
     async handler(request, h) {
-      const body = request.payload as { name: string; scope: Scope; expires_at?: Date | null }
+      const body = request.payload
       if (body.expires_at && body.expires_at <= new Date())
         throw invalidField('expires_at', 'must be in the future')
       const made = await inCompany(request, async trx => {
@@ -42,7 +43,7 @@ export const keyRoutes: ServerRoute[] = [
     response: replies.keys,
     async handler(request) {
       const { companyId, plan } = caller(request)
-      const page = request.query as unknown as Page & { include_revoked: boolean }
+      const page = request.query
       const { rows, total } = await request.server.db.company(companyId, trx =>
         listKeys(trx, { page, isRevokedIncluded: page.include_revoked }),
       )
@@ -77,7 +78,7 @@ export const keyRoutes: ServerRoute[] = [
     app: { errors: ['API_KEY_NOT_FOUND'] },
     async handler(request) {
       const { companyId, plan } = caller(request)
-      const id = request.params.key_id as string
+      const id = param(request, 'key_id')
       return { data: presentKey(await request.server.db.company(companyId, trx => findKey(trx, id)), plan) }
     },
   }),
@@ -88,7 +89,7 @@ export const keyRoutes: ServerRoute[] = [
     response: replies.key,
     app: { errors: ['API_KEY_NOT_FOUND'] },
     async handler(request) {
-      const id = request.params.key_id as string
+      const id = param(request, 'key_id')
       const revoked = await inCompany(request, trx =>
         revokeKey(trx, id, event => auditRequest(request, trx, event)),
       )

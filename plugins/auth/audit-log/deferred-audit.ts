@@ -1,38 +1,44 @@
-import type { Request, Server } from '@hapi/hapi'
+import type { Request } from '@hapi/hapi'
+import type { AnyRequest } from '../../../server/http/access.ts'
 import { audit, requestOrigin, type AuditEvent } from '../../../server/http/audit.ts'
+import type { AuthDeps } from '../deps.ts'
 
-const deferredEvents = new WeakMap<Request, { companyId: string; events: AuditEvent[] }>()
+const deferredEvents = new WeakMap<AnyRequest, { companyId: string; events: AuditEvent[] }>()
 
 /**
  * Audits a refused sign-in after the response: auditing first would leak by timing whether the user exists. The actor
  * is `system`, since the caller is unknown.
  */
-export function auditAfterResponse(request: Request, companyId: string, events: AuditEvent[]): void {
+export function auditAfterResponse(request: AnyRequest, companyId: string, events: AuditEvent[]): void {
   deferredEvents.set(request, { companyId, events })
 }
 
-/** Writes the events of `auditAfterResponse`; a stopping server waits for them. */
-export function installDeferredAudit(server: Server): void {
+/** Writes the events of `auditAfterResponse`; a stopping server waits for them with `finish`. */
+export function makeDeferredAudit({ db, pino }: AuthDeps) {
   const running = new Set<Promise<void>>()
-  server.events.on('response', request => {
+
+  function write(request: Request): void {
     const deferred = deferredEvents.get(request)
     if (!deferred) return
     const { companyId, events } = deferred
     const origin = { companyId, actor: 'system', ...requestOrigin(request) }
-    const run = server.db
+    const run = db
       .company(companyId, async trx => {
         for (const event of events) await audit(trx, origin, event)
       })
       .catch((error: unknown) => {
-        server.pino.error(
+        pino.error(
           { err: error, request_id: request.info.id },
           'a failed sign-in could not be added to the audit log',
         )
       })
       .finally(() => running.delete(run))
     running.add(run)
-  })
-  server.ext('onPostStop', async () => {
+  }
+
+  async function finish(): Promise<void> {
     await Promise.all(running)
-  })
+  }
+
+  return { write, finish }
 }

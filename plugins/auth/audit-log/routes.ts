@@ -1,7 +1,6 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { queryOf } from '../../../server/http/input.ts'
 import { queryInteger } from '../../../server/http/page.ts'
 import { timeInput } from '../../../server/times/time-input.ts'
 import { listAudit, verifyAudit, type AuditQuery } from './audit-log.ts'
@@ -12,7 +11,7 @@ const VERIFICATIONS_PER_HOUR = 30
 const word = Joi.string().max(200)
 const time = timeInput
 
-const query = Joi.object({
+const query = Joi.object<AuditQuery>({
   limit: queryInteger(1, 500).default(50).description('How many entries.'),
   before: queryInteger(1, 1_000_000_000_000).description(
     'Only entries before this number: `next_before` of the previous page.',
@@ -35,7 +34,7 @@ export const auditRoutes: ServerRoute[] = [
     response: replies.auditLog,
     handler: request =>
       inCompany(request, async trx => {
-        const page = queryOf<AuditQuery>(request)
+        const page = request.query
         const { entries, nextBefore } = await listAudit(trx, page)
         const pagination = { limit: page.limit, has_more: nextBefore !== null, next_before: nextBefore }
         return { data: entries, pagination }

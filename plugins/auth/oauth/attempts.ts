@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Request, Server, ServerStateCookieOptions } from '@hapi/hapi'
+import type { Request, ServerStateCookieOptions } from '@hapi/hapi'
 import { rows } from '../../../server/database/database.ts'
+import type { AuthDeps } from '../deps.ts'
 import type { LinkingSession } from './links.ts'
 import type { CallbackChecks } from './providers.ts'
 import { sha256 } from '../sign-in/tokens.ts'
@@ -25,20 +26,20 @@ export const ATTEMPT_SECONDS = 10 * 60
  * @returns the checks, and the browser token for a cookie
  */
 export async function createAttempt(
-  server: Server,
+  deps: AuthDeps,
   provider: string,
   { redirectUri, ...purpose }: NewAttempt,
 ): Promise<CallbackChecks & { browser: string }> {
   const [state, browser, nonce, verifier] = [randomToken(), randomToken(), randomToken(), randomToken()]
   const hash = sha256(state)
-  await server.db.statement(
+  await deps.db.statement(
     `insert into oauth_attempts (state_hash, browser_hash, provider, sealed, redirect_uri, expires_at)
      values (:hash, :browser, :provider, :sealed, :redirectUri, now() + :seconds * interval '1 second')`,
     {
       hash,
       browser: sha256(browser),
       provider,
-      sealed: server.vault.seal(
+      sealed: deps.vault.seal(
         JSON.stringify({ nonce, verifier, ...purpose } satisfies SealedAttempt),
         sealContext(hash),
       ),
@@ -54,14 +55,14 @@ export async function createAttempt(
  * neither gets nor consumes it.
  */
 export async function consumeAttempt(
-  server: Server,
+  deps: AuthDeps,
   provider: string,
   state: string,
   browser: string | undefined,
 ): Promise<SignInAttempt | undefined> {
   if (browser === undefined) return undefined
   const hash = sha256(state)
-  const taken = await server.db.system(async trx => {
+  const consumed = await deps.db.system(async trx => {
     const [row] = await rows<{
       browserHash: Buffer
       sealed: string
@@ -77,17 +78,17 @@ export async function consumeAttempt(
     await rows(trx, 'delete from oauth_attempts where state_hash = :hash', { hash })
     return row.isLate ? undefined : row
   })
-  if (!taken) return undefined
-  const opened = unsealAttempt(server, taken.sealed, hash)
-  return opened && { state, ...opened, redirectUri: taken.redirectUri }
+  if (!consumed) return undefined
+  const opened = unsealAttempt(deps, consumed.sealed, hash)
+  return opened && { state, ...opened, redirectUri: consumed.redirectUri }
 }
 
 type SealedAttempt = Omit<SignInAttempt, 'state' | 'redirectUri'>
 
 /** Undefined when the sealing key was removed meanwhile: the user has to start again. */
-function unsealAttempt(server: Server, sealed: string, hash: Buffer): SealedAttempt | undefined {
+function unsealAttempt(deps: AuthDeps, sealed: string, hash: Buffer): SealedAttempt | undefined {
   try {
-    return JSON.parse(server.vault.open(sealed, sealContext(hash))) as SealedAttempt
+    return JSON.parse(deps.vault.open(sealed, sealContext(hash))) as SealedAttempt
   } catch {
     return undefined
   }
@@ -95,10 +96,10 @@ function unsealAttempt(server: Server, sealed: string, hash: Buffer): SealedAtte
 
 /** The cookie of one attempt: each has its own, so that two tabs do not interfere. */
 export function attemptCookie(
-  server: Server,
+  deps: AuthDeps,
   state: string,
 ): { name: string; options: ServerStateCookieOptions } {
-  const isSecure = server.config.baseUrl.startsWith('https:')
+  const isSecure = deps.config.baseUrl.startsWith('https:')
   const id = sha256(state).toString('base64url').slice(0, 16)
   return {
     // The prefix keeps other hosts of the domain, and plain http, from setting the cookie.

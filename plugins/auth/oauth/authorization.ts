@@ -1,6 +1,8 @@
-import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
+import type { ResponseToolkit } from '@hapi/hapi'
 import * as openid from 'openid-client'
+import type { AnyRequest } from '../../../server/http/access.ts'
 import { unprocessable } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 import { attemptCookie, createAttempt, type NewAttempt } from './attempts.ts'
 import { providerFailure } from './provider-errors.ts'
 import type { OAuthProvider } from './providers.ts'
@@ -11,7 +13,7 @@ import type { OAuthProvider } from './providers.ts'
  * @throws 503 when the provider does not answer
  */
 export async function beginAttempt(
-  { server }: Request,
+  { server }: AnyRequest,
   provider: OAuthProvider,
   attempt: NewAttempt,
 ): Promise<{
@@ -38,7 +40,7 @@ export async function beginAttempt(
   }
 }
 
-export function callbackUrl({ config }: Server, { name }: OAuthProvider): string {
+export function callbackUrl({ config }: AuthDeps, { name }: OAuthProvider): string {
   return `${config.baseUrl}/api/v1/oauth/${name}/callback`
 }
 
@@ -48,7 +50,7 @@ export function callbackUrl({ config }: Server, { name }: OAuthProvider): string
  * @throws 422 for an address of another origin
  */
 export function parseRedirectUri(
-  { config }: Server,
+  { config }: AuthDeps,
   given: string | undefined,
   source: 'query' | 'body' = 'query',
 ): string | null {

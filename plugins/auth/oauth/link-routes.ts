@@ -1,7 +1,7 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, routesOf } from '../../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
+import { access, caller, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import { failure } from '../../../server/http/envelopes.ts'
-import { bodyOf, param } from '../../../server/http/input.ts'
+import { param } from '../../../server/http/input.ts'
 import { ATTEMPT_SECONDS } from './attempts.ts'
 import { beginAttempt, parseRedirectUri } from './authorization.ts'
 import { requireLinkPassword, listLinks, removePassword, unlinkProvider } from './links.ts'
@@ -37,8 +37,7 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
       app: { errors: ['INVALID_PASSWORD', 'NOT_FOUND', 'USER_NOT_FOUND'] },
       async handler(request, h) {
         const provider = findProvider(providers, param(request, 'provider_type'))
-        const { redirect_uri: given, old_password: password } =
-          bodyOf<{ redirect_uri?: string; old_password?: string } | null>(request) ?? {}
+        const { redirect_uri: given, old_password: password } = request.payload ?? {}
         const redirectUri = parseRedirectUri(request.server, given, 'body')
         await requireLinkPassword(request, provider, password)
         const { address, setCookie } = await beginAttempt(request, provider, {
@@ -68,7 +67,7 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
       response: replies.nothing,
       app: { errors: ['INVALID_PASSWORD', 'CONFLICT', 'USER_NOT_FOUND'] },
       async handler(request, h) {
-        const { old_password: password } = bodyOf<{ old_password: string }>(request)
+        const { old_password: password } = request.payload
         await removePassword(request, providers, password)
         return h.response().code(204)
       },
@@ -76,7 +75,7 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
   ]
 }
 
-function linkingSession(request: Request) {
+function linkingSession(request: AnyRequest) {
   const { companyId, userId, sessionId } = caller(request)
   return { companyId, userId: userId as string, sessionId: sessionId as string }
 }

@@ -1,8 +1,8 @@
-import type { Request, Server } from '@hapi/hapi'
-import { inCompany } from '../../../server/http/access.ts'
+import { inCompany, type AnyRequest } from '../../../server/http/access.ts'
 import { audit, auditRequest, type RequestOrigin } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, hasCode, unprocessable } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 import { auditAfterResponse } from '../audit-log/deferred-audit.ts'
 import { User } from '../models.ts'
 import { requireVerifiedEmail } from './provider-sign-in.ts'
@@ -57,7 +57,7 @@ const INSERT_IDENTITY = `
  * @throws 401 `INVALID_PASSWORD`, 422 when a required password is missing
  */
 export async function requireLinkPassword(
-  request: Request,
+  request: AnyRequest,
   { name }: Pick<OAuthProvider, 'name'>,
   given: string | undefined,
 ): Promise<void> {
@@ -88,7 +88,7 @@ export async function requireLinkPassword(
  *   account of another user, or a second account of a linked provider
  */
 export function linkIdentity(
-  server: Server,
+  deps: AuthDeps,
   provider: Pick<OAuthProvider, 'name'>,
   identity: ProviderIdentity,
   linker: LinkingSession,
@@ -98,7 +98,7 @@ export function linkIdentity(
   // Signing in requires it too: a link that cannot be used to sign in would be a trap.
   const { issuer, subject, email } = requireVerifiedEmail(provider, identity)
   const { companyId, userId } = linker
-  return server.db.system(async trx => {
+  return deps.db.system(async trx => {
     const [user] = await rows<User>(trx, LINKER_QUERY, { ...linker })
     if (!user)
       throw apiError(
@@ -138,7 +138,7 @@ export function linkIdentity(
 }
 
 /** How the caller can sign in; links are sorted oldest first. */
-export function listLinks(request: Request, providers: Providers) {
+export function listLinks(request: AnyRequest, providers: Providers) {
   return inCompany(request, async trx => {
     const { id, passwordHash } = await findCurrentUser(request, trx)
     const links = (await listIdentities(trx, id, providers)).map(({ provider, createdAt, lastUsedAt }) => ({
@@ -154,12 +154,12 @@ export function listLinks(request: Request, providers: Providers) {
  * Unlinks a provider from the caller's user.
  * @throws 404 `NOT_FOUND` when it is not linked, 409 `CONFLICT` when it is the last way to sign in
  */
-export async function unlinkProvider(request: Request, providers: Providers, name: string): Promise<void> {
+export async function unlinkProvider(request: AnyRequest, providers: Providers, name: string): Promise<void> {
   await inCompany(request, async trx => {
     const { id: userId, passwordHash } = await findCurrentUser(request, trx, { lock: true })
     const identities = await listIdentities(trx, userId, providers)
-    const gone = identities.filter(({ provider }) => provider === name)
-    if (gone.length === 0) {
+    const unlinked = identities.filter(({ provider }) => provider === name)
+    if (unlinked.length === 0) {
       const message = `${name} is not linked to your user: GET /api/v1/oauth/links lists the linked providers`
       throw apiError('NOT_FOUND', message, { provider: name })
     }
@@ -169,7 +169,7 @@ export async function unlinkProvider(request: Request, providers: Providers, nam
         provider: name,
       })
     const companyId = companyOf(trx)
-    for (const { issuer, subject } of gone)
+    for (const { issuer, subject } of unlinked)
       await rows(
         trx,
         `delete from identities
@@ -195,7 +195,11 @@ export async function unlinkProvider(request: Request, providers: Providers, nam
  * Removes the caller's password and ends all their sessions.
  * @throws 401 `INVALID_PASSWORD`, 409 `CONFLICT` without a password, or without a linked provider to sign in with
  */
-export async function removePassword(request: Request, providers: Providers, given: string): Promise<void> {
+export async function removePassword(
+  request: AnyRequest,
+  providers: Providers,
+  given: string,
+): Promise<void> {
   const { passwordHash } = await inCompany(request, trx => findCurrentUser(request, trx))
   if (passwordHash === null)
     throw apiError('CONFLICT', 'Your user has no password: there is nothing to remove')
@@ -221,7 +225,7 @@ export async function removePassword(request: Request, providers: Providers, giv
 
 /** The identities of a user. Earlier versions did not store the provider's name: it is found by the issuer. */
 async function listIdentities(trx: Transaction, userId: string, providers: Providers) {
-  const found = await rows<IdentityRow>(
+  const identities = await rows<IdentityRow>(
     trx,
     `select issuer, subject, provider, created_at, last_used_at from identities
      where company_id = :companyId and user_id = :userId order by created_at, issuer, subject`,
@@ -229,7 +233,7 @@ async function listIdentities(trx: Transaction, userId: string, providers: Provi
   )
   const nameOf = ({ issuer }: IdentityRow) =>
     [...providers.values()].find(provider => isIssuerOf(provider, issuer))?.name
-  return found.map(row => ({ ...row, provider: row.provider ?? nameOf(row) ?? null }))
+  return identities.map(row => ({ ...row, provider: row.provider ?? nameOf(row) ?? null }))
 }
 
 /** Whether the settings still have the identity's provider, with the same issuer. */

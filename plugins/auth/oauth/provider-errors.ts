@@ -1,6 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
 import { apiError, hasErrorData } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 
 /** Codes of openid-client for an answer that does not belong to the sign-in it claims. */
 const FOREIGN_ANSWER_CODES = new Set([
@@ -16,12 +16,12 @@ const PROTOCOL_WORD = /^[a-z_]{1,40}$/
  * The error for a failure at a provider: 401 for an answer of another sign-in, 403 when the user cancelled, else 503.
  * The operator's log has more details; neither holds a code, token or secret.
  */
-export function providerFailure(server: Server, provider: string, error: unknown): Error {
+export function providerFailure(deps: AuthDeps, provider: string, error: unknown): Error {
   if (hasErrorData(error)) return error
   const { code = '', cause } = error as { code?: string; cause?: { code?: string; message?: string } }
   const reason = cause instanceof Error ? cause.message : undefined
   const refusal = error instanceof openid.ResponseBodyError ? error.error : undefined
-  server.pino.warn(
+  deps.pino.warn(
     { provider, code: code || undefined, reason, cause: cause?.code, refusal: protocolWord(refusal) },
     'a sign-in through a provider failed',
   )

@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import type { RequestOrigin } from '../../../server/http/audit.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN, type ResolvedUser } from '../accounts.ts'
 import { acceptInvitation, findInvitation } from '../users/invitations.ts'
 import { LOCK_USER, LOCK_USER_FOR_LINK, lockEmail } from '../locks.ts'
@@ -34,20 +34,20 @@ interface VerifiedIdentity extends ProviderIdentity {
  *   `INVALID_INVITATION`
  */
 export async function admitIdentity(
-  server: Server,
+  deps: AuthDeps,
   provider: Pick<OAuthProvider, 'name' | 'isOpenId'>,
   identity: ProviderIdentity,
   origin: RequestOrigin,
   invitation?: string,
 ): Promise<string> {
   const verified = requireVerifiedEmail(provider, identity)
-  const ticket = await server.db.system(async trx => {
+  const ticket = await deps.db.system(async trx => {
     await lockEmail(trx, verified.email)
     const resolved =
       (await findLinkedUser(trx, verified)) ??
       (await linkUserByEmail(trx, provider, verified)) ??
       (await (invitation === undefined
-        ? registerWithCompany(trx, server, verified)
+        ? registerWithCompany(trx, deps, verified)
         : joinByInvitation(trx, verified, invitation)))
     if (resolved.user.isActive) await saveIdentity(trx, provider, verified, resolved.user)
     return issueUserTicket(trx, resolved, origin, {
@@ -135,9 +135,9 @@ async function joinByInvitation(trx: Transaction, { email, name }: VerifiedIdent
   return { user, event: { action: 'user.registered', details: { email, role, invitation_id: id } } }
 }
 
-async function registerWithCompany(trx: Transaction, server: Server, { email, name }: VerifiedIdentity) {
+async function registerWithCompany(trx: Transaction, deps: AuthDeps, { email, name }: VerifiedIdentity) {
   const companyName = name ?? (email.split('@')[0] as string)
-  const { companyId } = await createCompany(trx, companyName, server.config.defaultPlan)
+  const { companyId } = await createCompany(trx, companyName, deps.config.defaultPlan)
   const user = await createUser(trx, { companyId, email, passwordHash: null, fullName: name, role: 'owner' })
   return { user, event: { action: 'user.registered', details: { email, role: 'owner' } } }
 }

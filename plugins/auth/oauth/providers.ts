@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
 import type { OAuthSettings } from '../../../server/settings/oauth-settings.ts'
 import { apiError } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 
 export interface ProviderIdentity {
@@ -34,9 +34,9 @@ export interface CallbackChecks {
 
 const DISCOVERY_CACHE_MS = 10 * 60_000
 
-export function createProviders(server: Server): ReadonlyMap<string, OAuthProvider> {
-  const providers = [...server.config.oauth].map(([name, settings]) =>
-    name === 'github' ? githubProvider(server, name, settings) : openIdProvider(server, name, settings),
+export function createProviders(deps: AuthDeps): ReadonlyMap<string, OAuthProvider> {
+  const providers = [...deps.config.oauth].map(([name, settings]) =>
+    name === 'github' ? githubProvider(deps, name, settings) : openIdProvider(deps, name, settings),
   )
   return new Map(providers.map(provider => [provider.name, provider]))
 }
@@ -45,13 +45,13 @@ export function createProviders(server: Server): ReadonlyMap<string, OAuthProvid
 export function findProvider(providers: ReadonlyMap<string, OAuthProvider>, name: string): OAuthProvider {
   const provider = providers.get(name)
   if (provider) return provider
-  const known = [...providers.keys()]
+  const names = [...providers.keys()]
   throw apiError(
     'NOT_FOUND',
-    known.length > 0
-      ? `There is no such provider: the providers are ${known.join(', ')}`
+    names.length > 0
+      ? `There is no such provider: the providers are ${names.join(', ')}`
       : 'No provider is configured: the operator can add one with OAUTH_<PROVIDER>_CLIENT_ID',
-    { providers: known },
+    { providers: names },
   )
 }
 
@@ -67,7 +67,7 @@ export function isIssuerOf(provider: Pick<OAuthProvider, 'issuer'>, issuer: stri
   return isTenantOf && MANY_TENANTS.test(decodeURI(set.pathname))
 }
 
-function openIdProvider(server: Server, name: string, settings: OAuthSettings): OAuthProvider {
+function openIdProvider(deps: AuthDeps, name: string, settings: OAuthSettings): OAuthProvider {
   const discover = async () => {
     const issuer = new URL(settings.issuer)
     const client = await openid.discovery(
@@ -75,7 +75,7 @@ function openIdProvider(server: Server, name: string, settings: OAuthSettings): 
       settings.clientId,
       undefined,
       clientAuthentication(settings),
-      { [openid.customFetch]: guardedFetch(server.egress), execute: [openid.enableNonRepudiationChecks] },
+      { [openid.customFetch]: guardedFetch(deps.egress), execute: [openid.enableNonRepudiationChecks] },
     )
     // Browsers are sent here; our own requests are checked by guardedFetch.
     const { authorization_endpoint: endpoint = '' } = client.serverMetadata()
@@ -147,7 +147,7 @@ function cacheDiscovery<T>(discover: () => Promise<T>): () => Promise<T> {
 const GITHUB_ORIGIN = 'https://github.com'
 
 /** Plain OAuth 2: identity and verified emails are read from GitHub's own API. */
-function githubProvider(server: Server, name: string, settings: OAuthSettings): OAuthProvider {
+function githubProvider(deps: AuthDeps, name: string, settings: OAuthSettings): OAuthProvider {
   const site = settings.issuer.replace(/\/+$/, '')
   const login = `${site}/login/oauth`
   const api = site === GITHUB_ORIGIN ? 'https://api.github.com' : `${site}/api/v3`
@@ -162,7 +162,7 @@ function githubProvider(server: Server, name: string, settings: OAuthSettings): 
     undefined,
     openid.ClientSecretPost(settings.clientSecret),
   )
-  client[openid.customFetch] = guardedFetch(server.egress)
+  client[openid.customFetch] = guardedFetch(deps.egress)
   return {
     name,
     isOpenId: false,

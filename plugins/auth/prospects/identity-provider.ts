@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import type { RequestOrigin } from '../../../server/http/audit.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
 import { LOCK_USER, lockCompanyById } from '../locks.ts'
 import type { User } from '../models.ts'
@@ -43,8 +43,8 @@ export interface IdentityProvider {
 }
 
 /** Holds the identity provider: our own users unless another one is set. */
-export function createIdentityProviderSlot(server: Server) {
-  const local = localIdentityProvider(server)
+export function createIdentityProviderSlot(deps: AuthDeps) {
+  const local = localIdentityProvider(deps)
   let chosen: IdentityProvider | undefined
   return {
     current: () => chosen ?? local,
@@ -58,17 +58,17 @@ export function createIdentityProviderSlot(server: Server) {
 
 const TICKET_SECONDS = 5 * 60
 
-function localIdentityProvider(server: Server): IdentityProvider {
+function localIdentityProvider(deps: AuthDeps): IdentityProvider {
   return {
     name: 'users',
     async admit(trx, prospect, origin) {
-      const resolved = (await findUser(trx, prospect)) ?? (await createProspectUser(trx, server, prospect))
+      const resolved = (await findUser(trx, prospect)) ?? (await createProspectUser(trx, deps, prospect))
       const ticket = await issueUserTicket(trx, resolved, origin, {
         method: 'magic_link',
         seconds: TICKET_SECONDS,
       })
       if (ticket === undefined) return undefined
-      const redirectUrl = `${server.config.baseUrl}/?${new URLSearchParams({ ticket })}`
+      const redirectUrl = `${deps.config.baseUrl}/?${new URLSearchParams({ ticket })}`
       return { ticket, expiresIn: TICKET_SECONDS, redirectUrl, userId: resolved.user.id }
     },
   }
@@ -97,11 +97,11 @@ async function findUser(trx: Transaction, { email, userId, companyId }: Prospect
 }
 
 /** Creates the user in the company of the invitation, as its owner if it has no user yet; else in a new company. */
-async function createProspectUser(trx: Transaction, server: Server, prospect: Prospect) {
+async function createProspectUser(trx: Transaction, deps: AuthDeps, prospect: Prospect) {
   const { email, id } = prospect
   const companyId =
     prospect.companyId ??
-    (await createCompany(trx, email.split('@')[0] as string, server.config.defaultPlan)).companyId
+    (await createCompany(trx, email.split('@')[0] as string, deps.config.defaultPlan)).companyId
   // Of two concurrent prospects of one company, the second must see that there is an owner.
   await lockCompanyById(trx, companyId)
   const [other] = await rows(trx, 'select from users where company_id = :companyId limit 1', { companyId })

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Server } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
 import { audit, type RequestOrigin } from '../../../server/http/audit.ts'
 import { rows } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 import { findCompany, parseEmail } from '../accounts.ts'
 import type { Prospect, IdentityProvider, SignInTicket } from './identity-provider.ts'
 import { lockEmail } from '../locks.ts'
@@ -16,11 +16,11 @@ import { sha256 } from '../sign-in/tokens.ts'
  * @returns the prospect as the command line prints it; the token is not stored, and the company is null for one of its own
  * @throws 400 `VALIDATION_ERROR` for the email, 404 for the company, 409 `CONFLICT` for a user of another company
  */
-export async function createProspect(server: Server, input: { email: string; company?: string }) {
+export async function createProspect(deps: AuthDeps, input: { email: string; company?: string }) {
   const email = parseEmail(input.email)
-  const company = input.company === undefined ? null : await findCompany(server, input.company)
+  const company = input.company === undefined ? null : await findCompany(deps, input.company)
   const token = randomBytes(32).toString('base64url')
-  return server.db.system(async trx => {
+  return deps.db.system(async trx => {
     await lockEmail(trx, email)
     const [user] = await rows<User>(trx, 'select * from users where email = :email', { email })
     if (user && company && user.companyId !== company.companyId)
@@ -50,12 +50,12 @@ export async function createProspect(server: Server, input: { email: string; com
  * @throws 401 `INVALID_TOKEN`, 403 `FORBIDDEN` for a disabled user, 409 `USER_EXISTS` when another person took the email
  */
 export async function admitProspect(
-  server: Server,
+  deps: AuthDeps,
   provider: IdentityProvider,
   token: string,
   origin: RequestOrigin,
 ): Promise<SignInTicket> {
-  const admitted = await server.db.system(async trx => {
+  const admitted = await deps.db.system(async trx => {
     const hash = sha256(token)
     const [row] = await rows<{ email: string }>(
       trx,

@@ -1,5 +1,4 @@
-import type { Request } from '@hapi/hapi'
-import { caller } from '../../../server/http/access.ts'
+import { caller, type AnyRequest } from '../../../server/http/access.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { lockUser } from '../locks.ts'
@@ -13,7 +12,7 @@ import { withHashingSlot, isPassword } from './passwords.ts'
  * @throws 404 `USER_NOT_FOUND` for a removed user
  */
 export async function findCurrentUser(
-  request: Request,
+  request: AnyRequest,
   trx: Transaction,
   { lock = false } = {},
 ): Promise<User> {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Server, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
 import { access, routesOf, type Caller } from '../../../server/http/access.ts'
 import { rows } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { envelope } from '../../../server/http/replies.ts'
+import type { AuthDeps } from '../deps.ts'
 import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
 import { sha256 } from './tokens.ts'
@@ -12,8 +13,8 @@ import { sha256 } from './tokens.ts'
 export const DEMO_KEY_PREFIX = 'aa_demo_'
 
 /** Sets the company that `POST /demo/session` opens to the public; there is one at most. */
-export async function setDemoCompany(server: Server, companyId: string): Promise<void> {
-  await server.db.system(async trx => {
+export async function setDemoCompany(deps: AuthDeps, companyId: string): Promise<void> {
+  await deps.db.system(async trx => {
     await rows(trx, 'update companies set is_demo = false where is_demo and company_id <> :companyId', {
       companyId,
     })
@@ -24,9 +25,9 @@ export async function setDemoCompany(server: Server, companyId: string): Promise
 }
 
 /** Creates a read-only key of the demo company for an hour; undefined when there is no such company. */
-async function createDemoSession(server: Server): Promise<{ key: string; expiresAt: Date } | undefined> {
+async function createDemoSession(deps: AuthDeps): Promise<{ key: string; expiresAt: Date } | undefined> {
   const key = DEMO_KEY_PREFIX + randomBytes(30).toString('base64url')
-  const [made] = await server.db.statement<{ expiresAt: Date }>(
+  const [made] = await deps.db.statement<{ expiresAt: Date }>(
     `insert into demo_sessions (id, company_id, key_hash, expires_at)
      select :id, company_id, :hash, now() + interval '1 hour' from companies where is_demo
      returning expires_at`,
@@ -43,9 +44,9 @@ interface DemoSession {
 }
 
 /** Undefined for an unknown or expired key, and while the demo is disabled. */
-async function findDemoSession(server: Server, key: string): Promise<DemoSession | undefined> {
-  if (!server.config.demoEnabled) return undefined
-  const [session] = await server.db.statement<DemoSession>(
+async function findDemoSession(deps: AuthDeps, key: string): Promise<DemoSession | undefined> {
+  if (!deps.config.demoEnabled) return undefined
+  const [session] = await deps.db.statement<DemoSession>(
     `select d.id, d.company_id, cast(extract(epoch from d.expires_at - now()) as int) as seconds_left
      from demo_sessions d join companies c on c.company_id = d.company_id
      where d.key_hash = :hash and d.expires_at > now() and c.is_demo`,
@@ -55,8 +56,8 @@ async function findDemoSession(server: Server, key: string): Promise<DemoSession
 }
 
 /** Undefined for an unknown or expired key, and while the demo is disabled. */
-export async function findDemoCaller(server: Server, key: string): Promise<Caller | undefined> {
-  const session = await findDemoSession(server, key)
+export async function findDemoCaller(deps: AuthDeps, key: string): Promise<Caller | undefined> {
+  const session = await findDemoSession(deps, key)
   return (
     session && {
       kind: 'key',
@@ -70,8 +71,8 @@ export async function findDemoCaller(server: Server, key: string): Promise<Calle
 }
 
 /** The seconds that a key of the demo still has; 0 for an unknown or expired one, and while the demo is disabled. */
-export async function getDemoSecondsLeft(server: Server, key: string): Promise<number> {
-  return (await findDemoSession(server, key))?.secondsLeft ?? 0
+export async function getDemoSecondsLeft(deps: AuthDeps, key: string): Promise<number> {
+  return (await findDemoSession(deps, key))?.secondsLeft ?? 0
 }
 
 export const demoRoutes: ServerRoute[] = [

@@ -1,5 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import { apiError } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 
 // Counted before the password is checked, so that concurrent guesses do not get past the limit.
 const ATTEMPT = `
@@ -25,9 +25,9 @@ const MAX_FAILURES = 10
  * @returns whether a failure of this attempt locks the email
  * @throws 403 `ACCOUNT_LOCKED`
  */
-export async function countAttempt(server: Server, email: string): Promise<{ isLast: boolean }> {
-  const [state] = await server.db.statement<{ failures: number }>(ATTEMPT, {
-    email_hash: hashEmail(server, email),
+export async function countAttempt(deps: AuthDeps, email: string): Promise<{ isLast: boolean }> {
+  const [state] = await deps.db.statement<{ failures: number }>(ATTEMPT, {
+    email_hash: hashEmail(deps, email),
   })
   const failures = state?.failures ?? 0
   if (failures <= MAX_FAILURES) return { isLast: failures === MAX_FAILURES }
@@ -35,10 +35,10 @@ export async function countAttempt(server: Server, email: string): Promise<{ isL
   throw apiError('ACCOUNT_LOCKED', message)
 }
 
-export async function clearFailures(server: Server, email: string): Promise<void> {
-  await server.db.statement('delete from login_failures where email_hash = :email_hash', {
-    email_hash: hashEmail(server, email),
+export async function clearFailures(deps: AuthDeps, email: string): Promise<void> {
+  await deps.db.statement('delete from login_failures where email_hash = :email_hash', {
+    email_hash: hashEmail(deps, email),
   })
 }
 
-const hashEmail = (server: Server, email: string): string => server.vault.hmac('login failures', email)
+const hashEmail = (deps: AuthDeps, email: string): string => deps.vault.hmac('login failures', email)

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Server } from '@hapi/hapi'
 import type { AuditEvent, RequestOrigin } from '../../../server/http/audit.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 import type { ResolvedUser, UserAccount } from '../accounts.ts'
 import { auditUser } from '../audit-log/audit-user.ts'
 import type { User } from '../models.ts'
@@ -79,10 +79,10 @@ const spent = () => apiError('INVALID_TOKEN', 'This ticket was used before or ha
 
 /** Whose session a ticket opens, without using it. @throws 401 `INVALID_TOKEN` */
 export async function findTicketHolder(
-  server: Server,
+  deps: AuthDeps,
   ticket: string,
 ): Promise<{ email: string; company: string }> {
-  const [holder] = await server.db.system(trx =>
+  const [holder] = await deps.db.system(trx =>
     rows<{ email: string; company: string }>(trx, FIND_HOLDER, { hash: sha256(ticket) }),
   )
   if (!holder) throw spent()
@@ -91,11 +91,11 @@ export async function findTicketHolder(
 
 /** Exchanges a ticket for a session. @throws 401 `INVALID_TOKEN` */
 export async function redeemTicket(
-  server: Server,
+  deps: AuthDeps,
   ticket: string,
   origin: RequestOrigin,
 ): Promise<SessionTokens & UserAccount> {
-  const opened = await server.db.system(async trx => {
+  const opened = await deps.db.system(async trx => {
     const hash = sha256(ticket)
     const [user] = await rows<User & { companyName: string; plan: Plan }>(trx, FIND_TICKET, { hash })
     if (!user) return undefined
@@ -106,7 +106,7 @@ export async function redeemTicket(
       ? await rows<Pick<User, 'lastLoginAt'>>(trx, RECORD_SIGN_IN, { id, companyId })
       : []
     if (!used || !signedIn) return undefined
-    const tokens = await openSession(server, trx, user)
+    const tokens = await openSession(deps, trx, user)
     await auditUser(trx, user, origin, { action: 'user.signed_in', details: { method: used.method } })
     return { ...tokens, user: Object.assign(user, signedIn) as User, company: { companyId, name, plan } }
   })

@@ -1,9 +1,15 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
+import {
+  access,
+  caller,
+  inCompany,
+  routesOf,
+  type AnyRequest,
+  type ValidRequest,
+} from '../../../server/http/access.ts'
 import { auditRequest, fieldsOf, requestOrigin } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import { bodyOf } from '../../../server/http/input.ts'
 import { registerUser } from '../accounts.ts'
 import { Company, User } from '../models.ts'
 import { findCurrentUser, wrongPassword } from './current-user.ts'
@@ -28,7 +34,7 @@ export const routes: ServerRoute[] = [
     response: replies.registered,
     app: { errors: ['WEAK_PASSWORD', 'INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
     async handler(request, h) {
-      const body = bodyOf<Record<'email' | 'password', string> & Record<string, string | undefined>>(request)
+      const body = request.payload
       const { user, company } = await registerUser(
         request.server,
         {
@@ -52,7 +58,7 @@ export const routes: ServerRoute[] = [
     response: replies.login,
     app: { errors: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
     async handler(request, h) {
-      const signedIn = await signInWithPassword(request, bodyOf<{ email: string; password: string }>(request))
+      const signedIn = await signInWithPassword(request, request.payload)
       return h.response(presentSignIn(signedIn)).header('Cache-Control', 'no-store')
     },
   }),
@@ -64,7 +70,7 @@ export const routes: ServerRoute[] = [
     response: replies.login,
     app: { errors: ['INVALID_TOKEN'] },
     async handler(request, h) {
-      const { ticket } = bodyOf<{ ticket: string }>(request)
+      const { ticket } = request.payload
       const signedIn = await redeemTicket(request.server, ticket, requestOrigin(request))
       return h.response(presentSignIn(signedIn)).header('Cache-Control', 'no-store')
     },
@@ -77,7 +83,7 @@ export const routes: ServerRoute[] = [
     response: replies.tokens,
     app: { errors: ['UNAUTHORIZED', 'RATE_LIMITED'] },
     async handler(request, h) {
-      const { refresh_token: text } = bodyOf<{ refresh_token: string }>(request)
+      const { refresh_token: text } = request.payload
       return h
         .response(await refreshSession(request.server, text, request))
         .header('Cache-Control', 'no-store')
@@ -113,15 +119,7 @@ export const routes: ServerRoute[] = [
     validate: { payload: schemas.profile, query: schemas.none },
     response: replies.user,
     app: { errors: ['USER_NOT_FOUND'] },
-    handler(request) {
-      const { full_name: fullName, timezone } = bodyOf<{ full_name?: string | null; timezone?: string }>(
-        request,
-      )
-      return updateSelf(request, {
-        ...(fullName !== undefined && { fullName }),
-        ...(timezone !== undefined && { timezone }),
-      })
-    },
+    handler: request => updateSelf(request, request.payload),
   }),
   route('POST', '/api/v1/auth/change-password', access.sessionLimited, {
     id: 'changePassword',
@@ -137,29 +135,31 @@ export const routes: ServerRoute[] = [
   }),
 ]
 
-async function updateSelf(request: Request, changes: Partial<Pick<User, 'fullName' | 'timezone'>>) {
+async function updateSelf(request: AnyRequest, body: { full_name?: string | null; timezone?: string }) {
   const { companyId, userId } = caller(request)
-  const isChange = Object.keys(changes).length > 0
+  const fields = fieldsOf(body)
+  const isChange = fields.length > 0
   return request.server.db.company(companyId, async trx => {
     if (isChange)
       await User.query(trx)
         .findById(userId as string)
-        .patch(changes)
+        .patch({ fullName: body.full_name, timezone: body.timezone })
     const user = await findCurrentUser(request, trx)
     const record = presentUser(user, await Company.query(trx).first().throwIfNotFound())
     if (isChange)
       await auditRequest(request, trx, {
         action: 'user.updated',
         target: { type: 'user', id: user.id },
-        details: { fields: fieldsOf(request.payload as object) },
+        details: { fields },
       })
     return record
   })
 }
 
-async function changePassword(request: Request): Promise<void> {
-  const { old_password: oldPassword, new_password: newPassword } =
-    bodyOf<Record<'old_password' | 'new_password', string>>(request)
+async function changePassword(
+  request: ValidRequest<{ old_password: string; new_password: string }, unknown>,
+): Promise<void> {
+  const { old_password: oldPassword, new_password: newPassword } = request.payload
   const { user, company } = await inCompany(request, async trx => ({
     user: await findCurrentUser(request, trx),
     company: await Company.query(trx).first().throwIfNotFound(),
@@ -184,7 +184,7 @@ async function changePassword(request: Request): Promise<void> {
   })
 }
 
-function auditSelf(request: Request, trx: Transaction, action: string): Promise<number> {
+function auditSelf(request: AnyRequest, trx: Transaction, action: string): Promise<number> {
   return auditRequest(request, trx, {
     action,
     target: { type: 'user', id: caller(request).userId as string },

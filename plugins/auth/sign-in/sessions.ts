@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Request, Server } from '@hapi/hapi'
+import type { Request } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
 import { SCOPE_OF_ROLE, type Caller, type Role } from '../../../server/http/access.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { audit, requestOrigin } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
+import type { AuthDeps } from '../deps.ts'
 import {
   ACCESS_TOKEN_SECONDS,
   createRefreshToken,
@@ -29,12 +30,12 @@ export interface SessionTokens {
 const MAX_SESSIONS = 100
 
 export async function openSession(
-  server: Server,
+  deps: AuthDeps,
   trx: Transaction,
   user: { id: string; companyId: string },
 ): Promise<SessionTokens> {
   const sessionId = uuid()
-  const refresh = createRefreshToken(server.vault, sessionId)
+  const refresh = createRefreshToken(deps.vault, sessionId)
   await rows(
     trx,
     `insert into sessions (id, company_id, user_id, refresh_hash, expires_at)
@@ -48,7 +49,7 @@ export async function openSession(
         order by created_at desc, id desc offset :most)`,
     { company_id: user.companyId, user_id: user.id, most: MAX_SESSIONS },
   )
-  return issueTokens(server, user.id, refresh)
+  return issueTokens(deps, user.id, refresh)
 }
 
 interface SessionState {
@@ -75,17 +76,17 @@ const SESSION_QUERY = `
  * for clients that retry. Later use is reuse and ends the session.
  * @throws 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`
  */
-export async function refreshSession(server: Server, text: string, request: Request): Promise<SessionTokens> {
-  const token = parseRefreshToken(server.vault, text)
-  const [known] = token ? await server.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
+export async function refreshSession(deps: AuthDeps, text: string, request: Request): Promise<SessionTokens> {
+  const token = parseRefreshToken(deps.vault, text)
+  const [session] = token ? await deps.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
   // An ended session does not count against the limit of its user: a thief of its token could lock the user out.
-  if (!token || !known?.isAlive || !(token.isOurs || matchesHash(token, known.refreshHash)))
+  if (!token || !session?.isAlive || !(token.isOurs || matchesHash(token, session.refreshHash)))
     throw invalidRefreshToken()
-  await server.limits.take(`auth:${known.userId}`, 5, 60, request)
-  const result = await server.db.system(async trx => {
+  await deps.limits.take(`auth:${session.userId}`, 5, 60, request)
+  const result = await deps.db.system(async trx => {
     const [state] = await rows<SessionState>(trx, `${SESSION_QUERY} ${LOCK_SESSION}`, { id: token.sessionId })
     if (!state?.isAlive) return undefined
-    const next = nextRefreshToken(server.vault, token)
+    const next = nextRefreshToken(deps.vault, token)
     if (matchesHash(token, state.refreshHash)) {
       await rows(
         trx,
@@ -94,14 +95,12 @@ export async function refreshSession(server: Server, text: string, request: Requ
          where id = :id`,
         { id: token.sessionId, next: next.hash },
       )
-      return issueTokens(server, state.userId, next)
+      return issueTokens(deps, state.userId, next)
     }
     const isRepeat = state.previousHash !== null && matchesHash(token, state.previousHash)
     // A process with another newest key may have computed the successor.
-    const successor = possibleSuccessors(server.vault, token).find(made =>
-      matchesHash(made, state.refreshHash),
-    )
-    if (successor && isRepeat && state.isJustRotated) return issueTokens(server, state.userId, successor)
+    const successor = possibleSuccessors(deps.vault, token).find(made => matchesHash(made, state.refreshHash))
+    if (successor && isRepeat && state.isJustRotated) return issueTokens(deps, state.userId, successor)
     await rows(trx, 'update sessions set ended_at = now() where id = :id', { id: token.sessionId })
     await audit(
       trx,
@@ -125,23 +124,23 @@ export async function refreshSession(server: Server, text: string, request: Requ
  * @returns the same refresh token, or its successor
  * @throws 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`
  */
-export async function resumeSession(server: Server, text: string, request: Request): Promise<SessionTokens> {
-  const token = parseRefreshToken(server.vault, text)
-  const [known] = token ? await server.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
-  if (!token || !known?.isAlive || known.isRotationDue || !matchesHash(token, known.refreshHash))
-    return refreshSession(server, text, request)
-  await server.limits.take(`resume:${known.userId}`, 60, 60, request)
-  return issueTokens(server, known.userId, token)
+export async function resumeSession(deps: AuthDeps, text: string, request: Request): Promise<SessionTokens> {
+  const token = parseRefreshToken(deps.vault, text)
+  const [session] = token ? await deps.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
+  if (!token || !session?.isAlive || session.isRotationDue || !matchesHash(token, session.refreshHash))
+    return refreshSession(deps, text, request)
+  await deps.limits.take(`resume:${session.userId}`, 60, 60, request)
+  return issueTokens(deps, session.userId, token)
 }
 
 /**
  * The name of the user of a refresh token, which neither exchanges nor ends anything; undefined unless the token is the
  * current one of a live session.
  */
-export async function findSessionUser(server: Server, text: string): Promise<{ name: string } | undefined> {
-  const token = parseRefreshToken(server.vault, text)
+export async function findSessionUser(deps: AuthDeps, text: string): Promise<{ name: string } | undefined> {
+  const token = parseRefreshToken(deps.vault, text)
   if (!token) return undefined
-  const [row] = await server.db.statement<{ refreshHash: Buffer; name: string }>(
+  const [row] = await deps.db.statement<{ refreshHash: Buffer; name: string }>(
     `select s.refresh_hash, coalesce(nullif(u.full_name, ''), u.email) as name
      from sessions s join users u on u.id = s.user_id
      where s.id = :id and s.ended_at is null and s.expires_at > now() and u.is_active`,
@@ -152,11 +151,11 @@ export async function findSessionUser(server: Server, text: string): Promise<{ n
 
 /** The caller of an access token; undefined once its session has ended or its user is disabled. */
 export async function findSessionCaller(
-  server: Server,
+  deps: AuthDeps,
   sessionId: string,
   userId: string,
 ): Promise<Caller | undefined> {
-  const [row] = await server.db.statement<{ companyId: string; plan: Plan; role: Role }>(
+  const [row] = await deps.db.statement<{ companyId: string; plan: Plan; role: Role }>(
     `select c.company_id, c.plan, u.role
      from sessions s join users u on u.id = s.user_id join companies c on c.company_id = s.company_id
      where s.id = :session_id and u.id = :user_id and s.ended_at is null and s.expires_at > now() and u.is_active`,
@@ -195,9 +194,9 @@ export async function endAllSessions(trx: Transaction, userId: string): Promise<
   await rows(trx, 'delete from tickets where company_id = :companyId and user_id = :userId', who)
 }
 
-function issueTokens(server: Server, userId: string, refresh: RefreshToken): SessionTokens {
+function issueTokens(deps: AuthDeps, userId: string, refresh: RefreshToken): SessionTokens {
   return {
-    access_token: signAccessToken(server.vault, { sub: userId, sid: refresh.sessionId }),
+    access_token: signAccessToken(deps.vault, { sub: userId, sid: refresh.sessionId }),
     refresh_token: refresh.text,
     token_type: 'bearer',
     expires_in: ACCESS_TOKEN_SECONDS,

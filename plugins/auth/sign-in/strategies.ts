@@ -1,44 +1,48 @@
 import Boom from '@hapi/boom'
-import type { Plugin, Request, ResponseToolkit, Server } from '@hapi/hapi'
+import type {
+  Plugin,
+  Request,
+  ResponseToolkit,
+  ServerAuthSchemeObject,
+  ServerAuthSchemeOptions,
+} from '@hapi/hapi'
 import * as hapiAuthJwt2 from 'hapi-auth-jwt2'
 import { validate as isUuid } from 'uuid'
-import type { Caller, Scope } from '../../../server/http/access.ts'
+import { credentialsOf, type Scope } from '../../../server/http/access.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { ADMIT_KEY, isCountedAtOnce, type Taken } from '../../../server/http/limits.ts'
 import { readingsAhead } from '../../../server/http/read-ahead.ts'
 import { isRefusedWrite } from '../../../server/database/pool.ts'
+import type { AuthDeps } from '../deps.ts'
 import { findDemoCaller, DEMO_KEY_PREFIX } from './demo-sessions.ts'
 import { findSessionCaller } from './sessions.ts'
 import { accessTokenKey, isAccessTokenHeader, sha256, verifyOptions, type AccessClaims } from './tokens.ts'
 
 // The package's types say `export =`, yet as a module its plugin is the default export.
-const jwtPlugin = (hapiAuthJwt2 as unknown as { default: Plugin<undefined> }).default
+export const jwtPlugin = (hapiAuthJwt2 as unknown as { default: Plugin<undefined> }).default
 
 export const API_KEY_PREFIX = 'aa_'
 
-/** Registers the strategies `api-key` and `jwt`; both set a `Caller` as the credentials. */
-export async function addStrategies(server: Server): Promise<void> {
-  await server.register(jwtPlugin)
-  server.auth.strategy('jwt', 'jwt', {
-    key: (async ({ header }: { header: unknown }) => {
-      const key =
-        isAccessTokenHeader(header) && accessTokenKey(server.vault, (header as { kid?: unknown }).kid)
+/** The options of the strategy `jwt`, which sets a `Caller` as the credentials. */
+export function jwtOptions(deps: AuthDeps): ServerAuthSchemeOptions {
+  return {
+    async key({ header }: { header: { kid?: unknown } }) {
+      const key = isAccessTokenHeader(header) && accessTokenKey(deps.vault, header.kid)
       if (!key) throw unauthorized(MESSAGES.token)
       return { key }
-    }) as never,
+    },
     complete: true,
     verifyOptions,
     tokenType: 'Bearer',
     urlKey: false,
     cookieKey: false,
     payloadKey: false,
-    validate: (async (claims: Partial<AccessClaims> & { exp?: number }) => {
-      const { sub, sid, exp } = claims
+    async validate({ sub, sid, exp }: Partial<AccessClaims> & { exp?: number }) {
       if (typeof exp !== 'number' || !isUuid(sub) || !isUuid(sid)) return { isValid: false }
-      const credentials = await findSessionCaller(server, sid as string, sub as string)
+      const credentials = await findSessionCaller(deps, sid as string, sub as string)
       return credentials ? { isValid: true, credentials } : { isValid: false, errorMessage: 'ended' }
-    }) as never,
+    },
     errorFunc: (context: { errorType: string; message?: string; scheme?: string }) =>
       context.errorType === 'unauthorized' && !NO_TOKEN_ERRORS.has(context.message ?? '')
         ? { ...context, errorType: 'boomify', error: unauthorized(messageOf(context.message)) }
@@ -46,12 +50,13 @@ export async function addStrategies(server: Server): Promise<void> {
             ...context,
             ...(NO_TOKEN_ERRORS.has(context.message ?? '') && { message: null, scheme: 'Bearer' }),
           },
-  } as never)
+  }
+}
+
+/** The scheme of API keys, which sets a `Caller` as the credentials. */
+export function apiKeyScheme(): ServerAuthSchemeObject {
   const companies: KnownCompanies = new Map()
-  server.auth.scheme('api-key', () => ({
-    authenticate: (request, h) => authenticateKey(request, h, companies),
-  }))
-  server.auth.strategy('api-key', 'api-key')
+  return { authenticate: (request, h) => authenticateKey(request, h, companies) }
 }
 
 /** Messages of hapi-auth-jwt2 for a missing or malformed token. */
@@ -136,7 +141,7 @@ async function authenticateKey(request: Request, h: ResponseToolkit, companies: 
   if (key.startsWith(DEMO_KEY_PREFIX)) {
     const visitor = await findDemoCaller(request.server, key)
     if (!visitor) throw unauthorized(MESSAGES.demoKey)
-    return h.authenticated({ credentials: visitor as never })
+    return h.authenticated({ credentials: credentialsOf(visitor) })
   }
   const bindings = { hash: sha256(key), is_counted: isCountedAtOnce(request) }
   const hash = bindings.hash.toString('base64')
@@ -152,12 +157,6 @@ async function authenticateKey(request: Request, h: ResponseToolkit, companies: 
   if (row.isExpired) throw unauthorized(MESSAGES.expiredKey)
   noteCompany(companies, hash, row.companyId)
   if (typeof row.isAllowed === 'boolean') request.plugins.taken = { ...row, isAllowed: row.isAllowed }
-  const credentials: Caller = {
-    kind: 'key',
-    companyId: row.companyId,
-    plan: row.plan,
-    scope: row.scope,
-    keyId: row.id,
-  }
-  return h.authenticated({ credentials: credentials as never })
+  const { companyId, plan, scope, id: keyId } = row
+  return h.authenticated({ credentials: credentialsOf({ kind: 'key', companyId, plan, scope, keyId }) })
 }

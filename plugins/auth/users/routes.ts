@@ -1,20 +1,21 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
-import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
-import { pagination, type Page } from '../../../server/http/page.ts'
+import { param } from '../../../server/http/input.ts'
+import { pagination } from '../../../server/http/page.ts'
+import type { AuthApi } from '../api.ts'
 import { createInvitation, listInvitations, revokeInvitation } from './invitations.ts'
-import { Company, type Invitation, type User } from '../models.ts'
+import { Company } from '../models.ts'
 import { presentInvitation, presentUser } from '../present.ts'
 import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
-import { changeUser, listUsers, removeUser, type UserRemovalListener } from './users.ts'
+import { changeUser, listUsers, removeUser } from './users.ts'
 
 const route = routesOf('users')
 const userPath = '/api/v1/users/{user_id}'
 
 /** Users and invitations of the company, for its signed-in admins. */
-export const userRoutes = (removalListeners: readonly UserRemovalListener[]): ServerRoute[] => [
+export const userRoutes = (auth: AuthApi): ServerRoute[] => [
   route('GET', '/api/v1/users', access.users, {
     description: 'List the users of the company, newest first',
     notes: 'With their roles. Only signed-in admins may read it.',
@@ -22,7 +23,7 @@ export const userRoutes = (removalListeners: readonly UserRemovalListener[]): Se
     response: replies.users,
     handler: request =>
       inCompany(request, async trx => {
-        const page = queryOf<Page>(request)
+        const page = request.query
         const company = await Company.query(trx).first().throwIfNotFound()
         const { results, total } = await listUsers(trx, page)
         return { data: results.map(row => presentUser(row, company)), pagination: pagination(total, page) }
@@ -36,7 +37,7 @@ export const userRoutes = (removalListeners: readonly UserRemovalListener[]): Se
     response: replies.user,
     handler: request =>
       inCompany(request, async trx => {
-        const { role, is_active: isActive } = bodyOf<{ role?: User['role']; is_active?: boolean }>(request)
+        const { role, is_active: isActive } = request.payload
         const id = param(request, 'user_id')
         const changed = await changeUser(trx, callerId(request), id, { role, isActive })
         const { before, after, revoked } = changed
@@ -63,7 +64,7 @@ export const userRoutes = (removalListeners: readonly UserRemovalListener[]): Se
     async handler(request, h) {
       await inCompany(request, async trx => {
         const { user, revoked } = await removeUser(trx, callerId(request), param(request, 'user_id'))
-        for (const listener of removalListeners) await listener(trx, user)
+        await auth.notifyUserRemoved(trx, user)
         const { id, email, fullName, role } = user
         const details = { email, full_name: fullName, role, revoked_invitations: revoked }
         await auditRequest(request, trx, { action: 'user.removed', target: { type: 'user', id }, details })
@@ -78,7 +79,7 @@ export const userRoutes = (removalListeners: readonly UserRemovalListener[]): Se
     response: replies.invitations,
     handler: request =>
       inCompany(request, async trx => {
-        const page = queryOf<Page>(request)
+        const page = request.query
         const { results, total } = await listInvitations(trx, page)
         return { data: results.map(row => presentInvitation(row)), pagination: pagination(total, page) }
       }),
@@ -91,7 +92,7 @@ export const userRoutes = (removalListeners: readonly UserRemovalListener[]): Se
     response: replies.invited,
     app: { errors: ['USER_EXISTS'] },
     async handler(request, h) {
-      const body = bodyOf<Pick<Invitation, 'email' | 'role'>>(request)
+      const body = request.payload
       const { invitation, token } = await inCompany(request, async trx => {
         const made = await createInvitation(trx, callerId(request), body)
         const target = { type: 'invitation', id: made.invitation.id }
@@ -124,4 +125,4 @@ export const userRoutes = (removalListeners: readonly UserRemovalListener[]): Se
   }),
 ]
 
-const callerId = (request: Parameters<typeof caller>[0]): string => caller(request).userId as string
+const callerId = (request: AnyRequest): string => caller(request).userId as string

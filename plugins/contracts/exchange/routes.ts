@@ -1,5 +1,5 @@
-import type { Lifecycle, Request, Server, ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import { access, actorOf, caller, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import { auditRequest, auditRequestAll } from '../../../server/http/audit.ts'
 import {
   apiError,
@@ -36,18 +36,17 @@ const section = routesOf('contracts')
 
 /** Routes outside of `/sdk` answer bad input with 422. */
 const route: typeof section = (method, path, guard, options) => {
-  const handler = options.handler as Lifecycle.Method
-  const answer: Lifecycle.Method = async (request, h) => {
+  const handler: typeof options.handler = async (request, h) => {
     try {
-      return await (handler.call(null, request, h) as Promise<Lifecycle.ReturnValueTypes>)
+      return await options.handler(request, h)
     } catch (error) {
       throw asUnprocessable(error, request)
     }
   }
-  return section(method, path, guard, { ...options, handler: answer })
+  return section(method, path, guard, { ...options, handler })
 }
 
-function asUnprocessable(error: unknown, { query }: Request): unknown {
+function asUnprocessable(error: unknown, { query }: AnyRequest): unknown {
   if (!hasErrorData(error) || !hasCode(error, 'VALIDATION_ERROR')) return error
   const { errors = [] } = error.data?.details as { errors?: InputError[] }
   return unprocessableInput(errors, field => (Object.hasOwn(query as object, field) ? 'query' : 'body'))

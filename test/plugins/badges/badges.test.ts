@@ -422,7 +422,7 @@ t.test('one statement reads the status of any number of badges, however many tab
     const statements = await server.db.company(tenant.companyId, async trx => {
       let count = 0
       trx.on('query', () => count++)
-      t.equal((await readStatuses(server, trx, asked)).size, asked.length)
+      t.equal((await readStatuses(server.plugins.catalog, trx, asked)).size, asked.length)
       return count
     })
     t.equal(statements, 1)

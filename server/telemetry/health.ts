@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import { envelope, type Envelope } from './replies.ts'
-import { readQueues, type Queue } from '../telemetry/queues.ts'
+import { envelope, type Envelope } from '../http/replies.ts'
+import { readQueues, type Queue } from './queues.ts'
 import { WORKER_CONNECTIONS } from '../jobs/jobs.ts'
 import { version } from '../version.ts'
 import { withTimeout } from '../with-timeout.ts'
