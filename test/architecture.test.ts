@@ -81,6 +81,7 @@ const usable = Object.keys(below)
 
 /** The feature that a file belongs to, by its name in `server.plugins`. */
 function featureOf(path: string): string | undefined {
+  if (path.startsWith('plugins/alerts/incidents/')) return 'incidents'
   const [, folder] = /^plugins\/([^/]+)\//.exec(path) ?? []
   return folder?.replace(/-[a-z]/g, ([, letter = '']) => letter.toUpperCase())
 }
@@ -96,7 +97,7 @@ const camelCase = (folder: string) =>
 /** The feature that owns each table, by its models. */
 const tableOwners = new Map(
   sources.flatMap(({ path, text }) => {
-    const [, folder] = /^plugins\/([^/]+)\/models\.ts$/.exec(path) ?? []
+    const [, folder] = /^plugins\/([^/]+)\/(?:incidents\/)?models\.ts$/.exec(path) ?? []
     return folder
       ? [...text.matchAll(/tableName = '(\w+)'/g)].map(([, table]) => [table, camelCase(folder)] as const)
       : []
@@ -385,9 +386,8 @@ const rules: Rule[] = [
   {
     promise: 'a feature names in SQL its own tables and those of features that it may use',
     offences: source => {
-      const [, folder] = /^plugins\/([^/]+)\//.exec(source.path) ?? []
-      if (!folder) return []
-      const own = camelCase(folder)
+      const own = featureOf(source.path)
+      if (!own) return []
       const allowed = [own, ...(below[own] ?? [...tableOwners.values()])]
       return [...source.text.matchAll(/\b(?:from|join|update|into)\s+(?:only\s+)?([a-z_]+)\b/g)].flatMap(
         ([, table = '']) => {

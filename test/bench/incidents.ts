@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import type { AlertEvent } from '../../plugins/alerts/api.ts'
-import { updateIncidentsOf } from '../../plugins/incidents/jobs.ts'
+import { updateIncidentsOf } from '../../plugins/alerts/incidents/jobs.ts'
 import { startReceiver } from '../helpers/receiver.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { makeScenario, type Scenario, type SimAlert } from './incidents-world.ts'

@@ -6,7 +6,7 @@ import { ROLES, SCOPES, type Role } from '../../../server/http/access.ts'
 import { startServer, type TestServer } from '../../helpers/server.ts'
 import { startSource } from '../../helpers/source.ts'
 import type { Kind } from './matrix-routes.ts'
-import { updateIncidentsOf } from '../../../plugins/incidents/jobs.ts'
+import { updateIncidentsOf } from '../../../plugins/alerts/incidents/jobs.ts'
 import { suggestionId } from '../../../plugins/recommendations/rules/suggest.ts'
 
 interface Teardown {

@@ -9,7 +9,7 @@ import { sendPostponed } from '../../../../plugins/alerts/delivery/send-postpone
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { sweepContext } from '../time.ts'
-import { INCIDENTS } from '../../incidents/world.ts'
+import { INCIDENTS } from '../incidents/world.ts'
 import { ALERTS, makeWorld } from '../world.ts'
 
 const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
