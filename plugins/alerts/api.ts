@@ -1,7 +1,7 @@
 import type Joi from 'joi'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
-import type { Subscriptions } from './rules/subscriptions.ts'
+import type { Subscriptions } from './destinations/subscriptions.ts'
 
 /** In the order in which they get worse. */
 export const SEVERITIES = ['info', 'warning', 'critical'] as const

@@ -15,7 +15,7 @@ import {
   type AttemptData,
   type ClaimRequest,
 } from './claims.ts'
-import { UNCOMPOSED } from './compose.ts'
+import { UNCOMPOSED } from '../messages/compose.ts'
 import { recordHealth } from './health.ts'
 import {
   attemptRow,

@@ -10,7 +10,7 @@ import {
   type Message,
 } from '../destinations/destination.ts'
 import { consistentOutcome, findOutcomeProblem } from './outcome-shape.ts'
-import { UNCOMPOSED } from './compose.ts'
+import { UNCOMPOSED } from '../messages/compose.ts'
 import type { Delivery, Destination } from '../models.ts'
 import { postGuarded } from '../destinations/post.ts'
 import { openConfig, signingSecrets } from '../destinations/secrets.ts'

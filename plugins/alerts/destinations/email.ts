@@ -4,7 +4,7 @@ import Joi from 'joi'
 import type { Letter, Mail, Posted } from '../../../server/mail.ts'
 import { failedOutcome, type DestinationType, type Message, type DeliveryOutcome } from './destination.ts'
 import { composeMail, withFooter, type MailBody } from './email-body.ts'
-import { normalizeEmail, type Subscriptions } from '../rules/subscriptions.ts'
+import { normalizeEmail, type Subscriptions } from './subscriptions.ts'
 
 interface EmailConfig {
   to: string[]

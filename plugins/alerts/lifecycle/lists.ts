@@ -8,7 +8,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { Alert, AlertTransition, ALERT_STATUSES, NEWEST_FIRST, type AlertStatus } from '../models.ts'
 import { noAlert } from './transitions.ts'
 import { countAlerts, sumCounts } from './health.ts'
-import { InboxAlert, presentAction, presentAlert, presentInboxAlert, presentTransition } from './present.ts'
+import { InboxAlert, presentAction, presentAlert, presentInboxAlert, presentTransition } from '../present.ts'
 import { INBOX_STATUSES } from './schemas.ts'
 
 interface AlertFilters extends Page {

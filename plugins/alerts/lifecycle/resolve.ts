@@ -1,12 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { AlertResolution, OrphanedAlerts } from '../api.ts'
-import type { MessageReason } from './message.ts'
+import type { MessageReason } from '../messages/message.ts'
 import { Alert, AlertTransition, IS_ONGOING, isOpen } from '../models.ts'
-import { notifyResolved } from './notify.ts'
+import { notifyResolved } from '../rules/notify.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { lockAlerts } from '../locks.ts'
-import { noticeAlerts } from './grouping.ts'
+import { noticeAlerts } from './notice.ts'
 
 /** The reason and the actor of a resolution: `system`, `user:<id>` or `key:<id>`. */
 export interface Resolution extends MessageReason {

@@ -4,7 +4,7 @@ import { TIMEZONE } from '../../../server/settings/timezones.ts'
 import { timeInput } from '../../../server/times/time-input.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
 import { ALERT_STATUSES, type AlertStatus } from '../models.ts'
-import { kindWords } from './kinds.ts'
+import { kindWords } from '../kinds.ts'
 import { statusBodies } from './status-body.ts'
 
 export const INBOX_STATUSES = ['triggered', 'acknowledged'] as const

@@ -7,12 +7,12 @@ import { insertAll, type Transaction } from '../../../server/database/database.t
 import { isDemo } from '../demo.ts'
 import type { StatusRequest } from '../api.ts'
 import { Alert, AlertTransition, IS_OPEN, type AlertStatus } from '../models.ts'
-import { kindOf } from './kinds.ts'
+import { kindOf } from '../kinds.ts'
 import { resolveAlerts } from './resolve.ts'
 import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
-import { notifyAgain, notifyResolved } from './notify.ts'
+import { notifyAgain, notifyResolved } from '../rules/notify.ts'
 import { lockAlert, lockAlerts, lockFreeAlerts } from '../locks.ts'
-import { noticeAlerts } from './grouping.ts'
+import { noticeAlerts } from './notice.ts'
 
 /** The statuses that each status can change to; one that leads nowhere is final. */
 const TRANSITIONS: Record<AlertStatus, readonly AlertStatus[]> = {

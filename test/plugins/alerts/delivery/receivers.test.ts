@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Severity } from '../../../../plugins/alerts/api.ts'
 import { wakeSnoozed } from '../../../../plugins/alerts/lifecycle/transitions.ts'
-import { sendPostponed } from '../../../../plugins/alerts/delivery/send-postponed.ts'
+import { sendPostponed } from '../../../../plugins/alerts/rules/send-postponed.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { passTime, sweepContext } from '../time.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'

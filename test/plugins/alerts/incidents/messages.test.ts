@@ -1,6 +1,6 @@
 import t from 'tap'
 import { wakeSnoozed } from '../../../../plugins/alerts/lifecycle/transitions.ts'
-import { sendPostponed } from '../../../../plugins/alerts/delivery/send-postponed.ts'
+import { sendPostponed } from '../../../../plugins/alerts/rules/send-postponed.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { passTime, sweepContext } from '../time.ts'

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { openApi } from '../../../../server/openapi/openapi.ts'
-import { startReceiver } from '../../../helpers/receiver.ts'
-import { startServer } from '../../../helpers/server.ts'
-import { slackPlace } from '../fake-receivers.ts'
-import { ALERTS, makeWorld } from '../world.ts'
+import { openApi } from '../../../server/openapi/openapi.ts'
+import { startReceiver } from '../../helpers/receiver.ts'
+import { startServer } from '../../helpers/server.ts'
+import { slackPlace } from './fake-receivers.ts'
+import { ALERTS, makeWorld } from './world.ts'
 
 t.test('an extension adds a kind of alert, which is listed, described, selected and sent', async t => {
   const app = await startServer(t, { settings: { EXTENSIONS: './test/helpers/extensions/alert-kind.ts' } })

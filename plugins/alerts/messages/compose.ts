@@ -4,7 +4,7 @@ import { reportThrown } from '../../../server/extension-errors.ts'
 import { describePayload, type Fact } from '../destinations/describe.ts'
 import type { DestinationType, Payload } from '../destinations/destination.ts'
 import { factsOf } from '../destinations/facts.ts'
-import { kindOf } from '../lifecycle/kinds.ts'
+import { kindOf } from '../kinds.ts'
 
 /**
  * The body of a message that its type could not compose: each attempt to send it fails. Composing throws nothing, since it

@@ -3,7 +3,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { startDeliveries, type OutgoingMessage } from '../delivery/delivery.ts'
 import { isDemo } from '../demo.ts'
 import type { MessageType } from '../destinations/destination.ts'
-import { alertPayload, type MessageReason } from './message.ts'
+import { alertPayload, type MessageReason } from '../messages/message.ts'
 import { Alert, Destination } from '../models.ts'
 import { postponeMessages, stopPostponed } from '../delivery/postponed.ts'
 import {
@@ -13,9 +13,9 @@ import {
   type AlertTwins,
   type NotifiedDestination,
   type Recipient,
-} from '../rules/recipients.ts'
-import { composeBody } from '../delivery/compose.ts'
-import { takesIncident } from './grouping.ts'
+} from './recipients.ts'
+import { composeBody } from '../messages/compose.ts'
+import { takesIncident } from '../lifecycle/notice.ts'
 import type { IncidentPart } from '../destinations/payload.ts'
 
 /** One message to one destination, before it is composed. */

@@ -7,8 +7,8 @@ import { stopPostponed } from '../delivery/postponed.ts'
 import type { IncidentPart } from '../destinations/payload.ts'
 import { lockAlertsOfDeliveries, lockMessagesOfIncidents } from '../locks.ts'
 import { Alert, Destination, isOpen } from '../models.ts'
-import { findRecipients, IS_SENT, type Recipient } from '../rules/recipients.ts'
-import { takesIncident } from './grouping.ts'
+import { findRecipients, IS_SENT, type Recipient } from './recipients.ts'
+import { takesIncident } from '../lifecycle/notice.ts'
 import { postponeUntil, sendMessages, triggeredMessage, type AddressedMessage } from './notify.ts'
 
 /** A destination that was notified of an incident but not of its end, or for which a message about it is postponed. */

@@ -4,7 +4,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import type { AlertGrouping, IncidentSummary } from '../api.ts'
 import { isDemo } from '../demo.ts'
 import type { Alert, Destination } from '../models.ts'
-import { kindOf } from './kinds.ts'
+import { kindOf } from '../kinds.ts'
 
 /** By the database of a server: plugins and jobs see the server as different objects. */
 const groupings = new WeakMap<Server['db'], AlertGrouping>()

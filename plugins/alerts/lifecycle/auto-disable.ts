@@ -2,10 +2,10 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { audit } from '../../../server/http/audit.ts'
 import { companyOf, type Transaction } from '../../../server/database/database.ts'
-import { ENDED_FIELDS, updateDeliveryFailed } from './outcomes.ts'
+import { ENDED_FIELDS, updateDeliveryFailed } from '../delivery/outcomes.ts'
 import { Alert, Delivery, Destination } from '../models.ts'
-import { destinationDisabled } from '../lifecycle/kinds.ts'
-import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
+import { destinationDisabled } from '../kinds.ts'
+import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
 import { lockAlertsOfDeliveries, lockDeliveries, lockDestination } from '../locks.ts'
 
 /** A destination that every attempt has failed to reach for so long is switched off. */

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { Registry } from '../../../server/registry.ts'
-import type { AlertKind } from '../api.ts'
+import { Registry } from '../../server/registry.ts'
+import type { AlertKind } from './api.ts'
 
 const kindName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/)
 

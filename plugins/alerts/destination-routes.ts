@@ -1,13 +1,13 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { auditRequest, auditorOf, fieldsOf } from '../../../server/http/audit.ts'
-import type { Transaction } from '../../../server/database/database.ts'
-import { apiError } from '../../../server/http/errors.ts'
-import { idParams, param, queryOf } from '../../../server/http/input.ts'
-import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
-import { listDeliveries, loadTraffic } from '../delivery/delivery-lists.ts'
-import { redeliver } from '../delivery/delivery.ts'
-import { createDestinations, probeAll } from './bulk.ts'
+import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import { auditRequest, auditorOf, fieldsOf } from '../../server/http/audit.ts'
+import type { Transaction } from '../../server/database/database.ts'
+import { apiError } from '../../server/http/errors.ts'
+import { idParams, param, queryOf } from '../../server/http/input.ts'
+import { pageOf, pagination, type Page } from '../../server/http/page.ts'
+import { listDeliveries, loadTraffic } from './delivery/delivery-lists.ts'
+import { redeliver } from './delivery/delivery.ts'
+import { createDestinations, probeAll } from './destinations/bulk.ts'
 import {
   changeDestination,
   createDestination,
@@ -18,15 +18,15 @@ import {
   rotateSecret,
   sendTestMessage,
   type NewDestination,
-} from './destinations.ts'
-import { Alert, Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
-import { noAlert } from '../lifecycle/transitions.ts'
-import { presentAttempt, presentDelivery } from '../delivery/present.ts'
-import { getDestinationType } from './registry.ts'
-import { presentDestination } from './present.ts'
-import { replies } from './replies.ts'
-import { lockAlertOfDelivery, lockDelivery } from '../locks.ts'
-import { schemas } from './schemas.ts'
+} from './destinations/destinations.ts'
+import { Alert, Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from './models.ts'
+import { noAlert } from './lifecycle/transitions.ts'
+import { presentAttempt, presentDelivery } from './delivery/present.ts'
+import { getDestinationType } from './destinations/registry.ts'
+import { presentDestination } from './destinations/present.ts'
+import { replies } from './destinations/replies.ts'
+import { lockAlertOfDelivery, lockDelivery } from './locks.ts'
+import { schemas } from './destinations/schemas.ts'
 
 const route = routesOf('destinations')
 

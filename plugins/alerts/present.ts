@@ -1,12 +1,12 @@
 import type { Server } from '@hapi/hapi'
-import { ignoreRejection } from '../../../connectors/foreign-code.ts'
-import { reportThrown } from '../../../server/extension-errors.ts'
-import { toApiNames } from '../../../server/http/fields.ts'
-import { RESOLUTION_FIELDS, type AlertKind, type AlertResolution } from '../api.ts'
-import { isDemo } from '../demo.ts'
+import { ignoreRejection } from '../../connectors/foreign-code.ts'
+import { reportThrown } from '../../server/extension-errors.ts'
+import { toApiNames } from '../../server/http/fields.ts'
+import { RESOLUTION_FIELDS, type AlertKind, type AlertResolution } from './api.ts'
+import { isDemo } from './demo.ts'
 import { kindOf } from './kinds.ts'
-import { alertLinks } from './message.ts'
-import { Alert, type AlertTransition } from '../models.ts'
+import { alertLinks } from './messages/message.ts'
+import { Alert, type AlertTransition } from './models.ts'
 
 export function presentAlert(server: Server, alert: Alert): object {
   const { event } = alert

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { MessageType, Payload } from '../destinations/destination.ts'
 import type { IncidentPart } from '../destinations/payload.ts'
 import type { Alert } from '../models.ts'
-import { kindOf } from './kinds.ts'
+import { kindOf } from '../kinds.ts'
 
 export interface MessageReason {
   /** One short sentence. */

@@ -1,8 +1,8 @@
 import Joi from 'joi'
-import { held, inData, inNestedPage, pageFields, record, reply } from '../../../server/http/envelopes.ts'
-import { RESOLUTION_FIELDS, SEVERITIES, type AlertKind } from '../api.ts'
-import { ALERT_STATUSES } from '../models.ts'
-import { ALERT_STATES } from './schemas.ts'
+import { held, inData, inNestedPage, pageFields, record, reply } from '../../server/http/envelopes.ts'
+import { RESOLUTION_FIELDS, SEVERITIES, type AlertKind } from './api.ts'
+import { ALERT_STATUSES } from './models.ts'
+import { ALERT_STATES } from './lifecycle/schemas.ts'
 
 const { id, text, time, count, flag } = held
 const object = Joi.object().unknown()

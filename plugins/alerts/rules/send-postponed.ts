@@ -1,12 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { Alert, Delivery } from '../models.ts'
-import { IS_POSTPONED, stopPostponed } from './postponed.ts'
-import { findRecipients } from '../rules/recipients.ts'
-import { findIncidents } from '../lifecycle/grouping.ts'
-import { findNotifiedOfIncidents, partOf } from '../lifecycle/incident-messages.ts'
-import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
-import { triggeredMessage, sendMessages } from '../lifecycle/notify.ts'
+import { IS_POSTPONED, stopPostponed } from '../delivery/postponed.ts'
+import { findRecipients } from './recipients.ts'
+import { findIncidents } from '../lifecycle/notice.ts'
+import { findNotifiedOfIncidents, partOf } from './incident-messages.ts'
+import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
+import { triggeredMessage, sendMessages } from './notify.ts'
 import { lockDeliveries, lockFreeAlertsOfDeliveries, lockIncidents } from '../locks.ts'
 
 /** Per sweep. */
