@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { Registry } from '../../server/registry.ts'
-import type { AlertKind } from './api.ts'
+import { SYMPTOMS, type AlertKind } from './api.ts'
+import { isDemo, type Alert } from './models.ts'
 
 const kindName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/)
 
@@ -11,19 +11,21 @@ const shape = Joi.object({
   label: Joi.string().required(),
   isRechecked: Joi.valid(true),
   isRoutine: Joi.valid(true),
+  symptom: Joi.alternatives(Joi.valid(...SYMPTOMS), Joi.function()),
   ruleIdOf: Joi.function(),
   details: Joi.object().schema('object'),
   facts: Joi.function(),
   learnExpected: Joi.function(),
 })
 
-export function createKindRegistry(): Registry<AlertKind> {
+export type Kinds = Registry<AlertKind>
+
+export function createKindRegistry(): Kinds {
   return new Registry<AlertKind>('alert kind', shape)
 }
 
 /** The kind of a stored alert. One whose extension is no longer loaded has only its name. */
-export function kindOf(server: Server, name: string): AlertKind {
-  const { kinds } = server.plugins.alerts
+export function kindOf(kinds: Kinds, name: string): AlertKind {
   return kinds.has(name) ? kinds.get(name) : { name, label: name }
 }
 
@@ -32,6 +34,19 @@ export function kindWords(kinds: readonly AlertKind[]): ReadonlyMap<string, stri
   return new Map(
     kinds.flatMap(({ name, aliases = [] }) => [name, ...aliases].map(word => [word, name] as const)),
   )
+}
+
+/** The names of the kinds that come with every run. */
+export function routineNames(kinds: Kinds): string[] {
+  return kinds.all().flatMap(({ name, isRoutine }) => (isRoutine ? name : []))
+}
+
+/** The fields of an alert that say whether incidents have it. */
+export type GroupedFields = Pick<Alert, 'kind' | 'sourceId' | 'contextData'>
+
+/** Whether an alert becomes a part of an incident: it is about data, and asks for an action. */
+export function isGrouped(kinds: Kinds, alert: GroupedFields): boolean {
+  return alert.sourceId !== null && kindOf(kinds, alert.kind).isRoutine !== true && !isDemo(alert)
 }
 
 /** The alert that other destinations get when one is switched off. */

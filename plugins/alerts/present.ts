@@ -1,19 +1,17 @@
-import type { Server } from '@hapi/hapi'
 import { ignoreRejection } from '../../connectors/foreign-code.ts'
 import { reportThrown } from '../../server/extension-errors.ts'
 import { toApiNames } from '../../server/http/fields.ts'
-import { RESOLUTION_FIELDS, type AlertKind, type AlertResolution } from './api.ts'
-import { isDemo } from './demo.ts'
+import { RESOLUTION_FIELDS, type AlertKind, type AlertResolution, type ResolutionField } from './api.ts'
+import type { Deps } from './deps.ts'
 import { kindOf } from './kinds.ts'
-import { alertLinks } from './messages/message.ts'
-import { Alert, type AlertTransition } from './models.ts'
+import { Alert, isDemo, type AlertTransition } from './models.ts'
 
-export function presentAlert(server: Server, alert: Alert): object {
+export function presentAlert({ kinds, log, config }: Pick<Deps, 'kinds' | 'log' | 'config'>, alert: Alert) {
   const { event } = alert
-  const kind = kindOf(server, alert.kind)
+  const kind = kindOf(kinds, alert.kind)
   return {
     id: alert.id,
-    rule_id: ruleIdOf(server, kind, alert),
+    rule_id: ruleIdOf(log, kind, alert),
     rule_name: alert.ruleName,
     alert_type: kind.label,
     event_type: alert.kind,
@@ -39,12 +37,22 @@ export function presentAlert(server: Server, alert: Alert): object {
     resolved_at: alert.resolvedAt,
     notes: alert.notes,
     ...presentResolution(alert.resolution),
-    links: alertLinks(server.config.baseUrl, alert),
+    links: alertLinks(config.baseUrl, alert),
+  }
+}
+
+const ASSET_PAGES: Record<string, string> = { destination: 'routing', source: 'sources' }
+
+/** The pages of an alert and of its asset, by id; a client that takes no HTML is redirected from there to the API. */
+export function alertLinks(baseUrl: string, { id, event: { asset } }: Pick<Alert, 'id' | 'event'>) {
+  return {
+    alert_url: `${baseUrl}/alerts/${id}`,
+    asset_url: `${baseUrl}/${ASSET_PAGES[asset.asset_type] ?? 'tables'}/${asset.id}`,
   }
 }
 
 /** A kind of an extension that throws names no rule: it must not take the whole list with it. */
-function ruleIdOf({ pino }: Server, kind: AlertKind, alert: Alert): string | null {
+function ruleIdOf(log: Deps['log'], kind: AlertKind, alert: Alert): string | null {
   const { cause, event } = alert
   if (isDemo(alert)) return null
   try {
@@ -52,13 +60,15 @@ function ruleIdOf({ pino }: Server, kind: AlertKind, alert: Alert): string | nul
     ignoreRejection(id)
     return typeof id === 'string' ? id : null
   } catch (thrown) {
-    reportThrown(pino, `alert kind ${kind.name}`, thrown, { fields: { call: 'ruleIdOf' } })
+    reportThrown(log, `alert kind ${kind.name}`, thrown, { fields: { call: 'ruleIdOf' } })
     return null
   }
 }
 
-const presentResolution = (resolution: AlertResolution | null) =>
-  Object.fromEntries(RESOLUTION_FIELDS.map(field => [field, resolution?.[field] ?? null]))
+function presentResolution(resolution: AlertResolution | null) {
+  const fields = RESOLUTION_FIELDS.map(field => [field, resolution?.[field] ?? null])
+  return Object.fromEntries(fields) as Record<ResolutionField, string | null>
+}
 
 /** An alert with what the inbox reads beside it. */
 export class InboxAlert extends Alert {
@@ -68,9 +78,9 @@ export class InboxAlert extends Alert {
 }
 
 /** An alert with the fields by which inboxes know it. */
-export function presentInboxAlert(server: Server, alert: InboxAlert): object {
+export function presentInboxAlert(deps: Parameters<typeof presentAlert>[0], alert: InboxAlert) {
   return {
-    ...presentAlert(server, alert),
+    ...presentAlert(deps, alert),
     alert_state: alert.status === 'triggered' ? 'new' : alert.status,
     asset_name: alert.event.asset.qualified_name,
     destination_name: alert.destinationName,
@@ -79,13 +89,13 @@ export function presentInboxAlert(server: Server, alert: InboxAlert): object {
   }
 }
 
-export function presentTransition(transition: AlertTransition): object {
+export function presentTransition(transition: AlertTransition) {
   const { id: _id, alertId: _alertId, companyId: _companyId, resolution, ...shown } = transition
   return { ...toApiNames(shown), ...presentResolution(resolution) }
 }
 
 /** A transition as an entry of a list of actions. */
-export function presentAction({ toStatus, at, actor, reason, resolution }: AlertTransition): object {
+export function presentAction({ toStatus, at, actor, reason, resolution }: AlertTransition) {
   return {
     action: toStatus,
     timestamp: at,

@@ -1,8 +1,12 @@
 import Joi from 'joi'
 import { held, inData, inNestedPage, pageFields, record, reply } from '../../server/http/envelopes.ts'
 import { RESOLUTION_FIELDS, SEVERITIES, type AlertKind } from './api.ts'
-import { ALERT_STATUSES } from './models.ts'
-import { ALERT_STATES } from './lifecycle/schemas.ts'
+import { ALERT_STATUSES, type AlertStatus } from './models.ts'
+
+/** Statuses by their names in the inbox. */
+export const ALERT_STATES: ReadonlyMap<string, AlertStatus> = new Map(
+  ALERT_STATUSES.map(status => [status === 'triggered' ? 'new' : status, status] as const),
+)
 
 const { id, text, time, count, flag } = held
 const object = Joi.object().unknown()

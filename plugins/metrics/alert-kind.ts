@@ -6,6 +6,7 @@ import { learnExpected } from './feedback.ts'
 export const metricAnomaly: AlertKind = {
   name: 'metric_anomaly',
   label: 'metric',
+  symptom: ({ metric_type: type }) => (type === 'row_count' ? 'volume' : 'quality'),
   isRechecked: true,
   details: Joi.object({
     metric_id: held.text,

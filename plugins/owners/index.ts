@@ -22,7 +22,7 @@ export const owners: Plugin<undefined> = {
         page: '/api/public/docs/owners.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.plugins.alerts.setOwnerLookup(ownerLookup)
+    server.plugins.alerts.connect({ owners: ownerLookup })
     server.plugins.auth.onUserRemoved((trx, user) => forgetUser(server, trx, user))
     server.plugins.catalog.afterDiscovery(readCommentOwners)
     server.plugins.catalog.extendAssets({

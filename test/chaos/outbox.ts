@@ -6,10 +6,11 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { pino } from 'pino'
-import { deliverJob, retryJob } from '../../plugins/alerts/delivery/delivery.ts'
+import { deliverQueue, retryQueue, type AttemptData } from '../../plugins/alerts/delivery/queues.ts'
 import { startReceiver, type Receiver } from '../helpers/receiver.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../plugins/alerts/world.ts'
+import { workOf } from '../plugins/alerts/time.ts'
 
 /** Whether the statement never arrives, is cut off when it is under way, or is done and its result is lost. */
 const MOMENTS = ['before', 'amid', 'after'] as const
@@ -119,7 +120,7 @@ async function prepareRedelivery(scene: Scene) {
   return () => world.ask('POST', `${ALERTS}/deliveries/${String(delivery?.id)}/redeliver`)
 }
 
-async function work({ server }: TestServer, data: Parameters<typeof deliverJob.work>[0], id: string) {
+async function work({ server }: TestServer, data: AttemptData, id: string) {
   const context = {
     server,
     log: pino({ level: 'silent' }),
@@ -127,7 +128,7 @@ async function work({ server }: TestServer, data: Parameters<typeof deliverJob.w
     signal: new AbortController().signal,
     id,
   }
-  await (data.n === 1 ? deliverJob : retryJob).work(data, context)
+  await workOf(server, data.n === 1 ? deliverQueue : retryQueue)(data, context)
 }
 
 /** Cuts connections of the application's role, from outside of the product. */

@@ -1,46 +1,38 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Server } from '@hapi/hapi'
+import type { Subscriptions } from '../api.ts'
+import type { Deps } from '../deps.ts'
 
-/** Mail subscriptions of addresses, which belong to no company. */
-export interface Subscriptions {
-  /** The page that unsubscribes an address, or subscribes it again. */
-  linkFor(email: string): string
-  /** Whether a token belongs to an address: made with any of the present keys. */
-  isToken(email: string, token: string): boolean
-  isSubscribed(email: string): Promise<boolean>
-  subscribe(email: string): Promise<void>
-  unsubscribe(email: string): Promise<void>
-  /** The unsubscribed ones among some addresses, in lower case. */
-  unsubscribed(emails: readonly string[]): Promise<ReadonlySet<string>>
-}
-
-export function makeSubscriptions(server: Server): Subscriptions {
+export function makeSubscriptions({
+  db,
+  vault,
+  config,
+}: Pick<Deps, 'db' | 'vault' | 'config'>): Subscriptions {
   const unsubscribed = async (emails: readonly string[]) => {
-    const found = await server.db.statement<{ email: string }>(
+    const stored = await db.statement<{ email: string }>(
       'select email from unsubscribed where email = any(cast(:emails as text[]))',
       { emails: emails.map(normalizeEmail) },
     )
-    return new Set(found.map(({ email }) => email))
+    return new Set(stored.map(({ email }) => email))
   }
   return {
     linkFor(email) {
       const query = new URLSearchParams({
         email: normalizeEmail(email),
-        token: unsubscribeToken(email, server.vault.keys[0]!),
+        token: unsubscribeToken(email, vault.keys[0]!),
       })
-      return `${server.config.baseUrl}/api/public/unsubscribe?${query}`
+      return `${config.baseUrl}/api/public/unsubscribe?${query}`
     },
     // All keys are compared, each in constant time, so that the duration leaks nothing.
     isToken: (email, token) =>
-      server.vault.keys.map(key => isSameToken(token, unsubscribeToken(email, key))).includes(true),
+      vault.keys.map(key => isSameToken(token, unsubscribeToken(email, key))).includes(true),
     isSubscribed: async email => !(await unsubscribed([email])).has(normalizeEmail(email)),
     async subscribe(email) {
-      await server.db.statement('delete from unsubscribed where email = :email', {
+      await db.statement('delete from unsubscribed where email = :email', {
         email: normalizeEmail(email),
       })
     },
     async unsubscribe(email) {
-      await server.db.statement('insert into unsubscribed (email) values (:email) on conflict do nothing', {
+      await db.statement('insert into unsubscribed (email) values (:email) on conflict do nothing', {
         email: normalizeEmail(email),
       })
     },

@@ -1,51 +1,45 @@
-/** How alerts reach the feature that makes incidents of them. */
-import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../../server/database/database.ts'
-import type { AlertGrouping, IncidentSummary } from '../api.ts'
-import { isDemo } from '../demo.ts'
-import type { Alert, Destination } from '../models.ts'
-import { kindOf } from '../kinds.ts'
+import Joi from 'joi'
+import { companyOf, type Transaction } from '../../../server/database/database.ts'
+import type { Queue } from '../../../server/jobs/jobs.ts'
+import type { Deps } from '../deps.ts'
+import { isGrouped, type GroupedFields } from '../kinds.ts'
 
-/** By the database of a server: plugins and jobs see the server as different objects. */
-const groupings = new WeakMap<Server['db'], AlertGrouping>()
-
-export function setGrouping(server: Server, grouping: AlertGrouping): void {
-  groupings.set(server.db, grouping)
+interface UpdateData {
+  company_id: string
+  alert_ids: string[]
 }
 
-type GroupedFields = Pick<Alert, 'kind' | 'sourceId' | 'contextData'>
+/** Alerts of one job. */
+const MAX_ALERTS = 1_000
 
-/** Whether an alert becomes a part of an incident: it is about data, and asks for an action. */
-function isGrouped(server: Server, alert: GroupedFields): boolean {
-  const isRoutine = kindOf(server, alert.kind).isRoutine === true
-  return groupings.has(server.db) && alert.sourceId !== null && !isRoutine && !isDemo(alert)
+/** Updates the incidents of alerts that were opened or changed their status. */
+export const incidentsQueue: Queue<UpdateData> = {
+  name: 'incidents.update',
+  data: Joi.object<UpdateData>({
+    company_id: Joi.string().uuid().required(),
+    alert_ids: Joi.array().items(Joi.string().uuid()).max(MAX_ALERTS).required(),
+  }),
+  // One company's jobs wait for each other's lock, with a connection each.
+  concurrency: { local: 4, perGroup: 1 },
+  queue: { retries: 5, retryDelaySeconds: 1 },
 }
 
-/** Whether a destination is notified of the incident of an alert in place of the alert. */
-export function takesIncident(
-  server: Server,
-  alert: GroupedFields,
-  { messages }: Pick<Destination, 'messages'>,
-): boolean {
-  return messages === 'incidents' && isGrouped(server, alert)
-}
-
-/** Has the incidents of alerts updated that were opened or changed their status. */
+/**
+ * Has the incidents of alerts updated that were opened or changed their status: by jobs of their own, since transactions
+ * that raise or end alerts hold locks of many kinds and may not wait for those of incidents.
+ */
 export async function noticeAlerts(
-  server: Server,
+  { jobs, kinds, config }: Pick<Deps, 'jobs' | 'kinds' | 'config'>,
   trx: Transaction,
   alerts: readonly (GroupedFields & { id: string })[],
 ): Promise<void> {
-  const ids = alerts.filter(alert => isGrouped(server, alert)).map(({ id }) => id)
-  if (ids.length > 0) await groupings.get(server.db)?.notice(trx, ids)
-}
-
-/** The incidents of alerts, by the ids of these. */
-export async function findIncidents(
-  server: Server,
-  trx: Transaction,
-  alertIds: readonly string[],
-): Promise<ReadonlyMap<string, IncidentSummary>> {
-  const grouping = groupings.get(server.db)
-  return grouping && alertIds.length > 0 ? grouping.find(trx, alertIds) : new Map()
+  const ids = alerts.filter(alert => isGrouped(kinds, alert)).map(({ id }) => id)
+  if (ids.length === 0) return
+  const companyId = companyOf(trx)
+  const items = Array.from({ length: Math.ceil(ids.length / MAX_ALERTS) }, (_, at) => ({
+    data: { company_id: companyId, alert_ids: ids.slice(at * MAX_ALERTS, (at + 1) * MAX_ALERTS) },
+    after: config.incidentDelaySeconds,
+    group: companyId,
+  }))
+  await jobs.sendAll(incidentsQueue, items, { trx })
 }

@@ -1,29 +1,26 @@
-import type { Server } from '@hapi/hapi'
 import { ignoreRejection } from '../../../connectors/foreign-code.ts'
 import { reportThrown } from '../../../server/extension-errors.ts'
+import { UNCOMPOSED } from '../delivery/send.ts'
+import type { Deps } from '../deps.ts'
 import { describePayload, type Fact } from '../destinations/describe.ts'
 import type { DestinationType, Payload } from '../destinations/destination.ts'
 import { factsOf } from '../destinations/facts.ts'
 import { kindOf } from '../kinds.ts'
 
-/**
- * The body of a message that its type could not compose: each attempt to send it fails. Composing throws nothing, since it
- * is done in the transaction that stores what was found, for all destinations.
- */
-export const UNCOMPOSED = ''
+type ComposeDeps = Pick<Deps, 'kinds' | 'types' | 'log'>
 
 /** Receivers take less. */
 const MAX_BODY_LENGTH = 1_048_576
 
 /** The body for a destination type, or `UNCOMPOSED`. A type whose extension is no longer loaded gets the payload. */
-export function composeBody(server: Server, typeName: string, payload: Payload): string {
-  const type = server.destinations.has(typeName) ? server.destinations.get(typeName) : undefined
+export function composeBody(deps: ComposeDeps, typeName: string, payload: Payload): string {
+  const type = deps.types.has(typeName) ? deps.types.get(typeName) : undefined
   if (!type?.compose) return JSON.stringify(nameIncident(payload))
-  const description = describePayload(payload, readFacts(server, payload))
+  const description = describePayload(payload, readFacts(deps, payload))
   try {
     return validBody(type, type.compose(payload, description))
   } catch (thrown) {
-    reportThrown(server.pino, `destination type ${typeName}`, thrown, { fields: { call: 'compose' } })
+    reportThrown(deps.log, `destination type ${typeName}`, thrown, { fields: { call: 'compose' } })
     return UNCOMPOSED
   }
 }
@@ -35,11 +32,11 @@ function validBody({ name }: DestinationType, body: unknown): string {
 }
 
 /** What the kind of an alert says of it. A kind of an extension that throws says nothing. */
-function readFacts(server: Server, { event: { type: kindName, details } }: Payload): Fact[] {
+function readFacts({ kinds, log }: ComposeDeps, { event: { type: kindName, details } }: Payload): Fact[] {
   try {
-    return factsOf(kindOf(server, kindName), details)
+    return factsOf(kindOf(kinds, kindName), details)
   } catch (thrown) {
-    reportThrown(server.pino, `alert kind ${kindName}`, thrown, { fields: { call: 'facts' } })
+    reportThrown(log, `alert kind ${kindName}`, thrown, { fields: { call: 'facts' } })
     return []
   }
 }

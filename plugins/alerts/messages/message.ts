@@ -1,44 +1,84 @@
-import type { Server } from '@hapi/hapi'
-import type { MessageType, Payload } from '../destinations/destination.ts'
-import type { IncidentPart } from '../destinations/payload.ts'
-import type { Alert } from '../models.ts'
+import type { Severity } from '../api.ts'
+import type { Deps } from '../deps.ts'
+import type { IncidentPart, MessageType, Payload } from '../destinations/payload.ts'
 import { kindOf } from '../kinds.ts'
+import type { Alert, Destination } from '../models.ts'
+import { alertLinks } from '../present.ts'
+
+/** An incident, as messages about it state it. */
+export interface IncidentSummary {
+  id: string
+  status: 'open' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  severity: Severity
+  /** One sentence that names the cause. */
+  title: string
+  /** What is named as the cause: a qualified name. */
+  causeAsset: string
+  /** The alert of the cause; null if another finding is named. */
+  causeAlertId: string | null
+  alertCount: number
+  createdAt: Date
+}
+
+/** What a message is about: an alert, or what happened to an incident, which is shown by one of its alerts. */
+export type Subject =
+  | { kind: 'alert'; id: string; alert: Alert }
+  | {
+      kind: 'incident'
+      id: string
+      alert: Alert
+      incident: IncidentSummary
+      event: IncidentPart['event']
+    }
+
+export function alertSubject(alert: Alert): Subject {
+  return { kind: 'alert', id: alert.id, alert }
+}
+
+/** @param alert the alert that messages show */
+export function incidentSubject(
+  incident: IncidentSummary,
+  event: IncidentPart['event'],
+  alert: Alert,
+): Subject {
+  return { kind: 'incident', id: incident.id, alert, incident, event }
+}
 
 export interface MessageReason {
   /** One short sentence. */
   reason?: string | null
   /** The id of the alert that replaced it because it got worse. */
   supersededBy?: string
-  /** When the alert was sent again, since its snooze had ended. */
+  /** When the subject was sent again, since its snooze had ended. */
   remindedAt?: Date
-  /** What a message about an incident says of it. */
-  incident?: IncidentPart | undefined
 }
 
-const ASSET_PAGES: Record<string, string> = { destination: 'routing', source: 'sources' }
-
-/** The pages of an alert and of its asset, by id; a client that takes no HTML is redirected from there to the API. */
-export function alertLinks(baseUrl: string, { id, event: { asset } }: Pick<Alert, 'id' | 'event'>) {
-  return {
-    alert_url: `${baseUrl}/alerts/${id}`,
-    asset_url: `${baseUrl}/${ASSET_PAGES[asset.asset_type] ?? 'tables'}/${asset.id}`,
-  }
+/** A message to one destination, before it is composed. */
+export interface AddressedMessage {
+  subject: Subject
+  type: MessageType
+  reason?: MessageReason
+  destination: Destination
+  ruleIds: string[]
+  /** Whether an earlier message of the subject to the destination has to end first. */
+  isWaiting?: boolean
+  /** Until when a cooldown postpones it; absent or null if none does. */
+  postponedUntil?: Date | null
 }
 
-/** The payload of a message about an alert as it is now. */
-export function alertPayload(
-  server: Server,
-  alert: Alert,
-  type: MessageType,
-  { reason, supersededBy, remindedAt, incident }: MessageReason = {},
+/** The payload of a message about a subject as it is now. */
+export function payloadOf(
+  { kinds, config: { baseUrl } }: Pick<Deps, 'kinds' | 'config'>,
+  { subject, type, reason: { reason, supersededBy, remindedAt } = {} }: AddressedMessage,
 ): Payload {
+  const { alert } = subject
   const { event } = alert
   return {
     event_type: type,
     alert: {
       id: alert.id,
       rule_name: alert.ruleName,
-      alert_type: kindOf(server, alert.kind).label,
+      alert_type: kindOf(kinds, alert.kind).label,
       status: alert.status,
       severity: alert.severity,
       title: alert.title,
@@ -53,8 +93,24 @@ export function alertPayload(
       asset: { qualified_name: event.asset.qualified_name, asset_type: event.asset.asset_type },
       details: event.details,
     },
-    links: alertLinks(server.config.baseUrl, alert),
-    ...(incident && { incident }),
+    links: alertLinks(baseUrl, alert),
+    ...(subject.kind === 'incident' && { incident: incidentPart(baseUrl, subject) }),
+  }
+}
+
+function incidentPart(baseUrl: string, { incident, event }: Subject & { kind: 'incident' }): IncidentPart {
+  const { id, status, severity, title, causeAsset, alertCount, createdAt } = incident
+  return {
+    id,
+    event,
+    status,
+    severity,
+    title,
+    cause: causeAsset,
+    alert_count: alertCount,
+    created_at: createdAt.toISOString(),
+    updated_at: new Date().toISOString(),
+    url: `${baseUrl}/incidents/${id}`,
   }
 }
 

@@ -1,85 +1,67 @@
-import type { Server } from '@hapi/hapi'
+/** Notifies destinations of what happened to alerts: chooses who gets which message. */
 import type { Transaction } from '../../../server/database/database.ts'
-import { startDeliveries, type OutgoingMessage } from '../delivery/delivery.ts'
-import { isDemo } from '../demo.ts'
-import type { MessageType } from '../destinations/destination.ts'
-import { alertPayload, type MessageReason } from '../messages/message.ts'
-import { Alert, Destination } from '../models.ts'
-import { postponeMessages, stopPostponed } from '../delivery/postponed.ts'
+import { stopPostponed } from '../delivery/postponed.ts'
+import type { Deps } from '../deps.ts'
+import { alertSubject, type AddressedMessage, type MessageReason } from '../messages/message.ts'
 import {
   findNotified,
   findNotifiedOfTwins,
-  findRecipients,
   type AlertTwins,
   type NotifiedDestination,
-  type Recipient,
-} from './recipients.ts'
-import { composeBody } from '../messages/compose.ts'
-import { takesIncident } from '../lifecycle/notice.ts'
-import type { IncidentPart } from '../destinations/payload.ts'
-
-/** One message to one destination, before it is composed. */
-export interface AddressedMessage {
-  alert: Alert
-  /** What it says of the incident of the alert; absent of a message about the alert alone. */
-  incident?: IncidentPart
-  type: MessageType
-  reason?: MessageReason
-  destination: Destination
-  ruleIds: string[]
-  /** Whether an earlier message of the alert to the destination has to end first. */
-  isWaiting: boolean
-}
+} from '../messages/notified.ts'
+import { laterMessages, sendMessages } from '../messages/send.ts'
+import { Alert, isDemo } from '../models.ts'
+import { findRecipients, takesIncident, type Recipient } from './recipients.ts'
 
 export interface EndedAlerts {
   alerts: readonly Alert[]
   reasonOf: (alert: Alert) => MessageReason
 }
 
+/** What messages about alerts that were opened depend on. */
+export interface OpenedWith {
+  /**
+   * The alerts that some of these replaced because they got worse. A destination that is notified of the new alert gets
+   * `alert.resolved` of the old one; any other gets it only when the new one is resolved.
+   */
+  superseded: EndedAlerts
+  twins: AlertTwins
+}
+
 /**
  * Sends `alert.triggered`, except for demo alerts, to destinations that take incidents, and to those that were notified of
  * the twin of an alert. A message in a cooldown is postponed.
- * @param superseded the alerts that some of these replaced because they got worse. A destination that is notified of the
- * new alert gets `alert.resolved` of the old one; any other gets it only when the new one is resolved.
  */
-export async function notifyTriggered(
-  server: Server,
+export async function notifyOpened(
+  deps: Deps,
   trx: Transaction,
   alerts: readonly Alert[],
-  { superseded, twins }: { superseded: EndedAlerts; twins: AlertTwins },
+  { superseded, twins }: OpenedWith,
 ): Promise<void> {
-  const real = alerts.filter(alert => !isDemo(alert))
-  const found = await findRecipients(server, trx, real)
-  const isKnown = await findNotifiedOfTwins(trx, twins)
-  const all = real.flatMap((alert, place) =>
-    (found[place] ?? [])
-      .filter(
-        ({ destination }) =>
-          !takesIncident(server, alert, destination) && !isKnown.has(`${alert.id} ${destination.id}`),
-      )
-      .map(recipient => ({ ...triggeredMessage(alert, recipient), ...recipient })),
+  const recipients = await findRecipients(deps, trx, realOf(alerts))
+  const hasTwin = await findNotifiedOfTwins(trx, twins)
+  const opened = recipients
+    .filter(recipient => !takesIncident(deps.kinds, recipient) && !hasTwin.has(keyOf(recipient)))
+    .map(openingMessage)
+  const isNotified = new Set(
+    opened
+      .filter(({ postponedUntil }) => postponedUntil === null)
+      .map(({ subject, destination }) => `${subject.alert.supersedes} ${destination.id}`),
   )
-  const now = all.filter(({ postponedUntil }) => postponedUntil === null)
-  const isNotified = new Set(now.map(({ alert, destination }) => `${alert.supersedes} ${destination.id}`))
-  const ends = await resolvedMessages(server, trx, superseded, (id, destinationId) =>
-    isNotified.has(`${id} ${destinationId}`),
+  const ends = await endMessages(deps, trx, superseded, ({ newestId, destinationId }) =>
+    isNotified.has(`${newestId} ${destinationId}`),
   )
-  await sendMessages(server, trx, [...ends, ...now])
-  await postponeUntil(server, trx, all)
+  await sendMessages(deps, trx, [...ends, ...opened])
 }
 
-/** Postpones those of some messages that are in a cooldown. */
-export async function postponeUntil(
-  server: Server,
-  trx: Transaction,
-  all: readonly (AddressedMessage & Pick<Recipient, 'postponedUntil'>)[],
-): Promise<void> {
-  const postponed = all.filter(({ postponedUntil }) => postponedUntil !== null)
-  const messages = composeMessages(server, postponed)
-  await postponeMessages(
-    trx,
-    postponed.map(({ postponedUntil }, place) => ({ message: messages[place]!, until: postponedUntil! })),
-  )
+const realOf = (alerts: readonly Alert[]) => alerts.filter(alert => !isDemo(alert))
+
+const keyOf = ({ alert, destination }: Pick<Recipient, 'alert' | 'destination'>) =>
+  `${alert.id} ${destination.id}`
+
+/** The message that an alert was triggered. */
+export function openingMessage({ alert, ...recipient }: Recipient) {
+  return { ...recipient, subject: alertSubject(alert), type: 'alert.triggered' as const }
 }
 
 /**
@@ -87,143 +69,90 @@ export async function postponeUntil(
  * destination to which such a message is still on its way gets no other.
  */
 export async function notifyAgain(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   alerts: readonly Alert[],
   reason: MessageReason,
 ): Promise<void> {
-  const notified = await findNotified(trx, alerts)
   const before = new Set(
-    notified
-      .filter(({ isPending, newestId, alertId }) => !isPending && newestId === alertId)
+    (await findNotified(trx, alerts))
+      .filter(({ isPending, isPostponed, newestId, alertId }) => {
+        return !isPending && !isPostponed && newestId === alertId
+      })
       .map(({ alertId, destinationId }) => `${alertId} ${destinationId}`),
   )
   if (before.size === 0) return
-  const found = await findRecipients(server, trx, alerts, { ignoresCooldowns: true })
-  const again = alerts.flatMap((alert, place) =>
-    (found[place] ?? [])
-      .filter(({ destination }) => before.has(`${alert.id} ${destination.id}`))
-      .map(recipient => ({ ...triggeredMessage(alert, recipient), reason })),
-  )
-  await sendMessages(server, trx, again)
+  const recipients = await findRecipients(deps, trx, alerts, { ignoresCooldowns: true })
+  const again = recipients
+    .filter(recipient => before.has(keyOf(recipient)))
+    .map(recipient => ({ ...openingMessage(recipient), reason }))
+  await sendMessages(deps, trx, again)
 }
 
 /** Sends `alert.resolved` to the notified destinations. Postponed messages are stopped. */
-export async function notifyResolved(server: Server, trx: Transaction, ended: EndedAlerts): Promise<void> {
-  await sendMessages(server, trx, await resolvedMessages(server, trx, ended))
-}
-
-export function triggeredMessage(alert: Alert, { destination, ruleIds }: Omit<Recipient, 'postponedUntil'>) {
-  return { alert, type: 'alert.triggered' as const, destination, ruleIds, isWaiting: false }
+export async function notifyResolved(deps: Deps, trx: Transaction, ended: EndedAlerts): Promise<void> {
+  await sendMessages(deps, trx, await endMessages(deps, trx, ended))
 }
 
 /**
- * The `alert.resolved` messages of alerts and of those that they superseded. A destination that is switched off gets one
- * too: its attempt ends as `stopped`, and it can be sent again later. A deleted one gets none.
- * @param isRecipient whether a destination gets the message of an alert
+ * The `alert.resolved` messages of alerts and of those that they superseded.
+ * @param isRecipient whether a destination gets one; defaults to all that were notified
  */
-async function resolvedMessages(
-  server: Server,
+async function endMessages(
+  deps: Deps,
   trx: Transaction,
   { alerts, reasonOf }: EndedAlerts,
-  isRecipient: (alertId: string, destinationId: string) => boolean = () => true,
+  isRecipient: (item: NotifiedDestination) => boolean = () => true,
 ): Promise<AddressedMessage[]> {
-  const real = alerts.filter(alert => !isDemo(alert))
-  const known = await findNotified(trx, real)
-  const all = [...known, ...(await findRecipientsOfOldAlerts(server, trx, real, known))]
+  const real = realOf(alerts)
+  const stored = await findNotified(trx, real)
+  const all = [...stored, ...(await findNotifiedLongAgo(deps, trx, real, stored))]
   await stopPostponed(
     trx,
     all.filter(({ isPostponed }) => isPostponed),
     'The alert was over, or got worse, before the cooldown of its rule ended',
   )
-  const notified = all.filter(
-    ({ isPostponed, newestId, destinationId }) => !isPostponed && isRecipient(newestId, destinationId),
-  )
-  if (notified.length === 0) return []
+  const notified = all.filter(item => !item.isPostponed && isRecipient(item))
   const newest = new Map(alerts.map(alert => [alert.id, alert]))
-  const olderIds = notified.map(({ alertId }) => alertId).filter(id => !newest.has(id))
+  const olderIds = notified.map(({ subjectId }) => subjectId).filter(id => !newest.has(id))
   const older = olderIds.length > 0 ? await Alert.query(trx).findByIds([...new Set(olderIds)]) : []
   const byId = new Map([...older, ...alerts].map(alert => [alert.id, alert]))
-  const destinations = await Destination.query(trx)
-    .findByIds([...new Set(notified.map(({ destinationId }) => destinationId))])
-    .whereNull('deletedAt')
-  return notified.flatMap(({ newestId, alertId, destinationId, ruleIds, isPending: isWaiting }) => {
-    const destination = destinations.find(({ id }) => id === destinationId)
-    const [alert, over] = [byId.get(alertId), newest.get(newestId)]
-    if (!destination || !alert || !over) return []
+  return laterMessages(trx, 'alert.resolved', notified, ({ newestId, subjectId }) => {
+    const [alert, over] = [byId.get(subjectId), newest.get(newestId)]
+    if (!alert || !over) return undefined
     const { status, resolvedAt } = over
-    const shown = alert.$clone().$set({ status, resolvedAt })
-    return [
-      {
-        alert: shown,
-        type: 'alert.resolved' as const,
-        reason: reasonOf(over),
-        destination,
-        ruleIds,
-        isWaiting,
-      },
-    ]
+    return { subject: alertSubject(alert.$clone().$set({ status, resolvedAt })), reason: reasonOf(over) }
   })
 }
+
+const DAY_MS = 86_400_000
 
 /**
  * The recipients, by the rules of now, of alerts that are older than the stored deliveries: an incident that stays open
  * forever is worse than the end of one that was never opened.
  */
-async function findRecipientsOfOldAlerts(
-  server: Server,
+async function findNotifiedLongAgo(
+  deps: Deps,
   trx: Transaction,
   alerts: readonly Alert[],
-  known: readonly NotifiedDestination[],
+  stored: readonly NotifiedDestination[],
 ): Promise<NotifiedDestination[]> {
-  const retainedSince = Date.now() - server.config.retentionAlertsDays * DAY_MS
+  const retainedSince = Date.now() - deps.config.retentionAlertsDays * DAY_MS
   const old = alerts.filter(
     ({ id, createdAt }) =>
-      createdAt.getTime() < retainedSince && !known.some(({ newestId }) => newestId === id),
+      createdAt.getTime() < retainedSince && !stored.some(({ newestId }) => newestId === id),
   )
-  const found = await findRecipients(server, trx, old, { ignoresCooldowns: true })
-  return old.flatMap((alert, place) =>
-    found[place]!.filter(({ destination }) => !takesIncident(server, alert, destination)).map(
-      ({ destination, ruleIds }) => ({
-        newestId: alert.id,
-        alertId: alert.id,
-        destinationId: destination.id,
-        ruleIds,
-        deliveryId: '',
-        isPostponed: false,
-        isPending: false,
-      }),
-    ),
-  )
-}
-
-const DAY_MS = 86_400_000
-
-export async function sendMessages(server: Server, trx: Transaction, addressed: readonly AddressedMessage[]) {
-  if (addressed.length > 0) await startDeliveries(server, trx, composeMessages(server, addressed))
-}
-
-/** Composes each body once for all destinations of a type. */
-function composeMessages(server: Server, addressed: readonly AddressedMessage[]): OutgoingMessage[] {
-  const bodies = new Map<string, string>()
-  return addressed.map(({ alert, incident, type, reason, destination, ruleIds, isWaiting }) => {
-    const { id: destinationId, destinationType } = destination
-    const key = [type, alert.id, destinationType, incident?.id, incident?.event].join(' ')
-    const body =
-      bodies.get(key) ??
-      composeBody(server, destinationType, alertPayload(server, alert, type, { ...reason, incident }))
-    bodies.set(key, body)
-    const isFailing = destination.failingSince !== null
-    const incidentId = incident?.id ?? null
-    return {
-      alertId: alert.id,
-      incidentId,
-      destinationId,
+  const recipients = await findRecipients(deps, trx, old, { ignoresCooldowns: true })
+  return recipients
+    .filter(recipient => !takesIncident(deps.kinds, recipient))
+    .map(({ alert: { id }, destination, ruleIds }) => ({
+      newestId: id,
+      subjectId: id,
+      alertId: id,
+      destinationId: destination.id,
       ruleIds,
-      eventType: type,
-      body,
-      isFailing,
-      isWaiting,
-    }
-  })
+      deliveryId: '',
+      isPostponed: false,
+      isPending: false,
+    }))
 }

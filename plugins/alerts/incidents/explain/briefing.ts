@@ -1,5 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
+import type { Deps } from '../../deps.ts'
+import { readAlertHealth } from '../../lifecycle/health.ts'
 import { IS_ACTIVE } from '../models.ts'
 
 const DAY_MS = 86_400_000
@@ -15,7 +16,7 @@ interface IncidentLine {
 }
 
 /** What one should know today: incidents that go on, what happened since yesterday, and how the data is. */
-export async function briefToday(server: Server, trx: Transaction): Promise<object> {
+export async function briefToday({ kinds, lookUps, config }: Deps, trx: Transaction) {
   const now = new Date()
   const since = new Date(now.getTime() - DAY_MS)
   const active = await rows<IncidentLine & { total: number }>(
@@ -34,9 +35,8 @@ export async function briefToday(server: Server, trx: Transaction): Promise<obje
         and (created_at >= :since or resolved_at >= :since)`,
     { companyId: companyOf(trx), since },
   )
-  const { alerts, catalog } = server.plugins
-  const health = await alerts.readHealth(trx, since)
-  const parts = await catalog.readHealth(trx, since)
+  const health = await readAlertHealth(trx, kinds, since)
+  const parts = (await lookUps.assets?.readHealth(trx, since)) ?? []
   const attention = [health, ...parts].flatMap(part => part.attention)
   const { opened = 0, ended = 0, causes = 0 } = moved ?? {}
   const total = active[0]?.total ?? 0
@@ -52,7 +52,7 @@ export async function briefToday(server: Server, trx: Transaction): Promise<obje
           text: `${title} (${alertCount === 1 ? '1 alert' : `${alertCount} alerts`}, ${status})`,
           severity,
           incident_id: id,
-          url: `${server.config.baseUrl}/incidents/${id}`,
+          url: `${config.baseUrl}/incidents/${id}`,
         })),
       },
       {

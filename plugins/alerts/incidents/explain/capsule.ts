@@ -1,8 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
-import { findFailedRuns } from '../grouping/findings.ts'
 import { readFlow, type Flow } from '../grouping/flow.ts'
-import { canCause, symptomOf, SYMPTOMS, type Symptom } from '../grouping/symptoms.ts'
+import { SYMPTOMS, type LookUps, type Symptom } from '../../api.ts'
+import type { Deps } from '../../deps.ts'
+import { canCause } from '../grouping/symptoms.ts'
+import { findAll, findTroubledTables, type RawFinding } from './raw-findings.ts'
 
 /** A finding, in the shape of published clients. */
 export interface ShownEvidence {
@@ -15,17 +16,6 @@ export interface ShownEvidence {
   /** The qualified name, and the id of the asset. */
   source: string
   source_id: string
-}
-
-/** A finding about an asset, before it is weighed. */
-interface RawFinding {
-  symptom: Symptom
-  eventType: string
-  assetId: string
-  qualifiedName: string
-  at: Date
-  summary: string
-  details: Record<string, unknown>
 }
 
 export interface Capsule {
@@ -52,11 +42,6 @@ const LOOKBACK_DAYS = 7
 const DAY_MS = 86_400_000
 const MAX_SHOWN = 20
 const MAX_DOWNSTREAM_HOPS = 5
-/** Tables of a source that are looked at. */
-const MAX_TROUBLED = 200
-/** Alerts that may explain something: open ones, and those that ended lately. */
-const IS_CURRENT = `(status in ('triggered', 'acknowledged', 'snoozed') or created_at >= :since and status = 'resolved')
-        and kind <> 'discovery_complete'`
 
 /** How much a symptom says, if it is found on the asset itself. Each step upstream takes a tenth away. */
 const WEIGHTS: Record<Symptom, number> = {
@@ -85,20 +70,20 @@ const FIXES: Record<Symptom, (name: string) => string> = {
  * explained by its tables that have alerts.
  */
 export async function explainAsset(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   { assetId, sourceId, eventType }: { assetId: string; sourceId: string; eventType?: EventType },
 ): Promise<Capsule> {
   const since = new Date(Date.now() - LOOKBACK_DAYS * DAY_MS)
   const about = new Set([
     assetId,
-    ...(assetId === sourceId ? await findTroubledTables(trx, sourceId, since) : []),
+    ...(assetId === sourceId ? await findTroubledTables(deps, trx, sourceId, since) : []),
   ])
-  const flow = await readFlow(server, trx, [...about])
+  const flow = await readFlow(deps.lookUps, trx, [...about])
   const above = distancesAbove(about, sourceId, flow)
-  const found = await findAll(server, trx, [...above.keys()], since, flow)
+  const findings = await findAll(deps, trx, [...above.keys()], since, flow)
   const asked = eventType && ASKED[eventType]
-  const weighed = found
+  const weighed = findings
     .filter(finding => isRelevant(finding, about, asked))
     .map(finding => ({ finding, confidence: weigh(finding, above.get(finding.assetId) ?? 0) }))
     .toSorted((a, b) => b.confidence - a.confidence || b.finding.at.getTime() - a.finding.at.getTime())
@@ -106,7 +91,7 @@ export async function explainAsset(
     weighed.map(({ finding }) => finding),
     above,
   )
-  const consequences = await findConsequences(server, trx, best?.assetId ?? assetId)
+  const consequences = await findConsequences(deps.lookUps, trx, best?.assetId ?? assetId)
   const confidence = best ? weigh(best, above.get(best.assetId) ?? 0) : null
   return {
     hypothesis: best ? hypothesisOf(best, about) : null,
@@ -116,18 +101,6 @@ export async function explainAsset(
     fix: best ? FIXES[best.symptom](best.qualifiedName) : null,
     openQuestions: await openQuestions(trx, { assetId, cause: best, flow }),
   }
-}
-
-/** The tables of a source with open or recent alerts, those with the newest first. */
-async function findTroubledTables(trx: Transaction, sourceId: string, since: Date): Promise<string[]> {
-  const found = await rows<{ assetId: string }>(
-    trx,
-    `select asset_id from alerts
-      where company_id = :companyId and source_id = :sourceId and asset_id <> :sourceId and ${IS_CURRENT}
-      group by asset_id order by max(created_at) desc limit ${MAX_TROUBLED}`,
-    { companyId: companyOf(trx), sourceId, since },
-  )
-  return found.map(({ assetId }) => assetId)
 }
 
 /** How many steps above what is asked about each asset lies, at most; the source of a table counts as half a step. */
@@ -190,108 +163,16 @@ function shownOf(
   }
 }
 
-interface AlertFinding {
-  id: string
-  kind: string
-  assetId: string
-  title: string
-  qualifiedName: string
-  details: Record<string, unknown> | null
-  createdAt: Date
-}
-
-/** Open and recent alerts, schema changes that none of these speaks of, tables that are late, and runs that failed. */
-async function findAll(
-  server: Server,
-  trx: Transaction,
-  assetIds: readonly string[],
-  since: Date,
-  flow: Flow,
-): Promise<RawFinding[]> {
-  const bindings = { companyId: companyOf(trx), ids: [...assetIds], since, most: MAX_SHOWN * 5 }
-  const alerts = await rows<AlertFinding>(
-    trx,
-    `select id, kind, asset_id, title, event #>> '{asset,qualified_name}' as qualified_name,
-            event -> 'details' as details, created_at
-       from alerts
-      where company_id = :companyId and asset_id = any(cast(:ids as uuid[]))
-        and ${IS_CURRENT}
-      order by created_at desc limit :most`,
-    bindings,
-  )
-  const changes = await rows<{
-    tableId: string
-    changeType: string
-    objectName: string
-    impact: string
-    detectedAt: Date
-    qualifiedName: string
-  }>(
-    trx,
-    `select c.table_id, c.change_type, c.object_name, c.impact, c.detected_at, t.qualified_name
-       from schema_changes c join tables t on t.company_id = :companyId and t.id = c.table_id
-      where c.company_id = :companyId and c.table_id = any(cast(:ids as uuid[])) and c.detected_at >= :since
-        and c.impact <> 'low'
-      order by c.detected_at desc limit :most`,
-    bindings,
-  )
-  const late = await rows<{ tableId: string; qualifiedName: string; lastUpdated: Date | null; at: Date }>(
-    trx,
-    `select s.table_id, t.qualified_name, s.last_updated, coalesce(s.last_check_at, now()) as at
-       from freshness_schedules s join tables t on t.company_id = :companyId and t.id = s.table_id
-      where s.company_id = :companyId and s.table_id = any(cast(:ids as uuid[])) and s.is_active
-        and s.status = 'stale' limit :most`,
-    bindings,
-  )
-  const hasAlert = new Set(alerts.map(({ assetId, kind }) => `${assetId} ${kind}`))
-  return [
-    ...alerts.map(alert => ({
-      symptom: symptomOf(alert.kind, alert.details ?? {}),
-      eventType: alert.kind,
-      assetId: alert.assetId,
-      qualifiedName: alert.qualifiedName,
-      at: alert.createdAt,
-      summary: alert.title,
-      details: { alert_id: alert.id },
-    })),
-    ...changes
-      .filter(({ tableId }) => !hasAlert.has(`${tableId} schema_change`))
-      .map(({ tableId, changeType, objectName, impact, detectedAt, qualifiedName }) => ({
-        symptom: 'drift' as const,
-        eventType: 'schema_change',
-        assetId: tableId,
-        qualifiedName,
-        at: detectedAt,
-        summary: `${qualifiedName}: ${changeType.replaceAll('_', ' ')} (${objectName})`,
-        details: { change_type: changeType, object_name: objectName, impact },
-      })),
-    ...late
-      .filter(({ tableId }) => !hasAlert.has(`${tableId} freshness_violation`))
-      .map(({ tableId, qualifiedName, lastUpdated, at }) => ({
-        symptom: 'stale' as const,
-        eventType: 'freshness_violation',
-        assetId: tableId,
-        qualifiedName,
-        at,
-        summary: `${qualifiedName} is late: its newest data is of ${lastUpdated?.toISOString() ?? 'an unknown time'}`,
-        details: { last_updated: lastUpdated },
-      })),
-    ...(await findFailedRuns(server, trx, assetIds, since, flow)).map(({ createdAt: at, ...run }) => ({
-      ...run,
-      at,
-      details: {},
-    })),
-  ]
-}
-
 /** What lies downstream, that with an open alert first. */
-async function findConsequences(server: Server, trx: Transaction, assetId: string): Promise<ShownEvidence[]> {
-  const { nodes } = await server.plugins.lineage.walk(trx, [assetId], {
-    direction: 'downstream',
-    depth: MAX_DOWNSTREAM_HOPS,
-  })
+async function findConsequences(
+  { lineage }: Partial<LookUps>,
+  trx: Transaction,
+  assetId: string,
+): Promise<ShownEvidence[]> {
+  const walked = await lineage?.walk(trx, [assetId], { direction: 'downstream', depth: MAX_DOWNSTREAM_HOPS })
+  const nodes = walked?.nodes ?? []
   const distances = new Map(nodes.map(({ id, distance }) => [id, distance]))
-  const found = await rows<{
+  const downstream = await rows<{
     id: string
     qualifiedName: string
     title: string | null
@@ -309,7 +190,7 @@ async function findConsequences(server: Server, trx: Transaction, assetId: strin
       order by a.id is null, t.qualified_name limit ${MAX_SHOWN}`,
     { companyId: companyOf(trx), ids: [...distances.keys()] },
   )
-  return found.map(({ id, qualifiedName, title, alertId, at }) => ({
+  return downstream.map(({ id, qualifiedName, title, alertId, at }) => ({
     event_type: alertId === null ? 'downstream' : 'alert',
     confidence: alertId === null ? 0.5 : 0.8,
     timestamp: at,
@@ -329,7 +210,7 @@ async function openQuestions(
 ): Promise<string[]> {
   const about = flow.table(cause?.assetId ?? assetId)
   if (!about) return []
-  const [known] = await rows<{ isWatched: boolean }>(
+  const [schedule] = await rows<{ isWatched: boolean }>(
     trx,
     `select exists (select from freshness_schedules
        where company_id = :companyId and table_id = :id and is_active) as is_watched`,
@@ -339,7 +220,9 @@ async function openQuestions(
   return [
     ...(cause ? [] : ['Nothing that is stored explains it: what changed outside of the watched tables?']),
     ...(hasUpstream ? [] : [`What is ${about.qualifiedName} made from? No lineage above it is known`]),
-    ...(known?.isWatched ? [] : [`Is ${about.qualifiedName} up to date? No freshness schedule watches it`]),
+    ...(schedule?.isWatched
+      ? []
+      : [`Is ${about.qualifiedName} up to date? No freshness schedule watches it`]),
     ...(cause?.symptom === 'failed_run'
       ? []
       : [`Did the job that writes ${about.qualifiedName} fail? No failed run of it is reported`]),

@@ -14,16 +14,16 @@ export interface Assignment {
 /**
  * Assigns new alerts to incidents. An alert joins the incident of its table, then that of what explains it upstream, then
  * those that it explains, which become one. Tables that one discovery found changed belong together.
- * @param known alerts in active incidents
+ * @param joinable alerts in active incidents
  * @param makeId makes the id of a new incident
  */
 export function assignAlerts(
   fresh: readonly GroupItem[],
-  known: readonly GroupItem[],
+  joinable: readonly GroupItem[],
   flow: Flow,
   makeId: () => string,
 ): Assignment {
-  const board = new Board(known)
+  const board = new Board(joinable)
   const created = new Set<string>()
   const incidentOf = new Map<string, string>()
   for (const item of upstreamFirst(fresh, flow)) {
@@ -59,8 +59,8 @@ class Board {
   readonly #items: GroupItem[]
   readonly #mergedInto = new Map<string, string>()
 
-  constructor(known: readonly GroupItem[]) {
-    this.#items = [...known]
+  constructor(placed: readonly GroupItem[]) {
+    this.#items = [...placed]
   }
 
   add(item: GroupItem): void {
@@ -83,8 +83,8 @@ class Board {
     const same = this.#sameAsset(item)
     const above = same ? undefined : this.#nearestCause(item, flow)
     const below = this.#explained(item, flow)
-    const found = [same, above, ...below, this.#sameDiscovery(item)].flatMap(id => id ?? [])
-    const [first, ...others] = new Set(found)
+    const ids = [same, above, ...below, this.#sameDiscovery(item)].flatMap(id => id ?? [])
+    const [first, ...others] = new Set(ids)
     if (first === undefined) return []
     // The oldest stays: its message was sent first.
     return [first, ...others].toSorted((a, b) => this.#openedAt(a) - this.#openedAt(b))
@@ -100,8 +100,8 @@ class Board {
   #sameAsset({ assetId, supersedes }: GroupItem): string | null | undefined {
     const replaced = this.#items.find(({ id }) => id === supersedes)
     if (replaced) return replaced.incidentId
-    const found = this.#items.filter(item => item.assetId === assetId && !item.isCauseOnly)
-    return found.toSorted(byNewest)[0]?.incidentId
+    const items = this.#items.filter(item => item.assetId === assetId && !item.isCauseOnly)
+    return items.toSorted(byNewest)[0]?.incidentId
   }
 
   /** The incident of the nearest alert upstream that can have caused this one. */

@@ -1,8 +1,8 @@
-import type { Severity } from '../../api.ts'
+import type { Severity, Symptom } from '../../api.ts'
 import { parseDuration } from '../../../../server/settings/durations.ts'
 import type { Flow } from './flow.ts'
 import { explains, findRoots, MAX_COMPARED, type GroupItem } from './roots.ts'
-import { canCause, weaknessOf, type Symptom } from './symptoms.ts'
+import { canCause, weaknessOf } from './symptoms.ts'
 
 /** Something that was found, with how much it says of the cause. */
 export interface Evidence {

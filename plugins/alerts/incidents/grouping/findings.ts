@@ -1,6 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../../server/database/database.ts'
-import type { LineageRun } from '../../../lineage/api.ts'
+import type { JobRun, LookUps } from '../../api.ts'
 import type { Finding, Member } from './cause.ts'
 import type { Flow } from './flow.ts'
 
@@ -15,7 +14,7 @@ const MAX_AGE_HOURS = 24
  * pipelines report their runs.
  */
 export async function findFindings(
-  server: Server,
+  lookUps: Partial<LookUps>,
   trx: Transaction,
   members: readonly Member[],
   flow: Flow,
@@ -29,20 +28,20 @@ export async function findFindings(
   const tableIds = [...near].filter(id => flow.table(id))
   if (tableIds.length === 0) return []
   const first = Math.min(...members.map(({ createdAt }) => createdAt.getTime()))
-  return findFailedRuns(server, trx, tableIds, new Date(first - MAX_AGE_HOURS * HOUR_MS), flow)
+  return findFailedRuns(lookUps, trx, tableIds, new Date(first - MAX_AGE_HOURS * HOUR_MS), flow)
 }
 
 /** The last runs of jobs that write some tables, of those that failed. */
 export async function findFailedRuns(
-  server: Server,
+  lookUps: Partial<LookUps>,
   trx: Transaction,
   tableIds: readonly string[],
   since: Date,
   flow: Pick<Flow, 'table'>,
 ): Promise<Finding[]> {
-  const runs = await server.plugins.lineage.runsOf(trx, tableIds, since)
+  const runs = (await lookUps.lineage?.runsOf(trx, tableIds, since)) ?? []
   // The latest first: a job that ran well since has no part in it.
-  const latest = new Map<string, LineageRun>()
+  const latest = new Map<string, JobRun>()
   for (const run of runs) {
     const key = `${run.tableId} ${run.jobNamespace} ${run.jobName}`
     if (run.state !== 'running' && !latest.has(key)) latest.set(key, run)

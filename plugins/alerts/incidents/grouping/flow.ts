@@ -1,5 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
+import type { LookUps } from '../../api.ts'
 
 /** How far up the flow of data causes are looked for. */
 const MAX_HOPS = 10
@@ -24,7 +24,7 @@ export class Flow {
     this.#tables = new Map(tables.map(table => [table.id, table]))
     const byDownstream = Map.groupBy(edges, ([, downstream]) => downstream)
     this.#upstream = new Map(
-      [...byDownstream].map(([downstream, found]) => [downstream, found.map(([upstream]) => upstream)]),
+      [...byDownstream].map(([downstream, own]) => [downstream, own.map(([upstream]) => upstream)]),
     )
   }
 
@@ -34,8 +34,8 @@ export class Flow {
 
   /** What lies upstream of an asset, with the number of steps; its own source is half a step away. */
   above(id: string): ReadonlyMap<string, number> {
-    const known = this.#distances.get(id)
-    if (known) return known
+    const measured = this.#distances.get(id)
+    if (measured) return measured
     const distances = new Map<string, number>()
     const note = (of: string, distance: number) => {
       const { sourceId } = this.#tables.get(of) ?? {}
@@ -65,13 +65,17 @@ export class Flow {
 }
 
 /** Reads the flow of data above some assets. What is no table has none above it. */
-export async function readFlow(server: Server, trx: Transaction, assetIds: readonly string[]): Promise<Flow> {
+export async function readFlow(
+  { lineage }: Partial<LookUps>,
+  trx: Transaction,
+  assetIds: readonly string[],
+): Promise<Flow> {
   const ids = [...new Set(assetIds)]
-  const { nodes, edges } = await server.plugins.lineage.walk(trx, ids, {
+  const { nodes, edges } = (await lineage?.walk(trx, ids, {
     direction: 'upstream',
     depth: MAX_HOPS,
     most: MAX_TABLES,
-  })
+  })) ?? { nodes: [], edges: [] }
   const tables = await rows<FlowTable>(
     trx,
     `select id, source_id, qualified_name from tables

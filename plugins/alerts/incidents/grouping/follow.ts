@@ -1,5 +1,5 @@
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
-import type { IncidentNews } from '../../api.ts'
+import type { IncidentNews } from '../../rules/notify-incidents.ts'
 import { Incident, IS_ACTIVE, type ActivityType, type IncidentStatus } from '../models.ts'
 import { addActivities, summaryOf } from './store.ts'
 
@@ -47,7 +47,7 @@ const WAS_LATER: Record<IncidentStatus, ActivityType> = {
   dismissed: 'dismissed',
 }
 
-export const SNOOZE_OVER = 'The snooze is over'
+const SNOOZE_OVER = 'The snooze is over'
 
 /**
  * Updates the status of incidents by those of their alerts. The caller holds the lock of incidents.
@@ -57,9 +57,9 @@ export async function followAlerts(
   trx: Transaction,
   incidentIds: readonly string[],
 ): Promise<Pick<IncidentNews, 'changed' | 'ended'>> {
-  const found = await loadFollowed(trx, incidentIds)
+  const followed = await loadFollowed(trx, incidentIds)
   const now = new Date()
-  const moved = found.flatMap(item => {
+  const moved = followed.flatMap(item => {
     const to = statusBy(item, item, now)
     const until = to === 'snoozed' ? (item.until ?? item.snoozedUntil) : null
     const isSame = to === item.status && until?.getTime() === item.snoozedUntil?.getTime()
@@ -98,29 +98,29 @@ export async function followAlerts(
   }
 }
 
-async function loadFollowed(trx: Transaction, incidentIds: readonly string[]): Promise<Followed[]> {
-  const count = (status: 'triggered' | 'acknowledged' | 'snoozed') =>
-    `count(*) filter (where a.status = '${status}')::int as ${status}`
-  return rows<Followed>(
-    trx,
-    `select i.id, i.status, i.snoozed_until, counted.*, ended.last_end, latest.actor, latest.reason
-       from incidents i
-      cross join lateral (
-        select ${count('triggered')}, ${count('acknowledged')}, ${count('snoozed')}, max(a.snoozed_until) as until
-          from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
-         where ia.company_id = :companyId and ia.incident_id = i.id) counted
-       left join lateral (
-        select a.status as last_end
-          from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
-         where ia.company_id = :companyId and ia.incident_id = i.id and a.status in ('resolved', 'dismissed')
-         order by a.resolved_at desc, a.id desc limit 1) ended on true
-       left join lateral (
-        select h.actor, h.reason
-          from incident_alerts ia join alert_history h on h.company_id = :companyId and h.alert_id = ia.alert_id
-         where ia.company_id = :companyId and ia.incident_id = i.id
-         order by h.id desc limit 1) latest on true
-      where i.company_id = :companyId and i.id = any(cast(:ids as uuid[])) and i.${IS_ACTIVE}
-      order by i.id`,
-    { companyId: companyOf(trx), ids: [...incidentIds] },
-  )
+function loadFollowed(trx: Transaction, incidentIds: readonly string[]): Promise<Followed[]> {
+  return rows(trx, FOLLOWED_INCIDENTS, { companyId: companyOf(trx), ids: [...incidentIds] })
 }
+
+const countOf = (status: 'triggered' | 'acknowledged' | 'snoozed') =>
+  `count(*) filter (where a.status = '${status}')::int as ${status}`
+
+const FOLLOWED_INCIDENTS = `
+  select i.id, i.status, i.snoozed_until, counted.*, ended.last_end, latest.actor, latest.reason
+    from incidents i
+   cross join lateral (
+     select ${countOf('triggered')}, ${countOf('acknowledged')}, ${countOf('snoozed')}, max(a.snoozed_until) as until
+       from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
+      where ia.company_id = :companyId and ia.incident_id = i.id) counted
+    left join lateral (
+     select a.status as last_end
+       from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
+      where ia.company_id = :companyId and ia.incident_id = i.id and a.status in ('resolved', 'dismissed')
+      order by a.resolved_at desc, a.id desc limit 1) ended on true
+    left join lateral (
+     select h.actor, h.reason
+       from incident_alerts ia join alert_history h on h.company_id = :companyId and h.alert_id = ia.alert_id
+      where ia.company_id = :companyId and ia.incident_id = i.id
+      order by h.id desc limit 1) latest on true
+   where i.company_id = :companyId and i.id = any(cast(:ids as uuid[])) and i.${IS_ACTIVE}
+   order by i.id`

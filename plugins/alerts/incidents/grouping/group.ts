@@ -1,9 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import type { Transaction } from '../../../../server/database/database.ts'
-import type { IncidentNews } from '../../api.ts'
+import { SEVERITIES, type Severity } from '../../api.ts'
+import type { Deps } from '../../deps.ts'
+import type { IncidentNews } from '../../rules/notify-incidents.ts'
 import { Incident } from '../models.ts'
-import { worstOf } from '../severities.ts'
 import { assignAlerts, type Assignment } from './assign.ts'
 import { beginOf, nameCause, type Member } from './cause.ts'
 import { findFindings } from './findings.ts'
@@ -12,7 +12,7 @@ import {
   addActivities,
   insertIncidents,
   insertMembers,
-  loadKnown,
+  loadJoinable,
   loadMembers,
   loadUngrouped,
   mergeIncidents,
@@ -30,22 +30,22 @@ const NOTHING: IncidentNews = { joined: [], changed: [], ended: [] }
  * @returns what to notify of
  */
 export async function groupAlerts(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   alertIds: readonly string[],
 ): Promise<IncidentNews> {
-  const fresh = await loadUngrouped(trx, alertIds)
+  const fresh = await loadUngrouped(deps, trx, alertIds)
   if (fresh.length === 0) return NOTHING
-  const windowMinutes = server.config.incidentWindowMinutes
+  const windowMinutes = deps.config.incidentWindowMinutes
   const supersededIds = fresh.flatMap(({ supersedes }) => supersedes ?? [])
-  const known = await loadKnown(trx, { windowMinutes, supersededIds })
+  const joinable = await loadJoinable(deps, trx, { windowMinutes, supersededIds })
   const flow = await readFlow(
-    server,
+    deps.lookUps,
     trx,
-    [...fresh, ...known].map(({ assetId }) => assetId),
+    [...fresh, ...joinable].map(({ assetId }) => assetId),
   )
-  const assigned = assignAlerts(fresh, known, flow, v7)
-  return storeAssignment(server, trx, { fresh, assigned, flow })
+  const assigned = assignAlerts(fresh, joinable, flow, v7)
+  return storeAssignment(deps, trx, { fresh, assigned, flow })
 }
 
 /** An assignment with what it was made of. */
@@ -56,7 +56,7 @@ interface Assigned {
 }
 
 async function storeAssignment(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   { fresh, assigned, flow }: Assigned,
 ): Promise<IncidentNews> {
@@ -73,8 +73,8 @@ async function storeAssignment(
   )
   await insertMembers(trx, incidentOf)
   await mergeIncidents(trx, mergedInto)
-  const members = Map.groupBy(await loadMembers(trx, touched), ({ incidentId }) => incidentId!)
-  const findings = await findFindings(server, trx, [...members.values()].flat(), flow)
+  const members = Map.groupBy(await loadMembers(deps, trx, touched), ({ incidentId }) => incidentId!)
+  const findings = await findFindings(deps.lookUps, trx, [...members.values()].flat(), flow)
   const changed = [...members].map(([id, all]) => fieldsOf(id, all, flow, findings, former.get(id)))
   await updateIncidents(trx, changed)
   const after = await Incident.query(trx).findByIds(touched)
@@ -124,6 +124,11 @@ function fieldsOf(
     severity: worstOf(before ? [...severities, before.severity] : severities),
     startedAt: own ? beginOf(own) : new Date(cause.at),
   }
+}
+
+/** The worst of some severities. */
+function worstOf(severities: readonly Severity[]): Severity {
+  return SEVERITIES[Math.max(...severities.map(severity => SEVERITIES.indexOf(severity)))] ?? 'info'
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { Severity } from '../../api.ts'
+import type { Severity, Symptom } from '../../api.ts'
 import type { Flow } from './flow.ts'
-import { canCause, type Symptom } from './symptoms.ts'
+import { canCause } from './symptoms.ts'
 
 /** An alert as grouping sees it. */
 export interface GroupItem {

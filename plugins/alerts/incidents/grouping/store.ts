@@ -1,15 +1,17 @@
 import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../../../server/database/database.ts'
 import type { Severity } from '../../api.ts'
+import type { Deps } from '../../deps.ts'
+import type { IncidentSummary } from '../../messages/message.ts'
 import { IncidentActivity, IncidentAlert, IS_ACTIVE, type ActivityType, type Incident } from '../models.ts'
 import type { Member, NamedCause } from './cause.ts'
-import { symptomOf } from './symptoms.ts'
+import { kindsShowing, symptomOf } from './symptoms.ts'
 
 /** How long an alert that is still open can be the cause of a new one; others are bound to the window. */
 const DRIFT_HOURS = 24
 
 /** Alerts of active incidents that new ones are compared with. */
-const MAX_KNOWN = 2_000
+const MAX_JOINABLE = 2_000
 /** Alerts of an incident that are looked at: the first, and so the likeliest causes. */
 const MAX_MEMBERS = 500
 
@@ -31,13 +33,21 @@ interface AlertRow {
 const ALERT_COLUMNS = `a.id, a.kind, a.severity, a.source_id, a.asset_id, a.title, a.created_at, a.supersedes,
   a.event #>> '{asset,qualified_name}' as qualified_name, a.event -> 'details' as details`
 
-function toMember(row: AlertRow): Member {
-  return { ...row, details: row.details ?? {}, symptom: symptomOf(row.kind, row.details ?? {}) }
+/** What loading alerts uses. */
+type MemberDeps = Pick<Deps, 'kinds' | 'log'>
+
+function toMember(deps: MemberDeps, row: AlertRow): Member {
+  const details = row.details ?? {}
+  return { ...row, details, symptom: symptomOf(deps, row.kind, details) }
 }
 
 /** Alerts that have no incident yet, of some ids. */
-export async function loadUngrouped(trx: Transaction, ids: readonly string[]): Promise<Member[]> {
-  const found = await rows<AlertRow>(
+export async function loadUngrouped(
+  deps: MemberDeps,
+  trx: Transaction,
+  ids: readonly string[],
+): Promise<Member[]> {
+  const alerts = await rows<AlertRow>(
     trx,
     `select ${ALERT_COLUMNS}, null::uuid as incident_id, false as is_cause_only from alerts a
       where a.company_id = :companyId and a.id = any(cast(:ids as uuid[])) and a.asset_id is not null
@@ -45,41 +55,51 @@ export async function loadUngrouped(trx: Transaction, ids: readonly string[]): P
       order by a.created_at, a.id`,
     { companyId: companyOf(trx), ids: [...ids] },
   )
-  return found.map(toMember)
+  return alerts.map(row => toMember(deps, row))
 }
 
 /**
  * Alerts of active incidents that new ones may belong to: those of incidents with an alert within the window, and open
  * ones that can be a cause for longer.
  */
-export async function loadKnown(
+export async function loadJoinable(
+  deps: MemberDeps,
   trx: Transaction,
   { windowMinutes, supersededIds }: { windowMinutes: number; supersededIds: readonly string[] },
 ): Promise<Member[]> {
-  const found = await rows<AlertRow>(
-    trx,
-    `select ${ALERT_COLUMNS}, i.id as incident_id,
-            i.last_alert_at < now() - make_interval(mins => :windowMinutes)
-              and a.id <> all(cast(:supersededIds as uuid[])) as is_cause_only
-       from incidents i
-       join incident_alerts ia on ia.company_id = :companyId and ia.incident_id = i.id
-       join alerts a on a.company_id = :companyId and a.id = ia.alert_id
-      where i.company_id = :companyId and i.${IS_ACTIVE}
-        and (i.last_alert_at >= now() - make_interval(mins => :windowMinutes)
-          or a.id = any(cast(:supersededIds as uuid[]))
-          or a.status in ('triggered', 'acknowledged', 'snoozed')
-             and (a.kind in ('freshness_violation', 'connection_failed')
-               or a.kind = 'schema_change' and a.severity <> 'info'
-                  and a.created_at >= now() - make_interval(hours => ${DRIFT_HOURS})))
-      order by i.last_alert_at desc, a.created_at desc, a.id desc limit ${MAX_KNOWN}`,
-    { companyId: companyOf(trx), windowMinutes, supersededIds: [...supersededIds] },
-  )
-  return found.map(toMember)
+  const alerts = await rows<AlertRow>(trx, JOINABLE_ALERTS, {
+    companyId: companyOf(trx),
+    windowMinutes,
+    supersededIds: [...supersededIds],
+    lastingKinds: kindsShowing(deps.kinds, 'stale', 'connection'),
+    driftKinds: kindsShowing(deps.kinds, 'drift'),
+  })
+  return alerts.map(row => toMember(deps, row))
 }
 
+const JOINABLE_ALERTS = `
+  select ${ALERT_COLUMNS}, i.id as incident_id,
+         i.last_alert_at < now() - make_interval(mins => :windowMinutes)
+           and a.id <> all(cast(:supersededIds as uuid[])) as is_cause_only
+    from incidents i
+    join incident_alerts ia on ia.company_id = :companyId and ia.incident_id = i.id
+    join alerts a on a.company_id = :companyId and a.id = ia.alert_id
+   where i.company_id = :companyId and i.${IS_ACTIVE}
+     and (i.last_alert_at >= now() - make_interval(mins => :windowMinutes)
+       or a.id = any(cast(:supersededIds as uuid[]))
+       or a.status in ('triggered', 'acknowledged', 'snoozed')
+          and (a.kind = any(cast(:lastingKinds as text[]))
+            or a.kind = any(cast(:driftKinds as text[])) and a.severity <> 'info'
+               and a.created_at >= now() - make_interval(hours => ${DRIFT_HOURS})))
+   order by i.last_alert_at desc, a.created_at desc, a.id desc limit ${MAX_JOINABLE}`
+
 /** The first alerts of some incidents. */
-export async function loadMembers(trx: Transaction, incidentIds: readonly string[]): Promise<Member[]> {
-  const found = await rows<AlertRow>(
+export async function loadMembers(
+  deps: MemberDeps,
+  trx: Transaction,
+  incidentIds: readonly string[],
+): Promise<Member[]> {
+  const alerts = await rows<AlertRow>(
     trx,
     `select m.* from unnest(cast(:ids as uuid[])) as asked (id)
       cross join lateral (
@@ -89,7 +109,7 @@ export async function loadMembers(trx: Transaction, incidentIds: readonly string
          order by a.created_at, a.id limit ${MAX_MEMBERS}) m`,
     { companyId: companyOf(trx), ids: [...incidentIds] },
   )
-  return found.map(toMember)
+  return alerts.map(row => toMember(deps, row))
 }
 
 /** The fields that grouping writes. */
@@ -195,17 +215,24 @@ export async function addActivities(
   activities: readonly NewActivity[],
 ): Promise<IncidentActivity[]> {
   const entries = activities.map(({ actor = 'system', metadata = {}, ...rest }) => ({
-    ...{ id: v7(), actor, metadata },
+    id: v7(),
+    actor,
+    metadata,
     ...rest,
   }))
   return insertAll(entries, chunk => IncidentActivity.query(trx).insert(chunk).returning('*'))
 }
 
 /** What messages state of incidents. */
-export function summaryOf(incident: Incident) {
+export function summaryOf(incident: Incident): IncidentSummary {
   const { id, status, severity, title, cause, alertCount, createdAt } = incident
   return {
-    ...{ id, status, severity, title, alertCount, createdAt },
+    id,
+    status,
+    severity,
+    title,
+    alertCount,
+    createdAt,
     causeAsset: cause.qualified_name,
     causeAlertId: cause.alert_id,
   }

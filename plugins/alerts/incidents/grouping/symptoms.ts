@@ -1,8 +1,8 @@
-import type { Severity } from '../../api.ts'
-
-/** What an alert shows, or a finding that no alert speaks of. Earlier ones are stronger evidence of a cause. */
-export const SYMPTOMS = ['connection', 'drift', 'failed_run', 'stale', 'volume', 'quality'] as const
-export type Symptom = (typeof SYMPTOMS)[number]
+import { ignoreRejection } from '../../../../connectors/foreign-code.ts'
+import { reportThrown } from '../../../../server/extension-errors.ts'
+import { SYMPTOMS, type Severity, type Symptom } from '../../api.ts'
+import type { Deps } from '../../deps.ts'
+import { kindOf, type Kinds } from '../../kinds.ts'
 
 /**
  * What each symptom can bring about downstream. A changed schema does not come from late data, and late data does not
@@ -21,16 +21,31 @@ export function canCause(cause: Symptom, effect: Symptom): boolean {
   return EFFECTS[cause].includes(effect)
 }
 
-const SYMPTOM_BY_KIND: Record<string, Symptom> = {
-  connection_failed: 'connection',
-  schema_change: 'drift',
-  freshness_violation: 'stale',
+/** What an alert shows, as its kind says. A kind of an extension that throws, or says something else, says nothing. */
+export function symptomOf(
+  { kinds, log }: Pick<Deps, 'kinds' | 'log'>,
+  kind: string,
+  details: Record<string, unknown>,
+): Symptom {
+  const { symptom = 'quality' } = kindOf(kinds, kind)
+  if (typeof symptom === 'string') return symptom
+  try {
+    const shown = symptom(details)
+    if (SYMPTOMS.includes(shown)) return shown
+    ignoreRejection(shown)
+    throw new TypeError(`symptom of ${kind} must return one of ${SYMPTOMS.join(', ')}`)
+  } catch (thrown) {
+    reportThrown(log, `alert kind ${kind}`, thrown, { fields: { call: 'symptom' } })
+    return 'quality'
+  }
 }
 
-/** What an alert shows, by its kind and the details of its event. */
-export function symptomOf(kind: string, details: Record<string, unknown>): Symptom {
-  if (kind === 'metric_anomaly' && details.metric_type === 'row_count') return 'volume'
-  return SYMPTOM_BY_KIND[kind] ?? 'quality'
+/** The names of the kinds that always show one of some symptoms. */
+export function kindsShowing(kinds: Kinds, ...symptoms: Symptom[]): string[] {
+  return kinds
+    .all()
+    .filter(({ symptom }) => typeof symptom === 'string' && symptoms.includes(symptom))
+    .map(({ name }) => name)
 }
 
 /** How strong a symptom is as a cause: less is stronger. An addition to a schema breaks little. */

@@ -4,10 +4,12 @@ import { auditRequest } from '../../../../server/http/audit.ts'
 import { apiError } from '../../../../server/http/errors.ts'
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
 import { defineCap, enforceCap } from '../../../../server/database/company-caps.ts'
-import type { StatusBody, StatusRequest } from '../../api.ts'
+import type { Deps } from '../../deps.ts'
+import { readStatusBody, type StatusBody, type StatusRequest } from '../../lifecycle/status-body.ts'
+import { changeStatus } from '../../lifecycle/transitions.ts'
 import { addActivities, type NewActivity } from '../grouping/store.ts'
-import { updateIncidentsOf } from '../jobs.ts'
-import { Incident, type IncidentActivity, type IncidentStatus } from '../models.ts'
+import { updateIncidents } from '../update.ts'
+import { Incident, type IncidentStatus } from '../models.ts'
 import { findIncident, presentActivities } from './lists.ts'
 
 const COMMENT_CAP = defineCap({
@@ -19,13 +21,8 @@ const COMMENT_CAP = defineCap({
   condition: `activity_type = 'comment' and incident_id = :within`,
 })
 
-/** The statuses in which each of them can be asked for. */
-const FROM: Record<StatusRequest['to'], readonly IncidentStatus[]> = {
-  acknowledged: ['open', 'acknowledged', 'snoozed'],
-  snoozed: ['open', 'acknowledged', 'snoozed'],
-  resolved: ['open', 'acknowledged', 'snoozed'],
-  dismissed: ['open', 'acknowledged', 'snoozed'],
-}
+/** The statuses in which others can be asked for. */
+const ACTIVE_STATUSES: readonly IncidentStatus[] = ['open', 'acknowledged', 'snoozed']
 
 /**
  * Changes the status of the open alerts of an incident, and then that of the incident. Two transactions: the first holds
@@ -33,17 +30,16 @@ const FROM: Record<StatusRequest['to'], readonly IncidentStatus[]> = {
  * @throws 404 `INCIDENT_NOT_FOUND`, 409 `CONFLICT` if it is over
  */
 export async function changeIncident(
+  deps: Deps,
   request: Request,
   id: string,
   to: StatusRequest['to'],
   body: StatusBody | null,
 ): Promise<void> {
-  const { server } = request
-  const { alerts } = server.plugins
   const who = caller(request)
-  const changed = await server.db.company(who.companyId, async trx => {
+  const changed = await deps.db.company(who.companyId, async trx => {
     const { status, mergedInto } = await findIncident(trx, id)
-    if (!FROM[to].includes(status))
+    if (!ACTIVE_STATUSES.includes(status))
       throw apiError(
         'CONFLICT',
         mergedInto === null
@@ -51,31 +47,30 @@ export async function changeIncident(
           : `The incident belongs to another one, which has its alerts: ${mergedInto}`,
         { status, requested: to },
       )
-    const alertIds = await openAlertsOf(trx, id)
-    const ids = await alerts.changeStatus(trx, alertIds, {
+    const alerts = await changeStatus(deps, trx, await openAlertsOf(trx, id), {
       to,
       actor: actorOf(who),
-      ...alerts.readStatusBody(body),
+      ...readStatusBody(body),
     })
     await auditRequest(request, trx, {
       action: `incident.${to}`,
       target: { type: 'incident', id },
-      details: { alerts: ids.length },
+      details: { alerts: alerts.length },
     })
-    return ids
+    return alerts.map(alert => alert.id)
   })
-  await server.db.company(who.companyId, trx => updateIncidentsOf(server, trx, changed))
+  await deps.db.company(who.companyId, trx => updateIncidents(deps, trx, changed))
 }
 
 async function openAlertsOf(trx: Transaction, incidentId: string): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  const open = await rows<{ id: string }>(
     trx,
     `select a.id from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
       where ia.company_id = :companyId and ia.incident_id = :incidentId
         and a.status in ('triggered', 'acknowledged', 'snoozed')`,
     { companyId: companyOf(trx), incidentId },
   )
-  return found.map(({ id }) => id)
+  return open.map(({ id }) => id)
 }
 
 /** Adds a comment to the timeline. @throws 404 `INCIDENT_NOT_FOUND`, 409 `LIMIT_REACHED` */
@@ -83,7 +78,7 @@ export async function addComment(
   trx: Transaction,
   id: string,
   { actor, comment }: { actor: string; comment: string },
-): Promise<{ activity: IncidentActivity; shown: object }> {
+) {
   await findIncident(trx, id)
   const activities = await addActivities(trx, [
     { incidentId: id, activityType: 'comment', actor, metadata: { comment } },

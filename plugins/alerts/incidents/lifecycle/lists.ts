@@ -1,4 +1,4 @@
-import type { Request, Server } from '@hapi/hapi'
+import type { Request } from '@hapi/hapi'
 import { raw, type QueryBuilder } from 'objection'
 import { inCompany } from '../../../../server/http/access.ts'
 import { apiError } from '../../../../server/http/errors.ts'
@@ -6,6 +6,7 @@ import { companyOf, rows, type Transaction } from '../../../../server/database/d
 import { queryOf } from '../../../../server/http/input.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../../server/http/page.ts'
 import type { Severity } from '../../api.ts'
+import type { Deps } from '../../deps.ts'
 import { Incident, IncidentActivity, NEWEST_FIRST, type IncidentStatus } from '../models.ts'
 import {
   ListedIncident,
@@ -47,15 +48,17 @@ function readShown(trx: Transaction, page: QueryBuilder<ListedIncident, ListedIn
     .orderBy(NEWEST_FIRST)
 }
 
-export async function listIncidents(request: Request) {
+type ListDeps = Pick<Deps, 'lookUps' | 'config'>
+
+export async function listIncidents({ lookUps, config }: ListDeps, request: Request) {
   const filters = queryOf<IncidentFilters>(request)
   return inCompany(request, async trx => {
     const { asset_id: asset } = filters
-    const assetId = asset && (await request.server.plugins.alerts.resolveAssetId(trx, asset))
+    const assetId = asset && ((await lookUps.assets?.resolveId(trx, asset)) ?? asset)
     const matching = filterIncidents(ListedIncident.query(trx), filters, assetId).orderBy(NEWEST_FIRST)
     const { results, total } = await joinedPageOf(matching, filters, page => readShown(trx, page))
     return {
-      items: results.map(incident => presentIncident(request.server, incident)),
+      items: results.map(incident => presentIncident(config.baseUrl, incident)),
       page: pagination(total, filters),
     }
   })
@@ -104,7 +107,7 @@ export async function findIncident(trx: Transaction, id: string): Promise<Incide
 const MAX_SHOWN = 200
 
 /** An incident with its alerts and its timeline. @throws 404 `INCIDENT_NOT_FOUND` */
-export async function showIncident(server: Server, trx: Transaction, id: string): Promise<object> {
+export async function showIncident(baseUrl: string, trx: Transaction, id: string) {
   await findIncident(trx, id)
   const [incident] = await readShown(trx, ListedIncident.query(trx).where({ id }))
   if (!incident) throw new Error(`Incident ${id} vanished within a transaction`)
@@ -123,21 +126,18 @@ export async function showIncident(server: Server, trx: Transaction, id: string)
     .limit(MAX_SHOWN)
   const shown = await presentActivities(trx, activities)
   return {
-    ...presentIncident(server, incident),
+    ...presentIncident(baseUrl, incident),
     alerts: alerts.map(alert => presentMember(alert, incident)),
     activities: shown.reverse(),
   }
 }
 
 /** Entries of a timeline, with the names of who made them. */
-export async function presentActivities(
-  trx: Transaction,
-  activities: readonly IncidentActivity[],
-): Promise<object[]> {
+export async function presentActivities(trx: Transaction, activities: readonly IncidentActivity[]) {
   const actors = [...new Set(activities.map(({ actor }) => actor))]
   const idsOf = (kind: string) =>
     actors.flatMap(actor => (actor.startsWith(kind) ? [actor.slice(kind.length)] : []))
-  const found = await rows<{ actor: string; name: string }>(
+  const named = await rows<{ actor: string; name: string }>(
     trx,
     `select 'user:' || id as actor, coalesce(full_name, email) as name from users
       where company_id = :companyId and id = any(cast(:users as uuid[]))
@@ -146,14 +146,14 @@ export async function presentActivities(
       where company_id = :companyId and id = any(cast(:keys as uuid[]))`,
     { companyId: companyOf(trx), users: idsOf('user:'), keys: idsOf('key:') },
   )
-  const names = new Map(found.map(({ actor, name }) => [actor, name]))
+  const names = new Map(named.map(({ actor, name }) => [actor, name]))
   return activities.map(activity => presentActivity(activity, names))
 }
 
 /** One page of the timeline of an incident, newest first. @throws 404 `INCIDENT_NOT_FOUND` */
 export async function listActivities(trx: Transaction, id: string, page: Page) {
   await findIncident(trx, id)
-  const found = IncidentActivity.query(trx).where({ incidentId: id }).orderBy('id', 'desc')
-  const { results, total } = await pageOf(found, page)
+  const matching = IncidentActivity.query(trx).where({ incidentId: id }).orderBy('id', 'desc')
+  const { results, total } = await pageOf(matching, page)
   return { activities: await presentActivities(trx, results), pagination: pagination(total, page) }
 }

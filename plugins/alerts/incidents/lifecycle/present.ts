@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { toApiNames } from '../../../../server/http/fields.ts'
 import { Incident, type IncidentActivity } from '../models.ts'
 
@@ -14,7 +13,7 @@ export class ListedIncident extends Incident {
 
 const MINUTE_MS = 60_000
 
-export function presentIncident(server: Server, incident: ListedIncident): object {
+export function presentIncident(baseUrl: string, incident: ListedIncident) {
   const { cause, createdAt, acknowledgedAt, resolvedAt, startedAt } = incident
   return {
     id: incident.id,
@@ -50,7 +49,7 @@ export function presentIncident(server: Server, incident: ListedIncident): objec
       cause_alert_id: cause.alert_id,
       confidence: cause.confidence,
     },
-    url: `${server.config.baseUrl}/incidents/${incident.id}`,
+    url: `${baseUrl}/incidents/${incident.id}`,
   }
 }
 
@@ -79,12 +78,12 @@ export interface ShownAlert {
   resolvedAt: Date | null
 }
 
-export function presentMember({ kind, ...alert }: ShownAlert, { cause }: Incident): object {
+export function presentMember({ kind, ...alert }: ShownAlert, { cause }: Incident) {
   return { ...toApiNames(alert), event_type: kind, is_cause: alert.id === cause.alert_id }
 }
 
 /** @param names of actors, by how histories name them */
-export function presentActivity(activity: IncidentActivity, names: ReadonlyMap<string, string>): object {
+export function presentActivity(activity: IncidentActivity, names: ReadonlyMap<string, string>) {
   const { id, activityType, actor, metadata, createdAt } = activity
   const [kind = ''] = actor.split(':')
   return {

@@ -1,9 +1,7 @@
 import Joi from 'joi'
 import { held, inData, inNestedPage, pageFields, record, reply } from '../../../../server/http/envelopes.ts'
-import type { AlertKind } from '../../api.ts'
+import { SEVERITIES, SYMPTOMS, type AlertKind } from '../../api.ts'
 import { ACTIVITY_TYPES, INCIDENT_STATUSES } from '../models.ts'
-import { SEVERITIES } from '../severities.ts'
-import { SYMPTOMS } from '../grouping/symptoms.ts'
 
 const { id, text, time, count, flag } = held
 const INCIDENT_ID = '0197f5e2-9a00-7b4e-8c11-5d3e7f2a1b90'

@@ -1,10 +1,11 @@
-import type { Server, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import type Joi from 'joi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../../server/http/access.ts'
 import { auditRequest, fieldsOf } from '../../../../server/http/audit.ts'
 import { bodyOf, idParams, param, queryOf } from '../../../../server/http/input.ts'
 import type { Page } from '../../../../server/http/page.ts'
-import type { StatusBody, StatusRequest } from '../../api.ts'
+import type { StatusBody, StatusRequest } from '../../lifecycle/status-body.ts'
+import type { Deps } from '../../deps.ts'
 import { addComment, changeIncident, patchIncident, type IncidentPatch } from './actions.ts'
 import { listActivities, listIncidents, showIncident } from './lists.ts'
 import { incidentReplies } from './replies.ts'
@@ -16,9 +17,10 @@ const base = '/api/v1/sdk/incidents'
 const POLLING =
   'To poll, send the `ETag` of the last reply as `If-None-Match`: an unchanged reply is 304 without a body.'
 
-export function incidentRoutes({ plugins: { alerts } }: Server): ServerRoute[] {
-  const schemas = incidentSchemas(alerts)
-  const replies = incidentReplies(alerts.kinds.all())
+export function incidentRoutes(deps: Deps): ServerRoute[] {
+  const { kinds, config } = deps
+  const schemas = incidentSchemas(kinds)
+  const replies = incidentReplies(kinds.all())
   return [
     route('GET', base, access.read, {
       description: 'List incidents: alerts that belong together, with their cause',
@@ -31,7 +33,7 @@ export function incidentRoutes({ plugins: { alerts } }: Server): ServerRoute[] {
       response: replies.incidents,
       app: { isPolled: true },
       async handler(request) {
-        const { items, page } = await listIncidents(request)
+        const { items, page } = await listIncidents(deps, request)
         return { data: { incidents: items, pagination: page } }
       },
     }),
@@ -54,7 +56,7 @@ export function incidentRoutes({ plugins: { alerts } }: Server): ServerRoute[] {
       app: { isPolled: true },
       handler: request =>
         inCompany(request, async trx => ({
-          data: await showIncident(request.server, trx, param(request, 'id')),
+          data: await showIncident(config.baseUrl, trx, param(request, 'id')),
         })),
     }),
     route('PATCH', `${base}/{id}`, access.write, {
@@ -68,7 +70,7 @@ export function incidentRoutes({ plugins: { alerts } }: Server): ServerRoute[] {
           const id = param(request, 'id')
           const patch = bodyOf<IncidentPatch>(request)
           await patchIncident(trx, id, patch, actorOf(caller(request)))
-          const data = await showIncident(request.server, trx, id)
+          const data = await showIncident(config.baseUrl, trx, id)
           await auditRequest(request, trx, {
             action: 'incident.updated',
             target: { type: 'incident', id },
@@ -156,8 +158,8 @@ export function incidentRoutes({ plugins: { alerts } }: Server): ServerRoute[] {
       response: replies.incident,
       async handler(request) {
         const id = param(request, 'id')
-        await changeIncident(request, id, to, bodyOf<StatusBody | null>(request))
-        return inCompany(request, async trx => ({ data: await showIncident(request.server, trx, id) }))
+        await changeIncident(deps, request, id, to, bodyOf<StatusBody | null>(request))
+        return inCompany(request, async trx => ({ data: await showIncident(config.baseUrl, trx, id) }))
       },
     })
   }

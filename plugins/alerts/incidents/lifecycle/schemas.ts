@@ -1,25 +1,24 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { uuid } from '../../../../server/http/input.ts'
 import { pageQuery, queryInteger, queryWords } from '../../../../server/http/page.ts'
 import { timeInput } from '../../../../server/times/time-input.ts'
+import { SEVERITIES } from '../../api.ts'
+import { kindWords, type Kinds } from '../../kinds.ts'
+import { statusBodies } from '../../lifecycle/status-body.ts'
 import { INCIDENT_STATUSES } from '../models.ts'
-import { SEVERITIES } from '../severities.ts'
 
 const MAX_POST_MORTEM_CHARACTERS = 50_000
 
-export function incidentSchemas({ kinds: registry, statusBodies }: Server['plugins']['alerts']) {
-  const kinds = registry.all()
+export function incidentSchemas(kinds: Kinds) {
   const bodies = statusBodies('Shown in the timeline, and in the history of its alerts.')
-  const words = new Map(
-    kinds.flatMap(({ name, aliases = [] }) => [name, ...aliases].map(word => [word, name] as const)),
-  )
   return {
     list: Joi.object({
       ...pageQuery(),
       status: queryWords(INCIDENT_STATUSES),
       severity: queryWords(SEVERITIES),
-      event_type: queryWords(words).description('The kind of alert that is named as the cause.'),
+      event_type: queryWords(kindWords(kinds.all())).description(
+        'The kind of alert that is named as the cause.',
+      ),
       asset_id: Joi.string()
         .max(1_000)
         .description('With an alert about this table, or about this source or one of its tables.'),

@@ -1,7 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
-import { SYMPTOMS } from '../grouping/symptoms.ts'
+import { SEVERITIES, SYMPTOMS } from '../../api.ts'
 import { INCIDENT_STATUSES, IS_ACTIVE } from '../models.ts'
-import { SEVERITIES } from '../severities.ts'
 
 interface Totals {
   opened: number
@@ -27,7 +26,7 @@ const COUNTED = {
 } as const
 
 /** Counts the incidents of some days up to now, and how long people took. Merged ones do not count. */
-export async function summarizeIncidents(trx: Transaction, days: number): Promise<object> {
+export async function summarizeIncidents(trx: Transaction, days: number) {
   const until = new Date()
   const since = new Date(until.getTime() - days * DAY_MS)
   const names = Object.keys(MINUTES) as (keyof typeof MINUTES)[]
@@ -74,7 +73,12 @@ export async function summarizeIncidents(trx: Transaction, days: number): Promis
   })
   const { opened = 0, ended = 0, active = 0, alerts = 0 } = totals ?? {}
   return {
-    ...{ since, until, opened, ended, active, alerts },
+    since,
+    until,
+    opened,
+    ended,
+    active,
+    alerts,
     by_status: countsOf('status', INCIDENT_STATUSES),
     by_severity: countsOf('severity', SEVERITIES),
     by_cause: countsOf('cause', SYMPTOMS),

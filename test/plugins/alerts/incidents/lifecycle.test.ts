@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { wakeSnoozed } from '../../../../plugins/alerts/lifecycle/transitions.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { sweepContext } from '../time.ts'
+import { sweepStep } from '../time.ts'
 import { goForward, INCIDENTS, makePipeline } from './world.ts'
 
 const app = await startServer(t, { settings: { INCIDENT_DELAY_SECONDS: '0' } })
@@ -88,7 +87,7 @@ t.test('a snooze ends by itself', async t => {
   await raise('orders volume')
   t.match(await get(), { status: 'snoozed' }, 'what joins does not end it')
   await goForward(app, 121)
-  await settle(ids, () => wakeSnoozed(sweepContext(app.server)))
+  await settle(ids, () => sweepStep(app.server, 'woken'))
   t.match(await get(), { status: 'open', snoozed_until: null })
   t.match(await ask('POST', `${INCIDENTS}/${id}/snooze`, {}), { status: 400 })
 })

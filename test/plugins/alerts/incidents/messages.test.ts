@@ -1,9 +1,7 @@
 import t from 'tap'
-import { wakeSnoozed } from '../../../../plugins/alerts/lifecycle/transitions.ts'
-import { sendPostponed } from '../../../../plugins/alerts/rules/send-postponed.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { passTime, sweepContext } from '../time.ts'
+import { passTime, sweepStep } from '../time.ts'
 import { INCIDENTS, makePipeline, type Pipeline } from './world.ts'
 
 const [each, incidents, channel] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)])
@@ -188,7 +186,7 @@ t.test('a cooldown postpones the message about a new incident, and the end of it
   await raise('raw stale')
   t.equal((await events('incidents')).length, 2)
   await passTime(app, tenant.companyId, 61)
-  await sendPostponed(sweepContext(app.server))
+  await sweepStep(app.server, 'postponed')
   t.strictSame((await events('incidents')).slice(2), ['incident.opened: raw stale; raw'])
   await recover('raw stale')
   t.equal((await events('incidents')).at(-1), 'incident.resolved: raw stale; raw')
@@ -203,7 +201,7 @@ t.test('a snoozed incident is quiet, and comes back with one message', async t =
   t.equal((await events('incidents')).length, 1)
   await passTime(app, tenant.companyId, 31)
   await app.query(`update incidents set snoozed_until = now() where id = $1`, [id])
-  await settle(ids, () => wakeSnoozed(sweepContext(app.server)))
+  await settle(ids, () => sweepStep(app.server, 'woken'))
   const shown = await events('incidents')
   t.equal(shown.length, 2)
   t.match(shown[1], 'incident.updated: raw stale')
