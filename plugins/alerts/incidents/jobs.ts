@@ -4,6 +4,7 @@ import type { Job } from '../../../server/jobs/jobs.ts'
 import type { Deps } from '../deps.ts'
 import { incidentsQueue } from '../lifecycle/notice.ts'
 import { IS_ACTIVE } from './models.ts'
+import { IS_OPEN } from '../models.ts'
 import { updateIncidents } from './update.ts'
 
 /** The jobs of incidents. */
@@ -46,7 +47,7 @@ function sweepJob(deps: Deps): Job {
 
 const LEFT_ALERTS = `
   (select a.id, a.company_id from alerts a
-    where a.status in ('triggered', 'acknowledged', 'snoozed') and a.source_id is not null
+    where a.${IS_OPEN} and a.source_id is not null
       and a.asset_id is not null and a.context_data ->> 'is_demo' is distinct from 'true'
       and a.created_at < now() - make_interval(secs => 60 + :delay)
       and not exists (select from incident_alerts i where i.alert_id = a.id)

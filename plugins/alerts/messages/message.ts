@@ -1,9 +1,6 @@
 import type { Severity } from '../api.ts'
-import type { Deps } from '../deps.ts'
 import type { IncidentPart, MessageType, Payload } from '../destinations/payload.ts'
-import { kindOf } from '../kinds.ts'
 import type { Alert, Destination } from '../models.ts'
-import { alertLinks } from '../present.ts'
 
 /** An incident, as messages about it state it. */
 export interface IncidentSummary {
@@ -64,54 +61,6 @@ export interface AddressedMessage {
   isWaiting?: boolean
   /** Until when a cooldown postpones it; absent or null if none does. */
   postponedUntil?: Date | null
-}
-
-/** The payload of a message about a subject as it is now. */
-export function payloadOf(
-  { kinds, config: { baseUrl } }: Pick<Deps, 'kinds' | 'config'>,
-  { subject, type, reason: { reason, supersededBy, remindedAt } = {} }: AddressedMessage,
-): Payload {
-  const { alert } = subject
-  const { event } = alert
-  return {
-    event_type: type,
-    alert: {
-      id: alert.id,
-      rule_name: alert.ruleName,
-      alert_type: kindOf(kinds, alert.kind).label,
-      status: alert.status,
-      severity: alert.severity,
-      title: alert.title,
-      created_at: alert.createdAt.toISOString(),
-      ...(reason && { reason }),
-      ...(supersededBy && { superseded_by: supersededBy }),
-      ...(remindedAt && { reminded_at: remindedAt.toISOString() }),
-    },
-    event: {
-      type: event.type,
-      ...(event.change_type !== undefined && { change_type: event.change_type }),
-      asset: { qualified_name: event.asset.qualified_name, asset_type: event.asset.asset_type },
-      details: event.details,
-    },
-    links: alertLinks(baseUrl, alert),
-    ...(subject.kind === 'incident' && { incident: incidentPart(baseUrl, subject) }),
-  }
-}
-
-function incidentPart(baseUrl: string, { incident, event }: Subject & { kind: 'incident' }): IncidentPart {
-  const { id, status, severity, title, causeAsset, alertCount, createdAt } = incident
-  return {
-    id,
-    event,
-    status,
-    severity,
-    title,
-    cause: causeAsset,
-    alert_count: alertCount,
-    created_at: createdAt.toISOString(),
-    updated_at: new Date().toISOString(),
-    url: `${baseUrl}/incidents/${id}`,
-  }
 }
 
 /** The payload of a test message. @param id no alert has it */

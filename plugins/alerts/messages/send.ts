@@ -1,10 +1,10 @@
 import type { Transaction } from '../../../server/database/database.ts'
-import { startDeliveries, type OutgoingMessage } from '../delivery/delivery.ts'
+import { startDeliveries } from '../delivery/delivery.ts'
 import type { Deps } from '../deps.ts'
 import type { NotifiedDestination } from './notified.ts'
 import { Destination } from '../models.ts'
-import { composeBody } from './compose.ts'
-import { payloadOf, type AddressedMessage, type MessageReason, type Subject } from './message.ts'
+import { composeMessages } from './compose.ts'
+import type { AddressedMessage, MessageReason, Subject } from './message.ts'
 
 /** Composes messages and hands them to delivery, in the transaction of what they are about. */
 export async function sendMessages(
@@ -12,31 +12,9 @@ export async function sendMessages(
   trx: Transaction,
   messages: readonly AddressedMessage[],
 ): Promise<void> {
-  if (messages.length > 0) await startDeliveries(deps, trx, composeMessages(deps, messages))
-}
-
-/** Composes each body once for all destinations of a type. */
-function composeMessages(deps: Deps, messages: readonly AddressedMessage[]): OutgoingMessage[] {
-  const bodies = new Map<string, string>()
-  return messages.map(message => {
-    const { subject, type, destination, ruleIds, isWaiting = false, postponedUntil = null } = message
-    const { id: destinationId, destinationType, failingSince } = destination
-    const event = subject.kind === 'incident' ? subject.event : type
-    const key = [type, subject.id, event, subject.alert.id, destinationType].join(' ')
-    const body = bodies.get(key) ?? composeBody(deps, destinationType, payloadOf(deps, message))
-    bodies.set(key, body)
-    return {
-      subject: { kind: subject.kind, id: subject.id },
-      alertId: subject.alert.id,
-      destinationId,
-      ruleIds,
-      eventType: type,
-      body,
-      isFailing: failingSince !== null,
-      isWaiting,
-      postponedUntil,
-    }
-  })
+  if (messages.length === 0) return
+  const composed = composeMessages(deps, messages)
+  await startDeliveries(deps, trx, composed)
 }
 
 /** What a message to a destination that was notified before is about, and why it is sent. */

@@ -7,7 +7,7 @@ import { incidentSubject, type AddressedMessage, type IncidentSummary } from '..
 import { findNotifiedAlone, lockNotifiedOfIncidents, type NotifiedDestination } from '../messages/notified.ts'
 import { laterMessages, sendMessages } from '../messages/send.ts'
 import { Alert, isOpen } from '../models.ts'
-import { findRecipients, takesIncident, type Recipient } from './recipients.ts'
+import { findRecipients, type Recipient } from './recipients.ts'
 
 /** What happened to incidents. */
 export interface IncidentNews {
@@ -64,9 +64,7 @@ async function openingMessages(
   const alone = await findNotifiedAlone(trx, alerts)
   const matched = (await findRecipients(deps, trx, alerts))
     .filter(
-      recipient =>
-        takesIncident(deps.kinds, recipient) &&
-        !alone.has(`${recipient.alert.id} ${recipient.destination.id}`),
+      recipient => recipient.takesIncident && !alone.has(`${recipient.alert.id} ${recipient.destination.id}`),
     )
     .map(recipient => ({ ...recipient, incident: incidentOf.get(recipient.alert.id)! }))
   const before = new Map(notified.map(item => [keyOf(item), item]))

@@ -11,7 +11,7 @@ import {
 } from '../messages/notified.ts'
 import { laterMessages, sendMessages } from '../messages/send.ts'
 import { Alert, isDemo } from '../models.ts'
-import { findRecipients, takesIncident, type Recipient } from './recipients.ts'
+import { findRecipients, type Recipient } from './recipients.ts'
 
 export interface EndedAlerts {
   alerts: readonly Alert[]
@@ -38,17 +38,20 @@ export async function notifyOpened(
   alerts: readonly Alert[],
   { superseded, twins }: OpenedWith,
 ): Promise<void> {
-  const recipients = await findRecipients(deps, trx, realOf(alerts))
+  const longOpen = openedLongAgo(deps.config, superseded)
+  const recipients = await findRecipients(deps, trx, [...realOf(alerts), ...longOpen])
   const hasTwin = await findNotifiedOfTwins(trx, twins)
+  const isNew = new Set(alerts.map(({ id }) => id))
   const opened = recipients
-    .filter(recipient => !takesIncident(deps.kinds, recipient) && !hasTwin.has(keyOf(recipient)))
+    .filter(recipient => isNew.has(recipient.alert.id))
+    .filter(recipient => !recipient.takesIncident && !hasTwin.has(keyOf(recipient)))
     .map(openingMessage)
   const isNotified = new Set(
     opened
       .filter(({ postponedUntil }) => postponedUntil === null)
       .map(({ subject, destination }) => `${subject.alert.supersedes} ${destination.id}`),
   )
-  const ends = await endMessages(deps, trx, superseded, ({ newestId, destinationId }) =>
+  const ends = await endMessages(trx, superseded, recipients, ({ newestId, destinationId }) =>
     isNotified.has(`${newestId} ${destinationId}`),
   )
   await sendMessages(deps, trx, [...ends, ...opened])
@@ -60,8 +63,9 @@ const keyOf = ({ alert, destination }: Pick<Recipient, 'alert' | 'destination'>)
   `${alert.id} ${destination.id}`
 
 /** The message that an alert was triggered. */
-export function openingMessage({ alert, ...recipient }: Recipient) {
-  return { ...recipient, subject: alertSubject(alert), type: 'alert.triggered' as const }
+export function openingMessage({ alert, destination, ruleIds, postponedUntil }: Recipient) {
+  const type = 'alert.triggered' as const
+  return { subject: alertSubject(alert), type, destination, ruleIds, postponedUntil }
 }
 
 /**
@@ -91,29 +95,41 @@ export async function notifyAgain(
 
 /** Sends `alert.resolved` to the notified destinations. Postponed messages are stopped. */
 export async function notifyResolved(deps: Deps, trx: Transaction, ended: EndedAlerts): Promise<void> {
-  await sendMessages(deps, trx, await endMessages(deps, trx, ended))
+  const longOpen = openedLongAgo(deps.config, ended)
+  const recipients = await findRecipients(deps, trx, longOpen, { ignoresCooldowns: true })
+  await sendMessages(deps, trx, await endMessages(trx, ended, recipients))
+}
+
+const DAY_MS = 86_400_000
+
+/** Alerts that are older than the stored deliveries. */
+function openedLongAgo({ retentionAlertsDays: days }: Deps['config'], { alerts }: EndedAlerts): Alert[] {
+  return realOf(alerts).filter(({ createdAt }) => createdAt.getTime() < Date.now() - days * DAY_MS)
 }
 
 /**
  * The `alert.resolved` messages of alerts and of those that they superseded.
+ * @param recipients by the rules of now, of alerts that were opened long ago, in place of those whose deliveries are gone:
+ *   an incident that stays open forever is worse than the end of one that was never opened
  * @param isRecipient whether a destination gets one; defaults to all that were notified
  */
 async function endMessages(
-  deps: Deps,
   trx: Transaction,
   { alerts, reasonOf }: EndedAlerts,
+  recipients: readonly Recipient[],
   isRecipient: (item: NotifiedDestination) => boolean = () => true,
 ): Promise<AddressedMessage[]> {
-  const real = realOf(alerts)
-  const stored = await findNotified(trx, real)
-  const all = [...stored, ...(await findNotifiedLongAgo(deps, trx, real, stored))]
+  const stored = await findNotified(trx, realOf(alerts))
   await stopPostponed(
     trx,
-    all.filter(({ isPostponed }) => isPostponed),
+    stored.filter(({ isPostponed }) => isPostponed),
     'The alert was over, or got worse, before the cooldown of its rule ended',
   )
-  const notified = all.filter(item => !item.isPostponed && isRecipient(item))
   const newest = new Map(alerts.map(alert => [alert.id, alert]))
+  const hasStored = new Set(stored.map(({ newestId }) => newestId))
+  const longAgo = recipients.filter(({ alert: { id } }) => newest.has(id) && !hasStored.has(id))
+  const all = [...stored, ...longAgo.flatMap(notifiedLongAgo)]
+  const notified = all.filter(item => !item.isPostponed && isRecipient(item))
   const olderIds = notified.map(({ subjectId }) => subjectId).filter(id => !newest.has(id))
   const older = olderIds.length > 0 ? await Alert.query(trx).findByIds([...new Set(olderIds)]) : []
   const byId = new Map([...older, ...alerts].map(alert => [alert.id, alert]))
@@ -125,34 +141,13 @@ async function endMessages(
   })
 }
 
-const DAY_MS = 86_400_000
-
-/**
- * The recipients, by the rules of now, of alerts that are older than the stored deliveries: an incident that stays open
- * forever is worse than the end of one that was never opened.
- */
-async function findNotifiedLongAgo(
-  deps: Deps,
-  trx: Transaction,
-  alerts: readonly Alert[],
-  stored: readonly NotifiedDestination[],
-): Promise<NotifiedDestination[]> {
-  const retainedSince = Date.now() - deps.config.retentionAlertsDays * DAY_MS
-  const old = alerts.filter(
-    ({ id, createdAt }) =>
-      createdAt.getTime() < retainedSince && !stored.some(({ newestId }) => newestId === id),
-  )
-  const recipients = await findRecipients(deps, trx, old, { ignoresCooldowns: true })
-  return recipients
-    .filter(recipient => !takesIncident(deps.kinds, recipient))
-    .map(({ alert: { id }, destination, ruleIds }) => ({
-      newestId: id,
-      subjectId: id,
-      alertId: id,
-      destinationId: destination.id,
-      ruleIds,
-      deliveryId: '',
-      isPostponed: false,
-      isPending: false,
-    }))
+function notifiedLongAgo({
+  alert: { id },
+  destination,
+  ruleIds,
+  takesIncident,
+}: Recipient): NotifiedDestination[] {
+  if (takesIncident) return []
+  const ids = { newestId: id, subjectId: id, alertId: id, destinationId: destination.id, deliveryId: '' }
+  return [{ ...ids, ruleIds, isPostponed: false, isPending: false }]
 }

@@ -17,10 +17,9 @@ export interface Recipient {
   ruleIds: string[]
   /** When the first of the cooldowns that postpone the message ends; null if none does. */
   postponedUntil: Date | null
+  /** Whether it is notified of the incident of the alert in place of the alert. */
+  takesIncident: boolean
 }
-
-/** What choosing recipients uses. */
-export type RecipientDeps = Pick<Deps, 'kinds' | 'lookUps'>
 
 /**
  * The destinations to notify of each alert, in the order of the alerts. If the company has no rule, every active
@@ -28,7 +27,7 @@ export type RecipientDeps = Pick<Deps, 'kinds' | 'lookUps'>
  * the alert is worse than what the rule sent, or replaced a lesser one.
  */
 export async function findRecipients(
-  { kinds, lookUps }: RecipientDeps,
+  { kinds, lookUps }: Pick<Deps, 'kinds' | 'lookUps'>,
   trx: Transaction,
   alerts: readonly Alert[],
   options: { ignoresCooldowns?: boolean } = {},
@@ -37,7 +36,6 @@ export async function findRecipients(
   const active = await Destination.query(trx).where({ isActive: true }).whereNull('deletedAt').orderBy('id')
   if (active.length === 0) return []
   const rules = await AlertRule.query(trx)
-  if (rules.length === 0) return recipientsWithoutRules(alerts, active)
   const isOwned = await loadOwnerMatch(lookUps, trx, rules, alerts)
   const matched = alerts.map(alert => {
     const kind = kindOf(kinds, alert.kind)
@@ -46,36 +44,21 @@ export async function findRecipients(
   const endOf = options.ignoresCooldowns ? () => null : await loadCooldownEnds(trx, matched)
   return matched.flatMap(({ alert, rules: matching }) =>
     active.filter(isOther(alert)).flatMap(destination => {
+      const takesIncident = destination.messages === 'incidents' && isGrouped(kinds, alert)
+      const recipient = { alert, destination, takesIncident, postponedUntil: null }
+      if (rules.length === 0) return alert.severity === 'info' ? [] : [{ ...recipient, ruleIds: [] }]
       const cooldowns = matching
         .filter(({ destinationIds }) => destinationIds.includes(destination.id))
         .map(({ id }) => ({ id, end: endOf(alert.id, id) }))
       if (cooldowns.length === 0) return []
       const free = cooldowns.filter(({ end }) => end === null)
+      if (free.length > 0) return [{ ...recipient, ruleIds: free.map(({ id }) => id) }]
       const [earliest = null] = cooldowns
         .flatMap(({ end }) => end ?? [])
         .toSorted((one, other) => one.getTime() - other.getTime())
-      const ruleIds = (free.length > 0 ? free : cooldowns).map(({ id }) => id)
-      return [{ alert, destination, ruleIds, postponedUntil: free.length > 0 ? null : earliest }]
+      return [{ ...recipient, ruleIds: cooldowns.map(({ id }) => id), postponedUntil: earliest }]
     }),
   )
-}
-
-function recipientsWithoutRules(alerts: readonly Alert[], active: readonly Destination[]): Recipient[] {
-  return alerts
-    .filter(({ severity }) => severity !== 'info')
-    .flatMap(alert =>
-      active
-        .filter(isOther(alert))
-        .map(destination => ({ alert, destination, ruleIds: [], postponedUntil: null })),
-    )
-}
-
-/** Whether a destination is notified of the incident of an alert in place of the alert. */
-export function takesIncident(
-  kinds: Deps['kinds'],
-  { alert, destination }: Pick<Recipient, 'alert' | 'destination'>,
-): boolean {
-  return destination.messages === 'incidents' && isGrouped(kinds, alert)
 }
 
 /** A destination is not notified that it was itself switched off. */

@@ -3,6 +3,7 @@ import { readFlow, type Flow } from '../grouping/flow.ts'
 import { SYMPTOMS, type LookUps, type Symptom } from '../../api.ts'
 import type { Deps } from '../../deps.ts'
 import { canCause } from '../grouping/symptoms.ts'
+import { IS_OPEN } from '../../models.ts'
 import { findAll, findTroubledTables, type RawFinding } from './raw-findings.ts'
 
 /** A finding, in the shape of published clients. */
@@ -184,7 +185,7 @@ async function findConsequences(
        from tables t
        left join lateral (
          select id, title, created_at from alerts
-          where company_id = :companyId and asset_id = t.id and status in ('triggered', 'acknowledged', 'snoozed')
+          where company_id = :companyId and asset_id = t.id and ${IS_OPEN}
           order by created_at limit 1) a on true
       where t.company_id = :companyId and t.id = any(cast(:ids as uuid[]))
       order by a.id is null, t.qualified_name limit ${MAX_SHOWN}`,

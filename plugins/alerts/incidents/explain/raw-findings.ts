@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { routineNames } from '../../kinds.ts'
 import { findFailedRuns } from '../grouping/findings.ts'
 import type { Flow } from '../grouping/flow.ts'
+import { IS_OPEN } from '../../models.ts'
 import { symptomOf } from '../grouping/symptoms.ts'
 
 /** A finding about an asset, before it is weighed. */
@@ -23,7 +24,7 @@ const MAX_TROUBLED = 200
 /** Findings of each kind. */
 const MAX_FINDINGS = 100
 /** Alerts that may explain something: open ones, and those that ended lately. */
-const IS_CURRENT = `(status in ('triggered', 'acknowledged', 'snoozed') or created_at >= :since and status = 'resolved')
+const IS_CURRENT = `(${IS_OPEN} or created_at >= :since and status = 'resolved')
         and kind <> all(cast(:routineKinds as text[]))`
 
 /** The tables of a source with open or recent alerts, those with the newest first. */

@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import type { IncidentSummary } from '../../messages/message.ts'
 import { IncidentActivity, IncidentAlert, IS_ACTIVE, type ActivityType, type Incident } from '../models.ts'
 import type { Member, NamedCause } from './cause.ts'
+import { IS_OPEN } from '../../models.ts'
 import { kindsShowing, symptomOf } from './symptoms.ts'
 
 /** How long an alert that is still open can be the cause of a new one; others are bound to the window. */
@@ -87,7 +88,7 @@ const JOINABLE_ALERTS = `
    where i.company_id = :companyId and i.${IS_ACTIVE}
      and (i.last_alert_at >= now() - make_interval(mins => :windowMinutes)
        or a.id = any(cast(:supersededIds as uuid[]))
-       or a.status in ('triggered', 'acknowledged', 'snoozed')
+       or a.${IS_OPEN}
           and (a.kind = any(cast(:lastingKinds as text[]))
             or a.kind = any(cast(:driftKinds as text[])) and a.severity <> 'info'
                and a.created_at >= now() - make_interval(hours => ${DRIFT_HOURS})))

@@ -10,6 +10,7 @@ import { changeStatus } from '../../lifecycle/transitions.ts'
 import { addActivities, type NewActivity } from '../grouping/store.ts'
 import { updateIncidents } from '../update.ts'
 import { Incident, type IncidentStatus } from '../models.ts'
+import { IS_OPEN } from '../../models.ts'
 import { findIncident, presentActivities } from './lists.ts'
 
 const COMMENT_CAP = defineCap({
@@ -67,7 +68,7 @@ async function openAlertsOf(trx: Transaction, incidentId: string): Promise<strin
     trx,
     `select a.id from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
       where ia.company_id = :companyId and ia.incident_id = :incidentId
-        and a.status in ('triggered', 'acknowledged', 'snoozed')`,
+        and a.${IS_OPEN}`,
     { companyId: companyOf(trx), incidentId },
   )
   return open.map(({ id }) => id)

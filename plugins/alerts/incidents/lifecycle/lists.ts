@@ -7,6 +7,7 @@ import { queryOf } from '../../../../server/http/input.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../../server/http/page.ts'
 import type { Severity } from '../../api.ts'
 import type { Deps } from '../../deps.ts'
+import { IS_OPEN } from '../../models.ts'
 import { Incident, IncidentActivity, NEWEST_FIRST, type IncidentStatus } from '../models.ts'
 import {
   ListedIncident,
@@ -30,7 +31,7 @@ interface IncidentFilters extends Page {
 
 /** What lists read of the alerts of an incident, and of its assignee. */
 const JOINED = `cross join lateral (
-    select count(*) filter (where a.status in ('triggered', 'acknowledged', 'snoozed'))::int as open_alert_count,
+    select count(*) filter (where a.${IS_OPEN})::int as open_alert_count,
            count(distinct a.asset_id)::int as asset_count, coalesce(sum(a.occurrences), 0)::int as trigger_count,
            max(a.last_seen_at) as last_triggered_at
       from incident_alerts ia join alerts a on a.company_id = incidents.company_id and a.id = ia.alert_id

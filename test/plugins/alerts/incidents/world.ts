@@ -23,7 +23,7 @@ export interface Pipeline {
   /** Events by table and problem: `orders stale`; with a severity: `orders stale info`. */
   eventOf(text: string): AlertEvent
   /** Raises alerts in one transaction, and waits for their incidents. @returns the ids of the alerts */
-  raise(...texts: string[]): Promise<string[]>
+  raise(...events: (string | AlertEvent)[]): Promise<string[]>
   /** Resolves alerts, and waits for their incidents. */
   recover(...texts: string[]): Promise<void>
   /** Does something that changes alerts, and waits until their incidents are updated. */
@@ -86,9 +86,10 @@ export async function makePipeline(
   return {
     ...{ tenant, source, ids, eventOf, settle },
     ask: tenant.ask,
-    async raise(...texts) {
+    async raise(...given) {
       server.jobs.forgetSettled()
-      const raised = await company(trx => alerts.raiseAll(trx, texts.map(eventOf)))
+      const events = given.map(event => (typeof event === 'string' ? eventOf(event) : event))
+      const raised = await company(trx => alerts.raiseAll(trx, events))
       const fresh = raised.filter(({ isNew }) => isNew).map(({ alertId }) => alertId)
       await Promise.all(
         fresh.map(id => server.jobs.settled(incidentsQueue, ({ alert_ids: all }) => all.includes(id))),
