@@ -8,7 +8,7 @@ import { presentDelivery } from './present.ts'
 /** Characters of a response body in lists; up to 16 KiB are stored. */
 const EXCERPT_CHARACTERS = 2_000
 
-export interface DeliveryFilters extends Page {
+interface DeliveryFilters extends Page {
   status?: Delivery['status'][]
   event_type?: MessageType[]
 }

@@ -30,7 +30,7 @@ const SIMULATED = answeredOutcome(200, {
 type AttemptDeps = Pick<Deps, 'types' | 'vault' | 'egress' | 'deadlines' | 'log'>
 
 /** The part of a delivery that is the same for every attempt. */
-export type DeliveryContent = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
+type DeliveryContent = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
 
 /** Makes one attempt. Never throws: every error becomes an outcome, with secrets redacted. */
 export async function attemptDelivery(

@@ -8,7 +8,7 @@ import { requeueDelivery } from './delivery.ts'
 import { updateDeliveryFailed } from './outcomes.ts'
 
 /** A delivery that has ended, and how to send what waited for it under its cause. */
-export interface EndedDelivery {
+interface EndedDelivery {
   delivery: Delivery
   inContext: Member<unknown>['inContext']
 }

@@ -9,7 +9,7 @@ import { notifyResolved } from '../rules/notify.ts'
 import { noticeAlerts } from './notice.ts'
 
 /** The reason and the actor of a resolution: `system`, `user:<id>` or `key:<id>`. */
-export interface Resolution extends MessageReason {
+interface Resolution extends MessageReason {
   actor: string
   reason: string | null
   /** What a person stated about the end of the alert. */

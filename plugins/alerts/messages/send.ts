@@ -18,7 +18,7 @@ export async function sendMessages(
 }
 
 /** What a message to a destination that was notified before is about, and why it is sent. */
-export interface LaterNews {
+interface LaterNews {
   subject: Subject
   reason: MessageReason
 }

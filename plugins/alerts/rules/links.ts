@@ -6,7 +6,7 @@ import { Destination, type AlertRule } from '../models.ts'
 import { changeRule, findRule } from './rules.ts'
 
 /** Per rule, as in its body. */
-export const MAX_DESTINATIONS = 100
+const MAX_DESTINATIONS = 100
 
 /** The destinations of a rule, in its order. @throws 404 `NOT_FOUND` */
 export async function listRuleDestinations(trx: Transaction, ruleId: string): Promise<Destination[]> {

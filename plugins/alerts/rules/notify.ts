@@ -19,7 +19,7 @@ export interface EndedAlerts {
 }
 
 /** What messages about alerts that were opened depend on. */
-export interface OpenedWith {
+interface OpenedWith {
   /**
    * The alerts that some of these replaced because they got worse. A destination that is notified of the new alert gets
    * `alert.resolved` of the old one; any other gets it only when the new one is resolved.

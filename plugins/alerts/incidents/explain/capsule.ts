@@ -7,7 +7,7 @@ import { IS_OPEN } from '../../models.ts'
 import { findAll, findTroubledTables, type RawFinding } from './raw-findings.ts'
 
 /** A finding, in the shape of published clients. */
-export interface ShownEvidence {
+interface ShownEvidence {
   event_type: string
   /** From 0 to 1. */
   confidence: number
@@ -19,7 +19,7 @@ export interface ShownEvidence {
   source_id: string
 }
 
-export interface Capsule {
+interface Capsule {
   hypothesis: string | null
   triggers: ShownEvidence[]
   consequences: ShownEvidence[]

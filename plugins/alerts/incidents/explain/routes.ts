@@ -2,9 +2,8 @@ import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
 import { bodyOf, param } from '../../../../server/http/input.ts'
-import type { LookUps } from '../../api.ts'
+import type { AssetLookup, LookUps } from '../../api.ts'
 import type { Deps } from '../../deps.ts'
-import { findAsset } from './asset.ts'
 import { briefToday } from './briefing.ts'
 import { explainAsset, type EventType } from './capsule.ts'
 import * as schemas from './schemas.ts'
@@ -101,4 +100,14 @@ async function findTarget(lookUps: Partial<LookUps>, trx: Transaction, id: strin
   if (alert) return alert
   const { source, table } = await findAsset(lookUps, trx, id)
   return { assetId: (table ?? source).id, sourceId: source.id }
+}
+
+/** A source, or a table with its source. @throws 404 `ASSET_NOT_FOUND`; Error where no feature knows assets */
+function findAsset(
+  { assets }: Partial<LookUps>,
+  trx: Transaction,
+  id: string,
+): ReturnType<AssetLookup['findAsset']> {
+  if (!assets) throw new Error('No feature has connected its look-up of assets')
+  return assets.findAsset(trx, id)
 }

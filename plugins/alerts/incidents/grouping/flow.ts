@@ -7,7 +7,7 @@ const MAX_HOPS = 10
 const MAX_TABLES = 5_000
 
 /** A table of the flow. */
-export interface FlowTable {
+interface FlowTable {
   id: string
   sourceId: string
   qualifiedName: string

@@ -16,7 +16,7 @@ export interface AlertCounts {
  * The status of an incident by those of its alerts. It stays acknowledged, and snoozed until its time, when further
  * alerts join: a person has taken it on, or put it off.
  */
-export function statusBy(
+function statusBy(
   { status, snoozedUntil }: Pick<Incident, 'status' | 'snoozedUntil'>,
   { triggered, acknowledged, snoozed, lastEnd }: AlertCounts,
   now: Date,
