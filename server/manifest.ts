@@ -29,7 +29,6 @@ import { demo } from '../plugins/demo/index.ts'
 import { freshness } from '../plugins/freshness/index.ts'
 import { health } from '../plugins/health/index.ts'
 import { impact } from '../plugins/impact/index.ts'
-import { incidents } from '../plugins/incidents/index.ts'
 import { lineage } from '../plugins/lineage/index.ts'
 import { metrics } from '../plugins/metrics/index.ts'
 import { monitors } from '../plugins/monitors/index.ts'
@@ -66,7 +65,6 @@ export const manifest = {
     watch,
     monitors,
     lineage,
-    incidents,
     health,
     coverage,
     preferences,

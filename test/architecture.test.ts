@@ -75,11 +75,15 @@ const below: Record<string, string[]> = {
   preferences: ['auth', 'alerts', 'catalog'],
   owners: ['auth', 'alerts', 'catalog'],
   lineage: ['auth', 'alerts', 'catalog', 'owners'],
-  incidents: [...CHECKED, 'referential', 'lineage'],
 }
 const usable = Object.keys(below)
 
 const CHECK_KIT = 'plugins/scans/kit.ts'
+
+/** Tables of features above that one may read all the same: what explains an incident. */
+const readAbove: Record<string, string[]> = {
+  alerts: ['tables', 'schema_changes', 'freshness_schedules'],
+}
 
 /** The feature that a file belongs to, by its name in `server.plugins`. */
 function featureOf(path: string): string | undefined {
@@ -98,7 +102,7 @@ const camelCase = (folder: string) =>
 /** The feature that owns each table, by its models. */
 const tableOwners = new Map(
   sources.flatMap(({ path, text }) => {
-    const [, folder] = /^plugins\/([^/]+)\/models\.ts$/.exec(path) ?? []
+    const [, folder] = /^plugins\/([^/]+)\/(?:incidents\/)?models\.ts$/.exec(path) ?? []
     return folder
       ? [...text.matchAll(/tableName = '(\w+)'/g)].map(([, table]) => [table, camelCase(folder)] as const)
       : []
@@ -128,6 +132,10 @@ const boomUses: Record<string, RegExp> = {
   'server/process/drain.ts': /^isBoom$/,
   'plugins/auth/sign-in/strategies.ts': /^(isBoom|unauthorized)$/,
 }
+
+/** The folders of alerts, from those who call to those who are called. */
+const ALERT_LAYERS = ['incidents', 'lifecycle', 'rules', 'messages', 'delivery', 'destinations']
+const ALERT_COMPOSITION = /^plugins\/alerts\/(index|jobs|demo|make-alerts|destination-routes)\.ts$/
 
 const rules: Rule[] = [
   {
@@ -244,6 +252,33 @@ const rules: Rule[] = [
       ['plugins/validity/x.ts', `import type { ScheduleUser } from '../operating-schedules/api.ts'`],
       ['plugins/public/x.ts', `import type { Asset } from '../catalog/api.ts'`],
       ['plugins/validity/x.ts', `import { CheckRow } from '../scans/kit.ts'`],
+    ],
+  },
+  {
+    promise: 'alerts call in one direction: down the list of their folders',
+    offences: source => {
+      const layerOf = (path: string) =>
+        ALERT_LAYERS.findIndex(layer => path.startsWith(`plugins/alerts/${layer}/`))
+      const own = layerOf(source.path)
+      return own < 0
+        ? []
+        : wrongTargets(source, target => {
+            const layer = layerOf(target)
+            // The files beside the folders: what they all share, and what puts them together.
+            return layer < 0 ? !ALERT_COMPOSITION.test(target) : layer >= own
+          })
+    },
+    bad: [
+      ['plugins/alerts/delivery/x.ts', `import { compose } from '../messages/compose.ts'`],
+      ['plugins/alerts/messages/x.ts', `import type { Recipient } from '../rules/recipients.ts'`],
+      ['plugins/alerts/rules/x.ts', `import { raiseAll } from '../lifecycle/raise.ts'`],
+      ['plugins/alerts/destinations/x.ts', `import { jobs } from '../jobs.ts'`],
+    ],
+    good: [
+      ['plugins/alerts/lifecycle/x.ts', `import { findRecipients } from '../rules/recipients.ts'`],
+      ['plugins/alerts/rules/deep/x.ts', `import { post } from '../../destinations/post.ts'`],
+      ['plugins/alerts/jobs.ts', `import { raiseAll } from './lifecycle/raise.ts'`],
+      ['plugins/alerts/delivery/x.ts', `import { Alert } from '../models.ts'`],
     ],
   },
   {
@@ -392,14 +427,14 @@ const rules: Rule[] = [
   {
     promise: 'a feature names in SQL its own tables and those of features that it may use',
     offences: source => {
-      const [, folder] = /^plugins\/([^/]+)\//.exec(source.path) ?? []
-      if (!folder) return []
-      const own = camelCase(folder)
+      const own = featureOf(source.path)
+      if (!own) return []
       const allowed = [own, ...(below[own] ?? [...tableOwners.values()])]
       return [...source.text.matchAll(/\b(?:from|join|update|into)\s+(?:only\s+)?([a-z_]+)\b/g)].flatMap(
         ([, table = '']) => {
           const owner = tableOwners.get(table)
-          return owner === undefined || allowed.includes(owner) ? [] : [`names ${table} of ${owner}`]
+          const isRead = owner === undefined || allowed.includes(owner) || readAbove[own]?.includes(table)
+          return isRead ? [] : [`names ${table} of ${owner}`]
         },
       )
     },

@@ -1,11 +1,15 @@
 import type Joi from 'joi'
+import type { Logger } from 'pino'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
-import type { Subscriptions } from './rules/subscriptions.ts'
 
 /** In the order in which they get worse. */
 export const SEVERITIES = ['info', 'warning', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
+
+/** What an alert shows, or a finding that no alert speaks of. Earlier ones are stronger evidence of a cause. */
+export const SYMPTOMS = ['connection', 'drift', 'failed_run', 'stale', 'volume', 'quality'] as const
+export type Symptom = (typeof SYMPTOMS)[number]
 
 /** A kind of alert that a feature or an extension raises. */
 export interface AlertKind {
@@ -20,6 +24,8 @@ export interface AlertKind {
    * raised once for each occurrence, and a dismissal must not hide the next one.
    */
   isRechecked?: true
+  /** What it shows of the data, for incidents; may depend on the details of an event. Defaults to `quality`. */
+  symptom?: Symptom | ((details: Record<string, unknown>) => Symptom)
   /** Whether it comes with every run: only rules that name it match it, and trends do not count it. */
   isRoutine?: true
   /** The id of the rule, metric, check or schedule that raised an alert, which replies show; absent if none did. */
@@ -88,11 +94,29 @@ export type LearnExpected = (
   alert: { id: string; cause: string; actor: string },
 ) => Promise<boolean>
 
+/** What alerts ask of the features above them, which connect it when they register; each may be left out. */
+export interface LookUps {
+  assets: AssetLookup
+  owners: OwnerLookup
+  lineage: LineageLookup
+}
+
+/** Sources and tables, by the catalog. */
 export interface AssetLookup {
   /** The ids that are assets of the transaction's company. */
   filterKnown(trx: Transaction, ids: readonly string[]): Promise<string[]>
   /** The UUID of an asset by its UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` for an unknown name */
   resolveId(trx: Transaction, asset: string): Promise<string>
+  /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
+  findAsset(
+    trx: Transaction,
+    asset: string,
+  ): Promise<{ source: { id: string; name: string }; table?: { id: string; qualifiedName: string } }>
+  /** What is wrong with the data, by feature. @param since where the counts of what happened start */
+  readHealth(
+    trx: Transaction,
+    since: Date,
+  ): Promise<{ attention: AttentionItem[]; since?: Record<string, number> }[]>
 }
 
 /** Who owns assets, for rules, lists and mail. */
@@ -113,9 +137,35 @@ export interface OwnerLookup {
   ownedAssetsQuery(
     trx: Transaction,
     owner: string,
-  ): Promise<{ text: string; bindings: Record<string, string | readonly string[]> }>
+  ): Promise<{ text: string; bindings: Record<string, string | string[]> }>
   /** The addresses to which mail for the owners of an asset may go. */
   listAddresses(trx: Transaction, assetId: string): Promise<string[]>
+}
+
+/** What is made from what, by lineage. */
+export interface LineageLookup {
+  /** Follows the flow of data from tables: what lies there with its steps, nearest first, and the edges. */
+  walk(
+    trx: Transaction,
+    ids: readonly string[],
+    options: { direction: 'upstream' | 'downstream'; depth: number; most?: number },
+  ): Promise<{
+    nodes: { id: string; distance: number }[]
+    edges: { upstreamId: string; downstreamId: string }[]
+  }>
+  /** Runs that write some tables and had an event since a time, the latest first. */
+  runsOf(trx: Transaction, tableIds: readonly string[], since: Date): Promise<JobRun[]>
+}
+
+/** A run of a job that writes a table. */
+export interface JobRun {
+  tableId: string
+  jobNamespace: string
+  jobName: string
+  state: 'running' | 'completed' | 'failed' | 'aborted'
+  errorMessage: string | null
+  endedAt: Date | null
+  lastEventAt: Date
 }
 
 /** What an alert is about. */
@@ -161,54 +211,6 @@ export interface AttentionItem {
   alert_id?: string
 }
 
-/** An incident, as messages about it state it. */
-export interface IncidentSummary {
-  id: string
-  status: 'open' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
-  severity: Severity
-  /** One sentence that names the cause. */
-  title: string
-  /** What is named as the cause: a qualified name. */
-  causeAsset: string
-  /** The alert of the cause; null if another finding is named. */
-  causeAlertId: string | null
-  alertCount: number
-  createdAt: Date
-}
-
-/**
- * Groups alerts to incidents, for a feature above alerts. Transactions that raise or end alerts hold locks of many
- * kinds and may not wait for those of incidents, so grouping comes after them, in transactions of its own.
- */
-export interface AlertGrouping {
-  /** Called in the transaction in which alerts were opened or changed their status: it looks at them after its end. */
-  notice(trx: Transaction, alertIds: readonly string[]): Promise<void>
-  /** The incidents of alerts, by the ids of these. */
-  find(trx: Transaction, alertIds: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>>
-}
-
-/** What happened to incidents. Destinations that take incidents are notified of it. */
-export interface IncidentNews {
-  /** Alerts that are new in an incident. A destination that was not notified of the incident is notified now. */
-  joined: readonly { alertId: string; incident: IncidentSummary }[]
-  /** Incidents that got worse, or whose snooze is over, with one sentence that says so. */
-  changed: readonly { incident: IncidentSummary; reason: string; isReminder?: true }[]
-  /** Incidents that are over, with the reason. */
-  ended: readonly { incident: IncidentSummary; reason: string | null }[]
-}
-
-/** A change of the status of many alerts, which a person asks for. */
-export interface StatusRequest {
-  to: 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
-  /** `user:<id>` or `key:<id>`. */
-  actor: string
-  reason: string | null
-  /** The end of a snooze. */
-  until?: Date
-  /** What is stated about the end of the alert. */
-  resolution?: Record<string, string>
-}
-
 /** What people may state about the end of an alert, by the names in the API. */
 export const RESOLUTION_FIELDS = [
   'action_category',
@@ -222,24 +224,17 @@ export const RESOLUTION_FIELDS = [
 export type ResolutionField = (typeof RESOLUTION_FIELDS)[number]
 export type AlertResolution = { [Field in ResolutionField]?: string }
 
-/** What a person sends with a change of status. */
-export type StatusBody = {
-  reason?: string | null
-  /** Another name for `reason`. */
-  notes?: string | null
-  snoozed_until?: Date
-  duration_minutes?: number
-  duration_hours?: number
-} & Partial<Record<ResolutionField, string | null>>
-
-/** The schemas of `StatusBody`, for requests. */
-export interface StatusBodies {
-  /** With a note alone. */
-  note: Joi.ObjectSchema
-  /** With what is stated about the end. */
-  end: Joi.ObjectSchema
-  /** With the end of a snooze. */
-  snooze: Joi.ObjectSchema
+/** Mail subscriptions of addresses, which belong to no company. */
+export interface Subscriptions {
+  /** The page that unsubscribes an address, or subscribes it again. */
+  linkFor(email: string): string
+  /** Whether a token belongs to an address: made with any of the present keys. */
+  isToken(email: string, token: string): boolean
+  isSubscribed(email: string): Promise<boolean>
+  subscribe(email: string): Promise<void>
+  unsubscribe(email: string): Promise<void>
+  /** The unsubscribed ones among some addresses, in lower case. */
+  unsubscribed(emails: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 /** `server.plugins.alerts`, for other features. All functions act inside the caller's transaction. */
@@ -291,32 +286,23 @@ export interface AlertsApi {
   readHealth(trx: Transaction, since?: Date): Promise<AlertHealth>
   /** What an alert is about. @throws 404 `ALERT_NOT_FOUND` */
   findSubject(trx: Transaction, alertId: string): Promise<AlertSubject>
-  /** Called by incidents, which depends on alerts, when it registers. */
-  setGrouping(grouping: AlertGrouping): void
-  /** Makes other transactions wait that change incidents of the company. It comes before all other locks. */
-  lockIncidents(trx: Transaction): Promise<void>
-  /** Sends what is to be sent about incidents. The caller holds their lock, and no other. */
-  notifyIncidents(trx: Transaction, news: IncidentNews): Promise<void>
-  /**
-   * Changes the status of those of some alerts that can get it, and sends what is to be sent about alerts. Unlike that of
-   * a single alert, a dismissal adds nothing to the expected values.
-   * @returns the ids of the changed alerts
-   */
-  changeStatus(trx: Transaction, alertIds: readonly string[], request: StatusRequest): Promise<string[]>
-  /** For features whose requests change the status of alerts. @param reasonDescription where the reason is shown */
-  statusBodies(reasonDescription: string): StatusBodies
-  /** What such a body asks for. The end of a snooze means nothing for other statuses. */
-  readStatusBody(body: StatusBody | null): Pick<StatusRequest, 'reason' | 'until' | 'resolution'>
-  /** Called by the catalog, which depends on alerts, when it registers. */
-  setAssetLookup(lookup: AssetLookup): void
-  /** Called by the feature that knows owners when it registers. */
-  setOwnerLookup(lookup: OwnerLookup): void
-  /** Undefined where no feature knows owners. */
-  ownerLookup(): OwnerLookup | undefined
+  /** Called by features that are above alerts, when they register. */
+  connect(lookUps: Partial<LookUps>): void
   /** A SELECT of `company_id` and `asset_id` of triggered and acknowledged alerts, a part of statements which name the company. */
   openAlertsQuery: string
   filterKnownAssets: AssetLookup['filterKnown']
-  resolveAssetId: AssetLookup['resolveId']
+}
+
+/** Does what is due of all companies. @param log gets what failed for a company @returns how many rows it changed */
+export type SweepStep = (log: Pick<Logger, 'error'>) => Promise<number>
+
+/** Alerts that belong together, as `server.plugins.alerts.incidents`. */
+export interface IncidentsApi {
+  /** Groups alerts that have no incident, follows those that have one, and sends what is to be sent. */
+  update(
+    trx: Transaction,
+    alertIds: readonly string[],
+  ): Promise<{ grouped: number; changed: number; ended: number }>
 }
 
 /** Alerts and a destination to look at, as `server.plugins.alerts.demo`. They send nothing. */
@@ -339,6 +325,13 @@ export type DemoEvent = Omit<AlertEvent, 'cause' | 'contextData' | 'isNews'>
 
 declare module '@hapi/hapi' {
   interface PluginProperties {
-    alerts: AlertsApi & { kinds: Registry<AlertKind>; subscriptions: Subscriptions; demo: DemoAlerts }
+    alerts: AlertsApi & {
+      kinds: Registry<AlertKind>
+      subscriptions: Subscriptions
+      demo: DemoAlerts
+      incidents: IncidentsApi
+      /** The steps of the sweep, by name. */
+      sweep: Record<'woken' | 'postponed' | 'resent' | 'disabled', SweepStep>
+    }
   }
 }

@@ -1,10 +1,10 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, type Transaction } from '../../server/database/database.ts'
 import type { DemoAlerts, DemoEvent } from './api.ts'
-import { answeredOutcome } from './destinations/destination.ts'
+import type { Deps } from './deps.ts'
 import { createSigningSecret, sealConfig } from './destinations/secrets.ts'
 import { slack } from './destinations/slack.ts'
+import { raiseAll } from './lifecycle/raise.ts'
 import { lockDemoAlerts } from './locks.ts'
 import { Alert, Destination, IS_OPEN } from './models.ts'
 
@@ -13,30 +13,32 @@ const CAUSE = 'demo'
 /** Resolves nowhere: https://www.rfc-editor.org/rfc/rfc6761#section-6.4 */
 const WEBHOOK_URL = 'https://demo.invalid/'
 
-export function makeDemoAlerts(server: Server): DemoAlerts {
+export function makeDemoAlerts(deps: Deps): DemoAlerts {
   return {
     async raise(trx, event) {
       await lockDemoAlerts(trx)
       const open = await Alert.query(trx).findOne({ cause: CAUSE }).whereRaw(IS_OPEN)
       if (open) return { ...shown(await relocate(trx, open, event)), isNew: false }
       const contextData = { is_demo: true }
-      const { alertId } = await server.plugins.alerts.raise(trx, { ...event, cause: CAUSE, contextData })
-      return { ...shown(await Alert.query(trx).findById(alertId).throwIfNotFound()), isNew: true }
+      const [raised] = await raiseAll(deps, trx, [{ ...event, cause: CAUSE, contextData }])
+      return { ...shown(await Alert.query(trx).findById(raised!.alertId).throwIfNotFound()), isNew: true }
     },
     remove: async trx => Alert.query(trx).delete().where({ cause: CAUSE }),
     async createDestination(trx, name) {
       await lockDemoAlerts(trx)
-      const known = await Destination.query(trx).findOne({ isDemo: true }).whereNull('deletedAt')
-      if (known)
-        return { id: known.id, name: known.name, destinationType: known.destinationType, isNew: false }
+      const former = await Destination.query(trx).findOne({ isDemo: true }).whereNull('deletedAt')
+      if (former) {
+        const { id, destinationType } = former
+        return { id, name: former.name, destinationType, isNew: false }
+      }
       const owner = { id: v7(), companyId: companyOf(trx) }
       const destinationType = slack.name
       await Destination.query(trx).insert({
-        ...sealConfig(server.vault, owner, slack.config, { webhook_url: WEBHOOK_URL }),
+        ...sealConfig(deps.vault, owner, slack.config, { webhook_url: WEBHOOK_URL }),
         id: owner.id,
         name,
         destinationType,
-        signingSecrets: createSigningSecret(server.vault, owner).sealed,
+        signingSecrets: createSigningSecret(deps.vault, owner).sealed,
         isVerified: true,
         isDemo: true,
       })
@@ -56,16 +58,3 @@ async function relocate(trx: Transaction, alert: Alert, { sourceId, asset }: Dem
   const event = { ...alert.event, asset: { id, qualified_name, asset_type, tags: [...tags] } }
   return Alert.query(trx).patchAndFetchById(alert.id, { sourceId, assetId: id, event })
 }
-
-/** Whether an alert is never sent, counted or previewed. */
-export function isDemo({ contextData }: Pick<Alert, 'contextData'>): boolean {
-  return (contextData as { is_demo?: true }).is_demo === true
-}
-
-/** The opposite of `isDemo`, a condition in SQL on alerts. */
-export const NOT_DEMO = `context_data ->> 'is_demo' is distinct from 'true'`
-
-/** The outcome of every attempt to reach a demo destination. */
-export const SIMULATED = answeredOutcome(200, {
-  responseBody: 'Simulated: this is a demo destination, and nothing was sent',
-})

@@ -1,91 +1,130 @@
-import type { Plugin } from '@hapi/hapi'
-import { deliverJob, retryJob } from './delivery/delivery.ts'
-import { addDeliveryTelemetry } from './delivery/delivery-telemetry.ts'
+import type { Plugin, Server } from '@hapi/hapi'
+import { configSchema } from '../../server/openapi/choices.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
+import { makeAttemptRecorder } from './delivery/delivery-telemetry.ts'
 import { makeDemoAlerts } from './demo.ts'
+import type { Deps } from './deps.ts'
+import { destinationRoutes } from './destination-routes.ts'
 import type { DestinationType } from './destinations/destination.ts'
 import { email } from './destinations/email.ts'
 import { pagerduty } from './destinations/pagerduty.ts'
 import { createDestinationRegistry } from './destinations/registry.ts'
-import { destinationRoutes } from './destinations/routes.ts'
-import { typeRoute } from './destinations/type-routes.ts'
 import { sealedColumns } from './destinations/secrets.ts'
 import { slack } from './destinations/slack.ts'
+import { makeSubscriptions } from './destinations/subscriptions.ts'
 import { teams } from './destinations/teams.ts'
+import { typeRoute } from './destinations/type-routes.ts'
+import { describeWebhooks } from './destinations/webhook-schemas.ts'
 import { webhook } from './destinations/webhook.ts'
-import { sweepJob } from './jobs.ts'
-import { createKindRegistry, destinationDisabled } from './lifecycle/kinds.ts'
-import { makeAlertsApi } from './lifecycle/raise.ts'
+import { explainRoutes } from './incidents/explain/routes.ts'
+import { incidentJobs } from './incidents/jobs.ts'
+import { incidentRoutes } from './incidents/lifecycle/routes.ts'
+import { updateIncidents } from './incidents/update.ts'
+import { attemptJobs, sweepJob, sweepSteps } from './jobs.ts'
+import { createKindRegistry, destinationDisabled } from './kinds.ts'
+import { detailsSchema, eventSchema } from './lifecycle/event-schema.ts'
 import { alertRoutes } from './lifecycle/routes.ts'
+import { makeAlerts } from './make-alerts.ts'
 import { deliveryPartitions, pruneJob } from './prune.ts'
 import { ruleRoutes } from './rules/routes.ts'
-import { makeSubscriptions } from './rules/subscriptions.ts'
-import { configSchema } from '../../server/openapi/choices.ts'
-import { describeWebhooks } from './destinations/webhook-schemas.ts'
-import { detailsSchema, eventSchema } from './lifecycle/event-schema.ts'
-import type { ApiTag } from '../../server/openapi/tags.ts'
 
-/** Alerts, the rules that select who is notified, and the delivery of messages. */
+const tags = {
+  incidents: {
+    title: 'Incidents',
+    group: 'Notifications',
+    order: 205,
+    description: 'Alerts that belong together, with their cause.',
+    page: '/api/public/docs/incidents.md',
+  },
+  alerts: {
+    title: 'Alerts',
+    group: 'Notifications',
+    order: 210,
+    description: 'Problems that were found, and what became of them.',
+    page: '/api/public/docs/alerts.md',
+  },
+  'alert-rules': {
+    title: 'Alert rules',
+    group: 'Notifications',
+    order: 220,
+    description: 'Which alerts are sent to which destinations.',
+    page: '/api/public/docs/alerts.md',
+  },
+  destinations: {
+    title: 'Destinations',
+    group: 'Notifications',
+    order: 230,
+    description: 'Where messages are sent, and each delivery with its attempts.',
+    page: '/api/public/docs/destinations.md',
+  },
+} satisfies Record<string, ApiTag>
+
+/** Alerts, the incidents that they belong to, the rules that select who is notified, and the delivery of messages. */
 export const alerts: Plugin<undefined> = {
   name: 'alerts',
   register(server) {
-    Object.assign(server.apiParts.tags, {
-      alerts: {
-        title: 'Alerts',
-        group: 'Notifications',
-        order: 210,
-        description: 'Problems that were found, and what became of them.',
-        page: '/api/public/docs/alerts.md',
-      },
-      'alert-rules': {
-        title: 'Alert rules',
-        group: 'Notifications',
-        order: 220,
-        description: 'Which alerts are sent to which destinations.',
-        page: '/api/public/docs/alerts.md',
-      },
-      destinations: {
-        title: 'Destinations',
-        group: 'Notifications',
-        order: 230,
-        description: 'Where messages are sent, and each delivery with its attempts.',
-        page: '/api/public/docs/destinations.md',
-      },
-    } satisfies Record<string, ApiTag>)
     server.decorate('server', 'destinations', createDestinationRegistry())
-    server.vocabularies.set('destination_type', () => server.destinations.names())
-    server.apiParts.choices.destination_config = () =>
-      server.destinations
-        .all()
-        .map(({ name, config }) => configSchema(`${name}_Config`, config, `Of destination_type ${name}.`))
-    const kinds = createKindRegistry()
-    server.apiParts.choices.alert_event = () => kinds.all().map(eventSchema)
-    server.apiParts.choices.alert_details = () => kinds.all().map(detailsSchema)
-    Object.assign(server.apiParts.webhooks, describeWebhooks())
+    const deps = depsOf(server)
+    const { kinds, types } = deps
+    const subscriptions = makeSubscriptions(deps)
+    const { lookUps, db } = deps
+    const builtIn = [
+      webhook,
+      slack,
+      teams,
+      email({ db, lookUps, mail: server.mail, subscriptions }),
+      pagerduty,
+    ]
+    types.add(...(builtIn as DestinationType[]))
     kinds.add(destinationDisabled)
-    const subscriptions = makeSubscriptions(server)
-    const builtIn = [webhook, slack, teams, email(server, subscriptions), pagerduty]
-    server.destinations.add(...(builtIn as DestinationType[]))
+    describe(server, deps)
     server.sealed.push(...sealedColumns)
     server.typesInUse.push({
       what: 'destination type',
-      isLoaded: name => server.destinations.has(name),
+      isLoaded: name => types.has(name),
       names: 'select distinct destination_type as name from destinations where deleted_at is null',
     })
     server.partitions.add(deliveryPartitions)
-    addDeliveryTelemetry(server.telemetry)
-    server.jobs.add(deliverJob, retryJob, sweepJob, pruneJob)
-    server.route([...destinationRoutes, typeRoute])
+    const sweep = sweepSteps(deps)
+    server.jobs.add(...attemptJobs(deps, makeAttemptRecorder(server.telemetry)))
+    server.jobs.add(sweepJob(sweep), pruneJob, ...incidentJobs(deps))
+    server.route([...destinationRoutes(deps), typeRoute(deps), ...explainRoutes(deps)])
     let hasRoutes = false
     server.ext('onPreStart', () => {
       // A server that was stopped can start again.
       if (hasRoutes) return
       hasRoutes = true
-      server.destinations.close()
+      types.close()
       kinds.close()
       // Their schemas list the kinds, which features and extensions have added by now.
-      server.route([...alertRoutes(kinds), ...ruleRoutes(kinds)])
+      server.route([...alertRoutes(deps), ...ruleRoutes(deps), ...incidentRoutes(deps)])
     })
-    const api = { ...makeAlertsApi(server, kinds), kinds, subscriptions, demo: makeDemoAlerts(server) }
-    for (const [name, member] of Object.entries(api)) server.expose(name as never, member as never)
+    // By reference: `expose` with an object copies it deeply, registries too.
+    server.plugins.alerts = {
+      ...makeAlerts(deps),
+      kinds,
+      subscriptions,
+      sweep,
+      demo: makeDemoAlerts(deps),
+      incidents: { update: (trx, alertIds) => updateIncidents(deps, trx, alertIds) },
+    }
   },
+}
+
+function depsOf({ db, jobs, config, pino, vault, egress, deadlines, destinations }: Server): Deps {
+  const kinds = createKindRegistry()
+  return { db, jobs, config, log: pino, vault, egress, deadlines, kinds, types: destinations, lookUps: {} }
+}
+
+/** What the description of the API says of kinds and types, which are added until the server starts. */
+function describe({ apiParts, vocabularies }: Server, { kinds, types }: Deps): void {
+  Object.assign(apiParts.tags, tags)
+  vocabularies.set('destination_type', () => types.names())
+  apiParts.choices.destination_config = () =>
+    types
+      .all()
+      .map(({ name, config }) => configSchema(`${name}_Config`, config, `Of destination_type ${name}.`))
+  apiParts.choices.alert_event = () => kinds.all().map(eventSchema)
+  apiParts.choices.alert_details = () => kinds.all().map(detailsSchema)
+  Object.assign(apiParts.webhooks, describeWebhooks())
 }

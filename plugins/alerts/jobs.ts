@@ -1,45 +1,65 @@
+import type { PluginProperties } from '@hapi/hapi'
 import Joi from 'joi'
 import { rows } from '../../server/database/database.ts'
-import type { Job } from '../../server/jobs/jobs.ts'
+import type { Job, JobKind } from '../../server/jobs/jobs.ts'
+import type { SweepStep } from './api.ts'
+import type { AttemptRecorder } from './delivery/delivery-telemetry.ts'
+import { makeAttempts } from './delivery/attempts.ts'
 import { requeueDelivery } from './delivery/delivery.ts'
-import { disableFailingDestinations } from './delivery/auto-disable.ts'
-import { wakeSnoozed } from './lifecycle/transitions.ts'
 import { IS_POSTPONED } from './delivery/postponed.ts'
-import { sendPostponed } from './delivery/send-postponed.ts'
-import { sweepCompanies, type SweepContext } from './delivery/sweep-companies.ts'
+import { deliverQueue, retryQueue, type AttemptData } from './delivery/queues.ts'
+import { sweepCompanies } from './delivery/sweep-companies.ts'
+import type { Deps } from './deps.ts'
+import { disableFailingDestinations } from './lifecycle/auto-disable.ts'
+import { wakeSnoozed } from './lifecycle/transitions.ts'
 import { lockFreePendingDelivery } from './locks.ts'
+import { sendPostponed } from './rules/send-postponed.ts'
 
 /** Per sweep. */
 const MAX_REQUEUED = 1_000
 
+/** The jobs of attempts to deliver. */
+export function attemptJobs(deps: Deps, recordAttempt: AttemptRecorder): Job<AttemptData>[] {
+  const { runAttempt } = makeAttempts(deps, recordAttempt)
+  return [deliverQueue, retryQueue].map(queue => ({ ...queue, work: runAttempt }))
+}
+
 /** Wakes snoozed alerts, sends postponed messages, requeues lost deliveries and disables failing destinations. */
-export const sweepJob: Job = {
+export const sweepQueue: JobKind = {
   name: 'alerts.sweep',
   data: Joi.object({}),
   every: '* * * * *',
   concurrency: { local: 1 },
-  async work(_data, context) {
-    const counts: Record<string, number> = {}
-    const errors: unknown[] = []
-    for (const [name, step] of Object.entries(STEPS)) {
-      try {
-        counts[name] = await step(context)
-      } catch (error) {
-        errors.push(error)
-      }
-    }
-    if (errors.length > 0)
-      throw new AggregateError(errors, `Steps of the sweep failed: ${errors.map(String).join('; ')}`)
-    return counts
-  },
 }
 
 /** The steps of the sweep, each independent of the success of the others. */
-const STEPS: Record<string, (context: SweepContext) => Promise<number>> = {
-  woken: wakeSnoozed,
-  postponed: sendPostponed,
-  resent: requeueLost,
-  disabled: disableFailingDestinations,
+export function sweepSteps(deps: Deps): PluginProperties['alerts']['sweep'] {
+  return {
+    woken: log => wakeSnoozed(deps, log),
+    postponed: log => sendPostponed(deps, log),
+    resent: log => requeueLost(deps, log),
+    disabled: log => disableFailingDestinations(deps, log),
+  }
+}
+
+export function sweepJob(steps: Record<string, SweepStep>): Job {
+  return {
+    ...sweepQueue,
+    async work(_data, { log }) {
+      const counts: Record<string, number> = {}
+      const errors: unknown[] = []
+      for (const [name, step] of Object.entries(steps)) {
+        try {
+          counts[name] = await step(log)
+        } catch (error) {
+          errors.push(error)
+        }
+      }
+      if (errors.length > 0)
+        throw new AggregateError(errors, `Steps of the sweep failed: ${errors.map(String).join('; ')}`)
+      return counts
+    },
+  }
 }
 
 /**
@@ -47,29 +67,29 @@ const STEPS: Record<string, (context: SweepContext) => Promise<number>> = {
  * existed because a row was edited by hand. A second job for the same attempt would do no harm, since attempts are claimed;
  * looking for the job keeps a backlog from doubling itself.
  */
-async function requeueLost({ server, log }: SweepContext): Promise<number> {
-  const lost = await server.db.system(trx =>
-    rows<{ id: string; companyId: string }>(
-      trx,
-      `select id, company_id from deliveries d
-        where status = 'pending' and coalesce(next_attempt_at, created_at) < now() - interval '60 seconds'
-          and not exists (select 1 from pgboss.job j where j.id = d.job_id and j.name in ('alerts.deliver', 'alerts.retry')
-                             and j.state in ('created', 'retry', 'active'))
-          and not (${IS_POSTPONED})
-          -- The end of the earlier message starts one that waits for it.
-          and not (event_type = 'alert.resolved' and job_id is null and exists (
-            select 1 from deliveries e where e.company_id = d.company_id
-               and (e.alert_id = d.alert_id or e.incident_id = d.incident_id) and e.destination_id = d.destination_id and e.event_type = 'alert.triggered' and e.status = 'pending'))
-        order by next_attempt_at limit ?`,
-      [MAX_REQUEUED],
-    ),
+async function requeueLost({ db, jobs }: Deps, log: Parameters<SweepStep>[0]): Promise<number> {
+  const lost = await db.system(trx =>
+    rows<{ id: string; companyId: string }>(trx, LOST_DELIVERIES, [MAX_REQUEUED]),
   )
-  return sweepCompanies(log, 'resend lost deliveries', lost, async (companyId, those) => {
-    for (const { id } of those)
-      await server.db.company(companyId, async trx => {
+  return sweepCompanies(log, 'resend lost deliveries', lost, async (companyId, deliveries) => {
+    for (const { id } of deliveries)
+      await db.company(companyId, async trx => {
         const delivery = await lockFreePendingDelivery(trx, id)
-        if (delivery) await requeueDelivery(server, trx, delivery)
+        if (delivery) await requeueDelivery(jobs, trx, delivery)
       })
-    return those.length
+    return deliveries.length
   })
 }
+
+const LOST_DELIVERIES = `
+  select id, company_id from deliveries d
+   where status = 'pending' and coalesce(next_attempt_at, created_at) < now() - interval '60 seconds'
+     and not exists (select 1 from pgboss.job j where j.id = d.job_id and j.name in ('alerts.deliver', 'alerts.retry')
+                        and j.state in ('created', 'retry', 'active'))
+     and not (${IS_POSTPONED})
+     -- The end of the earlier message starts one that waits for it.
+     and not (event_type = 'alert.resolved' and job_id is null and exists (
+       select 1 from deliveries e where e.company_id = d.company_id
+          and (e.alert_id = d.alert_id or e.incident_id = d.incident_id) and e.destination_id = d.destination_id
+          and e.event_type = 'alert.triggered' and e.status = 'pending'))
+   order by next_attempt_at limit ?`

@@ -99,53 +99,49 @@ export async function lockAlertOfDelivery(trx: Transaction, delivery: Pick<Deliv
 export const lockDeliveries = (deliveries: QueryBuilder<Delivery, Delivery[]>) =>
   deliveries.orderBy('id').forUpdate()
 
-/** What two messages to one destination have in common if one of them waits for the other. */
-type MessageKey = Pick<Delivery, 'alertId' | 'incidentId' | 'destinationId'>
-
-/** Locks the messages that waited for some that have ended. */
-export async function lockWaiting(trx: Transaction, ended: readonly MessageKey[]): Promise<Delivery[]> {
-  const ofAlerts = ended.filter(({ incidentId }) => incidentId === null)
-  const ofIncidents = ended.filter(({ incidentId }) => incidentId !== null)
-  const found: Delivery[] = []
-  if (ofAlerts.length > 0) found.push(...(await sendStatements(trx, [waitingLock(trx, ofAlerts)]))[0])
-  if (ofIncidents.length > 0)
-    found.push(...(await sendStatements(trx, [waitingEndsLock(trx, ofIncidents)]))[0])
-  return found
-}
-
-/** Locks the messages of alerts to destinations that wait for the end of these, as a statement. */
-function waitingLock(trx: Transaction, ended: readonly MessageKey[]): Reading<Delivery> {
-  return {
-    name: 'lock waiting deliveries',
-    text: `select * from deliveries where company_id = :companyId
-        and (alert_id, destination_id) in (select * from unnest(cast(:alerts as uuid[]), cast(:destinations as uuid[])))
-        and status = 'pending' and attempt = 0 and job_id is null and incident_id is null
-      order by id for update`,
-    bindings: {
-      companyId: companyOf(trx),
-      alerts: ended.map(({ alertId }) => alertId),
-      destinations: ended.map(({ destinationId }) => destinationId),
-    },
+/** Locks the ends of subjects that waited for messages which have ended. An end waits for all of its subject. */
+export async function lockWaiting(
+  trx: Transaction,
+  ended: readonly Pick<Delivery, 'alertId' | 'incidentId' | 'destinationId'>[],
+): Promise<Delivery[]> {
+  const byKind = Map.groupBy(ended, ({ incidentId }) => (incidentId === null ? 'alert' : 'incident'))
+  const waiting: Delivery[] = []
+  for (const [kind, messages] of byKind) {
+    const subjectIds = messages.map(({ alertId, incidentId }) => incidentId ?? alertId!)
+    const destinationIds = messages.map(({ destinationId }) => destinationId)
+    const [locked] = await sendStatements(trx, [waitingLock(trx, kind, { subjectIds, destinationIds })])
+    waiting.push(...locked)
   }
+  return waiting
 }
 
-/** The same for ends of incidents: each waits for all earlier messages of its incident to its destination. */
-function waitingEndsLock(trx: Transaction, ended: readonly MessageKey[]): Reading<Delivery> {
+/** What messages are about. Those about incidents refer to the alerts that they show, too. */
+export type SubjectKind = 'alert' | 'incident'
+
+/** Conditions in SQL: a delivery `d` is about the subject of the column. */
+export const IS_ABOUT: Record<SubjectKind, string> = {
+  alert: 'd.incident_id is null',
+  incident: 'd.incident_id is not null',
+}
+
+function waitingLock(
+  trx: Transaction,
+  kind: SubjectKind,
+  { subjectIds, destinationIds }: { subjectIds: readonly string[]; destinationIds: readonly string[] },
+): Reading<Delivery> {
+  const subject = `${kind}_id`
   return {
-    name: 'lock waiting ends of incidents',
-    text: `select * from deliveries d where company_id = :companyId
-        and (incident_id, destination_id) in (
-          select * from unnest(cast(:incidents as uuid[]), cast(:destinations as uuid[])))
+    name: `lock waiting ends of ${kind}s`,
+    text: `select * from deliveries d where company_id = :companyId and ${IS_ABOUT[kind]}
+        and (${subject}, destination_id) in (
+          select * from unnest(cast(:subjectIds as uuid[]), cast(:destinationIds as uuid[])))
         and event_type = 'alert.resolved' and status = 'pending' and attempt = 0 and job_id is null
         and not exists (
-          select from deliveries e where e.company_id = :companyId and e.incident_id = d.incident_id
+          select from deliveries e where e.company_id = :companyId and e.${subject} = d.${subject}
+             and e.incident_id is not distinct from d.incident_id
              and e.destination_id = d.destination_id and e.event_type = 'alert.triggered' and e.status = 'pending')
       order by id for update`,
-    bindings: {
-      companyId: companyOf(trx),
-      incidents: ended.map(({ incidentId }) => incidentId),
-      destinations: ended.map(({ destinationId }) => destinationId),
-    },
+    bindings: { companyId: companyOf(trx), subjectIds: [...subjectIds], destinationIds: [...destinationIds] },
   }
 }
 
@@ -159,31 +155,20 @@ export async function lockFreePendingDelivery(trx: Transaction, id: string): Pro
 }
 
 /**
- * Locks the messages of incidents that are no end, so that no attempt ends and no redelivery begins without seeing the end
- * of its incident. Their alerts may not be locked: messages come after all alerts.
+ * Locks the messages of subjects that are no end, so that no attempt ends and no redelivery begins without seeing the end
+ * of its subject. For alerts that cannot be locked: messages come after all alerts.
  * @param since the smallest id
  */
-export const lockMessagesOfIncidents = (trx: Transaction, incidentIds: readonly string[], since: string) =>
-  lockTriggered(trx, 'incident_id', incidentIds, since)
-
-/**
- * Locks the first messages of alerts that are not locked, so that no attempt ends and no redelivery begins without
- * seeing the end of their chain.
- * @param since the smallest id
- */
-export const lockFirstMessages = (trx: Transaction, alertIds: readonly string[], since: string) =>
-  lockTriggered(trx, 'alert_id', alertIds, since)
-
-async function lockTriggered(
+export async function lockTriggered(
   trx: Transaction,
-  column: 'alert_id' | 'incident_id',
+  kind: SubjectKind,
   ids: readonly string[],
   since: string,
-) {
+): Promise<void> {
   await rows(
     trx,
     `select from deliveries
-      where company_id = :companyId and ${column} = any(cast(:ids as uuid[])) and event_type = 'alert.triggered'
+      where company_id = :companyId and ${kind}_id = any(cast(:ids as uuid[])) and event_type = 'alert.triggered'
         and id >= :since
       order by id for update`,
     { companyId: companyOf(trx), ids: [...ids], since },

@@ -10,10 +10,7 @@ export type AlertStatus = (typeof ALERT_STATUSES)[number]
 /** A condition in SQL on alerts. */
 export const IS_OPEN = `status in ('triggered', 'acknowledged', 'snoozed')`
 
-/**
- * Whether an ongoing alert is open. Otherwise it is dismissed, or was dismissed and then resolved by the previous version
- * of the program, which leaves `dismissal_lasts` set.
- */
+/** The same of a loaded one. */
 export function isOpen({ status }: Pick<Alert, 'status'>): boolean {
   return status !== 'dismissed' && status !== 'resolved'
 }
@@ -64,6 +61,14 @@ export class Alert extends CompanyRow {
   declare notes: string | null
   declare resolution: AlertResolution | null
 }
+
+/** Whether an alert is never sent, counted or previewed. */
+export function isDemo({ contextData }: Pick<Alert, 'contextData'>): boolean {
+  return (contextData as { is_demo?: true }).is_demo === true
+}
+
+/** The opposite of `isDemo`, a condition in SQL on alerts. */
+export const NOT_DEMO = `context_data ->> 'is_demo' is distinct from 'true'`
 
 export class AlertTransition extends CompanyRow {
   static override tableName = 'alert_history'

@@ -19,6 +19,7 @@ export const alertKinds: AlertKind[] = [
     name: 'schema_change',
     aliases: ['schema_drift'],
     label: 'schema',
+    symptom: 'drift',
     details: Joi.object({
       table_path: held.text,
       column_name: held.text.description('Of a change of a column.'),
@@ -60,6 +61,7 @@ export const alertKinds: AlertKind[] = [
   {
     name: 'connection_failed',
     label: 'connection',
+    symptom: 'connection',
     isRechecked: true,
     details: Joi.object({ error_code: held.text, error_message: held.text, ...unread }),
     facts: ({ error_code }) => [['Error', error_code]],

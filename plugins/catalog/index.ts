@@ -101,7 +101,14 @@ export const catalog: Plugin<undefined> = {
     )
     server.jobs.add(discoverJob, dispatchDiscoveries)
     server.plugins.alerts.addKind(...alertKinds)
-    server.plugins.alerts.setAssetLookup({ filterKnown: knownAssets, resolveId: assetIdOf })
+    const readHealth: CatalogApi['readHealth'] = async (trx, since) => {
+      const parts = [await readDriftHealth(trx, since)]
+      for (const { health } of extensions) if (health) parts.push(await health(trx, since))
+      return parts
+    }
+    server.plugins.alerts.connect({
+      assets: { filterKnown: knownAssets, resolveId: assetIdOf, findAsset, readHealth },
+    })
     server.telemetry.addReader(pausedSourcesGauge(server))
     server.sealed.push({ table: 'sources', column: 'secrets', place: sealContext })
     server.typesInUse.push({
@@ -153,11 +160,7 @@ export const catalog: Plugin<undefined> = {
       viewColumnQueries: () => extensions.flatMap(({ viewColumnQuery }) => viewColumnQuery ?? []),
       upstreamQueries: () => extensions.flatMap(({ upstreamQuery }) => upstreamQuery ?? []),
       coverageQueries: () => [driftCoverage, ...extensions.flatMap(({ coverage }) => coverage?.() ?? [])],
-      async readHealth(trx, since) {
-        const parts = [await readDriftHealth(trx, since)]
-        for (const { health } of extensions) if (health) parts.push(await health(trx, since))
-        return parts
-      },
+      readHealth,
       readTableFields: (trx, tableIds) => readExtensionFields(trx, extensions, tableIds),
       outcomeQueries: () => extensions.flatMap(extension => extension.outcomes?.() ?? []),
     } satisfies CatalogApi)

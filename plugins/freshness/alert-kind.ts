@@ -6,6 +6,7 @@ export const freshnessViolation: AlertKind = {
   name: 'freshness_violation',
   aliases: ['freshness_stale', 'freshness_alert'],
   label: 'freshness',
+  symptom: 'stale',
   isRechecked: true,
   details: Joi.object({
     table_path: held.text,

@@ -29,6 +29,8 @@ export const lineage: Plugin<undefined> = {
     server.plugins.catalog.extendAssets(lineageExtension)
     server.jobs.add(pruneJob)
     server.plugins.catalog.readAtDiscovery(lineageReader(server))
+    const runsOf: LineageApi['runsOf'] = (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since)
+    server.plugins.alerts.connect({ lineage: { walk: walkEdges, runsOf } })
     server.route(routes)
     registerFeeds(server)
     server.expose({
@@ -36,7 +38,7 @@ export const lineage: Plugin<undefined> = {
       recordEdges,
       walk: walkEdges,
       readNodes,
-      runsOf: (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since),
+      runsOf,
     } satisfies LineageApi)
   },
 }

@@ -5,6 +5,7 @@ import type { AlertKind } from '../alerts/api.ts'
 export const metricAnomaly: AlertKind = {
   name: 'metric_anomaly',
   label: 'metric',
+  symptom: ({ metric_type: type }) => (type === 'row_count' ? 'volume' : 'quality'),
   isRechecked: true,
   details: Joi.object({
     metric_id: held.text,

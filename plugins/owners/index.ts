@@ -23,7 +23,7 @@ export const owners: Plugin<undefined> = {
       },
     } satisfies Record<string, ApiTag>)
     const { alerts, auth, catalog } = server.plugins
-    alerts.setOwnerLookup(ownerLookup)
+    alerts.connect({ owners: ownerLookup })
     auth.onUserRemoved((trx, user) => forgetUser(alerts, trx, user))
     catalog.afterDiscovery(readCommentOwners)
     catalog.extendAssets({

@@ -9,7 +9,6 @@
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import type { AlertEvent } from '../../plugins/alerts/api.ts'
-import { updateIncidentsOf } from '../../plugins/incidents/jobs.ts'
 import { startReceiver } from '../helpers/receiver.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { makeScenario, type Scenario, type SimAlert } from './incidents-world.ts'
@@ -150,8 +149,7 @@ async function runScenario(app: TestServer, url: string, scenario: Scenario): Pr
     for (const [place, { alertId, isNew }] of raised.entries())
       if (isNew) causeOf.set(alertId, unique[place]!.cause)
     await company(trx =>
-      updateIncidentsOf(
-        server,
+      server.plugins.alerts.incidents.update(
         trx,
         raised.map(({ alertId }) => alertId),
       ),

@@ -6,11 +6,12 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { pino } from 'pino'
-import { deliverJob, retryJob } from '../../plugins/alerts/delivery/delivery.ts'
+import { deliverQueue, retryQueue, type AttemptData } from '../../plugins/alerts/delivery/queues.ts'
 import { startReceiver, type Receiver } from '../helpers/receiver.ts'
 import { jobContext } from '../helpers/job-context.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../plugins/alerts/world.ts'
+import { workOf } from '../plugins/alerts/time.ts'
 
 /** Whether the statement never arrives, is cut off when it is under way, or is done and its result is lost. */
 const MOMENTS = ['before', 'amid', 'after'] as const
@@ -120,9 +121,9 @@ async function prepareRedelivery(scene: Scene) {
   return () => world.ask('POST', `${ALERTS}/deliveries/${String(delivery?.id)}/redeliver`)
 }
 
-async function work({ server }: TestServer, data: Parameters<typeof deliverJob.work>[0], id: string) {
+async function work({ server }: TestServer, data: AttemptData, id: string) {
   const context = jobContext(server, { log: pino({ level: 'silent' }), id })
-  await (data.n === 1 ? deliverJob : retryJob).work(data, context)
+  await workOf(server, data.n === 1 ? deliverQueue : retryQueue)(data, context)
 }
 
 /** Cuts connections of the application's role, from outside of the product. */

@@ -62,7 +62,7 @@ const OUTER: Record<string, string[]> = {
   'histories that something is learnt or grouped from': [
     'test/plugins/metrics/feedback.test.ts',
     'test/plugins/validity/{auto,baseline,feedback}.test.ts',
-    'test/plugins/incidents/{grouping,messages}.test.ts',
+    'test/plugins/alerts/incidents/{grouping,messages}.test.ts',
     'test/plugins/scans/by-hand.test.ts',
     'test/plugins/catalog/discovery/discovery-between.test.ts',
   ],

@@ -6,7 +6,7 @@ import { share } from '../helpers/share.ts'
 
 /** Features to leave out, a path that goes with them, and features that need them. */
 const cases = [
-  { feature: 'lineage', path: '/api/v1/sdk/lineage', dependents: ['demo', 'impact', 'incidents'] },
+  { feature: 'lineage', path: '/api/v1/sdk/lineage', dependents: ['demo', 'impact'] },
   {
     feature: 'profiles',
     path: '/api/v1/sdk/assets/{asset_id}/profile',
@@ -18,8 +18,7 @@ const cases = [
     dependents: ['watch', 'coverage', 'demo', 'contracts', 'impact'],
   },
   { feature: 'watch', path: '/api/v1/sdk/assets/{asset_id}/watch', dependents: ['demo'] },
-  { feature: 'owners', path: '/api/v1/sdk/owners', dependents: ['demo', 'impact', 'incidents', 'lineage'] },
-  { feature: 'incidents', path: '/api/v1/sdk/incidents', dependents: [] },
+  { feature: 'owners', path: '/api/v1/sdk/owners', dependents: ['demo', 'impact', 'lineage'] },
   { feature: 'impact', path: '/api/v1/sdk/alerts/{id}/impact', dependents: [] },
   { feature: 'badges', path: '/api/v1/sdk/badges', dependents: ['contracts', 'impact'] },
   { feature: 'chart-links', path: '/api/v1/sdk/chart-links', dependents: [] },

@@ -1,5 +1,4 @@
 /** Claims of attempts by jobs. A claim that was never released shows that the process of its attempt was lost. */
-import Joi from 'joi'
 import { v5 } from 'uuid'
 import {
   companyOf,
@@ -9,21 +8,9 @@ import {
 } from '../../../server/database/database.ts'
 import type { JobContext } from '../../../server/jobs/jobs.ts'
 import { Delivery, type Destination } from '../models.ts'
+import type { AttemptData } from './queues.ts'
 import { SLOT_LEASE_SECONDS, releaseSlots, takeSlots } from './slots.ts'
 import { destinationsOfLock } from '../locks.ts'
-
-/** The data of an attempt job: the `n`th attempt of a delivery, from 1. */
-export interface AttemptData {
-  company_id: string
-  delivery_id: string
-  n: number
-}
-
-export const attemptSchema = Joi.object<AttemptData>({
-  company_id: Joi.string().uuid().required(),
-  delivery_id: Joi.string().uuid().required(),
-  n: Joi.number().integer().min(1).required(),
-})
 
 export interface AttemptClaim {
   delivery: Delivery
@@ -76,11 +63,11 @@ export async function claimAttempts(
      returning d.*, f.claimed_by as former_job, f.claimed_at as former_at`,
     bindings: { companyId, asked: JSON.stringify(asked), ids, seconds: SLOT_LEASE_SECONDS },
   }
-  const [found, destinations] = await sendStatements(trx, [claiming, destinationsOfLock(trx, ids)])
+  const [claimed, destinations] = await sendStatements(trx, [claiming, destinationsOfLock(trx, ids)])
   const claims = requests.map(({ job: { id: jobId, isAfterLoss } }, place) => {
     // Two tries of one job may overlap: one of them gets the attempt.
     const isFirst = requests.findIndex(({ job }) => job.id === jobId) === place
-    const delivery = isFirst ? found.find(({ claimedBy }) => claimedBy === jobId) : undefined
+    const delivery = isFirst ? claimed.find(({ claimedBy }) => claimedBy === jobId) : undefined
     if (!delivery?.claimedAt) return null
     const { formerJob, formerAt, fence, claimedAt, ...rest } = delivery
     const destination = destinations.find(({ id }) => id === rest.destinationId)
@@ -102,23 +89,23 @@ export async function claimAttempts(
   })
   await releaseSlots(
     trx,
-    claims.flatMap(found => found?.former?.requestId ?? []),
+    claims.flatMap(claim => claim?.former?.requestId ?? []),
   )
-  const ready = claims.flatMap(found => (found && !found.state ? [found.claim] : []))
-  const taken = await takeSlots(
+  const ready = claims.flatMap(claim => (claim && !claim.state ? [claim.claim] : []))
+  const holders = await takeSlots(
     trx,
     ready.map(({ requestId: holder, destination }) => ({ holder, destination })),
   )
   for (const { delivery, requestId, unusedFence: fence } of ready)
-    if (!taken.has(requestId))
+    if (!holders.has(requestId))
       await Delivery.query(trx)
         .where({ id: delivery.id })
         .patch({ ...UNCLAIMED_FIELDS, fence })
-  return claims.map(found => {
-    if (!found) return null
-    const { claim, former, state } = found
+  return claims.map(made => {
+    if (!made) return null
+    const { claim, former, state } = made
     if (state === 'lost') return { ...claim, ...former, state }
-    return { ...claim, state: state ?? (taken.has(claim.requestId) ? 'ready' : 'busy') }
+    return { ...claim, state: state ?? (holders.has(claim.requestId) ? 'ready' : 'busy') }
   })
 }
 

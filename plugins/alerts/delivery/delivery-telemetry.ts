@@ -3,18 +3,23 @@ import type { Telemetry } from '../../../server/telemetry/telemetry.ts'
 
 /** Other classes, of a third party's destination type, count as `other`: they could add series without end. */
 const ERROR_CLASSES = [
-  ...['egress_refused', 'dns', 'connect', 'tls', 'timeout', 'protocol', 'status', 'configuration'],
+  'egress_refused',
+  'dns',
+  'connect',
+  'tls',
+  'timeout',
+  'protocol',
+  'status',
+  'configuration',
 ]
 
-type AttemptRecorder = (type: string, errorClass: string | null, ms: number) => void
+/** Records one attempt. @param errorClass null for a delivered one */
+export type AttemptRecorder = (type: string, errorClass: string | null, ms: number) => void
 
-/** By the telemetry of a server: plugins and jobs see it as different objects, and its telemetry as one. */
-const recorders = new WeakMap<Telemetry, AttemptRecorder>()
-
-export function addDeliveryTelemetry(telemetry: Telemetry): void {
+export function makeAttemptRecorder(telemetry: Telemetry): AttemptRecorder {
   const count = telemetry.addCounter('delivery_attempts', 'Attempts to deliver alerts', ['type', 'result'])
   const time = telemetry.addDuration('delivery_duration', 'Duration of attempts to deliver', ['type'])
-  recorders.set(telemetry, (type, errorClass, ms) => {
+  return (type, errorClass, ms) => {
     const failure = ERROR_CLASSES.includes(errorClass ?? '') ? errorClass! : 'other'
     count({ type, result: errorClass === null ? 'delivered' : failure })
     time({ type }, ms)
@@ -23,10 +28,5 @@ export function addDeliveryTelemetry(telemetry: Telemetry): void {
       ms,
       ...(errorClass !== null && { error: failure }),
     })
-  })
-}
-
-/** Records one attempt. @param errorClass null for a delivered one */
-export function recordAttempt(telemetry: Telemetry, ...attempt: Parameters<AttemptRecorder>): void {
-  recorders.get(telemetry)?.(...attempt)
+  }
 }

@@ -51,12 +51,12 @@ export function consistentOutcome(outcome: DeliveryOutcome): DeliveryOutcome {
     served,
   } = outcome
   const cut = (text: string | null, length: number) => text && text.slice(0, length)
-  const known = errorClass !== null && ERROR_CLASSES.has(errorClass) ? errorClass : 'other'
+  const validClass = errorClass !== null && ERROR_CLASSES.has(errorClass) ? errorClass : 'other'
   const reason = errorMessage ?? 'The destination gave no reason'
   return {
     isDelivered,
     statusCode,
-    errorClass: isDelivered ? null : known,
+    errorClass: isDelivered ? null : validClass,
     errorMessage: isDelivered ? null : cut(reason, MAX_MESSAGE_LENGTH),
     address: cut(address, MAX_MESSAGE_LENGTH),
     tlsVersion: cut(tlsVersion, MAX_MESSAGE_LENGTH),

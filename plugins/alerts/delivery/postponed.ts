@@ -1,29 +1,11 @@
 /** Messages postponed by a cooldown: deliveries without a job, due when the cooldown ends. */
-import { v7 } from 'uuid'
-import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
-import type { OutgoingMessage } from './delivery.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { ENDED_FIELDS, updateDeliveryFailed } from './outcomes.ts'
 import { Delivery } from '../models.ts'
 import { lockDeliveries } from '../locks.ts'
 
 /** A condition in SQL on deliveries. */
 export const IS_POSTPONED = `status = 'pending' and event_type = 'alert.triggered' and job_id is null and fence = 0`
-
-/** Stores messages. The sweep sends them at their time if their alerts are still open. */
-export async function postponeMessages(
-  trx: Transaction,
-  postponed: readonly { message: OutgoingMessage; until: Date }[],
-): Promise<void> {
-  const deliveries = postponed.map(
-    ({ message: { isFailing: _isFailing, isWaiting: _isWaiting, ...message }, until }) => ({
-      ...message,
-      id: v7(),
-      messageId: message.incidentId ?? message.alertId,
-      nextAttemptAt: until,
-    }),
-  )
-  await insertAll(deliveries, chunk => Delivery.query(trx).insert(chunk))
-}
 
 /** Stops postponed deliveries of alerts that the caller has locked. */
 export async function stopPostponed(

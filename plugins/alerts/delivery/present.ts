@@ -1,11 +1,14 @@
+import type { Transaction } from '../../../server/database/database.ts'
 import { toApiNames } from '../../../server/http/fields.ts'
 import type { Delivery, DeliveryAttempt, Destination } from '../models.ts'
+import { loadTraffic, type DestinationTraffic } from './traffic.ts'
 
+/** @param attempts all attempts of the delivery, the first first */
 export function presentDelivery(
   delivery: Delivery,
   attempts: readonly DeliveryAttempt[],
   destination?: Pick<Destination, 'name' | 'destinationType'>,
-): object {
+) {
   return {
     id: delivery.id,
     alert_id: delivery.alertId,
@@ -25,7 +28,34 @@ export function presentDelivery(
   }
 }
 
-export function presentAttempt(attempt: DeliveryAttempt): object {
+export function presentAttempt(attempt: DeliveryAttempt) {
   const { deliveryId: _deliveryId, companyId: _companyId, ...shown } = attempt
   return toApiNames(shown)
+}
+
+/** Destinations as the API shows them, with placeholders instead of secrets, and with what was sent to them. */
+export async function presentDestinations(trx: Transaction, destinations: readonly Destination[]) {
+  const traffic = await loadTraffic(
+    trx,
+    destinations.map(({ id }) => id),
+  )
+  return destinations.map(destination => presentDestination(destination, traffic.get(destination.id)!))
+}
+
+function presentDestination(destination: Destination, { lastDelivery, counts }: DestinationTraffic) {
+  return {
+    id: destination.id,
+    name: destination.name,
+    destination_type: destination.destinationType,
+    messages: destination.messages,
+    is_active: destination.isActive,
+    is_verified: destination.isVerified,
+    disabled_reason: destination.disabledReason,
+    failing_since: destination.failingSince,
+    config: destination.config,
+    created_at: destination.createdAt,
+    updated_at: destination.updatedAt,
+    last_delivery: lastDelivery && toApiNames(lastDelivery),
+    last_24_hours: counts,
+  }
 }

@@ -1,8 +1,8 @@
-import type { Server } from '@hapi/hapi'
-import { SIMULATED } from '../demo.ts'
 import { reportThrown } from '../../../server/extension-errors.ts'
 import { callWithin, DeadlineError } from '../../../server/with-timeout.ts'
+import type { Deps } from '../deps.ts'
 import {
+  answeredOutcome,
   failedOutcome,
   type DeliveryContext,
   type DeliveryOutcome,
@@ -10,18 +10,31 @@ import {
   type Message,
 } from '../destinations/destination.ts'
 import { consistentOutcome, findOutcomeProblem } from './outcome-shape.ts'
-import { UNCOMPOSED } from './compose.ts'
 import type { Delivery, Destination } from '../models.ts'
 import { postGuarded } from '../destinations/post.ts'
 import { openConfig, signingSecrets } from '../destinations/secrets.ts'
 import { signBody } from '../destinations/signature.ts'
 
+/**
+ * The body of a message that its type could not compose: each attempt to send it fails. Composing throws nothing, since it
+ * is done in the transaction that stores what was found, for all destinations.
+ */
+export const UNCOMPOSED = ''
+
+/** The outcome of every attempt to reach a demo destination. */
+const SIMULATED = answeredOutcome(200, {
+  responseBody: 'Simulated: this is a demo destination, and nothing was sent',
+})
+
+/** What an attempt uses. */
+type AttemptDeps = Pick<Deps, 'types' | 'vault' | 'egress' | 'deadlines' | 'log'>
+
 /** The part of a delivery that is the same for every attempt. */
-export type DeliveryContent = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
+type DeliveryContent = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
 
 /** Makes one attempt. Never throws: every error becomes an outcome, with secrets redacted. */
 export async function attemptDelivery(
-  server: Server,
+  deps: AttemptDeps,
   destination: Destination,
   delivery: DeliveryContent,
   attempt: { n: number; requestId: string },
@@ -30,10 +43,10 @@ export async function attemptDelivery(
   if (destination.isDemo) return SIMULATED
   let hidden: string[] = []
   try {
-    const type = server.destinations.get(destination.destinationType)
+    const type = deps.types.get(destination.destinationType)
     if (delivery.body === UNCOMPOSED) return uncomposedOutcome(type)
-    const { config, secrets } = openConfig(server.vault, destination)
-    const signing = signingSecrets(server.vault, destination, new Date())
+    const { config, secrets } = openConfig(deps.vault, destination)
+    const signing = signingSecrets(deps.vault, destination, new Date())
     hidden = [...secrets, ...secrets.flatMap(echoedParts), ...signing]
     const { messageId: id, eventType, body, served } = delivery
     const message: Message = {
@@ -46,18 +59,19 @@ export async function attemptDelivery(
       signatures: signBody(body, id, signing, new Date()),
       served,
     }
-    const context = (given: AbortSignal): DeliveryContext<never> => ({
-      config: config as never,
-      post: (url, { headers, body }) =>
-        postGuarded(url, {
-          headers: { ...headers, 'x-request-id': attempt.requestId },
-          body,
-          policy: server.egress,
-          signal: given,
-        }),
-      signal: given,
-    })
-    const outcome = await callDeliver(server, type, { message, context, secrets: hidden, signal })
+    const context = (given: AbortSignal) =>
+      ({
+        config,
+        post: (url, { headers, body }) =>
+          postGuarded(url, {
+            headers: { ...headers, 'x-request-id': attempt.requestId },
+            body,
+            policy: deps.egress,
+            signal: given,
+          }),
+        signal: given,
+      }) as DeliveryContext<never>
+    const outcome = await callDeliver(deps, type, { message, context, secrets: hidden, signal })
     return redactOutcome(outcome, hidden)
   } catch (error) {
     return redactOutcome(failedOutcome('configuration', (error as Error).message), hidden)
@@ -66,7 +80,7 @@ export async function attemptDelivery(
 
 /** Lets a type make its attempt: what it throws is logged, and it ends in time, with an outcome that can be stored. */
 async function callDeliver(
-  { deadlines, pino: log }: Server,
+  { deadlines, log }: AttemptDeps,
   type: DestinationType,
   {
     message,

@@ -1,6 +1,6 @@
 /** Limits the requests in flight to one destination, across all processes and queues. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Server } from '@hapi/hapi'
+import type { Deps } from '../deps.ts'
 import {
   companyOf,
   rows,
@@ -36,7 +36,10 @@ export async function takeSlots(
 ): Promise<Set<string>> {
   if (requests.length === 0) return new Set()
   const asked = requests.map(({ holder, destination: { id, silentSince } }, place) => ({
-    ...{ holder, place, destination_id: id, most: silentSince ? MAX_IN_FLIGHT_SILENT : MAX_IN_FLIGHT },
+    holder,
+    place,
+    destination_id: id,
+    most: silentSince ? MAX_IN_FLIGHT_SILENT : MAX_IN_FLIGHT,
   }))
   const taking: Reading<{ holder: string }> = {
     name: 'take slots',
@@ -63,8 +66,8 @@ export async function takeSlots(
      returning holder`,
     bindings: { companyId: companyOf(trx), asked: JSON.stringify(asked), isTest, lapse: SLOT_LEASE_SECONDS },
   }
-  const [taken] = await sendStatements(trx, [taking])
-  return new Set(taken.map(({ holder }) => holder))
+  const [slots] = await sendStatements(trx, [taking])
+  return new Set(slots.map(({ holder }) => holder))
 }
 
 /** Frees the slots of attempts that hold one. Call it after all other rows are locked. */
@@ -84,7 +87,7 @@ export async function releaseSlots(trx: Transaction, holders: readonly string[])
  * @returns whether it got a slot within `timeoutMs`
  */
 export async function waitForSlot(
-  server: Server,
+  db: Deps['db'],
   companyId: string,
   destinationId: string,
   holder: string,
@@ -92,7 +95,7 @@ export async function waitForSlot(
 ): Promise<boolean> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
-    const isTaken = await server.db.company(companyId, async trx => {
+    const isTaken = await db.company(companyId, async trx => {
       const destination = await lockDestination(trx, destinationId)
       if (!destination) return true
       const isFree = (await takeSlots(trx, [{ holder, destination }], true)).has(holder)
@@ -103,7 +106,7 @@ export async function waitForSlot(
     if (performance.now() + POLL_MS > deadline) break
     await wait(POLL_MS)
   }
-  await server.db.company(companyId, trx => releaseSlots(trx, [holder]))
+  await db.company(companyId, trx => releaseSlots(trx, [holder]))
   return false
 }
 

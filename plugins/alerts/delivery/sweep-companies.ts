@@ -1,6 +1,4 @@
-import type { JobContext } from '../../../server/jobs/jobs.ts'
-
-export type SweepContext = Pick<JobContext, 'server' | 'log'>
+import type { Deps } from '../deps.ts'
 
 /**
  * Runs a step of the sweep for each company with due rows, one after the other. An error of one company is logged and
@@ -9,7 +7,7 @@ export type SweepContext = Pick<JobContext, 'server' | 'log'>
  * @returns the sum of the results of `work`, without the companies that failed
  */
 export async function sweepCompanies<Row extends { companyId: string }>(
-  log: SweepContext['log'],
+  log: Pick<Deps['log'], 'error'>,
   step: string,
   due: readonly Row[],
   work: (companyId: string, rows: readonly Row[]) => Promise<number>,

@@ -1,7 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { hasErrorData, invalidInput, type InputError } from '../../../server/http/errors.ts'
-import { createDestination, probeNew, type NewDestination } from './destinations.ts'
+import { createDestination, probeNew, type DestinationDeps, type NewDestination } from './destinations.ts'
 
 /** Per request. */
 export const MAX_NEW_DESTINATIONS = 20
@@ -10,8 +9,8 @@ export const MAX_NEW_DESTINATIONS = 20
  * Checks new destinations at once, before their transaction, since their addresses are probed.
  * @throws 400 that lists the errors of all of them, with the place of each: `destinations.1.config.url`
  */
-export async function probeAll(server: Server, given: readonly NewDestination[]): Promise<void> {
-  const probed = await Promise.allSettled(given.map(input => probeNew(server, input)))
+export async function probeAll(deps: DestinationDeps, given: readonly NewDestination[]): Promise<void> {
+  const probed = await Promise.allSettled(given.map(input => probeNew(deps, input)))
   const errors = probed.flatMap((outcome, place) =>
     outcome.status === 'rejected' ? errorsOf(outcome.reason, place) : [],
   )
@@ -32,8 +31,12 @@ function errorsOf(reason: unknown, place: number): InputError[] {
 }
 
 /** Creates destinations that were probed, in their order: all of them, or none. */
-export async function createDestinations(server: Server, trx: Transaction, given: readonly NewDestination[]) {
+export async function createDestinations(
+  deps: DestinationDeps,
+  trx: Transaction,
+  given: readonly NewDestination[],
+) {
   const created: Awaited<ReturnType<typeof createDestination>>[] = []
-  for (const input of given) created.push(await createDestination(server, trx, input))
+  for (const input of given) created.push(await createDestination(deps, trx, input))
   return created
 }

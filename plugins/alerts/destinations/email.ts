@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Letter, Mail, Posted } from '../../../server/mail.ts'
 import { failedOutcome, type DestinationType, type Message, type DeliveryOutcome } from './destination.ts'
 import { composeMail, withFooter, type MailBody } from './email-body.ts'
-import { normalizeEmail, type Subscriptions } from '../rules/subscriptions.ts'
+import type { Subscriptions } from '../api.ts'
+import type { Deps } from '../deps.ts'
+import { normalizeEmail } from './subscriptions.ts'
 
 interface EmailConfig {
   to: string[]
@@ -42,19 +43,24 @@ const ALL_UNSUBSCRIBED =
 
 const MAIL_UNAVAILABLE = 'Mail cannot be sent from here: the operator has to set SMTP_URL'
 
+interface EmailDeps extends Pick<Deps, 'db' | 'lookUps'> {
+  /** Null where the operator has not configured mail. */
+  mail: Mail | null
+  subscriptions: Subscriptions
+}
+
 /** Mail: one for each address, with its own unsubscribe link. */
-export function email(server: Server, subscriptions: Subscriptions): DestinationType<EmailConfig> {
+export function email({ db, lookUps, mail, subscriptions }: EmailDeps): DestinationType<EmailConfig> {
   return {
     name: 'email',
     label: 'Email',
     messages: 'incidents',
     config,
-    unavailable: () => (server.mail ? null : MAIL_UNAVAILABLE),
+    unavailable: () => (mail ? null : MAIL_UNAVAILABLE),
     compose: (payload, description) => JSON.stringify(composeMail(payload, description)),
     async deliver(message, { config, signal }) {
-      const { mail } = server
       if (!mail) return failedOutcome('configuration', MAIL_UNAVAILABLE)
-      const owners = config.to_owners ? await listOwners(server, message).catch(() => null) : []
+      const owners = config.to_owners ? await listOwners({ db, lookUps }, message).catch(() => null) : []
       if (!owners) return failedOutcome('other', 'The owners could not be read: the database did not answer')
       const to = owners.length > 0 ? owners : config.to
       const startedAt = performance.now()
@@ -89,17 +95,19 @@ export function email(server: Server, subscriptions: Subscriptions): Destination
  * The addresses of the owners of a message's asset; none of a test. That of an incident is the asset of the alert that it
  * is sent for. A message names no company.
  */
-async function listOwners(server: Server, { deliveryId, eventType }: Message): Promise<string[]> {
-  const lookup = server.plugins.alerts.ownerLookup()
-  if (!lookup || eventType === 'alert.test') return []
-  const [alert] = await server.db.statement<{ companyId: string; assetId: string | null }>(
+async function listOwners(
+  { db, lookUps: { owners } }: Pick<EmailDeps, 'db' | 'lookUps'>,
+  { deliveryId, eventType }: Message,
+): Promise<string[]> {
+  if (!owners || eventType === 'alert.test') return []
+  const [alert] = await db.statement<{ companyId: string; assetId: string | null }>(
     `select a.company_id, coalesce(a.asset_id, a.source_id) as asset_id
        from deliveries d join alerts a on a.company_id = d.company_id and a.id = d.alert_id where d.id = :deliveryId`,
     { deliveryId },
   )
   const assetId = alert?.assetId
   if (!alert || !assetId) return []
-  const addresses = await server.db.company(alert.companyId, trx => lookup.listAddresses(trx, assetId))
+  const addresses = await db.company(alert.companyId, trx => owners.listAddresses(trx, assetId))
   return addresses.slice(0, MAX_RECIPIENTS)
 }
 

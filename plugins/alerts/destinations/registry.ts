@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Logger } from 'pino'
 import { ignoreRejection } from '../../../connectors/foreign-code.ts'
@@ -31,19 +30,19 @@ export function createDestinationRegistry(): Registry<DestinationType> {
 }
 
 /** @throws 400 for a name that no type has */
-export function getDestinationType(server: Server, name: string): DestinationType {
-  if (server.destinations.has(name)) return server.destinations.get(name)
-  throw unknownName('destination_type', name, server.destinations.names())
+export function getDestinationType(types: Registry<DestinationType>, name: string): DestinationType {
+  if (types.has(name)) return types.get(name)
+  throw unknownName('destination_type', name, types.names())
 }
 
 /** Why no destination of a type can be created, as it says; null if one can. A type that throws has none. */
-export function whyUnavailable({ pino }: { pino: Logger }, type: DestinationType): string | null {
+export function whyUnavailable(log: Logger, type: DestinationType): string | null {
   try {
     const reason: unknown = type.unavailable?.() ?? null
     if (reason === null || typeof reason === 'string') return reason
     ignoreRejection(reason)
     throw new TypeError(`unavailable of ${type.name} must return a sentence or null`)
   } catch (thrown) {
-    return reportThrown(pino, `destination type ${type.name}`, thrown, { fields: { call: 'unavailable' } })
+    return reportThrown(log, `destination type ${type.name}`, thrown, { fields: { call: 'unavailable' } })
   }
 }

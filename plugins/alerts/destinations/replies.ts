@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { held, inData, inNestedPage, record, reply } from '../../../server/http/envelopes.ts'
 import { MESSAGE_CHOICES } from '../models.ts'
-import { ALERT_ID_EXAMPLE } from '../lifecycle/replies.ts'
+import { ALERT_ID_EXAMPLE } from '../replies.ts'
 
 const { id, text, time, count, flag } = held
 const object = Joi.object().unknown()

@@ -90,7 +90,7 @@ const REFUSALS: [RegExp, string][] = [
 
 function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
   const code = /^[a-z_]{1,60}$/.exec(outcome.responseBody?.trim() ?? '')?.[0]
-  const known = REFUSALS.find(([pattern]) => code !== undefined && pattern.test(code))
-  if (outcome.isDelivered || !known) return outcome
-  return { ...outcome, errorMessage: `${known[1]} (${outcome.statusCode} ${code})` }
+  const refusal = REFUSALS.find(([pattern]) => code !== undefined && pattern.test(code))
+  if (outcome.isDelivered || !refusal) return outcome
+  return { ...outcome, errorMessage: `${refusal[1]} (${outcome.statusCode} ${code})` }
 }

@@ -91,6 +91,6 @@ function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
     const errorMessage = `The webhook accepted the message, but Teams did not: ${shorten(reason, 300)}`
     return { ...outcome, isDelivered: false, errorClass: 'status', errorMessage }
   }
-  const known = REFUSALS.find(([pattern]) => pattern.test(body))
-  return known ? { ...outcome, errorMessage: `${known[1]} (${outcome.statusCode})` } : outcome
+  const refusal = REFUSALS.find(([pattern]) => pattern.test(body))
+  return refusal ? { ...outcome, errorMessage: `${refusal[1]} (${outcome.statusCode})` } : outcome
 }

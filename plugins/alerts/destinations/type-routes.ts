@@ -1,8 +1,9 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, routesOf } from '../../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../../server/http/envelopes.ts'
 import { describeConfig } from '../../../server/openapi/choices.ts'
+import type { Deps } from '../deps.ts'
 import { whyUnavailable } from './registry.ts'
 
 const destinationKind = exampleRecord({
@@ -18,12 +19,11 @@ const destinationKind = exampleRecord({
     .example({ type: 'object', properties: { url: { type: 'string' } }, required: ['url'] }),
 }).label('DestinationType')
 
+type TypeDeps = Pick<Deps, 'types' | 'log'>
+
 /** The types of destinations, for forms that add one. */
-export const typeRoute: ServerRoute = routesOf('destinations')(
-  'GET',
-  '/api/v1/sdk/alerts/destination-types',
-  access.read,
-  {
+export function typeRoute(deps: TypeDeps): ServerRoute {
+  return routesOf('destinations')('GET', '/api/v1/sdk/alerts/destination-types', access.read, {
     id: 'listDestinationTypes',
     description: 'List the types of destinations with their settings',
     notes: 'Also those of extensions. For a form that adds a destination.',
@@ -32,15 +32,15 @@ export const typeRoute: ServerRoute = routesOf('destinations')(
         'The types, each with its settings',
       ),
     ),
-    handler: listDestinationTypes,
-  },
-)
+    handler: () => listDestinationTypes(deps),
+  })
+}
 
-function listDestinationTypes({ server }: Request) {
-  const items = server.destinations.all().map(type => ({
+function listDestinationTypes({ types, log }: TypeDeps) {
+  const items = types.all().map(type => ({
     destination_type: type.name,
     label: type.label,
-    unavailable: whyUnavailable(server, type),
+    unavailable: whyUnavailable(log, type),
     settings: describeConfig(type.config),
   }))
   return { data: { items } }

@@ -1,5 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import type { AlertHealth, AlertKind, AttentionItem, Severity } from '../api.ts'
+import type { AlertHealth, AttentionItem, Severity } from '../api.ts'
+import { routineNames, type Kinds } from '../kinds.ts'
 import { IS_OPEN, isOpen, type AlertStatus } from '../models.ts'
 
 const MAX_LISTED = 20
@@ -29,7 +30,7 @@ export async function countAlerts(
   trx: Transaction,
   { since, routineKinds }: CountedSince = { since: null, routineKinds: [] },
 ) {
-  const found = await rows<
+  const counted = await rows<
     { rules: number; activeRules: number } & (AlertCount | Record<keyof AlertCount, null>)
   >(
     trx,
@@ -46,11 +47,11 @@ export async function countAlerts(
     { companyId: companyOf(trx), since, routineKinds },
   )
   // One row without counts if there is no alert.
-  const counts = found.filter(row => row.status !== null)
+  const counts = counted.filter(row => row.status !== null)
   const open = counts.filter(isOpen)
   const totals: Omit<AlertHealth['summary'], 'active_alerts' | 'affected_tables' | 'active_destinations'> = {
-    total_rules: found[0]?.rules ?? 0,
-    active_rules: found[0]?.activeRules ?? 0,
+    total_rules: counted[0]?.rules ?? 0,
+    active_rules: counted[0]?.activeRules ?? 0,
     recent_alerts: counts.reduce((total, { recent }) => total + recent, 0),
     unresolved_alerts: sumCounts(open),
     open_by_severity: countBySeverity(open),
@@ -75,11 +76,13 @@ export function sumCounts(counts: readonly { count: number }[]): number {
  */
 export async function readAlertHealth(
   trx: Transaction,
-  kinds: readonly AlertKind[],
+  kinds: Kinds,
   since: Date | undefined,
 ): Promise<AlertHealth> {
-  const routineKinds = kinds.flatMap(({ name, isRoutine }) => (isRoutine ? name : []))
-  const { counts, open, totals } = await countAlerts(trx, { since: since ?? null, routineKinds })
+  const { counts, open, totals } = await countAlerts(trx, {
+    since: since ?? null,
+    routineKinds: routineNames(kinds),
+  })
   const attention = await rows<NeedyAlert & { tables: number; destinations: number }>(
     trx,
     `with needing as (

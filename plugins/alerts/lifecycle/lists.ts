@@ -3,12 +3,13 @@ import { raw, type QueryBuilder } from 'objection'
 import { inCompany } from '../../../server/http/access.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../server/http/page.ts'
-import { RESOLUTION_FIELDS, type OwnerLookup, type Severity } from '../api.ts'
+import { RESOLUTION_FIELDS, type LookUps, type OwnerLookup, type Severity } from '../api.ts'
 import type { Transaction } from '../../../server/database/database.ts'
+import type { Deps } from '../deps.ts'
 import { Alert, AlertTransition, ALERT_STATUSES, NEWEST_FIRST, type AlertStatus } from '../models.ts'
 import { noAlert } from './transitions.ts'
 import { countAlerts, sumCounts } from './health.ts'
-import { InboxAlert, presentAction, presentAlert, presentInboxAlert, presentTransition } from './present.ts'
+import { InboxAlert, presentAction, presentAlert, presentInboxAlert, presentTransition } from '../present.ts'
 import { INBOX_STATUSES } from './schemas.ts'
 
 interface AlertFilters extends Page {
@@ -27,24 +28,24 @@ interface AlertFilters extends Page {
   to_date?: Date
 }
 
-export async function listAlerts(request: Request) {
+export async function listAlerts(deps: Deps, request: Request) {
   const filters = queryOf<AlertFilters>(request)
   return inCompany(request, async trx => {
-    const matching = filterAlerts(Alert.query(trx), filters, await resolveFilters(request, trx, filters))
+    const matching = filterAlerts(Alert.query(trx), filters, await resolveFilters(deps.lookUps, trx, filters))
     const { results, total } = await pageOf(matching.orderBy(NEWEST_FIRST), filters)
     return {
-      items: results.map(alert => presentAlert(request.server, alert)),
+      items: results.map(alert => presentAlert(deps, alert)),
       page: pagination(total, filters),
     }
   })
 }
 
 /** Lists alerts by default those that need attention, with their destinations, in the statement of the list. */
-export async function listInbox(request: Request) {
+export async function listInbox(deps: Deps, request: Request) {
   const { state, ...given } = queryOf<AlertFilters & { state?: AlertStatus[] }>(request)
   const filters = { ...given, status: given.status ?? state ?? [...INBOX_STATUSES] }
   return inCompany(request, async trx => {
-    const resolved = await resolveFilters(request, trx, filters)
+    const resolved = await resolveFilters(deps.lookUps, trx, filters)
     const matching = filterAlerts(InboxAlert.query(trx), filters, resolved).orderBy(NEWEST_FIRST)
     const { results, total } = await joinedPageOf(matching, filters, page =>
       InboxAlert.query(trx)
@@ -53,7 +54,7 @@ export async function listInbox(request: Request) {
         .orderBy(NEWEST_FIRST),
     )
     return {
-      items: results.map(alert => presentInboxAlert(request.server, alert)),
+      items: results.map(alert => presentInboxAlert(deps, alert)),
       page: pagination(total, filters),
     }
   })
@@ -78,14 +79,13 @@ interface ResolvedFilters {
 }
 
 async function resolveFilters(
-  { server }: Request,
+  { assets, owners }: Partial<LookUps>,
   trx: Transaction,
   { asset_id: asset, owner }: AlertFilters,
 ): Promise<ResolvedFilters> {
-  const { alerts } = server.plugins
   return {
-    assetId: asset && (await alerts.resolveAssetId(trx, asset)),
-    owned: owner === undefined ? undefined : await alerts.ownerLookup()?.ownedAssetsQuery(trx, owner),
+    assetId: asset && ((await assets?.resolveId(trx, asset)) ?? asset),
+    owned: owner === undefined ? undefined : await owners?.ownedAssetsQuery(trx, owner),
   }
 }
 
@@ -103,7 +103,7 @@ function filterAlerts<Row extends Alert>(
   if (owned)
     void query.whereRaw(
       `coalesce(asset_id, source_id) in (select asset_id from (${owned.text}) owned)`,
-      owned.bindings as never,
+      owned.bindings,
     )
   if (filters.since) void query.where('createdAt', '>=', filters.since)
   if (filters.until) void query.where('createdAt', '<', filters.until)

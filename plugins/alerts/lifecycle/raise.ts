@@ -1,62 +1,13 @@
 import assert from 'node:assert'
-import type { Server } from '@hapi/hapi'
-import { v7, validate as isUuid } from 'uuid'
+import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import { storable, storableJson } from '../../../server/database/storable.ts'
-import type { Registry } from '../../../server/registry.ts'
-import { SEVERITIES, type AlertEvent, type AlertKind, type AlertsApi, type Severity } from '../api.ts'
-import type { AssetLookup, OwnerLookup } from '../api.ts'
+import { SEVERITIES, type AlertEvent, type RaiseResult, type Severity } from '../api.ts'
+import type { Deps } from '../deps.ts'
 import { Alert, AlertTransition, IS_ONGOING, isOpen, type AlertStatus, type StoredEvent } from '../models.ts'
-import { endDismissals, markResolved, resolveCauses, resolveOrphaned } from './resolve.ts'
-import type { Resolution } from './resolve.ts'
-import { forgetAssets, forgetOwners } from '../rules/rules.ts'
-import type { AlertTwins } from '../rules/recipients.ts'
-import { notifyTriggered, type EndedAlerts } from './notify.ts'
-import { readAlertHealth } from './health.ts'
-import { noticeAlerts, setGrouping } from './grouping.ts'
-import { notifyIncidents } from './incident-messages.ts'
-import { readStatusBody, statusBodies } from './status-body.ts'
-import { changeStatus, noAlert } from './transitions.ts'
-import { lockIncidents } from '../locks.ts'
-
-export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): AlertsApi {
-  let assets: AssetLookup | undefined
-  let owners: OwnerLookup | undefined
-  return {
-    addKind: (...added) => kinds.add(...added),
-    async raise(trx, event) {
-      const [raised] = await raiseAll(server, trx, [event])
-      return raised!
-    },
-    raiseAll: (trx, events) => raiseAll(server, trx, events),
-    resolve: async (trx, type, cause) => (await resolveCauses(server, trx, type, [cause])) > 0,
-    resolveAll: (trx, type, causes, reason) => resolveCauses(server, trx, type, causes, reason),
-    resolveOrphaned: (trx, orphaned) => resolveOrphaned(server, trx, orphaned),
-    forgetAssets,
-    forgetOwners,
-    readHealth: (trx, since) => readAlertHealth(trx, kinds.all(), since),
-    async findSubject(trx, alertId) {
-      const alert = isUuid(alertId) ? await Alert.query(trx).findById(alertId) : undefined
-      if (!alert) throw noAlert(alertId)
-      const { assetId, sourceId, title, event } = alert
-      return { assetId, sourceId, title, details: event.details as Record<string, unknown> }
-    },
-    setGrouping: grouping => setGrouping(server, grouping),
-    lockIncidents,
-    notifyIncidents: (trx, news) => notifyIncidents(server, trx, news),
-    changeStatus: async (trx, ids, request) =>
-      (await changeStatus(server, trx, ids, request)).map(({ id }) => id),
-    statusBodies,
-    readStatusBody,
-    setAssetLookup: lookup => void (assets = lookup),
-    setOwnerLookup: lookup => void (owners = lookup),
-    ownerLookup: () => owners,
-    openAlertsQuery: `select company_id, asset_id from alerts
-      where status in ('triggered', 'acknowledged') and asset_id is not null`,
-    filterKnownAssets: async (trx, ids) => (await assets?.filterKnown(trx, ids)) ?? [],
-    resolveAssetId: async (trx, asset) => (await assets?.resolveId(trx, asset)) ?? asset,
-  }
-}
+import { notifyOpened, type EndedAlerts } from '../rules/notify.ts'
+import { noticeAlerts } from './notice.ts'
+import { endDismissals, markResolved } from './resolve.ts'
 
 const isWorse = (one: Severity, other: Severity) => SEVERITIES.indexOf(one) > SEVERITIES.indexOf(other)
 
@@ -78,27 +29,41 @@ interface StoredAlert {
   isNew: boolean
 }
 
-async function raiseAll(server: Server, trx: Transaction, events: readonly AlertEvent[]) {
-  for (const { type } of events) server.plugins.alerts.kinds.get(type)
+/**
+ * Opens alerts, or counts on the ongoing ones of their causes. One that got worse is replaced by a new one: receivers take
+ * a second message with the same alert id for a duplicate.
+ * @throws if a kind is unknown, or two events have the same kind and cause
+ * @returns the results in the order of the events
+ */
+export async function raiseAll(
+  deps: Deps,
+  trx: Transaction,
+  events: readonly AlertEvent[],
+): Promise<RaiseResult[]> {
+  for (const { type } of events) deps.kinds.get(type)
   const numbered = events.map(event => ({ id: v7(), event }))
-  const kept = await storeAlerts(trx, numbered)
-  const worse = numbered.filter(({ event }) => gotWorse(kept.get(keyOf(event)), event))
-  const stale = numbered.filter(item => !worse.includes(item) && isStale(kept.get(keyOf(item.event))))
-  const superseded = await supersedeAlerts(trx, worse, kept)
-  const staleAlerts = stale.map(({ event }) => kept.get(keyOf(event))!)
-  await endDismissals(trx, staleAlerts)
-  const successors = [
-    ...worse.map(item => ({ ...item, supersedes: kept.get(keyOf(item.event))?.id })),
-    ...stale,
-  ]
-  for (const [key, alert] of await storeAlerts(trx, successors)) kept.set(key, alert)
-  const raised = events.map(event => kept.get(keyOf(event))!)
-  const fresh = raised.filter(({ isNew }) => isNew)
-  const twins = new Map(
-    events.flatMap((event, place) => (event.sameAs ? [[raised[place]!.id, event.sameAs] as const] : [])),
+  const stored = await storeAlerts(trx, numbered)
+  const worse = numbered.filter(({ event }) => gotWorse(stored.get(keyOf(event)), event))
+  const superseded = await supersedeAlerts(trx, worse, stored)
+  const successors = worse.map(item => ({ ...item, supersedes: stored.get(keyOf(item.event))!.id }))
+  const raised = new Map([...stored, ...(await storeAlerts(trx, successors))])
+  const results = events.map(event => {
+    const { id: alertId, isNew } = raised.get(keyOf(event))!
+    return { event, alertId, isNew }
+  })
+  const opened = await recordOpened(
+    trx,
+    [...raised.values()].filter(({ isNew }) => isNew),
   )
-  await announceAlerts(server, trx, fresh, { superseded, twins })
-  return raised.map(({ id, isNew }) => ({ alertId: id, isNew }))
+  if (opened.length > 0) {
+    const twins = new Map(
+      results.flatMap(({ alertId, event }) => (event.sameAs ? [[alertId, event.sameAs] as const] : [])),
+    )
+    await notifyOpened(deps, trx, opened, { superseded, twins })
+    // News is over when it is opened.
+    await noticeAlerts(deps, trx, [...opened.filter(isOpen), ...superseded.alerts])
+  }
+  return results.map(({ alertId, isNew }) => ({ alertId, isNew }))
 }
 
 const keyOf = ({ type, cause }: Pick<AlertEvent, 'type' | 'cause'>): string => `${type} ${cause}`
@@ -115,35 +80,38 @@ async function storeAlerts(trx: Transaction, numbered: readonly NumberedEvent[])
     .sort((a, b) => Buffer.compare(a.place, b.place))
   for (const [at, { event, place }] of ordered.entries())
     assert(!ordered[at + 1]?.place.equals(place), `Two events of ${keyOf(event)} are raised in one call`)
-  const kept = await insertAll(ordered, chunk =>
-    rows<StoredAlert>(
-      trx,
-      `insert into alerts
-         (id, company_id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
-          supersedes, resolved_at)
-       select id, :companyId, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
-              supersedes, case when status = 'resolved' then now() end
-         from unnest(
-           cast(:ids as uuid[]), cast(:sourceIds as uuid[]), cast(:assetIds as uuid[]), cast(:kinds as text[]),
-           cast(:causes as text[]), cast(:severities as text[]), cast(:statuses as text[]), cast(:ruleNames as text[]),
-           cast(:titles as text[]), cast(:events as jsonb[]), cast(:contexts as jsonb[]), cast(:supersedes as uuid[]))
-           with ordinality
-           as raised (id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
-                      supersedes, place)
-        order by place
-       on conflict (company_id, kind, cause) where ${IS_ONGOING}
-       do update set
-         occurrences = alerts.occurrences + case when ${IS_WORSE} then 0 else 1 end,
-         last_seen_at = case when ${IS_WORSE} then alerts.last_seen_at else now() end
-       returning id, kind, cause, severity, status, xmax = 0 as is_new`,
-      { companyId: companyOf(trx), order: SEVERITIES, ...eventColumns(chunk) },
-    ),
+  const stored = await insertAll(ordered, chunk =>
+    rows<StoredAlert>(trx, STORE_ALERTS, {
+      companyId: companyOf(trx),
+      order: SEVERITIES,
+      ...eventColumns(chunk),
+    }),
   )
-  return new Map(kept.map(alert => [keyOf({ type: alert.kind, cause: alert.cause }), alert]))
+  return new Map(stored.map(alert => [keyOf({ type: alert.kind, cause: alert.cause }), alert]))
 }
 
 /** `isWorse` in SQL, of a repeat and the ongoing alert. */
 const IS_WORSE = `array_position(cast(:order as text[]), excluded.severity) > array_position(cast(:order as text[]), alerts.severity)`
+
+const STORE_ALERTS = `
+  insert into alerts
+     (id, company_id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
+      supersedes, resolved_at)
+   select id, :companyId, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
+          supersedes, case when status = 'resolved' then now() end
+     from unnest(
+       cast(:ids as uuid[]), cast(:sourceIds as uuid[]), cast(:assetIds as uuid[]), cast(:kinds as text[]),
+       cast(:causes as text[]), cast(:severities as text[]), cast(:statuses as text[]), cast(:ruleNames as text[]),
+       cast(:titles as text[]), cast(:events as jsonb[]), cast(:contexts as jsonb[]), cast(:supersedes as uuid[]))
+       with ordinality
+       as raised (id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
+                  supersedes, place)
+    order by place
+   on conflict (company_id, kind, cause) where ${IS_ONGOING}
+   do update set
+     occurrences = alerts.occurrences + case when ${IS_WORSE} then 0 else 1 end,
+     last_seen_at = case when ${IS_WORSE} then alerts.last_seen_at else now() end
+   returning id, kind, cause, severity, status, xmax = 0 as is_new`
 
 /** The columns of events as lists. They may quote data with characters that cannot be stored. */
 function eventColumns(numbered: readonly NumberedEvent[]): Record<string, unknown[]> {
@@ -179,13 +147,8 @@ function storedEvent(event: AlertEvent): StoredEvent {
   }
 }
 
-function gotWorse(kept: StoredAlert | undefined, event: AlertEvent): boolean {
-  return kept !== undefined && !kept.isNew && isWorse(event.severity, kept.severity)
-}
-
-/** Whether an alert is ongoing only because the previous version of the program resolved it and left `dismissal_lasts` set. */
-function isStale(kept: StoredAlert | undefined): boolean {
-  return kept !== undefined && !kept.isNew && kept.status === 'resolved'
+function gotWorse(stored: StoredAlert | undefined, event: AlertEvent): boolean {
+  return stored !== undefined && !stored.isNew && isWorse(event.severity, stored.severity)
 }
 
 /**
@@ -196,46 +159,33 @@ function isStale(kept: StoredAlert | undefined): boolean {
 async function supersedeAlerts(
   trx: Transaction,
   worse: readonly NumberedEvent[],
-  kept: ReadonlyMap<string, StoredAlert>,
+  stored: ReadonlyMap<string, StoredAlert>,
 ): Promise<EndedAlerts> {
   const superseded = worse.map(({ id, event }) => ({
-    ...kept.get(keyOf(event))!,
-    supersededBy: id,
-    to: event.severity,
+    alert: stored.get(keyOf(event))!,
+    resolution: { actor: 'system', reason: `It got worse: ${event.severity}`, supersededBy: id },
   }))
-  const closed = superseded.filter(alert => !isOpen(alert))
-  await endDismissals(trx, closed)
-  const open = superseded.filter(isOpen)
-  const resolutions = new Map(
-    open.map(({ id, to, supersededBy }): [string, Resolution] => [
-      id,
-      { actor: 'system', reason: `It got worse: ${to}`, supersededBy },
-    ]),
-  )
+  const alerts = superseded.map(({ alert }) => alert)
+  const resolutions = new Map(superseded.map(({ alert, resolution }) => [alert.id, resolution]))
   const reasonOf = ({ id }: { id: string }) => resolutions.get(id)!
-  return { alerts: await markResolved(trx, open, reasonOf), reasonOf }
+  await endDismissals(
+    trx,
+    alerts.filter(alert => !isOpen(alert)),
+  )
+  return { alerts: await markResolved(trx, alerts.filter(isOpen), reasonOf), reasonOf }
 }
 
-/** Records the first transition of new alerts, and notifies their destinations. */
-async function announceAlerts(
-  server: Server,
-  trx: Transaction,
-  fresh: readonly StoredAlert[],
-  { superseded, twins }: { superseded: EndedAlerts; twins: AlertTwins },
-): Promise<void> {
-  if (fresh.length === 0) return
-  const transitions = fresh.map(({ id, status }) => ({
+/** Records the first transition of new alerts. @returns these, by id */
+async function recordOpened(trx: Transaction, opened: readonly StoredAlert[]): Promise<Alert[]> {
+  if (opened.length === 0) return []
+  const transitions = opened.map(({ id, status }) => ({
     alertId: id,
     fromStatus: null,
     toStatus: status,
     actor: 'system',
   }))
   await insertAll(transitions, chunk => AlertTransition.query(trx).insert(chunk))
-  const alerts = await Alert.query(trx)
-    .whereRaw('id = any(cast(? as uuid[]))', [fresh.map(({ id }) => id)])
+  return Alert.query(trx)
+    .whereRaw('id = any(cast(? as uuid[]))', [opened.map(({ id }) => id)])
     .orderBy('id')
-  await notifyTriggered(server, trx, alerts, { superseded, twins })
-  // News is over when it is opened.
-  const open = alerts.filter(isOpen)
-  await noticeAlerts(server, trx, [...open, ...superseded.alerts])
 }

@@ -1,15 +1,15 @@
-import type { Server } from '@hapi/hapi'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
-import type { AlertResolution, OrphanedAlerts } from '../api.ts'
-import type { MessageReason } from './message.ts'
-import { Alert, AlertTransition, IS_ONGOING, isOpen } from '../models.ts'
-import { notifyResolved } from './notify.ts'
 import { databaseNow } from '../../../server/database/now.ts'
+import type { AlertResolution, OrphanedAlerts } from '../api.ts'
+import type { Deps } from '../deps.ts'
 import { lockAlerts } from '../locks.ts'
-import { noticeAlerts } from './grouping.ts'
+import type { MessageReason } from '../messages/message.ts'
+import { Alert, AlertTransition, IS_ONGOING, isOpen } from '../models.ts'
+import { notifyResolved } from '../rules/notify.ts'
+import { noticeAlerts } from './notice.ts'
 
 /** The reason and the actor of a resolution: `system`, `user:<id>` or `key:<id>`. */
-export interface Resolution extends MessageReason {
+interface Resolution extends MessageReason {
   actor: string
   reason: string | null
   /** What a person stated about the end of the alert. */
@@ -24,7 +24,7 @@ type LockedAlert = Pick<Alert, 'id' | 'status'>
  * @returns how many were open
  */
 export async function resolveCauses(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   type: string,
   causes: readonly string[],
@@ -38,11 +38,11 @@ export async function resolveCauses(
       .whereRaw('cause = any(cast(? as text[]))', [[...causes]])
       .whereRaw(IS_ONGOING),
   )
-  return resolveOngoing(server, trx, ongoing, reason)
+  return resolveOngoing(deps, trx, ongoing, reason)
 }
 
 export async function resolveOrphaned(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   orphaned: OrphanedAlerts,
 ): Promise<number> {
@@ -54,19 +54,19 @@ export async function resolveOrphaned(
       .whereRaw('cause = any(cast(? as text[]))', [[...orphaned.causes]])
   } else {
     if (orphaned.onlyRechecked) {
-      const rechecked = server.plugins.alerts.kinds.all().filter(({ isRechecked }) => isRechecked)
+      const rechecked = deps.kinds.all().filter(({ isRechecked }) => isRechecked)
       void ongoing.whereRaw('kind = any(cast(? as text[]))', [rechecked.map(({ name }) => name)])
     }
     if ('sourceId' in orphaned) void ongoing.where({ sourceId: orphaned.sourceId })
     else if (orphaned.assetIds.length === 0) return 0
     else void ongoing.whereRaw('asset_id = any(cast(? as uuid[]))', [[...orphaned.assetIds]])
   }
-  return resolveOngoing(server, trx, await lockAlerts(ongoing), 'It is no longer watched')
+  return resolveOngoing(deps, trx, await lockAlerts(ongoing), 'It is no longer watched')
 }
 
 /** Resolves locked ongoing alerts, and ends dismissals. @returns how many were open */
-export async function resolveOngoing(
-  server: Server,
+async function resolveOngoing(
+  deps: Deps,
   trx: Transaction,
   ongoing: readonly LockedAlert[],
   reason: string,
@@ -74,7 +74,7 @@ export async function resolveOngoing(
   const closed = ongoing.filter(alert => !isOpen(alert))
   await endDismissals(trx, closed)
   const open = ongoing.filter(isOpen)
-  await resolveAlerts(server, trx, open, () => ({ actor: 'system', reason }))
+  await resolveAlerts(deps, trx, open, () => ({ actor: 'system', reason }))
   return open.length
 }
 
@@ -88,7 +88,7 @@ export async function endDismissals(trx: Transaction, closed: readonly LockedAle
 
 /** Resolves locked open alerts, and sends `alert.resolved` to the notified destinations. @returns the resolved alerts */
 export async function resolveAlerts<Each extends LockedAlert>(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   alerts: readonly Each[],
   resolutionOf: (alert: Each) => Resolution,
@@ -96,8 +96,8 @@ export async function resolveAlerts<Each extends LockedAlert>(
   const resolutions = new Map(alerts.map(alert => [alert.id, resolutionOf(alert)]))
   const reasonOf = ({ id }: Pick<Alert, 'id'>) => resolutions.get(id)!
   const resolved = await markResolved(trx, alerts, reasonOf)
-  await notifyResolved(server, trx, { alerts: resolved, reasonOf })
-  await noticeAlerts(server, trx, resolved)
+  await notifyResolved(deps, trx, { alerts: resolved, reasonOf })
+  await noticeAlerts(deps, trx, resolved)
   return resolved
 }
 

@@ -1,24 +1,24 @@
 import type { ServerRoute } from '@hapi/hapi'
 import type Joi from 'joi'
-import type { Registry } from '../../../server/registry.ts'
-import type { AlertKind, StatusBody, StatusRequest } from '../api.ts'
+import type { Deps } from '../deps.ts'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { bodyOf, idParams, param } from '../../../server/http/input.ts'
 import { listAlerts, listInbox, listTransitions, summarizeAlerts } from './lists.ts'
 import { Alert } from '../models.ts'
 import { transitionAlert, noAlert } from './transitions.ts'
-import { presentAlert } from './present.ts'
-import { alertReplies } from './replies.ts'
+import { presentAlert } from '../present.ts'
+import { alertReplies } from '../replies.ts'
 import { alertSchemas } from './schemas.ts'
-import { readStatusBody } from './status-body.ts'
+import { readStatusBody, type StatusBody, type StatusRequest } from './status-body.ts'
 import { showTrends } from './trends.ts'
 
 const route = routesOf('alerts')
 const POLLING =
   'To poll, send the `ETag` of the last reply as `If-None-Match`: an unchanged reply is 304 without a body.'
 
-export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
+export function alertRoutes(deps: Deps): ServerRoute[] {
+  const { kinds } = deps
   const schemas = alertSchemas(kinds.all())
   const replies = alertReplies(kinds.all())
   return [
@@ -32,7 +32,7 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       response: replies.alerts,
       app: { isPolled: true },
       async handler(request) {
-        const { items, page } = await listAlerts(request)
+        const { items, page } = await listAlerts(deps, request)
         return { data: { data: items, pagination: page } }
       },
     }),
@@ -47,7 +47,7 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       response: replies.inbox,
       app: { isPolled: true },
       async handler(request) {
-        const { items, page } = await listInbox(request)
+        const { items, page } = await listInbox(deps, request)
         return { data: { alerts: items, pagination: page } }
       },
     }),
@@ -69,7 +69,7 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       ],
       validate: { query: schemas.trends },
       response: replies.trends,
-      handler: showTrends,
+      handler: request => showTrends(deps, request),
     }),
     route('GET', '/api/v1/sdk/alerts/{id}', access.read, {
       description: 'Get an alert',
@@ -80,7 +80,7 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
         const id = param(request, 'id')
         const alert = await inCompany(request, async trx => Alert.query(trx).findById(id))
         if (!alert) throw noAlert(id)
-        return { data: presentAlert(request.server, alert) }
+        return { data: presentAlert(deps, alert) }
       },
     }),
     route('GET', '/api/v1/sdk/alerts/{id}/history', access.read, {
@@ -133,17 +133,16 @@ export function alertRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       validate: { params: idParams, payload },
       response: replies.alert,
       async handler(request) {
-        const { server } = request
         const who = caller(request)
         const id = param(request, 'id')
         const asked = readStatusBody(bodyOf<StatusBody | null>(request))
         const requested = { to, actor: actorOf(who), ...asked }
-        const alert = await server.db.company(who.companyId, async trx => {
-          const changed = await transitionAlert(server, trx, id, requested)
+        const alert = await deps.db.company(who.companyId, async trx => {
+          const changed = await transitionAlert(deps, trx, id, requested)
           await auditRequest(request, trx, { action: `alert.${to}`, target: { type: 'alert', id } })
           return changed
         })
-        return { data: presentAlert(server, alert) }
+        return { data: presentAlert(deps, alert) }
       },
     })
   }

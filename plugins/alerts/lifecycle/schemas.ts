@@ -3,16 +3,12 @@ import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../../serv
 import { TIMEZONE } from '../../../server/settings/timezones.ts'
 import { timeInput } from '../../../server/times/time-input.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
-import { ALERT_STATUSES, type AlertStatus } from '../models.ts'
-import { kindWords } from './kinds.ts'
+import { ALERT_STATUSES } from '../models.ts'
+import { ALERT_STATES } from '../replies.ts'
+import { kindWords } from '../kinds.ts'
 import { statusBodies } from './status-body.ts'
 
 export const INBOX_STATUSES = ['triggered', 'acknowledged'] as const
-
-/** Statuses by their names in the inbox. */
-export const ALERT_STATES: ReadonlyMap<string, AlertStatus> = new Map(
-  ALERT_STATUSES.map(status => [status === 'triggered' ? 'new' : status, status] as const),
-)
 
 /** The days of each period of trends that callers may name. */
 export const TREND_PERIODS: ReadonlyMap<string, number> = new Map([

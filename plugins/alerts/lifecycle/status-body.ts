@@ -1,13 +1,29 @@
 /** What people send with a change of the status of an alert, or of what has alerts. */
 import Joi from 'joi'
 import { timeInput } from '../../../server/times/time-input.ts'
-import {
-  RESOLUTION_FIELDS,
-  type ResolutionField,
-  type StatusBodies,
-  type StatusBody,
-  type StatusRequest,
-} from '../api.ts'
+import { RESOLUTION_FIELDS, type ResolutionField } from '../api.ts'
+
+/** A change of the status of many alerts, which a person asks for. */
+export interface StatusRequest {
+  to: 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  /** `user:<id>` or `key:<id>`. */
+  actor: string
+  reason: string | null
+  /** The end of a snooze. */
+  until?: Date
+  /** What is stated about the end of the alert. */
+  resolution?: Record<string, string>
+}
+
+/** What a person sends with a change of status. */
+export type StatusBody = {
+  reason?: string | null
+  /** Another name for `reason`. */
+  notes?: string | null
+  snoozed_until?: Date
+  duration_minutes?: number
+  duration_hours?: number
+} & Partial<Record<ResolutionField, string | null>>
 
 const MAX_SNOOZE_MINUTES = 525_600
 
@@ -52,7 +68,7 @@ const snoozeFields = {
  * The schemas of `StatusBody`: with a note alone, with what is stated about the end, and with the end of a snooze.
  * @param reasonDescription where the reason is shown
  */
-export function statusBodies(reasonDescription: string): StatusBodies {
+export function statusBodies(reasonDescription: string) {
   const reason = detail.description(reasonDescription)
   const noteFields = { reason, notes: reason.description('Another name for `reason`.') }
   const oneNote = (body: Joi.ObjectSchema) => body.without('notes', 'reason')

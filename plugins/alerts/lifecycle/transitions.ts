@@ -1,18 +1,17 @@
-import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { ExtensionCallError } from '../../../server/extension-errors.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { callWithin, DeadlineError } from '../../../server/with-timeout.ts'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
-import { isDemo } from '../demo.ts'
-import type { StatusRequest } from '../api.ts'
-import { Alert, AlertTransition, IS_OPEN, type AlertStatus } from '../models.ts'
-import { kindOf } from './kinds.ts'
+import type { StatusRequest } from './status-body.ts'
+import type { Deps } from '../deps.ts'
+import { Alert, AlertTransition, IS_OPEN, isDemo, type AlertStatus } from '../models.ts'
+import { kindOf } from '../kinds.ts'
 import { resolveAlerts } from './resolve.ts'
-import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
-import { notifyAgain, notifyResolved } from './notify.ts'
+import { sweepCompanies } from '../delivery/sweep-companies.ts'
+import { notifyAgain, notifyResolved } from '../rules/notify.ts'
 import { lockAlert, lockAlerts, lockFreeAlerts } from '../locks.ts'
-import { noticeAlerts } from './grouping.ts'
+import { noticeAlerts } from './notice.ts'
 
 /** The statuses that each status can change to; one that leads nowhere is final. */
 const TRANSITIONS: Record<AlertStatus, readonly AlertStatus[]> = {
@@ -28,7 +27,7 @@ const EXPECTED_REASON = 'expected'
 
 /** Changes the status of an alert. @throws 404 `ALERT_NOT_FOUND`, 409 `CONFLICT` if its status does not lead there */
 export async function transitionAlert(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   id: string,
   request: StatusRequest,
@@ -36,10 +35,8 @@ export async function transitionAlert(
   const { to, actor, reason } = request
   let isLearned = false
   if (to === 'dismissed' && reason?.toLowerCase() === EXPECTED_REASON) {
-    const known = await Alert.query(trx).findById(id)
-    if (known) {
-      isLearned = await learnExpected(server, trx, known, actor)
-    }
+    const unlocked = await Alert.query(trx).findById(id)
+    if (unlocked) isLearned = await learnExpected(deps, trx, unlocked, actor)
   }
   const alert = await lockAlert(trx, id)
   if (!alert) throw noAlert(id)
@@ -51,19 +48,19 @@ export async function transitionAlert(
         : `The alert is ${alert.status}: from there it can be ${next.join(', ')}`
     throw apiError('CONFLICT', message, { status: alert.status, requested: to })
   }
-  const [changed] = await applyStatus(server, trx, [alert], request, isLearned)
+  const [changed] = await applyStatus(deps, trx, [alert], request, isLearned)
   return changed ?? alert
 }
 
 /** Lets the kind of an alert learn its values. @throws ExtensionCallError if one of an extension does not end */
 async function learnExpected(
-  server: Server,
+  { kinds, deadlines }: Pick<Deps, 'kinds' | 'deadlines'>,
   trx: Transaction,
   { id, kind, cause }: Alert,
   actor: StatusRequest['actor'],
 ): Promise<boolean> {
-  const { learnExpected: learn } = kindOf(server, kind)
-  const { validate: milliseconds } = server.deadlines
+  const { learnExpected: learn } = kindOf(kinds, kind)
+  const { validate: milliseconds } = deadlines
   try {
     return (await callWithin(milliseconds, () => learn?.(trx, { id, cause, actor }))) ?? false
   } catch (thrown) {
@@ -76,7 +73,7 @@ async function learnExpected(
 
 /** Changes the status of those of some alerts that can get it. @returns these */
 export async function changeStatus(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   ids: readonly string[],
   request: StatusRequest,
@@ -87,12 +84,12 @@ export async function changeStatus(
       .whereRaw(IS_OPEN),
   )
   const able = open.filter(({ status }) => TRANSITIONS[status].includes(request.to))
-  return able.length > 0 ? applyStatus(server, trx, able, request, false) : []
+  return able.length > 0 ? applyStatus(deps, trx, able, request, false) : []
 }
 
 /** Changes the status of locked alerts. @param isLearned whether their values are expected from now on */
 async function applyStatus(
-  server: Server,
+  deps: Deps,
   trx: Transaction,
   alerts: readonly Alert[],
   request: StatusRequest,
@@ -100,16 +97,16 @@ async function applyStatus(
 ): Promise<Alert[]> {
   const { to, actor, reason, until, resolution = null } = request
   const ids = alerts.map(({ id }) => id)
-  const those = () => Alert.query(trx).whereRaw('id = any(cast(? as uuid[]))', [ids])
+  const changing = () => Alert.query(trx).whereRaw('id = any(cast(? as uuid[]))', [ids])
   const stated = { ...(reason !== null && { notes: reason }), ...(resolution && { resolution }) }
   if (to === 'resolved') {
-    if (Object.keys(stated).length > 0) await those().patch(stated)
-    return resolveAlerts(server, trx, alerts, () => ({ actor, reason, resolution }))
+    if (Object.keys(stated).length > 0) await changing().patch(stated)
+    return resolveAlerts(deps, trx, alerts, () => ({ actor, reason, resolution }))
   }
   const snoozedUntil = to === 'snoozed' ? (until ?? null) : null
-  const rechecked = alerts.filter(alert => kindOf(server, alert.kind).isRechecked && !isDemo(alert))
+  const rechecked = alerts.filter(alert => kindOf(deps.kinds, alert.kind).isRechecked && !isDemo(alert))
   const lasting = isLearned ? [] : rechecked.map(({ id }) => id)
-  const changed = await those()
+  const changed = await changing()
     .patch({
       ...stated,
       status: to,
@@ -122,11 +119,17 @@ async function applyStatus(
     })
     .returning('*')
   const transitions = alerts.map(({ id: alertId, status: fromStatus }) => ({
-    ...{ alertId, fromStatus, toStatus: to, actor, reason, snoozedUntil, resolution },
+    alertId,
+    fromStatus,
+    toStatus: to,
+    actor,
+    reason,
+    snoozedUntil,
+    resolution,
   }))
   await insertAll(transitions, chunk => AlertTransition.query(trx).insert(chunk))
-  if (to === 'dismissed') await notifyResolved(server, trx, { alerts: changed, reasonOf: () => ({ reason }) })
-  await noticeAlerts(server, trx, changed)
+  if (to === 'dismissed') await notifyResolved(deps, trx, { alerts: changed, reasonOf: () => ({ reason }) })
+  await noticeAlerts(deps, trx, changed)
   return changed
 }
 
@@ -139,19 +142,19 @@ const SNOOZE_OVER_REASON = 'The snooze is over'
  * that another transaction has locked waits for the next sweep.
  * @returns how many
  */
-export async function wakeSnoozed({ server, log }: SweepContext): Promise<number> {
-  const due = await server.db.statement<{ id: string; companyId: string }>(
+export async function wakeSnoozed(deps: Deps, log: Pick<Deps['log'], 'error'>): Promise<number> {
+  const due = await deps.db.statement<{ id: string; companyId: string }>(
     `select id, company_id from alerts where status = 'snoozed' and snoozed_until <= now()
       order by snoozed_until limit :most`,
     { most: MAX_WOKEN },
   )
-  return sweepCompanies(log, 'wake snoozed alerts', due, (companyId, those) => {
-    const ids = those.map(({ id }) => id)
-    return server.db.company(companyId, trx => wakeAlerts(server, trx, ids))
+  return sweepCompanies(log, 'wake snoozed alerts', due, (companyId, alerts) => {
+    const ids = alerts.map(({ id }) => id)
+    return deps.db.company(companyId, trx => wakeAlerts(deps, trx, ids))
   })
 }
 
-async function wakeAlerts(server: Server, trx: Transaction, ids: readonly string[]): Promise<number> {
+async function wakeAlerts(deps: Deps, trx: Transaction, ids: readonly string[]): Promise<number> {
   const locked = await lockFreeAlerts(
     Alert.query(trx)
       .select('id')
@@ -171,8 +174,8 @@ async function wakeAlerts(server: Server, trx: Transaction, ids: readonly string
     actor: 'system',
   }))
   await insertAll(transitions, chunk => AlertTransition.query(trx).insert(chunk))
-  await notifyAgain(server, trx, woken, { reason: SNOOZE_OVER_REASON, remindedAt: new Date() })
-  await noticeAlerts(server, trx, woken)
+  await notifyAgain(deps, trx, woken, { reason: SNOOZE_OVER_REASON, remindedAt: new Date() })
+  await noticeAlerts(deps, trx, woken)
   return woken.length
 }
 

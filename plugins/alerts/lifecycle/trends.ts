@@ -4,7 +4,9 @@ import { inCompany } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { queryOf } from '../../../server/http/input.ts'
 import { SEVERITIES, type Severity } from '../api.ts'
-import { NOT_DEMO } from '../demo.ts'
+import type { Deps } from '../deps.ts'
+import { routineNames } from '../kinds.ts'
+import { NOT_DEMO } from '../models.ts'
 import { TREND_PERIODS } from './schemas.ts'
 
 interface TrendPeriod {
@@ -49,10 +51,9 @@ interface TrendQuery {
 }
 
 /** Counts alerts by day or hour, severity and kind, with mean times and the noisiest assets and rules: in four statements. */
-export async function showTrends(request: Request) {
+export async function showTrends({ kinds, lookUps, config }: Deps, request: Request) {
   const { days, period, timezone, asset_id: asset } = queryOf<TrendQuery>(request)
-  const zone = timezone ?? request.server.config.timezone
-  const { kinds, resolveAssetId } = request.server.plugins.alerts
+  const zone = timezone ?? config.timezone
   const dayCount = days ?? TREND_PERIODS.get(period ?? '') ?? DEFAULT_DAYS
   const isHourly = period === HOURLY_PERIOD
   const times = isHourly ? lastHours(zone) : lastDays(zone, dayCount)
@@ -60,8 +61,8 @@ export async function showTrends(request: Request) {
   return inCompany(request, async trx => {
     const span: TrendPeriod = {
       companyId: companyOf(trx),
-      assetId: asset ? await resolveAssetId(trx, asset) : null,
-      routineKinds: kinds.all().flatMap(({ name, isRoutine }) => (isRoutine ? name : [])),
+      assetId: asset ? ((await lookUps.assets?.resolveId(trx, asset)) ?? asset) : null,
+      routineKinds: routineNames(kinds),
       starts,
       since: starts[0]!,
       until: starts.at(-1)!,
@@ -88,9 +89,9 @@ export async function showTrends(request: Request) {
           tallies,
           ({ kind }) => kind,
         ),
-        by_day: [...dates].map(([date, those]) => ({
+        by_day: [...dates].map(([date, hours]) => ({
           date,
-          ...describeCounts(those.flatMap(({ own }) => own)),
+          ...describeCounts(hours.flatMap(({ own }) => own)),
         })),
         noisiest_assets: await noisiestAssets(trx, span),
         noisiest_rules: await noisiestRules(trx, span),
@@ -160,7 +161,7 @@ async function minutesToAcknowledge(trx: Transaction, span: TrendPeriod): Promis
 }
 
 /** The assets with the most opened alerts, named as in the newest alert of each. */
-async function noisiestAssets(trx: Transaction, span: TrendPeriod): Promise<object[]> {
+async function noisiestAssets(trx: Transaction, span: TrendPeriod) {
   const found = await rows<{ asset: Record<string, unknown>; alerts: number; occurrences: number }>(
     trx,
     `select event -> 'asset' as asset, noisy.alerts, noisy.occurrences
@@ -181,7 +182,7 @@ async function noisiestAssets(trx: Transaction, span: TrendPeriod): Promise<obje
 }
 
 /** The rules, metrics and schedules with the most opened alerts. */
-async function noisiestRules(trx: Transaction, span: TrendPeriod): Promise<object[]> {
+async function noisiestRules(trx: Transaction, span: TrendPeriod) {
   const found = await rows<{ kind: string; ruleName: string; alerts: number; occurrences: number }>(
     trx,
     `select a.kind, (array_agg(a.rule_name order by a.created_at desc))[1] as rule_name,
@@ -206,7 +207,7 @@ function countsByKey(
   keys: readonly string[],
   tallies: readonly TrendCount[],
   keyOf: (tally: TrendCount) => string,
-): object {
+) {
   return Object.fromEntries(keys.map(key => [key, sumByOutcome(tallies.filter(each => keyOf(each) === key))]))
 }
 
@@ -214,9 +215,9 @@ function openedByKey(
   keys: readonly string[],
   tallies: readonly TrendCount[],
   keyOf: (tally: TrendCount) => string,
-): object {
-  const those = tallies.filter(({ what }) => what === 'opened')
-  return Object.fromEntries(keys.map(key => [key, sumCounts(those.filter(each => keyOf(each) === key))]))
+) {
+  const opened = tallies.filter(({ what }) => what === 'opened')
+  return Object.fromEntries(keys.map(key => [key, sumCounts(opened.filter(each => keyOf(each) === key))]))
 }
 
 function sumCounts(tallies: readonly TrendCount[]): number {

@@ -1,18 +1,18 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
+import type { LookUps } from '../api.ts'
 import { noSuchDestination } from '../destinations/destinations.ts'
 import { Destination, type AlertRule } from '../models.ts'
 import { changeRule, findRule } from './rules.ts'
 
 /** Per rule, as in its body. */
-export const MAX_DESTINATIONS = 100
+const MAX_DESTINATIONS = 100
 
 /** The destinations of a rule, in its order. @throws 404 `NOT_FOUND` */
 export async function listRuleDestinations(trx: Transaction, ruleId: string): Promise<Destination[]> {
   const { destinationIds } = await findRule(trx, ruleId)
-  const found = await Destination.query(trx).findByIds(destinationIds).whereNull('deletedAt')
-  return destinationIds.flatMap(id => found.find(destination => destination.id === id) ?? [])
+  const destinations = await Destination.query(trx).findByIds(destinationIds).whereNull('deletedAt')
+  return destinationIds.flatMap(id => destinations.find(destination => destination.id === id) ?? [])
 }
 
 /**
@@ -21,7 +21,7 @@ export async function listRuleDestinations(trx: Transaction, ruleId: string): Pr
  * @returns the rule, and how many were added
  */
 export async function linkDestinations(
-  server: Server,
+  lookUps: Partial<LookUps>,
   trx: Transaction,
   ruleId: string,
   added: readonly string[],
@@ -34,7 +34,7 @@ export async function linkDestinations(
       'destination_ids',
       `must have at most ${MAX_DESTINATIONS} items with those that the rule has, not ${linked.length}`,
     )
-  const changed = await changeRule(server, trx, rule, { destination_ids: linked })
+  const changed = await changeRule(lookUps, trx, rule, { destination_ids: linked })
   return { rule: changed, linkedCount: linked.length - destinationIds.length }
 }
 
@@ -44,7 +44,7 @@ export async function linkDestinations(
  *   of an active rule
  */
 export async function unlinkDestination(
-  server: Server,
+  lookUps: Partial<LookUps>,
   trx: Transaction,
   ruleId: string,
   destinationId: string,
@@ -59,5 +59,5 @@ export async function unlinkDestination(
       'It is the only destination of an active rule: link another one first, or switch the rule off',
       { rule_id: ruleId, destination_id: destinationId },
     )
-  return changeRule(server, trx, rule, { destination_ids: others })
+  return changeRule(lookUps, trx, rule, { destination_ids: others })
 }

@@ -1,11 +1,10 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
-import { SEVERITIES, type Severity } from '../api.ts'
-import { NOT_DEMO } from '../demo.ts'
-import { Alert, Destination, type AlertRule } from '../models.ts'
-import { kindOf } from '../lifecycle/kinds.ts'
-import { presentAlert } from '../lifecycle/present.ts'
+import { SEVERITIES, type LookUps, type Severity } from '../api.ts'
+import type { Deps } from '../deps.ts'
+import { Alert, Destination, NOT_DEMO, type AlertRule } from '../models.ts'
+import { kindOf } from '../kinds.ts'
+import { presentAlert } from '../present.ts'
 import { matchesRule } from './recipients.ts'
 import { loadOwnerMatch, resolveRuleOwners } from './rule-owners.ts'
 import { applyRuleInput, findRule, requireKnownTargets, type RuleInput } from './rules.ts'
@@ -71,19 +70,19 @@ const MINUTE_MS = 60_000
  * counts as active and as the only one; snoozes are ignored.
  * @throws 404 for a rule, a destination or an asset that does not exist, 400 for a tag mode without tags
  */
-export async function previewRule(server: Server, trx: Transaction, input: PreviewInput): Promise<object> {
+export async function previewRule(deps: Deps, trx: Transaction, input: PreviewInput) {
   const { rule_id: ruleId, days_back, lookback_days, limit, offset, ...given } = input
   const daysBack = days_back ?? lookback_days ?? DEFAULT_DAYS
   const stored = ruleId === undefined ? undefined : await findRule(trx, ruleId)
-  await requireKnownTargets(server, trx, given, stored)
-  const fields = await resolveRuleOwners(server, trx, given, stored)
+  await requireKnownTargets(deps.lookUps, trx, given, stored)
+  const fields = await resolveRuleOwners(deps.lookUps, trx, given, stored)
   const rule: PreviewedRule = {
     ...applyRuleInput<PreviewedRule>(stored ?? OPEN_RULE, fields),
     isActive: true,
   }
   const until = new Date()
   const since = new Date(until.getTime() - daysBack * DAY_MS)
-  const previewed = await classifyPastAlerts(server, trx, rule, since)
+  const previewed = await classifyPastAlerts(deps, trx, rule, since)
   const count = (outcome: PreviewOutcome) => previewed.filter(each => each.outcome === outcome).length
   const [told, postponed] = [count('told'), count('postponed')]
   const sent = told + postponed
@@ -120,7 +119,7 @@ export async function previewRule(server: Server, trx: Transaction, input: Previ
       is_active: isActive,
       messages: isActive ? sent : 0,
     })),
-    alerts: alerts.map(({ alert, outcome }) => ({ ...presentAlert(server, alert), outcome })),
+    alerts: alerts.map(({ alert, outcome }) => ({ ...presentAlert(deps, alert), outcome })),
     pagination: pagination(previewed.length, { limit, offset }),
   }
 }
@@ -129,14 +128,19 @@ export async function previewRule(server: Server, trx: Transaction, input: Previ
  * Replays past alerts, oldest first. It starts two cooldowns earlier, since the first alerts may be postponed by earlier
  * ones, which may have been postponed themselves.
  */
-async function classifyPastAlerts(server: Server, trx: Transaction, rule: PreviewedRule, since: Date) {
+async function classifyPastAlerts(deps: Deps, trx: Transaction, rule: PreviewedRule, since: Date) {
   const cooldownMs = rule.cooldownMinutes * MINUTE_MS
   // When the rule last sent a message of each cause, by severity.
   const sentAt = new Map<string, Map<Severity, number>>()
   const previewed: PreviewedAlert[] = []
-  for await (const alert of readPastAlerts(server, trx, rule, new Date(since.getTime() - 2 * cooldownMs))) {
+  for await (const alert of readPastAlerts(
+    deps.lookUps,
+    trx,
+    rule,
+    new Date(since.getTime() - 2 * cooldownMs),
+  )) {
     const matched = { ...alert, event: { asset: { tags: alert.tags } } }
-    if (!matchesRule({ ...rule, owners: null }, matched, kindOf(server, alert.kind))) continue
+    if (!matchesRule({ ...rule, owners: null }, matched, kindOf(deps.kinds, alert.kind))) continue
     const cause = `${alert.kind} ${alert.cause}`
     const sent = sentAt.get(cause) ?? new Map<Severity, number>()
     const at = alert.createdAt.getTime()
@@ -157,29 +161,22 @@ function lastSentAt(sent: ReadonlyMap<Severity, number>, severity: Severity): nu
 }
 
 /** The alerts of the rule's types, severities and owners since a time, oldest first, without demo alerts. */
-async function* readPastAlerts(server: Server, trx: Transaction, rule: PreviewedRule, since: Date) {
+async function* readPastAlerts(
+  lookUps: Partial<LookUps>,
+  trx: Transaction,
+  rule: PreviewedRule,
+  since: Date,
+) {
   let after = { cursor: since.toISOString(), id: '00000000-0000-0000-0000-000000000000' }
   for (;;) {
-    const chunk = await rows<PastAlert>(
-      trx,
-      `select id, kind, cause, severity, asset_id, source_id, created_at, resolved_at, supersedes,
-              cast(created_at as text) as cursor,
-              array(select jsonb_array_elements_text(event #> '{asset,tags}')) as tags
-         from alerts
-        where company_id = :companyId and (created_at, id) > (cast(:cursor as timestamptz), cast(:id as uuid))
-          and ${NOT_DEMO}
-          and (cast(:kinds as text[]) is null or kind = any(:kinds))
-          and (cast(:severities as text[]) is null or severity = any(:severities))
-        order by created_at, id limit :most`,
-      {
-        companyId: companyOf(trx),
-        ...after,
-        kinds: rule.eventTypes,
-        severities: rule.severities,
-        most: CHUNK_ROWS,
-      },
-    )
-    const isOwned = await loadOwnerMatch(server, trx, [rule], chunk)
+    const chunk = await rows<PastAlert>(trx, PAST_ALERTS, {
+      companyId: companyOf(trx),
+      ...after,
+      kinds: rule.eventTypes,
+      severities: rule.severities,
+      most: CHUNK_ROWS,
+    })
+    const isOwned = await loadOwnerMatch(lookUps, trx, [rule], chunk)
     yield* chunk.filter(alert => isOwned(rule, alert))
     const last = chunk.at(-1)
     if (!last || chunk.length < CHUNK_ROWS) return
@@ -187,9 +184,20 @@ async function* readPastAlerts(server: Server, trx: Transaction, rule: Previewed
   }
 }
 
+const PAST_ALERTS = `
+  select id, kind, cause, severity, asset_id, source_id, created_at, resolved_at, supersedes,
+         cast(created_at as text) as cursor,
+         array(select jsonb_array_elements_text(event #> '{asset,tags}')) as tags
+    from alerts
+   where company_id = :companyId and (created_at, id) > (cast(:cursor as timestamptz), cast(:id as uuid))
+     and ${NOT_DEMO}
+     and (cast(:kinds as text[]) is null or kind = any(:kinds))
+     and (cast(:severities as text[]) is null or severity = any(:severities))
+   order by created_at, id limit :most`
+
 function countBy(previewed: readonly PreviewedAlert[], keyOf: (each: PreviewedAlert) => string) {
   const groups = Map.groupBy(previewed, keyOf)
-  return Object.fromEntries([...groups].map(([key, those]) => [key, those.length]))
+  return Object.fromEntries([...groups].map(([key, alerts]) => [key, alerts.length]))
 }
 
 /** More messages a day than this are too many to read. */

@@ -10,7 +10,7 @@ import {
 } from '../../../server/http/envelopes.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
 import { DESTINATION_ID_EXAMPLE, replies as destinationReplies } from '../destinations/replies.ts'
-import { alertFields } from '../lifecycle/replies.ts'
+import { alertFields } from '../replies.ts'
 
 const { id, text, time, count, flag } = held
 const list = (item: Joi.Schema) => Joi.array().items(item)

@@ -3,9 +3,8 @@ import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditorOf, fieldsOf } from '../../../server/http/audit.ts'
 import { bodyOf, idParams, param, queryOf } from '../../../server/http/input.ts'
 import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
-import type { Registry } from '../../../server/registry.ts'
-import type { AlertKind } from '../api.ts'
-import { presentDestinations } from '../destinations/routes.ts'
+import { presentDestinations } from '../delivery/present.ts'
+import type { Deps } from '../deps.ts'
 import { AlertRule, NEWEST_FIRST } from '../models.ts'
 import { linkDestinations, listRuleDestinations, unlinkDestination } from './links.ts'
 import { previewRule, type PreviewInput } from './preview.ts'
@@ -15,7 +14,8 @@ import { ruleSchemas } from './schemas.ts'
 
 const route = routesOf('alert-rules')
 
-export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
+export function ruleRoutes(deps: Deps): ServerRoute[] {
+  const { kinds, lookUps } = deps
   const schemas = ruleSchemas(kinds.all())
   const replies = ruleReplies(kinds.all())
   return [
@@ -52,7 +52,7 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       async handler(request, h) {
         const input = bodyOf<RuleInput>(request)
         const rule = await inCompany(request, async trx => {
-          const created = await createRule(request.server, trx, input)
+          const created = await createRule(lookUps, trx, input)
           await auditRule(request, trx, 'created', created, { name: created.name })
           return created
         })
@@ -84,7 +84,7 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
           const id = param(request, 'id')
           const input = bodyOf<RuleInput>(request)
           const rule = await inCompany(request, async trx => {
-            const changed = await changeRule(request.server, trx, await findRule(trx, id, true), input)
+            const changed = await changeRule(lookUps, trx, await findRule(trx, id, true), input)
             await auditRule(request, trx, 'updated', changed, { fields: fieldsOf(input) })
             return changed
           })
@@ -132,7 +132,7 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
         const id = param(request, 'id')
         const { destination_ids: added } = bodyOf<{ destination_ids: string[] }>(request)
         const linkedCount = await inCompany(request, async trx => {
-          const { rule, linkedCount: count } = await linkDestinations(request.server, trx, id, added)
+          const { rule, linkedCount: count } = await linkDestinations(lookUps, trx, id, added)
           await auditRule(request, trx, 'updated', rule, { fields: ['destination_ids'] })
           return count
         })
@@ -149,7 +149,7 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       async handler(request) {
         const [id, destinationId] = [param(request, 'id'), param(request, 'destination_id')]
         await inCompany(request, async trx => {
-          const rule = await unlinkDestination(request.server, trx, id, destinationId)
+          const rule = await unlinkDestination(lookUps, trx, id, destinationId)
           await auditRule(request, trx, 'updated', rule, { fields: ['destination_ids'] })
         })
         return { data: { success: true, message: 'The destination was removed from the alert rule' } }
@@ -168,7 +168,7 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
       app: { isHeavy: true, errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
       async handler(request) {
         const input = bodyOf<PreviewInput>(request)
-        return { data: await inCompany(request, trx => previewRule(request.server, trx, input)) }
+        return { data: await inCompany(request, trx => previewRule(deps, trx, input)) }
       },
     }),
   ]

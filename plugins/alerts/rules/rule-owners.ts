@@ -1,6 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
+import type { LookUps } from '../api.ts'
 import type { Alert, AlertRule } from '../models.ts'
 
 /** Whether an alert is of an asset that one of a rule's owners owns. */
@@ -14,19 +14,19 @@ export type OwnerMatch = (
  * its source.
  */
 export async function loadOwnerMatch(
-  server: Server,
+  { owners }: Partial<LookUps>,
   trx: Transaction,
   rules: readonly Pick<AlertRule, 'owners'>[],
   alerts: readonly Pick<Alert, 'assetId' | 'sourceId'>[],
 ): Promise<OwnerMatch> {
-  if (!rules.some(({ owners }) => owners?.length)) return ({ owners }) => !owners
+  if (!rules.some(rule => rule.owners?.length)) return rule => !rule.owners
   const ids = new Set(alerts.flatMap(alert => assetOf(alert) ?? []))
-  const keys = await server.plugins.alerts.ownerLookup()?.loadOwnerKeys(trx, [...ids])
-  return ({ owners }, alert) => {
+  const keys = await owners?.loadOwnerKeys(trx, [...ids])
+  return (rule, alert) => {
     // An empty list: the owners that the rule named were removed.
-    if (!owners) return true
+    if (!rule.owners) return true
     const own = keys?.get(assetOf(alert) ?? '')
-    return owners.some(owner => own?.has(owner) ?? false)
+    return rule.owners.some(owner => own?.has(owner) ?? false)
   }
 }
 
@@ -40,16 +40,15 @@ function assetOf({ assetId, sourceId }: Pick<Alert, 'assetId' | 'sourceId'>): st
  * @throws 400 for an owner that is not known
  */
 export async function resolveRuleOwners<Input extends { owners?: string[] | null }>(
-  server: Server,
+  { owners }: Partial<LookUps>,
   trx: Transaction,
   input: Input,
   rule?: Pick<AlertRule, 'owners'>,
 ): Promise<Input> {
   if (!input.owners) return input
-  const lookup = server.plugins.alerts.ownerLookup()
-  if (!lookup) throw invalidField('owners', 'needs the feature that knows owners, which this server lacks')
+  if (!owners) throw invalidField('owners', 'needs the feature that knows owners, which this server lacks')
   const former = new Set(rule?.owners)
   const added = input.owners.filter(owner => !former.has(owner))
-  const resolved = await lookup.resolveOwners(trx, added, 'owners')
+  const resolved = await owners.resolveOwners(trx, added, 'owners')
   return { ...input, owners: [...new Set([...input.owners.filter(owner => former.has(owner)), ...resolved])] }
 }

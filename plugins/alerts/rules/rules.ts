@@ -1,10 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { fromApiNames, toApiNames } from '../../../server/http/fields.ts'
-import { SEVERITIES, type Severity } from '../api.ts'
+import { SEVERITIES, type LookUps, type Severity } from '../api.ts'
 import { noSuchDestination } from '../destinations/destinations.ts'
 import { AlertRule, Destination } from '../models.ts'
 import { reviewPostponed } from '../delivery/postponed.ts'
@@ -32,9 +31,13 @@ export interface RuleInput {
 }
 
 /** @throws 404 for a destination or an asset that does not exist, 400 for a tag mode without tags or an unknown owner */
-export async function createRule(server: Server, trx: Transaction, given: RuleInput): Promise<AlertRule> {
-  await requireKnownTargets(server, trx, given)
-  const input = await resolveRuleOwners(server, trx, given)
+export async function createRule(
+  lookUps: Partial<LookUps>,
+  trx: Transaction,
+  given: RuleInput,
+): Promise<AlertRule> {
+  await requireKnownTargets(lookUps, trx, given)
+  const input = await resolveRuleOwners(lookUps, trx, given)
   return AlertRule.query(trx)
     .insert({ id: v7(), ...withTagMode(ruleColumns(input), input) })
     .returning('*')
@@ -54,14 +57,14 @@ export async function findRule(trx: Transaction, id: string, lock = false): Prom
  *   all removed
  */
 export async function changeRule(
-  server: Server,
+  lookUps: Partial<LookUps>,
   trx: Transaction,
   rule: AlertRule,
   given: RuleInput,
 ): Promise<AlertRule> {
   const { id } = rule
-  await requireKnownTargets(server, trx, given, rule)
-  const input = await resolveRuleOwners(server, trx, given, rule)
+  await requireKnownTargets(lookUps, trx, given, rule)
+  const input = await resolveRuleOwners(lookUps, trx, given, rule)
   const { tagFilterMode, isActive, destinationIds, assetIds, owners } = applyRuleInput(rule, input)
   if (isActive && destinationIds.length === 0)
     throw invalidField('destination_ids', 'is empty: name a destination, or send is_active false')
@@ -148,7 +151,7 @@ function withTagMode<Fields extends Partial<AlertRule>>(fields: Fields, input: R
  * @throws 404 `DESTINATION_NOT_FOUND`, `ASSET_NOT_FOUND`
  */
 export async function requireKnownTargets(
-  server: Server,
+  lookUps: Partial<LookUps>,
   trx: Transaction,
   input: Pick<RuleInput, 'destination_ids' | 'asset_ids'>,
   rule?: Pick<AlertRule, 'destinationIds' | 'assetIds'>,
@@ -163,13 +166,13 @@ export async function requireKnownTargets(
   const noDestination = destinationIds.find(id => !destinations.some(destination => destination.id === id))
   if (noDestination) throw noSuchDestination(noDestination)
   const assetIds = added(input.asset_ids, rule?.assetIds)
-  const assets = new Set(await server.plugins.alerts.filterKnownAssets(trx, assetIds))
+  const assets = new Set(await lookUps.assets?.filterKnown(trx, assetIds))
   const noAsset = assetIds.find(id => !assets.has(id))
   const message = 'There is no asset of this id in your company: GET /api/v1/assets lists them'
   if (noAsset) throw apiError('ASSET_NOT_FOUND', message, { asset_id: noAsset })
 }
 
-export function presentRule({ companyId: _companyId, ...rule }: AlertRule): object {
+export function presentRule({ companyId: _companyId, ...rule }: AlertRule) {
   const { eventTypes, severities } = rule
   const [eventType, ...others] = eventTypes ?? []
   return {

@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { pageQuery, queryBoolean } from '../../../server/http/page.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
-import { kindWords } from '../lifecycle/kinds.ts'
+import { kindWords } from '../kinds.ts'
 import { idParam, uuid } from '../../../server/http/input.ts'
 
 const daysBack = Joi.number().integer().min(1).max(90)

@@ -7,6 +7,7 @@ const acme: Plugin<undefined> = {
     server.plugins.alerts.addKind({
       name: 'acme_quota_exceeded',
       label: 'quota',
+      symptom: ({ used }) => (used === 0 ? 'connection' : 'volume'),
       facts: ({ used, allowed }, { fill }) => [['Found', fill`${used} of ${allowed} GB`]],
     })
   },

@@ -6,7 +6,6 @@ import { ROLES, SCOPES, type Role } from '../../../server/http/access.ts'
 import { startServer, type TestServer } from '../../helpers/server.ts'
 import { startSource } from '../../helpers/source.ts'
 import type { Kind } from './matrix-routes.ts'
-import { updateIncidentsOf } from '../../../plugins/incidents/jobs.ts'
 import { suggestionId } from '../../../plugins/recommendations/rules/suggest.ts'
 
 interface Teardown {
@@ -292,7 +291,7 @@ async function fillAlerts(app: TestServer, holding: Holding): Promise<void> {
     }),
   )
   ids.alert = alertId
-  await app.server.db.company(companyId, trx => updateIncidentsOf(app.server, trx, [alertId]))
+  await app.server.db.company(companyId, trx => app.server.plugins.alerts.incidents.update(trx, [alertId]))
   const [incident] = await app.query('select id from incidents where company_id = $1', [companyId])
   ids.incident = String(incident?.id)
   const [delivery] = await app.query(

@@ -66,7 +66,7 @@ for (const [path, api] of Object.entries(APIS))
   })
 
 t.test('the links of an alert are these pages', async t => {
-  const { alertLinks } = await import('../../../plugins/alerts/lifecycle/message.ts')
+  const { alertLinks } = await import('../../../plugins/alerts/present.ts')
   for (const [type, page] of [
     ['table', 'tables'],
     ['view', 'tables'],

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import type { AttemptData } from '../../../../plugins/alerts/delivery/claims.ts'
-import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/delivery.ts'
-import type { Job } from '../../../../server/jobs/jobs.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/queues.ts'
+import { deliverQueue, retryQueue } from '../../../../plugins/alerts/delivery/queues.ts'
+import type { JobKind } from '../../../../server/jobs/jobs.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
 import { makeWorld, type World } from '../world.ts'
@@ -10,10 +10,10 @@ import { makeWorld, type World } from '../world.ts'
 /** More destinations than one company has slots for retries in a process. */
 const SILENT_DESTINATIONS = 36
 
-const slotsOf = ({ concurrency }: Job<AttemptData>) => concurrency?.local ?? 0
+const slotsOf = ({ concurrency }: JobKind<AttemptData>) => concurrency?.local ?? 0
 
 /** Jobs of a kind that a company holds a worker with. */
-async function held({ query }: TestServer, job: Job<AttemptData>, { companyId }: World): Promise<number> {
+async function held({ query }: TestServer, job: JobKind<AttemptData>, { companyId }: World): Promise<number> {
   const [found] = await query(
     `select count(*)::int as held from pgboss.job
       where name = $1 and state = 'active' and data ->> 'company_id' = $2`,
@@ -40,29 +40,29 @@ t.test('silent receivers of one company hold up no attempt of another', async t 
   await other.addDestination({ url: well.url })
   const setFailing = (failing: boolean) =>
     app.query(`update destinations set failing_since = case when $1 then now() end`, [failing])
-  const [first, later] = [slotsOf(deliverJob), slotsOf(retryJob)].map(slots => slots / 2)
+  const [first, later] = [slotsOf(deliverQueue), slotsOf(retryQueue)].map(slots => slots / 2)
 
   await hog.raiseAll(causes(4, 'first'))
   await silent.received(first!)
   await other.raise({ cause: 'first' })
   await well.received(1)
-  t.equal(await held(app, deliverJob, hog), first, 'first attempts hold half of the slots')
+  t.equal(await held(app, deliverQueue, hog), first, 'first attempts hold half of the slots')
   const ended = await app.query(`select from delivery_attempts where error_class = 'timeout'`)
   t.equal(ended.length, 0, 'before any silent receiver is given up on')
 
   await setFailing(true)
   await hog.raiseAll(causes(4, 'later'))
-  await until(async () => (await held(app, retryJob, hog)) === later)
+  await until(async () => (await held(app, retryQueue, hog)) === later)
   await other.raise({ cause: 'later' })
   await well.received(2)
-  t.equal(await held(app, retryJob, hog), later, 'later attempts hold half of the slots')
+  t.equal(await held(app, retryQueue, hog), later, 'later attempts hold half of the slots')
 
   await setFailing(false)
   await third.raiseAll(causes(4, 'first'))
-  await until(async () => (await held(app, deliverJob, third)) === first! / 2)
+  await until(async () => (await held(app, deliverQueue, third)) === first! / 2)
   await other.raise({ cause: 'beside two' })
   await well.received(3)
-  t.equal(await held(app, deliverJob, third), first! / 2, 'the next company holds half of what is left')
+  t.equal(await held(app, deliverQueue, third), first! / 2, 'the next company holds half of what is left')
 })
 
 t.test('a backlog of one company takes turns with another, first attempts and later ones', async t => {
@@ -72,7 +72,7 @@ t.test('a backlog of one company takes turns with another, first attempts and la
   const [first, second] = [await makeWorld(app, 'First'), await makeWorld(app, 'Second')]
   const receiver = await startReceiver(t)
   for (const { addDestination } of [first, second]) await addDestination({ url: receiver.url })
-  const order = async (job: Job<AttemptData>) => {
+  const order = async (job: JobKind<AttemptData>) => {
     const jobs = await app.query(
       `select data ->> 'company_id' as company from pgboss.job where name = $1 and state = 'created'
         order by priority desc, created_on`,
@@ -80,8 +80,8 @@ t.test('a backlog of one company takes turns with another, first attempts and la
     )
     return jobs.map(({ company }) => (company === first.companyId ? 'first' : 'second')).join(' ')
   }
-  for (const job of [deliverJob, retryJob]) {
-    const isFailing = job === retryJob
+  for (const job of [deliverQueue, retryQueue]) {
+    const isFailing = job === retryQueue
     await app.query('update destinations set failing_since = case when $1 then now() end', [isFailing])
     await first.raiseAll(causes(4, job.name))
     await first.raise({ cause: `${job.name} alone` })

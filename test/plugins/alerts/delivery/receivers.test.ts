@@ -1,9 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Severity } from '../../../../plugins/alerts/api.ts'
-import { wakeSnoozed } from '../../../../plugins/alerts/lifecycle/transitions.ts'
-import { sendPostponed } from '../../../../plugins/alerts/delivery/send-postponed.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { passTime, sweepContext } from '../time.ts'
+import { passTime, sweepStep } from '../time.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'
 
 const app = await startServer(t, { settings: { ROLE: 'web' } })
@@ -99,8 +97,8 @@ const recover = (world: World) => world.recover(oneOf(CAUSES))
 /** Lets five minutes pass and does what the sweep does. */
 async function step(world: World): Promise<void> {
   await passTime(app, world.companyId, 5)
-  await wakeSnoozed(sweepContext(server))
-  await sendPostponed(sweepContext(server))
+  await sweepStep(server, 'woken')
+  await sweepStep(server, 'postponed')
 }
 
 t.test('receivers know what is true, whatever comes in whichever order', async t => {
@@ -153,7 +151,7 @@ t.test('receivers know what is true, whatever comes in whichever order', async t
       done.push(name)
       await deed()
       // A rule that was changed is considered by the sweep.
-      if (name === 'rule') await sendPostponed(sweepContext(server))
+      if (name === 'rule') await sweepStep(server, 'postponed')
       await check(t, world, woken, `round ${round}: ${done.join(', ')}`)
     }
     await world.recoverAll(CAUSES)

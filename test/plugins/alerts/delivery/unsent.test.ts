@@ -3,13 +3,14 @@ import pino from 'pino'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { claimAttempts } from '../../../../plugins/alerts/delivery/claims.ts'
-import { deliverJob, settleDelivery } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { deliverQueue } from '../../../../plugins/alerts/delivery/queues.ts'
+import { settleDelivery } from '../../../../plugins/alerts/delivery/settle.ts'
 import { lockAlertOfDelivery } from '../../../../plugins/alerts/locks.ts'
 import { Delivery } from '../../../../plugins/alerts/models.ts'
 import { countBlocked } from '../../../helpers/lock-waits.ts'
 import { jobContext } from '../../../helpers/job-context.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { runSweep } from '../time.ts'
+import { runSweep, workOf } from '../time.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'
 
 // No attempt starts by itself.
@@ -29,7 +30,7 @@ const context = (id?: string) => jobContext(server, { log: pino({ level: 'silent
 
 /** Runs the job of a first attempt. */
 const runAttempt = ({ companyId }: World, deliveryId: unknown) =>
-  deliverJob.work({ company_id: companyId, delivery_id: String(deliveryId), n: 1 }, context())
+  workOf(server, deliverQueue)({ company_id: companyId, delivery_id: String(deliveryId), n: 1 }, context())
 
 const setActive = ({ ask }: World, id: string, isActive: boolean) =>
   ask('PATCH', `${ALERTS}/destinations/${id}`, { is_active: isActive })
@@ -121,38 +122,6 @@ t.test('what waits for a silent destination looks for a slot seldom', async t =>
   t.ok((await seconds()) > 10)
 })
 
-t.test(
-  'an alert that is closed is not ongoing, whatever the version before left of its dismissal',
-  async t => {
-    /** An alert that was dismissed, and that the version before resolved. */
-    const leave = async () => {
-      const world = await makeWorld(app)
-      const { alertId } = await world.raise()
-      await world.ask('POST', `${ALERTS}/${alertId}/dismiss`)
-      await query(`update alerts set status = 'resolved' where id = $1`, [alertId])
-      return world
-    }
-    const repeated = await leave()
-    t.match(await repeated.raise(), { isNew: true })
-    t.match(await repeated.raise(), { isNew: false })
-    const worse = await leave()
-    t.match(await worse.raise({ severity: 'critical' }), { isNew: true })
-    const recovered = await leave()
-    t.equal(await recovered.recover(), false)
-    t.match(await recovered.raise(), { isNew: true })
-    for (const { companyId } of [repeated, worse, recovered])
-      t.match(
-        await query('select status, dismissal_lasts from alerts where company_id = $1 order by id', [
-          companyId,
-        ]),
-        [
-          { status: 'resolved', dismissal_lasts: false },
-          { status: 'triggered', dismissal_lasts: false },
-        ],
-      )
-  },
-)
-
 /** Resolves when work has ended, or waits for a lock. @returns whether it has ended */
 async function endedOrBlocked(work: Promise<unknown>): Promise<boolean> {
   let hasEnded = false
@@ -178,7 +147,7 @@ t.test('the end of a chain starts after the beginning of an older alert that end
       const delivery = await Delivery.query(trx).findById(String(began?.id)).throwIfNotFound()
       await lockAlertOfDelivery(trx, delivery)
       await Delivery.query(trx).where({ id: delivery.id }).patch({ status: 'failed' })
-      await settleDelivery(server, trx, delivery)
+      await settleDelivery(server.jobs, trx, delivery)
     })
   let ending: Promise<void> | undefined
   await server.db.company(world.companyId, async trx => {

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { AlertEvent } from '../../../../plugins/alerts/api.ts'
-import { disableFailingDestinations } from '../../../../plugins/alerts/delivery/auto-disable.ts'
-import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
-import { wakeSnoozed } from '../../../../plugins/alerts/lifecycle/transitions.ts'
+import { sweepQueue } from '../../../../plugins/alerts/jobs.ts'
 import { IS_POSTPONED } from '../../../../plugins/alerts/delivery/postponed.ts'
-import { sendPostponed } from '../../../../plugins/alerts/delivery/send-postponed.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { sweepContext } from '../time.ts'
-import { INCIDENTS } from '../../incidents/world.ts'
+import { sweepStep } from '../time.ts'
+import { INCIDENTS } from '../incidents/world.ts'
 import { ALERTS, makeWorld } from '../world.ts'
 
 const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
@@ -108,21 +105,21 @@ t.test('concurrent work of two servers never deadlocks, and every message ends',
     async () => {
       const id = anyDestination()
       await query(`update destinations set failing_since = now() - interval '6 days' where id = $1`, [id])
-      return disableFailingDestinations(sweepContext(servers[random(2)]!))
+      return sweepStep(servers[random(2)]!, 'disabled')
     },
     async () => {
       await query(
         `update alerts set snoozed_until = now() where id in (
            select id from alerts where status = 'snoozed' for update skip locked)`,
       )
-      return wakeSnoozed(sweepContext(servers[random(2)]!))
+      return sweepStep(servers[random(2)]!, 'woken')
     },
     async () => {
       await query(
         `update deliveries set next_attempt_at = now() where id in (
            select id from deliveries where ${IS_POSTPONED} for update skip locked)`,
       )
-      return sendPostponed(sweepContext(servers[random(2)]!))
+      return sweepStep(servers[random(2)]!, 'postponed')
     },
     async () => {
       const id = await anyOf(`select id from deliveries where company_id = $1 and status <> 'pending'`)
@@ -154,7 +151,7 @@ t.test('concurrent work of two servers never deadlocks, and every message ends',
       `update deliveries set created_at = created_at - interval '5 minutes', next_attempt_at = null
         where id in (select id from deliveries where status = 'pending' for update skip locked)`,
     )
-    await app.server.jobs.send(sweepJob, {})
+    await app.server.jobs.send(sweepQueue, {})
     await new Promise(resolve => setTimeout(resolve, 200))
   }
   const overtaken = await query(

@@ -440,7 +440,7 @@ t.test('the end of an alert older than the record of what was sent goes by the r
   t.strictSame(await sentTo(destination), [`${ended} warning`])
 })
 
-t.test('what the version before left postponed when it closed the alert is stopped', async t => {
+t.test('what is postponed of an alert that is over is stopped', async t => {
   const world = await makeWorld(app)
   const destination = await world.addDestination({ url })
   await addRule(world, [destination], { cooldown_minutes: 60 })
@@ -452,20 +452,4 @@ t.test('what the version before left postponed when it closed the alert is stopp
   await sweepOnce()
   t.equal((await sentTo(destination)).length, 2)
   t.match((await world.ask('GET', `${ALERTS}/${alertId}/deliveries`)).body.data.data, [{ status: 'stopped' }])
-})
-
-t.test('the version before, which knows no dismissal that lasts, still counts on what is open', async t => {
-  const world = await makeWorld(app)
-  const { alertId } = await world.raise()
-  const insert = () =>
-    app.query(
-      `insert into alerts (id, company_id, kind, cause, severity, status, rule_name, title, event)
-       values (gen_random_uuid(), $1, 'validity_failure', 'rule:1', 'warning', 'triggered', 'r', 't', '{}')
-       on conflict (company_id, kind, cause) where status in ('triggered', 'acknowledged', 'snoozed')
-       do update set occurrences = alerts.occurrences + 1 returning id`,
-      [world.companyId],
-    )
-  t.strictSame(await insert(), [{ id: alertId }])
-  await world.ask('POST', `${ALERTS}/${alertId}/dismiss`)
-  t.strictSame(await insert(), [{ id: alertId }])
 })

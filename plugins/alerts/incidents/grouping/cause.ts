@@ -1,0 +1,147 @@
+import type { Severity, Symptom } from '../../api.ts'
+import { parseDuration } from '../../../../server/settings/durations.ts'
+import type { Flow } from './flow.ts'
+import { explains, findRoots, MAX_COMPARED, type GroupItem } from './roots.ts'
+import { canCause, weaknessOf } from './symptoms.ts'
+
+/** Something that was found, with how much it says of the cause. */
+export interface Evidence {
+  symptom: Symptom
+  /** The kind of alert, or `failed_run`. */
+  event_type: string
+  /** From 0 to 1. */
+  confidence: number
+  /** ISO 8601. */
+  at: string
+  /** One sentence. */
+  summary: string
+  asset_id: string
+  qualified_name: string
+  alert_id: string | null
+}
+
+/** What is named as the cause of an incident. */
+export interface NamedCause extends Evidence {
+  /** The severity of its alert; that of a finding without one is `warning`. */
+  severity: Severity
+  /** What speaks for it, the strongest first; itself included. */
+  evidence: Evidence[]
+}
+
+/** An alert of an incident, with what is said of it. */
+export interface Member extends GroupItem {
+  title: string
+  qualifiedName: string
+  details: Record<string, unknown>
+}
+
+/** A finding that no alert speaks of: a run that failed. */
+export interface Finding {
+  symptom: Symptom
+  eventType: string
+  assetId: string
+  qualifiedName: string
+  /** When it was found. */
+  createdAt: Date
+  summary: string
+}
+
+const MAX_EVIDENCE = 10
+
+/**
+ * Names the cause: of the alerts that no other one explains the one that explains most, then the strongest, then the
+ * first. A finding upstream that explains it stands before it.
+ */
+export function nameCause(all: readonly Member[], findings: readonly Finding[], flow: Flow): NamedCause {
+  const members = all.slice(0, MAX_COMPARED)
+  const roots = findRoots(members, flow)
+  const scored = roots.map(root => ({ root, explained: countExplained(root, members, flow) }))
+  const [best] = scored.toSorted(
+    (a, b) =>
+      b.explained - a.explained ||
+      weaknessOf(a.root.symptom, a.root.severity) - weaknessOf(b.root.symptom, b.root.severity) ||
+      a.root.createdAt.getTime() - b.root.createdAt.getTime(),
+  )
+  if (!best) throw new Error('An incident has at least one alert')
+  const { root, explained } = best
+  const own = members.filter(({ assetId }) => assetId === root.assetId).toSorted(byStrength)
+  const shown = own[0] ?? root
+  const certainty = confidenceOf(shown, explained, roots)
+  const evidence = [shown, ...own.filter(each => each !== shown)].map(each => evidenceOf(each, certainty))
+  const finding = strongestFinding(shown, findings, flow)
+  const first = finding ? findingEvidence(finding, certainty) : evidence[0]!
+  return {
+    ...first,
+    severity: finding ? 'warning' : shown.severity,
+    evidence: [...(finding ? [first] : []), ...evidence].slice(0, MAX_EVIDENCE),
+  }
+}
+
+function countExplained(root: Member, members: readonly Member[], flow: Flow): number {
+  return new Set(members.flatMap(each => (explains(root, each, flow) ? [each.assetId] : []))).size
+}
+
+function byStrength(a: Member, b: Member): number {
+  return (
+    weaknessOf(a.symptom, a.severity) - weaknessOf(b.symptom, b.severity) ||
+    a.createdAt.getTime() - b.createdAt.getTime()
+  )
+}
+
+/**
+ * How sure the cause is: surer with each table that it explains, and with a symptom that shows what went wrong; less sure
+ * where other alerts of the incident stay unexplained.
+ */
+function confidenceOf(root: Member, explained: number, roots: readonly Member[]): number {
+  const rivals = new Set(roots.map(({ assetId }) => assetId)).size - 1
+  const strength = root.symptom === 'quality' ? 0.5 : 0.65
+  const value = strength + Math.min(explained, 3) * 0.1 - Math.min(rivals, 3) * 0.1
+  return Math.round(Math.min(0.95, Math.max(0.2, value)) * 100) / 100
+}
+
+function evidenceOf(member: Member, confidence: number): Evidence {
+  return {
+    symptom: member.symptom,
+    event_type: member.kind,
+    confidence,
+    at: member.createdAt.toISOString(),
+    summary: member.title,
+    asset_id: member.assetId,
+    qualified_name: member.qualifiedName,
+    alert_id: member.id,
+  }
+}
+
+function findingEvidence(finding: Finding, confidence: number): Evidence {
+  return {
+    symptom: finding.symptom,
+    event_type: finding.eventType,
+    confidence,
+    at: finding.createdAt.toISOString(),
+    summary: finding.summary,
+    asset_id: finding.assetId,
+    qualified_name: finding.qualifiedName,
+    alert_id: null,
+  }
+}
+
+/** The nearest finding on the root's own table or above it that can have caused it, and that no other one explains. */
+function strongestFinding(root: Member, findings: readonly Finding[], flow: Flow): Finding | undefined {
+  const fitting = findRoots(findings, flow).flatMap(finding => {
+    const distance = flow.distance(finding.assetId, root.assetId)
+    const isFitting = distance !== undefined && canCause(finding.symptom, root.symptom)
+    return isFitting ? [{ finding, distance }] : []
+  })
+  return fitting.toSorted(
+    (a, b) => a.distance - b.distance || a.finding.createdAt.getTime() - b.finding.createdAt.getTime(),
+  )[0]?.finding
+}
+
+/** When the problem began, where its alert shows it: late data was late from the moment that its threshold was passed. */
+export function beginOf({ symptom, details, createdAt }: Member): Date | null {
+  const { last_updated: updated, sla_threshold: threshold } = details
+  if (symptom !== 'stale' || typeof updated !== 'string' || typeof threshold !== 'string') return null
+  const seconds = parseDuration(threshold)
+  const at = new Date(Date.parse(updated) + (seconds ?? Number.NaN) * 1_000)
+  return Number.isNaN(at.getTime()) || at > createdAt ? null : at
+}

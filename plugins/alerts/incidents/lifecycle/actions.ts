@@ -1,0 +1,135 @@
+import type { Request } from '@hapi/hapi'
+import { actorOf, caller } from '../../../../server/http/access.ts'
+import { auditRequest } from '../../../../server/http/audit.ts'
+import { apiError } from '../../../../server/http/errors.ts'
+import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
+import { defineCap, enforceCap } from '../../../../server/database/company-caps.ts'
+import type { Deps } from '../../deps.ts'
+import { readStatusBody, type StatusBody, type StatusRequest } from '../../lifecycle/status-body.ts'
+import { changeStatus } from '../../lifecycle/transitions.ts'
+import { addActivities, type NewActivity } from '../grouping/store.ts'
+import { updateIncidents } from '../update.ts'
+import { Incident, type IncidentStatus } from '../models.ts'
+import { IS_OPEN } from '../../models.ts'
+import { findIncident, presentActivities } from './lists.ts'
+
+const COMMENT_CAP = defineCap({
+  name: 'incident_comments',
+  table: 'incident_activities',
+  most: 1_000,
+  what: 'comments on one incident',
+  advice: 'go on in its post-mortem',
+  condition: `activity_type = 'comment' and incident_id = :within`,
+})
+
+/** The statuses in which others can be asked for. */
+const ACTIVE_STATUSES: readonly IncidentStatus[] = ['open', 'acknowledged', 'snoozed']
+
+/**
+ * Changes the status of the open alerts of an incident, and then that of the incident. Two transactions: the first holds
+ * locks of alerts, which those of incidents come before. Should the second be lost, a job does its work.
+ * @throws 404 `INCIDENT_NOT_FOUND`, 409 `CONFLICT` if it is over
+ */
+export async function changeIncident(
+  deps: Deps,
+  request: Request,
+  id: string,
+  to: StatusRequest['to'],
+  body: StatusBody | null,
+): Promise<void> {
+  const who = caller(request)
+  const changed = await deps.db.company(who.companyId, async trx => {
+    const { status, mergedInto } = await findIncident(trx, id)
+    if (!ACTIVE_STATUSES.includes(status))
+      throw apiError(
+        'CONFLICT',
+        mergedInto === null
+          ? `The incident is ${status}, which is final`
+          : `The incident belongs to another one, which has its alerts: ${mergedInto}`,
+        { status, requested: to },
+      )
+    const alerts = await changeStatus(deps, trx, await openAlertsOf(trx, id), {
+      to,
+      actor: actorOf(who),
+      ...readStatusBody(body),
+    })
+    await auditRequest(request, trx, {
+      action: `incident.${to}`,
+      target: { type: 'incident', id },
+      details: { alerts: alerts.length },
+    })
+    return alerts.map(alert => alert.id)
+  })
+  await deps.db.company(who.companyId, trx => updateIncidents(deps, trx, changed))
+}
+
+async function openAlertsOf(trx: Transaction, incidentId: string): Promise<string[]> {
+  const open = await rows<{ id: string }>(
+    trx,
+    `select a.id from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
+      where ia.company_id = :companyId and ia.incident_id = :incidentId
+        and a.${IS_OPEN}`,
+    { companyId: companyOf(trx), incidentId },
+  )
+  return open.map(({ id }) => id)
+}
+
+/** Adds a comment to the timeline. @throws 404 `INCIDENT_NOT_FOUND`, 409 `LIMIT_REACHED` */
+export async function addComment(
+  trx: Transaction,
+  id: string,
+  { actor, comment }: { actor: string; comment: string },
+) {
+  await findIncident(trx, id)
+  const activities = await addActivities(trx, [
+    { incidentId: id, activityType: 'comment', actor, metadata: { comment } },
+  ])
+  await enforceCap(trx, companyOf(trx), COMMENT_CAP, id)
+  const [shown] = await presentActivities(trx, activities)
+  const [activity] = activities
+  if (!activity || !shown) throw new Error(`The comment on incident ${id} was not stored`)
+  return { activity, shown }
+}
+
+export interface IncidentPatch {
+  assignee_id?: string | null
+  post_mortem?: string | null
+}
+
+/** Changes what people write about an incident. @throws 404 `INCIDENT_NOT_FOUND`, 404 `USER_NOT_FOUND` */
+export async function patchIncident(
+  trx: Transaction,
+  id: string,
+  { assignee_id: assigneeId, post_mortem: postMortem }: IncidentPatch,
+  actor: string,
+): Promise<void> {
+  const incident = await findIncident(trx, id)
+  const activities: NewActivity[] = []
+  if (assigneeId !== undefined && assigneeId !== incident.assigneeId) {
+    const name = assigneeId === null ? null : await nameOfUser(trx, assigneeId)
+    const metadata = { assignee_id: assigneeId, assignee: name }
+    activities.push({ incidentId: id, activityType: 'assigned', actor, metadata })
+  }
+  if (postMortem !== undefined && postMortem !== incident.postMortem)
+    activities.push({ incidentId: id, activityType: 'post_mortem_changed', actor })
+  await Incident.query(trx)
+    .where({ id })
+    .patch({
+      ...(assigneeId !== undefined && { assigneeId }),
+      ...(postMortem !== undefined && { postMortem }),
+    })
+  await addActivities(trx, activities)
+}
+
+async function nameOfUser(trx: Transaction, userId: string): Promise<string> {
+  const [user] = await rows<{ name: string }>(
+    trx,
+    `select coalesce(full_name, email) as name from users
+      where company_id = :companyId and id = :userId and is_active`,
+    { companyId: companyOf(trx), userId },
+  )
+  if (user) return user.name
+  throw apiError('USER_NOT_FOUND', 'There is no active user of this id: GET /api/v1/users lists them', {
+    user_id: userId,
+  })
+}

@@ -1,0 +1,160 @@
+import type { Request } from '@hapi/hapi'
+import { raw, type QueryBuilder } from 'objection'
+import { inCompany } from '../../../../server/http/access.ts'
+import { apiError } from '../../../../server/http/errors.ts'
+import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
+import { queryOf } from '../../../../server/http/input.ts'
+import { joinedPageOf, pageOf, pagination, type Page } from '../../../../server/http/page.ts'
+import type { Severity } from '../../api.ts'
+import type { Deps } from '../../deps.ts'
+import { IS_OPEN } from '../../models.ts'
+import { Incident, IncidentActivity, NEWEST_FIRST, type IncidentStatus } from '../models.ts'
+import {
+  ListedIncident,
+  presentActivity,
+  presentIncident,
+  presentMember,
+  type ShownAlert,
+} from './present.ts'
+
+interface IncidentFilters extends Page {
+  status?: IncidentStatus[]
+  severity?: Severity[]
+  event_type?: string[]
+  asset_id?: string
+  alert_id?: string
+  assignee_id?: string
+  search?: string
+  since?: Date
+  until?: Date
+}
+
+/** What lists read of the alerts of an incident, and of its assignee. */
+const JOINED = `cross join lateral (
+    select count(*) filter (where a.${IS_OPEN})::int as open_alert_count,
+           count(distinct a.asset_id)::int as asset_count, coalesce(sum(a.occurrences), 0)::int as trigger_count,
+           max(a.last_seen_at) as last_triggered_at
+      from incident_alerts ia join alerts a on a.company_id = incidents.company_id and a.id = ia.alert_id
+     where ia.company_id = incidents.company_id and ia.incident_id = incidents.id) counted
+  left join lateral (
+    select u.email as assignee_email, u.full_name as assignee_name from users u
+     where u.company_id = incidents.company_id and u.id = incidents.assignee_id) assignee on true`
+
+/** Reads incidents of a query with what is shown beside them. */
+function readShown(trx: Transaction, page: QueryBuilder<ListedIncident, ListedIncident[]>) {
+  return ListedIncident.query(trx)
+    .from(page.as('incidents'))
+    .joinRaw(JOINED)
+    .select('incidents.*', raw('counted.*'), raw('assignee.*'))
+    .orderBy(NEWEST_FIRST)
+}
+
+type ListDeps = Pick<Deps, 'lookUps' | 'config'>
+
+export async function listIncidents({ lookUps, config }: ListDeps, request: Request) {
+  const filters = queryOf<IncidentFilters>(request)
+  return inCompany(request, async trx => {
+    const { asset_id: asset } = filters
+    const assetId = asset && ((await lookUps.assets?.resolveId(trx, asset)) ?? asset)
+    const matching = filterIncidents(ListedIncident.query(trx), filters, assetId).orderBy(NEWEST_FIRST)
+    const { results, total } = await joinedPageOf(matching, filters, page => readShown(trx, page))
+    return {
+      items: results.map(incident => presentIncident(config.baseUrl, incident)),
+      page: pagination(total, filters),
+    }
+  })
+}
+
+function filterIncidents<Row extends Incident>(
+  query: QueryBuilder<Row, Row[]>,
+  filters: IncidentFilters,
+  assetId: string | undefined,
+) {
+  const { status, severity, event_type: kinds, alert_id: alertId, assignee_id: assignee } = filters
+  if (status) void query.whereIn('status', status)
+  if (severity) void query.whereIn('severity', severity)
+  if (kinds) void query.whereIn('eventType', kinds)
+  if (assignee === 'none') void query.whereNull('assigneeId')
+  else if (assignee !== undefined) void query.where({ assigneeId: assignee })
+  if (alertId !== undefined)
+    void query.whereRaw(
+      `incidents.id = (select ia.incident_id from incident_alerts ia
+         where ia.company_id = incidents.company_id and ia.alert_id = ?)`,
+      [alertId],
+    )
+  if (assetId !== undefined)
+    void query.whereRaw(
+      `incidents.id in (select ia.incident_id from alerts a
+         join incident_alerts ia on ia.company_id = a.company_id and ia.alert_id = a.id
+        where a.company_id = incidents.company_id and (a.asset_id = ? or a.source_id = ?))`,
+      [assetId, assetId],
+    )
+  if (filters.since) void query.where('createdAt', '>=', filters.since)
+  if (filters.until) void query.where('createdAt', '<', filters.until)
+  if (filters.search !== undefined)
+    void query.whereRaw('strpos(lower(title), lower(?)) > 0', [filters.search])
+  return query
+}
+
+/** @throws 404 `INCIDENT_NOT_FOUND` */
+export async function findIncident(trx: Transaction, id: string): Promise<Incident> {
+  const incident = await Incident.query(trx).findById(id)
+  if (incident) return incident
+  const message = 'There is no incident of this id: GET /api/v1/sdk/incidents lists them'
+  throw apiError('INCIDENT_NOT_FOUND', message, { incident_id: id })
+}
+
+/** Shown with an incident. */
+const MAX_SHOWN = 200
+
+/** An incident with its alerts and its timeline. @throws 404 `INCIDENT_NOT_FOUND` */
+export async function showIncident(baseUrl: string, trx: Transaction, id: string) {
+  await findIncident(trx, id)
+  const [incident] = await readShown(trx, ListedIncident.query(trx).where({ id }))
+  if (!incident) throw new Error(`Incident ${id} vanished within a transaction`)
+  const alerts = await rows<ShownAlert>(
+    trx,
+    `select a.id, a.title, a.kind, a.severity, a.status, a.asset_id, a.created_at, a.last_seen_at, a.resolved_at,
+            a.event #>> '{asset,qualified_name}' as qualified_name
+       from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
+      where ia.company_id = :companyId and ia.incident_id = :id
+      order by a.created_at, a.id limit ${MAX_SHOWN}`,
+    { companyId: companyOf(trx), id },
+  )
+  const activities = await IncidentActivity.query(trx)
+    .where({ incidentId: id })
+    .orderBy('id', 'desc')
+    .limit(MAX_SHOWN)
+  const shown = await presentActivities(trx, activities)
+  return {
+    ...presentIncident(baseUrl, incident),
+    alerts: alerts.map(alert => presentMember(alert, incident)),
+    activities: shown.reverse(),
+  }
+}
+
+/** Entries of a timeline, with the names of who made them. */
+export async function presentActivities(trx: Transaction, activities: readonly IncidentActivity[]) {
+  const actors = [...new Set(activities.map(({ actor }) => actor))]
+  const idsOf = (kind: string) =>
+    actors.flatMap(actor => (actor.startsWith(kind) ? [actor.slice(kind.length)] : []))
+  const named = await rows<{ actor: string; name: string }>(
+    trx,
+    `select 'user:' || id as actor, coalesce(full_name, email) as name from users
+      where company_id = :companyId and id = any(cast(:users as uuid[]))
+      union all
+     select 'key:' || id, name from api_keys
+      where company_id = :companyId and id = any(cast(:keys as uuid[]))`,
+    { companyId: companyOf(trx), users: idsOf('user:'), keys: idsOf('key:') },
+  )
+  const names = new Map(named.map(({ actor, name }) => [actor, name]))
+  return activities.map(activity => presentActivity(activity, names))
+}
+
+/** One page of the timeline of an incident, newest first. @throws 404 `INCIDENT_NOT_FOUND` */
+export async function listActivities(trx: Transaction, id: string, page: Page) {
+  await findIncident(trx, id)
+  const matching = IncidentActivity.query(trx).where({ incidentId: id }).orderBy('id', 'desc')
+  const { results, total } = await pageOf(matching, page)
+  return { activities: await presentActivities(trx, results), pagination: pagination(total, page) }
+}

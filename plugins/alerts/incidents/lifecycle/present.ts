@@ -1,0 +1,98 @@
+import { toApiNames } from '../../../../server/http/fields.ts'
+import { Incident, type IncidentActivity } from '../models.ts'
+
+/** An incident with what lists read beside it. */
+export class ListedIncident extends Incident {
+  declare openAlertCount: number
+  declare assetCount: number
+  declare triggerCount: number
+  declare lastTriggeredAt: Date | null
+  declare assigneeEmail: string | null
+  declare assigneeName: string | null
+}
+
+const MINUTE_MS = 60_000
+
+export function presentIncident(baseUrl: string, incident: ListedIncident) {
+  const { cause, createdAt, acknowledgedAt, resolvedAt, startedAt } = incident
+  return {
+    id: incident.id,
+    status: incident.status,
+    severity: incident.severity,
+    event_type: incident.eventType,
+    title: incident.title,
+    description: describeIncident(incident),
+    root_cause: cause,
+    alert_count: incident.alertCount,
+    open_alert_count: incident.openAlertCount,
+    asset_count: incident.assetCount,
+    trigger_count: incident.triggerCount,
+    assignee:
+      incident.assigneeId === null
+        ? null
+        : { id: incident.assigneeId, email: incident.assigneeEmail, full_name: incident.assigneeName },
+    post_mortem: incident.postMortem,
+    merged_into: incident.mergedInto,
+    started_at: startedAt,
+    first_detected_at: createdAt,
+    created_at: createdAt,
+    last_triggered_at: incident.lastTriggeredAt ?? incident.lastAlertAt,
+    acknowledged_at: acknowledgedAt,
+    snoozed_until: incident.snoozedUntil,
+    resolved_at: resolvedAt,
+    minutes_to_detect: startedAt && minutesBetween(startedAt, createdAt),
+    minutes_to_acknowledge: acknowledgedAt && minutesBetween(createdAt, acknowledgedAt),
+    minutes_to_resolve: resolvedAt && minutesBetween(createdAt, resolvedAt),
+    context_data: {
+      cause_asset_id: cause.asset_id,
+      cause_qualified_name: cause.qualified_name,
+      cause_alert_id: cause.alert_id,
+      confidence: cause.confidence,
+    },
+    url: `${baseUrl}/incidents/${incident.id}`,
+  }
+}
+
+function minutesBetween(from: Date, to: Date): number {
+  return Math.max(0, Math.round((to.getTime() - from.getTime()) / (MINUTE_MS / 10)) / 10)
+}
+
+function describeIncident({ alertCount, assetCount, cause, mergedInto }: ListedIncident): string {
+  if (mergedInto !== null) return 'It belongs to another incident, which has its alerts'
+  const alerts = alertCount === 1 ? '1 alert' : `${alertCount} alerts`
+  const assets = assetCount === 1 ? '' : ` on ${assetCount} tables`
+  return `${alerts}${assets}; the cause is ${cause.qualified_name}`
+}
+
+/** An alert as its incident shows it. */
+export interface ShownAlert {
+  id: string
+  title: string
+  kind: string
+  severity: string
+  status: string
+  assetId: string
+  qualifiedName: string
+  createdAt: Date
+  lastSeenAt: Date
+  resolvedAt: Date | null
+}
+
+export function presentMember({ kind, ...alert }: ShownAlert, { cause }: Incident) {
+  return { ...toApiNames(alert), event_type: kind, is_cause: alert.id === cause.alert_id }
+}
+
+/** @param names of actors, by how histories name them */
+export function presentActivity(activity: IncidentActivity, names: ReadonlyMap<string, string>) {
+  const { id, activityType, actor, metadata, createdAt } = activity
+  const [kind = ''] = actor.split(':')
+  return {
+    id,
+    activity_type: activityType,
+    actor_type: kind === 'user' || kind === 'key' ? kind : 'system',
+    actor_name: names.get(actor) ?? null,
+    actor,
+    metadata,
+    created_at: createdAt,
+  }
+}

@@ -1,0 +1,162 @@
+import Joi from 'joi'
+import { held, inData, inNestedPage, pageFields, record, reply } from '../../../../server/http/envelopes.ts'
+import { SEVERITIES, SYMPTOMS, type AlertKind } from '../../api.ts'
+import { ACTIVITY_TYPES, INCIDENT_STATUSES } from '../models.ts'
+
+const { id, text, time, count, flag } = held
+const INCIDENT_ID = '0197f5e2-9a00-7b4e-8c11-5d3e7f2a1b90'
+const ALERT_ID = '0197f5e2-7c1b-7d3e-9a44-3f6f0a5b9c21'
+const TABLE_ID = '0196f1c2-9d2e-7a10-b3c4-5d6e7f8091a2'
+
+const list = (item: Joi.Schema) => Joi.array().items(item)
+const status = Joi.string()
+  .valid(...INCIDENT_STATUSES)
+  .example('open')
+const severity = Joi.string()
+  .valid(...SEVERITIES)
+  .label('Severity')
+  .example('critical')
+const minutes = Joi.number().min(0).allow(null)
+const ratio = Joi.number().min(0).max(1)
+
+const evidenceFields = {
+  symptom: Joi.string()
+    .valid(...SYMPTOMS)
+    .description('What it shows.')
+    .example('stale'),
+  event_type: text.description('The kind of alert, or `failed_run`.').example('freshness_violation'),
+  confidence: ratio.example(0.85),
+  at: time,
+  summary: text.description('One sentence.').example('shop.public.orders is 3 h old; expected within 1 h'),
+  asset_id: id.example(TABLE_ID),
+  qualified_name: text.example('shop.shop.public.orders'),
+  alert_id: id.allow(null).description('Null of a finding that no alert speaks of.').example(ALERT_ID),
+}
+const evidence = record(evidenceFields).label('IncidentEvidence')
+
+const user = record({
+  id: id.example('0196f1c2-0000-7000-8000-000000000001'),
+  email: text.example('ann@example.com'),
+  full_name: text.allow(null).example('Ann'),
+}).label('IncidentAssignee')
+
+function incidentFields(kinds: readonly AlertKind[]) {
+  return {
+    id: id.example(INCIDENT_ID),
+    status,
+    severity: severity.description('The worst of its alerts.'),
+    event_type: Joi.string()
+      .valid(...kinds.map(({ name }) => name), 'failed_run')
+      .description('What is named as the cause.')
+      .example('freshness_violation'),
+    title: text.description('The cause, in one sentence.').example('shop.public.orders is 3 h old'),
+    description: text
+      .description('What belongs to it, in one sentence.')
+      .example('4 alerts on 3 tables; the cause is shop.shop.public.orders'),
+    root_cause: record({
+      ...evidenceFields,
+      severity,
+      evidence: list(evidence).description('What speaks for it, the strongest first, at most 10.'),
+    }).label('IncidentCause'),
+    alert_count: count.example(4),
+    open_alert_count: count.description('Alerts that are neither resolved nor dismissed.').example(4),
+    asset_count: count.description('Tables and sources with an alert.').example(3),
+    trigger_count: count.description('How often its alerts were seen.').example(9),
+    assignee: user.allow(null),
+    post_mortem: text.allow(null).example(null),
+    merged_into: id
+      .allow(null)
+      .description('The incident that has its alerts, as it turned out to be a part of it.')
+      .example(null),
+    started_at: time
+      .allow(null)
+      .description('When the problem began, where its evidence shows that; null elsewhere.')
+      .example(null),
+    first_detected_at: time.description('When it was opened.'),
+    created_at: time.description('The same as `first_detected_at`.'),
+    last_triggered_at: time.description('When one of its alerts was last seen.'),
+    acknowledged_at: time.allow(null).example(null),
+    snoozed_until: time.allow(null).example(null),
+    resolved_at: time.allow(null).description('When it was resolved or dismissed.').example(null),
+    minutes_to_detect: minutes.description('From `started_at` until it was opened.').example(null),
+    minutes_to_acknowledge: minutes.example(null),
+    minutes_to_resolve: minutes.example(null),
+    context_data: Joi.object().unknown().description('The cause, for programs.').example({}),
+    url: Joi.string()
+      .uri()
+      .description('A page for people.')
+      .example(`https://tidemark.example.com/incidents/${INCIDENT_ID}`),
+  }
+}
+
+const activity = record({
+  id: id.example('0197f5e2-9a10-7b4e-8c11-5d3e7f2a1b91'),
+  activity_type: Joi.string()
+    .valid(...ACTIVITY_TYPES)
+    .example('comment'),
+  actor_type: Joi.string().valid('system', 'user', 'key').example('user'),
+  actor_name: text.allow(null).description('Null for the program.').example('ann@example.com'),
+  actor: Joi.string().description('`system`, `user:<id>` or `key:<id>`.').example('system'),
+  metadata: Joi.object()
+    .unknown()
+    .description('What belongs to its type: the text of a comment, the alerts that joined.')
+    .example({ comment: 'The loader was restarted' }),
+  created_at: time,
+}).label('IncidentActivity')
+
+const alert = record({
+  id: id.example(ALERT_ID),
+  title: text,
+  event_type: text.example('validity_failure'),
+  severity,
+  status: text.example('triggered'),
+  asset_id: id.example(TABLE_ID),
+  qualified_name: text.example('shop.shop.public.orders'),
+  is_cause: flag.description('Whether it is named as the cause.'),
+  created_at: time,
+  last_seen_at: time,
+  resolved_at: time.allow(null),
+}).label('IncidentAlert')
+
+const numbers = record({ median: minutes, mean: minutes, count }).label('IncidentMinutes')
+
+const summary = record({
+  since: time,
+  until: time,
+  opened: count.description('Since then, without those that were merged.').example(7),
+  ended: count.example(6),
+  active: count.description('Open, acknowledged and snoozed now.').example(1),
+  by_status: record(Object.fromEntries(INCIDENT_STATUSES.map(name => [name, count]))).description(
+    'Those that are active now, or ended since then.',
+  ),
+  by_severity: record(Object.fromEntries(SEVERITIES.map(name => [name, count]))).description(
+    'Those that were opened since then.',
+  ),
+  by_cause: record(Object.fromEntries(SYMPTOMS.map(name => [name, count]))).description(
+    'Those that were opened since then.',
+  ),
+  alerts: count.description('Alerts in those that were opened since then.').example(31),
+  minutes_to_detect: numbers,
+  minutes_to_acknowledge: numbers,
+  minutes_to_resolve: numbers,
+}).label('IncidentSummary')
+
+export function incidentReplies(kinds: readonly AlertKind[]) {
+  const incident = record(incidentFields(kinds)).label('Incident')
+  const detailed = record({
+    ...incidentFields(kinds),
+    alerts: list(alert).description('The first 200, oldest first.'),
+    activities: list(activity).description('The newest 200, oldest first.'),
+  }).label('IncidentDetails')
+  return {
+    incidents: reply(inNestedPage(incident, 'incidents')),
+    incident: reply(inData(detailed)),
+    activity: reply(inData(activity), 201),
+    activities: reply(
+      inData(record({ activities: list(activity), pagination: record(pageFields) })).description(
+        'A page of the timeline',
+      ),
+    ),
+    summary: reply(inData(summary)),
+  }
+}

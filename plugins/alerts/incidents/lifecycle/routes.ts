@@ -1,0 +1,166 @@
+import type { ServerRoute } from '@hapi/hapi'
+import type Joi from 'joi'
+import { access, actorOf, caller, inCompany, routesOf } from '../../../../server/http/access.ts'
+import { auditRequest, fieldsOf } from '../../../../server/http/audit.ts'
+import { bodyOf, idParams, param, queryOf } from '../../../../server/http/input.ts'
+import type { Page } from '../../../../server/http/page.ts'
+import type { StatusBody, StatusRequest } from '../../lifecycle/status-body.ts'
+import type { Deps } from '../../deps.ts'
+import { addComment, changeIncident, patchIncident, type IncidentPatch } from './actions.ts'
+import { listActivities, listIncidents, showIncident } from './lists.ts'
+import { incidentReplies } from './replies.ts'
+import { incidentSchemas } from './schemas.ts'
+import { summarizeIncidents } from './summary.ts'
+
+const route = routesOf('incidents')
+const base = '/api/v1/sdk/incidents'
+const POLLING =
+  'To poll, send the `ETag` of the last reply as `If-None-Match`: an unchanged reply is 304 without a body.'
+
+export function incidentRoutes(deps: Deps): ServerRoute[] {
+  const { kinds, config } = deps
+  const schemas = incidentSchemas(kinds)
+  const replies = incidentReplies(kinds.all())
+  return [
+    route('GET', base, access.read, {
+      description: 'List incidents: alerts that belong together, with their cause',
+      notes: [
+        'Newest first, also those that are over. `status=open,acknowledged,snoozed` has those that are not.',
+        'Every alert is in `GET /api/v1/sdk/alerts` too.',
+        POLLING,
+      ],
+      validate: { query: schemas.list },
+      response: replies.incidents,
+      app: { isPolled: true },
+      async handler(request) {
+        const { items, page } = await listIncidents(deps, request)
+        return { data: { incidents: items, pagination: page } }
+      },
+    }),
+    route('GET', `${base}/summary`, access.read, {
+      id: 'getIncidentSummary',
+      description: 'Count incidents, and how long it took to detect, acknowledge and resolve them',
+      notes: 'Medians and means in minutes. Incidents that were merged into others do not count.',
+      validate: { query: schemas.summary },
+      response: replies.summary,
+      handler: request =>
+        inCompany(request, async trx => ({
+          data: await summarizeIncidents(trx, queryOf<{ days: number }>(request).days),
+        })),
+    }),
+    route('GET', `${base}/{id}`, access.read, {
+      description: 'Get an incident with its cause, its alerts and its timeline',
+      notes: ['Where it was merged, `merged_into` names the incident that has its alerts.', POLLING],
+      validate: { params: idParams },
+      response: replies.incident,
+      app: { isPolled: true },
+      handler: request =>
+        inCompany(request, async trx => ({
+          data: await showIncident(config.baseUrl, trx, param(request, 'id')),
+        })),
+    }),
+    route('PATCH', `${base}/{id}`, access.write, {
+      description: 'Assign an incident, or write its post-mortem',
+      notes: 'Fields that are left out keep their values. Incidents that are over can be changed, too.',
+      validate: { params: idParams, payload: schemas.patch },
+      response: replies.incident,
+      app: { errors: ['INCIDENT_NOT_FOUND', 'USER_NOT_FOUND'] },
+      handler: request =>
+        inCompany(request, async trx => {
+          const id = param(request, 'id')
+          const patch = bodyOf<IncidentPatch>(request)
+          await patchIncident(trx, id, patch, actorOf(caller(request)))
+          const data = await showIncident(config.baseUrl, trx, id)
+          await auditRequest(request, trx, {
+            action: 'incident.updated',
+            target: { type: 'incident', id },
+            details: { fields: fieldsOf(patch) },
+          })
+          return { data }
+        }),
+    }),
+    route('GET', `${base}/{id}/activities`, access.read, {
+      id: 'listIncidentActivities',
+      description: 'List the timeline of an incident, newest first',
+      notes: 'What happened, by whom, and what people wrote.',
+      validate: { params: idParams, query: schemas.page },
+      response: replies.activities,
+      handler: request =>
+        inCompany(request, async trx => ({
+          data: await listActivities(trx, param(request, 'id'), queryOf<Page>(request)),
+        })),
+    }),
+    route('POST', `${base}/{id}/comment`, access.write, {
+      id: 'addIncidentComment',
+      description: 'Add a comment to the timeline of an incident',
+      notes: 'Plain text. It stays as it is.',
+      validate: { params: idParams, payload: schemas.comment },
+      response: replies.activity,
+      async handler(request, h) {
+        const data = await inCompany(request, async trx => {
+          const id = param(request, 'id')
+          const actor = actorOf(caller(request))
+          const { activity, shown } = await addComment(trx, id, {
+            actor,
+            ...bodyOf<{ comment: string }>(request),
+          })
+          await auditRequest(request, trx, {
+            action: 'incident.commented',
+            target: { type: 'incident', id },
+            details: { activity_id: activity.id },
+          })
+          return shown
+        })
+        return h.response({ data }).code(201)
+      },
+    }),
+    statusRoute(
+      'acknowledge',
+      'acknowledged',
+      'Acknowledge an incident and its open alerts',
+      'States that a person takes care of it. Alerts that join later leave it acknowledged.',
+      schemas.note,
+    ),
+    statusRoute(
+      'resolve',
+      'resolved',
+      'Resolve an incident and its open alerts',
+      'For a problem that is mended; one that goes on opens a new incident. Without it, an incident is resolved when all of its alerts are over.',
+      schemas.end,
+    ),
+    statusRoute(
+      'dismiss',
+      'dismissed',
+      'Dismiss an incident and its open alerts',
+      'For what is no problem. To add values to the expected ones, dismiss the alert itself with the reason "expected".',
+      schemas.end,
+    ),
+    statusRoute(
+      'snooze',
+      'snoozed',
+      'Snooze an incident and its open alerts',
+      'Puts them off until a time, for at most a year; then those that are still open are triggered again.',
+      schemas.snooze,
+    ),
+  ]
+
+  function statusRoute(
+    verb: string,
+    to: StatusRequest['to'],
+    description: string,
+    notes: string,
+    payload: Joi.Schema,
+  ): ServerRoute {
+    return route('POST', `${base}/{id}/${verb}`, access.write, {
+      description,
+      notes,
+      validate: { params: idParams, payload },
+      response: replies.incident,
+      async handler(request) {
+        const id = param(request, 'id')
+        await changeIncident(deps, request, id, to, bodyOf<StatusBody | null>(request))
+        return inCompany(request, async trx => ({ data: await showIncident(config.baseUrl, trx, id) }))
+      },
+    })
+  }
+}

@@ -1,0 +1,58 @@
+import Joi from 'joi'
+import { uuid } from '../../../../server/http/input.ts'
+import { pageQuery, queryInteger, queryWords } from '../../../../server/http/page.ts'
+import { timeInput } from '../../../../server/times/time-input.ts'
+import { SEVERITIES } from '../../api.ts'
+import { kindWords, type Kinds } from '../../kinds.ts'
+import { statusBodies } from '../../lifecycle/status-body.ts'
+import { INCIDENT_STATUSES } from '../models.ts'
+
+const MAX_POST_MORTEM_CHARACTERS = 50_000
+
+export function incidentSchemas(kinds: Kinds) {
+  const bodies = statusBodies('Shown in the timeline, and in the history of its alerts.')
+  return {
+    list: Joi.object({
+      ...pageQuery(),
+      status: queryWords(INCIDENT_STATUSES),
+      severity: queryWords(SEVERITIES),
+      event_type: queryWords(kindWords(kinds.all())).description(
+        'The kind of alert that is named as the cause.',
+      ),
+      asset_id: Joi.string()
+        .max(1_000)
+        .description('With an alert about this table, or about this source or one of its tables.'),
+      alert_id: uuid.description('The incident of this alert.'),
+      assignee_id: uuid.allow('none').description('Assigned to this user; `none` for those without one.'),
+      search: Joi.string().max(200).description('A part of the title, in any case; no wildcards.'),
+      since: timeInput.description('Opened at this time or after.'),
+      until: timeInput.description('Opened before this time.'),
+    }),
+    summary: Joi.object({
+      days: queryInteger(1, 365).default(30).description('The number of days up to now.'),
+    }),
+    page: Joi.object(pageQuery()),
+    patch: Joi.object({
+      assignee_id: uuid.allow(null).description('A user of the company; null for none.'),
+      post_mortem: Joi.string()
+        .trim()
+        .empty('')
+        .allow(null)
+        .max(MAX_POST_MORTEM_CHARACTERS)
+        .description('What happened, why, and what follows from it.'),
+    })
+      .min(1)
+      .required()
+      .example({ post_mortem: 'The loader ran before its files had arrived.' })
+      .label('UpdateIncidentRequest'),
+    comment: Joi.object({ comment: Joi.string().trim().min(1).max(5_000).required() })
+      .required()
+      .example({ comment: 'The loader was restarted' })
+      .label('CommentRequest'),
+    note: bodies.note.example({ notes: 'Looking into it' }),
+    end: bodies.end
+      .example({ notes: 'The loader ran late', root_cause_category: 'pipeline_failure' })
+      .label('EndIncidentRequest'),
+    snooze: bodies.snooze,
+  }
+}

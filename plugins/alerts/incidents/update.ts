@@ -1,0 +1,34 @@
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { Deps } from '../deps.ts'
+import { lockIncidents } from '../locks.ts'
+import { notifyIncidents } from '../rules/notify-incidents.ts'
+import { followAlerts } from './grouping/follow.ts'
+import { groupAlerts } from './grouping/group.ts'
+
+/**
+ * Groups alerts that have no incident, follows those that have one, and sends what is to be sent. The caller holds no lock
+ * but that of incidents.
+ */
+export async function updateIncidents(
+  deps: Deps,
+  trx: Transaction,
+  alertIds: readonly string[],
+): Promise<{ grouped: number; changed: number; ended: number }> {
+  await lockIncidents(trx)
+  const grouped = await groupAlerts(deps, trx, alertIds)
+  const followed = await followAlerts(trx, await incidentIdsOf(trx, alertIds))
+  const changed = [...grouped.changed, ...followed.changed]
+  const ended = [...grouped.ended, ...followed.ended]
+  await notifyIncidents(deps, trx, { joined: grouped.joined, changed, ended })
+  return { grouped: grouped.joined.length, changed: changed.length, ended: ended.length }
+}
+
+async function incidentIdsOf(trx: Transaction, alertIds: readonly string[]): Promise<string[]> {
+  const members = await rows<{ incidentId: string }>(
+    trx,
+    `select distinct incident_id from incident_alerts
+      where company_id = :companyId and alert_id = any(cast(:ids as uuid[]))`,
+    { companyId: companyOf(trx), ids: [...alertIds] },
+  )
+  return members.map(({ incidentId }) => incidentId)
+}

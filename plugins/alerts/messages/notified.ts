@@ -1,0 +1,189 @@
+/** Who was notified of what: read from deliveries. */
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { leastUuid } from '../../../server/database/months.ts'
+import { IS_ABOUT, lockAlertsOfDeliveries, lockTriggered, type SubjectKind } from '../locks.ts'
+import { Alert, IS_OPEN } from '../models.ts'
+import type { IncidentSummary } from './message.ts'
+
+/** Tolerates wrong clocks: the id of a delivery holds the time of the process that created it. */
+const DAY_MS = 86_400_000
+
+/** Condition in SQL: a delivery `d` is neither postponed nor was it stopped before its first attempt. */
+export const IS_SENT = `not (d.fence = 0 and (d.status = 'stopped' or d.status = 'pending' and d.job_id is null))`
+
+/** A destination that was notified of a subject but not yet of its end, or whose message is postponed. */
+export interface NotifiedDestination {
+  /** The subject that the caller gave. */
+  newestId: string
+  /** The subject of the message: `newestId`, or an alert that it superseded. */
+  subjectId: string
+  /** The alert that the newest such message shows. */
+  alertId: string
+  destinationId: string
+  ruleIds: string[]
+  /** The newest such delivery. */
+  deliveryId: string
+  /** Whether a cooldown postpones it: the destination has not been notified. */
+  isPostponed: boolean
+  /** Whether an `alert.triggered` is on its way. */
+  isPending: boolean
+}
+
+/**
+ * The destinations that were notified of alerts, or of those that they superseded, but not yet of their ends. The caller
+ * holds the locks of the alerts, under which messages are created and end. The superseded ones are not locked, and would
+ * have come before: their messages are.
+ */
+export async function findNotified(
+  trx: Transaction,
+  alerts: readonly Pick<Alert, 'id' | 'supersedes' | 'createdAt'>[],
+): Promise<NotifiedDestination[]> {
+  if (alerts.length === 0) return []
+  const chain = await loadChains(trx, alerts)
+  const older = chain.filter(({ newestId, id }) => newestId !== id).map(({ id }) => id)
+  if (older.length > 0) await lockTriggered(trx, 'alert', older, sinceOf(chain))
+  return readNotified(trx, 'alert', chain)
+}
+
+/** The destinations that were notified of incidents, but not yet of their ends. */
+export async function findNotifiedOfIncidents(
+  trx: Transaction,
+  incidents: readonly Pick<IncidentSummary, 'id' | 'createdAt'>[],
+): Promise<NotifiedDestination[]> {
+  if (incidents.length === 0) return []
+  return readNotified(
+    trx,
+    'incident',
+    incidents.map(({ id, createdAt }) => ({ newestId: id, id, createdAt })),
+  )
+}
+
+/**
+ * Locks what messages about incidents show, and what was sent about them: all alerts, then messages. A message refers to
+ * its alert, which locks it too.
+ * @param alertIds other alerts that new messages may show
+ * @returns the notified destinations
+ */
+export async function lockNotifiedOfIncidents(
+  trx: Transaction,
+  incidents: readonly Pick<IncidentSummary, 'id' | 'createdAt'>[],
+  alertIds: readonly string[],
+): Promise<NotifiedDestination[]> {
+  const before = await findNotifiedOfIncidents(trx, incidents)
+  const shownIds = [...new Set([...alertIds, ...before.map(({ alertId }) => alertId)])]
+  await lockAlertsOfDeliveries(
+    Alert.query(trx).select('id').whereRaw('id = any(cast(? as uuid[]))', [shownIds]),
+  )
+  const incidentIds = incidents.map(({ id }) => id)
+  await lockTriggered(trx, 'incident', incidentIds, sinceOf(incidents))
+  return findNotifiedOfIncidents(trx, incidents)
+}
+
+function readNotified(
+  trx: Transaction,
+  kind: SubjectKind,
+  links: readonly SubjectLink[],
+): Promise<NotifiedDestination[]> {
+  return rows<NotifiedDestination>(trx, notifiedQuery(kind), {
+    companyId: companyOf(trx),
+    newestIds: links.map(({ newestId }) => newestId),
+    ids: links.map(({ id }) => id),
+    since: sinceOf(links),
+  })
+}
+
+/**
+ * Reads messages once, by the index on their subjects. Without statistics, as in the minute after thousands were created,
+ * PostgreSQL plans a second look for the ends as a loop over all of them.
+ */
+const notifiedQuery = (kind: SubjectKind) => `
+  select distinct on (newest_id, subject_id, destination_id) newest_id, subject_id, alert_id, destination_id, rule_ids,
+         id as delivery_id, is_postponed, is_pending
+    from (select newest_id, subject.id as subject_id, d.alert_id, d.destination_id, d.rule_ids, d.id, d.event_type, d.status,
+                 not ${IS_SENT} as is_postponed,
+                 bool_or(d.event_type = 'alert.triggered' and d.status = 'pending' and ${IS_SENT})
+                   over message as is_pending,
+                 bool_or(d.event_type = 'alert.resolved') over message as has_end
+            from unnest(cast(:newestIds as uuid[]), cast(:ids as uuid[])) as subject (newest_id, id)
+            join deliveries d on d.company_id = :companyId and d.${kind}_id = subject.id and d.id >= :since
+             and ${IS_ABOUT[kind]}
+          window message as (partition by newest_id, subject.id, d.destination_id)) d
+   where event_type = 'alert.triggered' and not has_end and (not is_postponed or status = 'pending')
+   order by newest_id, subject_id, destination_id, is_postponed, id desc`
+
+/** The smallest id of a message about subjects. */
+function sinceOf(subjects: readonly { createdAt: Date }[]): string {
+  const oldest = subjects.reduce((least, { createdAt }) => Math.min(least, createdAt.getTime()), Infinity)
+  return leastUuid(new Date(oldest - DAY_MS))
+}
+
+/** An incident; or an alert, or one that it superseded, directly or indirectly. */
+interface SubjectLink {
+  newestId: string
+  id: string
+  createdAt: Date
+}
+
+async function loadChains(
+  trx: Transaction,
+  alerts: readonly Pick<Alert, 'id' | 'supersedes' | 'createdAt'>[],
+): Promise<SubjectLink[]> {
+  const newest = alerts.map(({ id, createdAt }) => ({ newestId: id, id, createdAt }))
+  const successors = alerts.filter(({ supersedes }) => supersedes !== null)
+  if (successors.length === 0) return newest
+  const older = await rows<SubjectLink>(
+    trx,
+    `with recursive chain as (
+       select newest_id, id as supersedes, null::uuid as id, null::timestamptz as created_at
+         from unnest(cast(:newestIds as uuid[]), cast(:ids as uuid[])) as successors (newest_id, id)
+       union
+       select newest_id, a.supersedes, a.id, a.created_at from chain
+         join alerts a on a.company_id = :companyId and a.id = chain.supersedes)
+     select newest_id, id, created_at from chain where id is not null`,
+    {
+      companyId: companyOf(trx),
+      newestIds: successors.map(({ id }) => id),
+      ids: successors.map(({ supersedes }) => supersedes),
+    },
+  )
+  return [...newest, ...older]
+}
+
+/** The alerts of the same failure that have messages of their own, by the ids of alerts. */
+export type AlertTwins = ReadonlyMap<string, { type: string; cause: string }>
+
+/**
+ * The destinations that were notified of the open twins of alerts, or are being notified, as `<alert> <destination>`. A
+ * message that a cooldown postpones, or that failed, does not count.
+ */
+export async function findNotifiedOfTwins(trx: Transaction, twins: AlertTwins): Promise<Set<string>> {
+  if (twins.size === 0) return new Set()
+  const entries = [...twins]
+  const notified = await rows<{ id: string; destinationId: string }>(
+    trx,
+    `select distinct twin.id, d.destination_id
+     from unnest(cast(:ids as uuid[]), cast(:types as text[]), cast(:causes as text[])) as twin (id, kind, cause)
+     join alerts a on a.company_id = :companyId and a.kind = twin.kind and a.cause = twin.cause and a.${IS_OPEN}
+     join deliveries d on d.company_id = :companyId and d.alert_id = a.id
+      and d.event_type = 'alert.triggered' and d.status in ('pending', 'delivered') and ${IS_SENT}`,
+    {
+      companyId: companyOf(trx),
+      ids: entries.map(([id]) => id),
+      types: entries.map(([, { type }]) => type),
+      causes: entries.map(([, { cause }]) => cause),
+    },
+  )
+  return new Set(notified.map(({ id, destinationId }) => `${id} ${destinationId}`))
+}
+
+/** Alerts and destinations of which there are messages about the alert alone: it was sent before it had an incident. */
+export async function findNotifiedAlone(trx: Transaction, alerts: readonly Alert[]): Promise<Set<string>> {
+  if (alerts.length === 0) return new Set()
+  const alone = await rows<{ alertId: string; destinationId: string }>(
+    trx,
+    `select distinct alert_id, destination_id from deliveries d
+      where company_id = :companyId and alert_id = any(cast(:ids as uuid[])) and ${IS_ABOUT.alert}`,
+    { companyId: companyOf(trx), ids: alerts.map(({ id }) => id) },
+  )
+  return new Set(alone.map(({ alertId, destinationId }) => `${alertId} ${destinationId}`))
+}

@@ -1,0 +1,148 @@
+/** Notifies destinations that take incidents in place of alerts of what happened to incidents. */
+import type { Transaction } from '../../../server/database/database.ts'
+import { SEVERITIES } from '../api.ts'
+import { stopPostponed } from '../delivery/postponed.ts'
+import type { Deps } from '../deps.ts'
+import { incidentSubject, type AddressedMessage, type IncidentSummary } from '../messages/message.ts'
+import { findNotifiedAlone, lockNotifiedOfIncidents, type NotifiedDestination } from '../messages/notified.ts'
+import { laterMessages, sendMessages } from '../messages/send.ts'
+import { Alert, isOpen } from '../models.ts'
+import { findRecipients, type Recipient } from './recipients.ts'
+
+/** What happened to incidents. */
+export interface IncidentNews {
+  /** Alerts that are new in an incident. A destination that was not notified of the incident is notified now. */
+  joined: readonly { alertId: string; incident: IncidentSummary }[]
+  /** Incidents that got worse, or whose snooze is over, with one sentence that says so. */
+  changed: readonly { incident: IncidentSummary; reason: string; isReminder?: true }[]
+  /** Incidents that are over, with the reason. */
+  ended: readonly { incident: IncidentSummary; reason: string | null }[]
+}
+
+/**
+ * Sends what happened to incidents: a first message to each destination that a rule names for one of their alerts, another
+ * one where an incident got worse or woke up, and one about its end. The caller holds the lock of incidents, and no other.
+ */
+export async function notifyIncidents(deps: Deps, trx: Transaction, news: IncidentNews): Promise<void> {
+  const { joined, changed, ended } = news
+  const incidents = new Map([...joined, ...changed, ...ended].map(({ incident }) => [incident.id, incident]))
+  if (incidents.size === 0) return
+  const alertIds = [
+    ...joined.map(({ alertId }) => alertId),
+    ...changed.flatMap(({ incident }) => incident.causeAlertId ?? []),
+  ]
+  const notified = await lockNotifiedOfIncidents(trx, [...incidents.values()], alertIds)
+  const opened = await openingMessages(deps, trx, joined, notified)
+  const isOpening = new Set(opened.map(({ subject, destination }) => `${subject.id} ${destination.id}`))
+  const reached = notified.filter(({ isPostponed }) => !isPostponed)
+  const over = new Set(ended.map(({ incident }) => incident.id))
+  const updates = await updateMessages(
+    trx,
+    reached.filter(item => !over.has(item.subjectId) && !isOpening.has(keyOf(item))),
+    changed,
+  )
+  const ends = await endMessages(trx, reached, ended)
+  await stopPostponed(
+    trx,
+    notified.filter(({ isPostponed, subjectId }) => isPostponed && over.has(subjectId)),
+    'The incident was over before the cooldown of its rule ended',
+  )
+  await sendMessages(deps, trx, [...ends, ...updates, ...opened])
+}
+
+const keyOf = ({ subjectId, destinationId }: NotifiedDestination) => `${subjectId} ${destinationId}`
+
+/** The first messages about incidents, each with the alert of the cause, or else the worst of those that rules match. */
+async function openingMessages(
+  deps: Deps,
+  trx: Transaction,
+  joined: IncidentNews['joined'],
+  notified: readonly NotifiedDestination[],
+): Promise<AddressedMessage[]> {
+  const incidentOf = new Map(joined.map(({ alertId, incident }) => [alertId, incident]))
+  const alerts = (await loadAlerts(trx, [...incidentOf.keys()])).filter(isOpen)
+  const alone = await findNotifiedAlone(trx, alerts)
+  const matched = (await findRecipients(deps, trx, alerts))
+    .filter(
+      recipient => recipient.takesIncident && !alone.has(`${recipient.alert.id} ${recipient.destination.id}`),
+    )
+    .map(recipient => ({ ...recipient, incident: incidentOf.get(recipient.alert.id)! }))
+  const before = new Map(notified.map(item => [keyOf(item), item]))
+  const groups = Map.groupBy(matched, ({ incident, destination }) => `${incident.id} ${destination.id}`)
+  return [...groups].flatMap(([key, matches]) => {
+    const former = before.get(key)
+    const free = matches.filter(({ postponedUntil }) => postponedUntil === null)
+    // One that is postponed waits for its time, unless another alert may be sent now.
+    if (former && (!former.isPostponed || free.length === 0)) return []
+    const [first] = (free.length > 0 ? free : matches).toSorted((a, b) => rankOf(b) - rankOf(a))
+    return first ? [incidentMessage(first, first.incident)] : []
+  })
+}
+
+function rankOf({ alert, incident }: { alert: Alert; incident: IncidentSummary }): number {
+  return alert.id === incident.causeAlertId ? SEVERITIES.length : SEVERITIES.indexOf(alert.severity)
+}
+
+/** The first message about an incident to a destination. */
+export function incidentMessage(
+  { alert, destination, ruleIds, postponedUntil }: Recipient,
+  incident: IncidentSummary,
+) {
+  return {
+    subject: incidentSubject(incident, 'opened', alert),
+    type: 'alert.triggered' as const,
+    destination,
+    ruleIds,
+    postponedUntil,
+  }
+}
+
+/** Messages that incidents got worse or woke up. Each shows the alert of the cause, or else what was shown before. */
+async function updateMessages(
+  trx: Transaction,
+  notified: readonly NotifiedDestination[],
+  changed: IncidentNews['changed'],
+): Promise<AddressedMessage[]> {
+  const byIncident = new Map(changed.map(item => [item.incident.id, item]))
+  const reached = notified.filter(({ subjectId }) => byIncident.has(subjectId))
+  const shownId = ({ subjectId, alertId }: NotifiedDestination) =>
+    byIncident.get(subjectId)?.incident.causeAlertId ?? alertId
+  const alerts = await byIds(trx, reached.map(shownId))
+  return laterMessages(trx, 'alert.triggered', reached, item => {
+    const { incident, reason, isReminder } = byIncident.get(item.subjectId)!
+    const alert = alerts.get(shownId(item))
+    if (!alert) return undefined
+    const subject = incidentSubject(incident, 'updated', alert)
+    return { subject, reason: { reason, ...(isReminder && { remindedAt: new Date() }) } }
+  })
+}
+
+/** Messages that incidents are over. Each shows what was shown before. */
+async function endMessages(
+  trx: Transaction,
+  notified: readonly NotifiedDestination[],
+  ended: IncidentNews['ended'],
+): Promise<AddressedMessage[]> {
+  const byIncident = new Map(ended.map(item => [item.incident.id, item]))
+  const reached = notified.filter(({ subjectId }) => byIncident.has(subjectId))
+  const alerts = await byIds(
+    trx,
+    reached.map(({ alertId }) => alertId),
+  )
+  return laterMessages(trx, 'alert.resolved', reached, ({ subjectId, alertId }) => {
+    const { incident, reason } = byIncident.get(subjectId)!
+    const alert = alerts.get(alertId)
+    return alert && { subject: incidentSubject(incident, 'resolved', alert), reason: { reason } }
+  })
+}
+
+async function byIds(trx: Transaction, ids: readonly string[]): Promise<Map<string, Alert>> {
+  const alerts = ids.length > 0 ? await loadAlerts(trx, ids) : []
+  return new Map(alerts.map(alert => [alert.id, alert]))
+}
+
+async function loadAlerts(trx: Transaction, ids: readonly string[]): Promise<Alert[]> {
+  return Alert.query(trx)
+    .whereRaw('id = any(cast(? as uuid[]))', [[...new Set(ids)]])
+    .orderBy('id')
+}

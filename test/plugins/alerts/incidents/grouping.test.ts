@@ -1,0 +1,129 @@
+import t from 'tap'
+import { startServer } from '../../../helpers/server.ts'
+import { goForward, makePipeline } from './world.ts'
+
+const app = await startServer(t, { settings: { INCIDENT_DELAY_SECONDS: '0' } })
+const CHAIN = [
+  ['raw', 'orders', 'sales', 'report', 'other'],
+  ['raw > orders', 'orders > sales', 'sales > report'],
+] as const
+
+t.test('an alert is an incident of its own', async t => {
+  const { raise, show } = await makePipeline(app, ...CHAIN)
+  await raise('orders stale')
+  await raise('other quality')
+  t.strictSame(await show(), ['open critical orders: orders stale', 'open warning other: other quality'])
+})
+
+t.test('alerts of one table, and those downstream of it, join its incident', async t => {
+  const { raise, show } = await makePipeline(app, ...CHAIN)
+  await raise('orders stale')
+  await raise('orders volume')
+  await raise('sales quality')
+  await raise('report quality')
+  t.strictSame(await show(), [
+    'open critical orders: orders stale, orders volume, report quality, sales quality',
+  ])
+})
+
+t.test('an alert upstream that comes later becomes the cause', async t => {
+  const { raise, show, get } = await makePipeline(app, ...CHAIN)
+  await raise('report quality')
+  await raise('orders quality')
+  await raise('raw stale')
+  t.strictSame(await show(), ['open critical raw: orders quality, raw stale, report quality'])
+  const types = (await get()).activities.map((each: { activity_type: string }) => each.activity_type)
+  t.strictSame(types, [
+    'opened',
+    'alerts_joined',
+    'cause_changed',
+    'alerts_joined',
+    'cause_changed',
+    'severity_raised',
+  ])
+})
+
+t.test('incidents that turn out to be one become one', async t => {
+  const { raise, show, get } = await makePipeline(
+    app,
+    ['raw', 'left', 'right'],
+    ['raw > left', 'raw > right'],
+  )
+  await raise('left quality')
+  await raise('right quality')
+  t.equal((await show()).length, 2)
+  await raise('raw drift')
+  t.strictSame(await show(), [
+    'open critical raw: left quality, raw drift, right quality',
+    'resolved warning right: ',
+  ])
+  const merged = await get('?status=resolved')
+  t.equal(merged.merged_into, (await get('?status=open')).id)
+  t.match(merged.description, 'belongs to another incident')
+})
+
+t.test('what is found at once is one incident at once', async t => {
+  const { raise, show } = await makePipeline(app, ...CHAIN)
+  await raise('report quality', 'raw drift', 'sales volume', 'other stale')
+  t.strictSame((await show()).sort(), [
+    'open critical other: other stale',
+    'open critical raw: raw drift, report quality, sales volume',
+  ])
+})
+
+t.test('the changes that one discovery finds are one incident', async t => {
+  const { raise, show } = await makePipeline(app, ...CHAIN)
+  await raise('raw drift', 'other drift info')
+  t.strictSame(await show(), ['open critical raw: other drift, raw drift'])
+})
+
+t.test('a symptom joins only what can have caused it', async t => {
+  const { raise, show } = await makePipeline(app, ...CHAIN)
+  await raise('raw quality')
+  await raise('orders drift')
+  await raise('sales stale')
+  t.strictSame(await show(), [
+    'open warning raw: raw quality',
+    'open critical orders: orders drift, sales stale',
+  ])
+})
+
+t.test('a problem of two causes goes to the nearer one, and does not make them one', async t => {
+  const { raise, show } = await makePipeline(
+    app,
+    ['a', 'b', 'c', 'joined'],
+    ['a > c', 'c > joined', 'b > joined'],
+  )
+  await raise('a stale')
+  await raise('b drift')
+  await raise('joined quality')
+  t.strictSame(await show(), ['open critical a: a stale', 'open critical b: b drift, joined quality'])
+})
+
+t.test('only alerts within the window belong together, except for causes that go on', async t => {
+  const { raise, show } = await makePipeline(app, ...CHAIN)
+  await raise('raw quality')
+  await goForward(app, 61)
+  await raise('orders quality')
+  t.equal((await show()).length, 2)
+  const late = await makePipeline(app, ...CHAIN)
+  await late.raise('raw stale')
+  await goForward(app, 24 * 60)
+  await late.raise('report stale')
+  t.strictSame(await late.show(), ['open critical raw: raw stale, report stale'])
+})
+
+t.test('an alert that got worse stays in its incident', async t => {
+  const { raise, show } = await makePipeline(app, ...CHAIN)
+  await raise('orders quality')
+  await goForward(app, 61)
+  await raise('orders quality critical')
+  t.strictSame(await show(), ['open critical orders: orders quality, orders quality'])
+})
+
+t.test('circles have a cause too', async t => {
+  const { raise, show } = await makePipeline(app, ['a', 'b'], ['a > b', 'b > a'])
+  await raise('a quality')
+  await raise('b quality')
+  t.strictSame(await show(), ['open warning a: a quality, b quality'])
+})
