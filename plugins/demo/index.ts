@@ -33,7 +33,7 @@ export const demo: Plugin<undefined> = {
     'alerts',
     'lineage',
     'profiles',
-    'watch',
+    'recommendations',
   ],
   register(server) {
     server.route(routes)

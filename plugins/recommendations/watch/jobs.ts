@@ -1,9 +1,9 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { hasCode } from '../../server/http/errors.ts'
-import { putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
+import { CHECK_ERROR_KINDS, ConnectorError } from '../../../connectors/errors.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { hasCode } from '../../../server/http/errors.ts'
+import { putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
 import { applyPolicy, failRun } from './batches.ts'
 import type { WatchedTable } from './tables.ts'
 

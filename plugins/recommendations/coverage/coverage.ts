@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { percentOf } from '../../server/percent.ts'
-import type { Asset } from '../catalog/api.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { percentOf } from '../../../server/percent.ts'
+import type { Asset } from '../../catalog/api.ts'
 import { nextTierOf, scoreOf, tierOf, WEIGHTED_KINDS } from './score.ts'
 
 /** Number of tables of a source, and of those that each kind of check watches. */

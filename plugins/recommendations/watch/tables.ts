@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
-import type { TableRef } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { filterWithPauses } from '../../server/filter-with-pauses.ts'
-import type { Source } from '../catalog/api.ts'
+import type { TableRef } from '../../../connectors/catalog.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { filterWithPauses } from '../../../server/filter-with-pauses.ts'
+import type { Source } from '../../catalog/api.ts'
 
 export interface WatchedTable extends TableRef {
   id: string

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { applyJob, dispatchPolicies } from '../../../plugins/watch/jobs.ts'
-import { applyPolicy } from '../../../plugins/watch/batches.ts'
-import { startWorlds } from '../freshness/worlds.ts'
+import { applyJob, dispatchPolicies } from '../../../../plugins/recommendations/watch/jobs.ts'
+import { applyPolicy } from '../../../../plugins/recommendations/watch/batches.ts'
+import { startWorlds } from '../../freshness/worlds.ts'
 
 const { server, tenant, stranger, query, world, discover } = await startWorlds(t)
 

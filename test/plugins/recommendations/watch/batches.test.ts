@@ -1,7 +1,7 @@
 import t from 'tap'
-import { applyPolicy, TABLES_PER_BATCH } from '../../../plugins/watch/batches.ts'
-import { applyJob, dispatchPolicies, sendApply } from '../../../plugins/watch/jobs.ts'
-import { startWorlds } from '../freshness/worlds.ts'
+import { applyPolicy, TABLES_PER_BATCH } from '../../../../plugins/recommendations/watch/batches.ts'
+import { applyJob, dispatchPolicies, sendApply } from '../../../../plugins/recommendations/watch/jobs.ts'
+import { startWorlds } from '../../freshness/worlds.ts'
 
 const { server, tenant, query, world } = await startWorlds(t)
 const { companyId } = tenant

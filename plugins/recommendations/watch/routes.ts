@@ -1,10 +1,10 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
-import { auditRequest } from '../../server/http/audit.ts'
-import { bodyOf, param } from '../../server/http/input.ts'
-import { presentStarted } from '../../server/http/run-accepted.ts'
+import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { auditRequest } from '../../../server/http/audit.ts'
+import { bodyOf, param } from '../../../server/http/input.ts'
+import { presentStarted } from '../../../server/http/run-accepted.ts'
 import { sendApply } from './jobs.ts'
-import type { WatchPolicy } from './models.ts'
+import type { WatchPolicy } from '../models.ts'
 import { findPolicy, removePolicy } from './policy.ts'
 import { replies, watchBody, watchParams } from './schemas.ts'
 import { watchTables, type WatchRequest } from './watch.ts'
@@ -13,7 +13,7 @@ const route = routesOf('watch')
 
 const watchPath = '/api/v1/sdk/assets/{asset_id}/watch'
 
-export const routes: ServerRoute[] = [
+export const watchRoutes: ServerRoute[] = [
   route('POST', watchPath, access.write, {
     id: 'createWatch',
     description: 'Watch many tables of a source: row counts, freshness, key columns',

@@ -1,6 +1,6 @@
 /** What a policy created, summed over its batches and presented as the reply of the request that set it. */
-import type { Source } from '../catalog/api.ts'
-import type { AppliedRecommendations, WatchLevel } from '../recommendations/api.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { AppliedRecommendations, WatchLevel } from '../api.ts'
 import type { WatchedKind, WatchResult } from './result.ts'
 
 /** The sum of what was applied to some batches. */

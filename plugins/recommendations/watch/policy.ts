@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database/database.ts'
-import { databaseNow, timeOf } from '../../server/database/now.ts'
-import { apiError } from '../../server/http/errors.ts'
-import type { Source } from '../catalog/api.ts'
-import type { AppliedRecommendations, WatchLevel } from '../recommendations/api.ts'
-import { WatchPolicy } from './models.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { databaseNow, timeOf } from '../../../server/database/now.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { AppliedRecommendations, WatchLevel } from '../api.ts'
+import { WatchPolicy } from '../models.ts'
 import type { WatchedTable } from './tables.ts'
 
 /** Which tables a policy watches, and with what. */

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database/database.ts'
-import type { Source } from '../catalog/api.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import type { Source } from '../../catalog/api.ts'
 
 /** Kinds of checks that a request may add. */
 export const APPLICABLE_KINDS = ['freshness', 'metrics', 'validity', 'schema_drift'] as const

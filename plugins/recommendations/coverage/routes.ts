@@ -1,14 +1,14 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
-import { auditRequest } from '../../server/http/audit.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
+import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { auditRequest } from '../../../server/http/audit.ts'
+import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { applyCoverage, type CoverageRequest } from './apply.ts'
 import { readCompanyCoverage, readCoverage, readCoverageAdvice, readGaps } from './coverage.ts'
 import { adviceQuery, applyBody, assetParams, gapsQuery, replies } from './schemas.ts'
 
 const route = routesOf('coverage')
 
-export const routes: ServerRoute[] = [
+export const coverageRoutes: ServerRoute[] = [
   route('GET', '/api/v1/sdk/coverage/company', access.read, {
     description: 'Get the coverage of each active source',
     notes: 'The share of tables that some check watches, as a score for each source and for the company.',

@@ -1,6 +1,6 @@
 import Joi from 'joi'
-import { exampleRecord, held, inData, record, removal, reply } from '../../server/http/envelopes.ts'
-import { startedRun } from '../../server/http/run-accepted.ts'
+import { exampleRecord, held, inData, record, removal, reply } from '../../../server/http/envelopes.ts'
+import { startedRun } from '../../../server/http/run-accepted.ts'
 import { SKIP_REASONS } from './result.ts'
 
 const { id, count, flag, texts, time } = held
