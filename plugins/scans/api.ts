@@ -9,6 +9,7 @@ import type { AskEngine, DeclaredChecks, FindOwners, StopListener } from './decl
 import type { ListedChecks } from './list/listed-checks.ts'
 
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './missing-checks.ts'
+import type { Reconciler } from './reconcile/reconciler.ts'
 
 export type { CheckResource, PresentedPage } from './check-resource.ts'
 export type { CheckSeries } from './check-series.ts'
@@ -26,6 +27,8 @@ export type {
 } from './declared/declared-checks.ts'
 export type { ListedChecks } from './list/listed-checks.ts'
 export type { MissingCheckRequest, MissingCheckResult, MissingCheckTarget } from './missing-checks.ts'
+export type { Reconciler } from './reconcile/reconciler.ts'
+export type * from './reconcile/wanted-check.ts'
 
 /** A row that stands for a check of one table, with the columns that `server/database/due.ts` asks for. */
 export interface ScheduledCheck extends CompanyRow {
@@ -239,6 +242,8 @@ export interface ScansApi {
   declare(checks: DeclaredChecks): void
   /** The kinds of checks that can be declared, in the order in which their rows are locked. */
   declaredKinds(): readonly DeclaredChecks[]
+  /** Creates, changes, adopts and removes many checks of an owner: a file, a contract. */
+  reconciler: Reconciler
   /**
    * Adds a feature that manages checks, for `managed_by` of their records and of lists.
    * @param text a SELECT of what `find` finds, for all companies: `company_id`, `kind`, `check_id`, `file` and `key`

@@ -15,6 +15,7 @@ import { createMissingChecks } from './missing.ts'
 import { requireScopeForSql } from './caller-sql.ts'
 import { backfill, dryRun, measureOnce } from './past.ts'
 import { qualityExtension } from './quality.ts'
+import { makeReconciler } from './reconcile/reconciler.ts'
 import { runRow, runTable } from './select.ts'
 import { readSeries } from './series.ts'
 import { typeRoute } from './type-routes.ts'
@@ -40,6 +41,15 @@ export const scans: Plugin<undefined> = {
     const ownerTexts: string[] = []
     const listeners: ScanListener[] = []
     const stopListeners: StopListener[] = []
+    const declaredKinds = () =>
+      declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind))
+    const findOwners: FindOwners = async (trx, kind, checkIds) => {
+      const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
+      return new Map(found.flatMap(each => [...each]))
+    }
+    const notifyStopped: StopListener = async (trx, source, check) => {
+      for (const listener of stopListeners) await listener(trx, source, check)
+    }
     server.plugins.catalog.extendAssets(qualityExtension(features))
     server.plugins.catalog.extendAssets(costExtension)
     server.jobs.add(scanJob, dispatchJob, checkJob, pruneJob)
@@ -59,20 +69,15 @@ export const scans: Plugin<undefined> = {
         return checkRoutes(server, resource)
       },
       declare: checks => void declared.push(checks),
-      declaredKinds: () =>
-        declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind)),
+      declaredKinds,
+      reconciler: makeReconciler({ kinds: declaredKinds, findOwners, notifyStopped }),
       addOwners(find, text) {
         owners.push(find)
         ownerTexts.push(text)
       },
-      async findOwners(trx, kind, checkIds) {
-        const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
-        return new Map(found.flatMap(each => [...each]))
-      },
+      findOwners,
       afterStop: listener => void stopListeners.push(listener),
-      async notifyStopped(trx, source, check) {
-        for (const listener of stopListeners) await listener(trx, source, check)
-      },
+      notifyStopped,
       afterScan: listener => void listeners.push(listener),
       async notifyScanned(trx, table, findings) {
         for (const listener of listeners) await listener(trx, table, findings)
