@@ -1,7 +1,8 @@
 import Joi from 'joi'
-import type { Server } from '@hapi/hapi'
+import type { Database } from '../../server/database/database.ts'
 import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
 import type { Job } from '../../server/jobs/jobs.ts'
+import type { Config } from '../../server/settings/config.ts'
 import { KEPT_HOURS } from './exchange/export-job.ts'
 
 /** What clauses are now stands with them, so their history can go. */
@@ -17,9 +18,13 @@ const DELETE_OLD_EXPORTS = deleteFirst(
 const DELETE_LEFT_TESTS = deleteFirst('contract_tests', 'run_id', `created_at < now() - interval '7 days'`)
 
 /** Deletes what is too old of the contracts of all companies. @returns how many rows */
-export async function pruneContracts({ db, config }: Server, pace?: Pace) {
+export async function pruneContracts(
+  db: Database,
+  { retentionResultsDays: days }: Pick<Config, 'retentionResultsDays'>,
+  pace?: Pace,
+) {
   return {
-    events: await prune(db.system, DELETE_OLD_EVENTS, { days: config.retentionResultsDays }, pace),
+    events: await prune(db.system, DELETE_OLD_EVENTS, { days }, pace),
     exports: await prune(db.system, DELETE_OLD_EXPORTS, { hours: KEPT_HOURS }, pace),
     tests: await prune(db.system, DELETE_LEFT_TESTS, {}, pace),
   }
@@ -31,5 +36,5 @@ export const pruneJob: Job = {
   data: Joi.object({}),
   every: '50 3 * * *',
   concurrency: { local: 1 },
-  work: (_data, { server, signal }) => pruneContracts(server, { signal }),
+  work: (_data, { server, signal }) => pruneContracts(server.db, server.config, { signal }),
 }

@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { type Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
@@ -6,6 +5,7 @@ import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../../server
 import type { Source } from '../../catalog/api.ts'
 import { ContractTestRequest } from '../models.ts'
 import { testContract, type ContractTest } from './test-contract.ts'
+import { depsOf, type ContractsDeps } from '../deps.ts'
 
 const id = Joi.string().guid().required()
 const MAX_ATTEMPTS = 3
@@ -17,16 +17,16 @@ export const testJob: Job<{ company_id: string; run_id: string }> = {
   queue: { expireSeconds: 3_600, retries: MAX_ATTEMPTS - 1 },
   concurrency: { isShared: true, local: 4, perGroup: 1 },
   async work({ company_id: companyId, run_id: runId }, { server, attempt, signal }) {
-    const { catalog } = server.plugins
+    const deps = depsOf(server)
     const finish = (end: { result: object } | { error: Error }) =>
-      server.db.company(companyId, async trx => {
-        await catalog.finishRun(trx, runId, end)
+      deps.db.company(companyId, async trx => {
+        await deps.catalog.finishRun(trx, runId, end)
         await ContractTestRequest.query(trx).deleteById(runId)
       })
     try {
-      const test = await server.db.company(companyId, trx => readTest(server, trx, runId))
+      const test = await deps.db.company(companyId, trx => readTest(deps, trx, runId))
       if (!test) return { status: 'gone' }
-      const result = await testContract(server, test, { signal, slotWaitMs: SESSION_WAIT_MS })
+      const result = await testContract(deps, test, { signal, slotWaitMs: SESSION_WAIT_MS })
       await finish({ result })
       return { status: result.status, ...result.counts }
     } catch (error) {
@@ -38,26 +38,30 @@ export const testJob: Job<{ company_id: string; run_id: string }> = {
   },
 }
 
-async function readTest(server: Server, trx: Transaction, runId: string): Promise<ContractTest | undefined> {
+async function readTest(
+  deps: ContractsDeps,
+  trx: Transaction,
+  runId: string,
+): Promise<ContractTest | undefined> {
   const asked = await ContractTestRequest.query(trx).findById(runId)
   if (!asked) return undefined
-  const { source } = await server.plugins.catalog.findAsset(trx, asked.sourceId)
+  const { source } = await deps.catalog.findAsset(trx, asked.sourceId)
   return { source, document: asked.document, extraColumns: asked.extraColumns }
 }
 
 /** Asks for a test. @returns its run, as `GET /sdk/jobs/{job_id}` shows it */
 export async function requestTest(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   { source, document, extraColumns }: ContractTest & { source: Source },
 ) {
-  const run = await server.plugins.catalog.startRun(trx, {
+  const run = await deps.catalog.startRun(trx, {
     workflowName: 'contract_test',
     sourceId: source.id,
     assetId: source.id,
   })
   await ContractTestRequest.query(trx).insert({ runId: run.id, sourceId: source.id, document, extraColumns })
   const data = { company_id: source.companyId, run_id: run.id }
-  await server.jobs.send(testJob, data, { trx, group: source.id })
+  await deps.jobs.send(testJob, data, { trx, group: source.id })
   return run
 }

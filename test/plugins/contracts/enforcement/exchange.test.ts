@@ -280,7 +280,11 @@ t.test('history and archives that are too old are deleted', async t => {
   await app.server.jobs.settled(exportJob, data => data.export_id === id)
   await app.query(`update contract_exports set created_at = now() - interval '25 hours' where id = $1`, [id])
   t.equal((await ask('GET', `${url}/${id}`)).status, 404, 'its time is over before it is deleted')
-  t.match(await pruneContracts(app.server, { batch: 1 }), { events: 1, exports: 1, tests: 1 })
+  t.match(await pruneContracts(app.server.db, app.server.config, { batch: 1 }), {
+    events: 1,
+    exports: 1,
+    tests: 1,
+  })
   t.match(await history(), [{ event: 'replaced' }])
   t.equal((await ask('GET', `${url}/${kept}`)).status, 200)
   await ask('DELETE', path('old'))
