@@ -1,9 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Source } from '../catalog/api.ts'
 import type { MissingCheckTarget } from '../scans/api.ts'
 import type { TableEvidence } from './rules/evidence.ts'
 import type { IdentifiedSuggestion } from './rules/suggest.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 /** A suggestion with its table. */
 export interface TableSuggestion {
@@ -27,28 +27,33 @@ export interface MissingSuggestions {
  * @returns the ids of the suggestions that were missing, and of those that the engine or the column refuses
  */
 export async function createSuggested(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   suggested: readonly TableSuggestion[],
   isDryRun: boolean,
 ): Promise<MissingSuggestions> {
   const found: MissingSuggestions = { missing: new Set(), refused: new Set() }
-  const { metrics, validity } = server.plugins
+  const { metrics, validity } = deps
   const groups = Map.groupBy(suggested, ({ suggestion: { type, settings } }) =>
     JSON.stringify([type, settings]),
   )
   for (const group of groups.values()) {
     const { kind, type, settings } = group[0]!.suggestion
-    if (kind === 'freshness') await scheduleMissing(server, trx, { source, group, isDryRun }, found)
-    else if (kind === 'referential') await referMissing(server, trx, { source, group, isDryRun }, found)
+    if (kind === 'freshness') await scheduleMissing(deps, trx, { source, group, isDryRun }, found)
+    else if (kind === 'referential') await referMissing(deps, trx, { source, group, isDryRun }, found)
     else {
       const ids = new Map<MissingCheckTarget, string>(
         group.map(({ table, suggestion }) => [targetOf(table, suggestion), suggestion.id]),
       )
       const feature = kind === 'metric' ? metrics : validity
       const { created, unsuited } = await feature.createMissing(trx, {
-        ...{ source, type, fields: settings, interval: CHECK_INTERVAL, targets: [...ids.keys()], isDryRun },
+        source,
+        type,
+        fields: settings,
+        interval: CHECK_INTERVAL,
+        targets: [...ids.keys()],
+        isDryRun,
       })
       for (const target of created) found.missing.add(ids.get(target)!)
       for (const target of unsuited) found.refused.add(ids.get(target)!)
@@ -69,7 +74,7 @@ interface SuggestionGroup {
 }
 
 async function scheduleMissing(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { source, group, isDryRun }: SuggestionGroup,
   { missing }: MissingSuggestions,
@@ -77,9 +82,13 @@ async function scheduleMissing(
   const unscheduled = group.filter(({ table }) => table.freshness?.isScheduled === false)
   for (const { suggestion } of unscheduled) missing.add(suggestion.id)
   if (isDryRun || unscheduled.length === 0) return
-  await server.plugins.freshness.createSchedules(trx, {
-    ...{ asset_id: source.id, include_patterns: [], exclude_patterns: [] },
-    ...{ only_with_signal: true, dry_run: false, is_active: true },
+  await deps.freshness.createSchedules(trx, {
+    asset_id: source.id,
+    include_patterns: [],
+    exclude_patterns: [],
+    only_with_signal: true,
+    dry_run: false,
+    is_active: true,
     table_ids: new Set(unscheduled.map(({ table }) => table.id)),
     columns: new Map(
       unscheduled.flatMap(({ table, suggestion: { column } }) =>
@@ -90,7 +99,7 @@ async function scheduleMissing(
 }
 
 async function referMissing(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { source, group, isDryRun }: SuggestionGroup,
   { missing }: MissingSuggestions,
@@ -106,8 +115,7 @@ async function referMissing(
   )
   const references = [...ids.keys()]
   const request = { source, interval: CHECK_INTERVAL, references, isDryRun } as const
-  for (const reference of await server.plugins.referential.createMissing(trx, request))
-    missing.add(ids.get(reference)!)
+  for (const reference of await deps.referential.createMissing(trx, request)) missing.add(ids.get(reference)!)
 }
 
 /** What the checks of a table cost already. */
@@ -120,12 +128,12 @@ export interface WatchedTables {
 
 /** Which of some tables of a source are scanned by active checks. */
 export async function readWatched(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   tableIds: readonly string[],
 ): Promise<WatchedTables> {
-  const queries = server.plugins.catalog.coverageQueries()
+  const queries = deps.catalog.coverageQueries()
   const textsOf = (...kinds: string[]) =>
     queries.filter(({ kind }) => kinds.includes(kind)).map(({ text }) => text)
   const bindings = { companyId: companyOf(trx), sourceId: source.id, tableIds }

@@ -1,10 +1,10 @@
 import type { Plugin } from '@hapi/hapi'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 import type { RecommendationsApi } from './api.ts'
-import { applyOffers, isAtLevel } from './apply.ts'
 import { countJob, dispatchCounts } from './count-jobs.ts'
 import { coverageRoutes } from './coverage/routes.ts'
 import { saveRemoval } from './decisions.ts'
+import { depsOf } from './deps.ts'
 import { publishedRoutes } from './published-routes.ts'
 import { routes } from './routes.ts'
 import { listKept } from './service.ts'
@@ -43,13 +43,12 @@ export const recommendations: Plugin<undefined> = {
         page: '/api/public/docs/coverage.md',
       },
     } satisfies Record<string, ApiTag>)
+    const deps = depsOf(server)
     server.plugins.scans.afterStop((trx, source, check) => saveRemoval(trx, source.id, check))
     server.jobs.add(countJob, dispatchCounts, applyJob, dispatchPolicies)
-    server.route([...routes, ...publishedRoutes, ...watchRoutes, ...coverageRoutes])
+    server.route([...routes(deps), ...publishedRoutes(deps), ...watchRoutes(deps), ...coverageRoutes(deps)])
     server.expose({
-      apply: (trx, request) => applyOffers(server, trx, request),
-      listKept: (trx, source, tableIds) => listKept(server, trx, source, tableIds),
-      isAtLevel,
+      listKept: (trx, source, tableIds) => listKept(deps, trx, source, tableIds),
     } satisfies RecommendationsApi)
   },
 }

@@ -1,5 +1,5 @@
 import { CompanyRow } from '../../server/database/database.ts'
-import type { AppliedRecommendations, WatchLevel } from './api.ts'
+import type { AppliedRecommendations, WatchLevel } from './applied.ts'
 import type { ComputedPast } from './past.ts'
 
 /** What was decided on a recommended check, and what is known of its past. */

@@ -1,9 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../connectors/catalog.ts'
 import { replayCadence, type ReplayedCadence } from './cadence.ts'
 import type { TableEvidence } from './rules/evidence.ts'
 import type { TriedReference } from '../referential/api.ts'
 import type { IdentifiedSuggestion } from './rules/suggest.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 /** How far back a recommendation is tried. */
 export const PAST_DAYS = 60
@@ -66,13 +66,13 @@ interface TriedPoint {
  * @throws 409 `CONFLICT` when the source is switched off, 503 `UNAVAILABLE` while all its sessions are in use
  */
 export async function computePast(
-  server: Server,
+  deps: RecommendationsDeps,
   companyId: string,
   sourceId: string,
   table: TableEvidence,
   suggestion: IdentifiedSuggestion,
 ): Promise<ComputedPast> {
-  const { metrics, validity, referential } = server.plugins
+  const { metrics, validity, referential } = deps
   const common = { asset_id: sourceId, table_path: tablePath(table), lookback_days: PAST_DAYS }
   const { kind, type, column, config, settings, parent } = suggestion
   const ofColumn = column === null ? {} : { column_name: column }

@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
@@ -6,6 +5,7 @@ import { hasCode } from '../../../server/http/errors.ts'
 import { putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
 import { applyPolicy, failRun } from './batches.ts'
 import type { WatchedTable } from './tables.ts'
+import { depsOf, type RecommendationsDeps } from '../deps.ts'
 
 interface PolicyJobData {
   company_id: string
@@ -30,12 +30,13 @@ export const applyJob: Job<PolicyJobData> = {
   queue: { expireSeconds: 14_400, retries: MAX_ATTEMPTS - 1 },
   concurrency: { isShared: true, local: 4, perGroup: 1 },
   async work({ company_id: companyId, source_id: sourceId }, { server, signal, attempt }) {
+    const deps = depsOf(server)
     const apply = async () => {
       try {
-        return await applyPolicy(server, companyId, sourceId, signal)
+        return await applyPolicy(deps, companyId, sourceId, signal)
       } catch (error) {
         if (attempt >= MAX_ATTEMPTS && !signal.aborted)
-          await server.db.company(companyId, trx => failRun(server, trx, sourceId, error as Error))
+          await deps.db.company(companyId, trx => failRun(deps, trx, sourceId, error as Error))
         throw error
       }
     }
@@ -43,7 +44,7 @@ export const applyJob: Job<PolicyJobData> = {
     if (!applied) return { status: 'no policy' }
     const { policy, looked, created } = applied
     if (policy.level === 'light') return { looked, created }
-    const profiled = await profileNewTables(server, companyId, sourceId, applied.matched, signal)
+    const profiled = await profileNewTables(deps, companyId, sourceId, applied.matched, signal)
     const again = profiled > 0 ? await apply() : null
     return { looked: looked + (again?.looked ?? 0), profiled, created: created + (again?.created ?? 0) }
   },
@@ -51,7 +52,7 @@ export const applyJob: Job<PolicyJobData> = {
 
 /** Sends a job that applies the policy of a source, unless one waits or runs. */
 export async function sendApply(
-  { jobs }: Server,
+  { jobs }: RecommendationsDeps,
   trx: Transaction,
   { companyId, sourceId }: { companyId: string; sourceId: string },
 ): Promise<void> {
@@ -64,14 +65,14 @@ export async function sendApply(
 
 /** Profiles tables that never were, one after the other. A table that cannot be profiled waits for the next discovery. */
 async function profileNewTables(
-  server: Server,
+  deps: RecommendationsDeps,
   companyId: string,
   sourceId: string,
   tables: readonly WatchedTable[],
   signal: AbortSignal,
 ): Promise<number> {
-  const { profiles } = server.plugins
-  const missing = await server.db.company(companyId, trx => findUnprofiled(trx, tables))
+  const { profiles } = deps
+  const missing = await deps.db.company(companyId, trx => findUnprofiled(trx, tables))
   let profiled = 0
   for (const tableId of missing) {
     try {
@@ -129,9 +130,10 @@ export const dispatchPolicies: Job = {
   data: Joi.object({}),
   every: '* * * * *',
   async work(_data, { server }) {
-    return server.db.system(async trx => {
+    const deps = depsOf(server)
+    return deps.db.system(async trx => {
       const due = await rows<{ companyId: string; sourceId: string }>(trx, CLAIM_DUE_POLICIES)
-      for (const policy of due) await sendApply(server, trx, policy)
+      for (const policy of due) await sendApply(deps, trx, policy)
       return { sources: due.length }
     })
   },

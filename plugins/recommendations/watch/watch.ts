@@ -1,17 +1,17 @@
-import type { Server } from '@hapi/hapi'
 import { tablePath, type ColumnInfo } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { INTERVAL_SECONDS } from '../../../server/database/due.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { BulkScheduleResult } from '../../freshness/api.ts'
-import type { WatchLevel } from '../api.ts'
+import type { WatchLevel } from '../applied.ts'
 import type { MissingCheckResult, MissingCheckTarget } from '../../scans/api.ts'
 import { applyToTables, TABLES_PER_BATCH } from './batches.ts'
 import { presentOutcome } from './outcome.ts'
 import { applyTerms, findPolicy, savePolicy } from './policy.ts'
 import type { SkipReason, WatchedKind, WatchResult } from './result.ts'
 import { matchingTables, type WatchedTable } from './tables.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 /** The body of `POST /sdk/assets/{asset_id}/watch`, validated. */
 export interface WatchRequest {
@@ -45,40 +45,40 @@ export interface WatchAnswer {
  * @param by the caller, as decisions on recommendations name one
  */
 export async function watchTables(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { assetId, by, request }: { assetId: string; by: string; request: WatchRequest },
 ): Promise<WatchAnswer> {
-  const source = await sourceOf(server, trx, assetId)
-  if (!request.dry_run) await server.plugins.catalog.lockSource(trx, source.id)
+  const source = await sourceOf(deps, trx, assetId)
+  if (!request.dry_run) await deps.catalog.lockSource(trx, source.id)
   const { level } = request
-  if (level) return watchByLevel(server, trx, source, { ...request, level, by })
-  return { source, result: await watchByKinds(server, trx, source, request) }
+  if (level) return watchByLevel(deps, trx, source, { ...request, level, by })
+  return { source, result: await watchByKinds(deps, trx, source, request) }
 }
 
 /** Applies a policy and, unless it is tried only, stores it. */
 async function watchByLevel(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   { by, ...request }: WatchRequest & { level: WatchLevel; by: string },
 ): Promise<WatchAnswer> {
-  const tables = await matchingTables(server, trx, source, request)
+  const tables = await matchingTables(deps, trx, source, request)
   const { level, dry_run: isDryRun } = request
   if (!isDryRun && tables.length > TABLES_PER_BATCH) {
-    const run = await startRun(server, trx, source)
+    const run = await startRun(deps, trx, source)
     await savePolicy(trx, source, request, { runId: run.id })
     return { source, run, result: presentOutcome(source, level, tables.length, null) }
   }
   const policy = isDryRun ? undefined : await savePolicy(trx, source, request, { runId: null })
   const applied = policy
-    ? await applyToTables(server, trx, { source, policy, tables, by })
-    : await applyTerms(server, trx, { source, terms: request, tables, by, isDryRun })
+    ? await applyToTables(deps, trx, { source, policy, tables, by })
+    : await applyTerms(deps, trx, { source, terms: request, tables, by, isDryRun })
   return { source, result: presentOutcome(source, level, tables.length, applied, isDryRun) }
 }
 
 /** The run that applies a policy; one that goes on with an earlier policy goes on with the new one. */
-async function startRun({ plugins: { catalog } }: Server, trx: Transaction, source: Source) {
+async function startRun({ catalog }: RecommendationsDeps, trx: Transaction, source: Source) {
   const runId = (await findPolicy(trx, source))?.runId
   const isRunning = runId ? await catalog.recordProgress(trx, runId, 0) : false
   if (runId && isRunning) return { id: runId, status: 'running' }
@@ -86,13 +86,13 @@ async function startRun({ plugins: { catalog } }: Server, trx: Transaction, sour
 }
 
 async function watchByKinds(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   request: WatchRequest,
 ): Promise<WatchResult> {
-  const { metrics, validity, freshness } = server.plugins
-  const tables = await matchingTables(server, trx, source, request)
+  const { metrics, validity, freshness } = deps
+  const tables = await matchingTables(deps, trx, source, request)
   const paths = new Map(tables.map(table => [table.id, tablePath(table)]))
   const isReadable = source.queryAccessLevel !== 'schema_only'
   const common = { source, interval: CHECK_INTERVAL, isDryRun: request.dry_run } as const
@@ -109,7 +109,9 @@ async function watchByKinds(
         asset_id: source.id,
         include_patterns: request.include_patterns,
         exclude_patterns: request.exclude_patterns,
-        ...{ only_with_signal: true, dry_run: request.dry_run, is_active: true },
+        only_with_signal: true,
+        dry_run: request.dry_run,
+        is_active: true,
       })
     : undefined
 
@@ -159,8 +161,8 @@ function presentSchedules(scheduled: BulkScheduleResult | undefined): WatchedKin
 }
 
 /** The source of a request. @throws 400 of a table, or of a source that was not discovered yet; 404 */
-export async function sourceOf(server: Server, trx: Transaction, assetId: string): Promise<Source> {
-  const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+async function sourceOf(deps: RecommendationsDeps, trx: Transaction, assetId: string): Promise<Source> {
+  const { source, table } = await deps.catalog.findAsset(trx, assetId)
   if (table)
     throw invalidField('asset_id', 'is a table, but must be a source: exclude the other tables by patterns')
   if (source.lastDiscoveryAt) return source
