@@ -70,10 +70,10 @@ export async function* readOffers(
     const { missing, refused } = await createSuggested(deps, trx, source, suggested, true)
     const stored = await readStored(trx, ids)
     yield suggested
-      .filter(({ suggestion }) => !refused.has(suggestion.id))
+      .filter(each => !refused.has(each))
       .map(each => {
         const decided = stored.get(each.suggestion.id)
-        const isMissing = missing.has(each.suggestion.id)
+        const isMissing = missing.has(each)
         const status = statusOf(isMissing, decided)
         return { ...each, status, isMissing, cost: costOf(source, each, watched), stored: decided }
       })
@@ -91,8 +91,8 @@ export async function refreshOffers(
   const stored = await readStored(trx, [...new Set(offers.map(({ table }) => table.id))])
   return offers.flatMap(offer => {
     const { id } = offer.suggestion
-    const [decided, isMissing] = [stored.get(id), missing.has(id)]
-    return refused.has(id)
+    const [decided, isMissing] = [stored.get(id), missing.has(offer)]
+    return refused.has(offer)
       ? []
       : [{ ...offer, stored: decided, isMissing, status: statusOf(isMissing, decided) }]
   })

@@ -1,11 +1,10 @@
 import { tablePath, type ColumnInfo } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import { INTERVAL_SECONDS } from '../../../server/database/due.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { BulkScheduleResult } from '../../freshness/api.ts'
 import type { WatchLevel } from '../applied.ts'
-import type { MissingCheckResult, MissingCheckTarget } from '../../scans/api.ts'
+import { createMissing, RUNS_PER_DAY } from '../missing.ts'
 import { applyToTables, TABLES_PER_BATCH } from './batches.ts'
 import { presentOutcome } from './outcome.ts'
 import { applyTerms, findPolicy, savePolicy } from './policy.ts'
@@ -25,9 +24,6 @@ export interface WatchRequest {
   dry_run: boolean
 }
 
-/** All checks that are created here run together, so that a table is scanned once for them. */
-const CHECK_INTERVAL = 'daily'
-const RUNS_PER_DAY = INTERVAL_SECONDS['1d'] / INTERVAL_SECONDS[CHECK_INTERVAL]
 const TABLES_PER_STATEMENT = 4_000
 const MAX_NAMED_TABLES = 20
 
@@ -91,61 +87,63 @@ async function watchByKinds(
   source: Source,
   request: WatchRequest,
 ): Promise<WatchResult> {
-  const { metrics, validity, freshness } = deps
   const tables = await matchingTables(deps, trx, source, request)
-  const paths = new Map(tables.map(table => [table.id, tablePath(table)]))
   const isReadable = source.queryAccessLevel !== 'schema_only'
-  const common = { source, interval: CHECK_INTERVAL, isDryRun: request.dry_run } as const
-
-  const counted = request.row_count && isReadable ? tables.map(table => ({ table })) : []
-  const rowCounts = await metrics.createMissing(trx, { ...common, type: 'row_count', targets: counted })
+  const counted = request.row_count && isReadable ? tables : []
   const keyed = request.keys && isReadable ? await readKeys(trx, tables) : []
-  const columns = keyed.flatMap(({ table, key }) => key.map(column => ({ table, column })))
-  const notNull = await validity.createMissing(trx, { ...common, type: 'NOT_NULL', targets: columns })
-  const single = keyed.flatMap(({ table, key }) => (key.length === 1 ? [{ table, column: key[0]! }] : []))
-  const unique = await validity.createMissing(trx, { ...common, type: 'UNIQUE', targets: single })
+  const rowCounts = counted.map(table => ({ kind: 'metric', type: 'row_count', table }) as const)
+  const notNull = keyed.flatMap(({ table, key }) =>
+    key.map(column => ({ kind: 'validity', type: 'NOT_NULL', table, column }) as const),
+  )
+  const unique = keyed.flatMap(({ table, key }) =>
+    key.length === 1 ? [{ kind: 'validity', type: 'UNIQUE', table, column: key[0]! } as const] : [],
+  )
+  const isDryRun = request.dry_run
+  const wanted = [...rowCounts, ...notNull, ...unique]
+  const { missing, refused } = await createMissing<(typeof wanted)[number]>(deps, trx, {
+    source,
+    wanted,
+    isDryRun,
+  })
   const scheduled = request.freshness
-    ? await freshness.createSchedules(trx, {
+    ? await deps.freshness.createSchedules(trx, {
         asset_id: source.id,
         include_patterns: request.include_patterns,
         exclude_patterns: request.exclude_patterns,
         only_with_signal: true,
-        dry_run: request.dry_run,
+        dry_run: isDryRun,
         is_active: true,
       })
     : undefined
 
-  const pathsOf = (targets: readonly MissingCheckTarget[]) => targets.map(({ table }) => paths.get(table.id)!)
-  const keyless = pathsOf(keyed.filter(({ key }) => key.length === 0))
-  const composite = pathsOf(keyed.filter(({ key }) => key.length > 1))
+  const pathsOf = (some: readonly { table: WatchedTable }[]) => some.map(({ table }) => tablePath(table))
+  const keyless = skip('no_primary_key', pathsOf(keyed.filter(({ key }) => key.length === 0)))
+  const composite = skip('composite_key', pathsOf(keyed.filter(({ key }) => key.length > 1)))
   const unread = (isWanted: boolean) =>
-    skip('not_readable', isWanted && !isReadable ? [...paths.values()] : [])
-  const present = (made: MissingCheckResult, ...skipped: WatchedKind['skipped'][]): WatchedKind => ({
-    created: made.created.length,
-    existing: made.existing,
-    skipped: [...skipped.flat(), ...skip('unsupported', pathsOf(made.unsuited))],
-  })
-  const scanned = new Set(
-    [rowCounts, notNull, unique].flatMap(made => made.created.map(({ table }) => table.id)),
-  )
+    skip('not_readable', isWanted && !isReadable ? pathsOf(tables.map(table => ({ table }))) : [])
+  const present = (checks: typeof wanted, ...skipped: WatchedKind['skipped'][]): WatchedKind => {
+    const created = checks.filter(check => missing.has(check)).length
+    const unsuited = checks.filter(check => refused.has(check))
+    return {
+      created,
+      existing: checks.length - created - unsuited.length,
+      skipped: [...skipped.flat(), ...skip('unsupported', pathsOf(unsuited))],
+    }
+  }
+  const scanned = new Set([...missing].map(({ table }) => table.id))
   return {
     asset_id: source.id,
     matched: tables.length,
     row_count: present(rowCounts, unread(request.row_count)),
     freshness: presentSchedules(scheduled),
-    not_null: present(notNull, unread(request.keys), skip('no_primary_key', keyless)),
-    unique: present(
-      unique,
-      unread(request.keys),
-      skip('no_primary_key', keyless),
-      skip('composite_key', composite),
-    ),
+    not_null: present(notNull, unread(request.keys), keyless),
+    unique: present(unique, unread(request.keys), keyless, composite),
     level: null,
     statements_per_day: {
       checks: scanned.size * RUNS_PER_DAY,
       freshness: scheduled?.statements_per_day ?? 0,
     },
-    dry_run: request.dry_run,
+    dry_run: isDryRun,
   }
 }
 
