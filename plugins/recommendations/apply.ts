@@ -111,18 +111,18 @@ class AppliedSum {
 
 /** What the sum of costs needs: the evidence of thousands of tables is not kept. */
 function withoutEvidence({ table, suggestion, ...offer }: Offer): Offer {
-  const { profile: _profile, ...known } = table
+  const { profile: _profile, ...rest } = table
   return {
     ...offer,
-    table: { ...known, columns: [], constraints: [] },
+    table: { ...rest, columns: [], constraints: [] },
     suggestion: { ...suggestion, evidence: {} },
   }
 }
 
 function addCounts(counts: TypeCounts, offers: readonly Offer[]): void {
-  const found = Map.groupBy(offers, ({ suggestion }) => suggestion.type)
+  const byType = Map.groupBy(offers, ({ suggestion }) => suggestion.type)
   for (const type of CHECK_TYPES) {
-    const count = found.get(type)?.length ?? 0
+    const count = byType.get(type)?.length ?? 0
     if (count > 0) counts[type] = (counts[type] ?? 0) + count
   }
 }

@@ -119,12 +119,12 @@ export async function* readEvidence(
 async function countDependents(deps: RecommendationsDeps, trx: Transaction, tableIds: readonly string[]) {
   const queries = deps.catalog.upstreamQueries()
   if (queries.length === 0) return new Map<string, number>()
-  const found = await rows<{ id: string; dependents: number }>(
+  const counted = await rows<{ id: string; dependents: number }>(
     trx,
     `select upstream_id as id, cast(count(distinct table_id) as int) as dependents
      from (${queries.join(' union all ')}) u
      where company_id = :companyId and upstream_id = any(cast(:tableIds as uuid[])) group by upstream_id`,
     { companyId: companyOf(trx), tableIds },
   )
-  return new Map(found.map(({ id, dependents }) => [id, dependents]))
+  return new Map(counted.map(({ id, dependents }) => [id, dependents]))
 }

@@ -47,11 +47,11 @@ async function listOfTable(
   { source, table }: Required<Asset>,
   query: ListQuery,
 ): Promise<OfferPage> {
-  const found: Offer[] = []
+  const offers: Offer[] = []
   const filter = { tableIds: new Set([table.id]), isWanted: matcherOf(query) }
-  for await (const batch of readOffers(deps, trx, source, filter)) found.push(...batch)
-  const wanted = found.filter(({ status }) => query.status.includes(status))
-  const count = (status: OfferStatus) => found.filter(offer => offer.status === status).length
+  for await (const batch of readOffers(deps, trx, source, filter)) offers.push(...batch)
+  const wanted = offers.filter(({ status }) => query.status.includes(status))
+  const count = (status: OfferStatus) => offers.filter(offer => offer.status === status).length
   return {
     offers: wanted.slice(query.offset, query.offset + query.limit),
     total: wanted.length,
@@ -76,11 +76,11 @@ async function listOfSource(
     const uncounted = await countForPage(deps, trx, source, query)
     const window = await readWindow(trx, source, countFilterOf(query))
     const ids = window.tables.map(({ id }) => id)
-    const found: Offer[] = []
+    const offers: Offer[] = []
     if (ids.length > 0)
       for await (const batch of readOffers(deps, trx, source, { tableIds: new Set(ids), isWanted }))
-        found.push(...batch.filter(({ status }) => query.status.includes(status)))
-    const byTable = Map.groupBy(found, ({ table }) => table.id)
+        offers.push(...batch.filter(({ status }) => query.status.includes(status)))
+    const byTable = Map.groupBy(offers, ({ table }) => table.id)
     const wrong = window.tables.filter(({ id, wanted }) => (byTable.get(id)?.length ?? 0) !== wanted)
     if (wrong.length === 0 || corrections === MAX_CORRECTIONS)
       return pageOf(window, byTable, query, uncounted)

@@ -53,11 +53,11 @@ export async function readFreshnessAdvice(
       const isMonitored = offer.table.freshness?.isScheduled === true
       if (isMonitored && !query.include_monitored) continue
       analyzed += 1
-      const known =
+      const cadence =
         learnStored(updatesOf.get(offer.table.id) ?? []) ?? cadenceOfPast(offer) ?? cadenceOfProfile(offer)
-      if (!known || known.confidence < query.min_confidence) continue
+      if (!cadence || cadence.confidence < query.min_confidence) continue
       advised += 1
-      if (advice.length < query.limit) advice.push(presentCadence(offer, known))
+      if (advice.length < query.limit) advice.push(presentCadence(offer, cadence))
     }
   }
   return {
@@ -70,16 +70,16 @@ export async function readFreshnessAdvice(
 
 const CHECK_INTERVALS = { hourly: '1h', daily: '6h', weekly: '1d', monthly: '1d' }
 
-function presentCadence({ table }: Offer, known: KnownCadence) {
-  const frequency = frequencyOf(known.gapHours)
+function presentCadence({ table }: Offer, cadence: KnownCadence) {
+  const frequency = frequencyOf(cadence.gapHours)
   return {
     table_path: pathOf(table),
     suggested_check_interval: CHECK_INTERVALS[frequency],
-    suggested_threshold_hours: known.thresholdHours,
+    suggested_threshold_hours: cadence.thresholdHours,
     detected_frequency: frequency,
-    confidence: round(known.confidence),
-    reasoning: known.reasoning,
-    data_points: known.dataPoints,
+    confidence: round(cadence.confidence),
+    reasoning: cadence.reasoning,
+    data_points: cadence.dataPoints,
   }
 }
 

@@ -117,13 +117,13 @@ export async function tryOffers(
   const named = await deps.db.company(companyId, trx => findOffers(deps, trx, ids))
   const tried: NamedOffers[] = []
   for (const { source, offers } of named) {
-    const known: Offer[] = []
+    const withPasts: Offer[] = []
     for (const offer of offers) {
       const past = await computePast(deps, companyId, source.id, offer.table, offer.suggestion)
       const stored = await deps.db.company(companyId, trx => savePast(trx, source.id, offer, past))
-      known.push({ ...offer, stored, status: statusOf(offer.isMissing, stored) })
+      withPasts.push({ ...offer, stored, status: statusOf(offer.isMissing, stored) })
     }
-    tried.push({ source, offers: known })
+    tried.push({ source, offers: withPasts })
   }
   return tried
 }

@@ -53,9 +53,11 @@ export async function putContract(
   input: ContractInput,
   by: ContractActor,
 ): Promise<{ contract: Contract; isNew: boolean }> {
-  const known = await deps.db.company(companyId, async trx => Contract.query(trx).findOne('name', input.name))
-  const source = await deps.db.company(companyId, trx => sourceOf(deps, trx, input, known))
-  const extraColumns = input.extraColumns ?? known?.extraColumns ?? 'allow'
+  const current = await deps.db.company(companyId, async trx =>
+    Contract.query(trx).findOne('name', input.name),
+  )
+  const source = await deps.db.company(companyId, trx => sourceOf(deps, trx, input, current))
+  const extraColumns = input.extraColumns ?? current?.extraColumns ?? 'allow'
   const { name, document, domains = null } = input
   const terms = { name, document, extraColumns, domains }
   assertSize(listClauses(input.document, extraColumns).length)
@@ -81,9 +83,9 @@ async function sourceOf(
   deps: ContractsDeps,
   trx: Transaction,
   { source: given }: ContractInput,
-  known: Contract | undefined,
+  current: Contract | undefined,
 ): Promise<Source> {
-  const named = given ?? known?.sourceId
+  const named = given ?? current?.sourceId
   if (named === undefined)
     throw invalidField('source', 'is required for a new contract: the id or name of a source')
   const { source, table } = await deps.catalog.findAsset(trx, named)
@@ -104,9 +106,9 @@ async function lockSources(
   deps: ContractsDeps,
   trx: Transaction,
   source: Source,
-  known: Contract | undefined,
+  current: Contract | undefined,
 ): Promise<Source> {
-  const ids = [...new Set([source.id, known?.sourceId ?? source.id])].sort()
+  const ids = [...new Set([source.id, current?.sourceId ?? source.id])].sort()
   const locked = []
   for (const id of ids) locked.push(await deps.catalog.lockSource(trx, id, { alone: true }))
   return locked.find(({ id }) => id === source.id)!

@@ -12,12 +12,12 @@ export async function ownersOfChecks(
   checkKind: CheckKind,
   checkIds: readonly string[],
 ): Promise<Map<string, CheckOwner>> {
-  const found = await rows<{ checkId: string; key: string; name: string }>(
+  const owned = await rows<{ checkId: string; key: string; name: string }>(
     trx,
     `select l.check_id, l.key, c.name from contract_clauses l join data_contracts c on c.id = l.contract_id
      where l.company_id = :companyId and c.company_id = :companyId and l.check_kind = :checkKind
        and l.check_id = any(:checkIds)`,
     { companyId: companyOf(trx), checkKind, checkIds: [...checkIds] },
   )
-  return new Map(found.map(({ checkId, key, name }) => [checkId, { file: `the contract ${name}`, key }]))
+  return new Map(owned.map(({ checkId, key, name }) => [checkId, { file: `the contract ${name}`, key }]))
 }

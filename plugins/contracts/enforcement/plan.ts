@@ -151,8 +151,8 @@ function withStrictestFreshness(planned: readonly PlannedClause[]): PlannedClaus
   const strictest = new Map<string, PlannedClause>()
   for (const item of planned) {
     if (item.check?.kind !== 'freshness') continue
-    const known = strictest.get(item.check.table.table.id)
-    if (!known || secondsOf(item.clause) < secondsOf(known.clause))
+    const other = strictest.get(item.check.table.table.id)
+    if (!other || secondsOf(item.clause) < secondsOf(other.clause))
       strictest.set(item.check.table.table.id, item)
   }
   return planned.map(item => {

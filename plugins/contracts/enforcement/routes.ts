@@ -1,9 +1,10 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { auditAtEnd, auditorOf, auditRequestAll } from '../../../server/http/audit.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { auditAtEnd, auditRequestAll } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
+import { auditContract, contractActor } from '../audit.ts'
 import type { Contract } from '../models.ts'
 import type { ContractValidator } from '../validator.ts'
 import {
@@ -26,7 +27,6 @@ import type { ContractsDeps } from '../deps.ts'
 
 const base = '/api/v1/sdk/contracts'
 const route = routesOf('contracts')
-const audit = auditorOf('contract', ({ id }: Contract) => id)
 
 /** A body of YAML, or of JSON; one without a type is read as YAML, which includes JSON. */
 export const CONTRACT_PAYLOAD = {
@@ -72,12 +72,7 @@ export const enforcementRoutes = (deps: ContractsDeps, validator: ContractValida
         source: upload.source,
         extraColumns: upload.extra_columns,
       }
-      const { contract, isNew } = await putContract(deps, companyId, input, {
-        actor: actorOf(caller(request)),
-        recordAll: (trx, events) => auditRequestAll(request, trx, events),
-        audit: (trx, stored, isCreated) =>
-          audit(request, trx, isCreated ? 'created' : 'replaced', stored, describe(stored)),
-      })
+      const { contract, isNew } = await putContract(deps, companyId, input, contractActor(request))
       const data = await deps.db.company(companyId, trx => presentDetailed(deps, trx, contract))
       return h.response({ data: { ...data, warnings } }).code(isNew ? 201 : 200)
     },
@@ -120,15 +115,11 @@ export const enforcementRoutes = (deps: ContractsDeps, validator: ContractValida
           events => auditRequestAll(request, trx, events),
           record => removeContract(deps, trx, name, record),
         )
-        await audit(request, trx, 'removed', contract, describe(contract))
+        await auditContract(request, trx, 'removed', contract)
         return { data: { success: true, message: `The contract ${name} was removed` } }
       }),
   }),
 ]
-
-function describe({ name, sourceId, version }: Contract) {
-  return { name, source_id: sourceId, version }
-}
 
 function named(request: Request, trx: Transaction): Promise<Contract> {
   return findContract(trx, param(request, 'name'))

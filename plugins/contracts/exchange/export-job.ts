@@ -69,12 +69,12 @@ export async function requestExport(
 
 /** @throws 404 `JOB_NOT_FOUND` */
 export async function findExport(trx: Transaction, exportId: string): Promise<ContractExport> {
-  const found = isUuid(exportId)
+  const stored = isUuid(exportId)
     ? await ContractExport.query(trx)
         .findById(exportId.toLowerCase())
         .whereRaw('created_at >= now() - make_interval(hours => ?)', [KEPT_HOURS])
     : undefined
-  if (found) return found
+  if (stored) return stored
   const message = `There is no such export; an archive is kept for ${KEPT_HOURS} hours`
   throw apiError('JOB_NOT_FOUND', message, { job_id: exportId })
 }

@@ -1,6 +1,5 @@
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { auditRequest, auditRequestAll } from '../../../server/http/audit.ts'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import {
   apiError,
   hasCode,
@@ -9,6 +8,7 @@ import {
   type InputError,
 } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
+import { contractActor } from '../audit.ts'
 import { putContract } from '../enforcement/contracts.ts'
 import { textOf } from '../enforcement/document.ts'
 import { CONTRACT_PAYLOAD } from '../enforcement/routes.ts'
@@ -125,16 +125,7 @@ export const exchangeRoutes = (deps: ContractsDeps, validator: ContractValidator
       const applied = await inCompany(request, trx => diffContract(trx, document, domains))
       const name = nameOf(document)
       const input = { name, text, document, source: source.id, domains: [...domains] }
-      await putContract(deps, caller(request).companyId, input, {
-        actor: actorOf(caller(request)),
-        recordAll: (trx, events) => auditRequestAll(request, trx, events),
-        audit: (trx, { id, sourceId, version }, isNew) =>
-          auditRequest(request, trx, {
-            action: `contract.${isNew ? 'created' : 'replaced'}`,
-            target: { type: 'contract', id },
-            details: { name, source_id: sourceId, version },
-          }),
-      })
+      await putContract(deps, caller(request).companyId, input, contractActor(request))
       const pruned = Object.values(applied).some(({ removed }) => removed.length > 0)
       const done = { applied, unsupported_domains: unsupported, pruned, contract: name }
       return { data: { valid: true, errors, ...done } }

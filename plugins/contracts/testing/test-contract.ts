@@ -85,20 +85,20 @@ async function readTables(
 ): Promise<Bindings> {
   const { catalog } = deps
   const stored = await deps.db.company(source.companyId, trx => bindClauses(deps, trx, source, clauses))
-  const known = [...stored.values()].flatMap(binding => ('table' in binding ? [binding] : []))
-  const areAllKnown = known.length === stored.size
+  const discovered = [...stored.values()].flatMap(binding => ('table' in binding ? [binding] : []))
+  const areAllKnown = discovered.length === stored.size
   const live = await catalog.withConnection(
     source,
     connection =>
       connection.introspect({
         signal,
         // Tables that no discovery has found are looked for among all.
-        ...(areAllKnown && { tables: known.map(({ info }) => info) }),
+        ...(areAllKnown && { tables: discovered.map(({ info }) => info) }),
       }),
     { purpose: 'dry_run', timeoutMs: catalog.statementTimeoutMs(source), slotWaitMs },
   )
   const candidates = live.map((info, place) => ({ ...info, id: String(place) }))
-  const byPath = new Map(known.map(({ table, info }) => [tablePath(info), table]))
+  const byPath = new Map(discovered.map(({ table, info }) => [tablePath(info), table]))
   return new Map(
     namesIn(clauses).map((name): [string, Binding] => {
       const info = chooseTable(candidates, name, source)
@@ -154,9 +154,9 @@ async function measureClauses(
     const { body } = wanted
     if (wanted.kind === 'freshness') {
       const terms = { timestampColumn: column, slaThreshold: String(body.sla_threshold) }
-      const found = await freshness.judgeOnce({ source, table }, terms)
-      const status = ({ fresh: 'passing', stale: 'failing', unknown: 'pending' } as const)[found.status]
-      verdicts.set(clause, { status, reason: found.reason })
+      const judged = await freshness.judgeOnce({ source, table }, terms)
+      const status = ({ fresh: 'passing', stale: 'failing', unknown: 'pending' } as const)[judged.status]
+      verdicts.set(clause, { status, reason: judged.reason })
       continue
     }
     const check = await configureRule(deps, { source, table }, body).catch(refusalOf)

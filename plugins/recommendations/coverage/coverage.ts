@@ -80,10 +80,10 @@ export async function readCoverage(deps: RecommendationsDeps, trx: Transaction, 
 
 /** The coverage of all active sources, for `GET /sdk/coverage/company`. The company's score is their mean. */
 export async function readCompanyCoverage(deps: RecommendationsDeps, trx: Transaction) {
-  const sources = (await countWatched(trx, countedKinds(deps))).map(found => {
-    const score = scoreOf(found)
+  const sources = (await countWatched(trx, countedKinds(deps))).map(counted => {
+    const score = scoreOf(counted)
     const { name, label } = tierOf(score)
-    return { asset_id: found.id, asset_name: found.name, score, tier: name, tier_label: label }
+    return { asset_id: counted.id, asset_name: counted.name, score, tier: name, tier_label: label }
   })
   const sum = sources.reduce((total, { score }) => total + score, 0)
   return {
@@ -133,7 +133,7 @@ async function findGaps(deps: RecommendationsDeps, trx: Transaction, asset: Asse
   const kinds = countedKinds(deps)
   const own = kinds.filter(({ name }) => name !== 'schema_drift').map(({ condition }) => condition)
   const missing = kinds.map(({ name, condition }) => `case when not ${condition} then '${name}' end`)
-  const [found] = await rows<{ total: number; monitored: number; gaps: Gap[] | null }>(
+  const [judged] = await rows<{ total: number; monitored: number; gaps: Gap[] | null }>(
     trx,
     `with judged as materialized (
        select concat_ws('.', t.schema_name, t.name) as table_path, t.qualified_name, t.estimated_rows, t.column_count,
@@ -154,7 +154,7 @@ async function findGaps(deps: RecommendationsDeps, trx: Transaction, asset: Asse
      from judged`,
     { companyId: companyOf(trx), sourceId: asset.source.id, tableId: asset.table?.id ?? null, limit },
   )
-  const { total = 0, monitored = 0, gaps = null } = found ?? {}
+  const { total = 0, monitored = 0, gaps = null } = judged ?? {}
   return {
     gaps: gaps ?? [],
     total_tables: total,

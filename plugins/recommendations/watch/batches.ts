@@ -34,7 +34,7 @@ async function findDue(
   among?: readonly WatchedTable[],
 ): Promise<DueTables> {
   const matched = among ?? (await matchingTables(deps, trx, source, termsOf(policy)))
-  const found = await rows<{ id: string; at: Date }>(
+  const changed = await rows<{ id: string; at: Date }>(
     trx,
     `select t.id from tables t
      join watch_policies o on o.company_id = :companyId and o.source_id = :sourceId
@@ -49,7 +49,7 @@ async function findDue(
     { companyId: companyOf(trx), sourceId: source.id, ids: (among ?? []).map(({ id }) => id) },
   )
   const [now] = await rows<{ at: Date }>(trx, 'select now() as at')
-  const due = new Set(found.map(({ id }) => id))
+  const due = new Set(changed.map(({ id }) => id))
   return { at: now!.at, due: matched.filter(({ id }) => due.has(id)), matched }
 }
 
@@ -95,19 +95,19 @@ export async function applyPolicy(
 ): Promise<PolicyResult | null> {
   let [looked, created] = [0, 0]
   for (;;) {
-    const found = await deps.db.company(companyId, async trx => {
-      const known = await loadPolicy(deps, trx, sourceId, false)
-      return known && { ...known, ...(await findDue(deps, trx, known.source, known.policy)) }
+    const state = await deps.db.company(companyId, async trx => {
+      const watched = await loadPolicy(deps, trx, sourceId, false)
+      return watched && { ...watched, ...(await findDue(deps, trx, watched.source, watched.policy)) }
     })
-    if (!found) return null
-    if (found.due.length === 0) {
-      const isDone = await deps.db.company(companyId, trx => finishPolicy(deps, trx, sourceId, found.at))
-      return isDone ? { policy: found.policy, matched: found.matched, looked, created } : null
+    if (!state) return null
+    if (state.due.length === 0) {
+      const isDone = await deps.db.company(companyId, trx => finishPolicy(deps, trx, sourceId, state.at))
+      return isDone ? { policy: state.policy, matched: state.matched, looked, created } : null
     }
-    for (let from = 0; from < found.due.length; from += TABLES_PER_BATCH) {
+    for (let from = 0; from < state.due.length; from += TABLES_PER_BATCH) {
       signal.throwIfAborted()
-      const some = found.due.slice(from, from + TABLES_PER_BATCH)
-      const percent = Math.floor((100 * from) / found.due.length)
+      const some = state.due.slice(from, from + TABLES_PER_BATCH)
+      const percent = Math.floor((100 * from) / state.due.length)
       const made = await deps.db.company(companyId, trx => applyBatch(deps, trx, sourceId, some, percent))
       if (!made) return null
       looked += some.length
@@ -144,9 +144,9 @@ async function applyBatch(
   percent: number,
 ): Promise<{ created: number } | null> {
   // Locked first: a request that holds the lock may replace the policy meanwhile.
-  const known = await loadPolicy(deps, trx, sourceId, true)
-  if (!known) return null
-  const { source, policy } = known
+  const watched = await loadPolicy(deps, trx, sourceId, true)
+  if (!watched) return null
+  const { source, policy } = watched
   const { catalog } = deps
   if (policy.runId !== null && !(await catalog.recordProgress(trx, policy.runId, percent))) {
     await forgetRun(trx, sourceId)
@@ -204,9 +204,9 @@ async function finishPolicy(
   sourceId: string,
   at: Date,
 ): Promise<boolean> {
-  const known = await loadPolicy(deps, trx, sourceId, true)
-  if (!known) return false
-  const { source, policy } = known
+  const watched = await loadPolicy(deps, trx, sourceId, true)
+  if (!watched) return false
+  const { source, policy } = watched
   await WatchPolicy.query(trx)
     .findById(sourceId)
     .patch({ appliedAt: at, requestedAt: null, runId: null, outcome: null })

@@ -76,11 +76,11 @@ async function profileNewTables(
   let profiled = 0
   for (const tableId of missing) {
     try {
-      const found = await profiles.profileAsset(
+      const result = await profiles.profileAsset(
         { companyId, sourceId, tableId },
         { signal, slotWaitMs: SESSION_WAIT_MS },
       )
-      profiled += found?.profiled ?? 0
+      profiled += result?.profiled ?? 0
     } catch (error) {
       signal.throwIfAborted()
       // The next try profiles the tables that are left.
@@ -99,14 +99,14 @@ function isOfTable(error: unknown): boolean {
 }
 
 async function findUnprofiled(trx: Transaction, tables: readonly WatchedTable[]): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  const unprofiled = await rows<{ id: string }>(
     trx,
     `select t.id from tables t where t.company_id = :companyId and t.id = any(cast(:ids as uuid[])) and t.is_active
        and not exists (select from profiles p where p.company_id = t.company_id and p.table_id = t.id)
      order by t.qualified_name`,
     { companyId: companyOf(trx), ids: tables.map(table => table.id) },
   )
-  return found.map(table => table.id)
+  return unprofiled.map(table => table.id)
 }
 
 /** The longest time between that of a profile and the end of the transaction that stores it. */

@@ -180,7 +180,7 @@ async function readKeys(
   const keys = new Map<string, KeyColumn[]>()
   for (let from = 0; from < tables.length; from += TABLES_PER_STATEMENT) {
     const ids = tables.slice(from, from + TABLES_PER_STATEMENT).map(({ id }) => id)
-    const found = await rows<{ id: string; key: KeyColumn[] }>(
+    const keyed = await rows<{ id: string; key: KeyColumn[] }>(
       trx,
       `select t.id, jsonb_agg(c order by position) as key from tables t
        cross join lateral jsonb_array_elements(t.constraints) k
@@ -190,7 +190,7 @@ async function readKeys(
        group by t.id`,
       { companyId: companyOf(trx), ids },
     )
-    for (const { id, key } of found) keys.set(id, key)
+    for (const { id, key } of keyed) keys.set(id, key)
   }
   return tables.map(table => ({ table, key: keys.get(table.id) ?? [] }))
 }
