@@ -224,14 +224,19 @@ export async function readWindow(
        and before + wanted > cast(:offset as bigint)) p on true
      order by p.before`,
     {
-      ...{ companyId: companyOf(trx), sourceId: source.id, limit, offset },
-      ...{ types: types ?? null, minConfidence },
+      companyId: companyOf(trx),
+      sourceId: source.id,
+      limit,
+      offset,
+      types: types ?? null,
+      minConfidence,
     },
   )
   const { total, tableCount } = found[0]!
   return {
     tables: found.flatMap(({ id, before, wanted }) => (id === null ? [] : [{ id, before, wanted }])),
-    ...{ total, tableCount },
+    total,
+    tableCount,
     counts: Object.fromEntries(STATUSES.map(name => [name, found[0]![name]])) as CountWindow['counts'],
   }
 }

@@ -185,7 +185,9 @@ async function measureReference(
   if (!parent || 'missing' in parent)
     return { status: 'not_enforced', reason: `there is no table ${parentTable}` }
   const trial = {
-    ...{ sourceId: source.id, child: binding.info, parent: parent.info },
+    sourceId: source.id,
+    child: binding.info,
+    parent: parent.info,
     childColumn: findColumn(binding.info, column)?.name ?? '',
     parentColumn: findColumn(parent.info, parentColumn)?.name ?? parentColumn,
   }

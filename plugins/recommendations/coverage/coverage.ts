@@ -129,29 +129,34 @@ export async function readCoverageAdvice(
   return { recommendations, asset_id: (asset.table ?? asset.source).id, ...totals }
 }
 
-async function findGaps(deps: RecommendationsDeps, trx: Transaction, asset: Asset, limit: number) {
-  const kinds = countedKinds(deps)
+/** A SELECT of the tables of an asset that lack a kind of check, and of how many there are. */
+function gapsQuery(kinds: readonly CoverageKind[]): string {
   const own = kinds.filter(({ name }) => name !== 'schema_drift').map(({ condition }) => condition)
   const missing = kinds.map(({ name, condition }) => `case when not ${condition} then '${name}' end`)
+  return `
+    with judged as materialized (
+      select concat_ws('.', t.schema_name, t.name) as table_path, t.qualified_name, t.estimated_rows, t.column_count,
+        array_remove(array[${missing.join(', ')}]::text[], null) as missing,
+        ${own.length === 0 ? 'false' : own.join(' or ')} as is_monitored,
+        round(cast(0.7 * coalesce(ln(1 + greatest(t.estimated_rows, 0))
+            / nullif(max(ln(1 + greatest(t.estimated_rows, 0))) over (), 0), 0)
+          + 0.3 * coalesce(cast(t.column_count as float8) / nullif(max(t.column_count) over (), 0), 0) as numeric), 4)
+          as importance
+      from tables t where t.company_id = :companyId and t.source_id = :sourceId and t.is_active
+        and (cast(:tableId as uuid) is null or t.id = :tableId)
+    )
+    select cast(count(*) as int) as total, cast(count(*) filter (where is_monitored) as int) as monitored,
+      (select jsonb_agg(jsonb_build_object('tablePath', table_path, 'importance', importance,
+           'rowCount', estimated_rows, 'columnCount', column_count, 'missing', missing))
+         from (select * from judged where cardinality(missing) > 0
+           order by importance desc, qualified_name limit :limit) g) as gaps
+    from judged`
+}
+
+async function findGaps(deps: RecommendationsDeps, trx: Transaction, asset: Asset, limit: number) {
   const [judged] = await rows<{ total: number; monitored: number; gaps: Gap[] | null }>(
     trx,
-    `with judged as materialized (
-       select concat_ws('.', t.schema_name, t.name) as table_path, t.qualified_name, t.estimated_rows, t.column_count,
-         array_remove(array[${missing.join(', ')}]::text[], null) as missing,
-         ${own.length === 0 ? 'false' : own.join(' or ')} as is_monitored,
-         round(cast(0.7 * coalesce(ln(1 + greatest(t.estimated_rows, 0))
-             / nullif(max(ln(1 + greatest(t.estimated_rows, 0))) over (), 0), 0)
-           + 0.3 * coalesce(cast(t.column_count as float8) / nullif(max(t.column_count) over (), 0), 0) as numeric), 4)
-           as importance
-       from tables t where t.company_id = :companyId and t.source_id = :sourceId and t.is_active
-         and (cast(:tableId as uuid) is null or t.id = :tableId)
-     )
-     select cast(count(*) as int) as total, cast(count(*) filter (where is_monitored) as int) as monitored,
-       (select jsonb_agg(jsonb_build_object('tablePath', table_path, 'importance', importance,
-            'rowCount', estimated_rows, 'columnCount', column_count, 'missing', missing))
-          from (select * from judged where cardinality(missing) > 0
-            order by importance desc, qualified_name limit :limit) g) as gaps
-     from judged`,
+    gapsQuery(countedKinds(deps)),
     { companyId: companyOf(trx), sourceId: asset.source.id, tableId: asset.table?.id ?? null, limit },
   )
   const { total = 0, monitored = 0, gaps = null } = judged ?? {}

@@ -68,7 +68,8 @@ const watched = exampleRecord({
   matched: count.description('Active tables that match the patterns.').example(24),
   row_count: created.example({ ...none, created: 24 }),
   freshness: created.example({
-    ...{ created: 22, existing: 1 },
+    created: 22,
+    existing: 1,
     skipped: [{ reason: 'no_signal', count: 1, tables: ['shop.public.countries'] }],
   }),
   not_null: created.example({ ...none, created: 24 }),
