@@ -32,8 +32,8 @@ export interface ApplyRequest extends MonitorsRequest {
   by: string
 }
 
-type FilePlan = Plan<WantedFileCheck, FileManagedCheck>
-type FileStep = Step<WantedFileCheck, FileManagedCheck>
+type FilePlan = Plan<WantedFileCheck>
+type FileStep = Step<WantedFileCheck>
 
 export interface PlannedMonitors {
   source: Source
@@ -91,7 +91,7 @@ export function makeMonitors(deps: MonitorsDeps) {
   }
 
   /** A managed check keeps its table while its database lacks it, so that one dropped table does not stop all others. */
-  function findRetired({ owned }: StoredState<FileManagedCheck>): FindRetired {
+  function findRetired({ owned }: StoredState): FindRetired {
     const byKey = new Map(owned.map(({ managed, stored }) => [managed.key, stored]))
     return async (trx, { key }) => {
       const stored = byKey.get(key)
@@ -133,7 +133,7 @@ export function makeMonitors(deps: MonitorsDeps) {
 }
 
 /** The files of a source as an owner of checks; they take over what has no owner. */
-async function readFiles(trx: Transaction, source: Source): Promise<Owner<FileManagedCheck>> {
+async function readFiles(trx: Transaction, source: Source): Promise<Owner> {
   const managed = await readManaged(trx, source.id)
   const keys = managed.map(({ key }) => key)
   return { managed, nameUnmanaged: checks => makeKeys(checks, keys) }

@@ -6,13 +6,9 @@ import {
   type MonitorsDocument,
   type TableMonitors,
 } from './file/monitors-file.ts'
-import type { FileManagedCheck } from './store.ts'
 
 /** The checks of a source as a file, sorted. Those of tables that the last discovery did not find are left out. */
-export function exportMonitors(
-  { name }: Pick<Source, 'name'>,
-  state: StoredState<FileManagedCheck>,
-): MonitorsDocument {
+export function exportMonitors({ name }: Pick<Source, 'name'>, state: StoredState): MonitorsDocument {
   const keys = new Map(state.adoptable)
   for (const { managed, stored } of state.owned) if (stored) keys.set(stored, managed.key)
   const shown = state.checks.filter(({ isTableActive }) => isTableActive)

@@ -1,6 +1,5 @@
 import type { Drift, FieldChange, Step, UnwantedCheck } from '../scans/api.ts'
 import { countSteps, type PlannedMonitors } from './apply.ts'
-import type { FileManagedCheck } from './store.ts'
 import type { WantedFileCheck } from './wanted.ts'
 
 /** A check that is created, changed, replaced, adopted or removed, as replies show it. */
@@ -73,12 +72,7 @@ export function presentPlan({ source, plan }: PlannedMonitors): PresentedPlan {
   }
 }
 
-function presentStep({
-  action,
-  wanted,
-  stored,
-  changes,
-}: Step<WantedFileCheck, FileManagedCheck>): PresentedChange[] {
+function presentStep({ action, wanted, stored, changes }: Step<WantedFileCheck>): PresentedChange[] {
   if (action === 'keep' || action === 'refuse') return []
   const given = Object.entries(wanted.body).map(([field, value]) => ({ field, old: null, new: value }))
   return [
@@ -95,12 +89,12 @@ function presentStep({
   ]
 }
 
-function presentDrift({ managed, stored, changes }: Drift<FileManagedCheck>): PresentedDrift {
+function presentDrift({ managed, stored, changes }: Drift): PresentedDrift {
   const { kind, key, file, checkId } = managed
   return { kind, key, file, check_id: checkId, is_removed: stored === undefined, fields: changes }
 }
 
-function presentLeft({ managed, stored }: UnwantedCheck<FileManagedCheck>): PresentedLeft {
+function presentLeft({ managed, stored }: UnwantedCheck): PresentedLeft {
   const { kind, key, file, checkId } = managed
   return { kind, key, file, table_path: stored.tablePath, check_id: checkId }
 }

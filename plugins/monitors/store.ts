@@ -1,13 +1,10 @@
 /** The table of managed checks. */
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { CheckOwner } from '../../server/http/check-owner.ts'
-import type { CheckFields, CheckKind, ManagedCheck } from '../scans/api.ts'
+import type { CheckKind, ManagedCheck } from '../scans/api.ts'
 
 /** A check that a file manages. */
-export interface FileManagedCheck extends ManagedCheck {
-  file: string
-  applied: CheckFields
-}
+export type FileManagedCheck = Required<ManagedCheck>
 
 /** The managed checks of a source. */
 export function readManaged(trx: Transaction, sourceId: string): Promise<FileManagedCheck[]> {

@@ -2,11 +2,12 @@ import { v7 } from 'uuid'
 import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
 import { storable } from '../../../server/database/storable.ts'
 import type { Source } from '../../catalog/api.ts'
-import type { CheckKind, ManagedCheck, RecordEvent, Step, WantedCheck } from '../../scans/api.ts'
+import type { CheckKind, RecordEvent, Step, WantedCheck } from '../../scans/api.ts'
 import type { ContractsDeps } from '../deps.ts'
 import { ContractClause, type Contract } from '../models.ts'
 import { contractViolation } from './alert-kind.ts'
 import type { ClauseVerdict } from './clause.ts'
+import { ownerName } from './owner.ts'
 import type { ContractPlan, PlannedClause } from './plan.ts'
 import { recordVerdicts, type JudgedClause } from './verdicts.ts'
 
@@ -97,7 +98,7 @@ async function resolveAlerts(
 
 /** What became of the check of a clause. */
 interface ClauseStep {
-  action: Step<WantedCheck, ManagedCheck>['action']
+  action: Step<WantedCheck>['action']
   /** Null where there is none. */
   check: { kind: CheckKind; id: string } | null
 }
@@ -106,11 +107,11 @@ interface ClauseStep {
 async function reconcileChecks(
   { scans }: ContractsDeps,
   trx: Transaction,
-  { source, record }: Pick<Enforcement, 'source' | 'record'>,
+  { contract, source, record }: Omit<Enforcement, 'actor'>,
   { stored, wanted }: { stored: readonly ContractClause[]; wanted: readonly WantedCheck[] },
 ): Promise<Map<string, ClauseStep>> {
   const managed = stored.flatMap(({ key, checkKind: kind, checkId }) =>
-    kind === null || checkId === null ? [] : [{ key, kind, checkId }],
+    kind === null || checkId === null ? [] : [{ file: ownerName(contract), key, kind, checkId }],
   )
   // What a person made stays the person's: a contract takes no check over, so that its removal removes its own only.
   const { steps, ids } = await scans.reconciler.reconcile(trx, source, {

@@ -6,6 +6,9 @@ import type { CheckKind } from '../../scans/api.ts'
 export const OWNERS = `select l.company_id, l.check_kind as kind, l.check_id, 'the contract ' || c.name as file, l.key
   from contract_clauses l join data_contracts c on c.company_id = l.company_id and c.id = l.contract_id`
 
+/** What a contract is called as the owner of checks. */
+export const ownerName = ({ name }: { name: string }): string => `the contract ${name}`
+
 /** The contracts that checks belong to, and their clauses, by the checks. */
 export async function ownersOfChecks(
   trx: Transaction,
@@ -19,5 +22,5 @@ export async function ownersOfChecks(
        and l.check_id = any(:checkIds)`,
     { companyId: companyOf(trx), checkKind, checkIds: [...checkIds] },
   )
-  return new Map(owned.map(({ checkId, key, name }) => [checkId, { file: `the contract ${name}`, key }]))
+  return new Map(owned.map(({ checkId, key, name }) => [checkId, { file: ownerName({ name }), key }]))
 }

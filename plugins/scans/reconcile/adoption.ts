@@ -1,7 +1,7 @@
 /** Equal in what it measures means adopted, not doubled. */
 import { isDeepStrictEqual } from 'node:util'
 import { fieldsKey } from './same-check.ts'
-import type { ManagedCheck, StoredCheck, StoredState, WantedCheck } from './wanted-check.ts'
+import type { StoredCheck, StoredState, WantedCheck } from './wanted-check.ts'
 
 /**
  * Checks that wanted ones without any may take over: those that no wanted key manages. One with the same fields is taken first,
@@ -15,7 +15,7 @@ export class Adoption {
   readonly #alike = new Map<string, Map<string, StoredCheck[]>>()
 
   /** @param abandoned the managed checks that are not wanted */
-  constructor({ checks, adoptable }: StoredState<ManagedCheck>, abandoned: ReadonlySet<StoredCheck>) {
+  constructor({ checks, adoptable }: StoredState, abandoned: ReadonlySet<StoredCheck>) {
     const free = checks.filter(check => adoptable && (adoptable.has(check) || abandoned.has(check)))
     this.#free = new Set(free)
     this.#byPlace = Map.groupBy(free, ({ kind, tableId }) => placeOf(kind, tableId))

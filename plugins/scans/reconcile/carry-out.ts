@@ -4,7 +4,7 @@ import { apiError } from '../../../server/http/errors.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { DeclaredChecks, RecordEvent, StopListener } from '../declared/declared-checks.ts'
 import { subjectOf } from './same-check.ts'
-import type { ManagedCheck, Plan, Step, StoredCheck, WantedCheck } from './wanted-check.ts'
+import type { Plan, Step, StoredCheck, WantedCheck } from './wanted-check.ts'
 
 /** How a plan is carried out. */
 export interface CarryingOut {
@@ -27,11 +27,11 @@ interface Deps {
  * @returns the ids of the wanted checks, without those of refused ones
  * @throws 409 `CONFLICT` when a check that is to be changed is gone
  */
-export async function carryOut<Wanted extends WantedCheck, Managed extends ManagedCheck>(
+export async function carryOut<Wanted extends WantedCheck>(
   { kinds, notifyStopped }: Deps,
   trx: Transaction,
   source: Source,
-  { steps, removed }: Plan<Wanted, Managed>,
+  { steps, removed }: Plan<Wanted>,
   { record, stoppedBy: by }: CarryingOut,
 ): Promise<Map<Wanted, string>> {
   const kindOf = new Map(kinds.map(declared => [declared.kind, declared]))
@@ -64,7 +64,7 @@ export async function carryOut<Wanted extends WantedCheck, Managed extends Manag
   return ids
 }
 
-const rank = ({ changes }: Step<WantedCheck, ManagedCheck>) =>
+const rank = ({ changes }: Step<WantedCheck>) =>
   changes.some(({ field }) => field === 'operating_schedule_id') ? 0 : 1
 
 /** What was planned stands no more. */

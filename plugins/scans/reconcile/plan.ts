@@ -4,7 +4,6 @@ import { Adoption } from './adoption.ts'
 import { compare, differences, type FixedFields } from './same-check.ts'
 import type {
   Drift,
-  ManagedCheck,
   Plan,
   PlanRequest,
   Step,
@@ -14,32 +13,32 @@ import type {
 } from './wanted-check.ts'
 
 /** Plans what makes the checks of an owner those that it wants; others get their turn meanwhile. */
-export async function makePlan<Wanted extends WantedCheck, Managed extends ManagedCheck>(
-  state: StoredState<Managed>,
+export async function makePlan<Wanted extends WantedCheck>(
+  state: StoredState,
   { wanted, prune }: PlanRequest<Wanted>,
   fixedFields: FixedFields,
-): Promise<Plan<Wanted, Managed>> {
+): Promise<Plan<Wanted>> {
   const byKey = new Map(state.owned.map(owned => [owned.managed.key, owned]))
   const keys = new Set(wanted.map(({ key }) => key))
   const abandoned = state.owned.filter(({ managed }) => !keys.has(managed.key))
   const adoption = new Adoption(state, new Set(abandoned.flatMap(({ stored }) => stored ?? [])))
 
   const pause = makePauses()
-  const stepOf = (check: Wanted): Step<Wanted, Managed> => {
+  const stepOf = (check: Wanted): Step<Wanted> => {
     const owned = byKey.get(check.key)
     if (owned?.stored) return { ...compare(check, owned.stored, fixedFields), managed: owned.managed }
     const adopted = adoption.take(check)
     if (!adopted)
       return { action: 'create', wanted: check, changes: [], ...(owned && { managed: owned.managed }) }
-    const step = compare<Wanted, Managed>(check, adopted, fixedFields)
+    const step = compare<Wanted>(check, adopted, fixedFields)
     return { ...step, action: step.action === 'keep' ? 'adopt' : step.action }
   }
-  const steps: Step<Wanted, Managed>[] = []
+  const steps: Step<Wanted>[] = []
   for (const check of wanted) {
     steps.push(stepOf(check))
     await pause()
   }
-  const drift: Drift<Managed>[] = []
+  const drift: Drift[] = []
   for (const { managed, stored } of state.owned) {
     const changes = stored && managed.applied ? differences(managed.applied, stored.fields) : []
     if (changes.length > 0) drift.push({ managed, stored: stored!, changes })
@@ -61,11 +60,11 @@ export async function makePlan<Wanted extends WantedCheck, Managed extends Manag
 }
 
 /** A table has one freshness schedule, and it may belong to another. */
-function refuseSecondSchedules<Wanted extends WantedCheck, Managed extends ManagedCheck>(
-  { checks, others }: StoredState<Managed>,
-  steps: Step<Wanted, Managed>[],
-  removed: readonly UnwantedCheck<Managed>[],
-): Step<Wanted, Managed>[] {
+function refuseSecondSchedules<Wanted extends WantedCheck>(
+  { checks, others }: StoredState,
+  steps: Step<Wanted>[],
+  removed: readonly UnwantedCheck[],
+): Step<Wanted>[] {
   const replaced = steps.filter(({ action }) => action === 'replace')
   const ending = new Set([...removed, ...replaced].map(({ stored }) => stored))
   const staying = [...checks, ...others.keys()].filter(check => !ending.has(check))
@@ -83,6 +82,6 @@ function refuseSecondSchedules<Wanted extends WantedCheck, Managed extends Manag
 }
 
 /** Whether a step changes a check, or makes one. */
-export function isChange({ action }: Pick<Step<WantedCheck, ManagedCheck>, 'action'>): boolean {
+export function isChange({ action }: Pick<Step<WantedCheck>, 'action'>): boolean {
   return action === 'create' || action === 'change' || action === 'replace'
 }

@@ -11,29 +11,17 @@ import type {
 } from '../declared/declared-checks.ts'
 import { carryOut, changedMeanwhile, type CarryingOut } from './carry-out.ts'
 import { isChange, makePlan } from './plan.ts'
-import type {
-  ManagedCheck,
-  Owner,
-  Plan,
-  PlanRequest,
-  StoredCheck,
-  StoredState,
-  WantedCheck,
-} from './wanted-check.ts'
+import type { Owner, Plan, PlanRequest, StoredCheck, StoredState, WantedCheck } from './wanted-check.ts'
 
 /** What an owner wants of a source, and how it is brought about. */
-export interface ReconcileRequest<Wanted extends WantedCheck, Managed extends ManagedCheck>
-  extends PlanRequest<Wanted>, CarryingOut {
-  owner: Owner<Managed>
+export interface ReconcileRequest<Wanted extends WantedCheck> extends PlanRequest<Wanted>, CarryingOut {
+  owner: Owner
   /** A plan that was made before the lock was taken, where the engine was asked about what it changes and nothing else. */
-  expected?: Plan<Wanted, Managed>
+  expected?: Plan<Wanted>
 }
 
 /** A plan that was carried out. */
-export interface Reconciled<Wanted extends WantedCheck, Managed extends ManagedCheck> extends Plan<
-  Wanted,
-  Managed
-> {
+export interface Reconciled<Wanted extends WantedCheck> extends Plan<Wanted> {
   /** The ids of the wanted checks, without those of refused ones. */
   ids: ReadonlyMap<Wanted, string>
 }
@@ -71,12 +59,12 @@ export function makeReconciler({ kinds, findOwners, notifyStopped }: Deps) {
   }
 
   /** All that a source has, in the caller's transaction. @param only the kinds to list; defaults to all */
-  async function readState<Managed extends ManagedCheck>(
+  async function readState(
     trx: Transaction,
     source: Source,
-    { managed, nameUnmanaged }: Owner<Managed>,
+    { managed, nameUnmanaged }: Owner,
     only?: ReadonlySet<CheckKind>,
-  ): Promise<StoredState<Managed>> {
+  ): Promise<StoredState> {
     const checks: StoredCheck[] = []
     for (const { kind, list } of kinds())
       if (only?.has(kind) ?? true)
@@ -115,10 +103,10 @@ export function makeReconciler({ kinds, findOwners, notifyStopped }: Deps) {
   }
 
   /** Plans what makes the checks of an owner those that it wants. Writes nothing, and needs no transaction. */
-  function plan<Wanted extends WantedCheck, Managed extends ManagedCheck>(
-    state: StoredState<Managed>,
+  function plan<Wanted extends WantedCheck>(
+    state: StoredState,
     request: PlanRequest<Wanted>,
-  ): Promise<Plan<Wanted, Managed>> {
+  ): Promise<Plan<Wanted>> {
     return makePlan(state, request, fixedFields)
   }
 
@@ -126,11 +114,11 @@ export function makeReconciler({ kinds, findOwners, notifyStopped }: Deps) {
    * Makes the checks of an owner those that it wants. The caller holds the lock of the source.
    * @throws 409 `CONFLICT` when checks were changed between planning and now
    */
-  async function reconcile<Wanted extends WantedCheck, Managed extends ManagedCheck>(
+  async function reconcile<Wanted extends WantedCheck>(
     trx: Transaction,
     source: Source,
-    request: ReconcileRequest<Wanted, Managed>,
-  ): Promise<Reconciled<Wanted, Managed>> {
+    request: ReconcileRequest<Wanted>,
+  ): Promise<Reconciled<Wanted>> {
     const { owner, wanted, expected } = request
     const only = owner.nameUnmanaged
       ? undefined
@@ -145,10 +133,7 @@ export function makeReconciler({ kinds, findOwners, notifyStopped }: Deps) {
 }
 
 /** Whether a plan changes nothing but what an earlier one would have. */
-function isWithin<Wanted extends WantedCheck, Managed extends ManagedCheck>(
-  { steps }: Plan<Wanted, Managed>,
-  expected: Plan<Wanted, Managed>,
-): boolean {
+function isWithin<Wanted extends WantedCheck>({ steps }: Plan<Wanted>, expected: Plan<Wanted>): boolean {
   const changing = new Set(expected.steps.filter(isChange).map(({ wanted }) => wanted))
   return steps.every(step => step.action !== 'refuse' && (!isChange(step) || changing.has(step.wanted)))
 }

@@ -1,7 +1,7 @@
 /** Which checks are the same, and in what two differ. */
 import { isDeepStrictEqual } from 'node:util'
 import type { CheckFields, CheckSubject } from '../declared/declared-checks.ts'
-import type { FieldChange, ManagedCheck, Step, StoredCheck, WantedCheck } from './wanted-check.ts'
+import type { FieldChange, Step, StoredCheck, WantedCheck } from './wanted-check.ts'
 
 /** The fields of a check that no change can set. */
 export type FixedFields = (check: Pick<WantedCheck, 'kind' | 'fields'>) => readonly string[]
@@ -20,11 +20,11 @@ export function subjectOf({ kind, tableId, fields }: StoredCheck): CheckSubject 
  * What makes a stored check the wanted one. A check of another kind or table, or one that measures something else, has to be
  * another check.
  */
-export function compare<Wanted extends WantedCheck, Managed extends ManagedCheck>(
+export function compare<Wanted extends WantedCheck>(
   wanted: Wanted,
   stored: StoredCheck,
   fixedFields: FixedFields,
-): Step<Wanted, Managed> {
+): Step<Wanted> {
   if (stored.kind !== wanted.kind || stored.tableId !== wanted.table.table.id) {
     const moved = { field: 'table_path', old: stored.tablePath, new: wanted.tablePath }
     return { action: 'replace', wanted, stored, changes: [moved] }

@@ -21,8 +21,7 @@ export interface StoredCheck extends DeclaredCheck {
 }
 
 /** What an owner noted of a check that it manages. */
-export interface ManagedCheck {
-  key: string
+export interface ManagedCheck extends CheckOwner {
   kind: CheckKind
   checkId: string
   /** The fields when they were applied last; what differs from them was changed by others since. */
@@ -30,14 +29,14 @@ export interface ManagedCheck {
 }
 
 /** A managed check with what there is of it; nothing of one that was removed. */
-export interface OwnedCheck<Managed extends ManagedCheck> {
-  managed: Managed
+export interface OwnedCheck {
+  managed: ManagedCheck
   stored: StoredCheck | undefined
 }
 
 /** Whose checks are reconciled. */
-export interface Owner<Managed extends ManagedCheck> {
-  managed: readonly Managed[]
+export interface Owner {
+  managed: readonly ManagedCheck[]
   /**
    * Present of an owner that takes over checks without one, instead of making equal ones beside them.
    * @returns the keys that it would give to such checks, which wanted ones may have
@@ -46,10 +45,10 @@ export interface Owner<Managed extends ManagedCheck> {
 }
 
 /** What a source has, as one owner sees it. */
-export interface StoredState<Managed extends ManagedCheck> {
+export interface StoredState {
   /** The checks of the owner, and those without one. */
   checks: readonly StoredCheck[]
-  owned: readonly OwnedCheck<Managed>[]
+  owned: readonly OwnedCheck[]
   /** Checks that others manage. */
   others: ReadonlyMap<StoredCheck, CheckOwner>
   /** The checks without an owner, with the keys that the owner would give them; null of an owner that takes none over. */
@@ -64,7 +63,7 @@ export interface FieldChange {
 }
 
 /** What becomes of a wanted check. */
-export interface Step<Wanted extends WantedCheck, Managed extends ManagedCheck> {
+export interface Step<Wanted extends WantedCheck> {
   /**
    * `adopt` takes over an equal check without an owner. `refuse` creates none, since the table has the freshness schedule of
    * another owner.
@@ -74,35 +73,35 @@ export interface Step<Wanted extends WantedCheck, Managed extends ManagedCheck> 
   /** What there is; undefined of one to create. */
   stored?: StoredCheck
   /** What there was when the owner applied it last. */
-  managed?: Managed
+  managed?: ManagedCheck
   changes: FieldChange[]
   /** Who has the schedule that stands in the way, if it has an owner. */
   refusedBy?: CheckOwner
 }
 
 /** What was changed since an owner applied a check: fields, or all of it, when the check was removed. */
-export interface Drift<Managed extends ManagedCheck> {
-  managed: Managed
+export interface Drift {
+  managed: ManagedCheck
   stored?: StoredCheck
   changes: FieldChange[]
 }
 
 /** A managed check that is not wanted any more. */
-export interface UnwantedCheck<Managed extends ManagedCheck> {
-  managed: Managed
+export interface UnwantedCheck {
+  managed: ManagedCheck
   stored: StoredCheck
 }
 
 /** What makes the checks of an owner those that it wants. */
-export interface Plan<Wanted extends WantedCheck, Managed extends ManagedCheck> {
+export interface Plan<Wanted extends WantedCheck> {
   /** In the order of the wanted checks. */
-  steps: Step<Wanted, Managed>[]
-  removed: UnwantedCheck<Managed>[]
+  steps: Step<Wanted>[]
+  removed: UnwantedCheck[]
   /** Unwanted checks that stay, because the request does not remove them. */
-  left: UnwantedCheck<Managed>[]
+  left: UnwantedCheck[]
   /** Keys of checks that are gone and unwanted. */
   stale: string[]
-  drift: Drift<Managed>[]
+  drift: Drift[]
 }
 
 /** What to make of a source. */

@@ -61,7 +61,7 @@ const wanted = (key: string, kind: CheckKind, tableId: string, fields: CheckFiel
 })
 
 /** An owner that takes over checks without one, and would call them by their ids. */
-const adopting = (...managed: ManagedCheck[]): Owner<ManagedCheck> => ({
+const adopting = (...managed: ManagedCheck[]): Owner => ({
   managed,
   nameUnmanaged: checks => new Map(checks.map(check => [check, check.id])),
 })
@@ -90,7 +90,7 @@ t.test('what a change cannot set makes another check', async t => {
     v3: ['validity', 'orders', unique],
   })
   const owner = adopting(
-    ...['v1', 'v2', 'v3'].map(id => ({ key: id, kind: 'validity' as const, checkId: id })),
+    ...['v1', 'v2', 'v3'].map(id => ({ file: 'f', key: id, kind: 'validity' as const, checkId: id })),
   )
   const { steps, ids } = await reconciler.reconcile(trx, source, {
     owner,
@@ -115,7 +115,7 @@ t.test('what a change cannot set makes another check', async t => {
 })
 
 t.test('what is unwanted stays, or is removed and listeners hear of it', async t => {
-  const owner = adopting({ key: 'v1', kind: 'validity', checkId: 'v1' })
+  const owner = adopting({ file: 'f', key: 'v1', kind: 'validity', checkId: 'v1' })
   const keeping = world({ v1: ['validity', 'orders', unique] })
   const kept = await keeping.reconciler.reconcile(trx, source, { owner, wanted: [], prune: false, record })
   t.match([kept.left.length, kept.removed.length, keeping.checks.size], [1, 0, 1])
@@ -139,7 +139,7 @@ t.test('a table has one freshness schedule, and it may belong to another', async
   t.equal(refused.ids.size, 0)
   t.equal(theirs.checks.size, 1)
   const unwanted = world({ f1: ['freshness', 'orders', hourly] })
-  const owner = { managed: [{ key: 'b', kind: 'freshness' as const, checkId: 'f1' }] }
+  const owner = { managed: [{ file: 'f', key: 'b', kind: 'freshness' as const, checkId: 'f1' }] }
   const made = await unwanted.reconciler.reconcile(trx, source, { ...request, owner })
   t.match(made.steps, [{ action: 'create' }], 'one that is removed by the same plan does not count')
   t.strictSame([...unwanted.checks.keys()], ['new-freshness-0'])
