@@ -24,7 +24,6 @@ import { catalog } from '../plugins/catalog/index.ts'
 import { chartLinks } from '../plugins/chart-links/index.ts'
 import { consolePages } from '../plugins/console/index.ts'
 import { contracts } from '../plugins/contracts/index.ts'
-import { coverage } from '../plugins/coverage/index.ts'
 import { demo } from '../plugins/demo/index.ts'
 import { freshness } from '../plugins/freshness/index.ts'
 import { health } from '../plugins/health/index.ts'
@@ -42,7 +41,6 @@ import { recommendations } from '../plugins/recommendations/index.ts'
 import { referential } from '../plugins/referential/index.ts'
 import { scans } from '../plugins/scans/index.ts'
 import { validity } from '../plugins/validity/index.ts'
-import { watch } from '../plugins/watch/index.ts'
 import type { Migration } from './database/database.ts'
 
 const migration = (name: string, steps: Pick<Migration, 'up' | 'down'>): Migration => ({ name, ...steps })
@@ -62,11 +60,9 @@ export const manifest = {
     freshness,
     profiles,
     recommendations,
-    watch,
     monitors,
     lineage,
     health,
-    coverage,
     preferences,
     operations,
     demo,

@@ -70,7 +70,6 @@ const below: Record<string, string[]> = {
   monitors: ['auth', 'alerts', 'catalog', 'scans', 'validity', 'metrics', 'referential', 'freshness'],
   profiles: ['auth', 'alerts', 'catalog', 'scans'],
   recommendations: [...CHECKED, 'referential', 'profiles'],
-  watch: [...CHECKED, 'profiles', 'recommendations'],
   badges: ['auth', 'catalog'],
   preferences: ['auth', 'alerts', 'catalog'],
   owners: ['auth', 'alerts', 'catalog'],

@@ -1,13 +1,8 @@
 import type { Transaction } from '../../server/database/database.ts'
+import type { TableClause } from './enforcement/contracts.ts'
 import type { ContractTestResult } from './testing/test-contract.ts'
 
-/** A clause of a contract that is enforced on a table. */
-export interface TableClause {
-  contract: string
-  title: string
-  tableId: string
-  columnName: string | null
-}
+export type { TableClause } from './enforcement/contracts.ts'
 
 /** `server.plugins.contracts`, for the command line and other features. */
 export interface ContractsApi {

@@ -1,13 +1,10 @@
 import type { Plugin } from '@hapi/hapi'
+import { depsOf } from './deps.ts'
 import { contractViolation } from './enforcement/alert-kind.ts'
 import { contractPicture } from './enforcement/badge.ts'
-import {
-  enforceJob,
-  judgeChecked,
-  judgeDiscovered,
-  judgeFreshness,
-  judgeStopped,
-} from './enforcement/judge.ts'
+import { clausesOfTables } from './enforcement/contracts.ts'
+import { enforceJob } from './enforcement/enforce-job.ts'
+import { judgeChecked, judgeDiscovered, judgeFreshness, judgeStopped } from './enforcement/judge.ts'
 import { OWNERS, ownersOfChecks } from './enforcement/owner.ts'
 import { enforcementRoutes } from './enforcement/routes.ts'
 import { exchangeRoutes } from './exchange/routes.ts'
@@ -18,7 +15,6 @@ import { testingRoutes } from './testing/routes.ts'
 import { normalizeContentType, routes } from './routes.ts'
 import type { ContractsApi } from './api.ts'
 import { readContract } from './enforcement/upload.ts'
-import { listClauses } from './enforcement/clauses-of-tables.ts'
 import { createValidator, ownValidator } from './validator.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -48,12 +44,13 @@ export const contracts: Plugin<undefined> = {
     } satisfies Record<string, ApiTag>)
     const validator = createValidator(server.textPool)
     server.ext('onRequest', normalizeContentType)
-    const { alerts, catalog, scans, freshness } = server.plugins
+    const deps = depsOf(server)
+    const { alerts, catalog, scans, freshness } = deps
     alerts.addKind(contractViolation)
-    catalog.afterDiscovery((trx, source) => judgeDiscovered(server, trx, source))
-    scans.afterScan((trx, { source }, findings) => judgeChecked(server, trx, source, findings))
-    scans.afterStop((trx, source, check) => judgeStopped(server, trx, source, check))
-    freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(server, trx, sourceId, findings))
+    catalog.afterDiscovery((trx, source) => judgeDiscovered(deps, trx, source))
+    scans.afterScan((trx, { source }, findings) => judgeChecked(deps, trx, source, findings))
+    scans.afterStop((trx, source, check) => judgeStopped(deps, trx, source, check))
+    freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(deps, trx, sourceId, findings))
     scans.addOwners(ownersOfChecks, OWNERS)
     server.jobs.add(enforceJob, testJob, exportJob)
     server.retention.push(
@@ -65,18 +62,18 @@ export const contracts: Plugin<undefined> = {
     )
     server.route([
       ...routes(validator),
-      ...enforcementRoutes(server, validator),
-      ...testingRoutes(server, validator),
-      ...exchangeRoutes(server, validator),
-      contractPicture(server),
+      ...enforcementRoutes(deps, validator),
+      ...testingRoutes(deps, validator),
+      ...exchangeRoutes(deps, validator),
+      contractPicture(deps),
     ])
     server.expose({
-      listClauses,
+      listClauses: clausesOfTables,
       async test(companyId, asked, signal) {
         const { document } = await readContract(ownValidator, { text: asked.text }, companyId)
-        const { source } = await server.db.company(companyId, trx => catalog.findAsset(trx, asked.source))
-        const extraColumns = asked.extraColumns
-        return testContract(server, { source, document, extraColumns }, { signal })
+        const { source } = await deps.db.company(companyId, trx => catalog.findAsset(trx, asked.source))
+        const { extraColumns } = asked
+        return testContract(deps, { source, document, extraColumns }, { signal })
       },
     } satisfies ContractsApi)
   },

@@ -25,7 +25,7 @@ export const demo = feature<DemoApi>({
   name: 'demo',
   needs: [
     ...['auth', 'catalog', 'freshness', 'scans', 'validity', 'metrics', 'referential'],
-    ...['alerts', 'lineage', 'profiles', 'watch'],
+    ...['alerts', 'lineage', 'profiles', 'recommendations'],
   ],
   api: server => ({ runDemo: print => run(server, print) }),
   setUp(server, { runDemo }) {

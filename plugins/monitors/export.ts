@@ -1,17 +1,16 @@
 import type { Source } from '../catalog/api.ts'
+import type { StoredCheck, StoredState } from '../scans/api.ts'
 import {
   MONITOR_KINDS,
   type MonitorEntry,
   type MonitorsDocument,
   type TableMonitors,
 } from './file/monitors-file.ts'
-import { refOf, type StoredCheck } from './keys.ts'
-import type { StoredState } from './plan.ts'
 
 /** The checks of a source as a file, sorted. Those of tables that the last discovery did not find are left out. */
 export function exportMonitors({ name }: Pick<Source, 'name'>, state: StoredState): MonitorsDocument {
-  const keys = new Map(state.exportKeys)
-  for (const { kind, checkId, key } of state.managed) keys.set(refOf(kind, checkId), key)
+  const keys = new Map(state.adoptable)
+  for (const { managed, stored } of state.owned) if (stored) keys.set(stored, managed.key)
   const shown = state.checks.filter(({ isTableActive }) => isTableActive)
   const byTable = Map.groupBy(shown, ({ tablePath }) => tablePath)
   const tables = [...byTable]
@@ -20,13 +19,13 @@ export function exportMonitors({ name }: Pick<Source, 'name'>, state: StoredStat
   return { version: 1, source: name, tables: Object.fromEntries(tables) }
 }
 
-function toEntries(checks: readonly StoredCheck[], keys: ReadonlyMap<string, string>): TableMonitors {
+function toEntries(checks: readonly StoredCheck[], keys: ReadonlyMap<StoredCheck, string>): TableMonitors {
   const byKind = Map.groupBy(checks, ({ kind }) => kind)
   const entries = MONITOR_KINDS.flatMap(kind => {
-    const found = (byKind.get(kind) ?? []).map((check): MonitorEntry => {
-      return { key: keys.get(refOf(kind, check.id))!, ...check.body }
+    const some = (byKind.get(kind) ?? []).map((check): MonitorEntry => {
+      return { key: keys.get(check)!, ...check.body }
     })
-    return found.length === 0 ? [] : [[kind, found.toSorted((a, b) => compareTexts(a.key, b.key))] as const]
+    return some.length === 0 ? [] : [[kind, some.toSorted((a, b) => compareTexts(a.key, b.key))] as const]
   })
   return Object.fromEntries(entries)
 }

@@ -1,5 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import type { ApiTag } from '../../server/openapi/tags.ts'
+import { makeMonitors } from './apply.ts'
 import { routes } from './routes.ts'
 import { findOwners, OWNERS } from './store.ts'
 
@@ -17,7 +18,9 @@ export const monitors: Plugin<undefined> = {
         page: '/api/public/docs/monitors.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.plugins.scans.addOwners(findOwners, OWNERS)
-    server.route(routes)
+    const { catalog, scans } = server.plugins
+    scans.addOwners(findOwners, OWNERS)
+    const { baseUrl } = server.config
+    server.route(routes(makeMonitors({ db: server.db, catalog, scans }), { scans, baseUrl }))
   },
 }

@@ -1,34 +1,16 @@
-import type { CheckFields, CheckKind, CheckSubject, DeclaredCheck } from '../scans/api.ts'
-
-/** A stored check of one kind. */
-export interface StoredCheck extends DeclaredCheck {
-  kind: CheckKind
-}
-
-export const refOf = (kind: CheckKind, checkId: string): string => `${kind} ${checkId}`
-
-/** What a check is about; null of a metric by groups. */
-export function subjectOf({ kind, tableId, fields }: StoredCheck): CheckSubject | null {
-  const groups = fields.group_by_columns
-  if (Array.isArray(groups) && groups.length > 0) return null
-  const text = (...names: string[]) =>
-    names.map(name => fields[name]).find(value => typeof value === 'string') ?? null
-  const type = kind === 'validity' || kind === 'metric' ? text('rule_type', 'metric_type') : kind
-  return type === null ? null : { tableId, type, column: text('column_name', 'child_column_name') }
-}
+import type { CheckFields, CheckKind, StoredCheck } from '../scans/api.ts'
 
 const MAX_KEY_CHARACTERS = 150
 
 /**
  * Keys for checks that have none, made of the table, the column and the type: `orders.status.enum`. The same checks get the
  * same keys, so that a file may be changed between its export and its first apply.
- * @param taken keys that other checks have
- * @returns by `refOf`
+ * @param others keys that other checks have
  */
-export function makeKeys(checks: readonly StoredCheck[], taken: Iterable<string>): Map<string, string> {
-  const used = new Set(taken)
-  const keys = new Map<string, string>()
-  /** The last number of each key that is taken: a table may have thousands of checks of a type. */
+export function makeKeys(checks: readonly StoredCheck[], others: Iterable<string>): Map<StoredCheck, string> {
+  const used = new Set(others)
+  const keys = new Map<StoredCheck, string>()
+  /** The last number of each key in use: a table may have thousands of checks of a type. */
   const numbers = new Map<string, number>()
   const numbered = (key: string): string => {
     let number = numbers.get(key) ?? 1
@@ -43,14 +25,14 @@ export function makeKeys(checks: readonly StoredCheck[], taken: Iterable<string>
     const candidates = [parts, [schema, ...parts]].map(toKey)
     const free = candidates.find(key => !used.has(key)) ?? numbered(candidates[0]!)
     used.add(free)
-    keys.set(refOf(check.kind, check.id), free)
+    keys.set(check, free)
   }
   return keys
 }
 
 /** What a check is about, beside its table. */
 function describe(kind: CheckKind, fields: CheckFields): string[] {
-  const said: Record<CheckKind, unknown[]> = {
+  const parts: Record<CheckKind, unknown[]> = {
     validity: [fields.column_name, fields.rule_type],
     metric: [
       fields.column_name,
@@ -60,7 +42,7 @@ function describe(kind: CheckKind, fields: CheckFields): string[] {
     referential: [fields.child_column_name, 'references'],
     freshness: ['freshness'],
   }
-  return said[kind].filter(part => typeof part === 'string')
+  return parts[kind].filter(part => typeof part === 'string')
 }
 
 function toKey(parts: readonly string[]): string {

@@ -1,5 +1,6 @@
-import type { FieldChange, Drift, Plan, Step } from './plan.ts'
-import type { PlannedMonitors } from './apply.ts'
+import type { Drift, FieldChange, Step, UnwantedCheck } from '../scans/api.ts'
+import { countSteps, type PlannedMonitors } from './apply.ts'
+import type { WantedFileCheck } from './wanted.ts'
 
 /** A check that is created, changed, replaced, adopted or removed, as replies show it. */
 export interface PresentedChange {
@@ -46,30 +47,33 @@ export interface PresentedPlan {
   left: PresentedLeft[]
 }
 
-/** A plan as replies show it. @param prune whether checks that no file has are removed */
-export function presentPlan({ source, plan }: PlannedMonitors, prune: boolean): PresentedPlan {
-  const count = (action: Step['action']) => plan.steps.filter(step => step.action === action).length
-  const left = plan.left.map(presentLeft)
+/** A plan as replies show it. */
+export function presentPlan({ source, plan }: PlannedMonitors): PresentedPlan {
   return {
     asset_id: source.id,
     source: source.name,
-    create: count('create'),
-    change: count('change'),
-    replace: count('replace'),
-    delete: prune ? left.length : 0,
-    adopt: count('adopt'),
-    unchanged: count('keep'),
+    create: countSteps(plan, 'create'),
+    change: countSteps(plan, 'change'),
+    replace: countSteps(plan, 'replace'),
+    delete: plan.removed.length,
+    adopt: countSteps(plan, 'adopt'),
+    unchanged: countSteps(plan, 'keep'),
     changes: [
       ...plan.steps.flatMap(presentStep),
-      ...(prune ? left.map(each => ({ action: 'delete' as const, ...each, line: null, fields: [] })) : []),
+      ...plan.removed.map(check => ({
+        action: 'delete' as const,
+        ...presentLeft(check),
+        line: null,
+        fields: [],
+      })),
     ],
     drift: plan.drift.map(presentDrift),
-    left: prune ? [] : left,
+    left: plan.left.map(presentLeft),
   }
 }
 
-function presentStep({ action, wanted, stored, changes }: Step): PresentedChange[] {
-  if (action === 'keep') return []
+function presentStep({ action, wanted, stored, changes }: Step<WantedFileCheck>): PresentedChange[] {
+  if (action === 'keep' || action === 'refuse') return []
   const given = Object.entries(wanted.body).map(([field, value]) => ({ field, old: null, new: value }))
   return [
     {
@@ -90,7 +94,7 @@ function presentDrift({ managed, stored, changes }: Drift): PresentedDrift {
   return { kind, key, file, check_id: checkId, is_removed: stored === undefined, fields: changes }
 }
 
-function presentLeft({ managed, stored }: Plan['left'][number]): PresentedLeft {
+function presentLeft({ managed, stored }: UnwantedCheck): PresentedLeft {
   const { kind, key, file, checkId } = managed
   return { kind, key, file, table_path: stored.tablePath, check_id: checkId }
 }

@@ -2,8 +2,8 @@ import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequestAll } from '../../server/http/audit.ts'
 import { param } from '../../server/http/input.ts'
-import { applyMonitors, findMonitored, planMonitors, readState } from './apply.ts'
-import { exportMonitors } from './export.ts'
+import type { ScansApi } from '../scans/api.ts'
+import type { Monitors } from './apply.ts'
 import { MONITORS_SCHEMA } from './file/json-schema.ts'
 import { presentPlan } from './present.ts'
 import { readRequest, writeText } from './texts.ts'
@@ -14,7 +14,10 @@ export const SCHEMA_PATH = '/api/public/schemas/monitors.json'
 const route = routesOf('monitors')
 const base = '/api/v1/sdk/monitors/{asset_id}'
 
-export const routes: ServerRoute[] = [
+export const routes = (
+  monitors: Monitors,
+  { scans, baseUrl }: { scans: ScansApi; baseUrl: string },
+): ServerRoute[] => [
   route('GET', base, access.read, {
     id: 'exportMonitors',
     description: 'Export the checks of a source as a monitors file',
@@ -24,13 +27,9 @@ export const routes: ServerRoute[] = [
     response: replies.exported,
     app: { isHeavy: true },
     handler: async (request, h) => {
-      const { server } = request
-      const document = await inCompany(request, async trx => {
-        const source = await findMonitored(server, trx, param(request, 'asset_id'))
-        return exportMonitors(source, await readState(server, trx, source))
-      })
+      const document = await inCompany(request, trx => monitors.exportSource(trx, param(request, 'asset_id')))
       if (!acceptsYaml(request)) return { data: document }
-      const text = await writeText(request, document, `${server.config.baseUrl}${SCHEMA_PATH}`)
+      const text = await writeText(request, document, `${baseUrl}${SCHEMA_PATH}`)
       return h.response(text).type('application/yaml')
     },
   }),
@@ -46,10 +45,10 @@ export const routes: ServerRoute[] = [
     handler: async request => {
       const wanted = await readRequest(request)
       const checks = wanted.files.flatMap(({ entries }) => entries.map(({ entry }) => entry))
-      request.server.plugins.scans.requireScopeForSql(request, checks)
+      scans.requireScopeForSql(request, checks)
       const { companyId } = caller(request)
-      const planned = await planMonitors(request.server, companyId, param(request, 'asset_id'), wanted)
-      return { data: presentPlan(planned, wanted.prune) }
+      const planned = await monitors.plan(companyId, param(request, 'asset_id'), wanted)
+      return { data: presentPlan(planned) }
     },
   }),
   route('POST', `${base}/apply`, access.write, {
@@ -66,10 +65,10 @@ export const routes: ServerRoute[] = [
       const { companyId } = caller(request)
       const assetId = param(request, 'asset_id')
       const asked = { ...wanted, by: actorOf(caller(request)) }
-      const applied = await applyMonitors(request.server, companyId, assetId, asked, (trx, events) =>
+      const applied = await monitors.apply(companyId, assetId, asked, (trx, events) =>
         auditRequestAll(request, trx, events),
       )
-      return { data: presentPlan(applied, wanted.prune) }
+      return { data: presentPlan(applied) }
     },
   }),
   route('GET', SCHEMA_PATH, access.open, {

@@ -1,33 +1,27 @@
 /** The table of managed checks. */
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { CheckOwner } from '../../server/http/check-owner.ts'
-import type { CheckFields, CheckKind } from '../scans/api.ts'
+import type { CheckKind, ManagedCheck } from '../scans/api.ts'
 
 /** A check that a file manages. */
-export interface ManagedCheck {
-  key: string
-  kind: CheckKind
-  checkId: string
-  file: string
-  applied: CheckFields
-}
+export type FileManagedCheck = Required<ManagedCheck>
 
 /** The managed checks of a source. */
-export function readManaged(trx: Transaction, sourceId: string): Promise<ManagedCheck[]> {
+export function readManaged(trx: Transaction, sourceId: string): Promise<FileManagedCheck[]> {
   // A row is read whole: the names within `applied` are the API's.
-  return rows<{ found: ManagedCheck }>(
+  return rows<{ managed: FileManagedCheck }>(
     trx,
-    `select jsonb_build_object('key', key, 'kind', kind, 'checkId', check_id, 'file', file, 'applied', applied) as found
+    `select jsonb_build_object('key', key, 'kind', kind, 'checkId', check_id, 'file', file, 'applied', applied) as managed
      from monitors where company_id = :companyId and source_id = :sourceId order by key`,
     { companyId: companyOf(trx), sourceId },
-  ).then(all => all.map(({ found }) => found))
+  ).then(all => all.map(({ managed }) => managed))
 }
 
 /** Stores managed checks of a source, in place of those with the same keys and those of the same checks. */
 export async function saveManaged(
   trx: Transaction,
   sourceId: string,
-  managed: readonly ManagedCheck[],
+  managed: readonly FileManagedCheck[],
 ): Promise<void> {
   if (managed.length === 0) return
   const records = managed.map(({ checkId, ...rest }) => ({ ...rest, check_id: checkId }))
@@ -71,11 +65,11 @@ export async function findOwners(
   checkIds: readonly string[],
 ): Promise<Map<string, CheckOwner>> {
   if (checkIds.length === 0) return new Map()
-  const found = await rows<CheckOwner & { checkId: string }>(
+  const owned = await rows<CheckOwner & { checkId: string }>(
     trx,
     `select check_id, file, key from monitors
      where company_id = :companyId and kind = :kind and check_id = any(cast(:checkIds as text[]))`,
     { companyId: companyOf(trx), kind, checkIds: [...checkIds] },
   )
-  return new Map(found.map(({ checkId, file, key }) => [checkId, { file, key }]))
+  return new Map(owned.map(({ checkId, file, key }) => [checkId, { file, key }]))
 }

@@ -12,7 +12,7 @@ import { writeMonitors, type MonitorsDocument } from './file/monitors-file.ts'
 import type { GivenFile, readFiles } from './file/read-files.ts'
 import type { writeMonitorsJson } from './file/write-json.ts'
 import { MAX_FILE_BYTES } from './schemas.ts'
-import { faultsError } from './wanted.ts'
+import { faultsError } from './faults.ts'
 
 /** Files of 2 MiB take two seconds and 200 MiB; those that are nothing but mistakes take several times as much. */
 const LIMITS = { cpuMs: 10_000, megabytes: 512 }

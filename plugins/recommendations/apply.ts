@@ -1,10 +1,16 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
-import type { AppliedRecommendations, ApplyRequest, ChoosableRecommendation, WatchLevel } from './api.ts'
+import type {
+  AppliedRecommendations,
+  ApplyRequest,
+  ChoosableRecommendation,
+  TypeCounts,
+  WatchLevel,
+} from './applied.ts'
 import { createSuggested } from './create.ts'
 import { saveDecision } from './decisions.ts'
 import { readOffers, refreshOffers, sumCosts, type Offer, type OfferStatus } from './offers.ts'
-import { CHECK_TYPES, type CheckTypeName } from './rules/evidence.ts'
+import { CHECK_TYPES } from './rules/evidence.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 /** The confidence from which the level `standard` includes what was found by profiles. */
 const STANDARD_CONFIDENCE = 0.8
@@ -26,16 +32,16 @@ type Application = Pick<ApplyRequest, 'source' | 'by' | 'isDryRun'>
  * that they stay away when a person removes them.
  */
 export async function applyOffers(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { tableIds, isWanted, ...application }: ApplyRequest,
 ): Promise<AppliedRecommendations> {
   const sum = new AppliedSum()
-  for await (const offers of readOffers(server, trx, application.source, { tableIds, isWanted })) {
+  for await (const offers of readOffers(deps, trx, application.source, { tableIds, isWanted })) {
     const of = (...statuses: OfferStatus[]) => offers.filter(({ status }) => statuses.includes(status))
     sum.declined += of('dismissed', 'removed').length
     sum.noisy += of('noisy').length
-    await applyBatch(server, trx, application, { offered: of('offered'), existing: of('applied') }, sum)
+    await applyBatch(deps, trx, application, { offered: of('offered'), existing: of('applied') }, sum)
   }
   return sum.result()
 }
@@ -45,21 +51,21 @@ export async function applyOffers(
  * it anew. Only what became of them since they were found is read again. The caller has locked the source.
  */
 export async function applyNamed(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { offers, ...application }: Application & { offers: readonly Offer[] },
 ): Promise<AppliedRecommendations> {
   const sum = new AppliedSum()
-  const current = await refreshOffers(server, trx, application.source, offers)
+  const current = await refreshOffers(deps, trx, application.source, offers)
   const of = (...statuses: OfferStatus[]) => current.filter(({ status }) => statuses.includes(status))
   sum.noisy += of('noisy').length
   const batch = { offered: of('offered', 'dismissed', 'removed'), existing: of('applied') }
-  await applyBatch(server, trx, application, batch, sum)
+  await applyBatch(deps, trx, application, batch, sum)
   return sum.result()
 }
 
 async function applyBatch(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { source, by, isDryRun }: Application,
   { offered, existing }: { offered: readonly Offer[]; existing: readonly Offer[] },
@@ -67,7 +73,7 @@ async function applyBatch(
 ): Promise<void> {
   sum.add(offered, existing)
   if (isDryRun) return
-  await createSuggested(server, trx, source, offered, false)
+  await createSuggested(deps, trx, source, offered, false)
   const unknown = existing.filter(({ stored }) => stored?.decision !== 'applied')
   await saveDecision(trx, [...offered, ...unknown], { sourceId: source.id, decision: 'applied', by })
 }
@@ -76,8 +82,8 @@ async function applyBatch(
 class AppliedSum {
   declined = 0
   noisy = 0
-  readonly #created: AppliedRecommendations['created'] = {}
-  readonly #existing: AppliedRecommendations['existing'] = {}
+  readonly #created: TypeCounts = {}
+  readonly #existing: TypeCounts = {}
   readonly #offers: Offer[] = []
 
   add(offered: readonly Offer[], existing: readonly Offer[]): void {
@@ -92,26 +98,31 @@ class AppliedSum {
     const schedules = this.#offers.filter(({ suggestion }) => suggestion.kind === 'freshness')
     const freshnessStatementsPerDay = sumCosts(schedules).statementsPerDay
     return {
-      ...{ created: this.#created, existing: this.#existing, declined, noisy },
-      ...{ statementsPerDay, freshnessStatementsPerDay, rowsPerDay: rowsPerDay ?? 0 },
+      created: this.#created,
+      existing: this.#existing,
+      declined,
+      noisy,
+      statementsPerDay,
+      freshnessStatementsPerDay,
+      rowsPerDay: rowsPerDay ?? 0,
     }
   }
 }
 
 /** What the sum of costs needs: the evidence of thousands of tables is not kept. */
 function withoutEvidence({ table, suggestion, ...offer }: Offer): Offer {
-  const { profile: _profile, ...known } = table
+  const { profile: _profile, ...rest } = table
   return {
     ...offer,
-    table: { ...known, columns: [], constraints: [] },
+    table: { ...rest, columns: [], constraints: [] },
     suggestion: { ...suggestion, evidence: {} },
   }
 }
 
-function addCounts(counts: Partial<Record<CheckTypeName, number>>, offers: readonly Offer[]): void {
-  const found = Map.groupBy(offers, ({ suggestion }) => suggestion.type)
+function addCounts(counts: TypeCounts, offers: readonly Offer[]): void {
+  const byType = Map.groupBy(offers, ({ suggestion }) => suggestion.type)
   for (const type of CHECK_TYPES) {
-    const count = found.get(type)?.length ?? 0
+    const count = byType.get(type)?.length ?? 0
     if (count > 0) counts[type] = (counts[type] ?? 0) + count
   }
 }

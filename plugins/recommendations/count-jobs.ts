@@ -3,6 +3,7 @@ import { rows } from '../../server/database/database.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { Job } from '../../server/jobs/jobs.ts'
 import { countTables, findUncounted, spreadChanges, TABLES_PER_COUNT } from './counts.ts'
+import { depsOf } from './deps.ts'
 
 const id = Joi.string().guid().required()
 
@@ -13,16 +14,17 @@ export const countJob: Job<{ company_id: string; source_id: string }> = {
   queue: { expireSeconds: 3_600 },
   concurrency: { isShared: true, local: 4, perGroup: 1 },
   async work({ company_id: companyId, source_id: sourceId }, { server, signal }) {
-    const { findAsset } = server.plugins.catalog
+    const deps = depsOf(server)
+    const { findAsset } = deps.catalog
     let counted = 0
     for (let isFirst = true; ; isFirst = false) {
       signal.throwIfAborted()
-      const tableIds = await server.db
+      const tableIds = await deps.db
         .company(companyId, async trx => {
           const { source } = await findAsset(trx, sourceId)
           if (isFirst) await spreadChanges(trx, source)
           const some = await findUncounted(trx, source, TABLES_PER_COUNT)
-          if (some.length > 0) await countTables(server, trx, source, some)
+          if (some.length > 0) await countTables(deps, trx, source, some)
           return some
         })
         .catch((error: unknown) => {

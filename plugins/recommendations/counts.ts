@@ -1,11 +1,11 @@
 /** How many recommendations each table has: stored, so that a page of a source computes only its own tables. */
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { lockName } from '../../server/database/locks.ts'
 import type { Source } from '../catalog/api.ts'
 import { readOffers, STATUSES, type Offer, type OfferStatus } from './offers.ts'
 import type { CheckTypeName, TableEvidence } from './rules/evidence.ts'
 import { nameOfThing, thingsOf } from './rules/references.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 /** The recommendations of a table that are alike for all filters of lists. */
 interface CountDetail {
@@ -61,7 +61,7 @@ export async function countUncounted(trx: Transaction, { id }: Source): Promise<
  * that its table is counted again.
  */
 export async function countTables(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   tableIds: readonly string[],
@@ -79,7 +79,7 @@ export async function countTables(
   const offers: Offer[] = []
   const note = (tables: readonly TableEvidence[]) => tables.forEach(table => counted.set(table.id, table))
   const filter = { tableIds: new Set(tableIds), isWanted: () => true }
-  for await (const batch of readOffers(server, trx, source, filter, note)) offers.push(...batch)
+  for await (const batch of readOffers(deps, trx, source, filter, note)) offers.push(...batch)
   await saveCounts(trx, source, [...counted.values()], offers)
   await trx.raw(
     `delete from recommendation_counts where company_id = :companyId and source_id = :sourceId
@@ -224,14 +224,19 @@ export async function readWindow(
        and before + wanted > cast(:offset as bigint)) p on true
      order by p.before`,
     {
-      ...{ companyId: companyOf(trx), sourceId: source.id, limit, offset },
-      ...{ types: types ?? null, minConfidence },
+      companyId: companyOf(trx),
+      sourceId: source.id,
+      limit,
+      offset,
+      types: types ?? null,
+      minConfidence,
     },
   )
   const { total, tableCount } = found[0]!
   return {
     tables: found.flatMap(({ id, before, wanted }) => (id === null ? [] : [{ id, before, wanted }])),
-    ...{ total, tableCount },
+    total,
+    tableCount,
     counts: Object.fromEntries(STATUSES.map(name => [name, found[0]![name]])) as CountWindow['counts'],
   }
 }

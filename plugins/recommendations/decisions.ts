@@ -37,7 +37,11 @@ export async function saveDecision(
 ): Promise<void> {
   const stored = decided.map(each => ({
     ...rowOf(each),
-    ...{ sourceId, decision, reason, decidedBy: by, decidedAt: new Date() },
+    sourceId,
+    decision,
+    reason,
+    decidedBy: by,
+    decidedAt: new Date(),
   }))
   await insertAll(stored, chunk =>
     StoredRecommendation.query(trx)

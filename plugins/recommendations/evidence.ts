@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { filterWithPauses } from '../../server/filter-with-pauses.ts'
 import type { Source } from '../catalog/api.ts'
 import type { TableProfile } from '../profiles/api.ts'
 import { findParentIds, nameOfThing, thingsOf, type ParentIndex } from './rules/references.ts'
 import type { TableEvidence } from './rules/evidence.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 /** Tables whose profiles are in memory together. */
 const TABLES_PER_BATCH = 200
@@ -83,13 +83,13 @@ export interface EvidenceBatch {
 
 /** Completes the evidence of tables, some at a time. */
 export async function* readEvidence(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   tables: readonly TableEvidence[],
   parents: ParentIndex,
 ): AsyncGenerator<EvidenceBatch> {
-  const { profiles, freshness } = server.plugins
+  const { profiles, freshness } = deps
   for (let from = 0; from < tables.length; from += TABLES_PER_BATCH) {
     const some = tables.slice(from, from + TABLES_PER_BATCH)
     const ids = some.map(({ id }) => id)
@@ -97,7 +97,7 @@ export async function* readEvidence(
     const others = new Set(some.flatMap(table => findParentIds(table, parents)).filter(id => !own.has(id)))
     const parentProfiles = new Map([...own, ...(await profiles.latest(trx, [...others]))])
     const signals = await freshness.findSignals(trx, source, ids)
-    const dependents = await countDependents(server, trx, ids)
+    const dependents = await countDependents(deps, trx, ids)
     yield {
       parentProfiles,
       tables: some.map(table => {
@@ -116,15 +116,15 @@ export async function* readEvidence(
 }
 
 /** How many tables are made from each of some. */
-async function countDependents(server: Server, trx: Transaction, tableIds: readonly string[]) {
-  const queries = server.plugins.catalog.upstreamQueries()
+async function countDependents(deps: RecommendationsDeps, trx: Transaction, tableIds: readonly string[]) {
+  const queries = deps.catalog.upstreamQueries()
   if (queries.length === 0) return new Map<string, number>()
-  const found = await rows<{ id: string; dependents: number }>(
+  const counted = await rows<{ id: string; dependents: number }>(
     trx,
     `select upstream_id as id, cast(count(distinct table_id) as int) as dependents
      from (${queries.join(' union all ')}) u
      where company_id = :companyId and upstream_id = any(cast(:tableIds as uuid[])) group by upstream_id`,
     { companyId: companyOf(trx), tableIds },
   )
-  return new Map(found.map(({ id, dependents }) => [id, dependents]))
+  return new Map(counted.map(({ id, dependents }) => [id, dependents]))
 }

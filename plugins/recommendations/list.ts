@@ -1,5 +1,4 @@
 /** Pages of recommendations: of a source by its stored counts, of a table as they are. */
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset, Source } from '../catalog/api.ts'
@@ -16,6 +15,7 @@ import {
 import { readOffers, STATUSES, type Offer, type OfferStatus } from './offers.ts'
 import { KIND_OF_TYPE } from './rules/evidence.ts'
 import { matcherOf, type RecommendationFilter } from './service.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 /** What a list asks for. */
 type ListQuery = RecommendationFilter & Page & { status: OfferStatus[] }
@@ -33,25 +33,25 @@ export interface OfferPage {
 
 /** Reads a page of the recommendations of a source or a table, by table and confidence. */
 export async function listOffers(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { source, table }: Asset,
   query: ListQuery,
 ): Promise<OfferPage> {
-  return table ? listOfTable(server, trx, { source, table }, query) : listOfSource(server, trx, source, query)
+  return table ? listOfTable(deps, trx, { source, table }, query) : listOfSource(deps, trx, source, query)
 }
 
 async function listOfTable(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { source, table }: Required<Asset>,
   query: ListQuery,
 ): Promise<OfferPage> {
-  const found: Offer[] = []
+  const offers: Offer[] = []
   const filter = { tableIds: new Set([table.id]), isWanted: matcherOf(query) }
-  for await (const batch of readOffers(server, trx, source, filter)) found.push(...batch)
-  const wanted = found.filter(({ status }) => query.status.includes(status))
-  const count = (status: OfferStatus) => found.filter(offer => offer.status === status).length
+  for await (const batch of readOffers(deps, trx, source, filter)) offers.push(...batch)
+  const wanted = offers.filter(({ status }) => query.status.includes(status))
+  const count = (status: OfferStatus) => offers.filter(offer => offer.status === status).length
   return {
     offers: wanted.slice(query.offset, query.offset + query.limit),
     total: wanted.length,
@@ -66,26 +66,26 @@ const MAX_CORRECTIONS = 2
 
 /** A page computes its own tables alone, and corrects their counts where what they follow from changed unnoticed. */
 async function listOfSource(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   query: ListQuery,
 ): Promise<OfferPage> {
   const isWanted = matcherOf(query)
   for (let corrections = 0; ; corrections += 1) {
-    const uncounted = await countForPage(server, trx, source, query)
+    const uncounted = await countForPage(deps, trx, source, query)
     const window = await readWindow(trx, source, countFilterOf(query))
     const ids = window.tables.map(({ id }) => id)
-    const found: Offer[] = []
+    const offers: Offer[] = []
     if (ids.length > 0)
-      for await (const batch of readOffers(server, trx, source, { tableIds: new Set(ids), isWanted }))
-        found.push(...batch.filter(({ status }) => query.status.includes(status)))
-    const byTable = Map.groupBy(found, ({ table }) => table.id)
+      for await (const batch of readOffers(deps, trx, source, { tableIds: new Set(ids), isWanted }))
+        offers.push(...batch.filter(({ status }) => query.status.includes(status)))
+    const byTable = Map.groupBy(offers, ({ table }) => table.id)
     const wrong = window.tables.filter(({ id, wanted }) => (byTable.get(id)?.length ?? 0) !== wanted)
     if (wrong.length === 0 || corrections === MAX_CORRECTIONS)
       return pageOf(window, byTable, query, uncounted)
     await countTables(
-      server,
+      deps,
       trx,
       source,
       wrong.map(({ id }) => id),
@@ -118,7 +118,7 @@ function countFilterOf({ kind, type, min_confidence: minConfidence = 0, status, 
  * @returns how many were not counted
  */
 async function countForPage(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   query: ListQuery,
@@ -131,10 +131,10 @@ async function countForPage(
       const isFull = total > query.offset + query.limit
       if (isFull && !(await hasUncountedUntil(trx, source, tables.at(-1)!.id))) break
     }
-    await countTables(server, trx, source, some.slice(0, TABLES_PER_COUNT))
+    await countTables(deps, trx, source, some.slice(0, TABLES_PER_COUNT))
   }
   const uncounted = await countUncounted(trx, source)
   const data = { company_id: source.companyId, source_id: source.id }
-  await server.jobs.send(countJob, data, { trx, group: source.id, key: source.id })
+  await deps.jobs.send(countJob, data, { trx, group: source.id, key: source.id })
   return uncounted
 }

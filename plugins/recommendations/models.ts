@@ -1,4 +1,5 @@
 import { CompanyRow } from '../../server/database/database.ts'
+import type { AppliedRecommendations, WatchLevel } from './applied.ts'
 import type { ComputedPast } from './past.ts'
 
 /** What was decided on a recommended check, and what is known of its past. */
@@ -20,4 +21,26 @@ export class StoredRecommendation extends CompanyRow {
   declare decidedAt: Date | null
   declare past: ComputedPast | null
   declare pastAt: Date | null
+}
+
+/** What all tables of a source are watched with, those that come later too. */
+export class WatchPolicy extends CompanyRow {
+  static override tableName = 'watch_policies'
+  static override idColumn = 'sourceId'
+  static override jsonAttributes = ['outcome']
+
+  declare sourceId: string
+  declare level: WatchLevel
+  declare includePatterns: string[]
+  declare excludePatterns: string[]
+  /** The time up to which what was discovered and profiled is watched; null until it was applied. */
+  declare appliedAt: Date | null
+  /** When a job was sent to apply it, until one begins. */
+  declare requestedAt: Date | null
+  /** The run that a client follows while it is applied for the first time; null after it. */
+  declare runId: string | null
+  /** What that run created up to now. */
+  declare outcome: AppliedRecommendations | null
+  declare createdAt: Date
+  declare updatedAt: Date
 }

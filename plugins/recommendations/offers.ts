@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
 import { parseDuration } from '../../server/settings/durations.ts'
 import type { Source } from '../catalog/api.ts'
@@ -8,6 +7,7 @@ import { StoredRecommendation } from './models.ts'
 import type { CheckKind, TableEvidence } from './rules/evidence.ts'
 import { indexParents } from './rules/references.ts'
 import { suggestChecks, type IdentifiedSuggestion } from './rules/suggest.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 /**
  * What became of a recommendation: `removed` was applied, and its check is gone; `noisy` would have alerted on its past.
@@ -48,7 +48,7 @@ export interface OfferFilter {
  * @param note receives the tables, those without recommendations too
  */
 export async function* readOffers(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   { tableIds, kind, isWanted }: OfferFilter,
@@ -58,22 +58,22 @@ export async function* readOffers(
   // Only references look at other tables.
   const parents = indexParents(kind === undefined || kind === 'referential' ? all : [])
   const tables = tableIds ? all.filter(({ id }) => tableIds.has(id)) : all
-  for await (const batch of readEvidence(server, trx, source, tables, parents)) {
+  for await (const batch of readEvidence(deps, trx, source, tables, parents)) {
     note?.(batch.tables)
     const ids = batch.tables.map(({ id }) => id)
-    const watched = await readWatched(server, trx, source, ids)
+    const watched = await readWatched(deps, trx, source, ids)
     const suggested = batch.tables.flatMap(table =>
       suggestChecks(table, parents, batch.parentProfiles, kind)
         .filter(suggestion => isAllowed(source, suggestion.kind) && isWanted(suggestion))
         .map(suggestion => ({ table, suggestion })),
     )
-    const { missing, refused } = await createSuggested(server, trx, source, suggested, true)
+    const { missing, refused } = await createSuggested(deps, trx, source, suggested, true)
     const stored = await readStored(trx, ids)
     yield suggested
-      .filter(({ suggestion }) => !refused.has(suggestion.id))
+      .filter(each => !refused.has(each))
       .map(each => {
         const decided = stored.get(each.suggestion.id)
-        const isMissing = missing.has(each.suggestion.id)
+        const isMissing = missing.has(each)
         const status = statusOf(isMissing, decided)
         return { ...each, status, isMissing, cost: costOf(source, each, watched), stored: decided }
       })
@@ -82,17 +82,17 @@ export async function* readOffers(
 
 /** The same recommendations as they stand now: their checks and decisions are read anew, and not what speaks for them. */
 export async function refreshOffers(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   offers: readonly Offer[],
 ): Promise<Offer[]> {
-  const { missing, refused } = await createSuggested(server, trx, source, offers, true)
+  const { missing, refused } = await createSuggested(deps, trx, source, offers, true)
   const stored = await readStored(trx, [...new Set(offers.map(({ table }) => table.id))])
   return offers.flatMap(offer => {
     const { id } = offer.suggestion
-    const [decided, isMissing] = [stored.get(id), missing.has(id)]
-    return refused.has(id)
+    const [decided, isMissing] = [stored.get(id), missing.has(offer)]
+    return refused.has(offer)
       ? []
       : [{ ...offer, stored: decided, isMissing, status: statusOf(isMissing, decided) }]
   })

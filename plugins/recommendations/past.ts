@@ -1,9 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../connectors/catalog.ts'
 import { replayCadence, type ReplayedCadence } from './cadence.ts'
 import type { TableEvidence } from './rules/evidence.ts'
 import type { TriedReference } from '../referential/api.ts'
 import type { IdentifiedSuggestion } from './rules/suggest.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 /** How far back a recommendation is tried. */
 export const PAST_DAYS = 60
@@ -66,13 +66,13 @@ interface TriedPoint {
  * @throws 409 `CONFLICT` when the source is switched off, 503 `UNAVAILABLE` while all its sessions are in use
  */
 export async function computePast(
-  server: Server,
+  deps: RecommendationsDeps,
   companyId: string,
   sourceId: string,
   table: TableEvidence,
   suggestion: IdentifiedSuggestion,
 ): Promise<ComputedPast> {
-  const { metrics, validity, referential } = server.plugins
+  const { metrics, validity, referential } = deps
   const common = { asset_id: sourceId, table_path: tablePath(table), lookback_days: PAST_DAYS }
   const { kind, type, column, config, settings, parent } = suggestion
   const ofColumn = column === null ? {} : { column_name: column }
@@ -90,7 +90,10 @@ export async function computePast(
     kind === 'metric'
       ? await metrics.dryRun(companyId, { ...common, ...ofColumn, metric_type: type, ...config, ...settings })
       : await validity.dryRun(companyId, {
-          ...{ ...common, ...ofColumn, rule_type: type, ...settings },
+          ...common,
+          ...ofColumn,
+          rule_type: type,
+          ...settings,
           rule_config: config,
         })
   ) as TriedCheck
@@ -99,7 +102,12 @@ export async function computePast(
 
 function unknownPast(message: string, alerts: number | null = null): ComputedPast {
   return {
-    ...{ days: PAST_DAYS, source: null, timestamp_column: null, points: null, alerts, message },
+    days: PAST_DAYS,
+    source: null,
+    timestamp_column: null,
+    points: null,
+    alerts,
+    message,
     series: [],
   }
 }
@@ -113,8 +121,10 @@ function describeTried(tried: TriedCheck, sensitivity: number | undefined): Comp
   if (source === null) return unknownPast(message, isFailing ? 1 : null)
   const judged = series.map(point => presentPoint(point, sensitivity))
   return {
-    ...{ days: PAST_DAYS, source: source === 'timestamps' ? 'timestamps' : 'stored' },
-    ...{ timestamp_column: column, points },
+    days: PAST_DAYS,
+    source: source === 'timestamps' ? 'timestamps' : 'stored',
+    timestamp_column: column,
+    points,
     // An alert of now is not among those of the past.
     message: isFailing && alerts === 0 ? `${message}; now it would alert` : message,
     alerts: Math.max(alerts, isFailing ? 1 : 0),
@@ -127,7 +137,10 @@ function presentPoint(point: TriedPoint, sensitivity: number | undefined): PastP
   const band = bands.find(each => each.sensitivity === sensitivity)
   return {
     at: at.toISOString(),
-    ...{ value, expected, low: band?.low ?? null, high: band?.high ?? null },
+    value,
+    expected,
+    low: band?.low ?? null,
+    high: band?.high ?? null,
     is_alert: sensitivity === undefined ? (value ?? 0) > 0 : !learning && Math.abs(z ?? 0) > sensitivity,
   }
 }
@@ -166,13 +179,18 @@ function describeCadence({ history }: TriedCheck): ComputedPast {
       `${column} shows ${updates.length} updates in the last ${PAST_DAYS} days, and seven are needed to learn a cadence`,
     )
   return {
-    ...{ days: PAST_DAYS, source: 'timestamps', timestamp_column: column },
+    days: PAST_DAYS,
+    source: 'timestamps',
+    timestamp_column: column,
     points: replayed.gaps.length,
     alerts: replayed.alerts,
     message: describeReplay(replayed),
     series: replayed.gaps.slice(-MAX_POINTS).map(({ at, hours, allowedHours }) => ({
       at: new Date(at * 1_000).toISOString(),
-      ...{ value: hours, expected: replayed.typicalGapHours, low: null, high: allowedHours },
+      value: hours,
+      expected: replayed.typicalGapHours,
+      low: null,
+      high: allowedHours,
       is_alert: allowedHours !== null && hours > allowedHours,
     })),
     cadence: {

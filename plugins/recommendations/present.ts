@@ -1,20 +1,24 @@
 import { tablePath } from '../../connectors/catalog.ts'
+import { countCreated, type AppliedRecommendations } from './applied.ts'
 import type { Offer, OfferCost } from './offers.ts'
 
 /** A recommendation as replies show it; lists leave the points of its past out. */
-export function presentOffer(
-  { table, suggestion, status, cost, stored }: Offer,
-  { hasSeries = false } = {},
-): object {
+export function presentOffer({ table, suggestion, status, cost, stored }: Offer, { hasSeries = false } = {}) {
   const { id, kind, type, column, config, settings, parent, confidence, reason, basis, evidence } = suggestion
   const past = stored?.past ?? null
   return {
     id,
     asset_id: table.id,
     table_path: tablePath(table),
-    ...{ kind, type, column_name: column, config: { ...config, ...settings } },
+    kind,
+    type,
+    column_name: column,
+    config: { ...config, ...settings },
     parent: parent ? { table_path: tablePath(parent.table), column_name: parent.column } : null,
-    ...{ confidence, reason, basis, evidence },
+    confidence,
+    reason,
+    basis,
+    evidence,
     cost: presentCost(cost),
     status,
     dismiss_reason: status === 'dismissed' ? (stored?.reason ?? null) : null,
@@ -25,6 +29,20 @@ export function presentOffer(
   }
 }
 
-export function presentCost({ statementsPerDay, rowsPerDay, isShared }: OfferCost): object {
+function presentCost({ statementsPerDay, rowsPerDay, isShared }: OfferCost) {
   return { statements_per_day: statementsPerDay, rows_per_day: rowsPerDay, is_shared: isShared }
+}
+
+/** What was applied, as replies show it. */
+export function presentApplied(applied: AppliedRecommendations, isDryRun: boolean) {
+  const { created, existing, declined, noisy, statementsPerDay, rowsPerDay } = applied
+  return {
+    created,
+    created_count: countCreated(applied),
+    existing,
+    declined,
+    noisy,
+    cost: presentCost({ statementsPerDay, rowsPerDay, isShared: true }),
+    dry_run: isDryRun,
+  }
 }

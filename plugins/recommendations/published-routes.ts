@@ -3,6 +3,7 @@ import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { queryOf } from '../../server/http/input.ts'
 import { readFreshnessAdvice, readMetricAdvice, readThresholdAdvice, resolveAsset } from './published.ts'
 import { freshnessQuery, metricsQuery, publishedReplies, thresholdsQuery } from './published-schemas.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 const base = '/api/v1/sdk/recommendations'
 const route = routesOf('recommendations')
@@ -14,7 +15,7 @@ interface AssetQuery {
 }
 
 /** Parts of the recommendations, as published clients ask for them. */
-export const publishedRoutes: ServerRoute[] = [
+export const publishedRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
   route('GET', `${base}/freshness`, access.read, {
     id: 'listFreshnessRecommendations',
     description: 'List thresholds of freshness by learned cadences',
@@ -25,8 +26,8 @@ export const publishedRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const query = queryOf<AssetQuery & { min_confidence: number; include_monitored: boolean }>(request)
-        const asset = await resolveAsset(request.server, trx, query)
-        return { data: await readFreshnessAdvice(request.server, trx, asset, query) }
+        const asset = await resolveAsset(deps, trx, query)
+        return { data: await readFreshnessAdvice(deps, trx, asset, query) }
       }),
   }),
   route('GET', `${base}/metrics`, access.read, {
@@ -38,8 +39,8 @@ export const publishedRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const query = queryOf<AssetQuery & { min_confidence: number }>(request)
-        const asset = await resolveAsset(request.server, trx, query)
-        return { data: await readMetricAdvice(request.server, trx, asset, query) }
+        const asset = await resolveAsset(deps, trx, query)
+        return { data: await readMetricAdvice(deps, trx, asset, query) }
       }),
   }),
   route('GET', `${base}/thresholds`, access.read, {
@@ -51,8 +52,8 @@ export const publishedRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const query = queryOf<AssetQuery & { days: number }>(request)
-        const asset = await resolveAsset(request.server, trx, query)
-        return { data: await readThresholdAdvice(request.server, trx, asset, query) }
+        const asset = await resolveAsset(deps, trx, query)
+        return { data: await readThresholdAdvice(deps, trx, asset, query) }
       }),
   }),
 ]

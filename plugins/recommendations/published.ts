@@ -1,5 +1,4 @@
 /** Recommendations in the shapes that published clients of the API read. */
-import type { Server } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Asset } from '../catalog/api.ts'
@@ -8,6 +7,7 @@ import { frequencyOf, replayCadence } from './cadence.ts'
 import { readOffers, type Offer } from './offers.ts'
 import { formatCount, round, type TableEvidence } from './rules/evidence.ts'
 import { tableIdsOf } from './service.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 const pathOf = ({ schema, name }: TableEvidence) => formatName([schema, name])
 
@@ -29,21 +29,22 @@ interface KnownCadence {
 
 /** Thresholds of freshness, learned from stored checks, from a computed past, or from a profile. */
 export async function readFreshnessAdvice(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   asset: Asset,
   query: FreshnessQuery,
-): Promise<object> {
-  const found: object[] = []
+) {
+  const advice: ReturnType<typeof presentCadence>[] = []
   let analyzed = 0
   let advised = 0
   const filter = {
-    ...{ tableIds: tableIdsOf(asset), kind: 'freshness' as const },
+    tableIds: tableIdsOf(asset),
+    kind: 'freshness' as const,
     isWanted: () => true,
   }
-  for await (const offers of readOffers(server, trx, asset.source, filter)) {
+  for await (const offers of readOffers(deps, trx, asset.source, filter)) {
     const monitored = offers.filter(({ table }) => table.freshness?.isScheduled)
-    const updates = await server.plugins.freshness.readUpdates(
+    const updates = await deps.freshness.readUpdates(
       trx,
       query.include_monitored ? monitored.map(({ table }) => table.id) : [],
     )
@@ -52,15 +53,15 @@ export async function readFreshnessAdvice(
       const isMonitored = offer.table.freshness?.isScheduled === true
       if (isMonitored && !query.include_monitored) continue
       analyzed += 1
-      const known =
+      const cadence =
         learnStored(updatesOf.get(offer.table.id) ?? []) ?? cadenceOfPast(offer) ?? cadenceOfProfile(offer)
-      if (!known || known.confidence < query.min_confidence) continue
+      if (!cadence || cadence.confidence < query.min_confidence) continue
       advised += 1
-      if (found.length < query.limit) found.push(presentCadence(offer, known))
+      if (advice.length < query.limit) advice.push(presentCadence(offer, cadence))
     }
   }
   return {
-    recommendations: found,
+    recommendations: advice,
     asset_id: (asset.table ?? asset.source).id,
     tables_analyzed: analyzed,
     tables_with_recommendations: advised,
@@ -69,16 +70,16 @@ export async function readFreshnessAdvice(
 
 const CHECK_INTERVALS = { hourly: '1h', daily: '6h', weekly: '1d', monthly: '1d' }
 
-function presentCadence({ table }: Offer, known: KnownCadence): object {
-  const frequency = frequencyOf(known.gapHours)
+function presentCadence({ table }: Offer, cadence: KnownCadence) {
+  const frequency = frequencyOf(cadence.gapHours)
   return {
     table_path: pathOf(table),
     suggested_check_interval: CHECK_INTERVALS[frequency],
-    suggested_threshold_hours: known.thresholdHours,
+    suggested_threshold_hours: cadence.thresholdHours,
     detected_frequency: frequency,
-    confidence: round(known.confidence),
-    reasoning: known.reasoning,
-    data_points: known.dataPoints,
+    confidence: round(cadence.confidence),
+    reasoning: cadence.reasoning,
+    data_points: cadence.dataPoints,
   }
 }
 
@@ -87,7 +88,9 @@ function learnStored(updates: readonly Date[]): KnownCadence | null {
   if (!replayed) return null
   const { typicalGapHours: gapHours, thresholdHours } = replayed
   return {
-    ...{ gapHours, thresholdHours, dataPoints: updates.length },
+    gapHours,
+    thresholdHours,
+    dataPoints: updates.length,
     confidence: confidenceOf(updates.length),
     reasoning: `Its checks found ${updates.length} updates, ${countOf(gapHours, 'hour')} apart as a rule.`,
   }
@@ -98,7 +101,9 @@ function cadenceOfPast({ stored }: Offer): KnownCadence | null {
   if (!cadence) return null
   const { updates, typical_gap_hours: gapHours, threshold_hours: thresholdHours } = cadence
   return {
-    ...{ gapHours, thresholdHours, dataPoints: updates },
+    gapHours,
+    thresholdHours,
+    dataPoints: updates,
     confidence: confidenceOf(updates),
     reasoning: `Its timestamps show ${updates} updates in 60 days, ${countOf(gapHours, 'hour')} apart as a rule.`,
   }
@@ -137,49 +142,53 @@ function cadenceOfProfile({ table, suggestion }: Offer): KnownCadence | null {
 
 /** Metrics of columns that are recommended and missing. */
 export async function readMetricAdvice(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   asset: Asset,
   { min_confidence: least, limit }: { min_confidence: number; limit: number },
-): Promise<object> {
-  const found: object[] = []
+) {
+  const advice: ReturnType<typeof presentMetric>[] = []
   const advised = new Set<string>()
   const filter = {
-    ...{ tableIds: tableIdsOf(asset), kind: 'metric' as const },
+    tableIds: tableIdsOf(asset),
+    kind: 'metric' as const,
     isWanted: ({ column, confidence }: Offer['suggestion']) => column !== null && confidence >= least,
   }
-  for await (const offers of readOffers(server, trx, asset.source, filter))
+  for await (const offers of readOffers(deps, trx, asset.source, filter))
     for (const { table, suggestion, status } of offers) {
       if (status !== 'offered') continue
       advised.add(JSON.stringify([table.id, suggestion.column]))
-      if (found.length < limit)
-        found.push({
-          table_path: pathOf(table),
-          column_name: suggestion.column,
-          suggested_metric_type: suggestion.type,
-          suggested_check_type: 'anomaly',
-          reasoning: suggestion.reason,
-          confidence: suggestion.confidence,
-        })
+      if (advice.length < limit) advice.push(presentMetric(table, suggestion))
     }
   return {
-    recommendations: found,
+    recommendations: advice,
     asset_id: (asset.table ?? asset.source).id,
     columns_analyzed: asset.table ? asset.table.columns.length : asset.source.columnCount,
     columns_with_recommendations: advised.size,
   }
 }
 
+const presentMetric = (table: TableEvidence, { column, type, reason, confidence }: Offer['suggestion']) => ({
+  table_path: pathOf(table),
+  column_name: column,
+  suggested_metric_type: type,
+  suggested_check_type: 'anomaly',
+  reasoning: reason,
+  confidence,
+})
+
 /** Sensitivities that would have suited the active metrics of an asset better. */
 export async function readThresholdAdvice(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   asset: Asset,
   { days, limit }: { days: number; limit: number },
-): Promise<object> {
+) {
   const { source, table } = asset
-  const metrics = await server.plugins.metrics.countAlerts(trx, {
-    ...{ sourceId: source.id, tableId: table?.id, days },
+  const metrics = await deps.metrics.countAlerts(trx, {
+    sourceId: source.id,
+    tableId: table?.id,
+    days,
   })
   const advice = metrics.flatMap(metric => adviseThreshold(metric, days) ?? [])
   advice.sort((a, b) => b.historical_alerts - a.historical_alerts || b.confidence - a.confidence)
@@ -234,11 +243,11 @@ function adviseThreshold(
 
 /** An asset, or a table of it by its path. */
 export async function resolveAsset(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { asset_id: assetId, table_path: path }: { asset_id: string; table_path?: string },
 ): Promise<Asset> {
-  const asset = await server.plugins.catalog.findAsset(trx, assetId)
+  const asset = await deps.catalog.findAsset(trx, assetId)
   if (path === undefined) return asset
-  return { source: asset.source, table: await server.plugins.catalog.findTable(trx, asset, path) }
+  return { source: asset.source, table: await deps.catalog.findTable(trx, asset, path) }
 }

@@ -5,12 +5,13 @@ import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { pagination, type Page } from '../../server/http/page.ts'
 import type { Source } from '../catalog/api.ts'
-import type { AppliedRecommendations } from './api.ts'
+import { sumApplied, type AppliedRecommendations } from './applied.ts'
 import { applyNamed, applyOffers } from './apply.ts'
 import { removeDismissals } from './decisions.ts'
+import type { RecommendationsDeps } from './deps.ts'
 import { listOffers } from './list.ts'
 import type { OfferStatus } from './offers.ts'
-import { presentCost, presentOffer } from './present.ts'
+import { presentApplied, presentOffer } from './present.ts'
 import { applyBody, dismissBody, idParams, listQuery, replies, restoreBody } from './schemas.ts'
 import {
   dismissOffers,
@@ -33,7 +34,7 @@ interface ApplyBody extends RecommendationFilter {
   dry_run: boolean
 }
 
-export const routes: ServerRoute[] = [
+export const routes = (deps: RecommendationsDeps): ServerRoute[] => [
   route('GET', base, access.read, {
     description: 'List recommended checks of a source or a table',
     notes:
@@ -46,8 +47,8 @@ export const routes: ServerRoute[] = [
         const query = queryOf<RecommendationFilter & Page & { asset_id: string; status: OfferStatus[] }>(
           request,
         )
-        const asset = await request.server.plugins.catalog.findAsset(trx, query.asset_id)
-        const page = await listOffers(request.server, trx, asset, query)
+        const asset = await deps.catalog.findAsset(trx, query.asset_id)
+        const page = await listOffers(deps, trx, asset, query)
         const { tables, counts, uncounted: uncounted_tables } = page
         const recommendations = page.offers.map(offer => presentOffer(offer))
         const pages = pagination(page.total, query)
@@ -65,8 +66,10 @@ export const routes: ServerRoute[] = [
     handler: async request => {
       const body = bodyOf<ApplyBody>(request)
       const { companyId } = caller(request)
-      const tried = body.check_past ? await tryOffers(request.server, companyId, body.ids ?? []) : undefined
-      return inCompany(request, async trx => ({ data: await applyRequested(request, trx, body, tried) }))
+      const tried = body.check_past ? await tryOffers(deps, companyId, body.ids ?? []) : undefined
+      return inCompany(request, async trx => ({
+        data: await applyRequested(deps, request, trx, body, tried),
+      }))
     },
   }),
   route('POST', `${base}/dismiss`, access.write, {
@@ -80,7 +83,7 @@ export const routes: ServerRoute[] = [
       inCompany(request, async trx => {
         const { ids, reason } = bodyOf<{ ids: string[]; reason?: string | null }>(request)
         const by = actorOf(caller(request))
-        const named = await dismissOffers(request.server, trx, { ids, reason: reason || null, by })
+        const named = await dismissOffers(deps, trx, { ids, reason: reason || null, by })
         for (const { source, offers } of named)
           await auditRequest(request, trx, {
             action: 'recommendations.dismissed',
@@ -119,7 +122,7 @@ export const routes: ServerRoute[] = [
     app: { errors: ['NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'] },
     handler: async request => {
       const { companyId } = caller(request)
-      const [named] = await tryOffers(request.server, companyId, [param(request, 'id')])
+      const [named] = await tryOffers(deps, companyId, [param(request, 'id')])
       return { data: presentOffer(named!.offers[0]!, { hasSeries: true }) }
     },
   }),
@@ -133,13 +136,13 @@ function idsOf(offers: readonly { suggestion: { id: string } }[]): string[] {
 
 /** @param tried what the body names, found and tried on the past */
 async function applyRequested(
+  deps: RecommendationsDeps,
   request: Request,
   trx: Transaction,
   body: ApplyBody,
   tried?: NamedOffers[],
-): Promise<object> {
-  const { server } = request
-  const { catalog } = server.plugins
+) {
+  const { catalog } = deps
   const who = { by: actorOf(caller(request)), isDryRun: body.dry_run }
   const all: AppliedRecommendations[] = []
   const apply = async (source: Source, work: () => Promise<AppliedRecommendations>) => {
@@ -154,38 +157,12 @@ async function applyRequested(
       })
   }
   if (body.ids)
-    for (const { source, offers } of tried ?? (await findOffers(server, trx, body.ids)))
-      await apply(source, () => applyNamed(server, trx, { ...who, source, offers }))
+    for (const { source, offers } of tried ?? (await findOffers(deps, trx, body.ids)))
+      await apply(source, () => applyNamed(deps, trx, { ...who, source, offers }))
   else {
     const asset = await catalog.findAsset(trx, body.asset_id!)
     const wanted = { tableIds: tableIdsOf(asset), isWanted: matcherOf(body) }
-    await apply(asset.source, () => applyOffers(server, trx, { ...who, ...wanted, source: asset.source }))
+    await apply(asset.source, () => applyOffers(deps, trx, { ...who, ...wanted, source: asset.source }))
   }
-  return presentApplied(all, body.dry_run)
-}
-
-/** What was applied to several sources, as one. */
-export function presentApplied(all: readonly AppliedRecommendations[], isDryRun: boolean): object {
-  const sum = (of: (applied: AppliedRecommendations) => number) =>
-    all.reduce((total, applied) => total + of(applied), 0)
-  const counts = (of: 'created' | 'existing') => {
-    const totals: Record<string, number> = {}
-    for (const applied of all)
-      for (const [type, count] of Object.entries(applied[of])) totals[type] = (totals[type] ?? 0) + count
-    return totals
-  }
-  const created = counts('created')
-  return {
-    created,
-    created_count: Object.values(created).reduce((total, count) => total + count, 0),
-    existing: counts('existing'),
-    declined: sum(applied => applied.declined),
-    noisy: sum(applied => applied.noisy),
-    cost: presentCost({
-      statementsPerDay: sum(applied => applied.statementsPerDay),
-      rowsPerDay: sum(applied => applied.rowsPerDay),
-      isShared: true,
-    }),
-    dry_run: isDryRun,
-  }
+  return presentApplied(sumApplied(all), body.dry_run)
 }

@@ -198,7 +198,9 @@ const applied = exampleRecord({
   declined: count.description('Dismissed before, or removed by a person.').example(0),
   noisy: count.description('Would have alerted in the past.').example(0),
   cost: cost.description('What all of them add together.').example({
-    ...{ statements_per_day: 1, rows_per_day: 51_200, is_shared: true },
+    statements_per_day: 1,
+    rows_per_day: 51_200,
+    is_shared: true,
   }),
   dry_run: flag.example(false),
 }).label('AppliedRecommendations')

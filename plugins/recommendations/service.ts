@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { rows, companyOf, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import type { Asset, Source } from '../catalog/api.ts'
@@ -8,6 +7,7 @@ import { readOffers, statusOf, type Offer } from './offers.ts'
 import { computePast } from './past.ts'
 import { tableOfId, type IdentifiedSuggestion } from './rules/suggest.ts'
 import type { CheckKind, CheckTypeName } from './rules/evidence.ts'
+import type { RecommendationsDeps } from './deps.ts'
 
 /** Filters of recommendations, as queries and bodies have them. */
 export interface RecommendationFilter {
@@ -31,7 +31,7 @@ export function tableIdsOf({ table }: Asset): ReadonlySet<string> | undefined {
 
 /** The rules that the rows of tables keep and nothing checks. */
 export async function listKept(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   tableIds: readonly string[],
@@ -41,12 +41,14 @@ export async function listKept(
     tableIds: new Set(tableIds),
     isWanted: ({ kind, isQuietByProfile }: IdentifiedSuggestion) => kind === 'validity' && isQuietByProfile,
   }
-  for await (const batch of readOffers(server, trx, source, filter))
+  for await (const batch of readOffers(deps, trx, source, filter))
     for (const { status, table, suggestion } of batch)
       if (status === 'offered')
         kept.push({
-          ...{ tableId: table.id, type: suggestion.type },
-          ...{ column: suggestion.column, config: suggestion.config },
+          tableId: table.id,
+          type: suggestion.type,
+          column: suggestion.column,
+          config: suggestion.config,
         })
   return kept
 }
@@ -59,7 +61,7 @@ export interface NamedOffers {
 
 /** Finds recommendations by their ids, by source. @throws 404 for an id that names none */
 export async function findOffers(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   ids: readonly string[],
 ): Promise<NamedOffers[]> {
@@ -74,13 +76,13 @@ export async function findOffers(
   const wanted = new Set(ids)
   const missing = new Set(ids)
   for (const [sourceId, some] of Map.groupBy(tables, table => table.sourceId)) {
-    const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
+    const { source } = await deps.catalog.findAsset(trx, sourceId)
     const filter = {
       tableIds: new Set(some.map(({ id }) => id)),
       isWanted: ({ id }: { id: string }) => wanted.has(id),
     }
     const offers: Offer[] = []
-    for await (const batch of readOffers(server, trx, source, filter)) offers.push(...batch)
+    for await (const batch of readOffers(deps, trx, source, filter)) offers.push(...batch)
     for (const { suggestion } of offers) missing.delete(suggestion.id)
     named.push({ source, offers })
   }
@@ -92,11 +94,11 @@ export async function findOffers(
 
 /** Dismisses recommendations, for good. */
 export async function dismissOffers(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { ids, reason, by }: { ids: readonly string[]; reason: string | null; by: string },
 ): Promise<NamedOffers[]> {
-  const named = await findOffers(server, trx, ids)
+  const named = await findOffers(deps, trx, ids)
   for (const { source, offers } of named)
     await saveDecision(trx, offers, { sourceId: source.id, decision: 'dismissed', reason, by })
   return named
@@ -108,20 +110,20 @@ export async function dismissOffers(
  * @throws 404 `NOT_FOUND`, 409 `CONFLICT` when the source is switched off, 503 `UNAVAILABLE` while it is busy
  */
 export async function tryOffers(
-  server: Server,
+  deps: RecommendationsDeps,
   companyId: string,
   ids: readonly string[],
 ): Promise<NamedOffers[]> {
-  const named = await server.db.company(companyId, trx => findOffers(server, trx, ids))
+  const named = await deps.db.company(companyId, trx => findOffers(deps, trx, ids))
   const tried: NamedOffers[] = []
   for (const { source, offers } of named) {
-    const known: Offer[] = []
+    const withPasts: Offer[] = []
     for (const offer of offers) {
-      const past = await computePast(server, companyId, source.id, offer.table, offer.suggestion)
-      const stored = await server.db.company(companyId, trx => savePast(trx, source.id, offer, past))
-      known.push({ ...offer, stored, status: statusOf(offer.isMissing, stored) })
+      const past = await computePast(deps, companyId, source.id, offer.table, offer.suggestion)
+      const stored = await deps.db.company(companyId, trx => savePast(trx, source.id, offer, past))
+      withPasts.push({ ...offer, stored, status: statusOf(offer.isMissing, stored) })
     }
-    tried.push({ source, offers: known })
+    tried.push({ source, offers: withPasts })
   }
   return tried
 }

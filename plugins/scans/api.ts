@@ -9,6 +9,7 @@ import type { KindOfCheck } from './kind.ts'
 
 import type { CheckRow } from './models.ts'
 import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './create/missing-checks.ts'
+import type { Reconciler } from './reconcile/reconciler.ts'
 
 import type {
   AssetCheckOptions,
@@ -57,6 +58,8 @@ export type {
 } from './kind.ts'
 export type { CheckChange, CheckTotals } from './store.ts'
 export type { MissingCheckRequest, MissingCheckResult, MissingCheckTarget } from './create/missing-checks.ts'
+export type { Reconciler } from './reconcile/reconciler.ts'
+export type * from './reconcile/wanted-check.ts'
 
 /** What other features may ask of scans, as `server.plugins.scans`. */
 export interface ScansApi {
@@ -75,6 +78,8 @@ export interface ScansApi {
   declare(checks: DeclaredChecks): void
   /** The kinds of checks that can be declared, in the order in which their rows are locked. */
   declaredKinds(): readonly DeclaredChecks[]
+  /** Creates, changes, adopts and removes many checks of an owner: a file, a contract. */
+  reconciler: Reconciler
   /**
    * Adds a feature that manages checks, for `managed_by` of their records and of lists.
    * @param text a SELECT of what `find` finds, for all companies: `company_id`, `kind`, `check_id`, `file` and `key`

@@ -20,6 +20,7 @@ import { qualityExtension } from './quality.ts'
 import { checkAsset, resolveTarget } from './run/asset.ts'
 import { runTable } from './run/select.ts'
 import { backfill, dryRun, measureOnce } from './create/try.ts'
+import { makeReconciler } from './reconcile/reconciler.ts'
 import { readSeries } from './series.ts'
 import { typeRoute } from './type-routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
@@ -58,6 +59,15 @@ export const scans: Plugin<undefined> = {
       kinds,
       listeners,
     }
+    const declaredKinds = () =>
+      declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind))
+    const findOwners: FindOwners = async (trx, kind, checkIds) => {
+      const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
+      return new Map(found.flatMap(each => [...each]))
+    }
+    const notifyStopped: StopListener = async (trx, source, check) => {
+      for (const listener of stopListeners) await listener(trx, source, check)
+    }
     const api: ScansApi = {
       addKind(kind) {
         kinds.set(kind.name, kind)
@@ -67,23 +77,18 @@ export const scans: Plugin<undefined> = {
       kinds: () => [...kinds.values()],
       routesOf(resource) {
         declared.push(checksOfResource(alerts, resource))
-        return checkRoutes(deps, { findOwners: api.findOwners, onStop: api.notifyStopped }, resource)
+        return checkRoutes(deps, { findOwners, onStop: notifyStopped }, resource)
       },
       declare: checks => void declared.push(checks),
-      declaredKinds: () =>
-        declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind)),
+      declaredKinds,
+      reconciler: makeReconciler({ kinds: declaredKinds, findOwners, notifyStopped }),
       addOwners(find, text) {
         owners.push(find)
         ownerTexts.push(text)
       },
-      async findOwners(trx, kind, checkIds) {
-        const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
-        return new Map(found.flatMap(each => [...each]))
-      },
+      findOwners,
       afterStop: listener => void stopListeners.push(listener),
-      async notifyStopped(trx, source, check) {
-        for (const listener of stopListeners) await listener(trx, source, check)
-      },
+      notifyStopped,
       afterScan: listener => void listeners.push(listener),
       runTable: (companyId, tableId, which, choice) => runTable(deps, { companyId, tableId, which }, choice),
       resolveTarget: (trx, companyId, assetId, tablePath) =>

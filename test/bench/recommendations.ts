@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { startServer } from '../helpers/server.ts'
 import { startSource } from '../helpers/source.ts'
 import { discover } from '../helpers/world.ts'
-import { applyJob } from '../../plugins/watch/jobs.ts'
+import { applyJob } from '../../plugins/recommendations/watch/jobs.ts'
 import {
   CUSTOMERS,
   FAULTS,

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
 import { startSource } from '../helpers/source.ts'
 import { discover } from '../helpers/world.ts'
-import { applyJob } from '../../plugins/watch/jobs.ts'
+import { applyJob } from '../../plugins/recommendations/watch/jobs.ts'
 import { median, printRows, withTeardown, type BenchRow, type Teardown } from './rows.ts'
 import { fillSource } from './watch-world.ts'
 

@@ -10,14 +10,13 @@ const cases = [
   {
     feature: 'profiles',
     path: '/api/v1/sdk/assets/{asset_id}/profile',
-    dependents: ['recommendations', 'watch', 'coverage', 'demo', 'contracts', 'impact'],
+    dependents: ['recommendations', 'demo', 'contracts', 'impact'],
   },
   {
     feature: 'recommendations',
     path: '/api/v1/sdk/recommendations/apply',
-    dependents: ['watch', 'coverage', 'demo', 'contracts', 'impact'],
+    dependents: ['demo', 'contracts', 'impact'],
   },
-  { feature: 'watch', path: '/api/v1/sdk/assets/{asset_id}/watch', dependents: ['demo'] },
   { feature: 'owners', path: '/api/v1/sdk/owners', dependents: ['demo', 'impact', 'lineage'] },
   { feature: 'impact', path: '/api/v1/sdk/alerts/{id}/impact', dependents: [] },
   { feature: 'badges', path: '/api/v1/sdk/badges', dependents: ['contracts', 'impact'] },

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { lockName } from '../../../server/database/locks.ts'
@@ -17,6 +16,7 @@ import { listClauses, MAX_CLAUSES } from './clauses.ts'
 import type { ClauseStatus, Domain } from './clause.ts'
 import { summaryOf } from './document.ts'
 import { bindClauses, catalogStateOf, planContract, type ContractPlan } from './plan.ts'
+import type { ContractsDeps } from '../deps.ts'
 
 /** A contract that is to be stored. */
 export interface ContractInput {
@@ -48,27 +48,27 @@ const MAX_PLANS = 3
  * @throws 400 for a contract that cannot be bound, 404 `ASSET_NOT_FOUND` for an unknown source
  */
 export async function putContract(
-  server: Server,
+  deps: ContractsDeps,
   companyId: string,
   input: ContractInput,
   by: ContractActor,
 ): Promise<{ contract: Contract; isNew: boolean }> {
-  const known = await server.db.company(companyId, async trx =>
+  const current = await deps.db.company(companyId, async trx =>
     Contract.query(trx).findOne('name', input.name),
   )
-  const source = await server.db.company(companyId, trx => sourceOf(server, trx, input, known))
-  const extraColumns = input.extraColumns ?? known?.extraColumns ?? 'allow'
+  const source = await deps.db.company(companyId, trx => sourceOf(deps, trx, input, current))
+  const extraColumns = input.extraColumns ?? current?.extraColumns ?? 'allow'
   const { name, document, domains = null } = input
   const terms = { name, document, extraColumns, domains }
   assertSize(listClauses(input.document, extraColumns).length)
   for (let plans = 1; ; plans++) {
-    const plan = await planContract(server, source, terms)
-    const stored = await server.db.company(companyId, async trx => {
+    const plan = await planContract(deps, source, terms)
+    const stored = await deps.db.company(companyId, async trx => {
       await lockContract(trx, input.name)
       const before = await Contract.query(trx).findOne('name', input.name)
-      const locked = await lockSources(server, trx, source, before)
-      if (plans < MAX_PLANS && !(await isCurrent(server, trx, locked, plan))) return null
-      return storeContract(server, trx, { input, before, extraColumns, source: locked, plan, by })
+      const locked = await lockSources(deps, trx, source, before)
+      if (plans < MAX_PLANS && !(await isCurrent(deps, trx, locked, plan))) return null
+      return storeContract(deps, trx, { input, before, extraColumns, source: locked, plan, by })
     })
     if (stored) return stored
   }
@@ -80,15 +80,15 @@ function assertSize(count: number): void {
 }
 
 async function sourceOf(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   { source: given }: ContractInput,
-  known: Contract | undefined,
+  current: Contract | undefined,
 ): Promise<Source> {
-  const named = given ?? known?.sourceId
+  const named = given ?? current?.sourceId
   if (named === undefined)
     throw invalidField('source', 'is required for a new contract: the id or name of a source')
-  const { source, table } = await server.plugins.catalog.findAsset(trx, named)
+  const { source, table } = await deps.catalog.findAsset(trx, named)
   if (!table) return source
   throw invalidField('source', `is a table, but must be a source: ${source.name}`)
 }
@@ -103,20 +103,20 @@ function lockContract(trx: Transaction, name: string): Promise<void> {
  * meanwhile: the checks are locked in another order here.
  */
 async function lockSources(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   source: Source,
-  known: Contract | undefined,
+  current: Contract | undefined,
 ): Promise<Source> {
-  const ids = [...new Set([source.id, known?.sourceId ?? source.id])].sort()
+  const ids = [...new Set([source.id, current?.sourceId ?? source.id])].sort()
   const locked = []
-  for (const id of ids) locked.push(await server.plugins.catalog.lockSource(trx, id, { alone: true }))
+  for (const id of ids) locked.push(await deps.catalog.lockSource(trx, id, { alone: true }))
   return locked.find(({ id }) => id === source.id)!
 }
 
-async function isCurrent(server: Server, trx: Transaction, source: Source, plan: ContractPlan) {
+async function isCurrent(deps: ContractsDeps, trx: Transaction, source: Source, plan: ContractPlan) {
   const clauses = plan.clauses.map(({ clause }) => clause)
-  return catalogStateOf(source, await bindClauses(server, trx, source, clauses)) === plan.catalogState
+  return catalogStateOf(source, await bindClauses(deps, trx, source, clauses)) === plan.catalogState
 }
 
 interface ContractToStore {
@@ -128,11 +128,11 @@ interface ContractToStore {
   by: ContractActor
 }
 
-async function storeContract(server: Server, trx: Transaction, stored: ContractToStore) {
+async function storeContract(deps: ContractsDeps, trx: Transaction, stored: ContractToStore) {
   const { before, by } = stored
   const contract = await auditAtEnd(
     events => by.recordAll(trx, events),
-    record => storeClauses(server, trx, stored, record),
+    record => storeClauses(deps, trx, stored, record),
   )
   await by.audit(trx, contract, before === undefined)
   return { contract, isNew: before === undefined }
@@ -140,14 +140,14 @@ async function storeContract(server: Server, trx: Transaction, stored: ContractT
 
 /** Stores a contract with its clauses, and makes their checks. */
 async function storeClauses(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   { input, before, extraColumns, source, plan, by }: ContractToStore,
   record: RecordEvent,
 ): Promise<Contract> {
   if (before && before.sourceId !== source.id) {
-    const former = await server.plugins.catalog.lockSource(trx, before.sourceId, { alone: true })
-    await retireClauses(server, trx, { contract: before, source: former, record })
+    const former = await deps.catalog.lockSource(trx, before.sourceId, { alone: true })
+    await retireClauses(deps, trx, { contract: before, source: former, record })
     await ContractClause.query(trx).where('contractId', before.id).delete()
   }
   const fields = {
@@ -177,7 +177,7 @@ async function storeClauses(
     version: contract.version,
     actor: by.actor,
   })
-  await enforcePlan(server, trx, { contract, source, actor: by.actor, record }, plan)
+  await enforcePlan(deps, trx, { contract, source, actor: by.actor, record }, plan)
   return contract
 }
 
@@ -191,15 +191,15 @@ export async function findContract(trx: Transaction, name: string): Promise<Cont
 
 /** Removes a contract with its checks, and resolves its alerts. @throws 404 `CONTRACT_NOT_FOUND` */
 export async function removeContract(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   name: string,
   record: RecordEvent,
 ): Promise<Contract> {
   await lockContract(trx, name)
   const contract = await findContract(trx, name)
-  const source = await server.plugins.catalog.lockSource(trx, contract.sourceId, { alone: true })
-  await retireClauses(server, trx, { contract, source, record })
+  const source = await deps.catalog.lockSource(trx, contract.sourceId, { alone: true })
+  await retireClauses(deps, trx, { contract, source, record })
   await Contract.query(trx).deleteById(contract.id)
   return contract
 }
@@ -212,13 +212,13 @@ export interface ContractListQuery extends Page {
 
 /** One page of the contracts of the company, by name, with the clauses of the contracts of all pages. */
 export async function listContracts(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   { asset_id: assetId, ...page }: ContractListQuery,
 ): Promise<{ results: Contract[]; total: number; counts: Map<string, ClauseCounts> }> {
   const query = Contract.query(trx).orderBy('name')
   if (assetId !== undefined) {
-    const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+    const { source, table } = await deps.catalog.findAsset(trx, assetId)
     void query.where('sourceId', source.id)
     if (table)
       void query.whereIn('id', ContractClause.query(trx).where('tableId', table.id).select('contractId'))
@@ -276,6 +276,26 @@ export type ContractStatus = (typeof CONTRACT_STATUSES)[number]
 /** The clauses of a contract, in its order. */
 export function clausesOf(trx: Transaction, { id }: Contract): Promise<ContractClause[]> {
   return ContractClause.query(trx).where('contractId', id).orderBy('position').orderBy('id').execute()
+}
+
+/** A clause of a contract that is enforced on a table. */
+export interface TableClause {
+  contract: string
+  title: string
+  tableId: string
+  columnName: string | null
+}
+
+/** The clauses of all contracts about some tables, by contract and position. */
+export function clausesOfTables(trx: Transaction, tableIds: readonly string[]): Promise<TableClause[]> {
+  return rows<TableClause>(
+    trx,
+    `select d.name as contract, c.title, c.table_id, c.column_name
+       from contract_clauses c join data_contracts d on d.company_id = :companyId and d.id = c.contract_id
+      where c.company_id = :companyId and c.table_id = any(cast(:tableIds as uuid[])) and c.status <> 'not_enforced'
+      order by d.name, c.position`,
+    { companyId: companyOf(trx), tableIds: [...tableIds] },
+  )
 }
 
 /** One page of what happened to a contract, newest first. */

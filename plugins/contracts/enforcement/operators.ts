@@ -55,7 +55,7 @@ const OPERATORS: Record<string, Operator> = {
  * @returns null without one, or why one cannot be used
  */
 export function comparisonOf(rule: ContractNode): Comparison | { reason: string } | null {
-  const found: Comparison[] = []
+  const comparisons: Comparison[] = []
   for (const [name, operator] of Object.entries(OPERATORS)) {
     const given = rule[name]
     if (given === undefined) continue
@@ -69,16 +69,16 @@ export function comparisonOf(rule: ContractNode): Comparison | { reason: string 
       numbers.length === (isPair ? 2 : 1)
     if (!isUsable) return { reason: `${name} must be ${isPair ? 'two numbers' : 'a number'}` }
     const [low = 0, high = 0] = isPair ? numbers.toSorted((a, b) => a - b) : numbers
-    found.push({ ...operator([low, high]), numbers })
+    comparisons.push({ ...operator([low, high]), numbers })
   }
-  const [first] = found
+  const [first] = comparisons
   if (!first) return null
-  if (found.length === 1) return first
+  if (comparisons.length === 1) return first
   return {
-    write: n => found.map(({ write }) => `(${write(n)})`).join(' and '),
-    words: found.map(({ words }) => words).join(' and '),
+    write: n => comparisons.map(({ write }) => `(${write(n)})`).join(' and '),
+    words: comparisons.map(({ words }) => words).join(' and '),
     atMost: null,
-    numbers: found.flatMap(({ numbers }) => numbers),
+    numbers: comparisons.flatMap(({ numbers }) => numbers),
   }
 }
 

@@ -6,18 +6,21 @@ import type { CheckKind } from '../../scans/api.ts'
 export const OWNERS = `select l.company_id, l.check_kind as kind, l.check_id, 'the contract ' || c.name as file, l.key
   from contract_clauses l join data_contracts c on c.company_id = l.company_id and c.id = l.contract_id`
 
+/** What a contract is called as the owner of checks. */
+export const ownerName = ({ name }: { name: string }): string => `the contract ${name}`
+
 /** The contracts that checks belong to, and their clauses, by the checks. */
 export async function ownersOfChecks(
   trx: Transaction,
   checkKind: CheckKind,
   checkIds: readonly string[],
 ): Promise<Map<string, CheckOwner>> {
-  const found = await rows<{ checkId: string; key: string; name: string }>(
+  const owned = await rows<{ checkId: string; key: string; name: string }>(
     trx,
     `select l.check_id, l.key, c.name from contract_clauses l join data_contracts c on c.id = l.contract_id
      where l.company_id = :companyId and c.company_id = :companyId and l.check_kind = :checkKind
        and l.check_id = any(:checkIds)`,
     { companyId: companyOf(trx), checkKind, checkIds: [...checkIds] },
   )
-  return new Map(found.map(({ checkId, key, name }) => [checkId, { file: `the contract ${name}`, key }]))
+  return new Map(owned.map(({ checkId, key, name }) => [checkId, { file: ownerName({ name }), key }]))
 }

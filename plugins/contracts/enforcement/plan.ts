@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { Source, Table } from '../../catalog/api.ts'
-import type { AskEngine, CheckFields } from '../../scans/api.ts'
+import type { AskEngine, WantedCheck } from '../../scans/api.ts'
 import type { ContractNode } from '../elements.ts'
 import { bindTables, findColumn, type Bindings } from './bindings.ts'
 import type { Clause, ClauseVerdict, Domain } from './clause.ts'
 import { listClauses } from './clauses.ts'
 import { judgeByCatalog } from './conformity.ts'
-import type { WantedCheck } from './rule.ts'
 import { wantedCheckOf } from './wanted-check.ts'
+import type { ContractsDeps } from '../deps.ts'
 
 /** A contract as it is to be enforced. */
 export interface ContractTerms {
@@ -22,18 +21,13 @@ export interface ContractTerms {
   domains: readonly Domain[] | null
 }
 
-/** A check that a clause wants, found good for its table. */
-export interface PlannedCheck extends WantedCheck {
-  table: Table
-  fields: CheckFields
-}
-
 /** A clause, with what the catalog says of it, or with the check that tells. */
 export interface PlannedClause {
   clause: Clause
   tableId: string | null
   verdict: ClauseVerdict | null
-  check: PlannedCheck | null
+  /** By the key of the clause. */
+  check: WantedCheck | null
 }
 
 export interface ContractPlan {
@@ -44,12 +38,12 @@ export interface ContractPlan {
 
 /** Finds the tables of clauses as the catalog has them now. */
 export function bindClauses(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   source: Source,
   clauses: readonly Pick<Clause, 'table'>[],
 ): Promise<Bindings> {
-  const { catalog } = server.plugins
+  const { catalog } = deps
   return bindTables(trx, source, clauses, async ids => {
     const tables = await catalog.loadTables(trx, ids)
     return tables.map(table => ({ table, info: catalog.tableInfo(table) }))
@@ -87,16 +81,16 @@ export function judgeClauses(
  * others. Stores nothing; no transaction is open while the engine is asked about SQL.
  */
 export async function planContract(
-  server: Server,
+  deps: ContractsDeps,
   source: Source,
   terms: ContractTerms,
 ): Promise<ContractPlan> {
   const clauses = listClauses(terms.document, terms.extraColumns, terms.domains)
-  const bindings = await server.db.company(source.companyId, trx => bindClauses(server, trx, source, clauses))
+  const bindings = await deps.db.company(source.companyId, trx => bindClauses(deps, trx, source, clauses))
   const verdicts = judgeClauses(source, clauses, bindings)
   const planned: PlannedClause[] = []
   const pause = makePauses()
-  await server.plugins.scans.withSharedSession(source, async ask => {
+  await deps.scans.withSharedSession(source, async ask => {
     for (const [index, clause] of clauses.entries()) {
       await pause()
       const binding = clause.table === null ? undefined : bindings.get(clause.table)
@@ -104,7 +98,7 @@ export async function planContract(
       const verdict = verdicts[index] ?? null
       const item = { clause, tableId: table?.table.id ?? null, verdict, check: null }
       if (verdict || !table) planned.push({ ...item, verdict: verdict ?? unknownTable(clause) })
-      else planned.push({ ...item, ...(await planCheck(server, source, clause, { ...table, terms, ask })) })
+      else planned.push({ ...item, ...(await planCheck(deps, source, clause, { ...table, terms, ask })) })
     }
   })
   return { clauses: withStrictestFreshness(planned), catalogState: catalogStateOf(source, bindings) }
@@ -115,7 +109,7 @@ function unknownTable({ table }: Clause): ClauseVerdict {
 }
 
 async function planCheck(
-  server: Server,
+  deps: ContractsDeps,
   source: Source,
   clause: Clause,
   {
@@ -125,20 +119,25 @@ async function planCheck(
     ask,
   }: { table: Table; info: Parameters<typeof findColumn>[0]; terms: ContractTerms; ask: AskEngine },
 ): Promise<Pick<PlannedClause, 'verdict' | 'check'>> {
-  const { catalog, scans } = server.plugins
+  const { catalog, scans } = deps
   const column = clause.column === null ? null : (findColumn(info, clause.column)?.name ?? null)
   const { dialect } = catalog.connectorOf(source)
-  const wanted = await wantedCheckOf(clause, { info, dialect, engine: source.sourceType, column }, terms.name)
+  const clauseCheck = await wantedCheckOf(
+    clause,
+    { info, dialect, engine: source.sourceType, column },
+    terms.name,
+  )
   const refused = (reason: string) => ({
     verdict: { status: 'not_enforced', reason } satisfies ClauseVerdict,
     check: null,
   })
-  if ('reason' in wanted) return refused(wanted.reason)
-  const kind = scans.declaredKinds().find(declared => declared.kind === wanted.kind)
-  if (!kind) return refused(`checks of ${wanted.kind} are not offered here`)
+  if ('reason' in clauseCheck) return refused(clauseCheck.reason)
+  const { kind, body } = clauseCheck
+  const context = { source, table }
   try {
-    const fields = await kind.read({ source, table }, wanted.body, ask)
-    return { verdict: null, check: { ...wanted, table, fields } }
+    const fields = await scans.reconciler.read(kind, context, body, ask)
+    const check = { key: clause.key, kind, table: context, tablePath: clause.table ?? '', fields }
+    return { verdict: null, check }
   } catch (error) {
     // What is wrong with the check is wrong with the clause; of other errors the request fails.
     if (!hasErrorData(error) || error.output.statusCode >= 500) throw error
@@ -152,12 +151,13 @@ function withStrictestFreshness(planned: readonly PlannedClause[]): PlannedClaus
   const strictest = new Map<string, PlannedClause>()
   for (const item of planned) {
     if (item.check?.kind !== 'freshness') continue
-    const known = strictest.get(item.check.table.id)
-    if (!known || secondsOf(item.clause) < secondsOf(known.clause)) strictest.set(item.check.table.id, item)
+    const other = strictest.get(item.check.table.table.id)
+    if (!other || secondsOf(item.clause) < secondsOf(other.clause))
+      strictest.set(item.check.table.table.id, item)
   }
   return planned.map(item => {
     if (item.check?.kind !== 'freshness') return item
-    const chosen = strictest.get(item.check.table.id)
+    const chosen = strictest.get(item.check.table.table.id)
     if (chosen === item) return item
     const reason = `a table has one freshness schedule, and another clause is stricter: ${chosen?.clause.title ?? ''}`
     return { ...item, check: null, verdict: { status: 'not_enforced', reason } }

@@ -1,9 +1,10 @@
-import type { Request, Server, ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { auditAtEnd, auditorOf, auditRequestAll } from '../../../server/http/audit.ts'
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { auditAtEnd, auditRequestAll } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
+import { auditContract, contractActor } from '../audit.ts'
 import type { Contract } from '../models.ts'
 import type { ContractValidator } from '../validator.ts'
 import {
@@ -22,10 +23,10 @@ import {
 import { presentClause, presentContract, presentEvent } from './present.ts'
 import { bindingQuery, contractBody, contractList, contractParams, historyQuery, replies } from './schemas.ts'
 import { readContract, readUpload } from './upload.ts'
+import type { ContractsDeps } from '../deps.ts'
 
 const base = '/api/v1/sdk/contracts'
 const route = routesOf('contracts')
-const audit = auditorOf('contract', ({ id }: Contract) => id)
 
 /** A body of YAML, or of JSON; one without a type is read as YAML, which includes JSON. */
 export const CONTRACT_PAYLOAD = {
@@ -33,7 +34,7 @@ export const CONTRACT_PAYLOAD = {
   defaultContentType: 'text/plain',
 }
 
-export const enforcementRoutes = (server: Server, validator: ContractValidator): ServerRoute[] => [
+export const enforcementRoutes = (deps: ContractsDeps, validator: ContractValidator): ServerRoute[] => [
   route('GET', base, access.read, {
     description: 'List the contracts that are enforced',
     notes: 'With their status and how many clauses have which.',
@@ -42,8 +43,8 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
     handler: request =>
       inCompany(request, async trx => {
         const page = queryOf<ContractListQuery>(request)
-        const { results, total, counts } = await listContracts(server, trx, page)
-        const contracts = await presentAll(server, trx, results, counts)
+        const { results, total, counts } = await listContracts(deps, trx, page)
+        const contracts = await presentAll(deps, trx, results, counts)
         const summary = summarizeContracts(counts)
         return { data: { contracts, summary, pagination: pagination(total, page) } }
       }),
@@ -71,13 +72,8 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
         source: upload.source,
         extraColumns: upload.extra_columns,
       }
-      const { contract, isNew } = await putContract(server, companyId, input, {
-        actor: actorOf(caller(request)),
-        recordAll: (trx, events) => auditRequestAll(request, trx, events),
-        audit: (trx, stored, isCreated) =>
-          audit(request, trx, isCreated ? 'created' : 'replaced', stored, describe(stored)),
-      })
-      const data = await server.db.company(companyId, trx => presentDetailed(server, trx, contract))
+      const { contract, isNew } = await putContract(deps, companyId, input, contractActor(request))
+      const data = await deps.db.company(companyId, trx => presentDetailed(deps, trx, contract))
       return h.response({ data: { ...data, warnings } }).code(isNew ? 201 : 200)
     },
   }),
@@ -89,7 +85,7 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
     app: { errors: ['CONTRACT_NOT_FOUND'] },
     handler: request =>
       inCompany(request, async trx => ({
-        data: await presentDetailed(server, trx, await named(request, trx)),
+        data: await presentDetailed(deps, trx, await named(request, trx)),
       })),
   }),
   route('GET', `${base}/{name}/history`, access.read, {
@@ -117,24 +113,20 @@ export const enforcementRoutes = (server: Server, validator: ContractValidator):
         const name = param(request, 'name')
         const contract = await auditAtEnd(
           events => auditRequestAll(request, trx, events),
-          record => removeContract(server, trx, name, record),
+          record => removeContract(deps, trx, name, record),
         )
-        await audit(request, trx, 'removed', contract, describe(contract))
+        await auditContract(request, trx, 'removed', contract)
         return { data: { success: true, message: `The contract ${name} was removed` } }
       }),
   }),
 ]
-
-function describe({ name, sourceId, version }: Contract) {
-  return { name, source_id: sourceId, version }
-}
 
 function named(request: Request, trx: Transaction): Promise<Contract> {
   return findContract(trx, param(request, 'name'))
 }
 
 async function presentAll(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   contracts: readonly Contract[],
   counts: ReadonlyMap<string, ClauseCounts>,
@@ -149,13 +141,13 @@ async function presentAll(
     presentContract(contract, {
       counts: counts.get(contract.id) ?? noClauses(),
       source: names.get(contract.sourceId) ?? '',
-      baseUrl: server.config.baseUrl,
+      baseUrl: deps.baseUrl,
     }),
   )
 }
 
-async function presentDetailed(server: Server, trx: Transaction, contract: Contract) {
-  const [summary] = await presentAll(server, trx, [contract], await countClauses(trx, [contract.id]))
+async function presentDetailed(deps: ContractsDeps, trx: Transaction, contract: Contract) {
+  const [summary] = await presentAll(deps, trx, [contract], await countClauses(trx, [contract.id]))
   const clauses = await clausesOf(trx, contract)
   return { ...summary, contract: contract.text, clauses: clauses.map(presentClause) }
 }

@@ -3,7 +3,7 @@ import type { Dialect } from '../../../connectors/dialect.ts'
 import type { CHECK_KINDS } from '../check-kinds.ts'
 
 /** A check that tells whether a clause holds: its kind, and the body that creates it. */
-export interface WantedCheck {
+export interface ClauseCheck {
   kind: (typeof CHECK_KINDS)[number]
   body: Record<string, unknown>
 }

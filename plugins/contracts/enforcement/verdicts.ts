@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
@@ -9,6 +8,7 @@ import type { CheckKind } from '../../scans/api.ts'
 import { contractViolation } from './alert-kind.ts'
 import type { ClauseVerdict } from './clause.ts'
 import { ContractEvent, type Contract, type ContractClause } from '../models.ts'
+import type { ContractsDeps } from '../deps.ts'
 
 /** What of a contract its alerts name. */
 export type JudgedContract = Pick<Contract, 'id' | 'name' | 'version' | 'owner'>
@@ -26,7 +26,7 @@ export interface JudgedClause {
  * and resolves those of clauses that no longer do. The caller holds the lock of the source.
  */
 export async function recordVerdicts(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   { contract, source, actor }: { contract: JudgedContract; source: Source; actor: string },
   judged: readonly JudgedClause[],
@@ -49,13 +49,13 @@ export async function recordVerdicts(
     actor,
   }))
   await insertAll(events, chunk => ContractEvent.query(trx).insert(chunk))
-  const { alerts } = server.plugins
+  const { alerts } = deps
   const mended = moved.filter(({ clause }) => clause.status === 'failing').map(({ clause }) => clause.id)
   await alerts.resolveAll(trx, contractViolation.name, mended, 'The clause no longer fails')
   // Nothing would resolve the alerts of an inactive source.
   if (!source.isActive) return
   const failing = judged.filter(({ verdict }) => verdict.status === 'failing' && !verdict.needsNoAlert)
-  await alerts.raiseAll(trx, await eventsOf(server, trx, { contract, source }, failing))
+  await alerts.raiseAll(trx, await eventsOf(deps, trx, { contract, source }, failing))
 }
 
 async function storeVerdicts(trx: Transaction, changed: readonly JudgedClause[]): Promise<void> {
@@ -87,7 +87,7 @@ const ALERT_OF_CHECK: Record<CheckKind, string> = {
 }
 
 async function eventsOf(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   { contract, source }: { contract: JudgedContract; source: Source },
   failing: readonly JudgedClause[],
@@ -109,7 +109,7 @@ async function eventsOf(
   const byId = new Map(tables.map(table => [table.id, table]))
   return failing.map(({ clause, verdict }) => {
     const table = byId.get(clause.tableId ?? '')
-    const tags = table ? server.plugins.catalog.tagsOf(source, table, [clause.columnName]) : source.tags
+    const tags = table ? deps.catalog.tagsOf(source, table, [clause.columnName]) : source.tags
     const owner = contract.owner === null ? '' : ` (owner: ${contract.owner})`
     return {
       type: contractViolation.name,

@@ -9,7 +9,7 @@ import {
   writeTable,
   type CheckTarget,
   type NoRule,
-  type WantedCheck,
+  type ClauseCheck,
   type WantedRule,
 } from './rule.ts'
 
@@ -24,7 +24,7 @@ export async function wantedCheckOf(
   clause: Clause,
   target: CheckTarget,
   contract: string,
-): Promise<WantedCheck | NoRule> {
+): Promise<ClauseCheck | NoRule> {
   const { demand } = clause
   if (demand.of === 'freshness')
     return {

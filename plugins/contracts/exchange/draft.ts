@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { stringify } from 'yaml'
 import type { ColumnInfo, ColumnKind, ConstraintInfo } from '../../../connectors/catalog.ts'
 import { formatName } from '../../../connectors/catalog.ts'
@@ -10,6 +9,7 @@ import type { ContractNode } from '../elements.ts'
 import type { Domain } from '../enforcement/clause.ts'
 import { agreementOf, isPromised, optionsOf, qualityOf, type DraftRule } from './draft-quality.ts'
 import { trimEnd } from '../../../connectors/trim-end.ts'
+import type { ContractsDeps } from '../deps.ts'
 
 /** How a contract is written from the catalog. */
 export interface DraftOptions {
@@ -40,7 +40,7 @@ const SOURCE_TYPES: Record<string, string> = { postgresql: 'postgres' }
  * checks that there are as quality rules and service levels.
  */
 export async function draftContract(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   { source, tables }: { source: Source; tables: readonly Table[] },
   { domains, isExtended, isFromProfiles }: DraftOptions,
@@ -48,7 +48,7 @@ export async function draftContract(
   const rules: (DraftRule & { tableId: string })[] = []
   const schedules: DeclaredCheck[] = []
   const wanted = new Set(tables.map(({ id }) => id))
-  for (const kind of server.plugins.scans.declaredKinds()) {
+  for (const kind of deps.scans.declaredKinds()) {
     const isWanted =
       (kind.kind === 'validity' && domains.has('validity')) ||
       (kind.kind === 'freshness' && domains.has('freshness'))
@@ -60,7 +60,7 @@ export async function draftContract(
     }
   }
   if (isFromProfiles) {
-    const kept = await server.plugins.recommendations.listKept(trx, source, [...wanted])
+    const kept = await deps.recommendations.listKept(trx, source, [...wanted])
     for (const { tableId, type, column, config } of kept)
       rules.push({ tableId, fields: { rule_type: type, column_name: column, rule_config: config } })
   }
@@ -69,7 +69,7 @@ export async function draftContract(
   const objects: ContractNode[] = []
   for (const table of tables) {
     await pause()
-    objects.push(draftObject(server, source, table, rulesOf.get(table.id) ?? [], isExtended))
+    objects.push(draftObject(deps, source, table, rulesOf.get(table.id) ?? [], isExtended))
   }
   const byId = new Map(tables.map((table, place) => [table.id, objects[place]!]))
   const agreements = schedules.flatMap(
@@ -118,14 +118,14 @@ function idOf(name: string): string {
 }
 
 function draftObject(
-  server: Server,
+  deps: ContractsDeps,
   source: Source,
   table: Table,
   rules: readonly DraftRule[],
   isExtended: boolean,
 ): ContractNode {
   const keys = table.constraints.filter(({ type }) => type !== 'foreign_key')
-  const personal = server.plugins.catalog.personalColumns({ source, table })
+  const personal = deps.catalog.personalColumns({ source, table })
   const own = rules.filter(rule => columnOf(rule) === undefined)
   const quality = own.flatMap(rule => qualityOf(rule, isExtended) ?? [])
   return {

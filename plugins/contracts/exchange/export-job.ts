@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { v7, validate as isUuid } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
@@ -10,6 +9,7 @@ import { ContractExport, type ExportRequest } from '../models.ts'
 import { chooseDomains } from './domains.ts'
 import { draftContract, writeContract, type DraftOptions } from './draft.ts'
 import { writeZip } from './zip.ts'
+import { depsOf, type ContractsDeps } from '../deps.ts'
 
 /** Tables of one contract: more would make no file that people can read. */
 export const MAX_TABLES = 500
@@ -25,14 +25,16 @@ export const exportJob = runJob<{ company_id: string; export_id: string }>({
   data: { export_id: Joi.string().guid().required() },
   expireSeconds: 3_600,
   async work({ company_id: companyId, export_id: exportId }, { server }) {
-    const request = await server.db.company(companyId, trx => beginExport(trx, exportId))
+    const deps = depsOf(server)
+    const { db } = deps
+    const request = await db.company(companyId, trx => beginExport(trx, exportId))
     if (!request) return { status: 'gone' }
-    const files = await writeFiles(server, companyId, request)
+    const files = await writeFiles(deps, companyId, request)
     const archive = await writeZip(files)
     if (archive.length > MAX_ARCHIVE_BYTES)
       throw apiError('PAYLOAD_TOO_LARGE', 'The archive is larger than 64 MiB: export fewer sources')
     const end = { status: 'completed' as const, archive, contracts: files.length }
-    await server.db.company(companyId, trx => endExport(trx, exportId, end))
+    await db.company(companyId, trx => endExport(trx, exportId, end))
     return { status: 'completed', contracts: files.length }
   },
   fail(trx, { export_id: exportId }, error) {
@@ -44,25 +46,25 @@ export const exportJob = runJob<{ company_id: string; export_id: string }>({
 
 /** Asks for an archive. @throws 400 for a scope that lacks its names, 404 for an unknown asset */
 export async function requestExport(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   request: ExportRequest,
 ): Promise<ContractExport> {
-  await sourcesOf(server, trx, request)
+  await sourcesOf(deps, trx, request)
   const asked = await ContractExport.query(trx).insertAndFetch({ id: v7(), status: 'pending', request })
   const data = { company_id: companyOf(trx), export_id: asked.id }
-  await server.jobs.send(exportJob, data, { trx, group: companyOf(trx) })
+  await deps.jobs.send(exportJob, data, { trx, group: companyOf(trx) })
   return asked
 }
 
 /** @throws 404 `JOB_NOT_FOUND` */
 export async function findExport(trx: Transaction, exportId: string): Promise<ContractExport> {
-  const found = isUuid(exportId)
+  const stored = isUuid(exportId)
     ? await ContractExport.query(trx)
         .findById(exportId.toLowerCase())
         .whereRaw('created_at >= now() - make_interval(hours => ?)', [KEPT_HOURS])
     : undefined
-  if (found) return found
+  if (stored) return stored
   const message = `There is no such export; an archive is kept for ${KEPT_HOURS} hours`
   throw apiError('JOB_NOT_FOUND', message, { job_id: exportId })
 }
@@ -85,11 +87,11 @@ async function endExport(trx: Transaction, exportId: string, end: Partial<Contra
 
 /** The sources, or tables, that a request is of. */
 async function sourcesOf(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   { scope, scope_name: name, asset_public_ids: ids = [] }: ExportRequest,
 ): Promise<{ source: Source; table?: Table }[]> {
-  const { catalog } = server.plugins
+  const { catalog } = deps
   if (scope === 'warehouse') {
     if (name === undefined)
       throw invalidField('scope_name', 'is required with scope warehouse: the name of a source')
@@ -111,13 +113,13 @@ async function sourcesOf(
   return all
 }
 
-async function writeFiles(server: Server, companyId: string, request: ExportRequest) {
+async function writeFiles(deps: ContractsDeps, companyId: string, request: ExportRequest) {
   const choice = chooseDomains(request.include, request.exclude)
-  const assets = await server.db.company(companyId, trx => sourcesOf(server, trx, request))
+  const assets = await deps.db.company(companyId, trx => sourcesOf(deps, trx, request))
   const files = []
   for (const [place, asset] of assets.entries()) {
-    const text = await server.db.company(companyId, trx =>
-      exportAsset(server, trx, asset, {
+    const text = await deps.db.company(companyId, trx =>
+      exportAsset(deps, trx, asset, {
         domains: choice.domains,
         isExtended: request.mode === 'extended',
         isFromProfiles: false,
@@ -133,7 +135,7 @@ async function writeFiles(server: Server, companyId: string, request: ExportRequ
 
 /** The contract of an asset as YAML: of a source, that of its first tables. */
 export async function exportAsset(
-  server: Server,
+  deps: ContractsDeps,
   trx: Transaction,
   { source, table }: { source: Source; table?: Table },
   options: DraftOptions,
@@ -148,10 +150,10 @@ export async function exportAsset(
       )
   const tables = table
     ? [table]
-    : await server.plugins.catalog.loadTables(
+    : await deps.catalog.loadTables(
         trx,
         ids.map(each => each.id),
       )
   const inOrder = tables.toSorted((a, b) => (a.qualifiedName < b.qualifiedName ? -1 : 1))
-  return writeContract(await draftContract(server, trx, { source, tables: inOrder }, options))
+  return writeContract(await draftContract(deps, trx, { source, tables: inOrder }, options))
 }

@@ -1,6 +1,5 @@
-import type { Request, Server, ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
-import { auditRequest, auditRequestAll } from '../../../server/http/audit.ts'
+import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi'
+import { access, caller, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import {
   apiError,
   hasCode,
@@ -9,6 +8,7 @@ import {
   type InputError,
 } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
+import { contractActor } from '../audit.ts'
 import { putContract } from '../enforcement/contracts.ts'
 import { textOf } from '../enforcement/document.ts'
 import { CONTRACT_PAYLOAD } from '../enforcement/routes.ts'
@@ -30,6 +30,7 @@ import {
   planQuery,
   replies,
 } from './schemas.ts'
+import type { ContractsDeps } from '../deps.ts'
 
 const base = '/api/v1/contracts'
 const section = routesOf('contracts')
@@ -71,7 +72,7 @@ const summaryOf = (document: ContractNode) => ({
 })
 
 /** Contracts in the shapes of the published client, on the code of those below `/sdk/contracts`. */
-export const exchangeRoutes = (server: Server, validator: ContractValidator): ServerRoute[] => [
+export const exchangeRoutes = (deps: ContractsDeps, validator: ContractValidator): ServerRoute[] => [
   route('POST', `${base}/validate`, access.read, {
     id: 'validateOwnContract',
     description: 'Validate a contract, with a summary of it',
@@ -95,7 +96,7 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
     app: { isHeavy: true },
     handler: async request => {
       const { document, errors } = await readChecked(request, validator)
-      await inCompany(request, async trx => server.plugins.catalog.findAsset(trx, param(request, 'asset_id')))
+      await inCompany(request, async trx => deps.catalog.findAsset(trx, param(request, 'asset_id')))
       if (!document) return { data: { valid: false, errors, diffs: {}, summary: {} } }
       const { domains } = choiceOf(request)
       const diffs = await inCompany(request, trx => diffContract(trx, document, domains))
@@ -113,7 +114,7 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
     handler: async request => {
       const { document, text, errors } = await readChecked(request, validator)
       const { source } = await inCompany(request, trx =>
-        server.plugins.catalog.findAsset(trx, param(request, 'asset_id')),
+        deps.catalog.findAsset(trx, param(request, 'asset_id')),
       )
       const { domains, unsupported } = choiceOf(request)
       const refused = { applied: {}, unsupported_domains: unsupported, pruned: false, contract: null }
@@ -123,16 +124,7 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
       const applied = await inCompany(request, trx => diffContract(trx, document, domains))
       const name = nameOf(document)
       const input = { name, text, document, source: source.id, domains: [...domains] }
-      await putContract(server, caller(request).companyId, input, {
-        actor: actorOf(caller(request)),
-        recordAll: (trx, events) => auditRequestAll(request, trx, events),
-        audit: (trx, { id, sourceId, version }, isNew) =>
-          auditRequest(request, trx, {
-            action: `contract.${isNew ? 'created' : 'replaced'}`,
-            target: { type: 'contract', id },
-            details: { name, source_id: sourceId, version },
-          }),
-      })
+      await putContract(deps, caller(request).companyId, input, contractActor(request))
       const pruned = Object.values(applied).some(({ removed }) => removed.length > 0)
       const done = { applied, unsupported_domains: unsupported, pruned, contract: name }
       return { data: { valid: true, errors, ...done } }
@@ -150,8 +142,8 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
       const { domains } = choiceOf(request)
       const isExtended = queryOf<Choice>(request).mode === 'extended'
       const text = await inCompany(request, async trx => {
-        const asset = await server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
-        return exportAsset(server, trx, asset, { domains, isExtended, isFromProfiles: false })
+        const asset = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
+        return exportAsset(deps, trx, asset, { domains, isExtended, isFromProfiles: false })
       })
       return h.response(text).type('application/yaml')
     },
@@ -164,9 +156,7 @@ export const exchangeRoutes = (server: Server, validator: ContractValidator): Se
     response: replies.submitted,
     app: { errors: ['ASSET_NOT_FOUND'] },
     handler: async (request, h) => {
-      const asked = await inCompany(request, trx =>
-        requestExport(server, trx, bodyOf<ExportRequest>(request)),
-      )
+      const asked = await inCompany(request, trx => requestExport(deps, trx, bodyOf<ExportRequest>(request)))
       return h.response({ data: { job_id: asked.id } }).code(202)
     },
   }),

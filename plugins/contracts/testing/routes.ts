@@ -1,4 +1,4 @@
-import type { Server, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
@@ -10,11 +10,12 @@ import { exportAsset } from '../exchange/export-job.ts'
 import { assetParams, documentBody, draftQuery, replies, testQuery } from '../exchange/schemas.ts'
 import type { ContractValidator } from '../validator.ts'
 import { requestTest } from './test-job.ts'
+import type { ContractsDeps } from '../deps.ts'
 
 const route = routesOf('contracts')
 
 /** What a contract would say of a source now, and the contract that an asset keeps now. */
-export const testingRoutes = (server: Server, validator: ContractValidator): ServerRoute[] => [
+export const testingRoutes = (deps: ContractsDeps, validator: ContractValidator): ServerRoute[] => [
   route('POST', '/api/v1/sdk/assets/{asset_id}/contract-test', access.write, {
     id: 'testContract',
     description: 'Judge all clauses of a contract now, without storing it',
@@ -28,13 +29,13 @@ export const testingRoutes = (server: Server, validator: ContractValidator): Ser
       const upload = readUpload(request)
       const { document } = await readContract(validator, upload.input, caller(request).companyId)
       const run = await inCompany(request, async trx => {
-        const { source, table } = await server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+        const { source, table } = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
         if (table) throw invalidField('asset_id', `is a table, but must be a source: ${source.name}`)
-        if (!source.isActive) throw server.plugins.catalog.sourceInactive(source)
+        if (!source.isActive) throw deps.catalog.sourceInactive(source)
         const extraColumns = upload.extra_columns ?? 'allow'
-        return requestTest(server, trx, { source, document, extraColumns })
+        return requestTest(deps, trx, { source, document, extraColumns })
       })
-      return server.plugins.catalog.answerStarted(request, h, 'ContractTest', run, { asset_id: run.assetId })
+      return deps.catalog.answerStarted(request, h, 'ContractTest', run, { asset_id: run.assetId })
     },
   }),
   route('GET', '/api/v1/sdk/assets/{asset_id}/contract-draft', access.read, {
@@ -46,9 +47,9 @@ export const testingRoutes = (server: Server, validator: ContractValidator): Ser
     response: replies.draft,
     handler: request =>
       inCompany(request, async trx => {
-        const asset = await server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+        const asset = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
         const isExtended = queryOf<{ mode?: string }>(request).mode === 'extended'
-        const contract = await exportAsset(server, trx, asset, {
+        const contract = await exportAsset(deps, trx, asset, {
           domains: new Set(DOMAINS),
           isExtended,
           isFromProfiles: true,

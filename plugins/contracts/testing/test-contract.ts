@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { describeCounted, type CheckOutcome } from '../../../checks/check.ts'
 import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
@@ -13,6 +12,7 @@ import { judgeByCatalog } from '../enforcement/conformity.ts'
 import { noClauses, type ClauseCounts } from '../enforcement/contracts.ts'
 import { bindClauses } from '../enforcement/plan.ts'
 import { wantedCheckOf } from '../enforcement/wanted-check.ts'
+import type { ContractsDeps } from '../deps.ts'
 
 /** A clause of a contract that was tested. */
 export type TestedClause = Pick<Clause, 'key' | 'kind' | 'path' | 'title' | 'severity'> &
@@ -42,13 +42,13 @@ export interface ContractTest {
  * @throws 503 `UNAVAILABLE` while all sessions of the source are in use
  */
 export async function testContract(
-  server: Server,
+  deps: ContractsDeps,
   { source, document, extraColumns }: ContractTest,
   options: { signal: AbortSignal; slotWaitMs?: number },
 ): Promise<ContractTestResult> {
-  if (!source.isActive) throw server.plugins.catalog.sourceInactive(source)
+  if (!source.isActive) throw deps.catalog.sourceInactive(source)
   const clauses = listClauses(document, extraColumns)
-  const bindings = await readTables(server, source, clauses, options)
+  const bindings = await readTables(deps, source, clauses, options)
   const verdicts = new Map<Clause, ClauseVerdict>()
   const open = new Map<string, Clause[]>()
   for (const clause of clauses) {
@@ -60,7 +60,7 @@ export async function testContract(
     options.signal.throwIfAborted()
     const binding = bindings.get(name)
     if (!binding || 'missing' in binding) continue
-    for (const [clause, verdict] of await measureClauses(server, source, { binding, bindings }, some))
+    for (const [clause, verdict] of await measureClauses(deps, source, { binding, bindings }, some))
       verdicts.set(clause, verdict)
   }
   const tested = clauses.map((clause): TestedClause => {
@@ -78,27 +78,27 @@ const NOT_JUDGED: ClauseVerdict = { status: 'pending', reason: 'it could not be 
 
 /** Tables that the last discovery found, as the source has them now. */
 async function readTables(
-  server: Server,
+  deps: ContractsDeps,
   source: Source,
   clauses: readonly Clause[],
   { signal, slotWaitMs }: { signal: AbortSignal; slotWaitMs?: number },
 ): Promise<Bindings> {
-  const { catalog } = server.plugins
-  const stored = await server.db.company(source.companyId, trx => bindClauses(server, trx, source, clauses))
-  const known = [...stored.values()].flatMap(binding => ('table' in binding ? [binding] : []))
-  const areAllKnown = known.length === stored.size
+  const { catalog } = deps
+  const stored = await deps.db.company(source.companyId, trx => bindClauses(deps, trx, source, clauses))
+  const discovered = [...stored.values()].flatMap(binding => ('table' in binding ? [binding] : []))
+  const areAllKnown = discovered.length === stored.size
   const live = await catalog.withConnection(
     source,
     connection =>
       connection.introspect({
         signal,
         // Tables that no discovery has found are looked for among all.
-        ...(areAllKnown && { tables: known.map(({ info }) => info) }),
+        ...(areAllKnown && { tables: discovered.map(({ info }) => info) }),
       }),
     { purpose: 'dry_run', timeoutMs: catalog.statementTimeoutMs(source), slotWaitMs },
   )
   const candidates = live.map((info, place) => ({ ...info, id: String(place) }))
-  const byPath = new Map(known.map(({ table, info }) => [tablePath(info), table]))
+  const byPath = new Map(discovered.map(({ table, info }) => [tablePath(info), table]))
   return new Map(
     namesIn(clauses).map((name): [string, Binding] => {
       const info = chooseTable(candidates, name, source)
@@ -124,7 +124,7 @@ type FoundTable = Extract<Binding, { info: TableInfo }>
 
 /** Measures clauses of one table. @param tables it, and those that its columns may refer to */
 async function measureClauses(
-  server: Server,
+  deps: ContractsDeps,
   source: Source,
   tables: { binding: FoundTable; bindings: Bindings },
   clauses: readonly Clause[],
@@ -136,16 +136,13 @@ async function measureClauses(
     for (const clause of clauses) pending(clause, 'its table was not discovered yet: run a discovery')
     return verdicts
   }
-  const { catalog, freshness, scans } = server.plugins
+  const { catalog, freshness, scans } = deps
   const { dialect } = catalog.connectorOf(source)
   const rules: { clause: Clause; check: ConfiguredCheck['check']; limit: number }[] = []
   for (const clause of clauses) {
     if (clause.demand.of === 'reference') {
       const { demand, column } = clause
-      verdicts.set(
-        clause,
-        await measureReference(server, source, tables, { ...demand, column: column ?? '' }),
-      )
+      verdicts.set(clause, await measureReference(deps, source, tables, { ...demand, column: column ?? '' }))
       continue
     }
     const column = clause.column === null ? null : (findColumn(info, clause.column)?.name ?? null)
@@ -157,12 +154,12 @@ async function measureClauses(
     const { body } = wanted
     if (wanted.kind === 'freshness') {
       const terms = { timestampColumn: column, slaThreshold: String(body.sla_threshold) }
-      const found = await freshness.judgeOnce({ source, table }, terms)
-      const status = ({ fresh: 'passing', stale: 'failing', unknown: 'pending' } as const)[found.status]
-      verdicts.set(clause, { status, reason: found.reason })
+      const judged = await freshness.judgeOnce({ source, table }, terms)
+      const status = ({ fresh: 'passing', stale: 'failing', unknown: 'pending' } as const)[judged.status]
+      verdicts.set(clause, { status, reason: judged.reason })
       continue
     }
-    const check = await configureRule(server, { source, table }, body).catch(refusalOf)
+    const check = await configureRule(deps, { source, table }, body).catch(refusalOf)
     if (typeof check === 'string')
       verdicts.set(clause, { status: 'not_enforced', reason: `its check was refused: ${check}` })
     else rules.push({ clause, check, limit: Number(body.alert_threshold_percent ?? 0) })
@@ -179,7 +176,7 @@ async function measureClauses(
 }
 
 async function measureReference(
-  server: Server,
+  deps: ContractsDeps,
   source: Source,
   { binding, bindings }: { binding: FoundTable; bindings: Bindings },
   { column, parentTable, parentColumn }: { column: string; parentTable: string; parentColumn: string },
@@ -188,11 +185,13 @@ async function measureReference(
   if (!parent || 'missing' in parent)
     return { status: 'not_enforced', reason: `there is no table ${parentTable}` }
   const trial = {
-    ...{ sourceId: source.id, child: binding.info, parent: parent.info },
+    sourceId: source.id,
+    child: binding.info,
+    parent: parent.info,
     childColumn: findColumn(binding.info, column)?.name ?? '',
     parentColumn: findColumn(parent.info, parentColumn)?.name ?? parentColumn,
   }
-  const tried = await server.plugins.referential.dryRun(source.companyId, trial).catch(refusalOf)
+  const tried = await deps.referential.dryRun(source.companyId, trial).catch(refusalOf)
   if (typeof tried === 'string') return { status: 'not_enforced', reason: `its check was refused: ${tried}` }
   if (tried.status === 'error')
     return { status: 'pending', reason: `its check could not run: ${tried.error_message}` }
@@ -202,7 +201,7 @@ async function measureReference(
 }
 
 async function configureRule(
-  server: Server,
+  deps: ContractsDeps,
   context: { source: Source; table: Table },
   body: Record<string, unknown>,
 ): Promise<ConfiguredCheck['check']> {
@@ -215,7 +214,7 @@ async function configureRule(
     configField: 'rule_config',
     nullIsValid: body.treat_null_as_valid === true,
   }
-  return (await server.plugins.scans.configureTable(context, request, true)).check
+  return (await deps.scans.configureTable(context, request, true)).check
 }
 
 /** What is wrong with a check is wrong with its clause. */

@@ -1,6 +1,6 @@
 /** A plan as a terminal shows it. */
 import { oneLine } from '../../../server/cli/terminal-text.ts'
-import type { FieldChange } from '../plan.ts'
+import type { FieldChange } from '../../scans/api.ts'
 import type { PresentedChange, PresentedPlan } from '../present.ts'
 
 const SIGNS = { create: '+', change: '~', replace: '-/+', delete: '-', adopt: '=' } as const
@@ -76,7 +76,7 @@ function summarizePlan(plan: PresentedPlan, isDone: boolean): string {
     [plan.delete, isDone ? 'removed' : 'to remove'],
     [plan.adopt, isDone ? 'recorded' : 'to record'],
   ] as const
-  const said = parts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : []))
-  const changes = said.length > 0 ? said.join(', ') : isDone ? 'nothing changed' : 'no changes'
+  const counts = parts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : []))
+  const changes = counts.length > 0 ? counts.join(', ') : isDone ? 'nothing changed' : 'no changes'
   return oneLine(`${plan.source}: ${changes}, ${plan.unchanged} unchanged`)
 }

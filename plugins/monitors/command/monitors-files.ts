@@ -38,9 +38,9 @@ export async function readMonitorsFiles(paths: readonly string[]): Promise<Map<s
 }
 
 async function listFiles(path: string): Promise<string[]> {
-  const found = await stat(path).catch(() => undefined)
-  if (!found) throw new CommandError(`${path} is not there`, EXIT.usage)
-  if (!found.isDirectory()) return [nameOf(path)]
+  const stats = await stat(path).catch(() => undefined)
+  if (!stats) throw new CommandError(`${path} is not there`, EXIT.usage)
+  if (!stats.isDirectory()) return [nameOf(path)]
   const all = await readdir(path, { recursive: true, withFileTypes: true })
   return all
     .filter(entry => entry.isFile() && IS_MONITORS_FILE.test(entry.name))

@@ -205,7 +205,9 @@ const validityEntry: Json = {
       'ENUM',
       {
         allowed_values: {
-          ...{ type: 'array', minItems: 1, maxItems: 1_000 },
+          type: 'array',
+          minItems: 1,
+          maxItems: 1_000,
           items: { type: ['string', 'number', 'boolean'], maxLength: 1_000 },
         },
       },
@@ -291,7 +293,7 @@ export const MONITORS_SCHEMA = {
             properties: {
               validity: list(validityEntry, 'Rules for values.'),
               metric: list(
-                entry(metric, ENTRY_FIELDS.metric.required as unknown as string[], true),
+                entry(metric, [...ENTRY_FIELDS.metric.required], true),
                 'Numbers that are measured again and again, and judged against their history.',
               ),
               referential: list(

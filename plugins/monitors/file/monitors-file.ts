@@ -75,7 +75,10 @@ export function readMonitors(text: string, name: string, refuse?: (value: unknow
   try {
     const { value, positionOf, doubts } = parseYaml(text, { what: 'monitors file', maxAliases: MAX_ALIASES })
     const faults = doubts.map(({ message, line, column }) => ({
-      ...{ file: name, line, column, field: '' },
+      file: name,
+      line,
+      column,
+      field: '',
       message: message.replace(LINE_PREFIX, ''),
     }))
     if (faults.length > 0) throw new MonitorsFileError(faults)
@@ -84,7 +87,10 @@ export function readMonitors(text: string, name: string, refuse?: (value: unknow
     if (!(error instanceof YamlParseError)) throw error
     throw new MonitorsFileError(
       error.failures.map(({ message, line, column }) => ({
-        ...{ file: name, line, column, field: '' },
+        file: name,
+        line,
+        column,
+        field: '',
         message: message.replace(LINE_PREFIX, ''),
       })),
     )

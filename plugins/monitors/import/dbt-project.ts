@@ -91,7 +91,11 @@ export function readProject(given: readonly DbtFile[], { engine, schema }: DbtOp
         const at = ['sources', String(index), 'tables', String(position)]
         sources.set(name, placement)
         tables.push({
-          ...{ file, at, name, placement, source: { source, table } },
+          file,
+          at,
+          name,
+          placement,
+          source: { source, table },
           owners: [{ fields: table, at }, ...columnOwners(table, at)],
         })
       }
@@ -122,7 +126,9 @@ function readModel(part: string, node: Fields, place: Place, options: ProjectOpt
     const placement = placeModel(part, node, undefined, options)
     const owners = [{ fields: node, at }, ...columnOwners(node, at)]
     return {
-      ...{ name, latest: '', versions: new Map([['', placement]]) },
+      name,
+      latest: '',
+      versions: new Map([['', placement]]),
       tables: [{ ...place, name, placement, owners }],
     }
   }
@@ -134,7 +140,10 @@ function readModel(part: string, node: Fields, place: Place, options: ProjectOpt
       tests => version[tests] !== undefined && version[tests] !== null,
     )
     return {
-      ...{ ...place, at: inner, name: `${name}.v${textOf(version.v)}`, placement },
+      ...place,
+      at: inner,
+      name: `${name}.v${textOf(version.v)}`,
+      placement,
       owners: [
         hasOwn ? { fields: version, at: inner } : { fields: node, at },
         ...columnOwners(node, at).filter(({ column }) => includesColumn(version, textOf(column?.name))),
@@ -145,7 +154,8 @@ function readModel(part: string, node: Fields, place: Place, options: ProjectOpt
   const numbers = versions.map(({ v }) => textOf(v))
   const latest = node.latest_version
   return {
-    ...{ name, tables },
+    name,
+    tables,
     versions: new Map(tables.map(({ placement }, index) => [numbers[index] ?? '', placement])),
     latest: latest === undefined || latest === null ? greatestOf(numbers) : textOf(latest),
   }

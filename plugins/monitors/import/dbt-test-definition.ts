@@ -61,7 +61,9 @@ export function readTest(test: unknown): DbtTest {
     Object.entries(given).filter(([key]) => ![...CONFIG_FIELDS, ...NAMING_FIELDS].includes(key)),
   )
   return {
-    ...{ name, args, config },
+    name,
+    args,
+    config,
     label: typeof given.name === 'string' ? given.name : undefined,
     column: typeof given.column_name === 'string' ? given.column_name : undefined,
   }

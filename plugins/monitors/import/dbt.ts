@@ -34,7 +34,8 @@ const OTHER_PARTS = [
 /** Reads all files before the tests, since what one file says of a model or a source decides about tests of others. */
 export function importDbt(files: readonly ImportFile[], draft: ImportDraft, options: DbtOptions): void {
   const read = readFiles(files, parseDbtYaml, draft).map(({ name, parsed }): DbtFile => ({
-    ...{ name, fields: fieldsOfFile(name, parsed, draft) },
+    name,
+    fields: fieldsOfFile(name, parsed, draft),
     positionOf: parsed.positionOf,
   }))
   const project = readProject(read, options)
@@ -76,7 +77,9 @@ function importTests(
       }
       draft.convert(construct, () =>
         convertDbtTest(test, {
-          ...{ table, engine: options.engine, project },
+          table,
+          engine: options.engine,
+          project,
           ...(column && { column: textOf(column.name), isQuoted: column.quote === true }),
           ...(placement.note !== undefined && { note: placement.note }),
         }),

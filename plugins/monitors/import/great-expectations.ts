@@ -122,7 +122,9 @@ function convertExpectation(
   const severity = SEVERITIES.includes(given) ? given : 'critical'
   const { key, body, note } = make(args, options)
   return {
-    ...{ kind: 'validity', table: options.table, key: [...key, type.replace(/^expect_/, '')] },
+    kind: 'validity',
+    table: options.table,
+    key: [...key, type.replace(/^expect_/, '')],
     body: { ...body, severity },
     ...(note !== undefined && { note }),
   }

@@ -130,7 +130,10 @@ export function startImport(source: string): ImportDraft {
         ) as MonitorsDocument['tables'],
       },
       found: converted + left.length,
-      ...{ converted, notes, left, unread },
+      converted,
+      notes,
+      left,
+      unread,
     }),
   }
 }

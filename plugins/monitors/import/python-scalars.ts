@@ -40,7 +40,9 @@ export function toPlain(value: string | number | boolean | PythonNumber): string
 }
 
 const tag = (name: string, test: RegExp, resolve: (text: string) => unknown): ScalarTag => ({
-  ...{ tag: `tag:yaml.org,2002:${name}`, default: true, test },
+  tag: `tag:yaml.org,2002:${name}`,
+  default: true,
+  test,
   resolve: (text, fail) => {
     try {
       return resolve(text)

@@ -150,6 +150,8 @@ function freshnessSignal(column: string, engine: SqlEngine): Fields {
 }
 
 const validity = (table: string, key: readonly string[], body: Fields): DraftCheck => ({
-  ...{ kind: 'validity', table, key },
+  kind: 'validity',
+  table,
+  key,
   body: { ...body, severity: 'critical' },
 })

@@ -136,7 +136,8 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     const isRule = rule && !target.isFiltered && filterIn(config) === undefined
     return measured(config, target, {
       value: isRule && levelsOf(config.threshold, 'value = 0').every(failsAboveZero) ? '0' : value(),
-      ...{ rule, fallback: 'value = 0' },
+      rule,
+      fallback: 'value = 0',
     })
   },
   duplicate(config, target) {
@@ -248,6 +249,8 @@ function duplicateRows(config: Fields, { engine, from }: ContractTarget): Contra
   const where = filter === undefined ? '' : ` where ${filter}`
   const text = `select ${list} from ${from}${where} group by ${list} having count(*) > 1`
   return levels.map(({ severity }) => ({
-    ...{ key: [...(names as string[]), 'duplicate'], body: customSql(text), severity },
+    key: [...(names as string[]), 'duplicate'],
+    body: customSql(text),
+    severity,
   }))
 }

@@ -87,7 +87,10 @@ function makeConditions(text: string, settings: Fields, engine: SqlEngine) {
 /** The rule that counts the same rows, if there is one. */
 export function ruleOf(name: string, settings: Fields): Fields | null {
   const rule = (type: string, config: Fields) => ({
-    ...{ rule_type: type, column_name: name, rule_config: config, treat_null_as_valid: true },
+    rule_type: type,
+    column_name: name,
+    rule_config: config,
+    treat_null_as_valid: true,
   })
   const [field, ...more] = Object.keys(settings)
   const { valid_min: min, valid_max: max } = settings

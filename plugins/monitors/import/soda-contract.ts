@@ -97,7 +97,10 @@ function convertContractCheck(
     throw new Inconvertible('its column is an expression')
   const own = writeTable(table, engine)
   const target: ContractTarget = {
-    ...{ engine, table, dataset, own },
+    engine,
+    table,
+    dataset,
+    own,
     from: typeof filter === 'string' ? `(select * from ${own} where ${filter.trim()}) filtered` : own,
     isFiltered: filter !== undefined && filter !== null,
     ...(column && { column }),

@@ -165,7 +165,13 @@ function suggestMetrics(table: TableEvidence, column: EvidenceColumn): Suggestio
     evidence: Record<string, unknown>,
   ) =>
     found.push({
-      ...{ kind: 'metric', type, column: name, config: {}, confidence, reason, evidence },
+      kind: 'metric',
+      type,
+      column: name,
+      config: {},
+      confidence,
+      reason,
+      evidence,
       settings: { sensitivity: METRIC_SENSITIVITY },
       basis: ['profiles'],
       isQuietByProfile: false,

@@ -206,7 +206,11 @@ function referenceOf(
 ): Suggestion {
   const parent: ParentColumn = { tableId: id, table: { catalog, schema, name }, column: parentColumn }
   return {
-    ...{ kind: 'referential', type: 'referential', column, config: {}, settings: {} },
+    kind: 'referential',
+    type: 'referential',
+    column,
+    config: {},
+    settings: {},
     ...found,
     parent,
     isQuietByProfile: false,

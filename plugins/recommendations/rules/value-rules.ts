@@ -204,7 +204,9 @@ function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): R
       config: { min: meaning.min, max: meaning.max },
       confidence: confidenceAfter(values, 0.95),
       reason: `${column.name} means a number from ${meaning.min} to ${meaning.max}, and all ${formatCount(values)} values are.`,
-      ...{ basis: ['profiles', 'names'], evidence, isQuietByProfile },
+      basis: ['profiles', 'names'],
+      evidence,
+      isQuietByProfile,
     }
   const middle = quantiles?.p50 ?? (min + max) / 2
   const isNamed = isQuantity(column.name)
@@ -217,7 +219,9 @@ function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): R
     config: bounds,
     confidence: confidenceAfter(values, isNatural ? 0.9 : min >= 0 ? 0.8 : 0.7),
     reason: `All ${formatCount(values)} values of ${column.name} lie from ${formatValue(min)} to ${formatValue(max)}${isNatural ? ', and its name means a quantity' : ''}.`,
-    ...{ basis: isNamed ? ['profiles', 'names'] : ['profiles'], evidence, isQuietByProfile },
+    basis: isNamed ? ['profiles', 'names'] : ['profiles'],
+    evidence,
+    isQuietByProfile,
   }
 }
 
@@ -266,7 +270,10 @@ function suggestTextRules(
         {
           config: { format: '%Y-%m-%d' },
           reason: `All ${formatCount(values)} values of ${column.name} are dates such as 2024-12-31.`,
-          ...{ confidence, basis: ['profiles'], evidence, isQuietByProfile },
+          confidence,
+          basis: ['profiles'],
+          evidence,
+          isQuietByProfile,
         },
       ],
     ]

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { formatName } from '../../../../connectors/catalog.ts'
 import { sql } from '../../../../connectors/sql.ts'
-import { applyJob } from '../../../../plugins/watch/jobs.ts'
+import { applyJob } from '../../../../plugins/recommendations/watch/jobs.ts'
 import { profileJob } from '../../../../plugins/profiles/job.ts'
 import { ENGINES, startEngines, type Engine, type Place } from '../../freshness/engines.ts'
 import { explicit } from '../../freshness/worlds.ts'

@@ -1,4 +1,5 @@
-import { enforceAgain } from '../../../../plugins/contracts/enforcement/judge.ts'
+import { depsOf } from '../../../../plugins/contracts/deps.ts'
+import { enforceAgain } from '../../../../plugins/contracts/enforcement/enforce-job.ts'
 import { discover, type World } from '../../../helpers/world.ts'
 import { contract } from './contracts.ts'
 
@@ -36,7 +37,7 @@ export function contractsOf({ app, tenant, asset, source }: World) {
       const done = await discover({ app, tenant, asset })
       if (done.status !== 'completed') throw new Error(JSON.stringify(done))
       const contracts = await app.query('select id from data_contracts where source_id = $1', [asset.id])
-      for (const { id } of contracts) await enforceAgain(app.server, tenant.companyId, String(id))
+      for (const { id } of contracts) await enforceAgain(depsOf(app.server), tenant.companyId, String(id))
     },
     /** Runs all checks of all tables. */
     async runChecks() {

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { applyJob, dispatchPolicies } from '../../../plugins/watch/jobs.ts'
-import { applyPolicy } from '../../../plugins/watch/batches.ts'
-import { startWorlds } from '../freshness/worlds.ts'
+import { depsOf } from '../../../../plugins/recommendations/deps.ts'
+import { applyJob, dispatchPolicies } from '../../../../plugins/recommendations/watch/jobs.ts'
+import { applyPolicy } from '../../../../plugins/recommendations/watch/batches.ts'
+import { startWorlds } from '../../freshness/worlds.ts'
 
 const { server, tenant, stranger, query, world, discover } = await startWorlds(t)
 
@@ -341,7 +342,7 @@ t.test('a policy that is replaced while another application waits is the one tha
   let applied: Promise<unknown> | undefined
   await server.db.company(companyId, async trx => {
     await server.plugins.catalog.lockSource(trx, source.id)
-    applied = applyPolicy(server, companyId, source.id, new AbortController().signal)
+    applied = applyPolicy(depsOf(server), companyId, source.id, new AbortController().signal)
     await setTimeout(300)
     await trx.raw(`update watch_policies set include_patterns = '{items}' where source_id = ?`, [source.id])
   })

@@ -1,14 +1,14 @@
 /** A policy is applied to some tables a transaction, so that a crash loses one batch and the source is locked for seconds. */
-import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { audit } from '../../server/http/audit.ts'
-import { hasCode } from '../../server/http/errors.ts'
-import type { Source } from '../catalog/api.ts'
-import type { AppliedRecommendations } from '../recommendations/api.ts'
-import { WatchPolicy } from './models.ts'
-import { addOutcome, presentOutcome } from './outcome.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { audit } from '../../../server/http/audit.ts'
+import { hasCode } from '../../../server/http/errors.ts'
+import type { Source } from '../../catalog/api.ts'
+import { countCreated, sumApplied, type AppliedRecommendations } from '../applied.ts'
+import { WatchPolicy } from '../models.ts'
+import { presentOutcome } from './outcome.ts'
 import { applyTerms, termsOf } from './policy.ts'
 import { matchingTables, type WatchedTable } from './tables.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 /** Tables of one transaction, and the most that a request watches itself. */
 export const TABLES_PER_BATCH = 500
@@ -27,14 +27,14 @@ interface DueTables {
  * @param among defaults to all of the source
  */
 async function findDue(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   policy: WatchPolicy,
   among?: readonly WatchedTable[],
 ): Promise<DueTables> {
-  const matched = among ?? (await matchingTables(server, trx, source, termsOf(policy)))
-  const found = await rows<{ id: string; at: Date }>(
+  const matched = among ?? (await matchingTables(deps, trx, source, termsOf(policy)))
+  const changed = await rows<{ id: string; at: Date }>(
     trx,
     `select t.id from tables t
      join watch_policies o on o.company_id = :companyId and o.source_id = :sourceId
@@ -49,7 +49,7 @@ async function findDue(
     { companyId: companyOf(trx), sourceId: source.id, ids: (among ?? []).map(({ id }) => id) },
   )
   const [now] = await rows<{ at: Date }>(trx, 'select now() as at')
-  const due = new Set(found.map(({ id }) => id))
+  const due = new Set(changed.map(({ id }) => id))
   return { at: now!.at, due: matched.filter(({ id }) => due.has(id)), matched }
 }
 
@@ -88,27 +88,27 @@ export interface PolicyResult {
  *   cancelled
  */
 export async function applyPolicy(
-  server: Server,
+  deps: RecommendationsDeps,
   companyId: string,
   sourceId: string,
   signal: AbortSignal,
 ): Promise<PolicyResult | null> {
   let [looked, created] = [0, 0]
   for (;;) {
-    const found = await server.db.company(companyId, async trx => {
-      const known = await loadPolicy(server, trx, sourceId, false)
-      return known && { ...known, ...(await findDue(server, trx, known.source, known.policy)) }
+    const state = await deps.db.company(companyId, async trx => {
+      const watched = await loadPolicy(deps, trx, sourceId, false)
+      return watched && { ...watched, ...(await findDue(deps, trx, watched.source, watched.policy)) }
     })
-    if (!found) return null
-    if (found.due.length === 0) {
-      const isDone = await server.db.company(companyId, trx => finishPolicy(server, trx, sourceId, found.at))
-      return isDone ? { policy: found.policy, matched: found.matched, looked, created } : null
+    if (!state) return null
+    if (state.due.length === 0) {
+      const isDone = await deps.db.company(companyId, trx => finishPolicy(deps, trx, sourceId, state.at))
+      return isDone ? { policy: state.policy, matched: state.matched, looked, created } : null
     }
-    for (let from = 0; from < found.due.length; from += TABLES_PER_BATCH) {
+    for (let from = 0; from < state.due.length; from += TABLES_PER_BATCH) {
       signal.throwIfAborted()
-      const some = found.due.slice(from, from + TABLES_PER_BATCH)
-      const percent = Math.floor((100 * from) / found.due.length)
-      const made = await server.db.company(companyId, trx => applyBatch(server, trx, sourceId, some, percent))
+      const some = state.due.slice(from, from + TABLES_PER_BATCH)
+      const percent = Math.floor((100 * from) / state.due.length)
+      const made = await deps.db.company(companyId, trx => applyBatch(deps, trx, sourceId, some, percent))
       if (!made) return null
       looked += some.length
       created += made.created
@@ -118,7 +118,7 @@ export async function applyPolicy(
 
 /** A policy with its source. @returns null when either is gone, or the source was not discovered yet */
 async function loadPolicy(
-  { plugins: { catalog } }: Server,
+  { catalog }: RecommendationsDeps,
   trx: Transaction,
   sourceId: string,
   isLocked: boolean,
@@ -137,30 +137,30 @@ async function loadPolicy(
 
 /** Applies a policy to some tables. @returns null when there is nothing to go on with */
 async function applyBatch(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   sourceId: string,
   tables: readonly WatchedTable[],
   percent: number,
 ): Promise<{ created: number } | null> {
   // Locked first: a request that holds the lock may replace the policy meanwhile.
-  const known = await loadPolicy(server, trx, sourceId, true)
-  if (!known) return null
-  const { source, policy } = known
-  const { catalog } = server.plugins
+  const watched = await loadPolicy(deps, trx, sourceId, true)
+  if (!watched) return null
+  const { source, policy } = watched
+  const { catalog } = deps
   if (policy.runId !== null && !(await catalog.recordProgress(trx, policy.runId, percent))) {
     await forgetRun(trx, sourceId)
     return null
   }
   const isMatch = catalog.patternMatcher(termsOf(policy))
-  const { due } = await findDue(server, trx, source, policy, tables.filter(isMatch))
+  const { due } = await findDue(deps, trx, source, policy, tables.filter(isMatch))
   if (due.length === 0) return { created: 0 }
-  const applied = await applyToTables(server, trx, { source, policy, tables: due, by: 'policy' })
+  const applied = await applyToTables(deps, trx, { source, policy, tables: due, by: 'policy' })
   if (policy.runId !== null)
     await WatchPolicy.query(trx)
       .findById(sourceId)
-      .patch({ outcome: addOutcome(policy.outcome, applied) })
-  const created = Object.values(applied.created).reduce((sum, count) => sum + count, 0)
+      .patch({ outcome: sumApplied([policy.outcome ?? [], applied].flat()) })
+  const created = countCreated(applied)
   if (created > 0)
     await audit(
       trx,
@@ -176,7 +176,7 @@ async function applyBatch(
 
 /** Creates what a stored policy lacks on tables. The caller has locked the source. */
 export async function applyToTables(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   {
     source,
@@ -186,7 +186,7 @@ export async function applyToTables(
   }: { source: Source; policy: WatchPolicy; tables: readonly WatchedTable[]; by: string },
 ): Promise<AppliedRecommendations> {
   await markWatched(trx, source, tables)
-  return applyTerms(server, trx, { source, terms: termsOf(policy), tables, by, isDryRun: false })
+  return applyTerms(deps, trx, { source, terms: termsOf(policy), tables, by, isDryRun: false })
 }
 
 /** A run that was cancelled: what is left waits for the next discovery. */
@@ -198,29 +198,34 @@ async function forgetRun(trx: Transaction, sourceId: string): Promise<void> {
 }
 
 /** Ends an application, and the run that a client follows. @returns false when the policy is gone */
-async function finishPolicy(server: Server, trx: Transaction, sourceId: string, at: Date): Promise<boolean> {
-  const known = await loadPolicy(server, trx, sourceId, true)
-  if (!known) return false
-  const { source, policy } = known
+async function finishPolicy(
+  deps: RecommendationsDeps,
+  trx: Transaction,
+  sourceId: string,
+  at: Date,
+): Promise<boolean> {
+  const watched = await loadPolicy(deps, trx, sourceId, true)
+  if (!watched) return false
+  const { source, policy } = watched
   await WatchPolicy.query(trx)
     .findById(sourceId)
     .patch({ appliedAt: at, requestedAt: null, runId: null, outcome: null })
   if (policy.runId === null) return true
-  const matched = await matchingTables(server, trx, source, termsOf(policy))
+  const matched = await matchingTables(deps, trx, source, termsOf(policy))
   const result = presentOutcome(source, policy.level, matched.length, policy.outcome)
-  await server.plugins.catalog.finishRun(trx, policy.runId, { result })
+  await deps.catalog.finishRun(trx, policy.runId, { result })
   return true
 }
 
 /** Ends the run that a client follows with an error. */
 export async function failRun(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   sourceId: string,
   error: Error,
 ): Promise<void> {
   const policy = await WatchPolicy.query(trx).findById(sourceId)
   if (!policy?.runId) return
-  await server.plugins.catalog.finishRun(trx, policy.runId, { error })
+  await deps.catalog.finishRun(trx, policy.runId, { error })
   await WatchPolicy.query(trx).findById(sourceId).patch({ runId: null, outcome: null })
 }

@@ -1,11 +1,12 @@
-import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database/database.ts'
-import { databaseNow, timeOf } from '../../server/database/now.ts'
-import { apiError } from '../../server/http/errors.ts'
-import type { Source } from '../catalog/api.ts'
-import type { AppliedRecommendations, WatchLevel } from '../recommendations/api.ts'
-import { WatchPolicy } from './models.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { databaseNow, timeOf } from '../../../server/database/now.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { AppliedRecommendations, WatchLevel } from '../applied.ts'
+import { applyOffers, isAtLevel } from '../apply.ts'
+import { WatchPolicy } from '../models.ts'
 import type { WatchedTable } from './tables.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 /** Which tables a policy watches, and with what. */
 export interface PolicyTerms {
@@ -62,15 +63,16 @@ export async function removePolicy(trx: Transaction, { id, name }: Source): Prom
 
 /** Creates what terms of a policy lack on tables. The caller has locked the source. */
 export function applyTerms(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { source, terms, tables, by, isDryRun }: TermsRequest,
 ): Promise<AppliedRecommendations> {
-  const { recommendations } = server.plugins
-  return recommendations.apply(trx, {
-    ...{ source, by, isDryRun },
+  return applyOffers(deps, trx, {
+    source,
+    by,
+    isDryRun,
     tableIds: new Set(tables.map(({ id }) => id)),
-    isWanted: recommendation => recommendations.isAtLevel(terms.level, recommendation),
+    isWanted: recommendation => isAtLevel(terms.level, recommendation),
   })
 }
 

@@ -1,8 +1,8 @@
-import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { percentOf } from '../../server/percent.ts'
-import type { Asset } from '../catalog/api.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { percentOf } from '../../../server/percent.ts'
+import type { Asset } from '../../catalog/api.ts'
 import { nextTierOf, scoreOf, tierOf, WEIGHTED_KINDS } from './score.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 /** Number of tables of a source, and of those that each kind of check watches. */
 interface SourceCoverage {
@@ -21,8 +21,8 @@ interface CoverageKind {
 const MAX_LOWEST = 5
 
 /** The kinds that count for the score and are loaded, in order of weight. */
-function countedKinds(server: Server): CoverageKind[] {
-  const queries = server.plugins.catalog.coverageQueries()
+function countedKinds(deps: RecommendationsDeps): CoverageKind[] {
+  const queries = deps.catalog.coverageQueries()
   return WEIGHTED_KINDS.flatMap(name => {
     const texts = queries.filter(({ kind }) => kind === name).map(({ text }) => text)
     if (texts.length === 0) return []
@@ -52,25 +52,25 @@ async function countWatched(
 }
 
 /** The coverage of a source or a table, for `GET /sdk/coverage/{asset_id}`. */
-export async function readCoverage(server: Server, trx: Transaction, asset: Asset): Promise<object> {
-  const kinds = countedKinds(server)
-  const [found] = await countWatched(trx, kinds, asset)
-  if (!found) throw new Error('The source was found before')
-  const score = scoreOf(found)
+export async function readCoverage(deps: RecommendationsDeps, trx: Transaction, asset: Asset) {
+  const kinds = countedKinds(deps)
+  const [counted] = await countWatched(trx, kinds, asset)
+  if (!counted) throw new Error('The source was found before')
+  const score = scoreOf(counted)
   const tier = tierOf(score)
-  const next = nextTierOf(score, found)
+  const next = nextTierOf(score, counted)
   return {
     asset_id: (asset.table ?? asset.source).id,
     score,
     tier: tier.name,
     tier_label: tier.label,
     tier_badge: null,
-    total_tables: found.total,
+    total_tables: counted.total,
     breakdown: Object.fromEntries(
       kinds.map(({ name }) => {
-        const count = found.watched[name] ?? 0
-        const pct = found.total === 0 ? 0 : Math.round((10_000 * count) / found.total) / 10_000
-        return [name, { count, total: found.total, pct }]
+        const count = counted.watched[name] ?? 0
+        const pct = counted.total === 0 ? 0 : Math.round((10_000 * count) / counted.total) / 10_000
+        return [name, { count, total: counted.total, pct }]
       }),
     ),
     next_tier_info: next,
@@ -79,11 +79,11 @@ export async function readCoverage(server: Server, trx: Transaction, asset: Asse
 }
 
 /** The coverage of all active sources, for `GET /sdk/coverage/company`. The company's score is their mean. */
-export async function readCompanyCoverage(server: Server, trx: Transaction): Promise<object> {
-  const sources = (await countWatched(trx, countedKinds(server))).map(found => {
-    const score = scoreOf(found)
+export async function readCompanyCoverage(deps: RecommendationsDeps, trx: Transaction) {
+  const sources = (await countWatched(trx, countedKinds(deps))).map(counted => {
+    const score = scoreOf(counted)
     const { name, label } = tierOf(score)
-    return { asset_id: found.id, asset_name: found.name, score, tier: name, tier_label: label }
+    return { asset_id: counted.id, asset_name: counted.name, score, tier: name, tier_label: label }
   })
   const sum = sources.reduce((total, { score }) => total + score, 0)
   return {
@@ -109,24 +109,19 @@ interface Gap {
  * Tables that lack a kind of check, the most important first, for `GET /sdk/coverage/{asset_id}/gaps`. Importance is
  * 70 % the logarithm of the estimated rows and 30 % the columns, each as a share of the largest of the source.
  */
-export async function readGaps(
-  server: Server,
-  trx: Transaction,
-  asset: Asset,
-  limit: number,
-): Promise<object> {
-  const { gaps, ...totals } = await findGaps(server, trx, asset, limit)
+export async function readGaps(deps: RecommendationsDeps, trx: Transaction, asset: Asset, limit: number) {
+  const { gaps, ...totals } = await findGaps(deps, trx, asset, limit)
   return { recommendations: gaps.map(presentGap), ...totals }
 }
 
 /** The same with what each table has, for `GET /sdk/recommendations/coverage`. */
 export async function readCoverageAdvice(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   asset: Asset,
   limit: number,
-): Promise<object> {
-  const { gaps, ...totals } = await findGaps(server, trx, asset, limit)
+) {
+  const { gaps, ...totals } = await findGaps(deps, trx, asset, limit)
   const recommendations = gaps.map(gap => ({
     ...presentGap(gap),
     currently_monitored: Object.fromEntries(WEIGHTED_KINDS.map(kind => [kind, !gap.missing.includes(kind)])),
@@ -134,32 +129,37 @@ export async function readCoverageAdvice(
   return { recommendations, asset_id: (asset.table ?? asset.source).id, ...totals }
 }
 
-async function findGaps(server: Server, trx: Transaction, asset: Asset, limit: number) {
-  const kinds = countedKinds(server)
+/** A SELECT of the tables of an asset that lack a kind of check, and of how many there are. */
+function gapsQuery(kinds: readonly CoverageKind[]): string {
   const own = kinds.filter(({ name }) => name !== 'schema_drift').map(({ condition }) => condition)
   const missing = kinds.map(({ name, condition }) => `case when not ${condition} then '${name}' end`)
-  const [found] = await rows<{ total: number; monitored: number; gaps: Gap[] | null }>(
+  return `
+    with judged as materialized (
+      select concat_ws('.', t.schema_name, t.name) as table_path, t.qualified_name, t.estimated_rows, t.column_count,
+        array_remove(array[${missing.join(', ')}]::text[], null) as missing,
+        ${own.length === 0 ? 'false' : own.join(' or ')} as is_monitored,
+        round(cast(0.7 * coalesce(ln(1 + greatest(t.estimated_rows, 0))
+            / nullif(max(ln(1 + greatest(t.estimated_rows, 0))) over (), 0), 0)
+          + 0.3 * coalesce(cast(t.column_count as float8) / nullif(max(t.column_count) over (), 0), 0) as numeric), 4)
+          as importance
+      from tables t where t.company_id = :companyId and t.source_id = :sourceId and t.is_active
+        and (cast(:tableId as uuid) is null or t.id = :tableId)
+    )
+    select cast(count(*) as int) as total, cast(count(*) filter (where is_monitored) as int) as monitored,
+      (select jsonb_agg(jsonb_build_object('tablePath', table_path, 'importance', importance,
+           'rowCount', estimated_rows, 'columnCount', column_count, 'missing', missing))
+         from (select * from judged where cardinality(missing) > 0
+           order by importance desc, qualified_name limit :limit) g) as gaps
+    from judged`
+}
+
+async function findGaps(deps: RecommendationsDeps, trx: Transaction, asset: Asset, limit: number) {
+  const [judged] = await rows<{ total: number; monitored: number; gaps: Gap[] | null }>(
     trx,
-    `with judged as materialized (
-       select concat_ws('.', t.schema_name, t.name) as table_path, t.qualified_name, t.estimated_rows, t.column_count,
-         array_remove(array[${missing.join(', ')}]::text[], null) as missing,
-         ${own.length === 0 ? 'false' : own.join(' or ')} as is_monitored,
-         round(cast(0.7 * coalesce(ln(1 + greatest(t.estimated_rows, 0))
-             / nullif(max(ln(1 + greatest(t.estimated_rows, 0))) over (), 0), 0)
-           + 0.3 * coalesce(cast(t.column_count as float8) / nullif(max(t.column_count) over (), 0), 0) as numeric), 4)
-           as importance
-       from tables t where t.company_id = :companyId and t.source_id = :sourceId and t.is_active
-         and (cast(:tableId as uuid) is null or t.id = :tableId)
-     )
-     select cast(count(*) as int) as total, cast(count(*) filter (where is_monitored) as int) as monitored,
-       (select jsonb_agg(jsonb_build_object('tablePath', table_path, 'importance', importance,
-            'rowCount', estimated_rows, 'columnCount', column_count, 'missing', missing))
-          from (select * from judged where cardinality(missing) > 0
-            order by importance desc, qualified_name limit :limit) g) as gaps
-     from judged`,
+    gapsQuery(countedKinds(deps)),
     { companyId: companyOf(trx), sourceId: asset.source.id, tableId: asset.table?.id ?? null, limit },
   )
-  const { total = 0, monitored = 0, gaps = null } = found ?? {}
+  const { total = 0, monitored = 0, gaps = null } = judged ?? {}
   return {
     gaps: gaps ?? [],
     total_tables: total,

@@ -1,17 +1,16 @@
-import type { Server } from '@hapi/hapi'
-import { tablePath, type ColumnInfo } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { INTERVAL_SECONDS } from '../../server/database/due.ts'
-import { invalidField } from '../../server/http/errors.ts'
-import type { Source } from '../catalog/api.ts'
-import type { BulkScheduleResult } from '../freshness/api.ts'
-import type { WatchLevel } from '../recommendations/api.ts'
-import type { MissingCheckResult, MissingCheckTarget } from '../scans/api.ts'
+import { tablePath, type ColumnInfo } from '../../../connectors/catalog.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { invalidField } from '../../../server/http/errors.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { BulkScheduleResult } from '../../freshness/api.ts'
+import type { WatchLevel } from '../applied.ts'
+import { createMissing, RUNS_PER_DAY } from '../missing.ts'
 import { applyToTables, TABLES_PER_BATCH } from './batches.ts'
 import { presentOutcome } from './outcome.ts'
 import { applyTerms, findPolicy, savePolicy } from './policy.ts'
 import type { SkipReason, WatchedKind, WatchResult } from './result.ts'
 import { matchingTables, type WatchedTable } from './tables.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 /** The body of `POST /sdk/assets/{asset_id}/watch`, validated. */
 export interface WatchRequest {
@@ -25,9 +24,6 @@ export interface WatchRequest {
   dry_run: boolean
 }
 
-/** All checks that are created here run together, so that a table is scanned once for them. */
-const CHECK_INTERVAL = 'daily'
-const RUNS_PER_DAY = INTERVAL_SECONDS['1d'] / INTERVAL_SECONDS[CHECK_INTERVAL]
 const TABLES_PER_STATEMENT = 4_000
 const MAX_NAMED_TABLES = 20
 
@@ -45,40 +41,40 @@ export interface WatchAnswer {
  * @param by the caller, as decisions on recommendations name one
  */
 export async function watchTables(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { assetId, by, request }: { assetId: string; by: string; request: WatchRequest },
 ): Promise<WatchAnswer> {
-  const source = await sourceOf(server, trx, assetId)
-  if (!request.dry_run) await server.plugins.catalog.lockSource(trx, source.id)
+  const source = await sourceOf(deps, trx, assetId)
+  if (!request.dry_run) await deps.catalog.lockSource(trx, source.id)
   const { level } = request
-  if (level) return watchByLevel(server, trx, source, { ...request, level, by })
-  return { source, result: await watchByKinds(server, trx, source, request) }
+  if (level) return watchByLevel(deps, trx, source, { ...request, level, by })
+  return { source, result: await watchByKinds(deps, trx, source, request) }
 }
 
 /** Applies a policy and, unless it is tried only, stores it. */
 async function watchByLevel(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   { by, ...request }: WatchRequest & { level: WatchLevel; by: string },
 ): Promise<WatchAnswer> {
-  const tables = await matchingTables(server, trx, source, request)
+  const tables = await matchingTables(deps, trx, source, request)
   const { level, dry_run: isDryRun } = request
   if (!isDryRun && tables.length > TABLES_PER_BATCH) {
-    const run = await startRun(server, trx, source)
+    const run = await startRun(deps, trx, source)
     await savePolicy(trx, source, request, { runId: run.id })
     return { source, run, result: presentOutcome(source, level, tables.length, null) }
   }
   const policy = isDryRun ? undefined : await savePolicy(trx, source, request, { runId: null })
   const applied = policy
-    ? await applyToTables(server, trx, { source, policy, tables, by })
-    : await applyTerms(server, trx, { source, terms: request, tables, by, isDryRun })
+    ? await applyToTables(deps, trx, { source, policy, tables, by })
+    : await applyTerms(deps, trx, { source, terms: request, tables, by, isDryRun })
   return { source, result: presentOutcome(source, level, tables.length, applied, isDryRun) }
 }
 
 /** The run that applies a policy; one that goes on with an earlier policy goes on with the new one. */
-async function startRun({ plugins: { catalog } }: Server, trx: Transaction, source: Source) {
+async function startRun({ catalog }: RecommendationsDeps, trx: Transaction, source: Source) {
   const runId = (await findPolicy(trx, source))?.runId
   const isRunning = runId ? await catalog.recordProgress(trx, runId, 0) : false
   if (runId && isRunning) return { id: runId, status: 'running' }
@@ -86,64 +82,68 @@ async function startRun({ plugins: { catalog } }: Server, trx: Transaction, sour
 }
 
 async function watchByKinds(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   request: WatchRequest,
 ): Promise<WatchResult> {
-  const { metrics, validity, freshness } = server.plugins
-  const tables = await matchingTables(server, trx, source, request)
-  const paths = new Map(tables.map(table => [table.id, tablePath(table)]))
+  const tables = await matchingTables(deps, trx, source, request)
   const isReadable = source.queryAccessLevel !== 'schema_only'
-  const common = { source, interval: CHECK_INTERVAL, isDryRun: request.dry_run } as const
-
-  const counted = request.row_count && isReadable ? tables.map(table => ({ table })) : []
-  const rowCounts = await metrics.createMissing(trx, { ...common, type: 'row_count', targets: counted })
+  const counted = request.row_count && isReadable ? tables : []
   const keyed = request.keys && isReadable ? await readKeys(trx, tables) : []
-  const columns = keyed.flatMap(({ table, key }) => key.map(column => ({ table, column })))
-  const notNull = await validity.createMissing(trx, { ...common, type: 'NOT_NULL', targets: columns })
-  const single = keyed.flatMap(({ table, key }) => (key.length === 1 ? [{ table, column: key[0]! }] : []))
-  const unique = await validity.createMissing(trx, { ...common, type: 'UNIQUE', targets: single })
+  const rowCounts = counted.map(table => ({ kind: 'metric', type: 'row_count', table }) as const)
+  const notNull = keyed.flatMap(({ table, key }) =>
+    key.map(column => ({ kind: 'validity', type: 'NOT_NULL', table, column }) as const),
+  )
+  const unique = keyed.flatMap(({ table, key }) =>
+    key.length === 1 ? [{ kind: 'validity', type: 'UNIQUE', table, column: key[0]! } as const] : [],
+  )
+  const isDryRun = request.dry_run
+  const wanted = [...rowCounts, ...notNull, ...unique]
+  const { missing, refused } = await createMissing<(typeof wanted)[number]>(deps, trx, {
+    source,
+    wanted,
+    isDryRun,
+  })
   const scheduled = request.freshness
-    ? await freshness.createSchedules(trx, {
+    ? await deps.freshness.createSchedules(trx, {
         asset_id: source.id,
         include_patterns: request.include_patterns,
         exclude_patterns: request.exclude_patterns,
-        ...{ only_with_signal: true, dry_run: request.dry_run, is_active: true },
+        only_with_signal: true,
+        dry_run: isDryRun,
+        is_active: true,
       })
     : undefined
 
-  const pathsOf = (targets: readonly MissingCheckTarget[]) => targets.map(({ table }) => paths.get(table.id)!)
-  const keyless = pathsOf(keyed.filter(({ key }) => key.length === 0))
-  const composite = pathsOf(keyed.filter(({ key }) => key.length > 1))
+  const pathsOf = (some: readonly { table: WatchedTable }[]) => some.map(({ table }) => tablePath(table))
+  const keyless = skip('no_primary_key', pathsOf(keyed.filter(({ key }) => key.length === 0)))
+  const composite = skip('composite_key', pathsOf(keyed.filter(({ key }) => key.length > 1)))
   const unread = (isWanted: boolean) =>
-    skip('not_readable', isWanted && !isReadable ? [...paths.values()] : [])
-  const present = (made: MissingCheckResult, ...skipped: WatchedKind['skipped'][]): WatchedKind => ({
-    created: made.created.length,
-    existing: made.existing,
-    skipped: [...skipped.flat(), ...skip('unsupported', pathsOf(made.unsuited))],
-  })
-  const scanned = new Set(
-    [rowCounts, notNull, unique].flatMap(made => made.created.map(({ table }) => table.id)),
-  )
+    skip('not_readable', isWanted && !isReadable ? pathsOf(tables.map(table => ({ table }))) : [])
+  const present = (checks: typeof wanted, ...skipped: WatchedKind['skipped'][]): WatchedKind => {
+    const created = checks.filter(check => missing.has(check)).length
+    const unsuited = checks.filter(check => refused.has(check))
+    return {
+      created,
+      existing: checks.length - created - unsuited.length,
+      skipped: [...skipped.flat(), ...skip('unsupported', pathsOf(unsuited))],
+    }
+  }
+  const scanned = new Set([...missing].map(({ table }) => table.id))
   return {
     asset_id: source.id,
     matched: tables.length,
     row_count: present(rowCounts, unread(request.row_count)),
     freshness: presentSchedules(scheduled),
-    not_null: present(notNull, unread(request.keys), skip('no_primary_key', keyless)),
-    unique: present(
-      unique,
-      unread(request.keys),
-      skip('no_primary_key', keyless),
-      skip('composite_key', composite),
-    ),
+    not_null: present(notNull, unread(request.keys), keyless),
+    unique: present(unique, unread(request.keys), keyless, composite),
     level: null,
     statements_per_day: {
       checks: scanned.size * RUNS_PER_DAY,
       freshness: scheduled?.statements_per_day ?? 0,
     },
-    dry_run: request.dry_run,
+    dry_run: isDryRun,
   }
 }
 
@@ -159,8 +159,8 @@ function presentSchedules(scheduled: BulkScheduleResult | undefined): WatchedKin
 }
 
 /** The source of a request. @throws 400 of a table, or of a source that was not discovered yet; 404 */
-export async function sourceOf(server: Server, trx: Transaction, assetId: string): Promise<Source> {
-  const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+async function sourceOf(deps: RecommendationsDeps, trx: Transaction, assetId: string): Promise<Source> {
+  const { source, table } = await deps.catalog.findAsset(trx, assetId)
   if (table)
     throw invalidField('asset_id', 'is a table, but must be a source: exclude the other tables by patterns')
   if (source.lastDiscoveryAt) return source
@@ -180,7 +180,7 @@ async function readKeys(
   const keys = new Map<string, KeyColumn[]>()
   for (let from = 0; from < tables.length; from += TABLES_PER_STATEMENT) {
     const ids = tables.slice(from, from + TABLES_PER_STATEMENT).map(({ id }) => id)
-    const found = await rows<{ id: string; key: KeyColumn[] }>(
+    const keyed = await rows<{ id: string; key: KeyColumn[] }>(
       trx,
       `select t.id, jsonb_agg(c order by position) as key from tables t
        cross join lateral jsonb_array_elements(t.constraints) k
@@ -190,7 +190,7 @@ async function readKeys(
        group by t.id`,
       { companyId: companyOf(trx), ids },
     )
-    for (const { id, key } of found) keys.set(id, key)
+    for (const { id, key } of keyed) keys.set(id, key)
   }
   return tables.map(table => ({ table, key: keys.get(table.id) ?? [] }))
 }

@@ -1,10 +1,13 @@
 import t from 'tap'
-import { applyPolicy, TABLES_PER_BATCH } from '../../../plugins/watch/batches.ts'
-import { applyJob, dispatchPolicies, sendApply } from '../../../plugins/watch/jobs.ts'
-import { startWorlds } from '../freshness/worlds.ts'
+import type { Transaction } from '../../../../server/database/database.ts'
+import { depsOf } from '../../../../plugins/recommendations/deps.ts'
+import { applyPolicy, TABLES_PER_BATCH } from '../../../../plugins/recommendations/watch/batches.ts'
+import { applyJob, dispatchPolicies, sendApply } from '../../../../plugins/recommendations/watch/jobs.ts'
+import { startWorlds } from '../../freshness/worlds.ts'
 
 const { server, tenant, query, world } = await startWorlds(t)
 const { companyId } = tenant
+const deps = depsOf(server)
 
 /** Tables of three batches. */
 const TABLES = 2 * TABLES_PER_BATCH + 100
@@ -23,7 +26,7 @@ async function manyTables(t: Parameters<typeof world>[0]) {
 }
 
 const watch = (id: string, body: object) => tenant.ask('POST', `/api/v1/sdk/assets/${id}/watch`, body)
-const apply = (sourceId: string) => applyPolicy(server, companyId, sourceId, new AbortController().signal)
+const apply = (sourceId: string) => applyPolicy(deps, companyId, sourceId, new AbortController().signal)
 
 /** Checks of a source, all together and those that are there twice. */
 async function countChecks(sourceId: string) {
@@ -42,20 +45,22 @@ async function appliedDuring(
   work: () => Promise<unknown>,
   fails?: (n: number) => boolean,
 ): Promise<number[]> {
-  const { recommendations } = server.plugins
-  const applied: number[] = []
-  const original = recommendations.apply
-  recommendations.apply = (trx, request) => {
-    applied.push(request.tableIds?.size ?? -1)
-    if (fails?.(applied.length)) throw new Error('the process is gone')
-    return original(trx, request)
+  const { freshness } = server.plugins
+  const applied = new Map<Transaction, number>()
+  const original = freshness.findSignals
+  // An application reads the evidence of its tables in its transaction, some at a time.
+  freshness.findSignals = (trx, source, ids) => {
+    const read = applied.get(trx)
+    applied.set(trx, (read ?? 0) + ids.length)
+    if (read === undefined && fails?.(applied.size)) throw new Error('the process is gone')
+    return original(trx, source, ids)
   }
   try {
     await work()
   } finally {
-    recommendations.apply = original
+    freshness.findSignals = original
   }
-  return applied
+  return [...applied.values()]
 }
 
 t.test('a level for many tables is applied by a job, batch after batch', async t => {
@@ -142,7 +147,7 @@ t.test('one job of a source waits or runs, however long it takes', async t => {
   })
   await isLocked.promise
   const settled = server.jobs.settled(applyJob, data => data.source_id === source.id)
-  await server.db.company(companyId, trx => sendApply(server, trx, { companyId, sourceId: source.id }))
+  await server.db.company(companyId, trx => sendApply(deps, trx, { companyId, sourceId: source.id }))
   for (let n = 0; n < 3; n += 1) {
     await query(
       `update watch_policies set requested_at = now() - interval '1 hour', applied_at = null where source_id = $1`,

@@ -1,6 +1,7 @@
-import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database/database.ts'
-import type { Source } from '../catalog/api.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import type { Source } from '../../catalog/api.ts'
+import { applyOffers, isAtLevel } from '../apply.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 /** Kinds of checks that a request may add. */
 export const APPLICABLE_KINDS = ['freshness', 'metrics', 'validity', 'schema_drift'] as const
@@ -24,11 +25,11 @@ const CHECK_KIND = { freshness: 'freshness', metrics: 'metric', validity: 'valid
 
 /** Creates recommended checks of the kinds that tables lack. The source is locked meanwhile. @throws 404 */
 export async function applyCoverage(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   { assetId, by, request }: { assetId: string; by: string; request: CoverageRequest },
 ): Promise<{ source: Source; result: CoverageApplyResult }> {
-  const { catalog, recommendations } = server.plugins
+  const { catalog } = deps
   const asset = await catalog.findAsset(trx, assetId)
   const source = await catalog.lockSource(trx, asset.source.id)
   const result: CoverageApplyResult = { applied: [], failed: [], applied_count: 0, failed_count: 0 }
@@ -41,9 +42,12 @@ export async function applyCoverage(
       if (source.discoveryInterval === 'off') result.failed.push(driftFailure(source))
       continue
     }
-    const { created } = await recommendations.apply(trx, {
-      ...{ source, tableIds, by, isDryRun: false },
-      isWanted: each => each.kind === CHECK_KIND[type] && recommendations.isAtLevel('standard', each),
+    const { created } = await applyOffers(deps, trx, {
+      source,
+      tableIds,
+      by,
+      isDryRun: false,
+      isWanted: each => each.kind === CHECK_KIND[type] && isAtLevel('standard', each),
     })
     for (const [name, count] of Object.entries(created))
       result.applied.push({ type, check_type: name, count })

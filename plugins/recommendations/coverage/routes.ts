@@ -1,20 +1,20 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
-import { auditRequest } from '../../server/http/audit.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
+import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { auditRequest } from '../../../server/http/audit.ts'
+import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { applyCoverage, type CoverageRequest } from './apply.ts'
 import { readCompanyCoverage, readCoverage, readCoverageAdvice, readGaps } from './coverage.ts'
 import { adviceQuery, applyBody, assetParams, gapsQuery, replies } from './schemas.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 const route = routesOf('coverage')
 
-export const routes: ServerRoute[] = [
+export const coverageRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
   route('GET', '/api/v1/sdk/coverage/company', access.read, {
     description: 'Get the coverage of each active source',
     notes: 'The share of tables that some check watches, as a score for each source and for the company.',
     response: replies.company,
-    handler: request =>
-      inCompany(request, async trx => ({ data: await readCompanyCoverage(request.server, trx) })),
+    handler: request => inCompany(request, async trx => ({ data: await readCompanyCoverage(deps, trx) })),
   }),
   route('GET', '/api/v1/sdk/coverage/{asset_id}', access.read, {
     description: 'Get the coverage of an asset, by kind of check',
@@ -23,8 +23,8 @@ export const routes: ServerRoute[] = [
     response: replies.asset,
     handler: request =>
       inCompany(request, async trx => {
-        const asset = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
-        return { data: await readCoverage(request.server, trx, asset) }
+        const asset = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
+        return { data: await readCoverage(deps, trx, asset) }
       }),
   }),
   route('GET', '/api/v1/sdk/coverage/{asset_id}/gaps', access.read, {
@@ -34,8 +34,8 @@ export const routes: ServerRoute[] = [
     response: replies.gaps,
     handler: request =>
       inCompany(request, async trx => {
-        const asset = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
-        return { data: await readGaps(request.server, trx, asset, queryOf<{ limit: number }>(request).limit) }
+        const asset = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
+        return { data: await readGaps(deps, trx, asset, queryOf<{ limit: number }>(request).limit) }
       }),
   }),
   route('POST', '/api/v1/sdk/coverage/{asset_id}/apply', access.write, {
@@ -48,7 +48,7 @@ export const routes: ServerRoute[] = [
     app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
-        const { source, result } = await applyCoverage(request.server, trx, {
+        const { source, result } = await applyCoverage(deps, trx, {
           assetId: param(request, 'asset_id'),
           by: actorOf(caller(request)),
           request: bodyOf<CoverageRequest>(request),
@@ -72,8 +72,8 @@ export const routes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const { asset_id: assetId, limit } = queryOf<{ asset_id: string; limit: number }>(request)
-        const asset = await request.server.plugins.catalog.findAsset(trx, assetId)
-        return { data: await readCoverageAdvice(request.server, trx, asset, limit) }
+        const asset = await deps.catalog.findAsset(trx, assetId)
+        return { data: await readCoverageAdvice(deps, trx, asset, limit) }
       }),
   }),
 ]

@@ -1,12 +1,12 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { hasCode } from '../../server/http/errors.ts'
-import { putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
-import { runJob } from '../../server/jobs/run-job.ts'
+import { CHECK_ERROR_KINDS, ConnectorError } from '../../../connectors/errors.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { hasCode } from '../../../server/http/errors.ts'
+import { putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
+import { runJob } from '../../../server/jobs/run-job.ts'
 import { applyPolicy, failRun } from './batches.ts'
 import type { WatchedTable } from './tables.ts'
+import { depsOf, type RecommendationsDeps } from '../deps.ts'
 
 interface PolicyJobData {
   company_id: string
@@ -25,22 +25,23 @@ export const applyJob = runJob<PolicyJobData>({
   data: { source_id: Joi.string().guid().required() },
   expireSeconds: 14_400,
   async work({ company_id: companyId, source_id: sourceId }, { server, signal }) {
-    const apply = () => applyPolicy(server, companyId, sourceId, signal)
+    const deps = depsOf(server)
+    const apply = () => applyPolicy(deps, companyId, sourceId, signal)
     const applied = await apply()
     if (!applied) return { status: 'no policy' }
     const { policy, looked, created } = applied
     if (policy.level === 'light') return { looked, created }
-    const profiled = await profileNewTables(server, companyId, sourceId, applied.matched, signal)
+    const profiled = await profileNewTables(deps, companyId, sourceId, applied.matched, signal)
     const again = profiled > 0 ? await apply() : null
     return { looked: looked + (again?.looked ?? 0), profiled, created: created + (again?.created ?? 0) }
   },
-  fail: (trx, { source_id: sourceId }, error, { server }) => failRun(server, trx, sourceId, error),
+  fail: (trx, { source_id: sourceId }, error, { server }) => failRun(depsOf(server), trx, sourceId, error),
   isFinal: () => false,
 })
 
 /** Sends a job that applies the policy of a source, unless one waits or runs. */
 export async function sendApply(
-  { jobs }: Server,
+  { jobs }: RecommendationsDeps,
   trx: Transaction,
   { companyId, sourceId }: { companyId: string; sourceId: string },
 ): Promise<void> {
@@ -53,22 +54,22 @@ export async function sendApply(
 
 /** Profiles tables that never were, one after the other. A table that cannot be profiled waits for the next discovery. */
 async function profileNewTables(
-  server: Server,
+  deps: RecommendationsDeps,
   companyId: string,
   sourceId: string,
   tables: readonly WatchedTable[],
   signal: AbortSignal,
 ): Promise<number> {
-  const { profiles } = server.plugins
-  const missing = await server.db.company(companyId, trx => findUnprofiled(trx, tables))
+  const { profiles } = deps
+  const missing = await deps.db.company(companyId, trx => findUnprofiled(trx, tables))
   let profiled = 0
   for (const tableId of missing) {
     try {
-      const found = await profiles.profileAsset(
+      const result = await profiles.profileAsset(
         { companyId, sourceId, tableId },
         { signal, slotWaitMs: SESSION_WAIT_MS },
       )
-      profiled += found?.profiled ?? 0
+      profiled += result?.profiled ?? 0
     } catch (error) {
       signal.throwIfAborted()
       // The next try profiles the tables that are left.
@@ -87,14 +88,14 @@ function isOfTable(error: unknown): boolean {
 }
 
 async function findUnprofiled(trx: Transaction, tables: readonly WatchedTable[]): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  const unprofiled = await rows<{ id: string }>(
     trx,
     `select t.id from tables t where t.company_id = :companyId and t.id = any(cast(:ids as uuid[])) and t.is_active
        and not exists (select from profiles p where p.company_id = t.company_id and p.table_id = t.id)
      order by t.qualified_name`,
     { companyId: companyOf(trx), ids: tables.map(table => table.id) },
   )
-  return found.map(table => table.id)
+  return unprofiled.map(table => table.id)
 }
 
 /** The longest time between that of a profile and the end of the transaction that stores it. */
@@ -118,9 +119,10 @@ export const dispatchPolicies: Job = {
   data: Joi.object({}),
   every: '* * * * *',
   async work(_data, { server }) {
-    return server.db.system(async trx => {
+    const deps = depsOf(server)
+    return deps.db.system(async trx => {
       const due = await rows<{ companyId: string; sourceId: string }>(trx, CLAIM_DUE_POLICIES)
-      for (const policy of due) await sendApply(server, trx, policy)
+      for (const policy of due) await sendApply(deps, trx, policy)
       return { sources: due.length }
     })
   },

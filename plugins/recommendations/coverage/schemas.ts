@@ -1,7 +1,7 @@
 import Joi from 'joi'
-import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
+import { exampleRecord, held, inData, record, reply } from '../../../server/http/envelopes.ts'
 import { APPLICABLE_KINDS } from './apply.ts'
-import { queryInteger } from '../../server/http/page.ts'
+import { queryInteger } from '../../../server/http/page.ts'
 
 const { id, count, number, text, texts } = held
 

@@ -1,8 +1,8 @@
-import type { Server } from '@hapi/hapi'
-import type { TableRef } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { filterWithPauses } from '../../server/filter-with-pauses.ts'
-import type { Source } from '../catalog/api.ts'
+import type { TableRef } from '../../../connectors/catalog.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { filterWithPauses } from '../../../server/filter-with-pauses.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 export interface WatchedTable extends TableRef {
   id: string
@@ -10,12 +10,12 @@ export interface WatchedTable extends TableRef {
 
 /** The active tables of a source that match patterns, by name. */
 export async function matchingTables(
-  server: Server,
+  deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   patterns: { include_patterns: string[]; exclude_patterns: string[] },
 ): Promise<WatchedTable[]> {
-  const isMatch = server.plugins.catalog.patternMatcher(patterns)
+  const isMatch = deps.catalog.patternMatcher(patterns)
   const tables = await rows<WatchedTable>(
     trx,
     `select id, catalog_name as catalog, schema_name as schema, name from tables

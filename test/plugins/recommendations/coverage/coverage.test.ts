@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startWorlds } from '../freshness/worlds.ts'
+import { startWorlds } from '../../freshness/worlds.ts'
 
 const { tenant, stranger, world, query } = await startWorlds(t)
 

@@ -1,19 +1,20 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
-import { auditRequest } from '../../server/http/audit.ts'
-import { bodyOf, param } from '../../server/http/input.ts'
-import { presentStarted } from '../../server/http/run-accepted.ts'
+import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { auditRequest } from '../../../server/http/audit.ts'
+import { bodyOf, param } from '../../../server/http/input.ts'
+import { presentStarted } from '../../../server/http/run-accepted.ts'
 import { sendApply } from './jobs.ts'
-import type { WatchPolicy } from './models.ts'
+import type { WatchPolicy } from '../models.ts'
 import { findPolicy, removePolicy } from './policy.ts'
 import { replies, watchBody, watchParams } from './schemas.ts'
 import { watchTables, type WatchRequest } from './watch.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 const route = routesOf('watch')
 
 const watchPath = '/api/v1/sdk/assets/{asset_id}/watch'
 
-export const routes: ServerRoute[] = [
+export const watchRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
   route('POST', watchPath, access.write, {
     id: 'createWatch',
     description: 'Watch many tables of a source: row counts, freshness, key columns',
@@ -25,8 +26,10 @@ export const routes: ServerRoute[] = [
     handler: (request, h) =>
       inCompany(request, async trx => {
         const body = bodyOf<WatchRequest>(request)
-        const { source, result, run } = await watchTables(request.server, trx, {
-          ...{ assetId: param(request, 'asset_id'), by: actorOf(caller(request)), request: body },
+        const { source, result, run } = await watchTables(deps, trx, {
+          assetId: param(request, 'asset_id'),
+          by: actorOf(caller(request)),
+          request: body,
         })
         const counts = {
           row_count: result.row_count.created,
@@ -43,7 +46,7 @@ export const routes: ServerRoute[] = [
           })
         // The first profiles of its tables take a while, and so do thousands of tables.
         if (run || (level !== null && level !== 'light' && !isDryRun))
-          await sendApply(request.server, trx, { companyId: source.companyId, sourceId: source.id })
+          await sendApply(deps, trx, { companyId: source.companyId, sourceId: source.id })
         if (!run) return h.response({ data: result })
         const started = presentStarted('Watching', run, '/api/v1/sdk/jobs')
         return h.response({ data: { ...started, asset_id, matched, level } }).code(202)
@@ -57,7 +60,7 @@ export const routes: ServerRoute[] = [
     response: replies.policy,
     handler: request =>
       inCompany(request, async trx => {
-        const { source } = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+        const { source } = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
         return { data: presentPolicy(source.id, await findPolicy(trx, source)) }
       }),
   }),
@@ -70,7 +73,7 @@ export const routes: ServerRoute[] = [
     app: { errors: ['ASSET_NOT_FOUND', 'NOT_FOUND'] },
     handler: request =>
       inCompany(request, async trx => {
-        const { source } = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+        const { source } = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
         const { level } = await removePolicy(trx, source)
         await auditRequest(request, trx, {
           action: 'watch.removed',
@@ -82,7 +85,7 @@ export const routes: ServerRoute[] = [
   }),
 ]
 
-function presentPolicy(assetId: string, policy: WatchPolicy | undefined): object {
+function presentPolicy(assetId: string, policy: WatchPolicy | undefined) {
   return {
     asset_id: assetId,
     level: policy?.level ?? null,

@@ -1,5 +1,5 @@
 /** What became of a request to watch many tables, as its reply shows it. */
-import type { WatchLevel } from '../recommendations/api.ts'
+import type { WatchLevel } from '../applied.ts'
 
 export const SKIP_REASONS = [
   'no_primary_key',

@@ -1,9 +1,11 @@
 import Joi from 'joi'
-import { exampleRecord, held, inData, record, removal, reply } from '../../server/http/envelopes.ts'
-import { startedRun } from '../../server/http/run-accepted.ts'
+import { exampleRecord, held, inData, record, removal, reply } from '../../../server/http/envelopes.ts'
+import { startedRun } from '../../../server/http/run-accepted.ts'
+import { WATCH_LEVELS } from '../applied.ts'
 import { SKIP_REASONS } from './result.ts'
 
 const { id, count, flag, texts, time } = held
+const level = Joi.valid(...WATCH_LEVELS)
 
 export const watchParams = Joi.object({
   asset_id: Joi.string().max(1_000).required().description('The id or name of a source.'),
@@ -30,7 +32,7 @@ export const watchBody = Joi.object({
   keys: kind(
     'A NOT_NULL rule for each column of a primary key, and a UNIQUE rule for a primary key of one column.',
   ),
-  level: Joi.valid('light', 'standard', 'deep').description(
+  level: level.description(
     'In place of the three kinds, and kept for tables that come later. light: row counts, freshness and keys; standard: also recommendations of constraints and profiles from a confidence of 0.8; deep: all that is recommended.',
   ),
   dry_run: kind('Creates nothing, and returns what would be created.'),
@@ -66,7 +68,8 @@ const watched = exampleRecord({
   matched: count.description('Active tables that match the patterns.').example(24),
   row_count: created.example({ ...none, created: 24 }),
   freshness: created.example({
-    ...{ created: 22, existing: 1 },
+    created: 22,
+    existing: 1,
     skipped: [{ reason: 'no_signal', count: 1, tables: ['shop.public.countries'] }],
   }),
   not_null: created.example({ ...none, created: 24 }),
@@ -75,7 +78,7 @@ const watched = exampleRecord({
     .pattern(Joi.string(), count)
     .optional()
     .description('With a level: further checks that were created, by type.'),
-  level: Joi.valid('light', 'standard', 'deep').allow(null).example(null),
+  level: level.allow(null).example(null),
   statements_per_day: record({ checks: count, freshness: count })
     .description(
       'Statements a day that this adds at the source: one daily scan of each table with new checks, and the freshness checks of tables that are read together. Rules that fail send more, to find invalid rows.',
@@ -86,10 +89,7 @@ const watched = exampleRecord({
 
 const policy = exampleRecord({
   asset_id: id.example('0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'),
-  level: Joi.valid('light', 'standard', 'deep')
-    .allow(null)
-    .description('Null without a policy.')
-    .example('standard'),
+  level: level.allow(null).description('Null without a policy.').example('standard'),
   include_patterns: texts.example([]),
   exclude_patterns: texts.example(['tmp_*']),
   applied_at: time.allow(null).description('When it was last applied.').example('2026-03-01T06:00:00.000Z'),
@@ -97,15 +97,13 @@ const policy = exampleRecord({
   updated_at: time.allow(null).example('2026-02-01T09:30:00.000Z'),
 }).label('WatchPolicy')
 
-const LEVELS = Joi.valid('light', 'standard', 'deep')
-
 const started = startedRun(
   'Watching',
   { id: '0196f2f4-1111-7222-8333-444455556666', jobPath: '/api/v1/sdk/jobs' },
   {
     asset_id: id,
     matched: count.description('Active tables that match the patterns.'),
-    level: LEVELS,
+    level,
   },
   { asset_id: '0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d', matched: 20_000, level: 'light' },
 )

@@ -1,0 +1,30 @@
+import type { Server } from '@hapi/hapi'
+import type { Database } from '../../server/database/database.ts'
+import type { Jobs } from '../../server/jobs/jobs.ts'
+import type { AlertsApi } from '../alerts/api.ts'
+import type { BadgesApi } from '../badges/api.ts'
+import type { CatalogApi } from '../catalog/api.ts'
+import type { FreshnessApi } from '../freshness/api.ts'
+import type { RecommendationsApi } from '../recommendations/api.ts'
+import type { ReferentialApi } from '../referential/api.ts'
+import type { ScansApi } from '../scans/api.ts'
+
+/** What contracts use of the service and of the features below them. */
+export interface ContractsDeps {
+  db: Database
+  jobs: Jobs
+  /** Where the service is reached, for links to badges. */
+  baseUrl: string
+  alerts: AlertsApi
+  badges: BadgesApi
+  catalog: CatalogApi
+  freshness: FreshnessApi
+  recommendations: RecommendationsApi
+  referential: ReferentialApi
+  scans: ScansApi
+}
+
+export function depsOf({ db, jobs, config: { baseUrl }, plugins }: Server): ContractsDeps {
+  const { alerts, badges, catalog, freshness, recommendations, referential, scans } = plugins
+  return { db, jobs, baseUrl, alerts, badges, catalog, freshness, recommendations, referential, scans }
+}

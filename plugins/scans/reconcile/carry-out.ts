@@ -1,0 +1,72 @@
+/** Carries out a plan: the one way in which checks are created, changed and removed for an owner. */
+import type { Transaction } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { DeclaredChecks, RecordEvent, StopListener } from '../declared/declared-checks.ts'
+import { subjectOf } from './same-check.ts'
+import type { Plan, Step, StoredCheck, WantedCheck } from './wanted-check.ts'
+
+/** How a plan is carried out. */
+export interface CarryingOut {
+  /** Receives what belongs into the audit log. */
+  record: RecordEvent
+  /**
+   * The caller, as the audit log names it, on whose behalf unwanted checks are removed: with it, those that listen to removals
+   * are called.
+   */
+  stoppedBy?: string
+}
+
+interface Deps {
+  kinds: readonly DeclaredChecks[]
+  notifyStopped: StopListener
+}
+
+/**
+ * Carries out a plan in the transaction that it was made in; the caller holds the lock of the source.
+ * @returns the ids of the wanted checks, without those of refused ones
+ * @throws 409 `CONFLICT` when a check that is to be changed is gone
+ */
+export async function carryOut<Wanted extends WantedCheck>(
+  { kinds, notifyStopped }: Deps,
+  trx: Transaction,
+  source: Source,
+  { steps, removed }: Plan<Wanted>,
+  { record, stoppedBy: by }: CarryingOut,
+): Promise<Map<Wanted, string>> {
+  const kindOf = new Map(kinds.map(declared => [declared.kind, declared]))
+  const remove = ({ kind, id }: StoredCheck) => kindOf.get(kind)!.remove(trx, { source, id }, record)
+  const ids = new Map<Wanted, string>()
+
+  // Changes that name an operating schedule lock it, which has to precede the locks of other checks.
+  for (const { action, wanted, stored, changes } of steps.toSorted((one, other) => rank(one) - rank(other))) {
+    if (!stored) continue
+    if (action === 'keep' || action === 'adopt' || action === 'change') ids.set(wanted, stored.id)
+    if (action !== 'change') continue
+    const values = Object.fromEntries(changes.map(change => [change.field, change.new]))
+    if (!(await kindOf.get(stored.kind)!.update(trx, { source, id: stored.id }, values, record)))
+      throw changedMeanwhile()
+  }
+  for (const { stored } of removed) {
+    await remove(stored)
+    const { kind, id } = stored
+    if (by !== undefined)
+      await notifyStopped(trx, source, { kind, id, how: 'removed', subject: subjectOf(stored), by })
+  }
+  for (const { action, stored } of steps)
+    if (stored && (action === 'replace' || action === 'refuse')) await remove(stored)
+  const created = steps.filter(({ action }) => action === 'create' || action === 'replace')
+  for (const { kind, createAll } of kinds) {
+    const some = created.flatMap(({ wanted }) => (wanted.kind === kind ? [wanted] : []))
+    if (some.length === 0) continue
+    for (const [index, id] of (await createAll(trx, some, record)).entries()) ids.set(some[index]!, id)
+  }
+  return ids
+}
+
+const rank = ({ changes }: Step<WantedCheck>) =>
+  changes.some(({ field }) => field === 'operating_schedule_id') ? 0 : 1
+
+/** What was planned stands no more. */
+export const changedMeanwhile = (): Error =>
+  apiError('CONFLICT', 'Checks of the source were changed while this was planned: apply again')
