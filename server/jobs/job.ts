@@ -21,11 +21,12 @@ export interface JobContext {
   id: string
 }
 
-export interface Job<Data extends object = object> {
+/** What is stated of a kind of job, apart from its work: enough to send it. */
+export interface JobKind<Data extends object = object> {
   /** `<plugin>.<verb>`, the queue an operator sees. */
   name: string
   /** Ids only: the dashboard shows it. Checked when sent and when worked. */
-  data: Joi.ObjectSchema
+  data: Joi.ObjectSchema<Data>
   /** Cron, UTC; only for sweeps. */
   every?: string
   queue?: { retries?: number; retryDelaySeconds?: number; expireSeconds?: number }
@@ -36,6 +37,9 @@ export interface Job<Data extends object = object> {
    * that crashed three processes becomes a dead letter.
    */
   losses?: 'handled'
+}
+
+export interface Job<Data extends object = object> extends JobKind<Data> {
   /** What it returns is stored as the job's output. Throwing retries; throwing `GiveUp` fails for good. */
   work(data: Data, context: JobContext): Promise<object | void>
 }
@@ -61,9 +65,9 @@ export type SharedConcurrency = { isShared: true; local: number } & (
 )
 
 /** Whether companies share the slots of a kind of job. */
-export function isShared<Data extends object>(
-  job: Job<Data>,
-): job is Job<Data> & { concurrency: SharedConcurrency } {
+export function isShared<Kind extends Pick<JobKind, 'concurrency'>>(
+  job: Kind,
+): job is Kind & { concurrency: SharedConcurrency } {
   return job.concurrency !== undefined && 'isShared' in job.concurrency
 }
 
@@ -120,7 +124,7 @@ export interface Item<Data extends object> extends Omit<SendOptions, 'trx' | 'ke
 }
 
 /** @throws GiveUp when the data is not what this kind of job takes */
-export function checked<Data extends object>(job: Job<Data>, data: Data): Data {
+export function checked<Data extends object>(job: JobKind<Data>, data: Data): Data {
   const { value, error } = job.data.validate(data, { convert: false })
   if (error) throw new GiveUp(`Data of job ${job.name}: ${error.message}`)
   return value as Data

@@ -3,7 +3,7 @@ import { PgBoss, fromKnex } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Server } from '@hapi/hapi'
 import { insertAll, isAway, type Transaction } from '../database/database.ts'
-import { checked, isShared, type Item, type Job, type SendOptions } from './job.ts'
+import { checked, isShared, type Item, type Job, type JobKind, type SendOptions } from './job.ts'
 import { withCause } from './origin.ts'
 import { countCrashes } from './crashes.ts'
 import { countRunning, type Patience } from './drain.ts'
@@ -26,6 +26,7 @@ export {
   type Item,
   type Job,
   type JobContext,
+  type JobKind,
   type SendOptions,
 } from './job.ts'
 export type { Turns } from './fair-queueing.ts'
@@ -46,14 +47,14 @@ export interface Jobs {
   /** All kinds of jobs, as features and extensions have added them. */
   all(): readonly Job[]
   /** @returns the id of the job, or of the unfinished one with the same key */
-  send<Data extends object>(job: Job<Data>, data: Data, options?: SendOptions): Promise<string>
+  send<Data extends object>(job: JobKind<Data>, data: Data, options?: SendOptions): Promise<string>
   /**
    * The same for any number of jobs, a thousand a statement. With a transaction always: several statements
    * without one could be stored in part.
    * @returns the ids of the jobs, in the order of the items
    */
   sendAll<Data extends object>(
-    job: Job<Data>,
+    job: JobKind<Data>,
     items: readonly Item<Data>[],
     options: { trx: Transaction },
   ): Promise<string[]>
@@ -66,14 +67,17 @@ export interface Jobs {
   activity(): QueueActivity[]
   pools(): PoolUse[]
   /** Resolves when a job of this kind whose data fits was completed, or a try of it has failed; for tests. */
-  settled<Data extends object>(job: Job<Data>, fits: (data: Data) => boolean): Promise<'completed' | 'failed'>
+  settled<Data extends object>(
+    job: JobKind<Data>,
+    fits: (data: Data) => boolean,
+  ): Promise<'completed' | 'failed'>
   /** Forgets the jobs that `settled` has seen; for tests. */
   forgetSettled(): void
   /** Makes the engine's schema and the queues. Needs the owner's role. */
   prepare(): Promise<void>
   start(server: Server, role: Config['role']): Promise<void>
   /** The turns of companies with waiting jobs of a kind. For sweeps, since it reads all of those jobs. */
-  turns(job: Pick<Job, 'name'>, trx: Transaction): Promise<Turns>
+  turns(job: Pick<JobKind, 'name'>, trx: Transaction): Promise<Turns>
   /** Sends dead jobs to their queues again. @param within defaults to those of all companies @returns how many */
   redrive(filter: DeadFilter, within?: CompanyJobs): Promise<number>
   /** Starts the callbacks of a watchdog, once the process has started. */
@@ -151,7 +155,7 @@ export function makeJobs(options: {
     turns.set(name, counter)
     return counter
   }
-  const withTurn = <Data extends object>(job: Job<Data>, item: Item<Data>): Item<Data> =>
+  const withTurn = <Data extends object>(job: JobKind<Data>, item: Item<Data>): Item<Data> =>
     isShared(job) ? turnsOf(job.name).assign(item) : item
 
   return {
