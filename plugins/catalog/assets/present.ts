@@ -1,27 +1,27 @@
-import type { Server } from '@hapi/hapi'
 import { formatName, tablePath } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { tagsOf } from './assets.ts'
 import { shownConfig } from '../sources/config.ts'
 import type { AssetExtension } from './asset-extensions.ts'
 import type { ShownTable } from './table-record.ts'
+import type { Connectors } from '../deps.ts'
 import type { Run, SchemaChange, Source, Table } from '../models.ts'
 import { openChangesOfSources, type OpenChanges } from '../drift/open-changes.ts'
 
 /** Representation A, the record of a source. */
 export async function presentSource(
-  server: Server,
+  connectors: Connectors,
   trx: Transaction,
   source: Source,
   extensions: readonly AssetExtension[],
 ): Promise<object> {
-  const [record] = await presentSources(server, trx, [source], extensions)
+  const [record] = await presentSources(connectors, trx, [source], extensions)
   return record ?? {}
 }
 
 /** Representation A of several sources, by as many statements as of one. */
 export async function presentSources(
-  server: Server,
+  connectors: Connectors,
   trx: Transaction,
   sources: readonly Source[],
   extensions: readonly AssetExtension[],
@@ -34,14 +34,14 @@ export async function presentSources(
     ...extensions.flatMap(extension => extension.sourceFields?.(trx, sources) ?? []),
   ])
   return sources.map(source => ({
-    ...sourceFields(server, source),
+    ...sourceFields(connectors, source),
     ...schemaStatus(source, open.get(source.id)),
     ...tagStatus(source),
     ...Object.assign({}, ...known.map(map => map.get(source.id))),
   }))
 }
 
-function sourceFields(server: Server, source: Source): object {
+function sourceFields(connectors: Connectors, source: Source): object {
   const { host, port, database, username, default_catalog, http_path, ...extra } = shownConfig(source)
   return {
     id: source.id,
@@ -76,7 +76,7 @@ function sourceFields(server: Server, source: Source): object {
     username: username ?? null,
     default_catalog: default_catalog ?? null,
     http_path: http_path ?? null,
-    ssl_enabled: isEncrypted(server, source),
+    ssl_enabled: isEncrypted(connectors, source),
     extra_params: extra,
     freshness_status: 'not_configured',
     freshness_message: 'No table has a freshness schedule: POST /api/v1/sdk/freshness/schedules makes one',
@@ -94,9 +94,7 @@ function sourceFields(server: Server, source: Source): object {
     statement_timeout_seconds: source.statementTimeoutSeconds,
     freshness_defaults: source.freshnessDefaults,
     // An engine whose extension was taken away has no features, and its sources stay readable.
-    features: server.connectors.has(source.sourceType)
-      ? { ...server.connectors.get(source.sourceType).capabilities }
-      : {},
+    features: connectors.has(source.sourceType) ? { ...connectors.get(source.sourceType).capabilities } : {},
   }
 }
 
@@ -118,8 +116,8 @@ export function nextDiscovery({ isActive, nextRunAt, retryAt, runningSlot, dialA
 const ENCRYPTING_MODES = new Set<unknown>(['require', 'verify-ca', 'verify-full'])
 
 /** Whether sessions speak TLS: as the last connection test saw, else as far as the engine or the config promises. */
-function isEncrypted(server: Server, { sourceType, isEncrypted: seen, config }: Source): boolean {
-  if (server.connectors.has(sourceType) && server.connectors.get(sourceType).isAlwaysEncrypted) return true
+function isEncrypted(connectors: Connectors, { sourceType, isEncrypted: seen, config }: Source): boolean {
+  if (connectors.has(sourceType) && connectors.get(sourceType).isAlwaysEncrypted) return true
   return seen ?? ENCRYPTING_MODES.has(config.sslmode ?? config.ssl)
 }
 

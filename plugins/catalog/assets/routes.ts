@@ -7,7 +7,7 @@ import { pagination, type Page } from '../../../server/http/page.ts'
 import { envelope } from '../../../server/http/replies.ts'
 import { findAsset, UUID } from './assets.ts'
 import { listAssets, listChanges, type AssetListQuery } from './lists.ts'
-import type { AssetExtension } from './asset-extensions.ts'
+import type { CatalogDeps } from '../deps.ts'
 import { readExtensionFields, tableRecordReadings } from './table-record.ts'
 import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
 import { replies } from './replies.ts'
@@ -17,7 +17,7 @@ import * as schemas from '../schemas.ts'
 const route = routesOf('assets')
 
 /** The routes that read sources, tables and their changes. */
-export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
+export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): ServerRoute[] {
   async function record(request: Request): Promise<object> {
     const { include_columns: withColumns } = queryOf<{ include_columns: boolean }>(request)
     const { companyId } = caller(request)
@@ -26,7 +26,7 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
     if (known) return presentTable(known.source, known.table, known.extensionFields, withColumns)
     return inCompany(request, async trx => {
       const { source, table } = await findAsset(trx, assetId)
-      if (!table) return presentSource(request.server, trx, source, extensions)
+      if (!table) return presentSource(connectors, trx, source, extensions)
       const fields = await readExtensionFields(trx, extensions, [table.id], { isSingle: true })
       return presentTable(source, table, fields.get(table.id) ?? {}, withColumns)
     })
@@ -45,15 +45,14 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
   async function list(request: Request) {
     const given = queryOf<AssetListQuery & TableFilterQuery>(request)
     const { source } = given
-    const query = { ...given, isEngine: source !== undefined && request.server.connectors.has(source) }
-    const { openAlertsQuery } = request.server.plugins.alerts
-    const conditions = tableConditions(extensions, given, openAlertsQuery)
+    const query = { ...given, isEngine: source !== undefined && connectors.has(source) }
+    const conditions = tableConditions(extensions, given, alerts.openAlertsQuery)
     return inCompany(request, async trx => {
       const { sources, tables, total } = await listAssets(trx, caller(request).companyId, query, conditions)
       const ids = tables.map(({ table }) => table.id)
       const known = await readExtensionFields(trx, extensions, ids)
       const data = [
-        ...(await presentSources(request.server, trx, sources, extensions)),
+        ...(await presentSources(connectors, trx, sources, extensions)),
         ...tables.map(({ source, table }) => presentTable(source, table, known.get(table.id) ?? {}, false)),
       ]
       return { data, pagination: pagination(total, query) }

@@ -1,5 +1,6 @@
+import type { Database } from '../../../server/database/database.ts'
+import type { Config } from '../../../server/settings/config.ts'
 import type { PartitionFamily } from '../../../server/database/partitions.ts'
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Job } from '../../../server/jobs/jobs.ts'
 import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
@@ -23,7 +24,7 @@ export const pruneJob: Job = {
 const DELETE_OLD_RUNS = deleteFirst('runs', 'created_at', 'created_at < now() - make_interval(days => :days)')
 
 /** Deletes runs that are too old. @returns how many */
-export function pruneRuns({ db, config }: Server, pace?: Pace): Promise<number> {
+export function pruneRuns({ db, config }: { db: Database; config: Config }, pace?: Pace): Promise<number> {
   return prune(db.system, DELETE_OLD_RUNS, { days: config.retentionChangesDays }, pace)
 }
 

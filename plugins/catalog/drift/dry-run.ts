@@ -1,4 +1,4 @@
-import type { Request, Server } from '@hapi/hapi'
+import type { Request } from '@hapi/hapi'
 import { tablePath } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
@@ -8,6 +8,7 @@ import { statementTimeoutMs } from '../sources/connections.ts'
 import { failureOf } from '../sources/failures.ts'
 import type { Impact, SchemaDifference } from './diff.ts'
 import { readCatalog, type CatalogReading } from '../discovery/read-catalog.ts'
+import type { SessionDeps } from '../deps.ts'
 import { storedTablePath } from './drift.ts'
 import { Source } from '../models.ts'
 import { qualifiedName } from '../assets/present.ts'
@@ -30,9 +31,8 @@ const MAX_SAMPLES = 10
  * Reads the catalog of a source now, and returns what a discovery would record for it, or for one table. Stores nothing.
  * @throws 429 `RATE_LIMITED` after 10 an hour
  */
-export async function dryRun(request: Request, companyId: string, body: SchemaDryRun): Promise<object> {
-  const { server } = request
-  const { asset, history, past } = await server.db.company(companyId, async trx => {
+export async function dryRun(deps: SessionDeps, request: Request, companyId: string, body: SchemaDryRun) {
+  const { asset, history, past } = await deps.db.company(companyId, async trx => {
     const named = await findAsset(trx, body.asset_id)
     const path = body.table_path
     const asked = path === undefined ? named : { ...named, table: await findTable(trx, named, path) }
@@ -42,8 +42,8 @@ export async function dryRun(request: Request, companyId: string, body: SchemaDr
       past: await readPast(trx, asked, body.lookback_days),
     }
   })
-  await server.limits.take(`schema-dry-run:${asset.source.id}`, DRY_RUNS_AN_HOUR, 3_600, request)
-  const report = await runDryRun(server, asset)
+  await request.server.limits.take(`schema-dry-run:${asset.source.id}`, DRY_RUNS_AN_HOUR, 3_600, request)
+  const report = await runDryRun(deps, asset)
   return {
     asset_id: asset.table?.id ?? asset.source.id,
     qualified_name: qualifiedName(asset),
@@ -95,12 +95,12 @@ function countOf(count: number, what: string): string {
 }
 
 /** What a discovery would record; nothing where the catalog could not be read. */
-async function runDryRun(server: Server, asset: Asset): Promise<DryRunReport> {
+async function runDryRun(deps: SessionDeps, asset: Asset): Promise<DryRunReport> {
   const { source } = asset
   try {
-    const timeout = AbortSignal.timeout(statementTimeoutMs(server, source))
-    const found = await readCatalog(server, source, timeout, { purpose: 'dry_run', isLowPriority: true })
-    return await server.db.company(source.companyId, trx => compare(trx, asset, found))
+    const timeout = AbortSignal.timeout(statementTimeoutMs(deps.config, source))
+    const found = await readCatalog(deps, source, timeout, { purpose: 'dry_run', isLowPriority: true })
+    return await deps.db.company(source.companyId, trx => compare(trx, asset, found))
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
     const { code, message } = failureOf(error)

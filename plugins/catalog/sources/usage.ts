@@ -1,6 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import type { StatementUsage } from '../../../connectors/connector.ts'
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { companyOf, rows, type Database, type Transaction } from '../../../server/database/database.ts'
 import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
 import type { Source } from '../models.ts'
 import type { FinishedCall } from './session.ts'
@@ -177,6 +176,6 @@ const DELETE_OLD_USAGE = deleteFirst(
 )
 
 /** Deletes the use of days that are too old, of all companies. @returns how many rows */
-export function pruneUsage({ db }: Server, pace?: Pace): Promise<number> {
+export function pruneUsage({ db }: { db: Database }, pace?: Pace): Promise<number> {
   return prune(db.system, DELETE_OLD_USAGE, { days: RETENTION_DAYS }, pace)
 }
