@@ -34,6 +34,7 @@ import {
   partitionFamilyShape,
   type PartitionFamily,
 } from './database/partitions.ts'
+import { expireRowsJob, type Retention } from './database/retention.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './http/replies.ts'
 import { prepareValidation } from './http/prepared-validation.ts'
@@ -74,6 +75,8 @@ declare module '@hapi/hapi' {
     checks: Registry<CheckType>
     /** Tables that are partitioned by months, from the features that own them. */
     partitions: Registry<PartitionFamily>
+    /** How long rows of other tables are kept, from the features that own them. */
+    retention: Retention[]
     /** The process's logger, for what is not a request or a job. */
     pino: Logger
   }
@@ -122,6 +125,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'typesInUse', [])
   server.decorate('server', 'deadlines', { ...DEFAULT_DEADLINES, ...options.deadlines })
   server.decorate('server', 'afterStart', [])
+  server.decorate('server', 'retention', [])
   server.decorate('server', 'apiParts', { tags: {}, choices: {}, webhooks: {} })
   server.decorate('server', 'pino', log)
   server.decorate('server', 'jobs', jobs)
@@ -162,7 +166,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   installHeavyRequests(server)
   installIdempotency(server)
   installDrain(server)
-  jobs.add(maintainPartitionsJob, thinCountsJob)
+  jobs.add(maintainPartitionsJob, expireRowsJob, thinCountsJob)
   server.connectors.add(...manifest.connectors)
   server.checks.add(...manifest.checks)
   guardExtensions(server)

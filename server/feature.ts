@@ -1,5 +1,6 @@
 /** States a feature in one place: what it needs, offers, serves and works on. */
 import type { Plugin, Server, ServerRoute } from '@hapi/hapi'
+import type { Retention } from './database/retention.ts'
 import type { Job } from './jobs/jobs.ts'
 import type { ApiTag } from './openapi/tags.ts'
 
@@ -17,13 +18,15 @@ export interface Feature<Api extends object> {
   api?(server: Server): Api
   /** Adds whatever else it gives to the server, such as alert kinds, encrypted columns and hooks, before its routes. */
   setUp?(server: Server, api: Api): void | Promise<void>
+  /** How long rows of its tables are kept. */
+  retention?: Retention[]
   jobs?: FromApi<Job[], Api>
   routes?: FromApi<ServerRoute[], Api>
 }
 
 /** @returns the plugin of a feature, for the manifest */
 export function feature<Api extends object = object>(given: Feature<Api>): Plugin<undefined> {
-  const { name, needs = [], tags = {}, jobs = [], routes = [] } = given
+  const { name, needs = [], tags = {}, retention = [], jobs = [], routes = [] } = given
   return {
     name,
     dependencies: needs,
@@ -32,6 +35,7 @@ export function feature<Api extends object = object>(given: Feature<Api>): Plugi
       const api = given.api?.(server) ?? ({} as Api)
       server.expose(api)
       await given.setUp?.(server, api)
+      server.retention.push(...retention)
       server.jobs.add(...(typeof jobs === 'function' ? jobs(api, server) : jobs))
       server.route(typeof routes === 'function' ? routes(api, server) : routes)
     },

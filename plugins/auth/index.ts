@@ -3,8 +3,8 @@ import { authApi } from './api.ts'
 import { keyRoutes } from './api-keys/routes.ts'
 import { installDeferredAudit } from './audit-log/deferred-audit.ts'
 import { auditRoutes } from './audit-log/routes.ts'
-import { sweep } from './jobs.ts'
 import { oauthRoutes } from './oauth/routes.ts'
+import { retention } from './retention.ts'
 import { demoRoutes } from './sign-in/demo-sessions.ts'
 import { routes } from './sign-in/routes.ts'
 import { addStrategies } from './sign-in/strategies.ts'
@@ -64,7 +64,7 @@ export const auth: Plugin<undefined> = {
     const removalListeners: UserRemovalListener[] = []
     server.route([...routes, ...userRoutes(removalListeners), ...keyRoutes, ...auditRoutes, ...demoRoutes])
     server.route(oauthRoutes(server))
-    server.jobs.add(sweep)
+    server.retention.push(...retention)
     server.expose({ ...authApi(server, removalListeners) })
   },
 }

@@ -7,7 +7,7 @@ import { assetRoutes } from './assets/routes.ts'
 import { makeCatalog } from './catalog.ts'
 import type { CatalogDeps } from './deps.ts'
 import { discoveryJobs } from './discovery/jobs.ts'
-import { pruneJob, schemaChangePartitions } from './discovery/prune.ts'
+import { schemaChangePartitions } from './discovery/partitions.ts'
 import { schemaRoutes } from './drift/routes.ts'
 import { connectionOf } from './schemas.ts'
 import { searchRoutes } from './search/routes.ts'
@@ -16,6 +16,7 @@ import { sealContext } from './sources/config.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { typeRoutes } from './sources/type-routes.ts'
 import { usageRoutes } from './sources/usage-routes.ts'
+import { USAGE_DAYS } from './sources/usage.ts'
 import { tagRoutes } from './tags/routes.ts'
 
 /** Sources, what is in them, and how it changes. */
@@ -83,7 +84,12 @@ export const catalog: Plugin<undefined> = {
     }
     server.expose(makeCatalog(deps))
     server.partitions.add(schemaChangePartitions)
-    jobs.add(...discoveryJobs(deps), pruneJob)
+    server.retention.push(
+      { table: 'runs', column: 'created_at', days: config => config.retentionChangesDays },
+      // A day ages from its end.
+      { table: 'source_usage', column: 'day', days: USAGE_DAYS + 1 },
+    )
+    jobs.add(...discoveryJobs(deps))
     alerts.addKind(...alertKinds)
     alerts.setAssetLookup({ filterKnown: knownAssets, resolveId: assetIdOf })
     telemetry.addReader(pausedSourcesGauge(db))

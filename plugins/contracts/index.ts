@@ -11,11 +11,10 @@ import {
 import { OWNERS, ownersOfChecks } from './enforcement/owner.ts'
 import { enforcementRoutes } from './enforcement/routes.ts'
 import { exchangeRoutes } from './exchange/routes.ts'
-import { exportJob } from './exchange/export-job.ts'
+import { exportJob, KEPT_HOURS } from './exchange/export-job.ts'
 import { testContract } from './testing/test-contract.ts'
 import { testJob } from './testing/test-job.ts'
 import { testingRoutes } from './testing/routes.ts'
-import { pruneJob } from './prune.ts'
 import { normalizeContentType, routes } from './routes.ts'
 import type { ContractsApi } from './api.ts'
 import { readContract } from './enforcement/upload.ts'
@@ -56,7 +55,14 @@ export const contracts: Plugin<undefined> = {
     scans.afterStop((trx, source, check) => judgeStopped(server, trx, source, check))
     freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(server, trx, sourceId, findings))
     scans.addOwners(ownersOfChecks, OWNERS)
-    server.jobs.add(enforceJob, testJob, exportJob, pruneJob)
+    server.jobs.add(enforceJob, testJob, exportJob)
+    server.retention.push(
+      // What clauses are now stands with them, so their history can go.
+      { table: 'contract_events', column: 'at', days: config => config.retentionResultsDays },
+      { table: 'contract_exports', column: 'created_at', days: KEPT_HOURS / 24 },
+      // A test that was killed in its last attempt leaves its contract; a waiting one is younger.
+      { table: 'contract_tests', column: 'created_at', days: 7 },
+    )
     server.route([
       ...routes(validator),
       ...enforcementRoutes(server, validator),

@@ -1,5 +1,4 @@
 import type { Plugin } from '@hapi/hapi'
-import { pruneOnboardingEvents } from './jobs.ts'
 import { onboardingRoutes } from './onboarding-routes.ts'
 import { forgetDefaultAsset } from './preferences.ts'
 import { preferenceRoutes } from './routes.ts'
@@ -26,7 +25,7 @@ export const preferences: Plugin<undefined> = {
         page: '/api/public/docs/preferences.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.jobs.add(pruneOnboardingEvents)
+    server.retention.push({ table: 'onboarding_events', column: 'at', days: 90 })
     server.plugins.catalog.extendAssets({ forgetAssets: forgetDefaultAsset })
     server.route([...preferenceRoutes, ...onboardingRoutes])
   },

@@ -1,15 +1,12 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
-import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
-import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
+import { runJob } from '../../server/jobs/run-job.ts'
+import { SESSION_WAIT_MS } from '../../server/jobs/jobs.ts'
 
 const id = Joi.string().guid().required()
 const patterns = Joi.array().items(Joi.string())
 
-/** Tries of a profile before it is said to have failed. */
-const MAX_ATTEMPTS = 3
 /** Seconds of one job: of a source, table after table. */
 const EXPIRE_SECONDS = 14_400
 
@@ -23,62 +20,31 @@ interface ProfileJobData {
 }
 
 /** Profiles a table, or tables of a source, because a client asked for it. */
-export const profileJob: Job<ProfileJobData> = {
+export const profileJob = runJob<ProfileJobData>({
   name: 'profiles.profile',
-  data: Joi.object({
-    ...{ company_id: id, source_id: id, run_id: id, table_id: id.optional() },
+  data: {
+    ...{ source_id: id, run_id: id, table_id: id.optional() },
     ...{ include_patterns: patterns, exclude_patterns: patterns },
-  }),
-  queue: { expireSeconds: EXPIRE_SECONDS, retries: MAX_ATTEMPTS - 1 },
-  // One of a source at once leaves its other sessions to what is due.
-  concurrency: { isShared: true, local: 4, perGroup: 1 },
-  async work(data, { server, attempt, signal }) {
+  },
+  expireSeconds: EXPIRE_SECONDS,
+  async work(data, { server, signal }) {
     const { company_id: companyId, source_id: sourceId, run_id: runId, table_id: tableId, ...chosen } = data
     const { catalog, profiles } = server.plugins
-    const target = { companyId, sourceId, tableId, ...chosen }
     const onProgress = (percent: number) =>
       server.db.company(companyId, trx => catalog.recordProgress(trx, runId, percent))
-    const finish = (end: { result: object } | { error: Error }) =>
-      server.db.company(companyId, trx => catalog.finishRun(trx, runId, end))
-    try {
-      const found = await profiles.profileAsset(target, { signal, onProgress, slotWaitMs: SESSION_WAIT_MS })
-      if (!found) return { status: 'cancelled' }
-      await finish({ result: found })
-      return { profiled: found.profiled, failed: found.failed }
-    } catch (error) {
-      putOffIfBusy(error)
-      const isFinal = willFailAgain(error)
-      if (isFinal || attempt >= MAX_ATTEMPTS) await finish({ error: error as Error })
-      throw isFinal ? new GiveUp((error as Error).message) : error
-    }
+    const target = { companyId, sourceId, tableId, ...chosen }
+    const result = await profiles.profileAsset(target, { signal, onProgress, slotWaitMs: SESSION_WAIT_MS })
+    if (!result) return { status: 'cancelled' }
+    await server.db.company(companyId, trx => catalog.finishRun(trx, runId, { result }))
+    return { profiled: result.profiled, failed: result.failed }
   },
-}
+  fail: (trx, { run_id: runId }, error, { server }) =>
+    server.plugins.catalog.finishRun(trx, runId, { error }),
+  isFinal: willFailAgain,
+})
 
 /** Whether it is the request or the table that is to blame, and not a source that is away for a moment. */
 function willFailAgain(error: unknown): boolean {
   if (error instanceof ConnectorError) return CHECK_ERROR_KINDS.has(error.kind)
   return hasErrorData(error)
-}
-
-/** The latest profile of each table stays, however old it is. */
-const DELETE_OLD_PROFILES = deleteFirst(
-  'profiles',
-  'profiled_at',
-  `profiled_at < now() - make_interval(days => :days) and exists (
-     select from profiles newer where newer.table_id = profiles.table_id
-       and (newer.profiled_at, newer.id) > (profiles.profiled_at, profiles.id))`,
-)
-
-/** Deletes profiles that are older than RETENTION_RESULTS_DAYS, of all companies. @returns how many */
-export function pruneProfiles({ db, config }: Server, pace?: Pace): Promise<number> {
-  return prune(db.system, DELETE_OLD_PROFILES, { days: config.retentionResultsDays }, pace)
-}
-
-/** Deletes profiles that are too old, once a day. */
-export const pruneJob: Job = {
-  name: 'profiles.prune',
-  data: Joi.object({}),
-  every: '50 3 * * *',
-  concurrency: { local: 1 },
-  work: async (_data, { server, signal }) => ({ deleted: await pruneProfiles(server, { signal }) }),
 }

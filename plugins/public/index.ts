@@ -2,7 +2,6 @@ import inert from '@hapi/inert'
 import { feature } from '../../server/feature.ts'
 import { betaRoutes } from './beta.ts'
 import { eventRoutes } from './events.ts'
-import { pruneEvents } from './jobs.ts'
 import { magicRoutes } from './magic-login.ts'
 import { showNotFoundPage } from './not-found.ts'
 import { refuseTraversal } from './doc-pages.ts'
@@ -28,6 +27,6 @@ export const publicPages = feature({
     server.ext('onRequest', refuseTraversal)
     server.ext('onPreResponse', showNotFoundPage)
   },
-  jobs: [pruneEvents],
+  retention: [{ table: 'anonymous_events', column: 'at', days: 90 }],
   routes: (_api, server) => [...routes(server), ...magicRoutes, ...eventRoutes, ...betaRoutes],
 })

@@ -4,6 +4,7 @@ import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import { putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
+import { runJob } from '../../server/jobs/run-job.ts'
 import { applyPolicy, failRun } from './batches.ts'
 import type { WatchedTable } from './tables.ts'
 
@@ -12,11 +13,6 @@ interface PolicyJobData {
   source_id: string
 }
 
-const id = Joi.string().guid().required()
-
-/** Tries of one application before its run is said to have failed. */
-const MAX_ATTEMPTS = 3
-
 /** Seconds until a source is looked at again that was busy: each time, its policy is applied anew. */
 const BUSY_SECONDS = 30
 
@@ -24,21 +20,12 @@ const BUSY_SECONDS = 30
  * Applies the policy of a source to what was discovered, changed and profiled since, and profiles tables that never were.
  * What a process that crashes has applied is not applied again. One of a source waits or runs.
  */
-export const applyJob: Job<PolicyJobData> = {
+export const applyJob = runJob<PolicyJobData>({
   name: 'watch.apply',
-  data: Joi.object({ company_id: id, source_id: id }),
-  queue: { expireSeconds: 14_400, retries: MAX_ATTEMPTS - 1 },
-  concurrency: { isShared: true, local: 4, perGroup: 1 },
-  async work({ company_id: companyId, source_id: sourceId }, { server, signal, attempt }) {
-    const apply = async () => {
-      try {
-        return await applyPolicy(server, companyId, sourceId, signal)
-      } catch (error) {
-        if (attempt >= MAX_ATTEMPTS && !signal.aborted)
-          await server.db.company(companyId, trx => failRun(server, trx, sourceId, error as Error))
-        throw error
-      }
-    }
+  data: { source_id: Joi.string().guid().required() },
+  expireSeconds: 14_400,
+  async work({ company_id: companyId, source_id: sourceId }, { server, signal }) {
+    const apply = () => applyPolicy(server, companyId, sourceId, signal)
     const applied = await apply()
     if (!applied) return { status: 'no policy' }
     const { policy, looked, created } = applied
@@ -47,7 +34,9 @@ export const applyJob: Job<PolicyJobData> = {
     const again = profiled > 0 ? await apply() : null
     return { looked: looked + (again?.looked ?? 0), profiled, created: created + (again?.created ?? 0) }
   },
-}
+  fail: (trx, { source_id: sourceId }, error, { server }) => failRun(server, trx, sourceId, error),
+  isFinal: () => false,
+})
 
 /** Sends a job that applies the policy of a source, unless one waits or runs. */
 export async function sendApply(

@@ -1,10 +1,8 @@
 import { createHmac, webcrypto } from 'node:crypto'
 import type { Lifecycle, Request, RequestRoute, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi'
-import Joi from 'joi'
 import { actorOf, caller } from './access.ts'
 import { rows } from '../database/database.ts'
 import { apiError, hasCode, invalidField, unprocessable } from './errors.ts'
-import type { Job } from '../jobs/jobs.ts'
 import { answers400 } from './replies.ts'
 
 export const KEPT_HOURS = 24
@@ -49,7 +47,7 @@ export function keepsReplies({ method, settings }: Pick<RequestRoute, 'method' |
  * that are shown once. A request that failed changed nothing, and so its key may be used again.
  */
 export function installIdempotency(server: Server): void {
-  server.jobs.add(prune)
+  server.retention.push({ table: 'idempotent_replies', column: 'created_at', days: KEPT_HOURS / 24 })
   server.ext('onPreStart', () => {
     for (const { method, settings } of server.table()) {
       const { handler } = settings
@@ -249,17 +247,4 @@ function refusedKey({ path }: Request, problem: string, type: string): Error {
   return answers400(path)
     ? invalidField(name, problem)
     : unprocessable([{ loc: ['header', name], msg: `${name} ${problem}`, type }])
-}
-
-/** Deletes replies that are no longer replayed. */
-export const prune: Job = {
-  name: 'idempotency.prune',
-  data: Joi.object({}),
-  every: '43 * * * *',
-  async work(_data, { server }) {
-    await server.db.statement(
-      `delete from idempotent_replies where created_at < now() - :kept * interval '1 hour'`,
-      { kept: KEPT_HOURS },
-    )
-  },
 }

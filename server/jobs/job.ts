@@ -11,11 +11,13 @@ export interface JobContext {
   log: Logger
   /** 1 for the first try. */
   attempt: number
+  /** Whether the job is over if this try fails: it has no other left, and is not handed back. */
+  isLast(): boolean
   /**
    * Whether the process of the previous try was lost: killed, frozen or cut off until its claim expired. False after a
    * try that failed, that was handed back, or whose claim may have expired because of a database outage.
    */
-  isAfterLoss?: boolean
+  isAfterLoss: boolean
   /** Aborts when the job times out or the process stops. */
   signal: AbortSignal
   id: string

@@ -63,7 +63,7 @@ export function workJob(
   return withOrigin(origin, () =>
     inSpan(`job ${job.name}`, start, async span => {
       const startedAt = performance.now()
-      const result = await runJob(job, record, surroundings, thisTry)
+      const result = await tryJob(job, record, surroundings, thisTry)
       const ms = performance.now() - startedAt
       server.telemetry.job(job.name, RESULTS[result.status], ms)
       if (result.status === 'completed') {
@@ -85,8 +85,8 @@ const RESULTS = {
 /** Limit of a job's stored output: an operator's view loads many of them. */
 const MAX_OUTPUT_CHARACTERS = 2_048
 
-/** Runs one job. @returns its result; never rejects */
-async function runJob(
+/** Runs one try of a job. @returns its result; never rejects */
+async function tryJob(
   job: Job,
   record: JobWithMetadata<object>,
   surroundings: Surroundings,
@@ -94,6 +94,7 @@ async function runJob(
 ): Promise<JobResult | PutOffResult> {
   const { server, log, running } = surroundings
   const attempt = record.retryCount + 1
+  const isLast = () => attempt > record.retryLimit && !running.handingBack.aborted
   try {
     if (loss?.counted) {
       await loss.counted
@@ -104,7 +105,7 @@ async function runJob(
       const data = checked(job, splitCause(sentData(record)).data)
       const signal = AbortSignal.any([claimed, running.handingBack])
       return job.work(data, {
-        ...{ server, log, attempt, signal, id: record.id, isAfterLoss: loss !== undefined },
+        ...{ server, log, attempt, isLast, signal, id: record.id, isAfterLoss: loss !== undefined },
       })
     })
     return { id: record.id, status: 'completed', output: small(output ?? {}) }
@@ -116,7 +117,7 @@ async function runJob(
     }
     const isFinal = error instanceof GiveUp || error instanceof Crashed
     const isHandedBack = running.handingBack.aborted && !isFinal
-    const isOver = isFinal || (attempt > record.retryLimit && !isHandedBack)
+    const isOver = isFinal || isLast()
     if (isHandedBack) log.info({ attempt, err: message }, 'job handed back')
     else if (isOver) log.error({ attempt, err: message }, 'job given up on')
     else log.warn({ attempt, err: message }, 'job failed')

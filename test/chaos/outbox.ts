@@ -8,6 +8,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { deliverJob, retryJob } from '../../plugins/alerts/delivery/delivery.ts'
 import { startReceiver, type Receiver } from '../helpers/receiver.ts'
+import { jobContext } from '../helpers/job-context.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../plugins/alerts/world.ts'
 
@@ -120,13 +121,7 @@ async function prepareRedelivery(scene: Scene) {
 }
 
 async function work({ server }: TestServer, data: Parameters<typeof deliverJob.work>[0], id: string) {
-  const context = {
-    server,
-    log: pino({ level: 'silent' }),
-    attempt: 1,
-    signal: new AbortController().signal,
-    id,
-  }
+  const context = jobContext(server, { log: pino({ level: 'silent' }), id })
   await (data.n === 1 ? deliverJob : retryJob).work(data, context)
 }
 

@@ -96,7 +96,7 @@ export async function claimAttempts(
       unusedFence: formerJob ? fence : fence - 1,
     }
     // A claim that was not released. One of this job may come from a process that is alive but lost its database.
-    const isLost = former !== undefined && (formerJob !== jobId || isAfterLoss === true)
+    const isLost = former !== undefined && (formerJob !== jobId || isAfterLoss)
     const isOff = !destination.isActive || destination.deletedAt !== null
     return { claim, former, state: isLost ? ('lost' as const) : isOff ? ('off' as const) : undefined }
   })

@@ -7,7 +7,7 @@ import { queryInteger } from '../../../server/http/page.ts'
 import { SOURCE_ID } from '../assets/asset-replies.ts'
 import * as schemas from '../schemas.ts'
 import { findSource } from './routes.ts'
-import { RETENTION_DAYS, readUsage, type UsageDays } from './usage.ts'
+import { USAGE_DAYS, readUsage, type UsageDays } from './usage.ts'
 
 const route = routesOf('assets')
 
@@ -33,7 +33,7 @@ const day = (description: string) =>
     .example('2026-03-09')
 
 const query = Joi.object({
-  days: queryInteger(1, RETENTION_DAYS).description('The number of days until today; defaults to 30.'),
+  days: queryInteger(1, USAGE_DAYS).description('The number of days until today; defaults to 30.'),
   from: day('The first day, UTC; in place of days.'),
   to: day('The last day, UTC; defaults to today.'),
 })
@@ -44,13 +44,13 @@ const query = Joi.object({
     const last = to ?? new Date().toISOString().slice(0, 10)
     const length = (Date.parse(last) - Date.parse(from)) / DAY_MS + 1
     if (length < 1) return helpers.error('usage.order', { field: 'from' })
-    return length > RETENTION_DAYS ? helpers.error('usage.length', { field: 'from' }) : { from, to: last }
+    return length > USAGE_DAYS ? helpers.error('usage.length', { field: 'from' }) : { from, to: last }
   })
   .messages({
     'usage.from': 'to needs from beside it',
     'usage.days': 'days and from cannot be given together',
     'usage.order': 'from must not lie after to, or after today',
-    'usage.length': `from and to may lie ${RETENTION_DAYS} days apart at most`,
+    'usage.length': `from and to may lie ${USAGE_DAYS} days apart at most`,
   })
 
 const useFields = {

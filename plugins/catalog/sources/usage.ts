@@ -1,6 +1,5 @@
 import type { StatementUsage } from '../../../connectors/connector.ts'
-import { companyOf, rows, type Database, type Transaction } from '../../../server/database/database.ts'
-import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { Source } from '../models.ts'
 import type { FinishedCall } from './session.ts'
 
@@ -167,15 +166,4 @@ function presentUse({ milliseconds, ...counts }: SessionUse): object {
 }
 
 /** How long the use of a day is kept, in days. */
-export const RETENTION_DAYS = 400
-
-const DELETE_OLD_USAGE = deleteFirst(
-  'source_usage',
-  'day',
-  `day < cast(now() at time zone 'utc' as date) - cast(:days as int)`,
-)
-
-/** Deletes the use of days that are too old, of all companies. @returns how many rows */
-export function pruneUsage({ db }: { db: Database }, pace?: Pace): Promise<number> {
-  return prune(db.system, DELETE_OLD_USAGE, { days: RETENTION_DAYS }, pace)
-}
+export const USAGE_DAYS = 400

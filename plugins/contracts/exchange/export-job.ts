@@ -4,54 +4,43 @@ import { v7, validate as isUuid } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { apiError, hasErrorData, invalidField } from '../../../server/http/errors.ts'
-import { GiveUp, type Job } from '../../../server/jobs/jobs.ts'
+import { runJob } from '../../../server/jobs/run-job.ts'
 import type { Source, Table } from '../../catalog/api.ts'
 import { ContractExport, type ExportRequest } from '../models.ts'
 import { chooseDomains } from './domains.ts'
 import { draftContract, writeContract, type DraftOptions } from './draft.ts'
 import { writeZip } from './zip.ts'
 
-const id = Joi.string().guid().required()
-
 /** Tables of one contract: more would make no file that people can read. */
 export const MAX_TABLES = 500
 /** Sources in one archive. */
 const MAX_SOURCES = 1_000
 const MAX_ARCHIVE_BYTES = 64 * 1024 * 1024
-const MAX_ATTEMPTS = 3
 /** How long an archive can be downloaded. */
 export const KEPT_HOURS = 24
 
 /** Writes the contracts of several sources into an archive. */
-export const exportJob: Job<{ company_id: string; export_id: string }> = {
+export const exportJob = runJob<{ company_id: string; export_id: string }>({
   name: 'contracts.export',
-  data: Joi.object({ company_id: id, export_id: id }),
-  queue: { expireSeconds: 3_600, retries: MAX_ATTEMPTS - 1 },
-  concurrency: { isShared: true, local: 4, perGroup: 1 },
-  async work({ company_id: companyId, export_id: exportId }, { server, attempt }) {
-    const db = server.db
-    const request = await db.company(companyId, trx => beginExport(trx, exportId))
+  data: { export_id: Joi.string().guid().required() },
+  expireSeconds: 3_600,
+  async work({ company_id: companyId, export_id: exportId }, { server }) {
+    const request = await server.db.company(companyId, trx => beginExport(trx, exportId))
     if (!request) return { status: 'gone' }
-    try {
-      const files = await writeFiles(server, companyId, request)
-      const archive = await writeZip(files)
-      if (archive.length > MAX_ARCHIVE_BYTES)
-        throw apiError('PAYLOAD_TOO_LARGE', 'The archive is larger than 64 MiB: export fewer sources')
-      await db.company(companyId, trx =>
-        endExport(trx, exportId, { status: 'completed', archive, contracts: files.length }),
-      )
-      return { status: 'completed', contracts: files.length }
-    } catch (error) {
-      const isFinal = hasErrorData(error)
-      if (isFinal || attempt >= MAX_ATTEMPTS) {
-        // What nobody foresaw may name things inside of this service: the log has it.
-        const message = isFinal ? error.message : 'Something unexpected went wrong; the log has more'
-        await db.company(companyId, trx => endExport(trx, exportId, { status: 'failed', error: message }))
-      }
-      throw isFinal ? new GiveUp(error.message) : error
-    }
+    const files = await writeFiles(server, companyId, request)
+    const archive = await writeZip(files)
+    if (archive.length > MAX_ARCHIVE_BYTES)
+      throw apiError('PAYLOAD_TOO_LARGE', 'The archive is larger than 64 MiB: export fewer sources')
+    const end = { status: 'completed' as const, archive, contracts: files.length }
+    await server.db.company(companyId, trx => endExport(trx, exportId, end))
+    return { status: 'completed', contracts: files.length }
   },
-}
+  fail(trx, { export_id: exportId }, error) {
+    // What nobody foresaw may name things inside of this service: the log has it.
+    const message = hasErrorData(error) ? error.message : 'Something unexpected went wrong; the log has more'
+    return endExport(trx, exportId, { status: 'failed', error: message })
+  },
+})
 
 /** Asks for an archive. @throws 400 for a scope that lacks its names, 404 for an unknown asset */
 export async function requestExport(

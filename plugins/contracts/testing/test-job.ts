@@ -1,41 +1,35 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { type Transaction } from '../../../server/database/database.ts'
-import { hasErrorData } from '../../../server/http/errors.ts'
-import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
+import { SESSION_WAIT_MS } from '../../../server/jobs/jobs.ts'
+import { runJob } from '../../../server/jobs/run-job.ts'
 import type { Source } from '../../catalog/api.ts'
 import { ContractTestRequest } from '../models.ts'
 import { testContract, type ContractTest } from './test-contract.ts'
 
-const id = Joi.string().guid().required()
-const MAX_ATTEMPTS = 3
-
 /** Tests a contract because a client asked for it. */
-export const testJob: Job<{ company_id: string; run_id: string }> = {
+export const testJob = runJob<{ company_id: string; run_id: string }>({
   name: 'contracts.test',
-  data: Joi.object({ company_id: id, run_id: id }),
-  queue: { expireSeconds: 3_600, retries: MAX_ATTEMPTS - 1 },
-  concurrency: { isShared: true, local: 4, perGroup: 1 },
-  async work({ company_id: companyId, run_id: runId }, { server, attempt, signal }) {
-    const { catalog } = server.plugins
-    const finish = (end: { result: object } | { error: Error }) =>
-      server.db.company(companyId, async trx => {
-        await catalog.finishRun(trx, runId, end)
-        await ContractTestRequest.query(trx).deleteById(runId)
-      })
-    try {
-      const test = await server.db.company(companyId, trx => readTest(server, trx, runId))
-      if (!test) return { status: 'gone' }
-      const result = await testContract(server, test, { signal, slotWaitMs: SESSION_WAIT_MS })
-      await finish({ result })
-      return { status: result.status, ...result.counts }
-    } catch (error) {
-      putOffIfBusy(error)
-      const isFinal = hasErrorData(error)
-      if (isFinal || attempt >= MAX_ATTEMPTS) await finish({ error: error as Error })
-      throw isFinal ? new GiveUp(error.message) : error
-    }
+  data: { run_id: Joi.string().guid().required() },
+  expireSeconds: 3_600,
+  async work({ company_id: companyId, run_id: runId }, { server, signal }) {
+    const test = await server.db.company(companyId, trx => readTest(server, trx, runId))
+    if (!test) return { status: 'gone' }
+    const result = await testContract(server, test, { signal, slotWaitMs: SESSION_WAIT_MS })
+    await server.db.company(companyId, trx => finishTest(server, trx, runId, { result }))
+    return { status: result.status, ...result.counts }
   },
+  fail: (trx, { run_id: runId }, error, { server }) => finishTest(server, trx, runId, { error }),
+})
+
+async function finishTest(
+  server: Server,
+  trx: Transaction,
+  runId: string,
+  end: { result: object } | { error: Error },
+): Promise<void> {
+  await server.plugins.catalog.finishRun(trx, runId, end)
+  await ContractTestRequest.query(trx).deleteById(runId)
 }
 
 async function readTest(server: Server, trx: Transaction, runId: string): Promise<ContractTest | undefined> {

@@ -2,6 +2,7 @@ import t from 'tap'
 import { checkJob, dispatchChecks } from '../../../plugins/freshness/jobs.ts'
 import { patchSchedule } from '../../../plugins/freshness/schedules/schedules.ts'
 import { untilBlocked } from '../../helpers/lock-waits.ts'
+import { jobContext } from '../../helpers/job-context.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
 const { server, tenant, query, world } = await startWorlds(t)
@@ -195,10 +196,8 @@ t.test('the claims of a job are released when its last attempt has failed', asyn
   await query('alter table freshness_checks rename to away')
   const slots = { from: slot.toISOString(), to: slot.toISOString() }
   const run = async (attempt: number) => {
-    const context = { server, log: server.pino, attempt, signal: new AbortController().signal, id: 'x' }
-    await t.rejects(
-      Promise.resolve(checkJob.work({ company_id: companyId, source_id: source.id, slots }, context)),
-    )
+    const data = { company_id: companyId, source_id: source.id, slots }
+    await t.rejects(Promise.resolve(checkJob.work(data, jobContext(server, { attempt }))))
     return (await scheduleOf(id)).running_slot
   }
   t.ok(await run(1))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { pruneOnboardingEvents } from '../../../plugins/preferences/jobs.ts'
+import { expireRows } from '../../../server/database/retention.ts'
 import { startServer } from '../../helpers/server.ts'
 
 const PREFERENCES = '/api/v1/auth/preferences'
@@ -310,8 +310,7 @@ t.test('events are counted, and pruned after 90 days', async t => {
   await query('update rate_windows set used = 1000')
   const refused = await request('POST', '/onboarding/events', event)
   t.match([refused.status, refused.body.error.code], [429, 'RATE_LIMITED'])
-  await server.jobs.send(pruneOnboardingEvents, {})
-  await server.jobs.settled(pruneOnboardingEvents, () => true)
+  await expireRows(server)
   const kept = await query(
     'select at > now() - interval $$1 day$$ as is_new from onboarding_events where user_id = $1',
     [id],

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { pruneProfiles, profileJob } from '../../../plugins/profiles/job.ts'
+import { profileJob } from '../../../plugins/profiles/job.ts'
+import { expireRows } from '../../../server/database/retention.ts'
 import { startWorlds } from '../freshness/worlds.ts'
 
 const { server, tenant, stranger, query, world } = await startWorlds(t)
@@ -228,7 +229,7 @@ t.test('old profiles are deleted, but never the latest of a table', async t => {
   await query(`update profiles set profiled_at = profiled_at - interval '500 days' where table_id = $1`, [
     orders,
   ])
-  t.equal(await pruneProfiles(server), 2)
+  t.match(await expireRows(server), { profiles: 2 })
   t.match(await tenant.ask('GET', `/api/v1/sdk/assets/${orders}/profiles`), {
     body: { pagination: { total: 1 } },
   })

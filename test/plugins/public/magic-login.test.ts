@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { sweep } from '../../../plugins/auth/jobs.ts'
+import { expireRows } from '../../../server/database/retention.ts'
 import { command } from '../../helpers/command.ts'
 import { SECRET_KEY, startServer } from '../../helpers/server.ts'
 
@@ -286,7 +286,7 @@ t.test('what ran out a month ago is swept', async t => {
     await auth.createProspect({ email: emailOf() }),
   ]
   await query(`update prospects set expires_at = now() - interval '31 days' where id = $1`, [old.id])
-  await sweep.work({}, { server } as never)
+  await expireRows(server)
   t.strictSame(await query('select id from prospects where id in ($1, $2)', [old.id, kept.id]), [
     { id: kept.id },
   ])

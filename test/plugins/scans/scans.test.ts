@@ -4,6 +4,7 @@ import { withSlot } from '../../../plugins/catalog/sources/session-slots.ts'
 import { checkJob } from '../../../plugins/freshness/jobs.ts'
 import { scanJob } from '../../../plugins/scans/jobs.ts'
 import { running } from '../../helpers/source.ts'
+import { jobContext } from '../../helpers/job-context.ts'
 import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
@@ -132,13 +133,12 @@ t.test('while all sessions of a source are in use, what is due waits and nothing
   const { server } = app
   const slots = { from: slot.toISOString(), to: slot.toISOString() }
   const ids = { company_id: tenant.companyId, source_id: asset.id, slots }
-  const context = { server, log: server.pino, attempt: 1, signal: new AbortController().signal, id: 'x' }
   const [refused, untested, made] = await Promise.all([
     check(rule),
     tenant.ask('POST', `/api/v1/sdk/assets/${asset.id}/test-connection`),
     make({ rule_type: 'REGEX', rule_config: { pattern: '@' }, name: 'made meanwhile' }),
     server.plugins.scans.runTable(tenant.companyId, String(tableId), 'claimed'),
-    checkJob.work(ids, context),
+    checkJob.work(ids, jobContext(server)),
   ])
   t.match(refused, {
     status: 503,

@@ -7,6 +7,7 @@ import { deliverJob, settleDelivery } from '../../../../plugins/alerts/delivery/
 import { lockAlertOfDelivery } from '../../../../plugins/alerts/locks.ts'
 import { Delivery } from '../../../../plugins/alerts/models.ts'
 import { countBlocked } from '../../../helpers/lock-waits.ts'
+import { jobContext } from '../../../helpers/job-context.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { runSweep } from '../time.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'
@@ -24,13 +25,7 @@ const deliveriesOf = ({ companyId }: World) =>
     [companyId],
   )
 
-const context = (id = randomUUID()) => ({
-  server,
-  log: pino({ level: 'silent' }),
-  attempt: 1,
-  signal: new AbortController().signal,
-  id,
-})
+const context = (id?: string) => jobContext(server, { log: pino({ level: 'silent' }), ...(id && { id }) })
 
 /** Runs the job of a first attempt. */
 const runAttempt = ({ companyId }: World, deliveryId: unknown) =>
@@ -94,7 +89,7 @@ t.test('a fence is lowered only where no former claim can be at the delivery', a
   const claim = () =>
     server.db.company(world.companyId, async trx => {
       const data = { company_id: world.companyId, delivery_id: String(began?.id), n: 1 }
-      return (await claimAttempts(trx, [{ data, job: { id: jobId } }]))[0]
+      return (await claimAttempts(trx, [{ data, job: { id: jobId, isAfterLoss: false } }]))[0]
     })
   t.match(await claim(), { state: 'busy' })
   t.match(await deliveriesOf(world), [{ fence: 0 }])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { sweep } from '../../../../plugins/auth/jobs.ts'
+import { expireRows } from '../../../../server/database/retention.ts'
 import { untilBlocked } from '../../../helpers/lock-waits.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
 
@@ -197,9 +197,7 @@ t.test('invitations and tickets that ended are swept away, open ones stay', asyn
     `insert into oauth_attempts (state_hash, browser_hash, provider, sealed, expires_at)
      values ('\\x01', '\\x02', 'x', 'x', now() - interval '1 second')`,
   )
-  const done = server.jobs.settled(sweep, () => true)
-  await server.jobs.send(sweep, {})
-  t.equal(await done, 'completed')
+  await expireRows(server)
   t.strictSame(await query('select email from invitations'), [{ email: 'open@example.com' }])
   t.strictSame(await query('select method from tickets'), [{ method: 'oauth:x' }])
   t.strictSame(await query('select * from oauth_attempts'), [])

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { expireRows } from '../../../../server/database/retention.ts'
 import { makeStage } from '../../../helpers/world.ts'
 
 const { app, tenant } = await makeStage(t)
@@ -65,7 +66,6 @@ t.test('five a minute of an address are looked at', async t => {
 })
 
 t.test('tickets and sign-ins that ran out are swept', async t => {
-  const { sweep } = await import('../../../../plugins/auth/jobs.ts')
   await make(0)
   const kept = await make()
   await app.query(
@@ -77,7 +77,7 @@ t.test('tickets and sign-ins that ran out are swept', async t => {
      values (gen_random_uuid(), $1, '\\x00', now() - interval '1 second')`,
     [tenant.companyId],
   )
-  await sweep.work({}, { server: app.server } as never)
+  await expireRows(app.server)
   for (const table of ['tickets', 'oauth_attempts', 'demo_sessions'])
     t.equal((await app.query(`select 1 from ${table} where expires_at < now()`)).length, 0, table)
   t.equal((await exchange(kept)).status, 200)

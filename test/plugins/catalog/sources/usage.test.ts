@@ -4,13 +4,13 @@ import type { Connection, Connector } from '../../../../connectors/connector.ts'
 import { ConnectorError } from '../../../../connectors/errors.ts'
 import { sql } from '../../../../connectors/sql.ts'
 import { dispatchDiscoveries, discoverJob } from '../../../../plugins/catalog/discovery/jobs.ts'
-import { pruneJob } from '../../../../plugins/catalog/discovery/prune.ts'
 import { makeConnectorCalls } from '../../../../plugins/catalog/sources/connector-calls.ts'
 import { openSession } from '../../../../plugins/catalog/sources/session.ts'
 import { makeMeter } from '../../../../plugins/catalog/sources/usage.ts'
 import { refreshJob } from '../../../../plugins/freshness/jobs.ts'
 import { profileJob } from '../../../../plugins/profiles/job.ts'
 import { scanJob } from '../../../../plugins/scans/jobs.ts'
+import { expireRows } from '../../../../server/database/retention.ts'
 import { logPostgresql } from '../../../helpers/statement-log.ts'
 import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/world.ts'
 
@@ -133,11 +133,7 @@ t.test('what is stored of a source’s use is what its own log has, by purpose',
   )
   const then = await usage(world, `?from=${day}&to=${day}`)
   t.match(then, { from: day, to: day, total: used.by_purpose.scan, days: { length: 1 } })
-  t.match(
-    await pruneJob.work({}, { server: app.server, signal: AbortSignal.timeout(10_000) } as never),
-    { usage: 1 },
-    'and is forgotten after 400 days',
-  )
+  t.match(await expireRows(app.server), { source_usage: 1 }, 'and is forgotten after 400 days')
 })
 
 t.test('the use of a source is shown to those who may read it, and only there', async t => {

@@ -4,7 +4,7 @@ import { inflateRawSync } from 'node:zlib'
 import t from 'tap'
 import { parse, stringify } from 'yaml'
 import { exportJob } from '../../../../plugins/contracts/exchange/export-job.ts'
-import { pruneContracts } from '../../../../plugins/contracts/prune.ts'
+import { expireRows } from '../../../../server/database/retention.ts'
 import { command as tidemark } from '../../../helpers/command.ts'
 import { SECRET_KEY } from '../../../helpers/server.ts'
 import { makeWorld } from '../../../helpers/world.ts'
@@ -280,7 +280,8 @@ t.test('history and archives that are too old are deleted', async t => {
   await app.server.jobs.settled(exportJob, data => data.export_id === id)
   await app.query(`update contract_exports set created_at = now() - interval '25 hours' where id = $1`, [id])
   t.equal((await ask('GET', `${url}/${id}`)).status, 404, 'its time is over before it is deleted')
-  t.match(await pruneContracts(app.server, { batch: 1 }), { events: 1, exports: 1, tests: 1 })
+  const counts = { contract_events: 1, contract_exports: 1, contract_tests: 1 }
+  t.match(await expireRows(app.server, { batch: 1 }), counts)
   t.match(await history(), [{ event: 'replaced' }])
   t.equal((await ask('GET', `${url}/${kept}`)).status, 200)
   await ask('DELETE', path('old'))

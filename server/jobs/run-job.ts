@@ -1,0 +1,54 @@
+/** Jobs that someone asked for and follows. */
+import Joi from 'joi'
+import { hasErrorData } from '../http/errors.ts'
+import type { Transaction } from '../database/database.ts'
+import { GiveUp, PutOff, putOffIfBusy, type Job, type JobContext } from './job.ts'
+
+/** Tries before a run has failed. */
+const MAX_ATTEMPTS = 3
+
+interface RunJob<Data extends { company_id: string }> {
+  /** `<plugin>.<verb>`, as jobs are named. */
+  name: string
+  /** The fields of its data, beside the company's id. */
+  data: Joi.SchemaMap
+  expireSeconds: number
+  /** Its jobs at once of one group over all processes. Defaults to 1, which leaves sessions of a source to what is due. */
+  perGroup?: number
+  work(data: Data, context: JobContext): Promise<object>
+  /** Stores the error of a run that is not tried again. */
+  fail(trx: Transaction, data: Data, error: Error, context: JobContext): Promise<unknown>
+  /** Whether the next try would fail the same way. Defaults to errors that tell callers what to change. */
+  isFinal?(error: unknown): boolean
+}
+
+/**
+ * A kind of job that is tried three times and then fails where its caller sees it. One that finds its source busy gives
+ * its slot back and loses no try.
+ */
+export function runJob<Data extends { company_id: string }>({
+  isFinal = hasErrorData,
+  perGroup = 1,
+  ...given
+}: RunJob<Data>): Job<Data> {
+  return {
+    name: given.name,
+    data: Joi.object({ company_id: Joi.string().guid().required(), ...given.data }),
+    queue: { expireSeconds: given.expireSeconds, retries: MAX_ATTEMPTS - 1 },
+    concurrency: { isShared: true, local: 4, perGroup },
+    async work(data, context) {
+      try {
+        return await given.work(data, context)
+      } catch (error) {
+        putOffIfBusy(error)
+        if (error instanceof PutOff) throw error
+        const isOver = error instanceof GiveUp || isFinal(error)
+        if (isOver || context.isLast())
+          await context.server.db.company(data.company_id, trx =>
+            given.fail(trx, data, error as Error, context),
+          )
+        throw isOver ? new GiveUp((error as Error).message) : error
+      }
+    },
+  }
+}
