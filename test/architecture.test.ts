@@ -76,6 +76,7 @@ const below: Record<string, string[]> = {
   owners: ['auth', 'alerts', 'catalog'],
   lineage: ['auth', 'alerts', 'catalog', 'owners'],
   incidents: [...CHECKED, 'referential', 'lineage'],
+  contracts: [...CHECKED, 'referential', 'recommendations', 'badges'],
 }
 const usable = Object.keys(below)
 

@@ -1,8 +1,8 @@
-import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Source, Table } from '../catalog/api.ts'
-import type { DeclaredCheck } from '../scans/api.ts'
+import type { ContractsApi } from '../contracts/api.ts'
+import type { DeclaredCheck, ScansApi } from '../scans/api.ts'
 import type { Certainty } from './dependents.ts'
 
 /** An active check that a change hits. */
@@ -24,9 +24,9 @@ export interface HitClause {
 export type SourceCheck = DeclaredCheck & { kind: string }
 
 /** The active checks of a source, of all kinds. */
-export async function readChecks(server: Server, trx: Transaction, source: Source): Promise<SourceCheck[]> {
+export async function readChecks(scans: ScansApi, trx: Transaction, source: Source): Promise<SourceCheck[]> {
   const found: SourceCheck[] = []
-  for (const kind of server.plugins.scans.declaredKinds())
+  for (const kind of scans.declaredKinds())
     for (const check of await kind.list(trx, source))
       if (check.fields.is_active !== false) found.push({ ...check, kind: kind.kind })
   return found
@@ -89,12 +89,12 @@ function collectTexts(value: unknown, field: string, named: string[], texts: str
 
 /** The clauses of contracts that a change hits. */
 export async function findClauses(
-  server: Server,
+  contracts: ContractsApi,
   trx: Transaction,
   tables: readonly Table[],
   column: string | undefined,
 ): Promise<HitClause[]> {
-  const clauses = await server.plugins.contracts.listClauses(
+  const clauses = await contracts.listClauses(
     trx,
     tables.map(({ id }) => id),
   )

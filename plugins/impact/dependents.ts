@@ -1,5 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
+import type { ImpactDeps } from './deps.ts'
 import type { GraphNode } from '../lineage/api.ts'
 import type { Owner } from '../owners/api.ts'
 
@@ -40,12 +40,11 @@ const ALL_COLUMNS = '*'
  * @param columns of the tables; without them all of it counts as used
  */
 export async function findDependents(
-  server: Server,
+  { lineage, owners }: Pick<ImpactDeps, 'lineage' | 'owners'>,
   trx: Transaction,
   tableIds: readonly string[],
   columns?: readonly string[],
 ): Promise<Dependents> {
-  const { lineage, owners } = server.plugins
   const walked = await lineage.walk(trx, tableIds, { direction: 'downstream', ...(columns && { columns }) })
   const nodes = await lineage.readNodes(
     trx,
@@ -111,7 +110,7 @@ function countOwners(all: readonly NodeOwner[][]): Dependents['owners'] {
   return [...counted.values()].sort((a, b) => b.assets - a.assets || a.name.localeCompare(b.name))
 }
 
-export function presentDependent(dependent: Dependent): object {
+export function presentDependent(dependent: Dependent) {
   const { qualifiedName, assetType, ...rest } = dependent
   return {
     ...rest,
