@@ -18,6 +18,9 @@ export type { AssetExtension, CoverageQuery, HealthPart, TableFields } from './a
 export type { SchemaChange, Source, Table } from './models.ts'
 export type { SessionUse } from './sources/usage.ts'
 
+/** What other features may read in SQL: sources and their tables, what they are tagged with, and how they changed. */
+export const READABLE_TABLES = ['sources', 'tables', 'tags', 'schema_changes'] as const
+
 /** A table of the catalog and its source. */
 export interface TableContext {
   source: Source
