@@ -22,7 +22,7 @@ export interface DemoSources {
 }
 
 /** The database file of a demo source. */
-export interface DemoFile {
+interface DemoFile {
   /** Another one is found when it is taken. */
   name: string
   path: string
@@ -36,7 +36,7 @@ export function demoSources(deps: ConfigDeps & { jobs: Jobs }): DemoSources {
     mark: async (trx, sourceId) => void (await Source.query(trx).findById(sourceId).patch({ isDemo: true })),
     discover: async (trx, sourceId) => requestDiscovery(deps.jobs, trx, await lockSource(trx, sourceId)),
     async ensure(trx, { name, path, description }) {
-      // Of two requests at once, the second waits and returns the source that the first created.
+      // When two requests come at once, the second waits and returns the source that the first created.
       await lockName(trx, `demo-source:${companyOf(trx)}`)
       const known = await find(trx)
       if (known) return { source: known }

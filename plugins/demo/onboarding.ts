@@ -6,12 +6,6 @@ import type { DemoDeps } from './deps.ts'
 import { SHOP_LINEAGE } from './lineage.ts'
 import { ensureSharedShop } from './shared-shop.ts'
 
-/** Why the demo cannot be shown; sent with status 200. */
-export interface DemoRefusal {
-  error: 'DEMO_DISABLED' | 'ASSET_NOT_FOUND' | 'NOT_DISCOVERED'
-  message: string
-}
-
 export type DemoAudit = (
   trx: Transaction,
   action: string,

@@ -9,7 +9,6 @@ import {
   createDemoDestination,
   loadDemoLineage,
   removeDemoAlerts,
-  type DemoRefusal,
   type DemoAudit,
 } from './onboarding.ts'
 import type { DemoDeps } from './deps.ts'
@@ -71,7 +70,7 @@ export const routes = (deps: DemoDeps): ServerRoute[] => [
 async function runForCompany(
   deps: DemoDeps,
   request: Request,
-  work: (deps: DemoDeps, companyId: string, audit: DemoAudit) => Promise<object | DemoRefusal>,
+  work: (deps: DemoDeps, companyId: string, audit: DemoAudit) => Promise<object>,
 ) {
   const audit: DemoAudit = (trx, action, target, details) =>
     auditRequest(request, trx, { action, target, details: { ...details } })

@@ -64,7 +64,7 @@ interface ReadHits {
 type SubjectHits = Dependents & Pick<ChangeImpact, 'checks' | 'contracts'>
 
 /** The tables of a change, and its column. */
-export interface ChangeSubject {
+interface ChangeSubject {
   tables: Table[]
   column?: { name: string; type?: string }
 }

@@ -50,12 +50,7 @@ function plannedOf(change: SchemaChange): PlannedChange | undefined {
   }
 }
 
-function presentNoImpact({
-  changeType,
-  tablePath,
-  objectName,
-  objectType,
-}: SchemaChange) {
+function presentNoImpact({ changeType, tablePath, objectName, objectType }: SchemaChange) {
   const sentence = `${changeType.replaceAll('_', ' ')} of ${tablePath}: it takes nothing from those who read the table`
   return {
     change: changeType,

@@ -24,8 +24,11 @@ interface ProfileJobData {
 export const profileJob = runJob<ProfileJobData>({
   name: 'profiles.profile',
   data: {
-    ...{ source_id: id, run_id: id, table_id: id.optional() },
-    ...{ include_patterns: patterns, exclude_patterns: patterns },
+    source_id: id,
+    run_id: id,
+    table_id: id.optional(),
+    include_patterns: patterns,
+    exclude_patterns: patterns,
   },
   expireSeconds: EXPIRE_SECONDS,
   async work(data, { server, signal }) {

@@ -12,7 +12,7 @@ import type { Profile } from './models.ts'
 import { saveProfile } from './store.ts'
 
 /** What tables are profiled with. */
-export interface ProfilesDeps {
+interface ProfilesDeps {
   db: Database
   config: Config
   catalog: CatalogApi
@@ -115,7 +115,10 @@ export async function profileAsset(
   const failed = findings.filter(({ status }) => status === 'error').length
   return {
     asset: tableId === undefined ? name : (tables[0]?.qualifiedName ?? name),
-    ...{ tables: findings.length, profiled: findings.length - failed, failed, statements },
+    tables: findings.length,
+    profiled: findings.length - failed,
+    failed,
+    statements,
     findings: findings.toSorted((a, b) => a.status.localeCompare(b.status)).slice(0, MAX_FINDINGS),
   }
 }
@@ -180,7 +183,8 @@ async function profileNow(
     masked: catalog.personalColumns(loaded),
     showsValues: source.queryAccessLevel === 'full',
     rowLimit: deps.config.profileRowLimit,
-    ...{ timeoutMs, signal },
+    timeoutMs,
+    signal,
   }
   const startedAt = performance.now()
   // One session of the source is left to checks that are due.

@@ -52,7 +52,14 @@ export function shownValues(catalog: CatalogApi, { source, table }: ShownTable):
 export function readProfile(row: Profile, { masked, showsValues }: ShownValues): TableProfile {
   const { id, sourceId, tableId, profiledAt, isRowCountExact, isSampled, statements, milliseconds } = row
   return {
-    ...{ id, sourceId, tableId, profiledAt, isRowCountExact, isSampled, statements, milliseconds },
+    id,
+    sourceId,
+    tableId,
+    profiledAt,
+    isRowCountExact,
+    isSampled,
+    statements,
+    milliseconds,
     rowCount: Number(row.rowCount),
     profiledRows: Number(row.profiledRows),
     columns: row.columns.map(column =>

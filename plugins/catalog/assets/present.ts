@@ -14,9 +14,9 @@ export async function presentSource(
   trx: Transaction,
   source: Source,
   extensions: readonly AssetExtension[],
-): Promise<object> {
+) {
   const [record] = await presentSources(connectors, trx, [source], extensions)
-  return record ?? {}
+  return record
 }
 
 /** Representation A of several sources, by as many statements as of one. */
@@ -25,11 +25,11 @@ export async function presentSources(
   trx: Transaction,
   sources: readonly Source[],
   extensions: readonly AssetExtension[],
-): Promise<object[]> {
+) {
   if (sources.length === 0) return []
   const ids = sources.map(({ id }) => id)
   // All at once: they wait for the database together.
-  const [open, ...known] = await Promise.all([
+  const [open, ...added] = await Promise.all([
     openChangesOfSources(trx, ids),
     ...extensions.flatMap(extension => extension.sourceFields?.(trx, sources) ?? []),
   ])
@@ -37,11 +37,11 @@ export async function presentSources(
     ...sourceFields(connectors, source),
     ...schemaStatus(source, open.get(source.id)),
     ...tagStatus(source),
-    ...Object.assign({}, ...known.map(map => map.get(source.id))),
+    ...Object.assign({}, ...added.map(map => map.get(source.id))),
   }))
 }
 
-function sourceFields(connectors: Connectors, source: Source): object {
+function sourceFields(connectors: Connectors, source: Source) {
   const { host, port, database, username, default_catalog, http_path, ...extra } = shownConfig(source)
   return {
     id: source.id,
@@ -121,7 +121,7 @@ function isEncrypted(connectors: Connectors, { sourceType, isEncrypted: seen, co
   return seen ?? ENCRYPTING_MODES.has(config.sslmode ?? config.ssl)
 }
 
-function schemaStatus(source: Source, open: OpenChanges | undefined): object {
+function schemaStatus(source: Source, open: OpenChanges | undefined) {
   const changes = `${open?.count ?? 0} schema ${open?.count === 1 ? 'change is' : 'changes are'} not acknowledged`
   return {
     ...schemaState(source, open !== undefined),
@@ -135,27 +135,27 @@ function schemaStatus(source: Source, open: OpenChanges | undefined): object {
 
 /** How well the catalog is known; what stands in the way comes before what has changed. */
 function schemaState(source: Source, isChanged: boolean): { schema_status: string; schema_message: string } {
-  const said = (status: string, message: string) => ({ schema_status: status, schema_message: message })
-  if (source.connectionError) return said('error', source.connectionError.message)
+  const state = (status: string, message: string) => ({ schema_status: status, schema_message: message })
+  if (source.connectionError) return state('error', source.connectionError.message)
   if (source.discoveryState === 'failed')
-    return said(
+    return state(
       'error',
       `The last discovery failed: POST /api/v1/sdk/assets/${source.id}/discover tries again`,
     )
   if (source.lastDiscoveryAt === null)
-    return said('unknown', `Not discovered yet: POST /api/v1/sdk/assets/${source.id}/discover`)
+    return state('unknown', `Not discovered yet: POST /api/v1/sdk/assets/${source.id}/discover`)
   if (source.unreadCount > 0)
-    return said(
+    return state(
       'error',
       `The last discovery could not read ${countOf(source.unreadCount, 'table')}: GET /api/v1/sdk/jobs/{job_id} of it lists them with the reasons`,
     )
-  return said(
+  return state(
     isChanged ? 'changed' : 'ok',
     `${countOf(source.tableCount, 'table')} and ${countOf(source.columnCount, 'column')} are known`,
   )
 }
 
-function tagStatus(source: Source): object {
+function tagStatus(source: Source) {
   const { tagCounts: tagged } = source
   return {
     tags: source.tags,
@@ -179,7 +179,7 @@ export function presentTable(
   table: ShownTable,
   extensionFields: object,
   withColumns: boolean,
-): object {
+) {
   return {
     id: table.id,
     qualified_name: table.qualifiedName,
@@ -214,7 +214,7 @@ export function presentTable(
   }
 }
 
-export function presentChange(change: SchemaChange): object {
+export function presentChange(change: SchemaChange) {
   return {
     id: change.id,
     change_type: change.changeType,
@@ -230,7 +230,7 @@ export function presentChange(change: SchemaChange): object {
   }
 }
 
-export function presentRun(run: Run): object {
+export function presentRun(run: Run) {
   return {
     job_id: run.id,
     status: run.status,

@@ -18,7 +18,7 @@ const route = routesOf('assets')
 
 /** The routes that read sources, tables and their changes. */
 export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): ServerRoute[] {
-  async function record(request: Request): Promise<object> {
+  async function record(request: Request) {
     const { include_columns: withColumns } = queryOf<{ include_columns: boolean }>(request)
     const { companyId } = caller(request)
     const assetId = param(request, 'asset_id')
@@ -112,7 +112,7 @@ interface ChangesQuery extends Page {
   change_type?: string
 }
 
-async function changes(trx: Transaction, request: Request): Promise<object> {
+async function changes(trx: Transaction, request: Request) {
   const { days_back: days, change_type: type, ...page } = queryOf<ChangesQuery>(request)
   const asset = await findAsset(trx, param(request, 'asset_id'))
   const { changes: found, total } = await listChanges(trx, asset, { days, type, ...page })

@@ -59,7 +59,7 @@ export async function readExtensionFields(
 }
 
 /** A table as its record shows it. */
-export interface TableRecord {
+interface TableRecord {
   source: { name: string }
   table: ShownTable
   extensionFields: object

@@ -106,7 +106,7 @@ export async function dispatchDiscoveries({
 }
 
 /** What an operator sees of a discovery in its queue; which tables could not be read is with the run. */
-async function summarizeRun(discovering: ReturnType<typeof runDiscovery>): Promise<object> {
+async function summarizeRun(discovering: ReturnType<typeof runDiscovery>) {
   const discovered = await discovering
   if (!discovered) return { status: 'not completed' }
   const { unread: _unread, ...counts } = discovered

@@ -32,7 +32,7 @@ export interface CatalogReading {
 }
 
 /** Records what a `DiscoveryReader` read. */
-export interface NamedRecorder {
+interface NamedRecorder {
   name: string
   record(trx: Transaction): Promise<void>
 }

@@ -38,7 +38,7 @@ interface UnreadTable {
 }
 
 /** What was read, by whom, and since when. */
-export interface FinishedReading {
+interface FinishedReading {
   /** The source as it was read. */
   read: Source
   runId: string

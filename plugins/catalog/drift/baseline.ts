@@ -7,14 +7,14 @@ import { SchemaBaseline, Table, type Source } from '../models.ts'
 import { lockSource } from '../locks.ts'
 
 /** Who accepts, and what for. */
-export interface Acceptance {
+interface Acceptance {
   /** `user:<id>` or `key:<id>`. */
   by: string
   description?: string | null
 }
 
 /** Open changes to acknowledge: those of a source, of one table of it, or only some of these. */
-export interface ChosenChanges extends Asset {
+interface ChosenChanges extends Asset {
   changeIds?: readonly string[]
 }
 

@@ -170,7 +170,7 @@ function alertTitle(path: string, changes: readonly SchemaDifference[], worst: S
 /** Changes listed in an alert. */
 const MAX_ALERT_CHANGES = 50
 
-function details(worst: SchemaDifference, path: string, changes: readonly SchemaDifference[]): object {
+function details(worst: SchemaDifference, path: string, changes: readonly SchemaDifference[]) {
   const value = (worst.newValue ?? worst.oldValue) as { data_type?: string } | null
   const column =
     worst.objectType === 'column' ? { column_name: worst.objectName, column_type: value?.data_type } : {}

@@ -186,7 +186,7 @@ async function compare(
   }
 }
 
-function presentSample(change: SchemaDifference): object {
+function presentSample(change: SchemaDifference) {
   const { change_type, table_path, column_name, old_value, new_value, severity } = presentDifference(change)
   return { change_type, table_name: table_path, column_name, old_value, new_value, severity }
 }

@@ -130,7 +130,7 @@ export const schemaRoutes = (deps: CatalogDeps): ServerRoute[] => [
   }),
 ]
 
-async function summary(trx: Transaction, request: Request): Promise<object> {
+async function summary(trx: Transaction, request: Request) {
   const { asset_id: assetId, days_back: days } = queryOf<{ asset_id?: string; days_back: number }>(request)
   const { companyId } = caller(request)
   const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
@@ -146,7 +146,7 @@ interface ChangesQuery extends Page {
   days_back: number
 }
 
-async function list(trx: Transaction, request: Request): Promise<object> {
+async function list(trx: Transaction, request: Request) {
   const query = queryOf<ChangesQuery>(request)
   const asset = query.asset_id === undefined ? undefined : await findAsset(trx, query.asset_id)
   const found = changesOf(trx, asset).whereRaw('detected_at >= now() - make_interval(days => ?)', [
@@ -174,7 +174,7 @@ function changesOf(trx: Transaction, asset: Asset | undefined) {
   return changes.where(table ? { tableId: table.id } : { sourceId: source.id })
 }
 
-async function status(trx: Transaction, request: Request): Promise<object> {
+async function status(trx: Transaction, request: Request) {
   const asset = await findAsset(trx, param(request, 'asset_id'))
   const { source, table } = asset
   const counts = await countChanges(trx, source.companyId, asset, ALL_DAYS)
@@ -195,7 +195,7 @@ async function status(trx: Transaction, request: Request): Promise<object> {
   }
 }
 
-async function monitoring(trx: Transaction, source: Source): Promise<object> {
+async function monitoring(trx: Transaction, source: Source) {
   const baseline = await baselineOf(trx, { source })
   return {
     ...monitoringOf(source),
@@ -204,7 +204,7 @@ async function monitoring(trx: Transaction, source: Source): Promise<object> {
   }
 }
 
-async function acknowledgeOne({ alerts }: CatalogDeps, trx: Transaction, request: Request): Promise<object> {
+async function acknowledgeOne({ alerts }: CatalogDeps, trx: Transaction, request: Request) {
   const id = param(request, 'change_id')
   const change = UUID.test(id) ? await SchemaChange.query(trx).findById(id) : undefined
   if (!change) throw changeNotFound(id)
@@ -220,7 +220,7 @@ async function acknowledgeOne({ alerts }: CatalogDeps, trx: Transaction, request
   return { data }
 }
 
-async function acknowledgeMany({ alerts }: CatalogDeps, trx: Transaction, request: Request): Promise<object> {
+async function acknowledgeMany({ alerts }: CatalogDeps, trx: Transaction, request: Request) {
   const { change_ids: changeIds } = bodyOf<{ change_ids?: string[] } | null>(request) ?? {}
   const asset = await findAsset(trx, param(request, 'asset_id'))
   if (changeIds) await assertKnown(trx, asset, changeIds)
@@ -256,7 +256,7 @@ function changeNotFound(id: string) {
   })
 }
 
-async function startMonitoring(deps: CatalogDeps, trx: Transaction, request: Request): Promise<object> {
+async function startMonitoring(deps: CatalogDeps, trx: Transaction, request: Request) {
   const body = bodyOf<{ schedule_type: string; auto_create_baseline: boolean }>(request)
   const source = await findSource(trx, request)
   if (!source.isActive) {

@@ -18,7 +18,7 @@ const DEFAULT_POLICY = { most: 5, first: 60 }
 /** For a wrong password: more attempts may lock the account. */
 const CREDENTIALS_POLICY = { most: 1, first: 300 }
 /** Lifetime of a probe: one whose process died is over then. */
-export const PROBE_SECONDS = 60
+const PROBE_SECONDS = 60
 
 /** Failures before the source is connected to at all. */
 const UNDIALLED_KINDS: readonly ConnectorErrorKind[] = ['driver-missing', 'egress-refused']

@@ -26,7 +26,7 @@ export function connectorOf(connectors: Connectors, { sourceType: name }: Source
   throw apiError('CONFLICT', describeMissingConnector(connectors, name), { source_type: name })
 }
 
-/** What is said of a source whose extension was removed, or named its engine anew. */
+/** The sentence for a source whose extension was removed, or named its engine anew. */
 export function describeMissingConnector(connectors: Connectors, name: string): string {
   return `${connectors.describeMissing(name)}: add the extension that provides it to EXTENSIONS`
 }

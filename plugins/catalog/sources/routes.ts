@@ -206,7 +206,7 @@ async function describeTable(
   table: Table,
   patch: SourcePatch,
   extensions: readonly AssetExtension[],
-): Promise<object> {
+) {
   const others = Object.keys(patch).filter(field => field !== 'description')
   if (others.length > 0) {
     throw apiError(

@@ -25,7 +25,7 @@ export interface SlotRequest {
 }
 
 /** The use of a slot, read while it is held and when it is released. */
-export interface SlotUsage {
+interface SlotUsage {
   purpose: SessionPurpose
   /** What was used since this was asked last; null for nothing. */
   takeUse(): SessionUse | null

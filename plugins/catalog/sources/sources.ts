@@ -75,7 +75,7 @@ export interface SourcePatch extends SourceSettings {
  * has the alerts closed that only a look at it could close; those of schema changes are left to their acknowledgement.
  */
 export async function patchSource(deps: CatalogDeps, trx: Transaction, sourceId: string, patch: SourcePatch) {
-  // Of two at once, the later one has to start from what the first one made of it.
+  // When two patch at once, the later one has to start from what the first one made of it.
   // One that is switched off waits for the scans that are being recorded, and then finds their alerts.
   const source = await lockSource(trx, sourceId, { alone: patch.is_active === false })
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)

@@ -24,7 +24,7 @@ export interface SessionUse {
 }
 
 /** Nothing yet. */
-export function noUse(): SessionUse {
+function noUse(): SessionUse {
   return { sessions: 0, statements: 0, failures: 0, rows: 0, bytes: 0, milliseconds: 0 }
 }
 
@@ -115,7 +115,7 @@ export const ADD_USE = `
 export type UsageDays = { days: number } | { from: string; to: string }
 
 /** What was used of a source, by day and by purpose; days without use are there too. */
-export async function readUsage(trx: Transaction, source: Source, days: UsageDays): Promise<object> {
+export async function readUsage(trx: Transaction, source: Source, days: UsageDays) {
   const found = await rows<
     Record<keyof SessionUse, string> & { day: string; purpose: SessionPurpose | null }
   >(
@@ -161,7 +161,7 @@ function parseCounts(counts: Record<keyof SessionUse, string | null>): SessionUs
   return use
 }
 
-function presentUse({ milliseconds, ...counts }: SessionUse): object {
+function presentUse({ milliseconds, ...counts }: SessionUse) {
   return { ...counts, seconds: milliseconds / 1_000 }
 }
 

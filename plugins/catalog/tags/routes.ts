@@ -89,15 +89,15 @@ const MAX_AUDITED_ASSETS = 20
 async function auditApplied(
   request: Request,
   trx: Transaction,
-  said: { names: string[]; asset_ids: string[]; applied: number },
+  applied: { names: string[]; asset_ids: string[]; applied: number },
 ): Promise<void> {
-  if (said.applied === 0) return
-  const [only, ...others] = said.asset_ids
+  if (applied.applied === 0) return
+  const [only, ...others] = applied.asset_ids
   const asset = only !== undefined && others.length === 0 ? await findAsset(trx, only) : undefined
   await auditRequest(request, trx, {
     action: 'tag.applied',
     target: asset && targetOf(asset.source.id, asset.table?.id),
-    details: { ...said, asset_ids: said.asset_ids.slice(0, MAX_AUDITED_ASSETS) },
+    details: { ...applied, asset_ids: applied.asset_ids.slice(0, MAX_AUDITED_ASSETS) },
   })
 }
 
@@ -112,11 +112,7 @@ interface TagRequest extends TagFields {
   object_type: 'table' | 'column'
 }
 
-async function create(
-  extensions: readonly AssetExtension[],
-  trx: Transaction,
-  body: TagRequest,
-): Promise<{ data: object; isNew: boolean }> {
+async function create(extensions: readonly AssetExtension[], trx: Transaction, body: TagRequest) {
   const { asset_id: assetId, name, object_path: path, object_type: type, category, description } = body
   const asset = await findAsset(trx, assetId)
   const [named] = path === undefined ? [wholeAsset(asset, type)] : await subjectsAt(trx, asset, [path], type)
@@ -197,7 +193,7 @@ async function putEachTag(
   names: readonly string[],
   paths: readonly string[],
   subjects: readonly NamedSubject[],
-  said: TagFields,
+  fields: TagFields,
 ): Promise<ApplyResult> {
   const asked: RequestedTag[] = []
   const errors: ApplyResult['errors'] = []
@@ -207,7 +203,7 @@ async function putEachTag(
       else asked.push({ ...subject, name })
     }
   }
-  const { ids } = await putTags(trx, asked, said)
+  const { ids } = await putTags(trx, asked, fields)
   await assertTagLimit(trx, ids)
   const sourceIds = asked.map(({ sourceId }) => sourceId)
   await derivePersonalColumns(extensions, trx, sourceIds)
@@ -259,7 +255,7 @@ interface TagListQuery extends Page {
 const IS_OF_ACTIVE_TABLE = `(tags.table_id is null or tags.table_id in (
   select id from tables t where t.company_id = tags.company_id and t.is_active))`
 
-async function list(trx: Transaction, query: TagListQuery): Promise<object> {
+async function list(trx: Transaction, query: TagListQuery) {
   const { asset_id: assetId, category, name, origin, limit, offset } = query
   const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
   const given = {
@@ -288,11 +284,7 @@ async function list(trx: Transaction, query: TagListQuery): Promise<object> {
   }
 }
 
-async function remove(
-  extensions: readonly AssetExtension[],
-  trx: Transaction,
-  request: Request,
-): Promise<object> {
+async function remove(extensions: readonly AssetExtension[], trx: Transaction, request: Request) {
   const id = param(request, 'id')
   const tag = UUID.test(id) ? await Tag.query(trx).findById(id).where('isRefused', false) : undefined
   if (!tag) throw apiError('TAG_NOT_FOUND', 'There is no such tag, or it is not yours', { tag_id: id })
@@ -312,7 +304,7 @@ async function remove(
 type TagWithTable = Tag & Record<'catalogName' | 'schemaName' | 'tableName', string | null>
 
 /** The records of tags, in the order of their ids. */
-async function present(trx: Transaction, ids: readonly string[]): Promise<object[]> {
+async function present(trx: Transaction, ids: readonly string[]) {
   const found = await rows<TagWithTable>(
     trx,
     `select g.*, t.catalog_name, t.schema_name, t.name as table_name
@@ -324,7 +316,7 @@ async function present(trx: Transaction, ids: readonly string[]): Promise<object
   return found.map(presentTag)
 }
 
-function presentTag(tag: TagWithTable): object {
+function presentTag(tag: TagWithTable) {
   const { tableId, columnName, catalogName, schemaName, tableName } = tag
   const path = [catalogName, schemaName, tableName, columnName].filter(part => part !== null)
   return {

@@ -22,7 +22,7 @@ export interface TagSubject {
 export type RequestedTag = TagSubject & Pick<Tag, 'name'>
 
 /** A table with the columns that it has now. */
-export interface ClassifiedTable {
+interface ClassifiedTable {
   id: string
   columns: readonly Pick<ColumnInfo, 'name' | 'kind' | 'type'>[]
 }
@@ -37,7 +37,7 @@ export interface TagFields {
 }
 
 /**
- * Puts tags on by hand, in one statement. One that is there already stays, with what is said of it anew; one that is
+ * Puts tags on by hand, in one statement. One that is there already stays, with its new category and description; one that is
  * automatic, or was refused, becomes manual and is in force.
  * @returns their ids, and whether any of them was not in force before
  */
@@ -130,7 +130,7 @@ async function comesBack(trx: Transaction, { sourceId, tableId, columnName, name
 }
 
 /** Derives what is in force on these sources and tables, in one statement a level. What did not change is not written. */
-export async function deriveTags(
+async function deriveTags(
   trx: Transaction,
   touched: readonly Pick<TagSubject, 'sourceId' | 'tableId'>[],
 ): Promise<void> {
@@ -244,7 +244,7 @@ export async function forgetAutomatic(trx: Transaction, source: Source): Promise
 }
 
 /** A table by the identity that its engine gave it. */
-export interface FormerTable {
+interface FormerTable {
   id: string
   identity: string
 }
@@ -285,7 +285,7 @@ export async function inheritTags(trx: Transaction, source: Source, former: read
 }
 
 /** A column that has another name now. */
-export interface ColumnRename {
+interface ColumnRename {
   tableId: string
   from: string
   to: string

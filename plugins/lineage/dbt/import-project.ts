@@ -14,7 +14,7 @@ import type { DbtExposure, DbtProject, DbtRelation } from './project.ts'
 import { storeTests, type StoredTests } from './store-tests.ts'
 
 /** What became of the artifacts of a project. */
-export interface ImportOutcome {
+interface ImportOutcome {
   source: Source
   project: string
   /** Models, seeds, snapshots and sources that are tables of the catalog. */

@@ -3,7 +3,7 @@ import type { LineageDeps } from '../deps.ts'
 import type { GraphNode } from './nodes.ts'
 
 /** What a drawing shows of a node beside its name. */
-export interface NodeDetails {
+interface NodeDetails {
   /** Null outside the catalog. */
   health: {
     quality_status: string

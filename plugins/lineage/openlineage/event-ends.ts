@@ -11,7 +11,7 @@ import { outsideKey, storeOutside } from '../graph/record.ts'
 import type { EventDataset, LineageEvent } from './event.ts'
 
 /** A dataset that an event names, under the key of its first name. */
-export interface NamedDataset {
+interface NamedDataset {
   key: string
   namespace: string
   name: string

@@ -10,7 +10,7 @@ import { findEnds, mergeDatasets, type FoundEnd } from './event-ends.ts'
 import { readRunEnds, storeRunEnds, storeRuns, type ReportedRun, type RunEnd } from './runs.ts'
 
 /** What became of an event. */
-export interface EventOutcome {
+interface EventOutcome {
   /** Datasets that are tables of a source. */
   tables: number
   /** Datasets that no source has. */

@@ -63,8 +63,14 @@ async function readViews(
   const rules = wordRulesOf(dialect.lexicon)
   const { index, words } = await indexTables(tables)
   const reader = new ChangedViewReader({
-    ...{ pool: deps.textPool, log: deps.pino, companyId: source.companyId, sourceId: source.id },
-    ...{ words, isPostgresql, rules, signal },
+    pool: deps.textPool,
+    log: deps.pino,
+    companyId: source.companyId,
+    sourceId: source.id,
+    words,
+    isPostgresql,
+    rules,
+    signal,
   })
   const pause = makePauses()
   for (const view of defined) {
