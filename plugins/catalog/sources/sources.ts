@@ -3,6 +3,7 @@ import type { Connector } from '../../../connectors/connector.ts'
 import { formatName } from '../../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, unknownName } from '../../../server/http/errors.ts'
+import { fromApiNames } from '../../../server/http/fields.ts'
 import { CLOSED_BREAKER } from './breaker.ts'
 import { mergeConfig, sealNewConfig, type ConfigDeps, type SourceConfig } from './config.ts'
 import type { CatalogDeps, Connectors } from '../deps.ts'
@@ -23,18 +24,6 @@ interface SourceSettings {
   freshness_defaults?: FreshnessDefaults | null
 }
 
-function settingsColumns(body: SourceSettings): Partial<Source> {
-  return {
-    queryAccessLevel: body.query_access_level,
-    maxConcurrency: body.max_concurrency,
-    statementTimeoutSeconds: body.statement_timeout_seconds,
-    includePatterns: body.include_patterns,
-    excludePatterns: body.exclude_patterns,
-    autoTagEnabled: body.auto_tag_enabled,
-    freshnessDefaults: body.freshness_defaults,
-  }
-}
-
 /** The body of `POST /sdk/assets`, validated. */
 export interface NewSource extends SourceSettings {
   name: string
@@ -49,15 +38,12 @@ export async function createSource(deps: ConfigDeps, trx: Transaction, companyId
   await assertFreeName(trx, body.name)
   const connector = findConnector(deps.connectors, body.source_type)
   const id = v7()
+  const { connection_config: config, ...columns } = body
   return Source.query(trx).insertAndFetch({
+    ...(fromApiNames(columns) as Partial<Source>),
     id,
-    name: body.name,
-    sourceType: body.source_type,
-    description: body.description ?? null,
-    discoveryInterval: body.discovery_interval,
     nextRunAt: body.discovery_interval === 'off' ? null : new Date(),
-    ...settingsColumns(body),
-    ...sealNewConfig(deps.vault, connector, { companyId, id }, body.connection_config),
+    ...sealNewConfig(deps.vault, connector, { companyId, id }, config),
   })
 }
 
@@ -80,21 +66,14 @@ export async function patchSource(deps: CatalogDeps, trx: Transaction, sourceId:
   const source = await lockSource(trx, sourceId, { alone: patch.is_active === false })
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
   const { name: formerName } = source
+  const { connection_config: config, ...columns } = patch
   const { discovery_interval: interval } = patch
   const changed = await Source.query(trx).patchAndFetchById(source.id, {
-    ...(patch.name !== undefined && { name: patch.name }),
-    ...(patch.description !== undefined && { description: patch.description }),
-    ...(patch.is_active !== undefined && { isActive: patch.is_active }),
-    ...settingsColumns(patch),
+    ...(fromApiNames(columns) as Partial<Source>),
     ...(interval !== undefined &&
-      interval !== source.discoveryInterval && {
-        discoveryInterval: interval,
-        ...(interval === 'off' ? { nextRunAt: null, retryAt: null } : { nextRunAt: new Date() }),
-      }),
-    ...(patch.connection_config && {
-      ...mergeConfig(deps, source, patch.connection_config),
-      ...CLOSED_BREAKER,
-    }),
+      interval !== source.discoveryInterval &&
+      (interval === 'off' ? { nextRunAt: null, retryAt: null } : { nextRunAt: new Date() })),
+    ...(config && { ...mergeConfig(deps, source, config), ...CLOSED_BREAKER }),
     ...(patch.is_active === true && CLOSED_BREAKER),
     updatedAt: new Date(),
   })
