@@ -84,8 +84,8 @@ async function findSubject(
     if (!isOfColumn(change) || column === undefined) return { tables: [table] }
     const exact = table.columns.find(({ name }) => name === column)
     const folded = table.columns.filter(({ name }) => name.toLowerCase() === column.toLowerCase())
-    const found = exact ?? (folded.length === 1 ? folded[0] : undefined)
-    const { name, rawType: type } = found ?? deps.catalog.findColumn(table, column, 'column')
+    const match = exact ?? (folded.length === 1 ? folded[0] : undefined)
+    const { name, rawType: type } = match ?? deps.catalog.findColumn(table, column, 'column')
     return { tables: [table], column: { name, type } }
   } catch (error) {
     if (!hasErrorData(error) || error.data?.code !== 'VALIDATION_ERROR') throw error
@@ -123,11 +123,11 @@ export async function assessChange(
   const key = JSON.stringify([isRead, effect !== null, tables.map(({ id }) => id), column?.name])
   const findHits = async (): Promise<SubjectHits> => {
     const ids = [...new Set(tables.map(({ id }) => id))]
-    const found = isRead ? await findDependents(deps, trx, ids, column && [column.name]) : NO_DEPENDENTS
+    const dependents = isRead ? await findDependents(deps, trx, ids, column && [column.name]) : NO_DEPENDENTS
     if (isRead) read.checks ??= await readChecks(deps.scans, trx, source)
     const checks = isRead ? selectChecks(read.checks ?? [], { tables, column: column?.name }) : []
     return {
-      ...found,
+      ...dependents,
       checks,
       contracts: effect ? await findClauses(deps.contracts, trx, tables, column?.name) : [],
     }

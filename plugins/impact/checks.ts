@@ -25,11 +25,11 @@ export type SourceCheck = DeclaredCheck & { kind: string }
 
 /** The active checks of a source, of all kinds. */
 export async function readChecks(scans: ScansApi, trx: Transaction, source: Source): Promise<SourceCheck[]> {
-  const found: SourceCheck[] = []
+  const active: SourceCheck[] = []
   for (const kind of scans.declaredKinds())
     for (const check of await kind.list(trx, source))
-      if (check.fields.is_active !== false) found.push({ ...check, kind: kind.kind })
-  return found
+      if (check.fields.is_active !== false) active.push({ ...check, kind: kind.kind })
+  return active
 }
 
 /** Those of the checks of a source that read some tables, or a column of the only one. */
@@ -43,16 +43,16 @@ export function selectChecks(
       tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name }),
     ),
   )
-  const found: HitCheck[] = []
+  const hits: HitCheck[] = []
   for (const check of checks) {
     const isParent = paths.has(String(check.fields.parent_table_path))
     if (!ids.has(check.tableId) && !isParent) continue
     const certainty = column === undefined ? 'certain' : useOf(check, column, ids.has(check.tableId))
     if (!certainty) continue
     const { id, kind, tablePath: path } = check
-    found.push({ id, kind, name: nameOf(check), tablePath: path, certainty })
+    hits.push({ id, kind, name: nameOf(check), tablePath: path, certainty })
   }
-  return found
+  return hits
 }
 
 function nameOf({ fields, tablePath: path }: DeclaredCheck): string {

@@ -55,7 +55,7 @@ export async function findDependents(
     trx,
     walked.nodes.flatMap(({ id, isTable }) => (isTable ? id : [])),
   )
-  const found = walked.nodes.flatMap(
+  const dependents = walked.nodes.flatMap(
     ({ id, distance, columns: hit }): (Dependent & { isTable: boolean })[] => {
       const node = byId.get(id)
       if (!node?.isActive) return []
@@ -76,9 +76,9 @@ export async function findDependents(
     },
   )
   return {
-    tables: found.filter(({ isTable }) => isTable).map(withoutSide),
-    dashboards: found.filter(({ isTable }) => !isTable).map(withoutSide),
-    owners: countOwners(found.map(({ id }) => ownersOfNode(byId.get(id)!, owned.get(id)))),
+    tables: dependents.filter(({ isTable }) => isTable).map(withoutSide),
+    dashboards: dependents.filter(({ isTable }) => !isTable).map(withoutSide),
+    owners: countOwners(dependents.map(({ id }) => ownersOfNode(byId.get(id)!, owned.get(id)))),
     isComplete: walked.isComplete,
   }
 }
@@ -103,8 +103,8 @@ function countOwners(all: readonly NodeOwner[][]): Dependents['owners'] {
   const counted = new Map<string, Dependents['owners'][number]>()
   for (const { type, id, name, email } of all.flat()) {
     const key = id ?? email ?? name
-    const known = counted.get(key)
-    if (known) known.assets += 1
+    const owner = counted.get(key)
+    if (owner) owner.assets += 1
     else counted.set(key, { type, id, name, email, assets: 1 })
   }
   return [...counted.values()].sort((a, b) => b.assets - a.assets || a.name.localeCompare(b.name))

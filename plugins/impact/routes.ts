@@ -5,7 +5,7 @@ import { bodyOf, param } from '../../server/http/input.ts'
 import { assessChanges, presentImpact } from './assess.ts'
 import type { PlannedChange } from './changes.ts'
 import type { ImpactDeps } from './deps.ts'
-import { readAlertImpact, readChangeImpact } from './found.ts'
+import { readAlertImpact, readChangeImpact } from './recorded.ts'
 import * as schemas from './schemas.ts'
 
 const route = routesOf('lineage')

@@ -102,15 +102,15 @@ export async function profileAsset(
     if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
     // Once some tables are done, waiting costs less than doing them again.
     const waiting = { signal, ...(findings.length === 0 && slotWaitMs !== undefined && { slotWaitMs }) }
-    const found = await profileWhenFree(deps, companyId, table, waiting).catch((error: unknown) => {
+    const outcome = await profileWhenFree(deps, companyId, table, waiting).catch((error: unknown) => {
       signal.throwIfAborted()
       // The only table of a request gives its reason, and a source that cannot be reached cannot for the next table.
       if (!(error instanceof ConnectorError) || tableId !== undefined || isUnreachable(error)) throw error
       return error
     })
-    if (!found) continue
-    if (!(found instanceof Error)) statements += found.statements
-    findings.push(presentFinding(table, found))
+    if (!outcome) continue
+    if (!(outcome instanceof Error)) statements += outcome.statements
+    findings.push(presentFinding(table, outcome))
   }
   const failed = findings.filter(({ status }) => status === 'error').length
   return {
@@ -127,17 +127,17 @@ function isUnreachable({ kind }: ConnectorError): boolean {
   return CONNECTION_ERROR_KINDS.has(kind) || kind === 'driver-missing'
 }
 
-function presentFinding(table: MatchedTable, found: Profile | ConnectorError) {
+function presentFinding(table: MatchedTable, outcome: Profile | ConnectorError) {
   const named = { asset_id: table.id, asset: table.qualifiedName }
-  if (found instanceof ConnectorError)
-    return { ...named, status: 'error' as const, profile_id: null, row_count: null, message: found.message }
-  const { id, columns, isSampled } = found
-  const message = `${columns.length} columns${isSampled ? ` of a sample of ${found.profiledRows} rows` : ''}`
+  if (outcome instanceof ConnectorError)
+    return { ...named, status: 'error' as const, profile_id: null, row_count: null, message: outcome.message }
+  const { id, columns, isSampled } = outcome
+  const message = `${columns.length} columns${isSampled ? ` of a sample of ${outcome.profiledRows} rows` : ''}`
   return {
     ...named,
     status: 'profiled' as const,
     profile_id: id,
-    row_count: Number(found.rowCount),
+    row_count: Number(outcome.rowCount),
     message,
   }
 }
@@ -188,7 +188,7 @@ async function profileNow(
   }
   const startedAt = performance.now()
   // One session of the source is left to checks that are due.
-  const found = await catalog.withConnection(
+  const measured = await catalog.withConnection(
     source,
     connection => profileTable(connection, catalog.connectorOf(source), catalog.tableInfo(table), options),
     { purpose: 'profile', timeoutMs, isLowPriority: true, signal, slotWaitMs },
@@ -197,6 +197,6 @@ async function profileNow(
   return deps.db.company(source.companyId, async trx => {
     // The source was removed meanwhile, and its profiles with it.
     if (!(await catalog.lockScannedTable(trx, loaded, false))) return undefined
-    return saveProfile(trx, loaded, { ...found, milliseconds })
+    return saveProfile(trx, loaded, { ...measured, milliseconds })
   })
 }

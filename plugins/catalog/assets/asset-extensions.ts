@@ -55,7 +55,7 @@ export function viewColumnQueries(extensions: readonly AssetExtension[]): string
 /** Fields of the records of some tables: the statement that reads them, and what its rows become, by table id. */
 export interface TableFields<Row extends object = object> {
   reading: Reading<Row>
-  fieldsByTable(found: readonly Row[]): Map<string, object>
+  fieldsByTable(rows: readonly Row[]): Map<string, object>
 }
 
 /** The last outcomes of one kind of check, as a part of statements that join several kinds. */

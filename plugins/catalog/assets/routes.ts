@@ -22,8 +22,8 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
     const { include_columns: withColumns } = queryOf<{ include_columns: boolean }>(request)
     const { companyId } = caller(request)
     const assetId = param(request, 'asset_id')
-    const known = UUID.test(assetId) && (await readRecord(request, companyId, assetId))
-    if (known) return presentTable(known.source, known.table, known.extensionFields, withColumns)
+    const read = UUID.test(assetId) && (await readRecord(request, companyId, assetId))
+    if (read) return presentTable(read.source, read.table, read.extensionFields, withColumns)
     return inCompany(request, async trx => {
       const { source, table } = await findAsset(trx, assetId)
       if (!table) return presentSource(connectors, trx, source, extensions)
@@ -50,10 +50,12 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
     return inCompany(request, async trx => {
       const { sources, tables, total } = await listAssets(trx, caller(request).companyId, query, conditions)
       const ids = tables.map(({ table }) => table.id)
-      const known = await readExtensionFields(trx, extensions, ids)
+      const fieldsById = await readExtensionFields(trx, extensions, ids)
       const data = [
         ...(await presentSources(connectors, trx, sources, extensions)),
-        ...tables.map(({ source, table }) => presentTable(source, table, known.get(table.id) ?? {}, false)),
+        ...tables.map(({ source, table }) =>
+          presentTable(source, table, fieldsById.get(table.id) ?? {}, false),
+        ),
       ]
       return { data, pagination: pagination(total, query) }
     })
@@ -115,10 +117,10 @@ interface ChangesQuery extends Page {
 async function changes(trx: Transaction, request: Request) {
   const { days_back: days, change_type: type, ...page } = queryOf<ChangesQuery>(request)
   const asset = await findAsset(trx, param(request, 'asset_id'))
-  const { changes: found, total } = await listChanges(trx, asset, { days, type, ...page })
+  const { changes: listed, total } = await listChanges(trx, asset, { days, type, ...page })
   return envelope({
     asset: qualifiedName(asset),
-    changes: found.map(presentChange),
+    changes: listed.map(presentChange),
     ...pagination(total, page),
   })
 }

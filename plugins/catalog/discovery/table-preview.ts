@@ -84,16 +84,16 @@ async function listTables(
   source: Source,
 ): Promise<readonly TableRef[]> {
   const key = `${source.companyId} ${source.id} ${JSON.stringify(source.config)}`
-  const known = listings.get(key)
-  if (known && Date.now() - known.readAt < KEPT_MS) return known.tables
-  const found = await withConnection(
+  const recent = listings.get(key)
+  if (recent && Date.now() - recent.readAt < KEPT_MS) return recent.tables
+  const read = await withConnection(
     deps,
     source,
     connection =>
       connection.introspect({ signal: AbortSignal.timeout(statementTimeoutMs(deps.config, source)) }),
     { purpose: 'dry_run', isLowPriority: true },
   )
-  const tables = found.map(({ catalog, schema, name }) => ({ catalog, schema, name }))
+  const tables = read.map(({ catalog, schema, name }) => ({ catalog, schema, name }))
   listings.delete(key)
   listings.set(key, { tables, readAt: Date.now() })
   const [oldest] = listings.keys()

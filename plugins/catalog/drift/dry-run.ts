@@ -81,13 +81,13 @@ function recommend({ source }: Asset, report: DryRunReport): string {
   const start = `POST /api/v1/sdk/schema/${source.id}/monitoring`
   if (problem !== null) return `The catalog could not be read: ${problem}`
   if (source.lastDiscoveryAt === null) return `There is no baseline yet: ${start} makes one`
-  const found =
+  const outlook =
     total === 0
       ? 'Nothing has changed'
       : `${countOf(total, 'change')} would be recorded, with ${countOf(alerts ?? 0, 'alert')}`
   return source.discoveryInterval === 'off'
-    ? `${found}; nothing is discovered on schedule: ${start} starts it`
-    : `${found} at the next discovery, which is ${source.discoveryInterval.replaceAll('_', ' ')}`
+    ? `${outlook}; nothing is discovered on schedule: ${start} starts it`
+    : `${outlook} at the next discovery, which is ${source.discoveryInterval.replaceAll('_', ' ')}`
 }
 
 function countOf(count: number, what: string): string {
@@ -99,8 +99,8 @@ async function runDryRun(deps: SessionDeps, asset: Asset): Promise<DryRunReport>
   const { source } = asset
   try {
     const timeout = AbortSignal.timeout(statementTimeoutMs(deps.config, source))
-    const found = await readCatalog(deps, source, timeout, { purpose: 'dry_run', isLowPriority: true })
-    return await deps.db.company(source.companyId, trx => compare(trx, asset, found))
+    const reading = await readCatalog(deps, source, timeout, { purpose: 'dry_run', isLowPriority: true })
+    return await deps.db.company(source.companyId, trx => compare(trx, asset, reading))
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
     const { code, message } = failureOf(error)
@@ -147,17 +147,17 @@ const EMPTY_REPORT: DryRunReport = {
 async function compare(
   trx: Transaction,
   { source, table }: Asset,
-  found: CatalogReading,
+  reading: CatalogReading,
 ): Promise<DryRunReport> {
   // Read again: while the catalog was being read, a discovery may have ended.
   const { ids, drifts, partlyHidden } = await compareCatalogs(
     trx,
     await Source.query(trx).findById(source.id).throwIfNotFound(),
-    found,
+    reading,
   )
   const path = table && storedTablePath(table)
   const isAsked = (other: string) => path === undefined || other === path
-  const tables = found.tables.filter(read => isAsked(tablePath(read)))
+  const tables = reading.tables.filter(read => isAsked(tablePath(read)))
   const asked = drifts.filter(drift => isAsked(drift.path))
   const changes = asked.flatMap(({ news, takenBack }) => [
     ...news.map(change => ({ change, isTakenBack: false })),
@@ -168,7 +168,7 @@ async function compare(
     ...EMPTY_REPORT,
     table_count: tables.length,
     column_count: tables.reduce((sum, { columns }) => sum + columns.length, 0),
-    unread_count: [...found.unread.keys(), ...partlyHidden.keys()].filter(isAsked).length,
+    unread_count: [...reading.unread.keys(), ...partlyHidden.keys()].filter(isAsked).length,
     change_count: changes.length,
     critical_count: count('high'),
     warning_count: count('medium'),

@@ -149,20 +149,20 @@ interface ChangesQuery extends Page {
 async function list(trx: Transaction, request: Request) {
   const query = queryOf<ChangesQuery>(request)
   const asset = query.asset_id === undefined ? undefined : await findAsset(trx, query.asset_id)
-  const found = changesOf(trx, asset).whereRaw('detected_at >= now() - make_interval(days => ?)', [
+  const changes = changesOf(trx, asset).whereRaw('detected_at >= now() - make_interval(days => ?)', [
     query.days_back,
   ])
   const { severity } = query
   if (severity) {
-    void found.whereIn(
+    void changes.whereIn(
       'impact',
       Object.entries(SEVERITY).flatMap(([impact, word]) => (word === severity ? [impact] : [])),
     )
   }
-  if (query.impact) void found.where('impact', query.impact)
-  if (query.change_type) void found.where('changeType', query.change_type)
-  if (query.unacknowledged_only) void found.where('isAcknowledged', false)
-  const { results, total } = await pageOf(found, query)
+  if (query.impact) void changes.where('impact', query.impact)
+  if (query.change_type) void changes.where('changeType', query.change_type)
+  if (query.unacknowledged_only) void changes.where('isAcknowledged', false)
+  const { results, total } = await pageOf(changes, query)
   return { data: { data: await presentChanges(trx, results), pagination: pagination(total, query) } }
 }
 
@@ -237,9 +237,9 @@ async function acknowledgeMany({ alerts }: CatalogDeps, trx: Transaction, reques
 
 async function assertKnown(trx: Transaction, asset: Asset, ids: readonly string[]): Promise<void> {
   const valid = ids.filter(id => UUID.test(id))
-  const found = await changesOf(trx, asset).whereIn('id', valid).select('id')
-  const known = new Set(found.map(({ id }) => id))
-  const unknown = ids.find(id => !known.has(id.toLowerCase()))
+  const existing = await changesOf(trx, asset).whereIn('id', valid).select('id')
+  const existingIds = new Set(existing.map(({ id }) => id))
+  const unknown = ids.find(id => !existingIds.has(id.toLowerCase()))
   if (unknown !== undefined) throw changeNotFound(unknown)
 }
 

@@ -46,13 +46,13 @@ export async function withSlot<T>(
   work: () => Promise<T>,
   { holding, ...request }: SlotRequest & { holding: SlotUsage },
 ): Promise<T> {
-  const held = { ...(await waitForSlot(deps, source, v4(), request)), holding }
-  const renewal = setInterval(() => void renewSlot(deps, source, held), RENEWAL_MS)
+  const lease = { ...(await waitForSlot(deps, source, v4(), request)), holding }
+  const renewal = setInterval(() => void renewSlot(deps, source, lease), RENEWAL_MS)
   try {
     return await work()
   } finally {
     clearInterval(renewal)
-    await releaseSlot(deps, source, held)
+    await releaseSlot(deps, source, lease)
   }
 }
 
@@ -72,14 +72,14 @@ async function waitForSlot(
 ): Promise<SlotLease> {
   const until = performance.now() + waitMs
   for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_POLL_MS)) {
-    const found = await tryTakeSlot(deps, source, { holder, reservedSlots, isScheduled })
-    if (!found) throw sourceRemoved(source)
-    const { place, breaker } = found
-    if (isScheduled && breaker === 'open') throw pausedError(source, found)
-    const taken = place === null ? null : { place, holder, wasFailing: found.isFailing }
+    const attempt = await tryTakeSlot(deps, source, { holder, reservedSlots, isScheduled })
+    if (!attempt) throw sourceRemoved(source)
+    const { place, breaker } = attempt
+    if (isScheduled && breaker === 'open') throw pausedError(source, attempt)
+    const lease = place === null ? null : { place, holder, wasFailing: attempt.isFailing }
     const isFree = !isScheduled || breaker !== 'half_open'
-    if (taken && (isFree || (await takeProbe(deps, source)))) return taken
-    if (taken) await deleteSlot(deps, source, taken)
+    if (lease && (isFree || (await takeProbe(deps, source)))) return lease
+    if (lease) await deleteSlot(deps, source, lease)
     if (performance.now() + pauseMs > until) throw allSlotsTaken(source, isScheduled && breaker !== 'closed')
     await wait(pauseMs)
   }
@@ -131,8 +131,8 @@ async function tryTakeSlot(
 }
 
 async function takeProbe(deps: SlotDeps, { companyId, id: sourceId }: Source): Promise<boolean> {
-  const taken = await deps.db.company(companyId, trx => rows(trx, TAKE_PROBE, { companyId, sourceId }))
-  return taken.length > 0
+  const probes = await deps.db.company(companyId, trx => rows(trx, TAKE_PROBE, { companyId, sourceId }))
+  return probes.length > 0
 }
 
 async function deleteSlot(deps: SlotDeps, { companyId, id: sourceId }: Source, { place, holder }: SlotLease) {
@@ -150,12 +150,12 @@ function sourceRemoved({ id }: Source): Error {
 
 type HeldSlot = SlotLease & { holding: SlotUsage }
 
-async function renewSlot(deps: SlotDeps, source: Source, held: HeldSlot): Promise<void> {
+async function renewSlot(deps: SlotDeps, source: Source, lease: HeldSlot): Promise<void> {
   try {
     await updateSlot(
       deps,
       source,
-      held,
+      lease,
       `update source_sessions set expires_at = now() + interval '${LEASE_SECONDS} s'`,
     )
   } catch (error) {
@@ -164,9 +164,9 @@ async function renewSlot(deps: SlotDeps, source: Source, held: HeldSlot): Promis
 }
 
 /** A failure here must not replace the result of the work: the lease ends by itself. */
-async function releaseSlot(deps: SlotDeps, source: Source, held: HeldSlot): Promise<void> {
+async function releaseSlot(deps: SlotDeps, source: Source, lease: HeldSlot): Promise<void> {
   try {
-    await updateSlot(deps, source, held, 'delete from source_sessions')
+    await updateSlot(deps, source, lease, 'delete from source_sessions')
   } catch (error) {
     deps.pino.warn({ err: error, source_id: source.id }, 'a session of a source could not be given back')
   }
@@ -179,20 +179,20 @@ async function releaseSlot(deps: SlotDeps, source: Source, held: HeldSlot): Prom
 async function updateSlot(
   deps: SlotDeps,
   { companyId, id: sourceId, secrets }: Source,
-  taken: HeldSlot,
+  lease: HeldSlot,
   change: string,
 ): Promise<void> {
-  const { place, holder, wasFailing, holding } = taken
+  const { place, holder, wasFailing, holding } = lease
   const use = holding.takeUse()
   const outcome = holding.outcome()
   const breakerChange = breakerUpdate(outcome, wasFailing)
   const lock = breakerChange ? 'no key update' : 'key share'
-  const held = `source as (
+  const changes = `source as (
       select id from sources where company_id = :companyId and id = :sourceId for ${lock}),
     ${breakerChange ? `breaker_update as (${breakerChange} and exists (select from source)),` : ''}
     changed as (${change} where ${IS_OWN_SLOT} and exists (select from source))`
   await deps.db.company(companyId, trx =>
-    rows(trx, `with ${held} ${use ? ADD_USE : 'select 1 as one from source'}`, {
+    rows(trx, `with ${changes} ${use ? ADD_USE : 'select 1 as one from source'}`, {
       companyId,
       sourceId,
       place,
@@ -201,7 +201,7 @@ async function updateSlot(
       ...(use && { ...use, milliseconds: Math.round(use.milliseconds), purpose: holding.purpose }),
     }),
   )
-  if (outcome === 'reached') taken.wasFailing = false
+  if (outcome === 'reached') lease.wasFailing = false
 }
 
 function allSlotsTaken(source: Source, isTried: boolean): Error {

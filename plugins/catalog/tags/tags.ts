@@ -178,7 +178,7 @@ export async function classify(trx: Transaction, source: Source, tables: readonl
 async function tagByName(trx: Transaction, sourceId: string, tables: readonly ClassifiedTable[]) {
   const companyId = companyOf(trx)
   await lockSources(trx, [sourceId])
-  const known = await rows<KnownTag>(
+  const stored = await rows<KnownTag>(
     trx,
     `select id, table_id, column_name, name, origin, is_refused from tags
      where company_id = :companyId and table_id = any(cast(:tableIds as uuid[])) and column_name is not null`,
@@ -190,13 +190,15 @@ async function tagByName(trx: Transaction, sourceId: string, tables: readonly Cl
     ),
   )
   const fitting = new Set(wanted.map(keyOf))
-  const present = new Set(known.map(keyOf))
-  const gone = known.filter(tag => tag.origin === 'automatic' && !tag.isRefused && !fitting.has(keyOf(tag)))
+  const present = new Set(stored.map(keyOf))
+  const unfitting = stored.filter(
+    tag => tag.origin === 'automatic' && !tag.isRefused && !fitting.has(keyOf(tag)),
+  )
   const fresh = wanted.filter(tag => !present.has(keyOf(tag)))
-  if (gone.length > 0) {
+  if (unfitting.length > 0) {
     await trx.raw('delete from tags where company_id = ? and id = any(cast(? as uuid[]))', [
       companyId,
-      gone.map(({ id }) => id),
+      unfitting.map(({ id }) => id),
     ])
   }
   if (fresh.length > 0) {
@@ -209,7 +211,7 @@ async function tagByName(trx: Transaction, sourceId: string, tables: readonly Cl
   }
   await deriveTags(
     trx,
-    [...gone, ...fresh].map(({ tableId }) => ({ sourceId, tableId })),
+    [...unfitting, ...fresh].map(({ tableId }) => ({ sourceId, tableId })),
   )
 }
 
@@ -234,13 +236,13 @@ export async function classifyAll(trx: Transaction, source: Source): Promise<voi
 /** Takes the automatic tags of a source off, as when it is switched off. What was refused stays refused. */
 export async function forgetAutomatic(trx: Transaction, source: Source): Promise<void> {
   await lockSources(trx, [source.id])
-  const gone = await rows<Pick<TagSubject, 'sourceId' | 'tableId'>>(
+  const removed = await rows<Pick<TagSubject, 'sourceId' | 'tableId'>>(
     trx,
     `delete from tags where company_id = :companyId and source_id = :sourceId and origin = 'automatic'
        and not is_refused returning source_id, table_id`,
     { companyId: companyOf(trx), sourceId: source.id },
   )
-  await deriveTags(trx, gone)
+  await deriveTags(trx, removed)
 }
 
 /** A table by the identity that its engine gave it. */

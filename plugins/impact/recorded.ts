@@ -80,7 +80,7 @@ export async function readAlertImpact(deps: ImpactDeps, trx: Transaction, alertI
   const context = assetId === null ? undefined : await loadAlertTable(deps.catalog, trx, assetId)
   const name = COLUMN_FIELDS.map(field => details[field]).find(value => typeof value === 'string')
   const column = context?.table.columns.some(each => each.name === name) ? (name as string) : undefined
-  const found = context
+  const dependents = context
     ? await findDependents(deps, trx, [context.table.id], column === undefined ? undefined : [column])
     : NO_DEPENDENTS
   const owners = context ? (await deps.owners.ownersOf(trx, [context.table.id])).get(context.table.id) : []
@@ -88,18 +88,18 @@ export async function readAlertImpact(deps: ImpactDeps, trx: Transaction, alertI
     alert_id: alertId.toLowerCase(),
     asset_id: context?.table.id ?? assetId,
     column: column ?? null,
-    level: levelOfFound(found),
-    sentence: describeFound(found),
+    level: levelOf(dependents),
+    sentence: describeDependents(dependents),
     asset_owners: (owners ?? []).map(({ type, id, name: ownerName, email }) => ({
       type,
       id,
       name: ownerName,
       email,
     })),
-    tables: found.tables.map(presentDependent),
-    dashboards: found.dashboards.map(presentDependent),
-    owners: found.owners,
-    is_complete: found.isComplete,
+    tables: dependents.tables.map(presentDependent),
+    dashboards: dependents.dashboards.map(presentDependent),
+    owners: dependents.owners,
+    is_complete: dependents.isComplete,
   }
 }
 
@@ -115,7 +115,7 @@ async function loadAlertTable(catalog: CatalogApi, trx: Transaction, assetId: st
 }
 
 /** Wrong data stops nothing, so it is one level below what a removal would be. */
-function levelOfFound({ tables, dashboards }: Dependents): Level {
+function levelOf({ tables, dashboards }: Dependents): Level {
   const isCertain = (some: readonly { certainty: string }[]) =>
     some.some(({ certainty }) => certainty === 'certain')
   if (isCertain(dashboards)) return 'high'
@@ -123,7 +123,7 @@ function levelOfFound({ tables, dashboards }: Dependents): Level {
   return tables.length > 0 ? 'low' : 'none'
 }
 
-function describeFound({ tables, dashboards }: Dependents): string {
+function describeDependents({ tables, dashboards }: Dependents): string {
   if (tables.length + dashboards.length === 0) return 'Nothing that is known is made from it'
   const counts = [
     [dashboards.length, 'dashboard'],
