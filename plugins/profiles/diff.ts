@@ -1,7 +1,7 @@
 import type { ColumnProfile, TableProfile } from './api.ts'
 
 /** A field of a column that differs between two profiles. Fields are named as the API names them. */
-interface ColumnChange {
+export interface ColumnChange {
   column: string
   field: string
   before: unknown

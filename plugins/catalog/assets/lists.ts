@@ -313,7 +313,8 @@ export async function listChanges(
   if (!page?.ids) return { changes: [], total: page?.total ?? 0 }
   const changes = await SchemaChange.query(trx)
     .whereIn('id', page.ids)
-    .whereBetween('detectedAt', [page.from, page.to] as never)
+    .where('detectedAt', '>=', page.from)
+    .where('detectedAt', '<=', page.to)
     .orderBy(newestFirst('detectedAt', 'id'))
   return { changes, total: page.total }
 }
