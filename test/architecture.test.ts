@@ -5,6 +5,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { STILL_OPEN } from './helpers/open-architecture.ts'
 import { GENERATED_FILE, parseSource, readSources, root, type Source } from './helpers/sources.ts'
 
 /** A rule names the offenders of one file, each as what it does wrong. */
@@ -15,6 +16,8 @@ interface Rule {
   bad: [string, string][]
   /** Path and text of files that do not. */
   good: [string, string][]
+  /** Files, or single offences, that are left from before the rule: each is to go, and none to come. */
+  open?: readonly string[]
 }
 
 const sources = readSources()
@@ -74,6 +77,7 @@ const below: Record<string, string[]> = {
   preferences: ['auth', 'alerts', 'catalog'],
   owners: ['auth', 'alerts', 'catalog'],
   lineage: ['auth', 'alerts', 'catalog', 'owners'],
+  contracts: [...CHECKED, 'referential', 'recommendations', 'badges'],
 }
 const usable = Object.keys(below)
 
@@ -98,15 +102,51 @@ function usableBy(feature = ''): string[] {
 const camelCase = (folder: string) =>
   folder.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** The feature that owns each table, by its models. */
-const tableOwners = new Map(
-  sources.flatMap(({ path, text }) => {
-    const [, folder] = /^plugins\/([^/]+)\/(?:incidents\/)?models\.ts$/.exec(path) ?? []
-    return folder
-      ? [...text.matchAll(/tableName = '(\w+)'/g)].map(([, table]) => [table, camelCase(folder)] as const)
+/** A file without its comments, whose words are English. */
+function codeOf({ text }: Source): string {
+  return text.replaceAll(/(^|\s)\/\*[\s\S]*?\*\//g, '$1').replaceAll(/(^|\s)\/\/ .*/g, '$1')
+}
+
+/** What a file of a feature says, as pairs of a name and the feature. */
+function namedBy(path: RegExp, name: RegExp): [string, string][] {
+  return sources.flatMap(source => {
+    const feature = featureOf(source.path)
+    return feature && path.test(source.path)
+      ? [...codeOf(source).matchAll(name)].map(([, named = '']): [string, string] => [named, feature])
       : []
-  }),
+  })
+}
+
+/** The feature that owns each table: by its models, or by the statements that insert into it. */
+const tableOwners = new Map([
+  ...namedBy(/\.ts$/, /\binsert into (\w+)/g),
+  ...namedBy(/\/models\.ts$/, /tableName = '(\w+)'/g),
+])
+
+/** The tables that other features may read, as the api.ts of each feature names them. */
+const readableTables = new Set(
+  namedBy(/^plugins\/[^/]+\/api\.ts$/, /READABLE_TABLES = \[([^\]]*)\]/g).flatMap(([list]) =>
+    [...list.matchAll(/'(\w+)'/g)].map(([, table]) => table),
+  ),
 )
+
+/** Statements, and helpers of server/, that write a table. */
+const WRITES =
+  /\b(?:(?:insert into|delete from|update|merge into|truncate)\s+(?:only\s+)?|(?:claimDue|deleteFirst)\((?:trx, )?'|\btable: ')([a-z_]+)\b/g
+const READS = /(?<!\bdelete )\b(?:from|join)\s+(?:only\s+)?([a-z_]+)\b/g
+
+/** Tables of other features that a file of a feature names in some way. */
+function foreignTables(source: Source, pattern: RegExp): { table: string; owner: string }[] {
+  const own = featureOf(source.path)
+  if (own === undefined) return []
+  return [...codeOf(source).matchAll(pattern)].flatMap(([, table = '']) => {
+    const owner = tableOwners.get(table)
+    return owner === undefined || owner === own ? [] : [{ table, owner }]
+  })
+}
+
+/** Files that put a feature together, or run it from outside: the command line builds a server of its own. */
+const TAKES_SERVER = /\/(index|(.+-)?routes|(.+-)?jobs?|.+-commands?)\.ts$|\/commands?\//
 
 /** Statements that lock rows and change them at once. Each takes one kind of row, or skips rows that are locked. */
 const claims = new Set([
@@ -447,6 +487,87 @@ const rules: Rule[] = [
     ],
   },
   {
+    promise: 'only its owner writes a table',
+    offences: source =>
+      foreignTables(source, WRITES).map(({ table, owner }) => `writes ${table} of ${owner}`),
+    bad: [
+      ['plugins/badges/x.ts', '`update sources set name = 1`'],
+      ['plugins/incidents/x.ts', '`with gone as (delete from alerts where true returning id) select 1`'],
+      ['plugins/freshness/x.ts', '`insert into runs\n (id) values (1)`'],
+      ['plugins/watch/x.ts', `await claimDue(trx, 'sources', {})`],
+      ['plugins/watch/x.ts', `server.retention.push({ table: 'profiles', column: 'profiled_at', days: 1 })`],
+    ],
+    good: [
+      ['plugins/catalog/x.ts', '`update sources set name = 1`'],
+      ['plugins/badges/x.ts', '`update badges b set name = s.name from sources s`'],
+      [
+        'plugins/badges/x.ts',
+        '// An update sources get.\n/** delete from alerts */\n`select 1 from sources`',
+      ],
+    ],
+    open: STILL_OPEN.writes,
+  },
+  {
+    promise: 'a feature reads of others the tables that their api.ts names',
+    offences: source =>
+      foreignTables(source, READS).flatMap(({ table, owner }) =>
+        readableTables.has(table) ? [] : [`reads ${table} of ${owner}`],
+      ),
+    bad: [
+      ['plugins/badges/x.ts', '`select 1 from schema_baselines`'],
+      ['plugins/contracts/x.ts', '`select 1 from badges b join metric_states s on true`'],
+    ],
+    good: [
+      ['plugins/badges/x.ts', '`select 1 from badges b join sources s on true`'],
+      ['plugins/catalog/x.ts', '`select 1 from schema_baselines`'],
+    ],
+    open: STILL_OPEN.reads,
+  },
+  {
+    promise: 'inside a feature the function is called, not server.plugins.<own>',
+    offences: source => {
+      const own = featureOf(source.path)
+      if (own === undefined || /-commands?\.ts$|\/commands?\//.test(source.path)) return []
+      const asked = new RegExp(
+        `\\bplugins(\\.${own}\\b|\\['${own}'\\])|\\{[^{}]*\\b${own}\\b[^{}]*\\} = [\\w.]*\\bplugins\\b|\\bplugins: \\{[^{}]*\\b${own}\\b`,
+        'g',
+      )
+      return matches({ ...source, text: codeOf(source) }, asked)
+    },
+    bad: [
+      ['plugins/badges/x.ts', 'request.server.plugins.badges.ensureBadge(trx)'],
+      ['plugins/chart-links/x.ts', `server.plugins['chartLinks']`],
+      ['plugins/badges/routes.ts', 'const { catalog, badges } = request.server.plugins'],
+      ['plugins/badges/index.ts', 'api: ({ db, plugins: { badges } }) => badges'],
+    ],
+    good: [
+      [
+        'plugins/badges/x.ts',
+        '/** As `server.plugins.badges`. */\nconst { catalog } = request.server.plugins',
+      ],
+      ['plugins/badges/badge-command.ts', 'await server.plugins.badges.ensureBadge(trx)'],
+    ],
+    open: STILL_OPEN.callsItself,
+  },
+  {
+    promise: 'a feature takes the server in index.ts, routes, jobs and commands only',
+    offences: source =>
+      source.path.startsWith('plugins/') && !TAKES_SERVER.test(source.path)
+        ? matches({ ...source, text: codeOf(source) }, /[\w}]+\??: (Pick<)?Server\b/g)
+        : [],
+    bad: [
+      ['plugins/badges/badges.ts', 'export function ensureBadge(server: Server, trx: Transaction) {}'],
+      ['plugins/badges/badges.ts', 'const prune = ({ db, config }: Server) => db'],
+      ['plugins/badges/badges.ts', `function list({ db }: Pick<Server, 'db'>) {}`],
+    ],
+    good: [
+      ['plugins/badges/badges.ts', 'export function ensureBadge({ db, catalog }: BadgesDeps) {}'],
+      ['plugins/badges/routes.ts', 'export const routes = (server: Server) => []'],
+      ['plugins/badges/api.ts', `declare module '@hapi/hapi' {\n  interface Server {}\n}`],
+    ],
+    open: STILL_OPEN.takesServer,
+  },
+  {
     promise:
       'locks are taken by the functions of locks.ts, and by statements that claim rows and change them',
     offences: source =>
@@ -488,7 +609,18 @@ function offenders(rule: Rule, files: readonly Source[]): string[] {
 
 for (const rule of rules) {
   t.test(rule.promise, async t => {
-    t.strictSame(offenders(rule, sources), [])
+    const { open = [] } = rule
+    const isOf = (offence: string) => (place: string) => offence === place || offence.startsWith(`${place}: `)
+    const all = offenders(rule, sources)
+    t.strictSame(
+      all.filter(offence => !open.some(isOf(offence))),
+      [],
+    )
+    t.strictSame(
+      open.filter(place => !all.some(offence => isOf(offence)(place))),
+      [],
+      'take what is mended out of test/helpers/open-architecture.ts',
+    )
     for (const [path, text] of rule.bad) {
       t.not(
         offenders(rule, [parseSource(path, text)]).length,

@@ -3,6 +3,9 @@ import type { Logger } from 'pino'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
 
+/** What other features may read in SQL: which alerts there are, and what happened to them. */
+export const READABLE_TABLES = ['alerts', 'alert_history'] as const
+
 /** In the order in which they get worse. */
 export const SEVERITIES = ['info', 'warning', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]

@@ -24,6 +24,9 @@ declare module '@hapi/hapi' {
   }
 }
 
+/** What other features may read in SQL: the names of those who do something, and the companies to sweep. */
+export const READABLE_TABLES = ['companies', 'users', 'api_keys'] as const
+
 /** Accounts for the command line and other features, as `server.plugins.auth`. */
 export type AuthApi = ReturnType<typeof makeAuth>
 

@@ -8,6 +8,7 @@ import type { TaggedTable } from './tags/personal-columns.ts'
 import type { SessionOptions } from './sources/connections.ts'
 import type { DiscoveryReader } from './discovery/reader.ts'
 import type { DemoSources } from './demo.ts'
+import type { DiscoveryListener } from './deps.ts'
 import type { Run, SchemaChange, Source, Table } from './models.ts'
 import type { AssetExtension, CoverageQuery, HealthPart, OutcomeQuery } from './assets/asset-extensions.ts'
 
@@ -17,14 +18,14 @@ export type { AssetExtension, CoverageQuery, HealthPart, TableFields } from './a
 export type { SchemaChange, Source, Table } from './models.ts'
 export type { SessionUse } from './sources/usage.ts'
 
+/** What other features may read in SQL: sources and their tables, what they are tagged with, and how they changed. */
+export const READABLE_TABLES = ['sources', 'tables', 'tags', 'schema_changes'] as const
+
 /** A table of the catalog and its source. */
 export interface TableContext {
   source: Source
   table: Table
 }
-
-/** @param source as it is after the discovery */
-export type DiscoveryListener = (trx: Transaction, source: Source) => Promise<void>
 
 /** What other features may ask of the catalog, as `server.plugins.catalog`. */
 export interface CatalogApi {
@@ -140,7 +141,6 @@ export interface CatalogApi {
   notifyDiscovered(trx: Transaction, source: Source): Promise<void>
   /** Adds a reader to each discovery. */
   readAtDiscovery(reader: DiscoveryReader): void
-  discoveryReaders(): readonly DiscoveryReader[]
   /** Adds what a feature knows to the records of assets, and deletes it with them. */
   extendAssets(extension: AssetExtension): void
   /** What all features know of tables, by id: fields of their records as lists show them, `quality`, `freshness`. */
@@ -154,8 +154,6 @@ export interface CatalogApi {
    * @param since the time from which they count what happened
    */
   readHealth(trx: Transaction, since?: Date): Promise<HealthPart[]>
-  /** What the columns of views show, as `AssetExtension` has it; none without lineage. */
-  viewColumnQueries(): string[]
   /** What tables are made from, as SELECTs of `company_id`, `table_id` and `upstream_id`; none without lineage. */
   upstreamQueries(): string[]
 }

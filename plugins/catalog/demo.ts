@@ -1,9 +1,10 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, type Transaction } from '../../server/database/database.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { Source, type Run } from './models.ts'
 import { lockSource } from './locks.ts'
 import { requestDiscovery } from './discovery/jobs.ts'
+import type { Jobs } from '../../server/jobs/jobs.ts'
+import type { ConfigDeps } from './sources/config.ts'
 import { createSource } from './sources/sources.ts'
 
 /** The source that a company tries the product with, as `server.plugins.catalog.demo`. A company has one at most. */
@@ -21,7 +22,7 @@ export interface DemoSources {
 }
 
 /** The database file of a demo source. */
-export interface DemoFile {
+interface DemoFile {
   /** Another one is found when it is taken. */
   name: string
   path: string
@@ -29,17 +30,17 @@ export interface DemoFile {
 }
 
 /** `server.plugins.catalog.demo` of a server. */
-export function demoSources(server: Server): DemoSources {
+export function demoSources(deps: ConfigDeps & { jobs: Jobs }): DemoSources {
   return {
     find,
     mark: async (trx, sourceId) => void (await Source.query(trx).findById(sourceId).patch({ isDemo: true })),
-    discover: async (trx, sourceId) => requestDiscovery(server, trx, await lockSource(trx, sourceId)),
+    discover: async (trx, sourceId) => requestDiscovery(deps.jobs, trx, await lockSource(trx, sourceId)),
     async ensure(trx, { name, path, description }) {
-      // Of two requests at once, the second waits and returns the source that the first created.
+      // When two requests come at once, the second waits and returns the source that the first created.
       await lockName(trx, `demo-source:${companyOf(trx)}`)
       const known = await find(trx)
       if (known) return { source: known }
-      const made = await createSource(server, trx, companyOf(trx), {
+      const made = await createSource(deps, trx, companyOf(trx), {
         name: await freeName(trx, name),
         source_type: 'sqlite',
         connection_config: { path },
@@ -48,7 +49,7 @@ export function demoSources(server: Server): DemoSources {
         auto_tag_enabled: true,
       })
       const source = await Source.query(trx).patchAndFetchById(made.id, { isDemo: true })
-      return { source, discovery: await requestDiscovery(server, trx, source) }
+      return { source, discovery: await requestDiscovery(deps.jobs, trx, source) }
     },
   }
 }

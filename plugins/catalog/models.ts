@@ -108,7 +108,7 @@ export interface ReadPatterns extends Patterns {
 }
 
 /** What of a source is tagged. */
-export interface TagCounts {
+interface TagCounts {
   /** Tables in use that carry a tag, or a column of which does. */
   tables: number
   /** Columns that carry a tag. */
@@ -121,8 +121,7 @@ export interface TagCounts {
 export type Definition = Pick<TableInfo, 'kind' | 'columns' | 'constraints' | 'identity'>
 
 /** A column as it is stored: what most columns have in common is left out, since a catalog has 100,000 of them. */
-export type StoredColumn = Omit<ColumnInfo, 'rawType' | 'nullable' | 'default' | 'comment'> &
-  Partial<ColumnInfo>
+type StoredColumn = Omit<ColumnInfo, 'rawType' | 'nullable' | 'default' | 'comment'> & Partial<ColumnInfo>
 
 /** A column with what is left out when it is stored. */
 function restoreColumn(column: StoredColumn): ColumnInfo {

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { feature } from '../../server/feature.ts'
 import { saveCredentials, readCredentials, type DemoCredentials } from './credentials.ts'
+import type { DemoDeps } from './deps.ts'
 import { routes } from './routes.ts'
 import { ensureSharedShop } from './shared-shop.ts'
 import { summarize } from './summary.ts'
@@ -20,6 +21,13 @@ declare module '@hapi/hapi' {
   }
 }
 
+function depsOf(server: Server): DemoDeps {
+  const { db, config, pino } = server
+  const { auth, alerts, catalog, lineage, scans } = server.plugins
+  const inject: DemoDeps['inject'] = request => server.inject(request)
+  return { db, config, pino, inject, auth, alerts, catalog, lineage, scans }
+}
+
 /** A company with an example source, created at the first start. */
 export const demo = feature<DemoApi>({
   name: 'demo',
@@ -27,55 +35,57 @@ export const demo = feature<DemoApi>({
     ...['auth', 'catalog', 'freshness', 'scans', 'validity', 'metrics', 'referential'],
     ...['alerts', 'lineage', 'profiles', 'recommendations'],
   ],
-  api: server => ({ runDemo: print => run(server, print) }),
+  api: server => ({ runDemo: print => run(depsOf(server), print) }),
   setUp(server, { runDemo }) {
-    server.ext('onPostStart', () => prepareShop(server))
+    server.ext('onPostStart', () => prepareShop(depsOf(server)))
     server.afterStart.push(async print => {
       if (server.config.demoEnabled) await runDemo(print)
     })
   },
-  routes,
+  routes: (_, server) => routes(depsOf(server)),
 })
 
 /** With a shared database, a discovery may run on a machine that has served no request for the demo asset. */
-async function prepareShop(server: Server): Promise<void> {
-  const { demoEnabled, databaseUrl, role, dataDir } = server.config
+async function prepareShop({ config, pino }: DemoDeps): Promise<void> {
+  const { demoEnabled, databaseUrl, role, dataDir } = config
   if (!demoEnabled || databaseUrl === undefined || role === 'web') return
   await ensureSharedShop(dataDir).catch((error: unknown) => {
-    server.pino.warn(
+    pino.warn(
       { err: error },
       'the database of the demo asset could not be created: check that DATA_DIR is writable',
     )
   })
 }
 
-async function run(server: Server, print: (line: string) => void): Promise<void> {
-  const credentials = await ensureDemo(server, print)
+async function run(deps: DemoDeps, print: (line: string) => void): Promise<void> {
+  const credentials = await ensureDemo(deps, print)
   if (!credentials) return
-  await server.plugins.auth.setDemoCompany(credentials.companyId)
-  const link = await server.plugins.auth
+  const { auth, config, pino } = deps
+  await auth.setDemoCompany(credentials.companyId)
+  const link = await auth
     .createSignInLink({ ...credentials, seconds: LINK_SECONDS })
     // Its user may have been removed.
-    .catch(() => server.config.baseUrl)
+    .catch(() => config.baseUrl)
   print(`open: ${link}`)
   print(`sign-in: ${credentials.email} ${credentials.password}`)
   print(`key: ${credentials.key}`)
-  const found = await summarize(server, credentials).catch((error: unknown) => {
-    server.pino.debug({ err: error }, 'the demo was changed since it was created')
+  const found = await summarize(deps, credentials).catch((error: unknown) => {
+    pino.debug({ err: error }, 'the demo was changed since it was created')
     return ['The demo source or its key was removed; everything else is unchanged.']
   })
   for (const line of found) print(line)
 }
 
 /** The demo of an earlier start, or a new one in an empty database. An interrupted one is created again. */
-async function ensureDemo(server: Server, print: (line: string) => void): Promise<DemoCredentials | null> {
-  const kept = await readCredentials(server.config.dataDir)
+async function ensureDemo(deps: DemoDeps, print: (line: string) => void): Promise<DemoCredentials | null> {
+  const { auth, config } = deps
+  const kept = await readCredentials(config.dataDir)
   if (kept?.sourceId) return kept
-  if (!kept && (await server.plugins.auth.countCompanies()) > 0) return null
+  if (!kept && (await auth.countCompanies()) > 0) return null
   print('Creating the demo, which takes about 10 seconds:')
-  const credentials = kept ?? (await createDemoCompany(server))
-  await saveCredentials(server.config.dataDir, credentials)
-  const complete = { ...credentials, sourceId: await createDemoSource(server, credentials, print) }
-  await saveCredentials(server.config.dataDir, complete)
+  const credentials = kept ?? (await createDemoCompany(auth))
+  await saveCredentials(config.dataDir, credentials)
+  const complete = { ...credentials, sourceId: await createDemoSource(deps, credentials, print) }
+  await saveCredentials(config.dataDir, complete)
   return complete
 }

@@ -1,15 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError, hasCode } from '../../server/http/errors.ts'
+import type { CatalogApi } from '../catalog/api.ts'
+import type { DemoDeps } from './deps.ts'
 import { SHOP_LINEAGE } from './lineage.ts'
 import { ensureSharedShop } from './shared-shop.ts'
-
-/** Why the demo cannot be shown; sent with status 200. */
-export interface DemoRefusal {
-  error: 'DEMO_DISABLED' | 'ASSET_NOT_FOUND' | 'NOT_DISCOVERED'
-  message: string
-}
 
 export type DemoAudit = (
   trx: Transaction,
@@ -23,24 +18,24 @@ const DESTINATION_NAME = 'Demo chat'
 
 /** Creates a company's demo source and starts its discovery, unless there is one. */
 export async function createDemoAsset(
-  server: Server,
+  { db, config, pino, catalog }: DemoDeps,
   companyId: string,
   audit: DemoAudit,
-): Promise<object | DemoRefusal> {
-  if (!server.config.demoEnabled)
+) {
+  if (!config.demoEnabled)
     return {
       error: 'DEMO_DISABLED',
       message: 'There is no demo: the operator can enable it with DEMO_ENABLED=true',
     }
-  const path = await ensureSharedShop(server.config.dataDir).catch((error: unknown) => {
-    server.pino.warn({ err: error }, 'the database of the demo asset could not be created')
+  const path = await ensureSharedShop(config.dataDir).catch((error: unknown) => {
+    pino.warn({ err: error }, 'the database of the demo asset could not be created')
     const message =
       'The database of the demo could not be created: the operator can make DATA_DIR/demo writable'
     throw apiError('UNAVAILABLE', message)
   })
-  return server.db.company(companyId, async trx => {
+  return db.company(companyId, async trx => {
     const description = 'A small shop with four weeks of history, and a bad last day'
-    const { source, discovery } = await server.plugins.catalog.demo.ensure(trx, {
+    const { source, discovery } = await catalog.demo.ensure(trx, {
       name: NAME,
       path,
       description,
@@ -60,16 +55,15 @@ const DISCOVERY_WAIT_MS = 10_000
 
 /** Loads the lineage of a company's demo source; waits for a running discovery first. */
 export async function loadDemoLineage(
-  server: Server,
+  { db, catalog, lineage }: DemoDeps,
   companyId: string,
   audit: DemoAudit,
-): Promise<object | DemoRefusal> {
-  const { catalog, lineage } = server.plugins
+) {
   const deadline = Date.now() + DISCOVERY_WAIT_MS
-  let source = await server.db.company(companyId, catalog.demo.find)
+  let source = await db.company(companyId, catalog.demo.find)
   while (source && isBeingDiscovered(source) && Date.now() < deadline) {
     await wait(100)
-    source = await server.db.company(companyId, catalog.demo.find)
+    source = await db.company(companyId, catalog.demo.find)
   }
   if (!source) {
     const message = 'Create the demo asset first: POST /api/v1/auth/preferences/onboarding/demo-asset'
@@ -80,7 +74,7 @@ export async function loadDemoLineage(
     const message = `The tables of the demo asset are not discovered yet: POST /api/v1/sdk/assets/${id}/discover, then try again`
     return { error: 'NOT_DISCOVERED', message }
   }
-  return server.db.company(companyId, async trx => {
+  return db.company(companyId, async trx => {
     const { nodes, edges } = await lineage.connect(trx, id, SHOP_LINEAGE, { isDemo: true })
     const made = { nodes_created: nodes, edges_created: edges }
     if (edges > 0) await audit(trx, 'lineage.loaded', { type: 'source', id }, made)
@@ -88,17 +82,17 @@ export async function loadDemoLineage(
   })
 }
 
-type DemoSource = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['demo']['find']>>>
+type DemoSource = NonNullable<Awaited<ReturnType<CatalogApi['demo']['find']>>>
 
 function isBeingDiscovered({ lastDiscoveryAt, discoveryState }: DemoSource): boolean {
   return lastDiscoveryAt === null && ['queued', 'running'].includes(discoveryState)
 }
 
 /** Opens the demo alert of a company, unless it is open. */
-export function openDemoAlert(server: Server, companyId: string, audit: DemoAudit): Promise<object> {
-  return server.db.company(companyId, async trx => {
-    const { sourceId, ...asset } = await findStaleTable(server, trx)
-    const { isNew, ...alert } = await server.plugins.alerts.demo.raise(trx, {
+export function openDemoAlert({ db, alerts, catalog }: DemoDeps, companyId: string, audit: DemoAudit) {
+  return db.company(companyId, async trx => {
+    const { sourceId, ...asset } = await findStaleTable(catalog, trx)
+    const { isNew, ...alert } = await alerts.demo.raise(trx, {
       type: 'freshness_violation',
       severity: 'critical',
       sourceId,
@@ -122,8 +116,7 @@ export function openDemoAlert(server: Server, companyId: string, audit: DemoAudi
 const STALE_TABLE = 'main.main.inventory'
 
 /** The table, as far as the company has it: the alert can be opened before the demo asset exists. */
-async function findStaleTable(server: Server, trx: Transaction) {
-  const { catalog } = server.plugins
+async function findStaleTable(catalog: CatalogApi, trx: Transaction) {
   const source = await catalog.demo.find(trx)
   const table = source && (await catalog.findTable(trx, { source }, STALE_TABLE).catch(ignoreUnknownTable))
   if (source && table) {
@@ -145,9 +138,9 @@ function ignoreUnknownTable(error: unknown): undefined {
   if (!hasCode(error, 'VALIDATION_ERROR')) throw error
 }
 
-export function removeDemoAlerts(server: Server, companyId: string, audit: DemoAudit): Promise<object> {
-  return server.db.company(companyId, async trx => {
-    const deleted = await server.plugins.alerts.demo.remove(trx)
+export function removeDemoAlerts({ db, alerts }: DemoDeps, companyId: string, audit: DemoAudit) {
+  return db.company(companyId, async trx => {
+    const deleted = await alerts.demo.remove(trx)
     if (deleted > 0)
       await audit(trx, 'alert.removed', { type: 'company', id: companyId }, { deleted, is_demo: true })
     return { deleted }
@@ -155,10 +148,10 @@ export function removeDemoAlerts(server: Server, companyId: string, audit: DemoA
 }
 
 /** Creates the demo destination of a company, unless there is one. */
-export function createDemoDestination(server: Server, companyId: string, audit: DemoAudit): Promise<object> {
-  return server.db.company(companyId, async trx => {
-    const { demo } = server.plugins.alerts
-    const { id, name, destinationType, isNew } = await demo.createDestination(trx, DESTINATION_NAME)
+export function createDemoDestination({ db, alerts }: DemoDeps, companyId: string, audit: DemoAudit) {
+  return db.company(companyId, async trx => {
+    const made = await alerts.demo.createDestination(trx, DESTINATION_NAME)
+    const { id, name, destinationType, isNew } = made
     const kind = { destination_type: destinationType }
     if (isNew)
       await audit(trx, 'destination.created', { type: 'destination', id }, { name, ...kind, is_demo: true })

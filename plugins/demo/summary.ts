@@ -1,5 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import type { DemoCredentials } from './credentials.ts'
+import type { DemoDeps } from './deps.ts'
 import { createRequester } from './tour.ts'
 
 interface AlertSummary {
@@ -15,8 +15,8 @@ interface Tags {
 const MAX_ALERTS = 12
 
 /** The findings in the demo source as a table for a terminal, followed by three requests to try. */
-export async function summarize(server: Server, { key, sourceId }: DemoCredentials): Promise<string[]> {
-  const request = createRequester(server, key)
+export async function summarize(deps: DemoDeps, { key, sourceId }: DemoCredentials): Promise<string[]> {
+  const request = createRequester(deps, key)
   const get = <T>(path: string) => request<T>('GET', path)
   const asset = await get<Record<string, string | number>>(`/assets/${sourceId}`)
   const changes = await get<{ data: { total: number } }>(`/assets/${sourceId}/schema-changes`)
@@ -33,7 +33,7 @@ export async function summarize(server: Server, { key, sourceId }: DemoCredentia
   )
   const { passing = 0, failing = 0, warning = 0, error = 0, total_checks: captures = 0 } = metrics.data
   const tally = { passing, failing, warning, error }
-  const api = `${server.config.baseUrl}/api/v1`
+  const api = `${deps.config.baseUrl}/api/v1`
   const curl = (path: string) => `  curl -s -H "$AUTH" "$API${path}"`
   return [
     `Found in ${asset.name}:`,

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import type { Server } from '@hapi/hapi'
 import type { DemoCredentials } from './credentials.ts'
+import type { AuthApi } from '../auth/api.ts'
+import type { DemoDeps } from './deps.ts'
 import { HISTORY_DAYS, openShop } from './shop.ts'
 import { SHOP_LINEAGE } from './lineage.ts'
 import { METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
@@ -9,10 +10,9 @@ import { METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
 type DemoReply = Record<string, never> & { data: Record<string, string> }
 
 /** Creates the demo company, its owner and a key, without requests, which would count against rate limits. */
-export async function createDemoCompany(server: Server): Promise<DemoCredentials> {
+export async function createDemoCompany(auth: AuthApi): Promise<DemoCredentials> {
   const email = 'owner@demo.example'
   const password = randomBytes(12).toString('base64url')
-  const { auth } = server.plugins
   const { id: companyId } = await auth.createCompany({ name: 'Demo' })
   await auth.createUser({ companyId, email, password, role: 'owner' })
   const { key } = await auth.createKey({ companyId, name: 'demo', scope: 'admin' })
@@ -27,14 +27,15 @@ const REPORT_EVERY_DAYS = 7
  * @returns the source's id
  */
 export async function createDemoSource(
-  server: Server,
+  deps: DemoDeps,
   { key, companyId }: DemoCredentials,
   report: (line: string) => void,
 ): Promise<string> {
+  const { db, config, catalog, lineage, scans } = deps
   const now = new Date()
-  const send = createRequester(server, key)
+  const send = createRequester(deps, key)
   await removeLeftover(send)
-  const path = join(resolve(server.config.dataDir), 'demo', 'shop.sqlite')
+  const path = join(resolve(config.dataDir), 'demo', 'shop.sqlite')
   report('  a shop in SQLite')
   const shop = openShop(path, now)
   try {
@@ -46,31 +47,29 @@ export async function createDemoSource(
       auto_tag_enabled: true,
     })
     const sourceId = String(source.data.id)
-    await server.db.company(companyId, trx => server.plugins.catalog.demo.mark(trx, sourceId))
+    await db.company(companyId, trx => catalog.demo.mark(trx, sourceId))
     // Otherwise the sweep would mix checks of today among those of the replayed days.
     await send('PATCH', `/sdk/assets/${sourceId}`, { is_active: false })
     await send('POST', `/sdk/assets/${sourceId}/test-connection`)
-    await runDiscovery(server, send, { companyId, sourceId })
+    await runDiscovery(deps, send, { companyId, sourceId })
     report(`  its catalog, ${METRICS.length + RULES.length + REFERENCES.length} checks`)
     for (const metric of METRICS) await send('POST', `/sdk/metrics/${sourceId}`, metric)
     for (const rule of RULES) await send('POST', `/sdk/validity/${sourceId}`, rule)
     for (const check of REFERENCES) await send('POST', `/sdk/referential/${sourceId}`, check)
 
     // What the alerts of its last day have in common is known by it.
-    await server.db.company(companyId, trx =>
-      server.plugins.lineage.connect(trx, sourceId, SHOP_LINEAGE, { isDemo: true }),
-    )
-    const tables = await listCheckedTables(server, companyId, sourceId)
+    await db.company(companyId, trx => lineage.connect(trx, sourceId, SHOP_LINEAGE, { isDemo: true }))
+    const tables = await listCheckedTables(deps, companyId, sourceId)
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
       shop.addDay(daysAgo)
       const at = new Date(now.getTime() - daysAgo * 86_400_000)
-      for (const tableId of tables) await server.plugins.scans.runTable(companyId, tableId, 'active', { at })
+      for (const tableId of tables) await scans.runTable(companyId, tableId, 'active', { at })
       const done = HISTORY_DAYS - daysAgo
       if (done > 0 && done % REPORT_EVERY_DAYS === 0) report(`  ${done} of ${HISTORY_DAYS} days of checks`)
     }
     shop.release()
     report('  a release that changes its tables')
-    await runDiscovery(server, send, { companyId, sourceId })
+    await runDiscovery(deps, send, { companyId, sourceId })
     await send('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
     for (const schedule of SCHEDULES) {
       await send('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
@@ -102,9 +101,9 @@ async function removeLeftover(send: Requester): Promise<void> {
 type Requester = ReturnType<typeof createRequester>
 
 /** Sends requests with an API key to the server's own routes. @throws Error with the reply of a failed request */
-export function createRequester(server: Server, key: string) {
+export function createRequester({ inject }: Pick<DemoDeps, 'inject'>, key: string) {
   return async <T = DemoReply>(method: string, path: string, payload?: object): Promise<T> => {
-    const reply = await server.inject({
+    const reply = await inject({
       method,
       url: `/api/v1${path}`,
       ...(payload && { payload }),
@@ -119,11 +118,11 @@ const POLL_INTERVAL_MS = 50
 const JOB_TIMEOUT_MS = 30_000
 
 async function runDiscovery(
-  server: Server,
+  { db, catalog }: DemoDeps,
   send: Requester,
   { companyId, sourceId }: { companyId: string; sourceId: string },
 ): Promise<void> {
-  const run = await server.db.company(companyId, trx => server.plugins.catalog.demo.discover(trx, sourceId))
+  const run = await db.company(companyId, trx => catalog.demo.discover(trx, sourceId))
   await waitForJob(send, run.id, 'discovery')
 }
 
@@ -138,15 +137,19 @@ async function waitForJob(send: Requester, id: string, what: string): Promise<vo
   }
 }
 
-async function listCheckedTables(server: Server, companyId: string, sourceId: string): Promise<string[]> {
+async function listCheckedTables(
+  { db, catalog }: DemoDeps,
+  companyId: string,
+  sourceId: string,
+): Promise<string[]> {
   const names = new Set([
     ...[...METRICS, ...RULES].map(watched => watched.table_path),
     ...REFERENCES.map(watched => String(watched.child_table_path)),
   ])
-  return server.db.company(companyId, async trx => {
-    const asset = await server.plugins.catalog.findAsset(trx, sourceId)
+  return db.company(companyId, async trx => {
+    const asset = await catalog.findAsset(trx, sourceId)
     const ids: string[] = []
-    for (const name of names) ids.push((await server.plugins.catalog.findTable(trx, asset, name)).id)
+    for (const name of names) ids.push((await catalog.findTable(trx, asset, name)).id)
     return ids
   })
 }

@@ -1,8 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import { formatName, parseName } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
-import type { Source, Table } from '../catalog/api.ts'
+import type { CatalogApi, Source, Table } from '../catalog/api.ts'
 import { effectOf, isOfColumn, worstLevel, type Effect, type Level, type PlannedChange } from './changes.ts'
 import {
   findClauses,
@@ -13,6 +12,7 @@ import {
   type SourceCheck,
 } from './checks.ts'
 import { findDependents, NO_DEPENDENTS, presentDependent, type Dependents } from './dependents.ts'
+import type { ImpactDeps } from './deps.ts'
 import { readSchemaTables } from './schema-tables.ts'
 
 /** What a change would do. */
@@ -39,7 +39,7 @@ export interface UnknownChange {
  * so that many of them hold no connection for long.
  */
 export async function assessChanges(
-  server: Server,
+  deps: ImpactDeps,
   source: Source,
   changes: readonly PlannedChange[],
 ): Promise<{ level: Level; impacts: ChangeImpact[]; unknown: UnknownChange[] }> {
@@ -47,10 +47,10 @@ export async function assessChanges(
   const unknown: UnknownChange[] = []
   const read: ReadHits = { bySubject: new Map() }
   for (const [index, change] of changes.entries())
-    await server.db.company(source.companyId, async trx => {
-      const subject = await findSubject(server, trx, source, change)
+    await deps.db.company(source.companyId, async trx => {
+      const subject = await findSubject(deps, trx, source, change)
       if ('problem' in subject) unknown.push({ index, change, problem: subject.problem })
-      else impacts.push(await assessChange(server, trx, source, change, subject, read))
+      else impacts.push(await assessChange(deps, trx, source, change, subject, read))
     })
   return { level: worstLevel(impacts.map(({ level }) => level)), impacts, unknown }
 }
@@ -64,28 +64,28 @@ interface ReadHits {
 type SubjectHits = Dependents & Pick<ChangeImpact, 'checks' | 'contracts'>
 
 /** The tables of a change, and its column. */
-export interface ChangeSubject {
+interface ChangeSubject {
   tables: Table[]
   column?: { name: string; type?: string }
 }
 
 async function findSubject(
-  server: Server,
+  deps: ImpactDeps,
   trx: Transaction,
   source: Source,
   { change, table: path, schema, column }: PlannedChange,
 ): Promise<ChangeSubject | { problem: string }> {
   if (change === 'drop_schema') {
-    const tables = await readSchemaTables(server, trx, source, schema ?? '')
+    const tables = await readSchemaTables(deps.catalog, trx, source, schema ?? '')
     return tables.length > 0 ? { tables } : { problem: `the source has no schema ${schema}` }
   }
   try {
-    const table = await findTable(server, trx, source, path ?? '')
+    const table = await findTable(deps.catalog, trx, source, path ?? '')
     if (!isOfColumn(change) || column === undefined) return { tables: [table] }
     const exact = table.columns.find(({ name }) => name === column)
     const folded = table.columns.filter(({ name }) => name.toLowerCase() === column.toLowerCase())
-    const found = exact ?? (folded.length === 1 ? folded[0] : undefined)
-    const { name, rawType: type } = found ?? server.plugins.catalog.findColumn(table, column, 'column')
+    const match = exact ?? (folded.length === 1 ? folded[0] : undefined)
+    const { name, rawType: type } = match ?? deps.catalog.findColumn(table, column, 'column')
     return { tables: [table], column: { name, type } }
   } catch (error) {
     if (!hasErrorData(error) || error.data?.code !== 'VALIDATION_ERROR') throw error
@@ -94,8 +94,12 @@ async function findSubject(
 }
 
 /** By its name as it is written, else in large letters, as engines store names without quotes. */
-async function findTable(server: Server, trx: Transaction, source: Source, path: string): Promise<Table> {
-  const { catalog } = server.plugins
+async function findTable(
+  catalog: CatalogApi,
+  trx: Transaction,
+  source: Source,
+  path: string,
+): Promise<Table> {
   const find = (name: string) => catalog.findTable(trx, { source }, name)
   return find(path).catch(async (error: unknown) => {
     const upper = formatName((parseName(path) ?? []).map(part => part.toUpperCase()))
@@ -107,7 +111,7 @@ async function findTable(server: Server, trx: Transaction, source: Source, path:
 
 /** What a change of tables, or of a column of one, does. */
 export async function assessChange(
-  server: Server,
+  deps: ImpactDeps,
   trx: Transaction,
   source: Source,
   change: PlannedChange,
@@ -119,10 +123,14 @@ export async function assessChange(
   const key = JSON.stringify([isRead, effect !== null, tables.map(({ id }) => id), column?.name])
   const findHits = async (): Promise<SubjectHits> => {
     const ids = [...new Set(tables.map(({ id }) => id))]
-    const found = isRead ? await findDependents(server, trx, ids, column && [column.name]) : NO_DEPENDENTS
-    if (isRead) read.checks ??= await readChecks(server, trx, source)
+    const dependents = isRead ? await findDependents(deps, trx, ids, column && [column.name]) : NO_DEPENDENTS
+    if (isRead) read.checks ??= await readChecks(deps.scans, trx, source)
     const checks = isRead ? selectChecks(read.checks ?? [], { tables, column: column?.name }) : []
-    return { ...found, checks, contracts: effect ? await findClauses(server, trx, tables, column?.name) : [] }
+    return {
+      ...dependents,
+      checks,
+      contracts: effect ? await findClauses(deps.contracts, trx, tables, column?.name) : [],
+    }
   }
   const hit = read.bySubject.get(key) ?? (await findHits())
   read.bySubject.set(key, hit)
@@ -204,7 +212,7 @@ export function presentImpact({
   checks,
   isComplete,
   ...impact
-}: ChangeImpact): object {
+}: ChangeImpact) {
   return {
     ...impact,
     change: change.change,

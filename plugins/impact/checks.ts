@@ -1,8 +1,8 @@
-import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Source, Table } from '../catalog/api.ts'
-import type { DeclaredCheck } from '../scans/api.ts'
+import type { ContractsApi } from '../contracts/api.ts'
+import type { DeclaredCheck, ScansApi } from '../scans/api.ts'
 import type { Certainty } from './dependents.ts'
 
 /** An active check that a change hits. */
@@ -24,12 +24,12 @@ export interface HitClause {
 export type SourceCheck = DeclaredCheck & { kind: string }
 
 /** The active checks of a source, of all kinds. */
-export async function readChecks(server: Server, trx: Transaction, source: Source): Promise<SourceCheck[]> {
-  const found: SourceCheck[] = []
-  for (const kind of server.plugins.scans.declaredKinds())
+export async function readChecks(scans: ScansApi, trx: Transaction, source: Source): Promise<SourceCheck[]> {
+  const active: SourceCheck[] = []
+  for (const kind of scans.declaredKinds())
     for (const check of await kind.list(trx, source))
-      if (check.fields.is_active !== false) found.push({ ...check, kind: kind.kind })
-  return found
+      if (check.fields.is_active !== false) active.push({ ...check, kind: kind.kind })
+  return active
 }
 
 /** Those of the checks of a source that read some tables, or a column of the only one. */
@@ -43,16 +43,16 @@ export function selectChecks(
       tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name }),
     ),
   )
-  const found: HitCheck[] = []
+  const hits: HitCheck[] = []
   for (const check of checks) {
     const isParent = paths.has(String(check.fields.parent_table_path))
     if (!ids.has(check.tableId) && !isParent) continue
     const certainty = column === undefined ? 'certain' : useOf(check, column, ids.has(check.tableId))
     if (!certainty) continue
     const { id, kind, tablePath: path } = check
-    found.push({ id, kind, name: nameOf(check), tablePath: path, certainty })
+    hits.push({ id, kind, name: nameOf(check), tablePath: path, certainty })
   }
-  return found
+  return hits
 }
 
 function nameOf({ fields, tablePath: path }: DeclaredCheck): string {
@@ -89,12 +89,12 @@ function collectTexts(value: unknown, field: string, named: string[], texts: str
 
 /** The clauses of contracts that a change hits. */
 export async function findClauses(
-  server: Server,
+  contracts: ContractsApi,
   trx: Transaction,
   tables: readonly Table[],
   column: string | undefined,
 ): Promise<HitClause[]> {
-  const clauses = await server.plugins.contracts.listClauses(
+  const clauses = await contracts.listClauses(
     trx,
     tables.map(({ id }) => id),
   )

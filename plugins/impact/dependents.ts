@@ -1,5 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
+import type { ImpactDeps } from './deps.ts'
 import type { GraphNode } from '../lineage/api.ts'
 import type { Owner } from '../owners/api.ts'
 
@@ -40,12 +40,11 @@ const ALL_COLUMNS = '*'
  * @param columns of the tables; without them all of it counts as used
  */
 export async function findDependents(
-  server: Server,
+  { lineage, owners }: Pick<ImpactDeps, 'lineage' | 'owners'>,
   trx: Transaction,
   tableIds: readonly string[],
   columns?: readonly string[],
 ): Promise<Dependents> {
-  const { lineage, owners } = server.plugins
   const walked = await lineage.walk(trx, tableIds, { direction: 'downstream', ...(columns && { columns }) })
   const nodes = await lineage.readNodes(
     trx,
@@ -56,7 +55,7 @@ export async function findDependents(
     trx,
     walked.nodes.flatMap(({ id, isTable }) => (isTable ? id : [])),
   )
-  const found = walked.nodes.flatMap(
+  const dependents = walked.nodes.flatMap(
     ({ id, distance, columns: hit }): (Dependent & { isTable: boolean })[] => {
       const node = byId.get(id)
       if (!node?.isActive) return []
@@ -77,9 +76,9 @@ export async function findDependents(
     },
   )
   return {
-    tables: found.filter(({ isTable }) => isTable).map(withoutSide),
-    dashboards: found.filter(({ isTable }) => !isTable).map(withoutSide),
-    owners: countOwners(found.map(({ id }) => ownersOfNode(byId.get(id)!, owned.get(id)))),
+    tables: dependents.filter(({ isTable }) => isTable).map(withoutSide),
+    dashboards: dependents.filter(({ isTable }) => !isTable).map(withoutSide),
+    owners: countOwners(dependents.map(({ id }) => ownersOfNode(byId.get(id)!, owned.get(id)))),
     isComplete: walked.isComplete,
   }
 }
@@ -104,14 +103,14 @@ function countOwners(all: readonly NodeOwner[][]): Dependents['owners'] {
   const counted = new Map<string, Dependents['owners'][number]>()
   for (const { type, id, name, email } of all.flat()) {
     const key = id ?? email ?? name
-    const known = counted.get(key)
-    if (known) known.assets += 1
+    const owner = counted.get(key)
+    if (owner) owner.assets += 1
     else counted.set(key, { type, id, name, email, assets: 1 })
   }
   return [...counted.values()].sort((a, b) => b.assets - a.assets || a.name.localeCompare(b.name))
 }
 
-export function presentDependent(dependent: Dependent): object {
+export function presentDependent(dependent: Dependent) {
   const { qualifiedName, assetType, ...rest } = dependent
   return {
     ...rest,

@@ -5,5 +5,6 @@ import { routes } from './routes.ts'
 export const impact = feature({
   name: 'impact',
   needs: ['auth', 'alerts', 'catalog', 'owners', 'lineage', 'scans', 'contracts'],
-  routes,
+  routes: (_, { db, plugins: { alerts, catalog, owners, lineage, scans, contracts } }) =>
+    routes({ db, alerts, catalog, owners, lineage, scans, contracts }),
 })

@@ -4,12 +4,13 @@ import { invalidField } from '../../server/http/errors.ts'
 import { bodyOf, param } from '../../server/http/input.ts'
 import { assessChanges, presentImpact } from './assess.ts'
 import type { PlannedChange } from './changes.ts'
-import { readAlertImpact, readChangeImpact } from './found.ts'
+import type { ImpactDeps } from './deps.ts'
+import { readAlertImpact, readChangeImpact } from './recorded.ts'
 import * as schemas from './schemas.ts'
 
 const route = routesOf('lineage')
 
-export const routes: ServerRoute[] = [
+export const routes = (deps: ImpactDeps): ServerRoute[] => [
   route('POST', '/api/v1/sdk/lineage/impact', access.read, {
     id: 'checkImpact',
     description: 'What planned changes of tables and columns would break; stores nothing',
@@ -20,12 +21,9 @@ export const routes: ServerRoute[] = [
     app: { errors: ['ASSET_NOT_FOUND'], isHeavy: true },
     handler: async request => {
       const { source: sourceId, changes } = bodyOf<{ source: string; changes: PlannedChange[] }>(request)
-      const { server } = request
-      const { source, table } = await inCompany(request, trx =>
-        server.plugins.catalog.findAsset(trx, sourceId),
-      )
+      const { source, table } = await inCompany(request, trx => deps.catalog.findAsset(trx, sourceId))
       if (table) throw invalidField('source', 'is a table: name its source')
-      const { level, impacts, unknown } = await assessChanges(server, source, changes)
+      const { level, impacts, unknown } = await assessChanges(deps, source, changes)
       return {
         data: {
           source: { id: source.id, name: source.name },
@@ -52,7 +50,7 @@ export const routes: ServerRoute[] = [
     app: { errors: ['CHANGE_NOT_FOUND'] },
     handler: request =>
       inCompany(request, async trx => ({
-        data: await readChangeImpact(request.server, trx, param(request, 'change_id')),
+        data: await readChangeImpact(deps, trx, param(request, 'change_id')),
       })),
   }),
   route('GET', '/api/v1/sdk/alerts/{id}/impact', access.read, {
@@ -64,7 +62,7 @@ export const routes: ServerRoute[] = [
     app: { errors: ['ALERT_NOT_FOUND'] },
     handler: request =>
       inCompany(request, async trx => ({
-        data: await readAlertImpact(request.server, trx, param(request, 'id')),
+        data: await readAlertImpact(deps, trx, param(request, 'id')),
       })),
   }),
 ]

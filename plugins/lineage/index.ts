@@ -1,44 +1,61 @@
-import type { Plugin } from '@hapi/hapi'
+import type { Server } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import type { LineageApi } from './api.ts'
+import { lineageExtension } from './asset-extension.ts'
 import { connectTables } from './connect.ts'
-import { registerFeeds } from './feeds/register-feeds.ts'
+import { adoptDatasets } from './datasets/move-nodes.ts'
+import { externalCheckFailed } from './dbt/alert-kind.ts'
+import type { LineageDeps } from './deps.ts'
+import { feedsExtension } from './feeds/extension.ts'
+import { pruneRunsJob } from './feeds/prune-job.ts'
+import { feedRoutes } from './feeds/routes.ts'
 import { pruneJob } from './graph/fading.ts'
 import { readNodes } from './graph/nodes.ts'
 import { recordEdges } from './graph/record.ts'
 import { walkEdges } from './graph/walk.ts'
-import { lineageExtension } from './asset-extension.ts'
 import { listRunsOf } from './openlineage/runs.ts'
-import { lineageReader } from './views/discovered.ts'
 import { routes } from './routes.ts'
-import type { ApiTag } from '../../server/openapi/tags.ts'
+import { lineageReader } from './views/discovered.ts'
+
+const depsOf = ({ db, textPool, pino, plugins: { alerts, catalog, owners } }: Server): LineageDeps => ({
+  db,
+  textPool,
+  pino,
+  alerts,
+  catalog,
+  owners,
+})
 
 /** Which tables are made from which. */
-export const lineage: Plugin<undefined> = {
+export const lineage = feature<LineageApi>({
   name: 'lineage',
-  dependencies: ['auth', 'alerts', 'catalog', 'owners'],
-  register(server) {
-    Object.assign(server.apiParts.tags, {
-      lineage: {
-        title: 'Lineage',
-        group: 'Catalog',
-        order: 50,
-        description: 'Which tables are derived from which.',
-        page: '/api/public/docs/lineage.md',
-      },
-    } satisfies Record<string, ApiTag>)
-    server.plugins.catalog.extendAssets(lineageExtension)
-    server.jobs.add(pruneJob)
-    server.plugins.catalog.readAtDiscovery(lineageReader(server))
-    const runsOf: LineageApi['runsOf'] = (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since)
-    server.plugins.alerts.connect({ lineage: { walk: walkEdges, runsOf } })
-    server.route(routes)
-    registerFeeds(server)
-    server.expose({
-      connect: connectTables,
-      recordEdges,
-      walk: walkEdges,
-      readNodes,
-      runsOf,
-    } satisfies LineageApi)
+  needs: ['auth', 'alerts', 'catalog', 'owners'],
+  tags: {
+    lineage: {
+      title: 'Lineage',
+      group: 'Catalog',
+      order: 50,
+      description: 'Which tables are derived from which.',
+      page: '/api/public/docs/lineage.md',
+    },
   },
-}
+  api: () => ({
+    connect: connectTables,
+    recordEdges,
+    walk: walkEdges,
+    readNodes,
+    runsOf: (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since),
+  }),
+  setUp(server, { walk, runsOf }) {
+    const deps = depsOf(server)
+    const { alerts, catalog, owners } = deps
+    alerts.addKind(externalCheckFailed)
+    alerts.connect({ lineage: { walk, runsOf } })
+    catalog.extendAssets(lineageExtension)
+    catalog.extendAssets(feedsExtension)
+    catalog.readAtDiscovery(lineageReader(deps))
+    catalog.afterDiscovery(async (trx, source) => void (await adoptDatasets(owners, trx, source.id)))
+  },
+  jobs: [pruneJob, pruneRunsJob],
+  routes: (_, server) => [...routes(depsOf(server)), ...feedRoutes(depsOf(server))],
+})

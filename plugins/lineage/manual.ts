@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import {
   apiError,
@@ -8,6 +7,7 @@ import {
   type InputError,
 } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
+import type { CatalogApi } from '../catalog/api.ts'
 import { ALL_COLUMNS, type OutsideNode } from './api.ts'
 import { describeEdges, type ColumnPair, type DescribedEdge } from './graph/edges.ts'
 import { findOutside, readNodes } from './graph/nodes.ts'
@@ -34,12 +34,12 @@ interface ResolvedEnd {
 
 /** Adds an edge by hand, or replaces its columns. @throws 400 naming the field of an end or column that is not there */
 export async function addManualEdge(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   input: ManualEdgeInput,
 ): Promise<{ edge: DescribedEdge; isNew: boolean }> {
-  const upstream = await resolveEnd(server, trx, 'upstream', input)
-  const downstream = await resolveEnd(server, trx, 'downstream', input)
+  const upstream = await resolveEnd(catalog, trx, 'upstream', input)
+  const downstream = await resolveEnd(catalog, trx, 'downstream', input)
   for (const [index, pair] of (input.columns ?? []).entries()) {
     upstream.checkColumn(pair.upstream_column, `columns.${index}.upstream_column`)
     if (pair.downstream_column !== ALL_COLUMNS)
@@ -71,7 +71,7 @@ export async function addManualEdge(
 }
 
 async function resolveEnd(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   side: Side,
   input: ManualEdgeInput,
@@ -83,7 +83,6 @@ async function resolveEnd(
     return { id: ids.get(outsideKey(external)) ?? '', checkColumn }
   }
   const name = input[side] ?? ''
-  const { catalog } = server.plugins
   const outside = await findOutside(trx, name)
   if (outside) return { id: outside.id, checkColumn }
   try {

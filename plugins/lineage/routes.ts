@@ -6,6 +6,8 @@ import { hasCode } from '../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { pagination, type Page } from '../../server/http/page.ts'
 import type { Transaction } from '../../server/database/database.ts'
+import type { CatalogApi } from '../catalog/api.ts'
+import type { LineageDeps } from './deps.ts'
 import { findOutside, listConnected } from './graph/nodes.ts'
 import { presentEdge, presentNode } from './graph/present.ts'
 import { readGraph, type GraphQuery, type GraphRoot } from './graph/read.ts'
@@ -22,7 +24,7 @@ import * as schemas from './schemas.ts'
 const edges = '/api/v1/sdk/lineage/edges'
 const route = routesOf('lineage')
 
-export const routes: ServerRoute[] = [
+export const routes = (deps: LineageDeps): ServerRoute[] => [
   route('GET', '/api/v1/sdk/lineage', access.read, {
     id: 'listLineageNodes',
     description: 'List the tables and outside things that have lineage, by name',
@@ -44,8 +46,8 @@ export const routes: ServerRoute[] = [
     app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
-        const root = await findRoot(request, trx, param(request, 'asset_id'))
-        return { data: await readGraph(request.server, trx, root, queryOf<GraphQuery>(request)) }
+        const root = await findRoot(deps.catalog, trx, param(request, 'asset_id'))
+        return { data: await readGraph(deps, trx, root, queryOf<GraphQuery>(request)) }
       }),
   }),
   route('GET', edges, access.read, {
@@ -69,7 +71,7 @@ export const routes: ServerRoute[] = [
     response: reply(schemas.replies.edge, 201),
     handler: async (request, h) => {
       const data = await inCompany(request, async trx => {
-        const { edge, isNew } = await addManualEdge(request.server, trx, bodyOf<ManualEdgeInput>(request))
+        const { edge, isNew } = await addManualEdge(deps.catalog, trx, bodyOf<ManualEdgeInput>(request))
         await auditEdge(request, trx, isNew ? 'created' : 'changed', edge)
         return presentEdge(edge, await readNames(trx, [edge]), true)
       })
@@ -96,9 +98,9 @@ export const routes: ServerRoute[] = [
 ]
 
 /** What a graph is asked for around. @throws 404 `ASSET_NOT_FOUND` */
-async function findRoot(request: Request, trx: Transaction, id: string): Promise<GraphRoot> {
+async function findRoot(catalog: CatalogApi, trx: Transaction, id: string): Promise<GraphRoot> {
   try {
-    return await request.server.plugins.catalog.findAsset(trx, id)
+    return await catalog.findAsset(trx, id)
   } catch (error) {
     const outside = hasCode(error, 'ASSET_NOT_FOUND') ? await findOutside(trx, id) : undefined
     if (!outside) throw error

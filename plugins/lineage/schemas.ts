@@ -137,7 +137,12 @@ const SALES = {
 }
 
 const INSIDE = {
-  ...{ is_active: true, is_external: false, namespace: null, url: null, description: null, owners: [] },
+  is_active: true,
+  is_external: false,
+  namespace: null,
+  url: null,
+  description: null,
+  owners: [],
 }
 const SEEN_AT = '2026-03-01T04:00:00.000Z'
 const EDGE = {

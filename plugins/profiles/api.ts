@@ -1,6 +1,9 @@
 import type { ColumnKind } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 
+/** What other features may read in SQL: which tables were profiled, and when. */
+export const READABLE_TABLES = ['profiles'] as const
+
 /** Forms of text that a profile recognises; `enum` is one of few values that return. */
 export const PATTERN_NAMES = [
   'uuid',

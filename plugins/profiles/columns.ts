@@ -9,7 +9,7 @@ import { MAX_TOP_VALUES } from './top-values.ts'
 const MIN_ROWS_PER_ENUM_VALUE = 10
 
 /** What the columns of a table were measured with. */
-export interface MeasuredTable {
+interface MeasuredTable {
   outcomes: ReadonlyMap<string, CheckOutcome>
   /** Rows that were read. */
   profiledRows: number
@@ -30,7 +30,13 @@ export function readColumn({ name, type, kind }: ColumnInfo, measured: MeasuredT
   const [count, distinct] = [number('count'), measured.values.get(name)?.distinct ?? number('distinct')]
   const isDistinctExact = distinct !== null && !isSampled && !measured.isDistinctApproximate
   const column: ColumnProfile = {
-    ...{ name, type, kind, count, distinct, isDistinctExact, isMasked: false },
+    name,
+    type,
+    kind,
+    count,
+    distinct,
+    isDistinctExact,
+    isMasked: false,
     mean: number('mean'),
     nulls: count === null ? null : profiledRows - count,
     min: extreme('min'),
@@ -55,7 +61,11 @@ export function maskColumn(column: ColumnProfile): ColumnProfile {
   const isShown = (column.distinct ?? 0) >= MIN_DISTINCT_OF_MEAN
   return {
     ...column,
-    ...{ min: null, max: null, quantiles: null, topValues: null, isMasked: true },
+    min: null,
+    max: null,
+    quantiles: null,
+    topValues: null,
+    isMasked: true,
     mean: isShown ? column.mean : null,
     stddev: isShown ? column.stddev : null,
   }

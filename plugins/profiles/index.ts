@@ -22,10 +22,10 @@ export const profiles = feature<ProfilesApi>({
       page: '/api/public/docs/profiles.md',
     },
   },
-  api: server => ({
-    latest: (trx, tableIds) => readLatest(server, trx, tableIds),
-    resolveTarget: (trx, assetId, request) => resolveTarget(server, trx, assetId, request),
-    profileAsset: (target, options) => profileAsset(server, target, options),
+  api: ({ db, config, plugins: { catalog } }) => ({
+    latest: (trx, tableIds) => readLatest(catalog, trx, tableIds),
+    resolveTarget: (trx, assetId, request) => resolveTarget(catalog, trx, assetId, request),
+    profileAsset: (target, options) => profileAsset({ db, config, catalog }, target, options),
   }),
   retention: [
     {
@@ -36,5 +36,5 @@ export const profiles = feature<ProfilesApi>({
     },
   ],
   jobs: [profileJob],
-  routes,
+  routes: (_, { jobs, plugins: { catalog } }) => routes({ catalog, jobs }),
 })

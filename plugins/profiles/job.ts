@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
+import { profileAsset } from './profile.ts'
 import { runJob } from '../../server/jobs/run-job.ts'
 import { SESSION_WAIT_MS } from '../../server/jobs/jobs.ts'
 
@@ -23,19 +24,24 @@ interface ProfileJobData {
 export const profileJob = runJob<ProfileJobData>({
   name: 'profiles.profile',
   data: {
-    ...{ source_id: id, run_id: id, table_id: id.optional() },
-    ...{ include_patterns: patterns, exclude_patterns: patterns },
+    source_id: id,
+    run_id: id,
+    table_id: id.optional(),
+    include_patterns: patterns,
+    exclude_patterns: patterns,
   },
   expireSeconds: EXPIRE_SECONDS,
   async work(data, { server, signal }) {
     const { company_id: companyId, source_id: sourceId, run_id: runId, table_id: tableId, ...chosen } = data
-    const { catalog, profiles } = server.plugins
+    const { db, config } = server
+    const { catalog } = server.plugins
     const onProgress = (percent: number) =>
-      server.db.company(companyId, trx => catalog.recordProgress(trx, runId, percent))
+      db.company(companyId, trx => catalog.recordProgress(trx, runId, percent))
     const target = { companyId, sourceId, tableId, ...chosen }
-    const result = await profiles.profileAsset(target, { signal, onProgress, slotWaitMs: SESSION_WAIT_MS })
+    const options = { signal, onProgress, slotWaitMs: SESSION_WAIT_MS }
+    const result = await profileAsset({ db, config, catalog }, target, options)
     if (!result) return { status: 'cancelled' }
-    await server.db.company(companyId, trx => catalog.finishRun(trx, runId, { result }))
+    await db.company(companyId, trx => catalog.finishRun(trx, runId, { result }))
     return { profiled: result.profiled, failed: result.failed }
   },
   fail: (trx, { run_id: runId }, error, { server }) =>

@@ -12,13 +12,10 @@ import { likeliestPattern } from './patterns.ts'
 import { hasTopValues, isListable, readFewValues, readTopValues, type FewValues } from './top-values.ts'
 
 /** What one profile of a table found. */
-export type MeasuredProfile = Omit<
-  TableProfile,
-  'id' | 'sourceId' | 'tableId' | 'profiledAt' | 'milliseconds'
->
+type MeasuredProfile = Omit<TableProfile, 'id' | 'sourceId' | 'tableId' | 'profiledAt' | 'milliseconds'>
 
 /** How a table is profiled. */
-export interface ProfileOptions {
+interface ProfileOptions {
   /** Columns whose values must not show. */
   masked: ReadonlySet<string>
   /** Whether values of rows may be shown at all. */
@@ -73,7 +70,9 @@ export async function profileTable(
   return {
     rowCount: isSampled ? Math.max(survey.rows, profiledRows) : profiledRows,
     isRowCountExact: !isSampled || survey.isExact,
-    ...{ profiledRows, isSampled, columns },
+    profiledRows,
+    isSampled,
+    columns,
     statements: session.statements,
   }
 }
@@ -241,7 +240,11 @@ async function measureColumns(
   const isSampled = fraction < 1 && table.columns.length > 0
   const measured = { outcomes, profiledRows, isSampled, isDistinctApproximate, masked, patterns, values }
   return {
-    ...{ fraction, outcomes, profiledRows, isSampled, values },
+    fraction,
+    outcomes,
+    profiledRows,
+    isSampled,
+    values,
     hasTimedOut: hasTimedOut(outcomes),
     columns: table.columns.map(column => readColumn(column, measured)),
   }

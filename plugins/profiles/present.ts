@@ -2,7 +2,7 @@ import type { ColumnProfile, TableProfile } from './api.ts'
 import { nullPercent, type ProfileDiff } from './diff.ts'
 
 /** A profile in lists: without its columns. */
-export function presentSummary(profile: Omit<TableProfile, 'columns' | 'sourceId'>): object {
+export function presentSummary(profile: Omit<TableProfile, 'columns' | 'sourceId'>) {
   return {
     id: profile.id,
     asset_id: profile.tableId,
@@ -17,7 +17,7 @@ export function presentSummary(profile: Omit<TableProfile, 'columns' | 'sourceId
 }
 
 /** A profile as the API shows it. @param diff from an earlier profile, where one is asked for */
-export function presentProfile(profile: TableProfile, diff: ProfileDiff | null): object {
+export function presentProfile(profile: TableProfile, diff: ProfileDiff | null) {
   return {
     ...presentSummary(profile),
     columns: profile.columns.map(presentColumn),
@@ -30,7 +30,7 @@ export function presentProfile(profile: TableProfile, diff: ProfileDiff | null):
   }
 }
 
-function presentColumn(column: ColumnProfile): object {
+function presentColumn(column: ColumnProfile) {
   return {
     name: column.name,
     type: column.type,

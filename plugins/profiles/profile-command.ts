@@ -122,7 +122,8 @@ async function runProfile(
         {
           path: `/sdk/assets/${encodeURIComponent(asset)}/profile`,
           jobsPath: '/sdk/jobs',
-          ...{ body, what: `The profile of ${asset}` },
+          body,
+          what: `The profile of ${asset}`,
           needs: 'profiles require a key of scope read-write',
         },
         options,

@@ -1,15 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Server } from '@hapi/hapi'
 import type { TableRef } from '../../connectors/catalog.ts'
 import { CONNECTION_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { companyOf, rows, type Database, type Transaction } from '../../server/database/database.ts'
 import { filterWithPauses } from '../../server/filter-with-pauses.ts'
+import type { Config } from '../../server/settings/config.ts'
 import { apiError, hasCode, invalidField } from '../../server/http/errors.ts'
-import type { Source, TableContext } from '../catalog/api.ts'
+import type { CatalogApi, Source, TableContext } from '../catalog/api.ts'
 import type { ProfileJobResult, ProfileTarget, ProfilesApi } from './api.ts'
 import { profileTable } from './measure.ts'
 import type { Profile } from './models.ts'
 import { saveProfile } from './store.ts'
+
+/** What tables are profiled with. */
+interface ProfilesDeps {
+  db: Database
+  config: Config
+  catalog: CatalogApi
+}
 
 /** Milliseconds between two tries while all sessions of a source are in use. */
 const BUSY_RETRY_MS = 5_000
@@ -25,12 +32,11 @@ export interface ProfileRequest {
 
 /** The target of a request, as `server.plugins.profiles.resolveTarget` gives it. */
 export async function resolveTarget(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   assetId: string,
   { table_path: path, ...patterns }: ProfileRequest,
 ): Promise<ProfileTarget> {
-  const { catalog } = server.plugins
   const asset = await catalog.findAsset(trx, assetId)
   const table = path === undefined ? asset.table : await catalog.findTable(trx, asset, path)
   const { source } = asset
@@ -45,7 +51,7 @@ export async function resolveTarget(
       asset_id: table.id,
     })
   const target = { companyId: companyOf(trx), sourceId: source.id, tableId: table?.id, ...patterns }
-  if ((await matchingTables(server, trx, target)).length > 0) return target
+  if ((await matchingTables(catalog, trx, target)).length > 0) return target
   if (patterns.include_patterns ?? patterns.exclude_patterns)
     throw invalidField('include_patterns', `match no table of ${source.name}`)
   const hint = `POST /api/v1/sdk/assets/${source.id}/discover finds them`
@@ -65,7 +71,7 @@ interface MatchedTable extends TableRef {
 }
 
 async function matchingTables(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   { companyId, sourceId, tableId, ...patterns }: ProfileTarget,
 ): Promise<MatchedTable[]> {
@@ -76,19 +82,19 @@ async function matchingTables(
        ${tableId === undefined ? '' : 'and id = :tableId'} order by qualified_name, id`,
     { companyId, sourceId, tableId },
   )
-  return filterWithPauses(tables, server.plugins.catalog.patternMatcher(patterns))
+  return filterWithPauses(tables, catalog.patternMatcher(patterns))
 }
 
 /** Profiles the tables of a target one after another, as `server.plugins.profiles.profileAsset` does. */
 export async function profileAsset(
-  server: Server,
+  deps: ProfilesDeps,
   target: ProfileTarget,
   { signal, onProgress, slotWaitMs }: Parameters<ProfilesApi['profileAsset']>[1],
 ): Promise<ProfileJobResult | null> {
   const { companyId, sourceId, tableId } = target
-  const { name, tables } = await server.db.company(companyId, async trx => {
-    const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
-    return { name: source.name, tables: await matchingTables(server, trx, target) }
+  const { name, tables } = await deps.db.company(companyId, async trx => {
+    const { source } = await deps.catalog.findAsset(trx, sourceId)
+    return { name: source.name, tables: await matchingTables(deps.catalog, trx, target) }
   })
   const findings: ProfileJobResult['findings'] = []
   let statements = 0
@@ -96,20 +102,23 @@ export async function profileAsset(
     if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
     // Once some tables are done, waiting costs less than doing them again.
     const waiting = { signal, ...(findings.length === 0 && slotWaitMs !== undefined && { slotWaitMs }) }
-    const found = await profileWhenFree(server, companyId, table, waiting).catch((error: unknown) => {
+    const outcome = await profileWhenFree(deps, companyId, table, waiting).catch((error: unknown) => {
       signal.throwIfAborted()
       // The only table of a request gives its reason, and a source that cannot be reached cannot for the next table.
       if (!(error instanceof ConnectorError) || tableId !== undefined || isUnreachable(error)) throw error
       return error
     })
-    if (!found) continue
-    if (!(found instanceof Error)) statements += found.statements
-    findings.push(presentFinding(table, found))
+    if (!outcome) continue
+    if (!(outcome instanceof Error)) statements += outcome.statements
+    findings.push(presentFinding(table, outcome))
   }
   const failed = findings.filter(({ status }) => status === 'error').length
   return {
     asset: tableId === undefined ? name : (tables[0]?.qualifiedName ?? name),
-    ...{ tables: findings.length, profiled: findings.length - failed, failed, statements },
+    tables: findings.length,
+    profiled: findings.length - failed,
+    failed,
+    statements,
     findings: findings.toSorted((a, b) => a.status.localeCompare(b.status)).slice(0, MAX_FINDINGS),
   }
 }
@@ -118,17 +127,17 @@ function isUnreachable({ kind }: ConnectorError): boolean {
   return CONNECTION_ERROR_KINDS.has(kind) || kind === 'driver-missing'
 }
 
-function presentFinding(table: MatchedTable, found: Profile | ConnectorError) {
+function presentFinding(table: MatchedTable, outcome: Profile | ConnectorError) {
   const named = { asset_id: table.id, asset: table.qualifiedName }
-  if (found instanceof ConnectorError)
-    return { ...named, status: 'error' as const, profile_id: null, row_count: null, message: found.message }
-  const { id, columns, isSampled } = found
-  const message = `${columns.length} columns${isSampled ? ` of a sample of ${found.profiledRows} rows` : ''}`
+  if (outcome instanceof ConnectorError)
+    return { ...named, status: 'error' as const, profile_id: null, row_count: null, message: outcome.message }
+  const { id, columns, isSampled } = outcome
+  const message = `${columns.length} columns${isSampled ? ` of a sample of ${outcome.profiledRows} rows` : ''}`
   return {
     ...named,
     status: 'profiled' as const,
     profile_id: id,
-    row_count: Number(found.rowCount),
+    row_count: Number(outcome.rowCount),
     message,
   }
 }
@@ -141,7 +150,7 @@ interface Waiting {
 
 /** Runs in a job, so it may retry while the source is busy. Undefined for a table that is gone. */
 async function profileWhenFree(
-  server: Server,
+  deps: ProfilesDeps,
   companyId: string,
   { id }: MatchedTable,
   waiting: Waiting,
@@ -149,12 +158,12 @@ async function profileWhenFree(
   const { signal, slotWaitMs } = waiting
   for (;;) {
     signal.throwIfAborted()
-    const loaded = await server.db.company(companyId, trx => server.plugins.catalog.loadTable(trx, id))
+    const loaded = await deps.db.company(companyId, trx => deps.catalog.loadTable(trx, id))
     if (!loaded?.table.isActive) return undefined
-    if (!loaded.source.isActive) throw server.plugins.catalog.sourceInactive(loaded.source)
+    if (!loaded.source.isActive) throw deps.catalog.sourceInactive(loaded.source)
     assertReadable(loaded.source)
     try {
-      return await profileNow(server, loaded, waiting)
+      return await profileNow(deps, loaded, waiting)
     } catch (error) {
       if (!hasCode(error, 'UNAVAILABLE') || slotWaitMs !== undefined) throw error
       await pause(BUSY_RETRY_MS, undefined, { signal })
@@ -163,30 +172,31 @@ async function profileWhenFree(
 }
 
 async function profileNow(
-  server: Server,
+  deps: ProfilesDeps,
   loaded: TableContext,
   { signal, slotWaitMs }: Waiting,
 ): Promise<Profile | undefined> {
   const { source, table } = loaded
-  const { catalog } = server.plugins
+  const { catalog } = deps
   const timeoutMs = catalog.statementTimeoutMs(source)
   const options = {
     masked: catalog.personalColumns(loaded),
     showsValues: source.queryAccessLevel === 'full',
-    rowLimit: server.config.profileRowLimit,
-    ...{ timeoutMs, signal },
+    rowLimit: deps.config.profileRowLimit,
+    timeoutMs,
+    signal,
   }
   const startedAt = performance.now()
   // One session of the source is left to checks that are due.
-  const found = await catalog.withConnection(
+  const measured = await catalog.withConnection(
     source,
     connection => profileTable(connection, catalog.connectorOf(source), catalog.tableInfo(table), options),
     { purpose: 'profile', timeoutMs, isLowPriority: true, signal, slotWaitMs },
   )
   const milliseconds = Math.round(performance.now() - startedAt)
-  return server.db.company(source.companyId, async trx => {
+  return deps.db.company(source.companyId, async trx => {
     // The source was removed meanwhile, and its profiles with it.
     if (!(await catalog.lockScannedTable(trx, loaded, false))) return undefined
-    return saveProfile(trx, loaded, { ...found, milliseconds })
+    return saveProfile(trx, loaded, { ...measured, milliseconds })
   })
 }

@@ -6,21 +6,27 @@ import { apiError, invalidField } from '../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { newestFirst, pageOf, pagination, type Page } from '../../server/http/page.ts'
 import { waitHeaders } from '../../server/http/run-accepted.ts'
-import type { TableContext } from '../catalog/api.ts'
+import type { Jobs } from '../../server/jobs/jobs.ts'
+import type { CatalogApi, TableContext } from '../catalog/api.ts'
 import { diffProfiles } from './diff.ts'
 import { profileJob } from './job.ts'
 import { Profile } from './models.ts'
 import { presentProfile, presentSummary } from './present.ts'
-import type { ProfileRequest } from './profile.ts'
+import { resolveTarget, type ProfileRequest } from './profile.ts'
 import { assetParams, listQuery, profileBody, profileQuery, replies, tableParams } from './schemas.ts'
 import { readProfile, shownValues, type ShownValues } from './store.ts'
 
 const route = routesOf('profiles')
 
+interface RoutesDeps {
+  catalog: CatalogApi
+  jobs: Jobs
+}
+
 /** Lists leave the columns out. */
 const NO_VALUES: ShownValues = { masked: new Set(), showsValues: false }
 
-export const routes: ServerRoute[] = [
+export const routes = ({ catalog, jobs }: RoutesDeps): ServerRoute[] => [
   route('POST', '/api/v1/sdk/assets/{asset_id}/profile', access.write, {
     id: 'createProfile',
     description: 'Profile a table, or tables of a source',
@@ -30,8 +36,7 @@ export const routes: ServerRoute[] = [
     response: replies.started,
     app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
     handler: async (request, h) => {
-      const run = await inCompany(request, trx => requestProfile(request, trx))
-      const { catalog } = request.server.plugins
+      const run = await inCompany(request, trx => requestProfile({ catalog, jobs }, request, trx))
       return catalog.answerStarted(request, h, 'Profile', run, { asset_id: run.assetId })
     },
   }),
@@ -45,7 +50,7 @@ export const routes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const { compare_to: compareTo } = queryOf<{ compare_to?: string }>(request)
-        return { data: await readPresented(request, trx, compareTo) }
+        return { data: await readPresented(catalog, request, trx, compareTo) }
       }),
   }),
   route('GET', '/api/v1/sdk/assets/{asset_id}/profiles', access.read, {
@@ -56,7 +61,7 @@ export const routes: ServerRoute[] = [
     response: replies.profiles,
     handler: request =>
       inCompany(request, async trx => {
-        const { table } = await findTable(request, trx)
+        const { table } = await findTable(catalog, request, trx)
         const page = queryOf<Page>(request)
         const { results, total } = await pageOf(historyOf(trx, table.id), page)
         const data = results.map(row => presentSummary(readProfile(row, NO_VALUES)))
@@ -65,11 +70,10 @@ export const routes: ServerRoute[] = [
   }),
 ]
 
-async function requestProfile(request: Request, trx: Transaction) {
+async function requestProfile({ catalog, jobs }: RoutesDeps, request: Request, trx: Transaction) {
   const { companyId } = caller(request)
-  const { catalog, profiles } = request.server.plugins
   const body = bodyOf<ProfileRequest | null>(request) ?? {}
-  const target = await profiles.resolveTarget(trx, param(request, 'asset_id'), body)
+  const target = await resolveTarget(catalog, trx, param(request, 'asset_id'), body)
   const { sourceId, tableId } = target
   const run = await catalog.startRun(trx, {
     workflowName: 'asset_profile',
@@ -85,12 +89,12 @@ async function requestProfile(request: Request, trx: Transaction) {
     ...(include && { include_patterns: include }),
     ...(exclude && { exclude_patterns: exclude }),
   }
-  await request.server.jobs.send(profileJob, data, { trx, group: sourceId })
+  await jobs.send(profileJob, data, { trx, group: sourceId })
   return run
 }
 
-async function findTable(request: Request, trx: Transaction): Promise<TableContext> {
-  const { source, table } = await request.server.plugins.catalog.findAsset(trx, param(request, 'asset_id'))
+async function findTable(catalog: CatalogApi, request: Request, trx: Transaction): Promise<TableContext> {
+  const { source, table } = await catalog.findAsset(trx, param(request, 'asset_id'))
   if (!table) throw invalidField('asset_id', 'is a source, but must be a table: each table has its profile')
   return { source, table }
 }
@@ -99,8 +103,13 @@ function historyOf(trx: Transaction, tableId: string) {
   return Profile.query(trx).where({ tableId }).orderBy(newestFirst('profiledAt', 'id'))
 }
 
-async function readPresented(request: Request, trx: Transaction, compareTo: string | undefined) {
-  const loaded = await findTable(request, trx)
+async function readPresented(
+  catalog: CatalogApi,
+  request: Request,
+  trx: Transaction,
+  compareTo: string | undefined,
+) {
+  const loaded = await findTable(catalog, request, trx)
   const { source, table } = loaded
   const latest = await historyOf(trx, table.id).first()
   if (!latest) {
@@ -109,7 +118,7 @@ async function readPresented(request: Request, trx: Transaction, compareTo: stri
   }
   const earlier = compareTo === undefined ? undefined : await findEarlier(trx, table.id, compareTo)
   const shown = (row: Profile) =>
-    readProfile(row, shownValues(request.server, { source, table: { ...table, columns: row.columns } }))
+    readProfile(row, shownValues(catalog, { source, table: { ...table, columns: row.columns } }))
   const profile = shown(latest)
   const diff = earlier ? diffProfiles(shown(earlier), profile) : null
   return presentProfile(profile, diff)

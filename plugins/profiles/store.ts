@@ -1,8 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { timeOf } from '../../server/database/now.ts'
-import type { Source, Table, TableContext } from '../catalog/api.ts'
+import type { CatalogApi, Source, Table, TableContext } from '../catalog/api.ts'
 import type { TableProfile } from './api.ts'
 import { maskColumn } from './columns.ts'
 import { Profile } from './models.ts'
@@ -38,13 +37,13 @@ export interface ShownValues {
 /** A table with its source, as far as it decides on what is shown. */
 interface ShownTable {
   source: Pick<Source, 'tags' | 'queryAccessLevel'>
-  table: Parameters<Server['plugins']['catalog']['personalColumns']>[0]['table']
+  table: Parameters<CatalogApi['personalColumns']>[0]['table']
 }
 
 /** What may be shown of the values of a table. */
-export function shownValues(server: Server, { source, table }: ShownTable): ShownValues {
+export function shownValues(catalog: CatalogApi, { source, table }: ShownTable): ShownValues {
   return {
-    masked: server.plugins.catalog.personalColumns({ source, table }),
+    masked: catalog.personalColumns({ source, table }),
     showsValues: source.queryAccessLevel === 'full',
   }
 }
@@ -53,7 +52,14 @@ export function shownValues(server: Server, { source, table }: ShownTable): Show
 export function readProfile(row: Profile, { masked, showsValues }: ShownValues): TableProfile {
   const { id, sourceId, tableId, profiledAt, isRowCountExact, isSampled, statements, milliseconds } = row
   return {
-    ...{ id, sourceId, tableId, profiledAt, isRowCountExact, isSampled, statements, milliseconds },
+    id,
+    sourceId,
+    tableId,
+    profiledAt,
+    isRowCountExact,
+    isSampled,
+    statements,
+    milliseconds,
     rowCount: Number(row.rowCount),
     profiledRows: Number(row.profiledRows),
     columns: row.columns.map(column =>
@@ -74,7 +80,7 @@ interface TaggedProfileRow {
 
 /** The latest profile of each of some tables, as `server.plugins.profiles` gives them. */
 export async function readLatest(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   tableIds: readonly string[],
 ): Promise<Map<string, TableProfile>> {
@@ -96,7 +102,7 @@ export async function readLatest(
       const row = byId.get(profile)
       if (!row) return []
       const source = { tags: sourceTags, queryAccessLevel }
-      const shown = shownValues(server, { source, table: { ...tagged, columns: row.columns } })
+      const shown = shownValues(catalog, { source, table: { ...tagged, columns: row.columns } })
       return [[tableId, readProfile(row, shown)] as const]
     }),
   )

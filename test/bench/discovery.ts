@@ -10,7 +10,9 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { v7 } from 'uuid'
-import { runDiscovery } from '../../plugins/catalog/discovery/discovery.ts'
+import { discoverJob } from '../../plugins/catalog/discovery/jobs.ts'
+import type { DiscoveryResult } from '../../plugins/catalog/discovery/record.ts'
+import type { JobContext } from '../../server/jobs/jobs.ts'
 import { Run } from '../../plugins/catalog/models.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'
@@ -73,16 +75,20 @@ async function serve(config: Source['config']): Promise<void> {
         await Run.query(trx).insert({ id: runId, workflowName: 'discovery', sourceId, assetId: sourceId })
       })
       const startedAt = performance.now()
-      const found = await runDiscovery(app.server, tenant.companyId, runId, {
-        signal: new AbortController().signal,
-      })
+      const job = app.server.jobs.all().find(({ name }) => name === discoverJob.name)
+      const context = { attempt: 1, signal: new AbortController().signal } as JobContext
+      const found = await job?.work({ company_id: tenant.companyId, run_id: runId }, context)
       const ms = performance.now() - startedAt
-      if (!found) throw new Error('The discovery failed')
+      if (!isResult(found)) throw new Error('The discovery failed')
       const { table_count: tables, column_count: columns, changes_detected: changes } = found
       process.send?.({ ms, tables, columns, changes, peakMb: process.resourceUsage().maxRSS / 1024 })
     })()
   })
   process.send?.('ready')
+}
+
+function isResult(output: object | void): output is DiscoveryResult {
+  return output !== undefined && 'table_count' in output
 }
 
 async function main(rounds: number, all: readonly Size[]): Promise<void> {

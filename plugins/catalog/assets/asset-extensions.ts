@@ -47,10 +47,15 @@ export interface AssetExtension {
   forgetAssets?(trx: Transaction, assetIds: readonly string[]): Promise<void>
 }
 
+/** What the columns of views show, as `AssetExtension` has it; none without lineage. */
+export function viewColumnQueries(extensions: readonly AssetExtension[]): string[] {
+  return extensions.flatMap(({ viewColumnQuery }) => viewColumnQuery ?? [])
+}
+
 /** Fields of the records of some tables: the statement that reads them, and what its rows become, by table id. */
 export interface TableFields<Row extends object = object> {
   reading: Reading<Row>
-  fieldsByTable(found: readonly Row[]): Map<string, object>
+  fieldsByTable(rows: readonly Row[]): Map<string, object>
 }
 
 /** The last outcomes of one kind of check, as a part of statements that join several kinds. */

@@ -30,8 +30,8 @@ export interface Asset {
  */
 export async function findAsset(trx: Transaction, assetId: string): Promise<Asset> {
   const isId = UUID.test(assetId)
-  const found = isId ? await byId(trx, assetId.toLowerCase()) : await byName(trx, assetId)
-  if (found) return found
+  const asset = isId ? await byId(trx, assetId.toLowerCase()) : await byName(trx, assetId)
+  if (asset) return asset
   throw assetNotFound(assetId, isId ? [] : await nearAssets(trx, assetId))
 }
 
@@ -51,13 +51,13 @@ export async function readByAsset<T extends object[]>(
   const id = UUID.test(assetId)
     ? assetId.toLowerCase()
     : await db.company(companyId, trx => assetIdOf(trx, assetId))
-  const found = await readForCaller(request, readings(id))
+  const answers = await readForCaller(request, readings(id))
   // What something belongs to is there.
-  if (found.some(rows => rows.length > 0)) return found
+  if (answers.some(rows => rows.length > 0)) return answers
   const exists = { name: 'asset', text: EXISTS, bindings: { company_id: companyId, id } }
-  const [known] = await db.read<[object]>(companyId, [exists])
-  if (known.length === 0) throw assetNotFound(assetId)
-  return found
+  const [existing] = await db.read<[object]>(companyId, [exists])
+  if (existing.length === 0) throw assetNotFound(assetId)
+  return answers
 }
 
 const EXISTS = `
@@ -87,13 +87,13 @@ function assetNotFound(assetId: string, candidates: readonly string[] = []): Err
 /** Which of some UUIDs are assets, of either level. */
 export async function knownAssets(trx: Transaction, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
-  const found = await rows<{ id: string }>(
+  const assets = await rows<{ id: string }>(
     trx,
     `select id from sources where company_id = :companyId and id = any(cast(:ids as uuid[]))
      union all select id from tables where company_id = :companyId and id = any(cast(:ids as uuid[]))`,
     { companyId: companyOf(trx), ids: [...ids] },
   )
-  return found.map(({ id }) => id)
+  return assets.map(({ id }) => id)
 }
 
 /** Asks for both levels at once: whichever it is, it is known after one wait. */
@@ -140,7 +140,7 @@ export async function findTable(trx: Transaction, asset: Asset, path: string): P
     )
   }
   const [name = '', schema, catalog] = parts.toReversed()
-  const found = await Table.query(trx)
+  const matches = await Table.query(trx)
     .where({
       sourceId: source.id,
       isActive: true,
@@ -150,14 +150,14 @@ export async function findTable(trx: Transaction, asset: Asset, path: string): P
     })
     .orderBy('qualifiedName')
     .limit(20)
-  const [table] = found
+  const [table] = matches
   if (!table) {
     const candidates = await nearTables(trx, source, name)
     const error = describeMissingTable(source, path, candidates)
     throw invalidInput([{ field: 'table_path', error, ...(candidates.length > 0 && { candidates }) }])
   }
-  if (found.length > 1) {
-    const candidates = found.map(({ qualifiedName }) => qualifiedName)
+  if (matches.length > 1) {
+    const candidates = matches.map(({ qualifiedName }) => qualifiedName)
     const error = `table_path ${quoteName(path)} names several tables: write catalog.schema.table`
     throw invalidInput([{ field: 'table_path', error, candidates }])
   }

@@ -198,12 +198,12 @@ function sourceConditions({ source, isEngine, search, tag }: AssetSearch['query'
 }
 
 async function findTaggedSources(trx: Transaction, companyId: string, tags: string[]): Promise<string[]> {
-  const found = await rows<{ sourceId: string }>(
+  const tagged = await rows<{ sourceId: string }>(
     trx,
     `select distinct source_id from ${TAGS_QUERY} and table_id is null`,
     { companyId, tags },
   )
-  return found.map(({ sourceId }) => sourceId)
+  return tagged.map(({ sourceId }) => sourceId)
 }
 
 const TAGS_QUERY = 'tags where company_id = :companyId and not is_refused and name = any(:tags)'
@@ -253,11 +253,11 @@ function tagCondition(taggedSources: readonly string[]): string {
 
 /** The tables whose names hold a term; null when they are many, or not known without reading all names. */
 async function findRareTables(trx: Transaction, search: string): Promise<string[] | null> {
-  const [found] = await rows<{ ids: string[] | null }>(trx, 'select rare_tables(?, ?) as ids', [
+  const [rare] = await rows<{ ids: string[] | null }>(trx, 'select rare_tables(?, ?) as ids', [
     search,
     MAX_RARE_TABLES,
   ])
-  return found?.ids ?? null
+  return rare?.ids ?? null
 }
 
 /** The rows of a page, in its order; what was removed since it was made is left out. */
@@ -313,7 +313,8 @@ export async function listChanges(
   if (!page?.ids) return { changes: [], total: page?.total ?? 0 }
   const changes = await SchemaChange.query(trx)
     .whereIn('id', page.ids)
-    .whereBetween('detectedAt', [page.from, page.to] as never)
+    .where('detectedAt', '>=', page.from)
+    .where('detectedAt', '<=', page.to)
     .orderBy(newestFirst('detectedAt', 'id'))
   return { changes, total: page.total }
 }

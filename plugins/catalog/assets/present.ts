@@ -1,47 +1,47 @@
-import type { Server } from '@hapi/hapi'
 import { formatName, tablePath } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { tagsOf } from './assets.ts'
 import { shownConfig } from '../sources/config.ts'
 import type { AssetExtension } from './asset-extensions.ts'
 import type { ShownTable } from './table-record.ts'
+import type { Connectors } from '../deps.ts'
 import type { Run, SchemaChange, Source, Table } from '../models.ts'
 import { openChangesOfSources, type OpenChanges } from '../drift/open-changes.ts'
 
 /** Representation A, the record of a source. */
 export async function presentSource(
-  server: Server,
+  connectors: Connectors,
   trx: Transaction,
   source: Source,
   extensions: readonly AssetExtension[],
-): Promise<object> {
-  const [record] = await presentSources(server, trx, [source], extensions)
-  return record ?? {}
+) {
+  const [record] = await presentSources(connectors, trx, [source], extensions)
+  return record
 }
 
 /** Representation A of several sources, by as many statements as of one. */
 export async function presentSources(
-  server: Server,
+  connectors: Connectors,
   trx: Transaction,
   sources: readonly Source[],
   extensions: readonly AssetExtension[],
-): Promise<object[]> {
+) {
   if (sources.length === 0) return []
   const ids = sources.map(({ id }) => id)
   // All at once: they wait for the database together.
-  const [open, ...known] = await Promise.all([
+  const [open, ...added] = await Promise.all([
     openChangesOfSources(trx, ids),
     ...extensions.flatMap(extension => extension.sourceFields?.(trx, sources) ?? []),
   ])
   return sources.map(source => ({
-    ...sourceFields(server, source),
+    ...sourceFields(connectors, source),
     ...schemaStatus(source, open.get(source.id)),
     ...tagStatus(source),
-    ...Object.assign({}, ...known.map(map => map.get(source.id))),
+    ...Object.assign({}, ...added.map(map => map.get(source.id))),
   }))
 }
 
-function sourceFields(server: Server, source: Source): object {
+function sourceFields(connectors: Connectors, source: Source) {
   const { host, port, database, username, default_catalog, http_path, ...extra } = shownConfig(source)
   return {
     id: source.id,
@@ -76,7 +76,7 @@ function sourceFields(server: Server, source: Source): object {
     username: username ?? null,
     default_catalog: default_catalog ?? null,
     http_path: http_path ?? null,
-    ssl_enabled: isEncrypted(server, source),
+    ssl_enabled: isEncrypted(connectors, source),
     extra_params: extra,
     freshness_status: 'not_configured',
     freshness_message: 'No table has a freshness schedule: POST /api/v1/sdk/freshness/schedules makes one',
@@ -94,9 +94,7 @@ function sourceFields(server: Server, source: Source): object {
     statement_timeout_seconds: source.statementTimeoutSeconds,
     freshness_defaults: source.freshnessDefaults,
     // An engine whose extension was taken away has no features, and its sources stay readable.
-    features: server.connectors.has(source.sourceType)
-      ? { ...server.connectors.get(source.sourceType).capabilities }
-      : {},
+    features: connectors.has(source.sourceType) ? { ...connectors.get(source.sourceType).capabilities } : {},
   }
 }
 
@@ -118,12 +116,12 @@ export function nextDiscovery({ isActive, nextRunAt, retryAt, runningSlot, dialA
 const ENCRYPTING_MODES = new Set<unknown>(['require', 'verify-ca', 'verify-full'])
 
 /** Whether sessions speak TLS: as the last connection test saw, else as far as the engine or the config promises. */
-function isEncrypted(server: Server, { sourceType, isEncrypted: seen, config }: Source): boolean {
-  if (server.connectors.has(sourceType) && server.connectors.get(sourceType).isAlwaysEncrypted) return true
+function isEncrypted(connectors: Connectors, { sourceType, isEncrypted: seen, config }: Source): boolean {
+  if (connectors.has(sourceType) && connectors.get(sourceType).isAlwaysEncrypted) return true
   return seen ?? ENCRYPTING_MODES.has(config.sslmode ?? config.ssl)
 }
 
-function schemaStatus(source: Source, open: OpenChanges | undefined): object {
+function schemaStatus(source: Source, open: OpenChanges | undefined) {
   const changes = `${open?.count ?? 0} schema ${open?.count === 1 ? 'change is' : 'changes are'} not acknowledged`
   return {
     ...schemaState(source, open !== undefined),
@@ -137,27 +135,27 @@ function schemaStatus(source: Source, open: OpenChanges | undefined): object {
 
 /** How well the catalog is known; what stands in the way comes before what has changed. */
 function schemaState(source: Source, isChanged: boolean): { schema_status: string; schema_message: string } {
-  const said = (status: string, message: string) => ({ schema_status: status, schema_message: message })
-  if (source.connectionError) return said('error', source.connectionError.message)
+  const state = (status: string, message: string) => ({ schema_status: status, schema_message: message })
+  if (source.connectionError) return state('error', source.connectionError.message)
   if (source.discoveryState === 'failed')
-    return said(
+    return state(
       'error',
       `The last discovery failed: POST /api/v1/sdk/assets/${source.id}/discover tries again`,
     )
   if (source.lastDiscoveryAt === null)
-    return said('unknown', `Not discovered yet: POST /api/v1/sdk/assets/${source.id}/discover`)
+    return state('unknown', `Not discovered yet: POST /api/v1/sdk/assets/${source.id}/discover`)
   if (source.unreadCount > 0)
-    return said(
+    return state(
       'error',
       `The last discovery could not read ${countOf(source.unreadCount, 'table')}: GET /api/v1/sdk/jobs/{job_id} of it lists them with the reasons`,
     )
-  return said(
+  return state(
     isChanged ? 'changed' : 'ok',
     `${countOf(source.tableCount, 'table')} and ${countOf(source.columnCount, 'column')} are known`,
   )
 }
 
-function tagStatus(source: Source): object {
+function tagStatus(source: Source) {
   const { tagCounts: tagged } = source
   return {
     tags: source.tags,
@@ -181,7 +179,7 @@ export function presentTable(
   table: ShownTable,
   extensionFields: object,
   withColumns: boolean,
-): object {
+) {
   return {
     id: table.id,
     qualified_name: table.qualifiedName,
@@ -216,7 +214,7 @@ export function presentTable(
   }
 }
 
-export function presentChange(change: SchemaChange): object {
+export function presentChange(change: SchemaChange) {
   return {
     id: change.id,
     change_type: change.changeType,
@@ -232,7 +230,7 @@ export function presentChange(change: SchemaChange): object {
   }
 }
 
-export function presentRun(run: Run): object {
+export function presentRun(run: Run) {
   return {
     job_id: run.id,
     status: run.status,

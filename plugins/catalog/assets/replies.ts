@@ -207,7 +207,10 @@ const watchedKind = record({
 const watched = record({
   asset_id: id.description('The source.'),
   matched: count.description('Active tables that match the patterns.'),
-  ...{ row_count: watchedKind, freshness: watchedKind, not_null: watchedKind, unique: watchedKind },
+  row_count: watchedKind,
+  freshness: watchedKind,
+  not_null: watchedKind,
+  unique: watchedKind,
   recommended: Joi.object()
     .pattern(Joi.string(), count)
     .description('Further checks that were created, by type.'),
@@ -226,7 +229,12 @@ const contractTested = record({
   counts: record({ passing: count, failing: count, pending: count, not_enforced: count }),
   clauses: Joi.array().items(
     record({
-      ...{ key: text, kind: text, path: text, title: text, severity: text, reason: text.allow(null) },
+      key: text,
+      kind: text,
+      path: text,
+      title: text,
+      severity: text,
+      reason: text.allow(null),
       status: Joi.valid('passing', 'failing', 'pending', 'not_enforced'),
     }),
   ),

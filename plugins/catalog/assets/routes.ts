@@ -7,7 +7,7 @@ import { pagination, type Page } from '../../../server/http/page.ts'
 import { envelope } from '../../../server/http/replies.ts'
 import { findAsset, UUID } from './assets.ts'
 import { listAssets, listChanges, type AssetListQuery } from './lists.ts'
-import type { AssetExtension } from './asset-extensions.ts'
+import type { CatalogDeps } from '../deps.ts'
 import { readExtensionFields, tableRecordReadings } from './table-record.ts'
 import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
 import { replies } from './replies.ts'
@@ -17,16 +17,16 @@ import * as schemas from '../schemas.ts'
 const route = routesOf('assets')
 
 /** The routes that read sources, tables and their changes. */
-export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
-  async function record(request: Request): Promise<object> {
+export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): ServerRoute[] {
+  async function record(request: Request) {
     const { include_columns: withColumns } = queryOf<{ include_columns: boolean }>(request)
     const { companyId } = caller(request)
     const assetId = param(request, 'asset_id')
-    const known = UUID.test(assetId) && (await readRecord(request, companyId, assetId))
-    if (known) return presentTable(known.source, known.table, known.extensionFields, withColumns)
+    const read = UUID.test(assetId) && (await readRecord(request, companyId, assetId))
+    if (read) return presentTable(read.source, read.table, read.extensionFields, withColumns)
     return inCompany(request, async trx => {
       const { source, table } = await findAsset(trx, assetId)
-      if (!table) return presentSource(request.server, trx, source, extensions)
+      if (!table) return presentSource(connectors, trx, source, extensions)
       const fields = await readExtensionFields(trx, extensions, [table.id], { isSingle: true })
       return presentTable(source, table, fields.get(table.id) ?? {}, withColumns)
     })
@@ -45,16 +45,17 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
   async function list(request: Request) {
     const given = queryOf<AssetListQuery & TableFilterQuery>(request)
     const { source } = given
-    const query = { ...given, isEngine: source !== undefined && request.server.connectors.has(source) }
-    const { openAlertsQuery } = request.server.plugins.alerts
-    const conditions = tableConditions(extensions, given, openAlertsQuery)
+    const query = { ...given, isEngine: source !== undefined && connectors.has(source) }
+    const conditions = tableConditions(extensions, given, alerts.openAlertsQuery)
     return inCompany(request, async trx => {
       const { sources, tables, total } = await listAssets(trx, caller(request).companyId, query, conditions)
       const ids = tables.map(({ table }) => table.id)
-      const known = await readExtensionFields(trx, extensions, ids)
+      const fieldsById = await readExtensionFields(trx, extensions, ids)
       const data = [
-        ...(await presentSources(request.server, trx, sources, extensions)),
-        ...tables.map(({ source, table }) => presentTable(source, table, known.get(table.id) ?? {}, false)),
+        ...(await presentSources(connectors, trx, sources, extensions)),
+        ...tables.map(({ source, table }) =>
+          presentTable(source, table, fieldsById.get(table.id) ?? {}, false),
+        ),
       ]
       return { data, pagination: pagination(total, query) }
     })
@@ -113,13 +114,13 @@ interface ChangesQuery extends Page {
   change_type?: string
 }
 
-async function changes(trx: Transaction, request: Request): Promise<object> {
+async function changes(trx: Transaction, request: Request) {
   const { days_back: days, change_type: type, ...page } = queryOf<ChangesQuery>(request)
   const asset = await findAsset(trx, param(request, 'asset_id'))
-  const { changes: found, total } = await listChanges(trx, asset, { days, type, ...page })
+  const { changes: listed, total } = await listChanges(trx, asset, { days, type, ...page })
   return envelope({
     asset: qualifiedName(asset),
-    changes: found.map(presentChange),
+    changes: listed.map(presentChange),
     ...pagination(total, page),
   })
 }

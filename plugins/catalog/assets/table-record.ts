@@ -59,7 +59,7 @@ export async function readExtensionFields(
 }
 
 /** A table as its record shows it. */
-export interface TableRecord {
+interface TableRecord {
   source: { name: string }
   table: ShownTable
   extensionFields: object
@@ -80,12 +80,12 @@ export function tableRecordReadings(
   }
   return {
     readings: [shown, ...readings],
-    recordOf([tables, ...found]) {
+    recordOf([tables, ...others]) {
       const [row] = tables as Pojo[]
       if (!row) return undefined
       const { sourceName, ...columns } = row
       const table = Table.fromDatabaseJson(columns)
-      return { source: { name: String(sourceName) }, table, extensionFields: merge(found).get(id) ?? {} }
+      return { source: { name: String(sourceName) }, table, extensionFields: merge(others).get(id) ?? {} }
     },
   }
 }
@@ -106,8 +106,8 @@ function extensionReadings(
   ]
   return {
     readings: all.map(({ reading }) => reading),
-    merge(found: readonly object[][]): Map<string, object> {
-      const maps = all.map((fields, index) => fields.fieldsByTable(found[index] ?? []))
+    merge(answers: readonly object[][]): Map<string, object> {
+      const maps = all.map((fields, index) => fields.fieldsByTable(answers[index] ?? []))
       return new Map(
         tableIds.map(id => [
           id,

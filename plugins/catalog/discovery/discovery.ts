@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import { ConnectorError, type ConnectorErrorKind } from '../../../connectors/errors.ts'
-import { isAway, type Transaction } from '../../../server/database/database.ts'
+import { isAway, type Database, type Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
+import type { CatalogDeps, SessionDeps } from '../deps.ts'
 import { lockSourceIfPresent, lockUnfinishedRun } from '../locks.ts'
 import { Run, Source, UNFINISHED } from '../models.ts'
 import { recordConnectionStatus } from '../sources/connection-status.ts'
@@ -17,21 +17,20 @@ import { isOutdated, recordDiscovery, type DiscoveryResult } from './record.ts'
  * @throws 503 `UNAVAILABLE` when none was free by then
  */
 export async function runDiscovery(
-  server: Server,
+  deps: CatalogDeps,
   companyId: string,
   runId: string,
   options: { signal: AbortSignal; slotWaitMs?: number },
 ): Promise<DiscoveryResult | null> {
   const { signal, slotWaitMs } = options
   const startedAt = performance.now()
-  const source = await server.db.company(companyId, trx => beginRun(trx, runId))
+  const source = await deps.db.company(companyId, trx => beginRun(trx, runId))
   if (!source) return null
-  const cancelling = watchForCancellation(server, companyId, runId)
+  const cancelling = watchForCancellation(deps, companyId, runId)
   let found: CatalogReading
   try {
-    const readers = server.plugins.catalog.discoveryReaders()
-    found = await readCatalog(server, source, AbortSignal.any([signal, cancelling.signal]), {
-      readers,
+    found = await readCatalog(deps, source, AbortSignal.any([signal, cancelling.signal]), {
+      readers: deps.readers,
       slotWaitMs,
     })
   } catch (error) {
@@ -40,21 +39,21 @@ export async function runDiscovery(
     // Not the source's fault, and the job is tried again: the process stops, all sessions are in use, or our own
     // database is away.
     if (signal.aborted || hasErrorData(error) || isOwnDatabaseDown(error)) throw error
-    server.pino.warn({ err: (error as Error).message, source_id: source.id }, 'discovery failed')
-    const isRecorded = await server.db.company(companyId, trx =>
-      recordFailure(server, trx, { read: source, runId, error: error as Error }),
+    deps.pino.warn({ err: (error as Error).message, source_id: source.id }, 'discovery failed')
+    const isRecorded = await deps.db.company(companyId, trx =>
+      recordFailure(deps, trx, { read: source, runId, error: error as Error }),
     )
-    return isRecorded ? null : await runDiscovery(server, companyId, runId, options)
+    return isRecorded ? null : await runDiscovery(deps, companyId, runId, options)
   } finally {
     cancelling.stop()
   }
-  await server.db.company(companyId, async trx => {
+  await deps.db.company(companyId, async trx => {
     await Run.query(trx).findById(runId).where({ status: 'running' }).patch({ progress: 60 })
   })
-  const recorded = await server.db.company(companyId, trx =>
-    recordDiscovery(server, trx, { read: source, runId, found, startedAt }),
+  const recorded = await deps.db.company(companyId, trx =>
+    recordDiscovery(deps, trx, { read: source, runId, found, startedAt }),
   )
-  return recorded === 'outdated' ? runDiscovery(server, companyId, runId, options) : recorded
+  return recorded === 'outdated' ? runDiscovery(deps, companyId, runId, options) : recorded
 }
 
 /** A connector's error may carry the code of a network that is down just as well. */
@@ -63,8 +62,8 @@ function isOwnDatabaseDown(error: unknown): boolean {
 }
 
 /** Ends a discovery that failed for a reason of ours; the source is not blamed for it. */
-export async function abandonDiscovery(server: Server, companyId: string, runId: string): Promise<void> {
-  await server.db.company(companyId, async trx => {
+export async function abandonDiscovery(db: Database, companyId: string, runId: string): Promise<void> {
+  await db.company(companyId, async trx => {
     const run = await lockUnfinishedRun(trx, runId)
     if (!run) return
     const error = {
@@ -91,16 +90,16 @@ async function beginRun(trx: Transaction, runId: string): Promise<Source | undef
 const CANCEL_CHECK_MS = 1_000
 
 /** A signal that aborts when a run is no longer to be run. */
-function watchForCancellation(server: Server, companyId: string, runId: string) {
+function watchForCancellation({ db, pino: log }: SessionDeps, companyId: string, runId: string) {
   const controller = new AbortController()
   const look = async () => {
     try {
-      const isOn = await server.db.company(companyId, async trx =>
+      const isOn = await db.company(companyId, async trx =>
         Run.query(trx).findById(runId).where({ status: 'running' }).select('id'),
       )
       if (!isOn) controller.abort(new Error('The discovery was cancelled'))
     } catch (error) {
-      server.pino.warn({ err: (error as Error).message, run_id: runId }, 'a run could not be looked at')
+      log.warn({ err: (error as Error).message, run_id: runId }, 'a run could not be looked at')
     }
   }
   const timer = setInterval(() => void look(), CANCEL_CHECK_MS)
@@ -114,12 +113,12 @@ const RETRYABLE_KINDS: readonly ConnectorErrorKind[] = ['network', 'timeout', 'o
 
 /** @returns false when another database is to be read meanwhile, of which the failure says nothing */
 async function recordFailure(
-  server: Server,
+  { alerts, vault }: Pick<CatalogDeps, 'alerts' | 'vault'>,
   trx: Transaction,
   { read: former, runId, error }: { read: Source; runId: string; error: Error },
 ): Promise<boolean> {
   const source = await lockSourceIfPresent(trx, former.id)
-  if (source && isOutdated(server, former, source)) return false
+  if (source && isOutdated(vault, former, source)) return false
   const ended = await Run.query(trx)
     .findById(runId)
     .whereIn('status', [...UNFINISHED])
@@ -134,6 +133,6 @@ async function recordFailure(
       failedDiscoveries: source.failedDiscoveries + 1,
       retryAt: minutes === undefined ? null : new Date(Date.now() + minutes * 60_000),
     })
-  await recordConnectionStatus(server, trx, source, error)
+  await recordConnectionStatus(alerts, trx, source, error)
   return true
 }

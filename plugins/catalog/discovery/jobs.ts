@@ -1,9 +1,15 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { v7 } from 'uuid'
 import { claimDue } from '../../../server/database/due.ts'
-import { putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../../server/jobs/jobs.ts'
+import {
+  putOffIfBusy,
+  SESSION_WAIT_MS,
+  type Job,
+  type JobKind,
+  type Jobs,
+} from '../../../server/jobs/jobs.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
+import type { CatalogDeps } from '../deps.ts'
 import { TAKE_PROBE } from '../sources/breaker.ts'
 import { abandonDiscovery, runDiscovery } from './discovery.ts'
 import { Run, Source } from '../models.ts'
@@ -11,27 +17,41 @@ import { lockSourceIfFree } from '../locks.ts'
 
 const RETRIES = 3
 
-/** Runs one discovery that was asked for. */
-export const discoverJob: Job<{ company_id: string; run_id: string }> = {
+/** One discovery that was asked for. */
+export const discoverJob: JobKind<{ company_id: string; run_id: string }> = {
   name: 'catalog.discover',
   data: Joi.object({ company_id: Joi.string().guid().required(), run_id: Joi.string().guid().required() }),
   queue: { expireSeconds: 3_600, retries: RETRIES },
   concurrency: { isShared: true, local: 4, perGroup: 2 },
-  async work({ company_id: companyId, run_id: runId }, { server, attempt, signal }) {
-    try {
-      return await summarizeRun(
-        runDiscovery(server, companyId, runId, { signal, slotWaitMs: SESSION_WAIT_MS }),
-      )
-    } catch (error) {
-      putOffIfBusy(error)
-      if (attempt > RETRIES) await abandonDiscovery(server, companyId, runId)
-      throw error
-    }
-  },
+}
+
+/** The jobs that discover sources. */
+export function discoveryJobs(deps: CatalogDeps): Job[] {
+  const discover: Job<{ company_id: string; run_id: string }> = {
+    ...discoverJob,
+    async work({ company_id: companyId, run_id: runId }, { attempt, signal }) {
+      try {
+        return await summarizeRun(
+          runDiscovery(deps, companyId, runId, { signal, slotWaitMs: SESSION_WAIT_MS }),
+        )
+      } catch (error) {
+        putOffIfBusy(error)
+        if (attempt > RETRIES) await abandonDiscovery(deps.db, companyId, runId)
+        throw error
+      }
+    },
+  }
+  const dispatch: Job = {
+    name: 'catalog.dispatch',
+    data: Joi.object({}),
+    every: '* * * * *',
+    work: () => dispatchDiscoveries(deps),
+  }
+  return [discover, dispatch]
 }
 
 /** Asks for a discovery; while one waits or runs, that one is the answer. */
-export async function requestDiscovery(server: Server, trx: Transaction, source: Source): Promise<Run> {
+export async function requestDiscovery(jobs: Jobs, trx: Transaction, source: Source): Promise<Run> {
   const id = v7()
   const made = await rows(
     trx,
@@ -42,11 +62,8 @@ export async function requestDiscovery(server: Server, trx: Transaction, source:
   )
   if (made.length > 0) {
     await Source.query(trx).findById(source.id).patch({ discoveryState: 'queued', retryAt: null })
-    await server.jobs.send(
-      discoverJob,
-      { company_id: source.companyId, run_id: id },
-      { trx, group: source.companyId },
-    )
+    const data = { company_id: source.companyId, run_id: id }
+    await jobs.send(discoverJob, data, { trx, group: source.companyId })
   }
   const [run] = await Run.query(trx)
     .where({ sourceId: source.id, workflowName: 'discovery' })
@@ -61,38 +78,35 @@ export async function requestDiscovery(server: Server, trx: Transaction, source:
  * Asks for the discoveries that are due. What was claimed stays marked until it is asked for, so that a crash in
  * between loses none; so does what is due while its source is left alone.
  */
-export const dispatchDiscoveries: Job = {
-  name: 'catalog.dispatch',
-  data: Joi.object({}),
-  every: '* * * * *',
-  async work(_data, { server }) {
-    const due = await server.db.system(async trx => {
-      await claimDue(trx, 'sources', { interval: 'discovery_interval', source: 'id' })
-      await claimRetries(trx)
-      await failLostRuns(trx)
-      return rows<{ id: string; companyId: string }>(
-        trx,
-        `select id, company_id from sources where running_slot is not null
-           and (dial_after is null or greatest(dial_after, trial_until) <= now())`,
-      )
+export async function dispatchDiscoveries({
+  db,
+  jobs,
+}: Pick<CatalogDeps, 'db' | 'jobs'>): Promise<{ requested: number }> {
+  const due = await db.system(async trx => {
+    await claimDue(trx, 'sources', { interval: 'discovery_interval', source: 'id' })
+    await claimRetries(trx)
+    await failLostRuns(trx)
+    return rows<{ id: string; companyId: string }>(
+      trx,
+      `select id, company_id from sources where running_slot is not null
+         and (dial_after is null or greatest(dial_after, trial_until) <= now())`,
+    )
+  })
+  for (const { id, companyId } of due) {
+    await db.company(companyId, async trx => {
+      // One whose discovery is being recorded waits for the next sweep, and makes no other wait.
+      const source = await lockSourceIfFree(trx, id)
+      if (!source?.runningSlot) return
+      if (source.dialAfter && (await rows(trx, TAKE_PROBE, { companyId, sourceId: id })).length === 0) return
+      await requestDiscovery(jobs, trx, source)
+      await Source.query(trx).findById(id).patch({ runningSlot: null })
     })
-    for (const { id, companyId } of due) {
-      await server.db.company(companyId, async trx => {
-        // One whose discovery is being recorded waits for the next sweep, and makes no other wait.
-        const source = await lockSourceIfFree(trx, id)
-        if (!source?.runningSlot) return
-        if (source.dialAfter && (await rows(trx, TAKE_PROBE, { companyId, sourceId: id })).length === 0)
-          return
-        await requestDiscovery(server, trx, source)
-        await Source.query(trx).findById(id).patch({ runningSlot: null })
-      })
-    }
-    return { requested: due.length }
-  },
+  }
+  return { requested: due.length }
 }
 
 /** What an operator sees of a discovery in its queue; which tables could not be read is with the run. */
-async function summarizeRun(discovering: ReturnType<typeof runDiscovery>): Promise<object> {
+async function summarizeRun(discovering: ReturnType<typeof runDiscovery>) {
   const discovered = await discovering
   if (!discovered) return { status: 'not completed' }
   const { unread: _unread, ...counts } = discovered

@@ -1,10 +1,11 @@
-import type { Server } from '@hapi/hapi'
+import type { Logger } from 'pino'
 import { tablePath, type TableInfo, type TableRef } from '../../../connectors/catalog.ts'
 import type { Connection, HiddenParts, Partition } from '../../../connectors/connector.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
-import type { Transaction } from '../../../server/database/database.ts'
+import type { Database, Transaction } from '../../../server/database/database.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { DiscoveredCatalog, DiscoveryReader } from './reader.ts'
+import type { SessionDeps } from '../deps.ts'
 import { tableInfo } from '../assets/assets.ts'
 import { fingerprint } from '../drift/diff.ts'
 import { storedTablePath } from '../drift/drift.ts'
@@ -31,14 +32,14 @@ export interface CatalogReading {
 }
 
 /** Records what a `DiscoveryReader` read. */
-export interface NamedRecorder {
+interface NamedRecorder {
   name: string
   record(trx: Transaction): Promise<void>
 }
 
 /** Reads what the catalog of a source holds within its patterns. @throws ConnectorError */
 export async function readCatalog(
-  server: Server,
+  deps: SessionDeps,
   source: Source,
   signal: AbortSignal,
   { readers = [], ...options }: Partial<SessionOptions> & { readers?: readonly DiscoveryReader[] } = {},
@@ -55,7 +56,7 @@ export async function readCatalog(
     const asksForMissing =
       connection.findHiddenTables ?? connection.findHiddenParts ?? connection.findPartitions
     const known = asksForMissing
-      ? await server.db.company(source.companyId, trx => knownTables(trx, source))
+      ? await deps.db.company(source.companyId, trx => knownTables(trx, source))
       : []
     const missing = missingTables(source, known, seen)
     const isMissing = missing.length > 0
@@ -64,16 +65,16 @@ export async function readCatalog(
         unread.set(path, error)
     const partitions =
       (isMissing && (await connection.findPartitions?.(missing))) || new Map<string, Partition>()
-    const hiddenParts = await readHiddenParts(server, source, connection, { tables, prints, known })
-    const recorders = await runReaders(server, connection, readers, { source, tables, prints, signal })
+    const hiddenParts = await readHiddenParts(deps.db, source, connection, { tables, prints, known })
+    const recorders = await runReaders(deps.pino, connection, readers, { source, tables, prints, signal })
     return { tables, prints, unread, hiddenParts, partitions, recorders }
   }
-  return withConnection(server, source, reading, { purpose: 'discovery', ...options })
+  return withConnection(deps, source, reading, { purpose: 'discovery', ...options })
 }
 
 /** Lets features read what they want to know of the source; none of them can fail the discovery. */
 async function runReaders(
-  server: Server,
+  log: Logger,
   connection: Connection,
   readers: readonly DiscoveryReader[],
   found: DiscoveredCatalog,
@@ -85,7 +86,7 @@ async function runReaders(
     } catch (error) {
       found.signal.throwIfAborted()
       const fields = { err: (error as Error).message, source_id: found.source.id }
-      server.pino.warn(fields, `${reader.name} could not be read`)
+      log.warn(fields, `${reader.name} could not be read`)
     }
   }
   return recorders
@@ -122,7 +123,7 @@ function missingTables(source: Source, known: readonly KnownTable[], seen: reado
 
 /** Asks after the columns and keys that were known and are no longer shown; only changed tables are compared. */
 async function readHiddenParts(
-  server: Server,
+  db: Database,
   source: Source,
   connection: Connection,
   { tables, prints, known }: Pick<CatalogReading, 'tables' | 'prints'> & { known: readonly KnownTable[] },
@@ -136,7 +137,7 @@ async function readHiddenParts(
   const read = tables.filter(table => changed.has(tablePath(table)))
   if (read.length === 0) return new Map()
   const ids = read.flatMap(table => changed.get(tablePath(table)) ?? [])
-  const stored = await server.db.company(source.companyId, trx => storedTables(trx, ids))
+  const stored = await db.company(source.companyId, trx => storedTables(trx, ids))
   const reduced = read.flatMap(table => {
     const row = stored.get(tablePath(table))
     return (row && reducedTable(table, tableInfo(row))) ?? []

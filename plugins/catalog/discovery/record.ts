@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Server } from '@hapi/hapi'
+import type { Logger } from 'pino'
 import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
+import type { Vault } from '../../../server/security/vault.ts'
 import type { Transaction } from '../../../server/database/database.ts'
+import type { AlertsApi } from '../../alerts/api.ts'
+import type { CatalogDeps, DiscoveryListener } from '../deps.ts'
 import { openConfig, connectionTarget } from '../sources/config.ts'
 import { failureOf } from '../sources/failures.ts'
 import { compareCatalogs, type CatalogComparison } from './compare.ts'
@@ -35,7 +38,7 @@ interface UnreadTable {
 }
 
 /** What was read, by whom, and since when. */
-export interface FinishedReading {
+interface FinishedReading {
   /** The source as it was read. */
   read: Source
   runId: string
@@ -43,6 +46,9 @@ export interface FinishedReading {
   /** From `performance.now()`. */
   startedAt: number
 }
+
+/** What a catalog that was read is recorded with. */
+type RecordingDeps = Pick<CatalogDeps, 'alerts' | 'extensions' | 'listeners' | 'pino' | 'vault'>
 
 /** Objects that could not be read and are listed by name. */
 const MAX_LISTED = 100
@@ -53,22 +59,23 @@ const MAX_LISTED = 100
  * @returns null when the run was cancelled, or its source removed, meanwhile; `outdated` when it is to be read otherwise
  */
 export async function recordDiscovery(
-  server: Server,
+  deps: RecordingDeps,
   trx: Transaction,
   { read, runId, found, startedAt }: FinishedReading,
 ): Promise<DiscoveryResult | 'outdated' | null> {
+  const { alerts, extensions } = deps
   // Read again: while the source was being read, its name may have changed.
   const source = await lockSourceIfPresent(trx, read.id)
   const run = await lockRun(trx, runId)
   if (!source || run?.status !== 'running') return null
-  if (isOutdated(server, read, source)) return 'outdated'
+  if (isOutdated(deps.vault, read, source)) return 'outdated'
   const isFirst = source.lastDiscoveryAt === null
   const compared = await compareCatalogs(trx, source, found)
   const ids = await writeTables(trx, source, compared)
-  await acknowledgeExcluded(server, trx, compared.excluded)
+  await acknowledgeExcluded(alerts, trx, compared.excluded)
   const retired = [...compared.removed, ...compared.excluded]
-  await server.plugins.alerts.resolveOrphaned(trx, { assetIds: retired, onlyRechecked: true })
-  const changes = await recordDrift(server, trx, { source, runId, drifts: compared.drifts, ids })
+  await alerts.resolveOrphaned(trx, { assetIds: retired, onlyRechecked: true })
+  const changes = await recordDrift(alerts, trx, { source, runId, drifts: compared.drifts, ids })
   const unread = [
     ...[...found.unread, ...compared.partlyHidden].map(([path, error]) => unreadTable(path, error)),
     ...found.tables.flatMap(table =>
@@ -88,12 +95,13 @@ export async function recordDiscovery(
     await countTags(trx, [source.id])
   }
   await completeRun(trx, source, { runId, result })
-  await recordConnectionStatus(server, trx, source, null)
-  await alertUnread(server, trx, source, unread)
-  await server.plugins.catalog.notifyDiscovered(trx, Object.assign(source, { lastDiscoveryAt: new Date() }))
-  await recordReadings(server, trx, source, found)
-  await derivePersonalColumns(server, trx, [source.id])
-  await server.plugins.alerts.raise(trx, {
+  await recordConnectionStatus(alerts, trx, source, null)
+  await alertUnread(alerts, trx, source, unread)
+  Object.assign(source, { lastDiscoveryAt: new Date() })
+  await notifyDiscovered(deps.listeners, trx, source)
+  await recordReadings(deps.pino, trx, source, found)
+  await derivePersonalColumns(extensions, trx, [source.id])
+  await alerts.raise(trx, {
     type: 'discovery_complete',
     cause: runId,
     severity: 'info',
@@ -106,9 +114,18 @@ export async function recordDiscovery(
   return result
 }
 
+/** Tells other features of a discovery, in its transaction. */
+export async function notifyDiscovered(
+  listeners: readonly DiscoveryListener[],
+  trx: Transaction,
+  source: Source,
+): Promise<void> {
+  for (const listener of listeners) await listener(trx, source)
+}
+
 /** Records what else was read; a part that fails is rolled back alone. */
 async function recordReadings(
-  server: Server,
+  log: Logger,
   trx: Transaction,
   source: Source,
   { recorders }: CatalogReading,
@@ -120,19 +137,16 @@ async function recordReadings(
       await trx.raw('release savepoint reading')
     } catch (error) {
       await trx.raw('rollback to savepoint reading')
-      server.pino.warn(
-        { err: (error as Error).message, source_id: source.id },
-        `${name} could not be recorded`,
-      )
+      log.warn({ err: (error as Error).message, source_id: source.id }, `${name} could not be recorded`)
     }
   }
 }
 
 /** Whether the source was changed during the reading to another database, another connection or other patterns. */
-export function isOutdated(server: Server, read: Source, source: Source): boolean {
+export function isOutdated(vault: Vault, read: Source, source: Source): boolean {
   // The same secret is sealed anew when the service's key is changed.
   const wayTo = (of: Source) =>
-    connectionTarget(read.secrets === source.secrets ? of.config : openConfig(server, of))
+    connectionTarget(read.secrets === source.secrets ? of.config : openConfig(vault, of))
   const partsOf = (of: Source) => [wayTo(of), of.includePatterns, of.excludePatterns]
   return !isDeepStrictEqual(partsOf(read), partsOf(source))
 }
@@ -210,16 +224,21 @@ async function completeRun(
 const MAX_NAMED = 20
 
 /** Raises one alert for tables that can no longer be read, and so are not monitored, until all are readable again. */
-async function alertUnread(server: Server, trx: Transaction, source: Source, unread: readonly UnreadTable[]) {
+async function alertUnread(
+  alerts: AlertsApi,
+  trx: Transaction,
+  source: Source,
+  unread: readonly UnreadTable[],
+) {
   const cause = `${source.id}:unread`
   const [first] = unread
   if (!first) {
-    if (source.unreadCount > 0) await server.plugins.alerts.resolve(trx, 'connection_failed', cause)
+    if (source.unreadCount > 0) await alerts.resolve(trx, 'connection_failed', cause)
     return
   }
   // Discovered on request while inactive: no scheduled discovery would resolve the alert.
   if (!source.isActive) return
-  await server.plugins.alerts.raise(trx, {
+  await alerts.raise(trx, {
     type: 'connection_failed',
     cause,
     severity: 'warning',

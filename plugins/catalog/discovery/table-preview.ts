@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import { formatName, type TableRef } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { filterWithPauses } from '../../../server/filter-with-pauses.ts'
+import type { SessionDeps } from '../deps.ts'
 import type { Source } from '../models.ts'
 import { statementTimeoutMs, withConnection } from '../sources/connections.ts'
 import { failureOf } from '../sources/failures.ts'
@@ -36,18 +36,24 @@ interface Listing {
 }
 
 /** The tables that sources had a moment ago, by source and its configuration. */
-const kept = new WeakMap<Server, Map<string, Listing>>()
+type Listings = Map<string, Listing>
 
-/** How many tables of a source some patterns would leave in. A database that cannot be read is the answer. */
-export async function previewTables(
-  server: Server,
+/** @returns a function that counts how many tables of a source some patterns would leave in. A database that cannot be read is the answer. */
+export function makeTablePreview(deps: SessionDeps) {
+  const listings: Listings = new Map()
+  return (source: Source, body: TablePreviewRequest) => previewTables(deps, listings, source, body)
+}
+
+async function previewTables(
+  deps: SessionDeps,
+  listings: Listings,
   source: Source,
   body: TablePreviewRequest,
 ): Promise<TablePreview> {
   const isMatch = patternMatcher(body)
   let tables: readonly TableRef[]
   try {
-    tables = await listTables(server, source)
+    tables = await listTables(deps, listings, source)
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
     const { code, message } = failureOf(error)
@@ -72,19 +78,22 @@ export async function previewTables(
   }
 }
 
-async function listTables(server: Server, source: Source): Promise<readonly TableRef[]> {
-  const listings = kept.get(server) ?? new Map<string, Listing>()
-  kept.set(server, listings)
+async function listTables(
+  deps: SessionDeps,
+  listings: Listings,
+  source: Source,
+): Promise<readonly TableRef[]> {
   const key = `${source.companyId} ${source.id} ${JSON.stringify(source.config)}`
-  const known = listings.get(key)
-  if (known && Date.now() - known.readAt < KEPT_MS) return known.tables
-  const found = await withConnection(
-    server,
+  const recent = listings.get(key)
+  if (recent && Date.now() - recent.readAt < KEPT_MS) return recent.tables
+  const read = await withConnection(
+    deps,
     source,
-    connection => connection.introspect({ signal: AbortSignal.timeout(statementTimeoutMs(server, source)) }),
+    connection =>
+      connection.introspect({ signal: AbortSignal.timeout(statementTimeoutMs(deps.config, source)) }),
     { purpose: 'dry_run', isLowPriority: true },
   )
-  const tables = found.map(({ catalog, schema, name }) => ({ catalog, schema, name }))
+  const tables = read.map(({ catalog, schema, name }) => ({ catalog, schema, name }))
   listings.delete(key)
   listings.set(key, { tables, readAt: Date.now() })
   const [oldest] = listings.keys()

@@ -3,7 +3,7 @@ import { sortTables, type ConstraintInfo, type TableInfo } from '../../../connec
 import type { HiddenParts, ReducedTable } from '../../../connectors/connector.ts'
 
 /** A table with what was known of it put back where it could not be read. */
-export interface CompletedTable {
+interface CompletedTable {
   table: TableInfo
   /** Whether columns or whole constraints were put back that the connector reported as hidden. */
   isPartlyHidden: boolean

@@ -1,20 +1,20 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
+import type { AlertsApi } from '../../alerts/api.ts'
 import type { Asset } from '../assets/assets.ts'
 import { SchemaBaseline, Table, type Source } from '../models.ts'
 import { lockSource } from '../locks.ts'
 
 /** Who accepts, and what for. */
-export interface Acceptance {
+interface Acceptance {
   /** `user:<id>` or `key:<id>`. */
   by: string
   description?: string | null
 }
 
 /** Open changes to acknowledge: those of a source, of one table of it, or only some of these. */
-export interface ChosenChanges extends Asset {
+interface ChosenChanges extends Asset {
   changeIds?: readonly string[]
 }
 
@@ -29,7 +29,7 @@ const DISMISSED = 'Its alert was dismissed as expected'
  * @throws 409 `CONFLICT` while nothing is known of the source
  */
 export async function acceptBaseline(
-  server: Server,
+  alerts: AlertsApi,
   trx: Transaction,
   asset: Asset,
   { by, description = null }: Acceptance,
@@ -48,7 +48,7 @@ export async function acceptBaseline(
   // Read again under the lock: a discovery may have changed it.
   const table = asset.table && (await Table.query(trx).findById(asset.table.id).throwIfNotFound())
   const settled = await acceptState(trx, { source, table }, by)
-  await server.plugins.alerts.resolveAll(trx, 'schema_change', settled, ACCEPTED)
+  await alerts.resolveAll(trx, 'schema_change', settled, ACCEPTED)
   return SchemaBaseline.query(trx).insertAndFetch({
     id: v7(),
     sourceId: source.id,
@@ -64,7 +64,7 @@ export async function acceptBaseline(
  * @returns how many were open; 0 when all were acknowledged before
  */
 export async function acknowledgeChanges(
-  server: Server,
+  alerts: AlertsApi,
   trx: Transaction,
   { source, table, changeIds }: ChosenChanges,
   by: string,
@@ -88,7 +88,7 @@ export async function acknowledgeChanges(
     touched.map(({ tableId }) => tableId),
     by,
   )
-  await server.plugins.alerts.resolveAll(trx, 'schema_change', accepted, ALL_ACKNOWLEDGED)
+  await alerts.resolveAll(trx, 'schema_change', accepted, ALL_ACKNOWLEDGED)
   return touched.reduce((sum, { count }) => sum + count, 0)
 }
 
@@ -107,7 +107,12 @@ export async function learnExpected(trx: Transaction, { cause, actor }: { cause:
  * Accepts a source that was never accepted, unless it has open changes, which are for people to review. What
  * was never discovered has its baseline in the first discovery to come.
  */
-export async function acceptOnce(server: Server, trx: Transaction, source: Source, acceptance: Acceptance) {
+export async function acceptOnce(
+  alerts: AlertsApi,
+  trx: Transaction,
+  source: Source,
+  acceptance: Acceptance,
+) {
   const { companyId, id: sourceId, lastDiscoveryAt } = await lockSource(trx, source.id)
   if (lastDiscoveryAt === null) return
   const [hindrance] = await rows(
@@ -120,7 +125,7 @@ export async function acceptOnce(server: Server, trx: Transaction, source: Sourc
      limit 1`,
     { companyId, sourceId },
   )
-  if (!hindrance) await acceptBaseline(server, trx, { source }, acceptance)
+  if (!hindrance) await acceptBaseline(alerts, trx, { source }, acceptance)
 }
 
 /** Acknowledges all open changes, and makes what is stored what was accepted. @returns the tables that had drifted */

@@ -1,8 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import type { QueryBuilder } from 'objection'
 import { v7 } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
+import type { AlertEvent, AlertsApi } from '../../alerts/api.ts'
+import { tagsOfColumns } from '../assets/assets.ts'
 import type { SchemaDifference, ChangeType, Impact } from './diff.ts'
 import type { TableDrift } from './drift.ts'
 import { SchemaChange, Table, type Source } from '../models.ts'
@@ -27,12 +28,15 @@ const EXCLUDED = 'excluded'
  * alert resolved.
  * @returns how many changes were stored
  */
-export async function recordDrift(server: Server, trx: Transaction, drifted: RecordedDrift): Promise<number> {
+export async function recordDrift(
+  alerts: AlertsApi,
+  trx: Transaction,
+  drifted: RecordedDrift,
+): Promise<number> {
   const { drifts } = drifted
   if (drifts.length === 0) return 0
   const standing = await acknowledgeReverted(trx, drifted)
   const stored = await storeChanges(trx, drifted)
-  const { alerts } = server.plugins
   const reverted = drifts.filter(({ isReverted }) => isReverted)
   const causes = reverted.map(({ path }) => idOf(drifted, path))
   await alerts.resolveAll(trx, 'schema_change', causes, 'The schema is again what was accepted')
@@ -43,7 +47,7 @@ export async function recordDrift(server: Server, trx: Transaction, drifted: Rec
     .filter(id => !standing.has(id))
   await dropBaselines(trx, drifted.source, settled)
   await alerts.resolveAll(trx, 'schema_change', settled, 'What is left of it was acknowledged')
-  await alerts.raiseAll(trx, await eventsOf(server, trx, drifted))
+  await alerts.raiseAll(trx, await eventsOf(trx, drifted))
   return stored
 }
 
@@ -95,11 +99,11 @@ async function acknowledgeReverted(trx: Transaction, drifted: RecordedDrift): Pr
 }
 
 /** Leaves nothing open of tables that the patterns of their source no longer name. */
-export async function acknowledgeExcluded(server: Server, trx: Transaction, tableIds: readonly string[]) {
+export async function acknowledgeExcluded(alerts: AlertsApi, trx: Transaction, tableIds: readonly string[]) {
   if (tableIds.length === 0) return
   const open = SchemaChange.query(trx).where({ isAcknowledged: false })
   await acknowledgedBy(EXCLUDED, open.whereRaw('table_id = any(?)', [[...tableIds]]))
-  await server.plugins.alerts.resolveOrphaned(trx, { type: 'schema_change', causes: tableIds })
+  await alerts.resolveOrphaned(trx, { type: 'schema_change', causes: tableIds })
 }
 
 async function acknowledgedBy(by: string, changes: QueryBuilder<SchemaChange>): Promise<void> {
@@ -121,9 +125,7 @@ function alertImpact({ impact, isKeyWeakened }: SchemaDifference): Impact {
   return isKeyWeakened ? 'high' : impact
 }
 
-type Event = Parameters<Server['plugins']['alerts']['raise']>[1]
-
-async function eventsOf(server: Server, trx: Transaction, drifted: RecordedDrift): Promise<Event[]> {
+async function eventsOf(trx: Transaction, drifted: RecordedDrift): Promise<AlertEvent[]> {
   const news = drifted.drifts.filter(drift => drift.news.length > 0)
   if (news.length === 0) return []
   const tables = await Table.query(trx)
@@ -131,7 +133,7 @@ async function eventsOf(server: Server, trx: Transaction, drifted: RecordedDrift
     .whereRaw('id = any(?)', [news.map(({ path }) => idOf(drifted, path))])
   const byId = new Map(tables.map(table => [table.id, table]))
   const { source } = drifted
-  return news.map(({ path, news: changes }): Event => {
+  return news.map(({ path, news: changes }): AlertEvent => {
     const worst = changes.reduce((a, b) =>
       IMPACT_RANK[alertImpact(b)] > IMPACT_RANK[alertImpact(a)] ? b : a,
     )
@@ -150,7 +152,7 @@ async function eventsOf(server: Server, trx: Transaction, drifted: RecordedDrift
         id,
         qualifiedName: `${formatName([source.name])}.${path}`,
         assetType: table.kind,
-        tags: server.plugins.catalog.tagsOf(source, table, columns),
+        tags: tagsOfColumns(source, table, columns),
       },
       ruleName: 'Schema drift',
       title: alertTitle(path, changes, worst),
@@ -168,7 +170,7 @@ function alertTitle(path: string, changes: readonly SchemaDifference[], worst: S
 /** Changes listed in an alert. */
 const MAX_ALERT_CHANGES = 50
 
-function details(worst: SchemaDifference, path: string, changes: readonly SchemaDifference[]): object {
+function details(worst: SchemaDifference, path: string, changes: readonly SchemaDifference[]) {
   const value = (worst.newValue ?? worst.oldValue) as { data_type?: string } | null
   const column =
     worst.objectType === 'column' ? { column_name: worst.objectName, column_type: value?.data_type } : {}

@@ -79,14 +79,14 @@ export function fingerprint({ kind, comment, columns, constraints, identity }: T
  * Tables that did not change may be left out of both lists: who refers to what was renamed has changed as well.
  */
 export function compareTables(before: readonly TableInfo[], after: readonly TableInfo[]): SchemaDifference[] {
-  const known = new Map(before.map(table => [tablePath(table), table]))
-  const found = new Map(after.map(table => [tablePath(table), table]))
+  const beforeByPath = new Map(before.map(table => [tablePath(table), table]))
+  const afterByPath = new Map(after.map(table => [tablePath(table), table]))
   // A view in place of a table is another thing under its name, of which no column says anything.
   const stays = ({ kind }: TableInfo, other: TableInfo | undefined) => other?.kind === kind
-  const removed = before.filter(table => !stays(table, found.get(tablePath(table))))
-  const added = after.filter(table => !stays(table, known.get(tablePath(table))))
+  const removed = before.filter(table => !stays(table, afterByPath.get(tablePath(table))))
+  const added = after.filter(table => !stays(table, beforeByPath.get(tablePath(table))))
   const stayed = before.flatMap((old): [TableInfo, TableInfo][] => {
-    const now = found.get(tablePath(old))
+    const now = afterByPath.get(tablePath(old))
     return now && stays(old, now) ? [[old, now]] : []
   })
   const moved = renamedTables(removed, added)
@@ -182,9 +182,9 @@ function matchColumns(old: TableInfo, now: TableInfo): ColumnMatch {
  */
 function isSameRelation(old: TableInfo, now: TableInfo): boolean {
   if (old.identity === undefined || old.identity !== now.identity) return false
-  const known = new Set(old.columns.map(column => column.identity))
+  const identities = new Set(old.columns.map(column => column.identity))
   const last = old.columns.reduce((most, { identity }) => Math.max(most, Number(identity)), 0)
-  return !now.columns.some(({ identity }) => !known.has(identity) && Number(identity) < last)
+  return !now.columns.some(({ identity }) => !identities.has(identity) && Number(identity) < last)
 }
 
 function pairColumns(

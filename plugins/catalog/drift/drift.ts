@@ -22,7 +22,7 @@ export interface TableDrift {
   takenBack: SchemaDifference[]
   /** Whether the table is again what was accepted. */
   isReverted: boolean
-  /** Of changes recorded since it was accepted, those that are still a difference to that. */
+  /** The changes recorded since it was accepted that are still a difference to that. */
   standing(changes: readonly SchemaDifference[]): Set<SchemaDifference>
 }
 

@@ -1,4 +1,4 @@
-import type { Request, Server } from '@hapi/hapi'
+import type { Request } from '@hapi/hapi'
 import { tablePath } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
@@ -8,6 +8,7 @@ import { statementTimeoutMs } from '../sources/connections.ts'
 import { failureOf } from '../sources/failures.ts'
 import type { Impact, SchemaDifference } from './diff.ts'
 import { readCatalog, type CatalogReading } from '../discovery/read-catalog.ts'
+import type { SessionDeps } from '../deps.ts'
 import { storedTablePath } from './drift.ts'
 import { Source } from '../models.ts'
 import { qualifiedName } from '../assets/present.ts'
@@ -30,9 +31,8 @@ const MAX_SAMPLES = 10
  * Reads the catalog of a source now, and returns what a discovery would record for it, or for one table. Stores nothing.
  * @throws 429 `RATE_LIMITED` after 10 an hour
  */
-export async function dryRun(request: Request, companyId: string, body: SchemaDryRun): Promise<object> {
-  const { server } = request
-  const { asset, history, past } = await server.db.company(companyId, async trx => {
+export async function dryRun(deps: SessionDeps, request: Request, companyId: string, body: SchemaDryRun) {
+  const { asset, history, past } = await deps.db.company(companyId, async trx => {
     const named = await findAsset(trx, body.asset_id)
     const path = body.table_path
     const asked = path === undefined ? named : { ...named, table: await findTable(trx, named, path) }
@@ -42,8 +42,8 @@ export async function dryRun(request: Request, companyId: string, body: SchemaDr
       past: await readPast(trx, asked, body.lookback_days),
     }
   })
-  await server.limits.take(`schema-dry-run:${asset.source.id}`, DRY_RUNS_AN_HOUR, 3_600, request)
-  const report = await runDryRun(server, asset)
+  await request.server.limits.take(`schema-dry-run:${asset.source.id}`, DRY_RUNS_AN_HOUR, 3_600, request)
+  const report = await runDryRun(deps, asset)
   return {
     asset_id: asset.table?.id ?? asset.source.id,
     qualified_name: qualifiedName(asset),
@@ -81,13 +81,13 @@ function recommend({ source }: Asset, report: DryRunReport): string {
   const start = `POST /api/v1/sdk/schema/${source.id}/monitoring`
   if (problem !== null) return `The catalog could not be read: ${problem}`
   if (source.lastDiscoveryAt === null) return `There is no baseline yet: ${start} makes one`
-  const found =
+  const outlook =
     total === 0
       ? 'Nothing has changed'
       : `${countOf(total, 'change')} would be recorded, with ${countOf(alerts ?? 0, 'alert')}`
   return source.discoveryInterval === 'off'
-    ? `${found}; nothing is discovered on schedule: ${start} starts it`
-    : `${found} at the next discovery, which is ${source.discoveryInterval.replaceAll('_', ' ')}`
+    ? `${outlook}; nothing is discovered on schedule: ${start} starts it`
+    : `${outlook} at the next discovery, which is ${source.discoveryInterval.replaceAll('_', ' ')}`
 }
 
 function countOf(count: number, what: string): string {
@@ -95,12 +95,12 @@ function countOf(count: number, what: string): string {
 }
 
 /** What a discovery would record; nothing where the catalog could not be read. */
-async function runDryRun(server: Server, asset: Asset): Promise<DryRunReport> {
+async function runDryRun(deps: SessionDeps, asset: Asset): Promise<DryRunReport> {
   const { source } = asset
   try {
-    const timeout = AbortSignal.timeout(statementTimeoutMs(server, source))
-    const found = await readCatalog(server, source, timeout, { purpose: 'dry_run', isLowPriority: true })
-    return await server.db.company(source.companyId, trx => compare(trx, asset, found))
+    const timeout = AbortSignal.timeout(statementTimeoutMs(deps.config, source))
+    const reading = await readCatalog(deps, source, timeout, { purpose: 'dry_run', isLowPriority: true })
+    return await deps.db.company(source.companyId, trx => compare(trx, asset, reading))
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
     const { code, message } = failureOf(error)
@@ -147,17 +147,17 @@ const EMPTY_REPORT: DryRunReport = {
 async function compare(
   trx: Transaction,
   { source, table }: Asset,
-  found: CatalogReading,
+  reading: CatalogReading,
 ): Promise<DryRunReport> {
   // Read again: while the catalog was being read, a discovery may have ended.
   const { ids, drifts, partlyHidden } = await compareCatalogs(
     trx,
     await Source.query(trx).findById(source.id).throwIfNotFound(),
-    found,
+    reading,
   )
   const path = table && storedTablePath(table)
   const isAsked = (other: string) => path === undefined || other === path
-  const tables = found.tables.filter(read => isAsked(tablePath(read)))
+  const tables = reading.tables.filter(read => isAsked(tablePath(read)))
   const asked = drifts.filter(drift => isAsked(drift.path))
   const changes = asked.flatMap(({ news, takenBack }) => [
     ...news.map(change => ({ change, isTakenBack: false })),
@@ -168,7 +168,7 @@ async function compare(
     ...EMPTY_REPORT,
     table_count: tables.length,
     column_count: tables.reduce((sum, { columns }) => sum + columns.length, 0),
-    unread_count: [...found.unread.keys(), ...partlyHidden.keys()].filter(isAsked).length,
+    unread_count: [...reading.unread.keys(), ...partlyHidden.keys()].filter(isAsked).length,
     change_count: changes.length,
     critical_count: count('high'),
     warning_count: count('medium'),
@@ -186,7 +186,7 @@ async function compare(
   }
 }
 
-function presentSample(change: SchemaDifference): object {
+function presentSample(change: SchemaDifference) {
   const { change_type, table_path, column_name, old_value, new_value, severity } = presentDifference(change)
   return { change_type, table_name: table_path, column_name, old_value, new_value, severity }
 }

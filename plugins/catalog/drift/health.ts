@@ -21,7 +21,7 @@ export async function summarizeChanges(
   companyId: string,
   asset: Asset | undefined,
   days: number,
-): Promise<object> {
+) {
   const counts = await countChanges(trx, companyId, asset, days)
   const [last] = await rows<{ at: Date | null }>(
     trx,

@@ -5,6 +5,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { newestFirst, type Page, pageOf, pagination } from '../../../server/http/page.ts'
+import type { CatalogDeps } from '../deps.ts'
 import { findAsset, UUID, type Asset } from '../assets/assets.ts'
 import { acceptBaseline, acceptOnce, acknowledgeChanges } from './baseline.ts'
 import { SEVERITY } from './changes.ts'
@@ -34,7 +35,7 @@ const ALL_DAYS = 400
 
 const BASE = '/api/v1/sdk/schema'
 /** The routes of drift: what changed, who looked at it, what is accepted, and when it is looked for. */
-export const schemaRoutes: ServerRoute[] = [
+export const schemaRoutes = (deps: CatalogDeps): ServerRoute[] => [
   route('GET', `${BASE}/summary`, access.read, {
     id: 'getSchemaChangeSummary',
     description: 'Count schema changes',
@@ -57,7 +58,7 @@ export const schemaRoutes: ServerRoute[] = [
       'Use it when a change was intended. An open alert about the table is resolved with its last open change.',
     validate: { params: schemas.changeParams, payload: schemas.none.allow(null).example({}) },
     response: replies.change,
-    handler: request => inCompany(request, trx => acknowledgeOne(trx, request)),
+    handler: request => inCompany(request, trx => acknowledgeOne(deps, trx, request)),
   }),
   route('POST', `${BASE}/dry-run`, access.read, {
     id: 'dryRunDiscovery',
@@ -67,7 +68,7 @@ export const schemaRoutes: ServerRoute[] = [
     validate: { payload: schemas.dryRun },
     response: replies.dryRun,
     handler: async request => ({
-      data: await dryRun(request, caller(request).companyId, bodyOf<SchemaDryRun>(request)),
+      data: await dryRun(deps, request, caller(request).companyId, bodyOf<SchemaDryRun>(request)),
     }),
   }),
   route('GET', `${BASE}/{asset_id}`, access.read, {
@@ -84,7 +85,7 @@ export const schemaRoutes: ServerRoute[] = [
     notes: 'All open changes of the asset, or those in `change_ids`.',
     validate: { params: schemas.assetParams, payload: schemas.acknowledgement },
     response: replies.acknowledged,
-    handler: request => inCompany(request, trx => acknowledgeMany(trx, request)),
+    handler: request => inCompany(request, trx => acknowledgeMany(deps, trx, request)),
   }),
   route('POST', `${BASE}/{asset_id}/baseline`, access.write, {
     description: 'Accept an asset as it is now',
@@ -97,9 +98,7 @@ export const schemaRoutes: ServerRoute[] = [
       const data = await inCompany(request, async trx => {
         const asset = await findAsset(trx, param(request, 'asset_id'))
         const by = actorOf(caller(request))
-        const baseline = presentBaseline(
-          await acceptBaseline(request.server, trx, asset, { by, description }),
-        )
+        const baseline = presentBaseline(await acceptBaseline(deps.alerts, trx, asset, { by, description }))
         await auditRequest(request, trx, { action: 'baseline.accepted', target: targetOf(asset) })
         return baseline
       })
@@ -112,7 +111,7 @@ export const schemaRoutes: ServerRoute[] = [
     notes: 'Discovers the source at once and then by its schedule, and stores a baseline if there is none.',
     validate: { params: schemas.assetParams, payload: schemas.monitoring },
     response: replies.monitoring,
-    handler: request => inCompany(request, trx => startMonitoring(trx, request)),
+    handler: request => inCompany(request, trx => startMonitoring(deps, trx, request)),
   }),
   route('DELETE', `${BASE}/{asset_id}/monitoring`, access.write, {
     id: 'stopSchemaMonitoring',
@@ -123,7 +122,7 @@ export const schemaRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const source = await findSource(trx, request)
-        await patchSource(request.server, trx, source.id, { discovery_interval: 'off' })
+        await patchSource(deps, trx, source.id, { discovery_interval: 'off' })
         await auditMonitoring(request, trx, source, 'off')
         const message = `${source.name} is discovered only when asked: POST /api/v1/sdk/assets/${source.id}/discover`
         return { data: { success: true, message, asset_id: source.id, monitoring_enabled: false } }
@@ -131,7 +130,7 @@ export const schemaRoutes: ServerRoute[] = [
   }),
 ]
 
-async function summary(trx: Transaction, request: Request): Promise<object> {
+async function summary(trx: Transaction, request: Request) {
   const { asset_id: assetId, days_back: days } = queryOf<{ asset_id?: string; days_back: number }>(request)
   const { companyId } = caller(request)
   const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
@@ -147,23 +146,23 @@ interface ChangesQuery extends Page {
   days_back: number
 }
 
-async function list(trx: Transaction, request: Request): Promise<object> {
+async function list(trx: Transaction, request: Request) {
   const query = queryOf<ChangesQuery>(request)
   const asset = query.asset_id === undefined ? undefined : await findAsset(trx, query.asset_id)
-  const found = changesOf(trx, asset).whereRaw('detected_at >= now() - make_interval(days => ?)', [
+  const changes = changesOf(trx, asset).whereRaw('detected_at >= now() - make_interval(days => ?)', [
     query.days_back,
   ])
   const { severity } = query
   if (severity) {
-    void found.whereIn(
+    void changes.whereIn(
       'impact',
       Object.entries(SEVERITY).flatMap(([impact, word]) => (word === severity ? [impact] : [])),
     )
   }
-  if (query.impact) void found.where('impact', query.impact)
-  if (query.change_type) void found.where('changeType', query.change_type)
-  if (query.unacknowledged_only) void found.where('isAcknowledged', false)
-  const { results, total } = await pageOf(found, query)
+  if (query.impact) void changes.where('impact', query.impact)
+  if (query.change_type) void changes.where('changeType', query.change_type)
+  if (query.unacknowledged_only) void changes.where('isAcknowledged', false)
+  const { results, total } = await pageOf(changes, query)
   return { data: { data: await presentChanges(trx, results), pagination: pagination(total, query) } }
 }
 
@@ -175,7 +174,7 @@ function changesOf(trx: Transaction, asset: Asset | undefined) {
   return changes.where(table ? { tableId: table.id } : { sourceId: source.id })
 }
 
-async function status(trx: Transaction, request: Request): Promise<object> {
+async function status(trx: Transaction, request: Request) {
   const asset = await findAsset(trx, param(request, 'asset_id'))
   const { source, table } = asset
   const counts = await countChanges(trx, source.companyId, asset, ALL_DAYS)
@@ -196,7 +195,7 @@ async function status(trx: Transaction, request: Request): Promise<object> {
   }
 }
 
-async function monitoring(trx: Transaction, source: Source): Promise<object> {
+async function monitoring(trx: Transaction, source: Source) {
   const baseline = await baselineOf(trx, { source })
   return {
     ...monitoringOf(source),
@@ -205,13 +204,13 @@ async function monitoring(trx: Transaction, source: Source): Promise<object> {
   }
 }
 
-async function acknowledgeOne(trx: Transaction, request: Request): Promise<object> {
+async function acknowledgeOne({ alerts }: CatalogDeps, trx: Transaction, request: Request) {
   const id = param(request, 'change_id')
   const change = UUID.test(id) ? await SchemaChange.query(trx).findById(id) : undefined
   if (!change) throw changeNotFound(id)
   const source = await Source.query(trx).findById(change.sourceId).throwIfNotFound()
   const by = actorOf(caller(request))
-  await acknowledgeChanges(request.server, trx, { source, changeIds: [change.id] }, by)
+  await acknowledgeChanges(alerts, trx, { source, changeIds: [change.id] }, by)
   const [data] = await presentChanges(trx, await SchemaChange.query(trx).where('id', change.id))
   await auditRequest(request, trx, {
     action: 'schema_change.acknowledged',
@@ -221,12 +220,12 @@ async function acknowledgeOne(trx: Transaction, request: Request): Promise<objec
   return { data }
 }
 
-async function acknowledgeMany(trx: Transaction, request: Request): Promise<object> {
+async function acknowledgeMany({ alerts }: CatalogDeps, trx: Transaction, request: Request) {
   const { change_ids: changeIds } = bodyOf<{ change_ids?: string[] } | null>(request) ?? {}
   const asset = await findAsset(trx, param(request, 'asset_id'))
   if (changeIds) await assertKnown(trx, asset, changeIds)
   const by = actorOf(caller(request))
-  const acknowledged = await acknowledgeChanges(request.server, trx, { ...asset, changeIds }, by)
+  const acknowledged = await acknowledgeChanges(alerts, trx, { ...asset, changeIds }, by)
   const { open: remaining } = await countChanges(trx, asset.source.companyId, asset, ALL_DAYS)
   await auditRequest(request, trx, {
     action: 'schema_change.acknowledged',
@@ -238,9 +237,9 @@ async function acknowledgeMany(trx: Transaction, request: Request): Promise<obje
 
 async function assertKnown(trx: Transaction, asset: Asset, ids: readonly string[]): Promise<void> {
   const valid = ids.filter(id => UUID.test(id))
-  const found = await changesOf(trx, asset).whereIn('id', valid).select('id')
-  const known = new Set(found.map(({ id }) => id))
-  const unknown = ids.find(id => !known.has(id.toLowerCase()))
+  const existing = await changesOf(trx, asset).whereIn('id', valid).select('id')
+  const existingIds = new Set(existing.map(({ id }) => id))
+  const unknown = ids.find(id => !existingIds.has(id.toLowerCase()))
   if (unknown !== undefined) throw changeNotFound(unknown)
 }
 
@@ -257,7 +256,7 @@ function changeNotFound(id: string) {
   })
 }
 
-async function startMonitoring(trx: Transaction, request: Request): Promise<object> {
+async function startMonitoring(deps: CatalogDeps, trx: Transaction, request: Request) {
   const body = bodyOf<{ schedule_type: string; auto_create_baseline: boolean }>(request)
   const source = await findSource(trx, request)
   if (!source.isActive) {
@@ -268,9 +267,9 @@ async function startMonitoring(trx: Transaction, request: Request): Promise<obje
   }
   if (body.auto_create_baseline) {
     const by = actorOf(caller(request))
-    await acceptOnce(request.server, trx, source, { by, description: 'Captured when monitoring was started' })
+    await acceptOnce(deps.alerts, trx, source, { by, description: 'Captured when monitoring was started' })
   }
-  const watched = await patchSource(request.server, trx, source.id, {
+  const watched = await patchSource(deps, trx, source.id, {
     discovery_interval: body.schedule_type,
   })
   const data = await monitoring(trx, watched)

@@ -52,7 +52,7 @@ export function worstOf({ high, medium, low }: ChangeCounts): Impact | 'none' {
 }
 
 /** Changes in replies of `sdk/schema`, with the names of their tables. */
-export async function presentChanges(trx: Transaction, changes: readonly SchemaChange[]): Promise<object[]> {
+export async function presentChanges(trx: Transaction, changes: readonly SchemaChange[]) {
   const tables = await Table.query(trx)
     .whereIn('id', [...new Set(changes.map(({ tableId }) => tableId))])
     .select('id', 'qualifiedName')
@@ -94,7 +94,7 @@ function locateChange({
 }
 
 /** A baseline in replies. */
-export interface BaselineRecord {
+interface BaselineRecord {
   /** Null for the first discovery, which is a baseline by itself. */
   id: string | null
   /** The source's, or the table's that was accepted on its own. */
@@ -162,7 +162,7 @@ const SCHEDULE_LABELS: Record<string, string> = {
 }
 
 /** When a source is discovered by itself. */
-export function monitoringOf(source: Source): object {
+export function monitoringOf(source: Source) {
   const isEnabled = source.isActive && source.discoveryInterval !== 'off'
   return {
     asset_id: source.id,
@@ -226,7 +226,7 @@ export function presentDifference(
   ids: ReadonlyMap<string, string> = new Map<string, string>(),
 ) {
   return {
-    // Of a table that no discovery has found yet there is none.
+    // A table that no discovery has found yet has none.
     asset_id: ids.get(change.path) ?? null,
     table_path: change.path,
     change_type: change.changeType,

@@ -25,13 +25,23 @@ async function search(request: Request) {
   return {
     data: {
       sources: sources.map(({ id, name, sourceType }) => ({
-        ...{ id, qualified_name: formatName([name]), name, asset_type: 'source', source_type: sourceType },
+        id,
+        qualified_name: formatName([name]),
+        name,
+        asset_type: 'source',
+        source_type: sourceType,
       })),
       tables: tables.map(({ id, qualifiedName, name, kind }) => ({
-        ...{ id, qualified_name: qualifiedName, name, asset_type: kind },
+        id,
+        qualified_name: qualifiedName,
+        name,
+        asset_type: kind,
       })),
       columns: columns.map(({ tableId, qualifiedName, name, dataType }) => ({
-        ...{ name, data_type: dataType, asset_id: tableId, qualified_name: qualifiedName },
+        name,
+        data_type: dataType,
+        asset_id: tableId,
+        qualified_name: qualifiedName,
       })),
     },
   }

@@ -1,9 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import {
   CONNECTION_ERROR_KINDS,
   ConnectorError,
   type ConnectorErrorKind,
 } from '../../../connectors/errors.ts'
+import type { Database } from '../../../server/database/database.ts'
 import type { Reader } from '../../../server/telemetry/telemetry.ts'
 import type { Source } from '../models.ts'
 
@@ -18,7 +18,7 @@ const DEFAULT_POLICY = { most: 5, first: 60 }
 /** For a wrong password: more attempts may lock the account. */
 const CREDENTIALS_POLICY = { most: 1, first: 300 }
 /** Lifetime of a probe: one whose process died is over then. */
-export const PROBE_SECONDS = 60
+const PROBE_SECONDS = 60
 
 /** Failures before the source is connected to at all. */
 const UNDIALLED_KINDS: readonly ConnectorErrorKind[] = ['driver-missing', 'egress-refused']
@@ -106,14 +106,14 @@ export function pausedError(
 }
 
 /** Counts the sources whose breaker is open, for operators. */
-export function pausedSourcesGauge(server: Server): Reader {
+export function pausedSourcesGauge(db: Database): Reader {
   const name = 'sources_left_alone'
   return {
     gauges: {
       [name]: { help: 'Sources that could not be reached and wait for the next try', labels: ['engine'] },
     },
     async read() {
-      const found = await server.db.statement<{ engine: string; count: number }>(
+      const found = await db.statement<{ engine: string; count: number }>(
         `select source_type as engine, cast(count(*) as int) as count from sources
          where dial_after is not null and is_active group by source_type`,
       )

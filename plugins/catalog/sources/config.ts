@@ -1,9 +1,10 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Server } from '@hapi/hapi'
 import type { Connector } from '../../../connectors/connector.ts'
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
+import type { Vault } from '../../../server/security/vault.ts'
 import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../../server/http/validation-messages.ts'
+import type { Connectors, SessionDeps } from '../deps.ts'
 import type { Source } from '../models.ts'
 import { EVERYTHING } from '../discovery/patterns.ts'
 
@@ -16,25 +17,28 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(['timezone'])
 /** Where the config of a source is kept. */
 type SealedConfig = Pick<Source, 'config' | 'secrets'>
 
+/** What the configs of sources are validated and sealed with. */
+export type ConfigDeps = Pick<SessionDeps, 'connectors' | 'vault'>
+
 /** The connector of a source. @throws 409 `CONFLICT` if no extension provides it any more */
-export function connectorOf(server: Pick<Server, 'connectors'>, { sourceType: name }: Source): Connector {
-  if (server.connectors.has(name)) return server.connectors.get(name)
-  throw apiError('CONFLICT', describeMissingConnector(server, name), { source_type: name })
+export function connectorOf(connectors: Connectors, { sourceType: name }: Source): Connector {
+  if (connectors.has(name)) return connectors.get(name)
+  throw apiError('CONFLICT', describeMissingConnector(connectors, name), { source_type: name })
 }
 
-/** What is said of a source whose extension was removed, or named its engine anew. */
-export function describeMissingConnector({ connectors }: Pick<Server, 'connectors'>, name: string): string {
+/** The sentence for a source whose extension was removed, or named its engine anew. */
+export function describeMissingConnector(connectors: Connectors, name: string): string {
   return `${connectors.describeMissing(name)}: add the extension that provides it to EXTENSIONS`
 }
 
 /** The config of a source that is being made. @throws 400 `VALIDATION_ERROR` naming each wrong field */
 export function sealNewConfig(
-  server: Server,
+  vault: Vault,
   connector: Connector,
   place: Pick<Source, 'companyId' | 'id'>,
   given: SourceConfig,
 ): SealedConfig {
-  return sealConfig(server, connector, place, validateConfig(connector, given))
+  return sealConfig(vault, connector, place, validateConfig(connector, given))
 }
 
 /**
@@ -43,9 +47,13 @@ export function sealNewConfig(
  * TLS that is as strong: a caller who may change a source must not receive its password on a server of their own.
  * @throws 400 `VALIDATION_ERROR` naming each wrong field, or the secret that has to be given again
  */
-export function mergeConfig(server: Server, source: Source, patch: SourceConfig): Partial<Source> {
-  const connector = connectorOf(server, source)
-  const former = openConfig(server, source)
+export function mergeConfig(
+  { connectors, vault }: ConfigDeps,
+  source: Source,
+  patch: SourceConfig,
+): Partial<Source> {
+  const connector = connectorOf(connectors, source)
+  const former = openConfig(vault, source)
   const changes = withoutDemoFile(source, inOwnNames(connector, patch))
   const config = validateConfig(connector, withoutNulls({ ...former, ...changes }))
   // Secrets are not sealed anew: who reads the source meanwhile would take them for others.
@@ -53,7 +61,7 @@ export function mergeConfig(server: Server, source: Source, patch: SourceConfig)
     return { config: splitSecrets(connector, config).open }
   assertSecretsStay(connector, { former, config, changes })
   return {
-    ...sealConfig(server, connector, source, config),
+    ...sealConfig(vault, connector, source, config),
     connectionStatus: 'untested',
     connectionError: null,
     isEncrypted: null,
@@ -83,16 +91,14 @@ export function connectionTarget(config: SourceConfig): SourceConfig {
 }
 
 /** The whole config of a source, secrets opened. */
-export function openConfig(server: Server, source: Source): SourceConfig {
-  const secret = source.secrets
-    ? server.vault.open(source.secrets, sealContext(source.companyId, source.id))
-    : '{}'
+export function openConfig(vault: Vault, source: Source): SourceConfig {
+  const secret = source.secrets ? vault.open(source.secrets, sealContext(source.companyId, source.id)) : '{}'
   return { ...source.config, ...(JSON.parse(secret) as object) }
 }
 
 /** The whole config of a source as its connector takes it. */
-export function connectorConfig(server: Server, connector: Connector, source: Source): SourceConfig {
-  return declaredFields(connector, openConfig(server, source))
+export function connectorConfig(vault: Vault, connector: Connector, source: Source): SourceConfig {
+  return declaredFields(connector, openConfig(vault, source))
 }
 
 /** The secrets in a config, as its connector marks them. */
@@ -174,13 +180,13 @@ function withoutNulls(config: SourceConfig): SourceConfig {
 }
 
 function sealConfig(
-  server: Server,
+  vault: Vault,
   connector: Connector,
   { companyId, id }: Pick<Source, 'companyId' | 'id'>,
   config: SourceConfig,
 ): SealedConfig {
   const { open, secret } = splitSecrets(connector, config)
-  return { config: open, secrets: server.vault.seal(JSON.stringify(secret), sealContext(companyId, id)) }
+  return { config: open, secrets: vault.seal(JSON.stringify(secret), sealContext(companyId, id)) }
 }
 
 /** A config split by its connector's schema: what may be shown, and what is sealed. */

@@ -1,8 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import type { Stage } from '../../../connectors/connector.ts'
 import { formatName } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
+import type { AlertsApi } from '../../alerts/api.ts'
+import type { SessionDeps } from '../deps.ts'
 import { Source } from '../models.ts'
 import { isPausedError } from './breaker.ts'
 import { testConnection } from './connections.ts'
@@ -13,22 +14,22 @@ import { failureOf } from './failures.ts'
  * an open one. `audit` runs in the same transaction.
  */
 export async function testSource(
-  server: Server,
+  deps: SessionDeps & { alerts: AlertsApi },
   source: Source,
   audit: (trx: Transaction, errorCode: string | null) => Promise<unknown>,
 ) {
-  const stages = await testConnection(server, source)
+  const stages = await testConnection(deps, source)
   const failed = stages.find(stage => stage.status === 'failed')
   const error = failed ? (failed.error ?? unknownFailure(source, failed)) : null
   const failure = error && failureOf(error)
-  await server.db.company(source.companyId, async trx => {
+  await deps.db.company(source.companyId, async trx => {
     const tls = stages.find(({ name, status }) => name === 'tls' && status !== 'failed')
     // Skipped after an earlier stage failed, it has no result.
     if (tls && !failed)
       await Source.query(trx)
         .findById(source.id)
         .patch({ isEncrypted: tls.status === 'passed' })
-    await recordConnectionStatus(server, trx, source, error, { isByHand: true })
+    await recordConnectionStatus(deps.alerts, trx, source, error, { isByHand: true })
     await audit(trx, failure?.code ?? null)
   })
   return {
@@ -62,7 +63,7 @@ export function sourceEventFields({ id, name, tags }: Source) {
  * @param options `isByHand` if a caller waits for the outcome: a failure then raises no alert
  */
 export async function recordConnectionStatus(
-  server: Server,
+  alerts: AlertsApi,
   trx: Transaction,
   source: Source,
   error: Error | null,
@@ -80,11 +81,11 @@ export async function recordConnectionStatus(
     .returning('isActive')
   if (!noted) return
   if (!failure) {
-    await server.plugins.alerts.resolve(trx, 'connection_failed', source.id)
+    await alerts.resolve(trx, 'connection_failed', source.id)
     return
   }
   if (!noted.isActive || options.isByHand) return
-  await server.plugins.alerts.raise(trx, {
+  await alerts.raise(trx, {
     type: 'connection_failed',
     cause: source.id,
     severity: 'critical',

@@ -1,21 +1,22 @@
 import { join, resolve } from 'node:path'
-import type { Server } from '@hapi/hapi'
 import { assertStages } from '../../../connectors/answers/sessions.ts'
 import type { Connection, Connector, ConnectOptions, Stage } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { runConnectionTest } from '../../../connectors/stages.ts'
+import type { Config } from '../../../server/settings/config.ts'
 import { withFields } from '../../../server/telemetry/origin.ts'
 import { outcomeOfError, type ConnectionOutcome } from './breaker.ts'
 import { connectorConfig, describeMissingConnector, secretsOf, type SourceConfig } from './config.ts'
 import { makeConnectorCalls, type ConnectorCalls } from './connector-calls.ts'
+import type { Connectors, SessionDeps } from '../deps.ts'
 import type { Source } from '../models.ts'
 import { withSlot } from './session-slots.ts'
 import { openSession } from './session.ts'
 import { makeMeter, type UseMeter, type SessionPurpose, type SessionUse } from './usage.ts'
 
 /** Milliseconds after which a statement at a source is ended there. */
-export function statementTimeoutMs(server: Server, source: Source): number {
-  return (source.statementTimeoutSeconds ?? server.config.statementTimeout) * 1_000
+export function statementTimeoutMs(config: Config, source: Source): number {
+  return (source.statementTimeoutSeconds ?? config.statementTimeout) * 1_000
 }
 
 /** How long to wait while all sessions of a source are in use, in milliseconds. */
@@ -41,7 +42,7 @@ export interface SessionOptions {
 
 /** Opens a session when one may be open, gives it to `work`, and closes it in any case. */
 export function withConnection<T>(
-  server: Server,
+  deps: SessionDeps,
   source: Source,
   work: (connection: Connection) => Promise<T>,
   {
@@ -54,14 +55,14 @@ export function withConnection<T>(
     onUse,
   }: SessionOptions,
 ): Promise<T> {
-  const meter = openMeter(server, source, purpose)
+  const meter = openMeter(deps, source, purpose)
   const progress: { isOpen: boolean; outcome: ConnectionOutcome } = { isOpen: false, outcome: undefined }
   const session = async () => {
-    const { connector, config, calls } = prepareCalls(server, source)
+    const { connector, config, calls } = prepareCalls(deps, source)
     const connection = await openSession(
       connector,
       config,
-      { ...connectOptions(server, source, meter), statementTimeoutMs: timeoutMs, signal },
+      { ...connectOptions(deps, source, meter), statementTimeoutMs: timeoutMs, signal },
       { calls, onCall: meter.onCall },
     )
     Object.assign(progress, { isOpen: true, outcome: 'reached' })
@@ -88,24 +89,24 @@ export function withConnection<T>(
     isScheduled,
     holding: { purpose, takeUse: meter.take, outcome: () => progress.outcome },
   } as const
-  return withFields({ source_id: source.id }, () => withSlot(server, source, watched, place))
+  return withFields({ source_id: source.id }, () => withSlot(deps, source, watched, place))
 }
 
 /**
  * Tries a source stage by stage, when a session may be open there. A test that throws, does not end or returns anything
  * but stages fails in the first stage.
  */
-export function testConnection(server: Server, source: Source): Promise<Stage[]> {
-  const meter = openMeter(server, source, 'test')
+export function testConnection(deps: SessionDeps, source: Source): Promise<Stage[]> {
+  const meter = openMeter(deps, source, 'test')
   let outcome: ConnectionOutcome
   const test = async () => {
-    const stages = await runTest(server, source, meter)
+    const stages = await runTest(deps, source, meter)
     const failed = stages.find(({ status }) => status === 'failed')
     if (failed) meter.fails()
     outcome = failed ? outcomeOfError(failed.error, failed.name === 'read_catalog') : 'reached'
     return stages
   }
-  return withSlot(server, source, test, {
+  return withSlot(deps, source, test, {
     waitMs: SLOT_WAIT_MS,
     reservedSlots: 0,
     isScheduled: false,
@@ -113,11 +114,11 @@ export function testConnection(server: Server, source: Source): Promise<Stage[]>
   })
 }
 
-async function runTest(server: Server, source: Source, meter: UseMeter): Promise<Stage[]> {
+async function runTest(deps: SessionDeps, source: Source, meter: UseMeter): Promise<Stage[]> {
   try {
-    const { connector, config, calls } = prepareCalls(server, source)
-    const milliseconds = server.deadlines.test
-    const options = connectOptions(server, source, meter)
+    const { connector, config, calls } = prepareCalls(deps, source)
+    const milliseconds = deps.deadlines.test
+    const options = connectOptions(deps, source, meter)
     const tested = await calls.run('test', { milliseconds }, signal =>
       connector.test(config, { ...options, signal }),
     )
@@ -133,12 +134,12 @@ async function runTest(server: Server, source: Source, meter: UseMeter): Promise
 
 /** The connector of a source with its config. @throws ConnectorError if no extension provides it */
 function prepareCalls(
-  server: Server,
+  deps: SessionDeps,
   source: Source,
 ): { connector: Connector; config: SourceConfig; calls: ConnectorCalls } {
-  const connector = loadedConnector(server, source)
-  const config = connectorConfig(server, connector, source)
-  const { deadlines, pino: log } = server
+  const connector = loadedConnector(deps.connectors, source)
+  const config = connectorConfig(deps.vault, connector, source)
+  const { deadlines, pino: log } = deps
   return {
     connector,
     config,
@@ -146,18 +147,18 @@ function prepareCalls(
   }
 }
 
-function loadedConnector(server: Server, { sourceType: engine }: Source): Connector {
-  if (server.connectors.has(engine)) return server.connectors.get(engine)
-  const message = describeMissingConnector(server, engine)
+function loadedConnector(connectors: Connectors, { sourceType: engine }: Source): Connector {
+  if (connectors.has(engine)) return connectors.get(engine)
+  const message = describeMissingConnector(connectors, engine)
   throw new ConnectorError({ kind: 'driver-missing', engine, message })
 }
 
-function openMeter({ telemetry }: Server, { sourceType }: Source, purpose: SessionPurpose): UseMeter {
+function openMeter({ telemetry }: SessionDeps, { sourceType }: Source, purpose: SessionPurpose): UseMeter {
   return makeMeter(taken => telemetry.statement(sourceType, purpose, taken))
 }
 
-function connectOptions(server: Server, { isDemo }: Source, { onStatement }: UseMeter): ConnectOptions {
-  const demoFolder = join(resolve(server.config.dataDir), 'demo')
-  const egress = isDemo ? server.egressForFolder(demoFolder) : server.sourceEgress
-  return { egress, log: server.pino, onStatement }
+function connectOptions(deps: SessionDeps, { isDemo }: Source, { onStatement }: UseMeter): ConnectOptions {
+  const demoFolder = join(resolve(deps.config.dataDir), 'demo')
+  const egress = isDemo ? deps.egressForFolder(demoFolder) : deps.sourceEgress
+  return { egress, log: deps.pino, onStatement }
 }

@@ -9,6 +9,7 @@ import { waitHeaders } from '../../../server/http/run-accepted.ts'
 import { findAsset, UUID } from '../assets/assets.ts'
 import { Run, Source, Table } from '../models.ts'
 import type { AssetExtension } from '../assets/asset-extensions.ts'
+import type { CatalogDeps } from '../deps.ts'
 import { readExtensionFields } from '../assets/table-record.ts'
 import { presentRun, presentSource, presentTable } from '../assets/present.ts'
 import { replies } from '../assets/replies.ts'
@@ -24,7 +25,7 @@ import {
 } from './sources.ts'
 import { lockRun, lockSource } from '../locks.ts'
 import { requestDiscovery } from '../discovery/jobs.ts'
-import { previewTables, type TablePreviewRequest } from '../discovery/table-preview.ts'
+import { makeTablePreview, type TablePreviewRequest } from '../discovery/table-preview.ts'
 import { testSource } from './connection-status.ts'
 
 const route = routesOf('assets')
@@ -45,9 +46,10 @@ export async function findSource(trx: Transaction, request: Request): Promise<So
 }
 
 /** The routes that manage sources, and those of the jobs on them. */
-export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute[] {
-  const present = (request: Request, trx: Transaction, source: Source) =>
-    presentSource(request.server, trx, source, extensions)
+export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
+  const { connectors, extensions, jobs } = deps
+  const previewTables = makeTablePreview(deps)
+  const present = (trx: Transaction, source: Source) => presentSource(connectors, trx, source, extensions)
 
   return [
     route('POST', '/api/v1/sdk/assets', access.write, {
@@ -60,8 +62,8 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
       handler: async (request, h) => {
         const { companyId } = caller(request)
         const data = await inCompany(request, async trx => {
-          const source = await createSource(request.server, trx, companyId, bodyOf<NewSource>(request))
-          const record = await present(request, trx, source)
+          const source = await createSource(deps, trx, companyId, bodyOf<NewSource>(request))
+          const record = await present(trx, source)
           const { name, sourceType } = source
           await audit(request, trx, 'created', source, { name, source_type: sourceType })
           return record
@@ -81,7 +83,7 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
           const { source, table } = await findAsset(trx, param(request, 'asset_id'))
           const data = table
             ? await describeTable(trx, source, table, patch, extensions)
-            : await present(request, trx, await patchSource(request.server, trx, source.id, patch))
+            : await present(trx, await patchSource(deps, trx, source.id, patch))
           const type = table ? 'table' : 'source'
           await auditRequest(request, trx, {
             action: `${type}.updated`,
@@ -101,7 +103,7 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
       handler: request =>
         inCompany(request, async trx => {
           const source = await findSource(trx, request)
-          await removeSource(request.server, trx, source, extensions)
+          await removeSource(deps, trx, source)
           const { name } = source
           await audit(request, trx, 'removed', source, { name })
           return { data: { success: true, message: `Source ${name} was removed` } }
@@ -117,7 +119,7 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
         const source = await inCompany(request, trx => findSource(trx, request))
         const auditTest = (trx: Transaction, code: string | null) =>
           audit(request, trx, 'tested', source, { success: code === null, error_code: code })
-        return { data: await testSource(request.server, source, auditTest) }
+        return { data: await testSource(deps, source, auditTest) }
       },
     }),
     route('POST', '/api/v1/sdk/assets/{asset_id}/preview-tables', access.write, {
@@ -128,7 +130,7 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
       response: replies.tablePreview,
       handler: async request => {
         const source = await inCompany(request, trx => findSource(trx, request))
-        return { data: await previewTables(request.server, source, bodyOf<TablePreviewRequest>(request)) }
+        return { data: await previewTables(source, bodyOf<TablePreviewRequest>(request)) }
       },
     }),
     route('POST', '/api/v1/sdk/assets/{asset_id}/discover', access.write, {
@@ -142,7 +144,7 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
         if (!source.isActive) throw sourceInactive(source)
         await request.server.limits.take(`discovery:${source.id}`, DISCOVERIES_AN_HOUR, 3_600, request)
         const run = await inCompany(request, async trx => {
-          const asked = await requestDiscovery(request.server, trx, source)
+          const asked = await requestDiscovery(jobs, trx, source)
           await audit(request, trx, 'discovery_requested', source, { job_id: asked.id })
           return asked
         })
@@ -204,7 +206,7 @@ async function describeTable(
   table: Table,
   patch: SourcePatch,
   extensions: readonly AssetExtension[],
-): Promise<object> {
+) {
   const others = Object.keys(patch).filter(field => field !== 'description')
   if (others.length > 0) {
     throw apiError(

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { v4 } from 'uuid'
-import type { Server } from '@hapi/hapi'
 import { rows } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { breakerUpdate, pausedError, BREAKER_STATE, TAKE_PROBE, type ConnectionOutcome } from './breaker.ts'
+import type { SessionDeps } from '../deps.ts'
 import type { Source } from '../models.ts'
 import { ADD_USE, type SessionPurpose, type SessionUse } from './usage.ts'
 
@@ -12,6 +12,8 @@ const LEASE_SECONDS = 60
 const RENEWAL_MS = 20_000
 /** Between two attempts to take a slot; the first ones follow each other sooner. */
 const MAX_POLL_MS = 1_000
+
+type SlotDeps = Pick<SessionDeps, 'db' | 'pino'>
 
 /** How a slot is waited for. */
 export interface SlotRequest {
@@ -23,7 +25,7 @@ export interface SlotRequest {
 }
 
 /** The use of a slot, read while it is held and when it is released. */
-export interface SlotUsage {
+interface SlotUsage {
   purpose: SessionPurpose
   /** What was used since this was asked last; null for nothing. */
   takeUse(): SessionUse | null
@@ -39,18 +41,18 @@ export interface SlotUsage {
  *   ConnectorError for which `isPausedError` holds while the breaker is open
  */
 export async function withSlot<T>(
-  server: Server,
+  deps: SlotDeps,
   source: Source,
   work: () => Promise<T>,
   { holding, ...request }: SlotRequest & { holding: SlotUsage },
 ): Promise<T> {
-  const held = { ...(await waitForSlot(server, source, v4(), request)), holding }
-  const renewal = setInterval(() => void renewSlot(server, source, held), RENEWAL_MS)
+  const lease = { ...(await waitForSlot(deps, source, v4(), request)), holding }
+  const renewal = setInterval(() => void renewSlot(deps, source, lease), RENEWAL_MS)
   try {
     return await work()
   } finally {
     clearInterval(renewal)
-    await releaseSlot(server, source, held)
+    await releaseSlot(deps, source, lease)
   }
 }
 
@@ -63,21 +65,21 @@ interface SlotLease {
 }
 
 async function waitForSlot(
-  server: Server,
+  deps: SlotDeps,
   source: Source,
   holder: string,
   { waitMs, reservedSlots, isScheduled }: SlotRequest,
 ): Promise<SlotLease> {
   const until = performance.now() + waitMs
   for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_POLL_MS)) {
-    const found = await tryTakeSlot(server, source, { holder, reservedSlots, isScheduled })
-    if (!found) throw sourceRemoved(source)
-    const { place, breaker } = found
-    if (isScheduled && breaker === 'open') throw pausedError(source, found)
-    const taken = place === null ? null : { place, holder, wasFailing: found.isFailing }
+    const attempt = await tryTakeSlot(deps, source, { holder, reservedSlots, isScheduled })
+    if (!attempt) throw sourceRemoved(source)
+    const { place, breaker } = attempt
+    if (isScheduled && breaker === 'open') throw pausedError(source, attempt)
+    const lease = place === null ? null : { place, holder, wasFailing: attempt.isFailing }
     const isFree = !isScheduled || breaker !== 'half_open'
-    if (taken && (isFree || (await takeProbe(server, source)))) return taken
-    if (taken) await deleteSlot(server, source, taken)
+    if (lease && (isFree || (await takeProbe(deps, source)))) return lease
+    if (lease) await deleteSlot(deps, source, lease)
     if (performance.now() + pauseMs > until) throw allSlotsTaken(source, isScheduled && breaker !== 'closed')
     await wait(pauseMs)
   }
@@ -96,11 +98,11 @@ interface SlotAttempt extends Pick<Source, 'failingSince' | 'dialAfter' | 'conne
  * @returns undefined when the source is gone
  */
 async function tryTakeSlot(
-  server: Server,
+  deps: SlotDeps,
   { companyId, id: sourceId }: Source,
   wanted: { holder: string; reservedSlots: number; isScheduled: boolean },
 ): Promise<SlotAttempt | undefined> {
-  const [tried] = await server.db.company(companyId, trx =>
+  const [tried] = await deps.db.company(companyId, trx =>
     rows<SlotAttempt>(
       trx,
       `with source as (
@@ -128,13 +130,13 @@ async function tryTakeSlot(
   return tried
 }
 
-async function takeProbe(server: Server, { companyId, id: sourceId }: Source): Promise<boolean> {
-  const taken = await server.db.company(companyId, trx => rows(trx, TAKE_PROBE, { companyId, sourceId }))
-  return taken.length > 0
+async function takeProbe(deps: SlotDeps, { companyId, id: sourceId }: Source): Promise<boolean> {
+  const probes = await deps.db.company(companyId, trx => rows(trx, TAKE_PROBE, { companyId, sourceId }))
+  return probes.length > 0
 }
 
-async function deleteSlot(server: Server, { companyId, id: sourceId }: Source, { place, holder }: SlotLease) {
-  await server.db.company(companyId, trx =>
+async function deleteSlot(deps: SlotDeps, { companyId, id: sourceId }: Source, { place, holder }: SlotLease) {
+  await deps.db.company(companyId, trx =>
     rows(trx, `delete from source_sessions where ${IS_OWN_SLOT}`, { companyId, sourceId, place, holder }),
   )
 }
@@ -148,25 +150,25 @@ function sourceRemoved({ id }: Source): Error {
 
 type HeldSlot = SlotLease & { holding: SlotUsage }
 
-async function renewSlot(server: Server, source: Source, held: HeldSlot): Promise<void> {
+async function renewSlot(deps: SlotDeps, source: Source, lease: HeldSlot): Promise<void> {
   try {
     await updateSlot(
-      server,
+      deps,
       source,
-      held,
+      lease,
       `update source_sessions set expires_at = now() + interval '${LEASE_SECONDS} s'`,
     )
   } catch (error) {
-    server.pino.warn({ err: error, source_id: source.id }, 'a session of a source could not be renewed')
+    deps.pino.warn({ err: error, source_id: source.id }, 'a session of a source could not be renewed')
   }
 }
 
 /** A failure here must not replace the result of the work: the lease ends by itself. */
-async function releaseSlot(server: Server, source: Source, held: HeldSlot): Promise<void> {
+async function releaseSlot(deps: SlotDeps, source: Source, lease: HeldSlot): Promise<void> {
   try {
-    await updateSlot(server, source, held, 'delete from source_sessions')
+    await updateSlot(deps, source, lease, 'delete from source_sessions')
   } catch (error) {
-    server.pino.warn({ err: error, source_id: source.id }, 'a session of a source could not be given back')
+    deps.pino.warn({ err: error, source_id: source.id }, 'a session of a source could not be given back')
   }
 }
 
@@ -175,22 +177,22 @@ async function releaseSlot(server: Server, source: Source, held: HeldSlot): Prom
  * source is locked first, as by a transaction that removes it with all its slots.
  */
 async function updateSlot(
-  server: Server,
+  deps: SlotDeps,
   { companyId, id: sourceId, secrets }: Source,
-  taken: HeldSlot,
+  lease: HeldSlot,
   change: string,
 ): Promise<void> {
-  const { place, holder, wasFailing, holding } = taken
+  const { place, holder, wasFailing, holding } = lease
   const use = holding.takeUse()
   const outcome = holding.outcome()
   const breakerChange = breakerUpdate(outcome, wasFailing)
   const lock = breakerChange ? 'no key update' : 'key share'
-  const held = `source as (
+  const changes = `source as (
       select id from sources where company_id = :companyId and id = :sourceId for ${lock}),
     ${breakerChange ? `breaker_update as (${breakerChange} and exists (select from source)),` : ''}
     changed as (${change} where ${IS_OWN_SLOT} and exists (select from source))`
-  await server.db.company(companyId, trx =>
-    rows(trx, `with ${held} ${use ? ADD_USE : 'select 1 as one from source'}`, {
+  await deps.db.company(companyId, trx =>
+    rows(trx, `with ${changes} ${use ? ADD_USE : 'select 1 as one from source'}`, {
       companyId,
       sourceId,
       place,
@@ -199,7 +201,7 @@ async function updateSlot(
       ...(use && { ...use, milliseconds: Math.round(use.milliseconds), purpose: holding.purpose }),
     }),
   )
-  if (outcome === 'reached') taken.wasFailing = false
+  if (outcome === 'reached') lease.wasFailing = false
 }
 
 function allSlotsTaken(source: Source, isTried: boolean): Error {

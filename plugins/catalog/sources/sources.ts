@@ -1,12 +1,12 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import type { Connector } from '../../../connectors/connector.ts'
 import { formatName } from '../../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, unknownName } from '../../../server/http/errors.ts'
+import { fromApiNames } from '../../../server/http/fields.ts'
 import { CLOSED_BREAKER } from './breaker.ts'
-import { mergeConfig, sealNewConfig, type SourceConfig } from './config.ts'
-import type { AssetExtension } from '../assets/asset-extensions.ts'
+import { mergeConfig, sealNewConfig, type ConfigDeps, type SourceConfig } from './config.ts'
+import type { CatalogDeps, Connectors } from '../deps.ts'
 import { Source, type FreshnessDefaults } from '../models.ts'
 import { inChunks } from '../discovery/store.ts'
 import { derivePersonalColumns } from '../tags/personal-columns.ts'
@@ -24,18 +24,6 @@ interface SourceSettings {
   freshness_defaults?: FreshnessDefaults | null
 }
 
-function settingsColumns(body: SourceSettings): Partial<Source> {
-  return {
-    queryAccessLevel: body.query_access_level,
-    maxConcurrency: body.max_concurrency,
-    statementTimeoutSeconds: body.statement_timeout_seconds,
-    includePatterns: body.include_patterns,
-    excludePatterns: body.exclude_patterns,
-    autoTagEnabled: body.auto_tag_enabled,
-    freshnessDefaults: body.freshness_defaults,
-  }
-}
-
 /** The body of `POST /sdk/assets`, validated. */
 export interface NewSource extends SourceSettings {
   name: string
@@ -46,19 +34,16 @@ export interface NewSource extends SourceSettings {
 }
 
 /** Makes a source. Nothing is dialled yet. */
-export async function createSource(server: Server, trx: Transaction, companyId: string, body: NewSource) {
+export async function createSource(deps: ConfigDeps, trx: Transaction, companyId: string, body: NewSource) {
   await assertFreeName(trx, body.name)
-  const connector = findConnector(server, body.source_type)
+  const connector = findConnector(deps.connectors, body.source_type)
   const id = v7()
+  const { connection_config: config, ...columns } = body
   return Source.query(trx).insertAndFetch({
+    ...(fromApiNames(columns) as Partial<Source>),
     id,
-    name: body.name,
-    sourceType: body.source_type,
-    description: body.description ?? null,
-    discoveryInterval: body.discovery_interval,
     nextRunAt: body.discovery_interval === 'off' ? null : new Date(),
-    ...settingsColumns(body),
-    ...sealNewConfig(server, connector, { companyId, id }, body.connection_config),
+    ...sealNewConfig(deps.vault, connector, { companyId, id }, config),
   })
 }
 
@@ -75,37 +60,30 @@ export interface SourcePatch extends SourceSettings {
  * Changes what is given; a connection config is merged, and a secret left out is kept. A source that is switched off
  * has the alerts closed that only a look at it could close; those of schema changes are left to their acknowledgement.
  */
-export async function patchSource(server: Server, trx: Transaction, sourceId: string, patch: SourcePatch) {
-  // Of two at once, the later one has to start from what the first one made of it.
+export async function patchSource(deps: CatalogDeps, trx: Transaction, sourceId: string, patch: SourcePatch) {
+  // When two patch at once, the later one has to start from what the first one made of it.
   // One that is switched off waits for the scans that are being recorded, and then finds their alerts.
   const source = await lockSource(trx, sourceId, { alone: patch.is_active === false })
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
   const { name: formerName } = source
+  const { connection_config: config, ...columns } = patch
   const { discovery_interval: interval } = patch
   const changed = await Source.query(trx).patchAndFetchById(source.id, {
-    ...(patch.name !== undefined && { name: patch.name }),
-    ...(patch.description !== undefined && { description: patch.description }),
-    ...(patch.is_active !== undefined && { isActive: patch.is_active }),
-    ...settingsColumns(patch),
+    ...(fromApiNames(columns) as Partial<Source>),
     ...(interval !== undefined &&
-      interval !== source.discoveryInterval && {
-        discoveryInterval: interval,
-        ...(interval === 'off' ? { nextRunAt: null, retryAt: null } : { nextRunAt: new Date() }),
-      }),
-    ...(patch.connection_config && {
-      ...mergeConfig(server, source, patch.connection_config),
-      ...CLOSED_BREAKER,
-    }),
+      interval !== source.discoveryInterval &&
+      (interval === 'off' ? { nextRunAt: null, retryAt: null } : { nextRunAt: new Date() })),
+    ...(config && { ...mergeConfig(deps, source, config), ...CLOSED_BREAKER }),
     ...(patch.is_active === true && CLOSED_BREAKER),
     updatedAt: new Date(),
   })
   if (changed.name !== formerName) await renameTables(trx, changed, formerName)
   if (changed.autoTagEnabled !== source.autoTagEnabled) {
     await (changed.autoTagEnabled ? classifyAll(trx, changed) : forgetAutomatic(trx, changed))
-    await derivePersonalColumns(server, trx, [changed.id])
+    await derivePersonalColumns(deps.extensions, trx, [changed.id])
   }
   if (patch.is_active === false)
-    await server.plugins.alerts.resolveOrphaned(trx, { sourceId: source.id, onlyRechecked: true })
+    await deps.alerts.resolveOrphaned(trx, { sourceId: source.id, onlyRechecked: true })
   return changed
 }
 
@@ -114,10 +92,9 @@ export async function patchSource(server: Server, trx: Transaction, sourceId: st
  * @throws 404 `ASSET_NOT_FOUND` when it was removed meanwhile
  */
 export async function removeSource(
-  server: Server,
+  { alerts, extensions }: Pick<CatalogDeps, 'alerts' | 'extensions'>,
   trx: Transaction,
   { id }: Source,
-  extensions: readonly AssetExtension[],
 ): Promise<void> {
   // First its row, which scans hold, then those of its rules and schedules, and last the alerts of them.
   const { companyId } = await lockSource(trx, id, { alone: true })
@@ -127,10 +104,10 @@ export async function removeSource(
     { companyId, id },
   )
   await Source.query(trx).deleteById(id)
-  await server.plugins.alerts.resolveOrphaned(trx, { sourceId: id })
+  await alerts.resolveOrphaned(trx, { sourceId: id })
   // After the alerts, whose last messages go by the rules that name the source.
   const assetIds = [id, ...tables.map(table => table.id)]
-  await server.plugins.alerts.forgetAssets(trx, assetIds)
+  await alerts.forgetAssets(trx, assetIds)
   for (const extension of extensions) await extension.forgetAssets?.(trx, assetIds)
 }
 
@@ -151,9 +128,9 @@ async function renameTables(trx: Transaction, source: Source, formerName: string
   )
 }
 
-function findConnector(server: Server, name: string): Connector {
-  if (server.connectors.has(name)) return server.connectors.get(name)
-  throw unknownName('source_type', name, server.connectors.names())
+function findConnector(connectors: Connectors, name: string): Connector {
+  if (connectors.has(name)) return connectors.get(name)
+  throw unknownName('source_type', name, connectors.names())
 }
 
 async function assertFreeName(trx: Transaction, name: string): Promise<void> {

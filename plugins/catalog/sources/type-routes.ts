@@ -1,8 +1,9 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, routesOf } from '../../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../../server/http/envelopes.ts'
 import { describeConfig } from '../../../server/openapi/choices.ts'
+import type { Connectors } from '../deps.ts'
 import { connectionOf } from '../schemas.ts'
 
 const sourceType = exampleRecord({
@@ -19,7 +20,7 @@ const sourceType = exampleRecord({
 }).label('SourceType')
 
 /** The engines, for forms that add a source. */
-export const typeRoutes: ServerRoute[] = [
+export const typeRoutes = (connectors: Connectors): ServerRoute[] => [
   routesOf('assets')('GET', '/api/v1/sdk/source-types', access.read, {
     id: 'listSourceTypes',
     description: 'List the engines with the settings of a connection',
@@ -29,12 +30,12 @@ export const typeRoutes: ServerRoute[] = [
         'The engines, each with the settings of a connection',
       ),
     ),
-    handler: listSourceTypes,
+    handler: () => listSourceTypes(connectors),
   }),
 ]
 
-function listSourceTypes({ server }: Request) {
-  const items = server.connectors.all().map(connector => ({
+function listSourceTypes(connectors: Connectors) {
+  const items = connectors.all().map(connector => ({
     source_type: connector.name,
     label: connector.label,
     capabilities: Object.keys(connector.capabilities),

@@ -24,14 +24,14 @@ export interface SessionUse {
 }
 
 /** Nothing yet. */
-export function noUse(): SessionUse {
+function noUse(): SessionUse {
   return { sessions: 0, statements: 0, failures: 0, rows: 0, bytes: 0, milliseconds: 0 }
 }
 
 /** Adds up what one session uses. */
 export interface UseMeter {
   /** For the connector. */
-  onStatement(taken: StatementUsage): void
+  onStatement(spent: StatementUsage): void
   /** For calls of the connection: each counts as a statement if the connector reports no statements. */
   onCall(call: FinishedCall): void
   /** The session could not be opened. */
@@ -43,7 +43,7 @@ export interface UseMeter {
 }
 
 /** Starts to count a session. @param report is called for each statement, or for each call if the connector reports none */
-export function makeMeter(report: (taken: StatementUsage) => void): UseMeter {
+export function makeMeter(report: (spent: StatementUsage) => void): UseMeter {
   let hasStatements = false
   let use = { ...noUse(), sessions: 1 }
   let calls = noUse()
@@ -51,23 +51,23 @@ export function makeMeter(report: (taken: StatementUsage) => void): UseMeter {
   const current = () => (hasStatements ? use : sum(use, calls))
   return {
     onStatement(reported) {
-      const taken = clampCounts(reported)
+      const spent = clampCounts(reported)
       hasStatements = true
-      add(use, taken)
-      report(taken)
+      add(use, spent)
+      report(spent)
     },
     onCall(call) {
-      const taken = { ...call, statements: 1, bytes: 0 }
-      add(calls, taken)
-      if (!hasStatements) report(taken)
+      const spent = { ...call, statements: 1, bytes: 0 }
+      add(calls, spent)
+      if (!hasStatements) report(spent)
     },
     fails: () => void (use.failures += 1),
     take() {
-      const taken = current()
-      before = sum(before, taken)
+      const spent = current()
+      before = sum(before, spent)
       use = noUse()
       calls = noUse()
-      return Object.values(taken).some(count => count > 0) ? taken : null
+      return Object.values(spent).some(count => count > 0) ? spent : null
     },
     total: () => sum(before, current()),
   }
@@ -115,8 +115,8 @@ export const ADD_USE = `
 export type UsageDays = { days: number } | { from: string; to: string }
 
 /** What was used of a source, by day and by purpose; days without use are there too. */
-export async function readUsage(trx: Transaction, source: Source, days: UsageDays): Promise<object> {
-  const found = await rows<
+export async function readUsage(trx: Transaction, source: Source, days: UsageDays) {
+  const stored = await rows<
     Record<keyof SessionUse, string> & { day: string; purpose: SessionPurpose | null }
   >(
     trx,
@@ -136,7 +136,7 @@ export async function readUsage(trx: Transaction, source: Source, days: UsageDay
       back: 'from' in days ? 0 : days.days - 1,
     },
   )
-  const used = found.map(({ day, purpose, ...counts }) => ({ day, purpose, use: parseCounts(counts) }))
+  const used = stored.map(({ day, purpose, ...counts }) => ({ day, purpose, use: parseCounts(counts) }))
   const totalOf = (fits: (one: (typeof used)[number]) => boolean) =>
     presentUse(used.filter(fits).reduce((total, { use }) => sum(total, use), noUse()))
   const dates = [...new Set(used.map(({ day }) => day))]
@@ -161,7 +161,7 @@ function parseCounts(counts: Record<keyof SessionUse, string | null>): SessionUs
   return use
 }
 
-function presentUse({ milliseconds, ...counts }: SessionUse): object {
+function presentUse({ milliseconds, ...counts }: SessionUse) {
   return { ...counts, seconds: milliseconds / 1_000 }
 }
 

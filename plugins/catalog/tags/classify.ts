@@ -172,7 +172,7 @@ const LEADING_VERBS = new Set(
     enabled, send, sent, verify, verified, opt, use, show, hide, count, cnt, num, total, sum, avg, min, max`),
 )
 
-/** Of what other words run together are made up, such as `CUSTEMAIL` and `homephone`. */
+/** What other words run together are made up of, such as `CUSTEMAIL` and `homephone`. */
 const PIECES =
   'id, name, billing, bill, shipping, delivery, login, guest, student, national, date, code, of, de'
 

@@ -1,6 +1,6 @@
 /** Which columns hold personal data: what is tagged so, and the columns of views that show it. */
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { viewColumnQueries, type AssetExtension } from '../assets/asset-extensions.ts'
 import { tagsOf } from '../assets/assets.ts'
 import type { Source, Table } from '../models.ts'
 
@@ -65,11 +65,11 @@ interface PersonalColumn {
  * known, those of the same name count.
  */
 export async function derivePersonalColumns(
-  server: Server,
+  extensions: readonly AssetExtension[],
   trx: Transaction,
   sourceIds: readonly string[],
 ): Promise<void> {
-  const flows = server.plugins.catalog.viewColumnQueries()
+  const flows = viewColumnQueries(extensions)
   if (flows.length === 0 || sourceIds.length === 0) return
   const bound = { companyId: companyOf(trx), sourceIds: [...new Set(sourceIds)] }
   const start = await readTagged(trx, bound, flows)

@@ -6,6 +6,8 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { newestFirst, type Page, pageOf, pagination } from '../../../server/http/page.ts'
+import type { AssetExtension } from '../assets/asset-extensions.ts'
+import type { Additions } from '../deps.ts'
 import { findAsset, UUID, type Asset } from '../assets/assets.ts'
 import { Tag } from '../models.ts'
 import { replies } from '../assets/replies.ts'
@@ -17,7 +19,7 @@ import { putTags, removeTag, type RequestedTag, type TagFields, type TagSubject 
 const route = routesOf('tags')
 
 /** The routes of tags on sources, tables and columns. */
-export const tagRoutes: ServerRoute[] = [
+export const tagRoutes = ({ extensions }: Additions): ServerRoute[] => [
   route('POST', '/api/v1/sdk/tags', access.write, {
     description: 'Tag a source, a table or a column; 200 with the tag where it has it already',
     notes:
@@ -27,7 +29,7 @@ export const tagRoutes: ServerRoute[] = [
     handler: async (request, h) => {
       const { data, isNew } = await inCompany(request, async trx => {
         const { name, asset_id: assetId } = bodyOf<TagRequest>(request)
-        const made = await create(request, trx, bodyOf<TagRequest>(request))
+        const made = await create(extensions, trx, bodyOf<TagRequest>(request))
         if (made.isNew) await auditApplied(request, trx, { names: [name], asset_ids: [assetId], applied: 1 })
         return made
       })
@@ -52,7 +54,7 @@ export const tagRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const { tag_names: names, asset_id: assetId } = bodyOf<Application>(request)
-        const data = await apply(request, trx, bodyOf<Application>(request))
+        const data = await apply(extensions, trx, bodyOf<Application>(request))
         await auditApplied(request, trx, { names, asset_ids: [assetId], applied: data.applied })
         return { data }
       }),
@@ -67,7 +69,7 @@ export const tagRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const { tag_name: name, asset_ids: ids } = bodyOf<BulkApplication>(request)
-        const data = await bulkApply(request, trx, bodyOf<BulkApplication>(request))
+        const data = await bulkApply(extensions, trx, bodyOf<BulkApplication>(request))
         await auditApplied(request, trx, { names: [name], asset_ids: ids, applied: data.applied })
         return { data }
       }),
@@ -77,7 +79,7 @@ export const tagRoutes: ServerRoute[] = [
     notes: 'Use the id that `GET /api/v1/sdk/tags` lists.',
     validate: { params: schemas.tagParams },
     response: replies.tagRemoved,
-    handler: request => inCompany(request, async trx => ({ data: await remove(trx, request) })),
+    handler: request => inCompany(request, async trx => ({ data: await remove(extensions, trx, request) })),
   }),
 ]
 
@@ -87,15 +89,15 @@ const MAX_AUDITED_ASSETS = 20
 async function auditApplied(
   request: Request,
   trx: Transaction,
-  said: { names: string[]; asset_ids: string[]; applied: number },
+  applied: { names: string[]; asset_ids: string[]; applied: number },
 ): Promise<void> {
-  if (said.applied === 0) return
-  const [only, ...others] = said.asset_ids
+  if (applied.applied === 0) return
+  const [only, ...others] = applied.asset_ids
   const asset = only !== undefined && others.length === 0 ? await findAsset(trx, only) : undefined
   await auditRequest(request, trx, {
     action: 'tag.applied',
     target: asset && targetOf(asset.source.id, asset.table?.id),
-    details: { ...said, asset_ids: said.asset_ids.slice(0, MAX_AUDITED_ASSETS) },
+    details: { ...applied, asset_ids: applied.asset_ids.slice(0, MAX_AUDITED_ASSETS) },
   })
 }
 
@@ -110,11 +112,7 @@ interface TagRequest extends TagFields {
   object_type: 'table' | 'column'
 }
 
-async function create(
-  request: Request,
-  trx: Transaction,
-  body: TagRequest,
-): Promise<{ data: object; isNew: boolean }> {
+async function create(extensions: readonly AssetExtension[], trx: Transaction, body: TagRequest) {
   const { asset_id: assetId, name, object_path: path, object_type: type, category, description } = body
   const asset = await findAsset(trx, assetId)
   const [named] = path === undefined ? [wholeAsset(asset, type)] : await subjectsAt(trx, asset, [path], type)
@@ -130,7 +128,7 @@ async function create(
     description: description || null,
   })
   await assertTagLimit(trx, ids)
-  await derivePersonalColumns(request.server, trx, [named.sourceId])
+  await derivePersonalColumns(extensions, trx, [named.sourceId])
   const [tag] = await present(trx, ids)
   if (!tag) throw new Error('A tag was put on and is not stored')
   return { data: tag, isNew }
@@ -160,10 +158,14 @@ interface ApplyResult {
   errors: { object_path: string; name: string; error: string }[]
 }
 
-async function apply(request: Request, trx: Transaction, body: Application): Promise<ApplyResult> {
+async function apply(
+  extensions: readonly AssetExtension[],
+  trx: Transaction,
+  body: Application,
+): Promise<ApplyResult> {
   const asset = await findAsset(trx, body.asset_id)
   const named = await subjectsAt(trx, asset, body.object_paths, body.object_type)
-  return putEachTag(request, trx, body.tag_names, body.object_paths, named, { category: body.category })
+  return putEachTag(extensions, trx, body.tag_names, body.object_paths, named, { category: body.category })
 }
 
 interface BulkApplication {
@@ -172,9 +174,13 @@ interface BulkApplication {
   category?: Tag['category']
 }
 
-async function bulkApply(request: Request, trx: Transaction, body: BulkApplication): Promise<ApplyResult> {
+async function bulkApply(
+  extensions: readonly AssetExtension[],
+  trx: Transaction,
+  body: BulkApplication,
+): Promise<ApplyResult> {
   const named = await subjectsOf(trx, body.asset_ids)
-  return putEachTag(request, trx, [body.tag_name], body.asset_ids, named, { category: body.category })
+  return putEachTag(extensions, trx, [body.tag_name], body.asset_ids, named, { category: body.category })
 }
 
 /** Errors that are listed, of up to 25,000; all are counted. */
@@ -182,12 +188,12 @@ const MAX_ERRORS = 100
 
 /** Applies tags to what was found, and returns errors for the rest. */
 async function putEachTag(
-  request: Request,
+  extensions: readonly AssetExtension[],
   trx: Transaction,
   names: readonly string[],
   paths: readonly string[],
   subjects: readonly NamedSubject[],
-  said: TagFields,
+  fields: TagFields,
 ): Promise<ApplyResult> {
   const asked: RequestedTag[] = []
   const errors: ApplyResult['errors'] = []
@@ -197,10 +203,10 @@ async function putEachTag(
       else asked.push({ ...subject, name })
     }
   }
-  const { ids } = await putTags(trx, asked, said)
+  const { ids } = await putTags(trx, asked, fields)
   await assertTagLimit(trx, ids)
   const sourceIds = asked.map(({ sourceId }) => sourceId)
-  await derivePersonalColumns(request.server, trx, sourceIds)
+  await derivePersonalColumns(extensions, trx, sourceIds)
   return {
     applied: asked.length,
     failed: errors.length,
@@ -249,7 +255,7 @@ interface TagListQuery extends Page {
 const IS_OF_ACTIVE_TABLE = `(tags.table_id is null or tags.table_id in (
   select id from tables t where t.company_id = tags.company_id and t.is_active))`
 
-async function list(trx: Transaction, query: TagListQuery): Promise<object> {
+async function list(trx: Transaction, query: TagListQuery) {
   const { asset_id: assetId, category, name, origin, limit, offset } = query
   const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
   const given = {
@@ -278,12 +284,12 @@ async function list(trx: Transaction, query: TagListQuery): Promise<object> {
   }
 }
 
-async function remove(trx: Transaction, request: Request): Promise<object> {
+async function remove(extensions: readonly AssetExtension[], trx: Transaction, request: Request) {
   const id = param(request, 'id')
   const tag = UUID.test(id) ? await Tag.query(trx).findById(id).where('isRefused', false) : undefined
   if (!tag) throw apiError('TAG_NOT_FOUND', 'There is no such tag, or it is not yours', { tag_id: id })
   const isRefused = await removeTag(trx, tag)
-  await derivePersonalColumns(request.server, trx, [tag.sourceId])
+  await derivePersonalColumns(extensions, trx, [tag.sourceId])
   await auditRequest(request, trx, {
     action: 'tag.removed',
     target: targetOf(tag.sourceId, tag.tableId),
@@ -298,7 +304,7 @@ async function remove(trx: Transaction, request: Request): Promise<object> {
 type TagWithTable = Tag & Record<'catalogName' | 'schemaName' | 'tableName', string | null>
 
 /** The records of tags, in the order of their ids. */
-async function present(trx: Transaction, ids: readonly string[]): Promise<object[]> {
+async function present(trx: Transaction, ids: readonly string[]) {
   const found = await rows<TagWithTable>(
     trx,
     `select g.*, t.catalog_name, t.schema_name, t.name as table_name
@@ -310,7 +316,7 @@ async function present(trx: Transaction, ids: readonly string[]): Promise<object
   return found.map(presentTag)
 }
 
-function presentTag(tag: TagWithTable): object {
+function presentTag(tag: TagWithTable) {
   const { tableId, columnName, catalogName, schemaName, tableName } = tag
   const path = [catalogName, schemaName, tableName, columnName].filter(part => part !== null)
   return {

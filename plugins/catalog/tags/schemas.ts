@@ -23,7 +23,7 @@ const tagName = Joi.string()
   .meta({ openapi: { pattern: '^[^,\\p{Cc}\\u2028\\u2029]*$' } })
   .example('pii.email')
 
-const said = { category: Joi.string().valid(...CATEGORIES) }
+const category = { category: Joi.string().valid(...CATEGORIES) }
 const objectType = Joi.string().valid('table', 'column')
 
 export const newTag = Joi.object({
@@ -31,7 +31,7 @@ export const newTag = Joi.object({
   name: tagName.required(),
   object_path: path.description('A table or column within the asset; the asset itself unless given.'),
   object_type: objectType.default('table'),
-  ...said,
+  ...category,
   description: Joi.string().allow('', null).max(2_000),
 })
   .required()
@@ -48,7 +48,7 @@ export const applyTags = Joi.object({
   tag_names: Joi.array().items(tagName).min(1).max(50).required(),
   object_paths: Joi.array().items(path).min(1).max(500).required(),
   object_type: objectType,
-  ...said,
+  ...category,
 })
   .required()
   .example({
@@ -61,7 +61,7 @@ export const applyTags = Joi.object({
 export const bulkApplyTag = Joi.object({
   tag_name: tagName.required(),
   asset_ids: Joi.array().items(assetId).min(1).max(500).required(),
-  ...said,
+  ...category,
 })
   .required()
   .example({ tag_name: 'finance', asset_ids: ['shop.shop.public.orders', 'shop.shop.public.payments'] })

@@ -13,7 +13,7 @@ const MAX_NAME_LENGTH = 300
 const MIN_JOINED_LENGTH = 5
 
 /** A name as words in small letters, without accents, digits and words that only join; what is known in the singular. */
-export interface NameWords {
+interface NameWords {
   words: string[]
   /** Whether one of them was a plural. */
   isPlural: boolean

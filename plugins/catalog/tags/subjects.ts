@@ -108,8 +108,8 @@ function pickSubject(
       (catalog === undefined || table.catalogName === catalog),
   )
   const within = only ? fitting.filter(({ id }) => id === only.id) : fitting
-  const [found, another] = within
-  if (!found) {
+  const [table, another] = within
+  if (!table) {
     if (only && fitting.length > 0)
       return noSubject(1, `${quoteName(path)} is another table than the asset, ${only.qualifiedName}`)
     const of = column === undefined ? path : formatName((parseName(path) ?? []).slice(0, -1))
@@ -122,12 +122,12 @@ function pickSubject(
       `${quoteName(path)} names several tables, write catalog.schema.table: ${candidates.join(', ')}`,
     )
   }
-  const subject = { sourceId: source.id, tableId: found.id }
+  const subject = { sourceId: source.id, tableId: table.id }
   if (column === undefined) return { ...subject, columnName: null }
   if (column === '')
     return noSubject(3, `${quoteName(path)} names a column without a name, which cannot be tagged`)
-  if (found.columnNames.includes(column)) return { ...subject, columnName: column }
-  const { error, candidates } = describeMissingColumn(found.qualifiedName, column, found.columnNames)
+  if (table.columnNames.includes(column)) return { ...subject, columnName: column }
+  const { error, candidates } = describeMissingColumn(table.qualifiedName, column, table.columnNames)
   return noSubject(2, error, candidates)
 }
 
@@ -153,7 +153,7 @@ export async function subjectsOf(trx: Transaction, assetIds: readonly string[]):
     bindings,
   )
   // Later ones win: tables over none, active tables over removed ones, sources over tables, ids over names.
-  const known = new Map<string, TagSubject>([
+  const subjects = new Map<string, TagSubject>([
     ...tables.map(table => [table.qualifiedName, subjectOf(table.sourceId, table.id)] as const),
     ...sources.map(({ id, name }) => [formatName([name]), subjectOf(id, null)] as const),
     ...tables.map(table => [table.id, subjectOf(table.sourceId, table.id)] as const),
@@ -165,7 +165,7 @@ export async function subjectsOf(trx: Transaction, assetIds: readonly string[]):
   }
   return assetIds.map(
     id =>
-      known.get(UUID.test(id) ? id.toLowerCase() : plain(id)) ??
+      subjects.get(UUID.test(id) ? id.toLowerCase() : plain(id)) ??
       noSubject(0, 'there is no such asset, or it is not yours'),
   )
 }

@@ -22,7 +22,7 @@ export interface TagSubject {
 export type RequestedTag = TagSubject & Pick<Tag, 'name'>
 
 /** A table with the columns that it has now. */
-export interface ClassifiedTable {
+interface ClassifiedTable {
   id: string
   columns: readonly Pick<ColumnInfo, 'name' | 'kind' | 'type'>[]
 }
@@ -37,7 +37,7 @@ export interface TagFields {
 }
 
 /**
- * Puts tags on by hand, in one statement. One that is there already stays, with what is said of it anew; one that is
+ * Puts tags on by hand, in one statement. One that is there already stays, with its new category and description; one that is
  * automatic, or was refused, becomes manual and is in force.
  * @returns their ids, and whether any of them was not in force before
  */
@@ -130,7 +130,7 @@ async function comesBack(trx: Transaction, { sourceId, tableId, columnName, name
 }
 
 /** Derives what is in force on these sources and tables, in one statement a level. What did not change is not written. */
-export async function deriveTags(
+async function deriveTags(
   trx: Transaction,
   touched: readonly Pick<TagSubject, 'sourceId' | 'tableId'>[],
 ): Promise<void> {
@@ -178,7 +178,7 @@ export async function classify(trx: Transaction, source: Source, tables: readonl
 async function tagByName(trx: Transaction, sourceId: string, tables: readonly ClassifiedTable[]) {
   const companyId = companyOf(trx)
   await lockSources(trx, [sourceId])
-  const known = await rows<KnownTag>(
+  const stored = await rows<KnownTag>(
     trx,
     `select id, table_id, column_name, name, origin, is_refused from tags
      where company_id = :companyId and table_id = any(cast(:tableIds as uuid[])) and column_name is not null`,
@@ -190,13 +190,15 @@ async function tagByName(trx: Transaction, sourceId: string, tables: readonly Cl
     ),
   )
   const fitting = new Set(wanted.map(keyOf))
-  const present = new Set(known.map(keyOf))
-  const gone = known.filter(tag => tag.origin === 'automatic' && !tag.isRefused && !fitting.has(keyOf(tag)))
+  const present = new Set(stored.map(keyOf))
+  const unfitting = stored.filter(
+    tag => tag.origin === 'automatic' && !tag.isRefused && !fitting.has(keyOf(tag)),
+  )
   const fresh = wanted.filter(tag => !present.has(keyOf(tag)))
-  if (gone.length > 0) {
+  if (unfitting.length > 0) {
     await trx.raw('delete from tags where company_id = ? and id = any(cast(? as uuid[]))', [
       companyId,
-      gone.map(({ id }) => id),
+      unfitting.map(({ id }) => id),
     ])
   }
   if (fresh.length > 0) {
@@ -209,7 +211,7 @@ async function tagByName(trx: Transaction, sourceId: string, tables: readonly Cl
   }
   await deriveTags(
     trx,
-    [...gone, ...fresh].map(({ tableId }) => ({ sourceId, tableId })),
+    [...unfitting, ...fresh].map(({ tableId }) => ({ sourceId, tableId })),
   )
 }
 
@@ -234,17 +236,17 @@ export async function classifyAll(trx: Transaction, source: Source): Promise<voi
 /** Takes the automatic tags of a source off, as when it is switched off. What was refused stays refused. */
 export async function forgetAutomatic(trx: Transaction, source: Source): Promise<void> {
   await lockSources(trx, [source.id])
-  const gone = await rows<Pick<TagSubject, 'sourceId' | 'tableId'>>(
+  const removed = await rows<Pick<TagSubject, 'sourceId' | 'tableId'>>(
     trx,
     `delete from tags where company_id = :companyId and source_id = :sourceId and origin = 'automatic'
        and not is_refused returning source_id, table_id`,
     { companyId: companyOf(trx), sourceId: source.id },
   )
-  await deriveTags(trx, gone)
+  await deriveTags(trx, removed)
 }
 
 /** A table by the identity that its engine gave it. */
-export interface FormerTable {
+interface FormerTable {
   id: string
   identity: string
 }
@@ -285,7 +287,7 @@ export async function inheritTags(trx: Transaction, source: Source, former: read
 }
 
 /** A column that has another name now. */
-export interface ColumnRename {
+interface ColumnRename {
   tableId: string
   from: string
   to: string

@@ -170,8 +170,12 @@ async function storeChanges(trx: Transaction, changes: readonly Declared[]): Pro
     companyId,
     changes: JSON.stringify(
       changes.map(({ alias, dataset }) => ({
-        ...{ key: keyOf(alias), namespace: alias.namespace, name: alias.name },
-        ...{ datasetKey: keyOf(dataset), datasetNamespace: dataset.namespace, datasetName: dataset.name },
+        key: keyOf(alias),
+        namespace: alias.namespace,
+        name: alias.name,
+        datasetKey: keyOf(dataset),
+        datasetNamespace: dataset.namespace,
+        datasetName: dataset.name,
       })),
     ),
   }

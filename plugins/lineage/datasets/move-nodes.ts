@@ -1,6 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import type { ReportedOwners } from '../../owners/api.ts'
+import type { OwnersApi, ReportedOwners } from '../../owners/api.ts'
 import { findRule, listCandidates, mayFitSource, type DatasetName } from './namespaces.ts'
 import { findTables, readNamespaceContext, type NamespaceContext } from './resolve-datasets.ts'
 
@@ -14,7 +13,7 @@ interface OutsideDataset extends DatasetName {
  * their edges, runs and owners move.
  * @returns how many
  */
-export async function adoptDatasets(server: Server, trx: Transaction, sourceId: string): Promise<number> {
+export async function adoptDatasets(owners: OwnersApi, trx: Transaction, sourceId: string): Promise<number> {
   const context = await readNamespaceContext(trx)
   const namespaces = await findNamespaces(trx, context, sourceId)
   if (namespaces.length === 0) return 0
@@ -40,7 +39,7 @@ export async function adoptDatasets(server: Server, trx: Transaction, sourceId: 
     }))
     .filter(({ candidates }) => candidates.some(candidate => candidate.sourceId === sourceId))
   const tables = await findTables(trx, given)
-  await moveNodes(server, trx, tables)
+  await moveNodes(owners, trx, tables)
   return tables.size
 }
 
@@ -70,7 +69,7 @@ async function findNamespaces(
  * @param endIds the table or outside node that a node becomes, by the id of the node
  */
 export async function moveNodes(
-  { plugins }: Server,
+  ownersApi: OwnersApi,
   trx: Transaction,
   endIds: ReadonlyMap<string, string>,
 ): Promise<void> {
@@ -162,5 +161,5 @@ export async function moveNodes(
   )
   for (const { endId: tableId, owners, isTable } of left)
     if (isTable && owners.length > 0)
-      await plugins.owners.replaceFrom(trx, 'openlineage', tableId, [{ tableId, owners }])
+      await ownersApi.replaceFrom(trx, 'openlineage', tableId, [{ tableId, owners }])
 }

@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
+import type { OwnersApi } from '../../owners/api.ts'
 import { findRule, fitsSource } from './namespaces.ts'
 import { adoptDatasets } from './move-nodes.ts'
 import { readNamespaceContext, type NamespaceContext } from './resolve-datasets.ts'
@@ -47,7 +47,7 @@ export async function listNamespaces(
  * @throws 409 for a namespace that has a rule
  */
 export async function createRule(
-  server: Server,
+  owners: OwnersApi,
   trx: Transaction,
   rule: { namespace: string; sourceId: string; namePrefix: string | null },
 ): Promise<{ rule: StoredRule; moved: number }> {
@@ -69,7 +69,7 @@ export async function createRule(
     { ...rule, id: v7(), companyId: companyOf(trx) },
   )
   if (!stored) throw new Error('The rule was not stored')
-  return { rule: stored, moved: await adoptDatasets(server, trx, rule.sourceId) }
+  return { rule: stored, moved: await adoptDatasets(owners, trx, rule.sourceId) }
 }
 
 /** @throws 404 */

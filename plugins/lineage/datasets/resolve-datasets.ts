@@ -107,7 +107,7 @@ export async function findTables(
 }
 
 /** The columns of a table by their names, also in letters of the other case; null where several have such a name. */
-export type ColumnNames = { exact: ReadonlySet<string>; folded: ReadonlyMap<string, string | null> }
+type ColumnNames = { exact: ReadonlySet<string>; folded: ReadonlyMap<string, string | null> }
 
 /** Tables whose columns one statement reads. */
 const TABLES_PER_STATEMENT = 500

@@ -34,10 +34,10 @@ export interface DbtNode {
 }
 
 /** The keys of `meta` that name owners. */
-export type DbtMeta = Partial<Record<(typeof OWNER_KEYS)[number], Json>>
+type DbtMeta = Partial<Record<(typeof OWNER_KEYS)[number], Json>>
 
 /** The parts of a manifest whose entries are kept, by their unique ids. */
-export const MANIFEST_PARTS = [
+const MANIFEST_PARTS = [
   'nodes',
   'sources',
   'exposures',

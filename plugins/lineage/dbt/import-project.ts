@@ -1,8 +1,8 @@
-import type { Server } from '@hapi/hapi'
 import { formatName } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import { makePauses } from '../../../server/pauses.ts'
+import type { LineageDeps } from '../deps.ts'
 import type { LineageEnd, SeenEdge } from '../api.ts'
 import { namespaceOf } from '../datasets/namespaces.ts'
 import { findTables, readColumnNames, spellPairs } from '../datasets/resolve-datasets.ts'
@@ -14,7 +14,7 @@ import type { DbtExposure, DbtProject, DbtRelation } from './project.ts'
 import { storeTests, type StoredTests } from './store-tests.ts'
 
 /** What became of the artifacts of a project. */
-export interface ImportOutcome {
+interface ImportOutcome {
   source: Source
   project: string
   /** Models, seeds, snapshots and sources that are tables of the catalog. */
@@ -37,8 +37,12 @@ const MAX_UNMATCHED = 50
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Stores the graph, owners, tests and runs of a project, in place of what the project reported for this source before. */
-export async function importProject(server: Server, trx: Transaction, body: DbtBody): Promise<ImportOutcome> {
-  const { catalog } = server.plugins
+export async function importProject(
+  deps: LineageDeps,
+  trx: Transaction,
+  body: DbtBody,
+): Promise<ImportOutcome> {
+  const { catalog, owners } = deps
   const asset = await catalog.findAsset(trx, body.source)
   if (asset.table) throw invalidField('source', 'must be a source, and this is a table')
   const source = await catalog.lockSource(trx, asset.source.id)
@@ -85,16 +89,16 @@ export async function importProject(server: Server, trx: Transaction, body: DbtB
     isComplete: true,
     edges,
   })
-  await server.plugins.owners.replaceFrom(
+  await owners.replaceFrom(
     trx,
     'dbt',
     `${source.id} ${project.name}`,
-    [...project.relations.values()].flatMap(({ uniqueId, owners }) => {
+    [...project.relations.values()].flatMap(({ uniqueId, owners: reported }) => {
       const tableId = tableIds.get(uniqueId)
-      return tableId === undefined ? [] : [{ tableId, owners }]
+      return tableId === undefined ? [] : [{ tableId, owners: reported }]
     }),
   )
-  const tests = await storeTests(server, trx, source, { project, tests: body.tests, tableIds })
+  const tests = await storeTests(deps, trx, source, { project, tests: body.tests, tableIds })
   const runs = await storeModelRuns(trx, body, tableIds)
   const unmatched = [...project.relations.values()].filter(({ uniqueId }) => !tableIds.has(uniqueId))
   return {

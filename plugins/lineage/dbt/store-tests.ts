@@ -1,10 +1,10 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { defineCap, enforceCap } from '../../../server/database/company-caps.ts'
 import type { AlertEvent } from '../../alerts/api.ts'
-import type { Source } from '../../catalog/api.ts'
+import type { LineageDeps } from '../deps.ts'
+import type { CatalogApi, Source } from '../../catalog/api.ts'
 import { externalCheckFailed } from './alert-kind.ts'
 import type { DbtProject } from './project.ts'
 import type { DbtTest, TestStatus } from './test-results.ts'
@@ -60,12 +60,11 @@ interface ReportedTests {
  * resolves those of tests that pass again or are gone. An older result never replaces a newer one. The caller holds the lock of the source.
  */
 export async function storeTests(
-  server: Server,
+  { alerts, catalog }: Pick<LineageDeps, 'alerts' | 'catalog'>,
   trx: Transaction,
   source: Source,
   reported: ReportedTests,
 ): Promise<StoredTests> {
-  const { alerts } = server.plugins
   const { project, tests } = reported
   const removed = await removeMissing(trx, source, project.name, tests)
   await alerts.resolveAll(trx, externalCheckFailed.name, removed, 'The test is in the project no more')
@@ -81,7 +80,7 @@ export async function storeTests(
   if (source.isActive)
     await alerts.raiseAll(
       trx,
-      [...failing, ...errors].map(check => describeFailure(server, source, project.name, check)),
+      [...failing, ...errors].map(check => describeFailure(catalog, source, project.name, check)),
     )
   return {
     total: tests.length,
@@ -191,8 +190,12 @@ function isCritical({ status, severity }: StoredCheck): boolean {
   return status === 'fail' || (status === 'error' && severity === 'error')
 }
 
-function describeFailure(server: Server, source: Source, project: string, check: StoredCheck): AlertEvent {
-  const { catalog } = server.plugins
+function describeFailure(
+  catalog: CatalogApi,
+  source: Source,
+  project: string,
+  check: StoredCheck,
+): AlertEvent {
   const isTable = check.tableId !== null && check.qualifiedName !== null
   const place = check.qualifiedName ?? check.tablePath
   const reason = check.message ?? (check.failures === null ? null : `${check.failures} rows fail`)

@@ -21,7 +21,7 @@ export interface DbtTest {
   result: DbtTestResult | null
 }
 
-export interface DbtTestResult {
+interface DbtTestResult {
   status: TestStatus
   failures: number | null
   message: string | null

@@ -1,11 +1,12 @@
 import type { Request, RouteOptions, ServerRoute } from '@hapi/hapi'
-import type { Server } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditorOf, auditRequest } from '../../../server/http/audit.ts'
 import { apiError, hasErrorData } from '../../../server/http/errors.ts'
 import { toApiNames } from '../../../server/http/fields.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
+import type { OwnersApi } from '../../owners/api.ts'
+import type { LineageDeps } from '../deps.ts'
 import { createRule, deleteRule, listNamespaces } from '../datasets/namespace-rules.ts'
 import type { NamespaceContext } from '../datasets/resolve-datasets.ts'
 import { importProject } from '../dbt/import-project.ts'
@@ -29,7 +30,7 @@ const rawPayload = (maxBytes: number): RouteOptions['payload'] => ({ output: 'da
 
 const auditRule = auditorOf('lineage_namespace', ({ id }: NamespaceContext['rules'][number]) => id)
 
-export const feedRoutes = (server: Server): ServerRoute[] => [
+export const feedRoutes = (deps: LineageDeps): ServerRoute[] => [
   route('POST', '/api/v1/lineage', access.lineage, {
     id: 'sendLineageEvent',
     description: 'Send an event of OpenLineage',
@@ -43,7 +44,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
     app: { readsBody: true },
     handler: async (request, h) => {
       const event = await readRequestBody('event', request)
-      const outcome = await inCompany(request, trx => recordEvent(request.server, trx, event))
+      const outcome = await inCompany(request, trx => recordEvent(deps.owners, trx, event))
       return h.response({ data: toApiNames({ ...outcome }) }).code(201)
     },
   }),
@@ -58,7 +59,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
     validate: { payload: eventSchemas.eventsBody },
     response: eventSchemas.eventsReply,
     app: { readsBody: true, isHeavy: true },
-    handler: recordBatch,
+    handler: request => recordBatch(deps.owners, request),
   }),
   route('POST', `${base}/dbt`, access.write, {
     id: 'importDbtProject',
@@ -81,7 +82,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
     handler: async request => {
       const body = await readRequestBody('dbt', request)
       const data = await inCompany(request, async trx => {
-        const { source, ...outcome } = await importProject(server, trx, body)
+        const { source, ...outcome } = await importProject(deps, trx, body)
         const { project, tables, edges } = outcome
         await auditRequest(request, trx, {
           action: 'lineage.dbt_imported',
@@ -125,7 +126,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
           status,
           ...page
         } = queryOf<Page & { asset_id?: string; status?: string }>(request)
-        const asset = assetId === undefined ? undefined : await server.plugins.catalog.findAsset(trx, assetId)
+        const asset = assetId === undefined ? undefined : await deps.catalog.findAsset(trx, assetId)
         const { checks, total } = await listChecks(trx, { asset, status, ...page })
         return {
           data: { data: checks.map(check => toApiNames({ ...check })), pagination: pagination(total, page) },
@@ -142,7 +143,7 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
     handler: request =>
       inCompany(request, async trx => {
         const { asset_id: assetId, days } = queryOf<{ asset_id: string; days: number }>(request)
-        const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+        const { source, table } = await deps.catalog.findAsset(trx, assetId)
         const target = table ? { tableIds: [table.id] } : { sourceId: source.id }
         const runs = await listRunsOf(trx, target, new Date(Date.now() - days * DAY_MS))
         return {
@@ -174,9 +175,9 @@ export const feedRoutes = (server: Server): ServerRoute[] => [
     handler: async (request, h) => {
       const body = bodyOf<{ namespace: string; source_id: string; name_prefix: string | null }>(request)
       const data = await inCompany(request, async trx => {
-        const { source } = await server.plugins.catalog.findAsset(trx, body.source_id)
+        const { source } = await deps.catalog.findAsset(trx, body.source_id)
         const { namespace, name_prefix: namePrefix } = body
-        const { rule, moved } = await createRule(request.server, trx, {
+        const { rule, moved } = await createRule(deps.owners, trx, {
           namespace,
           namePrefix,
           sourceId: source.id,
@@ -212,7 +213,7 @@ const MAX_BATCH_MS = 10_000
 
 const OVER_BUDGET = `The events before it were the work of one batch, ${MAX_BATCH_EDGES} edges or ${MAX_BATCH_MS / 1_000} s: send it again, in another batch`
 
-async function recordBatch(request: Request) {
+async function recordBatch(owners: OwnersApi, request: Request) {
   const events = await readRequestBody('events', request)
   const failed: { index: number; reason: string; retriable: boolean }[] = []
   const startedAt = performance.now()
@@ -227,7 +228,7 @@ async function recordBatch(request: Request) {
       failed.push({ index, reason: OVER_BUDGET, retriable: true })
       continue
     }
-    const recording = inCompany(request, trx => recordEvent(request.server, trx, found.event))
+    const recording = inCompany(request, trx => recordEvent(owners, trx, found.event))
     const work = recording.then(outcome => {
       edges += outcome.edges
       omitted.datasets += outcome.omittedDatasets

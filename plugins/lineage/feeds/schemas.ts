@@ -41,14 +41,21 @@ export const dbtBody = rawBody(
       },
       nodes: {
         'model.jaffle_shop.orders': {
-          ...{ resource_type: 'model', name: 'orders', alias: 'orders', database: 'shop', schema: 'public' },
+          resource_type: 'model',
+          name: 'orders',
+          alias: 'orders',
+          database: 'shop',
+          schema: 'public',
           depends_on: { nodes: ['source.jaffle_shop.raw.payments'] },
         },
       },
       sources: {
         'source.jaffle_shop.raw.payments': {
-          ...{ resource_type: 'source', name: 'payments', identifier: 'payments' },
-          ...{ database: 'shop', schema: 'raw' },
+          resource_type: 'source',
+          name: 'payments',
+          identifier: 'payments',
+          database: 'shop',
+          schema: 'raw',
         },
       },
     },

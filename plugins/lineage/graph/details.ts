@@ -1,9 +1,9 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { LineageDeps } from '../deps.ts'
 import type { GraphNode } from './nodes.ts'
 
 /** What a drawing shows of a node beside its name. */
-export interface NodeDetails {
+interface NodeDetails {
   /** Null outside the catalog. */
   health: {
     quality_status: string
@@ -24,7 +24,7 @@ interface KnownFields {
 
 /** The details of nodes by id, in a fixed number of statements. */
 export async function readDetails(
-  { plugins: { alerts, catalog } }: Server,
+  { alerts, catalog }: Pick<LineageDeps, 'alerts' | 'catalog'>,
   trx: Transaction,
   nodes: readonly GraphNode[],
   { foreignKeys }: { foreignKeys: boolean },

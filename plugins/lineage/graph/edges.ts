@@ -4,7 +4,7 @@ import { isStale } from './fading.ts'
 import type { LineageEdge } from './unreported.ts'
 
 /** Who reports an edge. */
-export interface EdgeOrigin {
+interface EdgeOrigin {
   origin: LineageOrigin
   detail: string
   confidence: number
@@ -69,7 +69,9 @@ export async function describeEdges(
       upstreamId: edge.upstreamId,
       downstreamId: edge.downstreamId,
       origins: own.map(({ origin, detail, confidence, lastSeenAt }) => ({
-        ...{ origin, detail, lastSeenAt },
+        origin,
+        detail,
+        lastSeenAt,
         // A `real` is printed with the digits that distinguish it.
         confidence: Math.round(confidence * 100) / 100,
       })),

@@ -1,12 +1,12 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
+import type { Database } from '../../../server/database/database.ts'
 import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
 import type { Job } from '../../../server/jobs/jobs.ts'
 import type { LineageOrigin } from '../api.ts'
 
 /** Days after which an edge counts as stale that its origin would have reported again, and after which it goes. */
-export const STALE_DAYS = 30
-export const KEPT_DAYS = 90
+const STALE_DAYS = 30
+const KEPT_DAYS = 90
 
 /**
  * Reports what happens, and never all of it: what it does not report any more fades. The others report all there is, and
@@ -58,7 +58,7 @@ const SETTLE_FLOW = `update lineage_edges set is_flow = false
     and not exists (select from lineage_edge_origins o where ${ofEdge('o')} and o.origin <> 'foreign_key')`
 
 /** Removes edges that pipelines have not reported for long, and outside nodes that have no edge, of all companies. */
-export async function pruneLineage({ db }: Server, pace?: Pace): Promise<object> {
+export async function pruneLineage({ db }: { db: Database }, pace?: Pace) {
   const faded = await prune(db.system, DELETE_FADED, { days: KEPT_DAYS }, pace)
   const edges = await prune(db.system, DELETE_EDGES, {}, pace)
   await db.system(trx => trx.raw(SETTLE_FLOW))

@@ -5,11 +5,11 @@ import type { DescribedEdge } from './edges.ts'
 import type { GraphNode } from './nodes.ts'
 
 /** A node as the client of the API family reads it. */
-export function presentNode({ id, qualifiedName, name, kind, sourceType }: GraphNode): object {
+export function presentNode({ id, qualifiedName, name, kind, sourceType }: GraphNode) {
   return { id, qualified_name: qualifiedName, name, asset_type: kind, source_type: sourceType }
 }
 
-export function presentSource({ id, name, sourceType }: Asset['source']): object {
+export function presentSource({ id, name, sourceType }: Asset['source']) {
   return {
     id,
     qualified_name: formatName([name]),
@@ -20,7 +20,7 @@ export function presentSource({ id, name, sourceType }: Asset['source']): object
 }
 
 /** A node with what only the graph shows. */
-export function presentGraphNode(node: GraphNode): object {
+export function presentGraphNode(node: GraphNode) {
   return {
     ...presentNode(node),
     is_active: node.isActive,
@@ -40,7 +40,7 @@ export function presentEdge(
   { columns, ...edge }: DescribedEdge,
   names: ReadonlyMap<string, string>,
   withColumns: boolean,
-): object {
+) {
   return {
     upstream_id: edge.upstreamId,
     downstream_id: edge.downstreamId,

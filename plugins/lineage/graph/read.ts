@@ -1,6 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import type { Asset } from '../../catalog/api.ts'
 import type { Transaction } from '../../../server/database/database.ts'
+import type { LineageDeps } from '../deps.ts'
 import { readDetails } from './details.ts'
 import { describeEdges, edgeKey, edgesOfSource } from './edges.ts'
 import { readNodes, type GraphNode } from './nodes.ts'
@@ -24,12 +24,7 @@ export interface GraphQuery {
 export type GraphRoot = Asset | { outside: GraphNode }
 
 /** The graph around a table or an outside node, or that of a source, which knows no direction and no depth. */
-export async function readGraph(
-  server: Server,
-  trx: Transaction,
-  root: GraphRoot,
-  query: GraphQuery,
-): Promise<object> {
+export async function readGraph(deps: LineageDeps, trx: Transaction, root: GraphRoot, query: GraphQuery) {
   const start = 'outside' in root ? root.outside.id : root.table?.id
   const found =
     start === undefined
@@ -43,7 +38,7 @@ export async function readGraph(
   const edges = found.edges.filter(edge => names.has(edge.upstreamId) && names.has(edge.downstreamId))
   const described = await describeEdges(trx, edges, { withColumns: query.columns })
   const details = query.details
-    ? await readDetails(server, trx, nodes, { foreignKeys: query.include === 'foreign_keys' })
+    ? await readDetails(deps, trx, nodes, { foreignKeys: query.include === 'foreign_keys' })
     : undefined
   const rootNode = nodes.find(({ id }) => id === start)
   const { upstream, downstream } = found.distances

@@ -133,7 +133,10 @@ async function mergeEdges(
     byUpstream.set(upstreamId, merged)
     const key = `${downstreamId} ${detail}`
     const edge = merged.get(key) ?? {
-      ...{ upstreamId, downstreamId, detail, confidence },
+      upstreamId,
+      downstreamId,
+      detail,
+      confidence,
       columns: null,
       keepsColumns,
     }

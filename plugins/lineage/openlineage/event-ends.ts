@@ -1,7 +1,7 @@
 /** What the datasets of an event are: tables of sources, or nodes outside the catalog. */
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { makePauses } from '../../../server/pauses.ts'
+import type { OwnersApi } from '../../owners/api.ts'
 import type { LineageEnd, OutsideNode } from '../api.ts'
 import { declareAliases, type Aliases } from '../datasets/aliases.ts'
 import { moveNodes } from '../datasets/move-nodes.ts'
@@ -11,7 +11,7 @@ import { outsideKey, storeOutside } from '../graph/record.ts'
 import type { EventDataset, LineageEvent } from './event.ts'
 
 /** A dataset that an event names, under the key of its first name. */
-export interface NamedDataset {
+interface NamedDataset {
   key: string
   namespace: string
   name: string
@@ -55,7 +55,7 @@ export interface FoundEnd {
  * of the company: what was two nodes is one from then on.
  */
 export async function findEnds(
-  server: Server,
+  owners: OwnersApi,
   trx: Transaction,
   datasets: readonly NamedDataset[],
 ): Promise<Map<string, FoundEnd>> {
@@ -85,7 +85,7 @@ export async function findEnds(
   if (changed.length > 0) {
     const merged = new Set(changed.map(datasetKey))
     await mergeNodes(
-      server,
+      owners,
       trx,
       named.filter(({ main }) => merged.has(datasetKey(main))),
       ends,
@@ -120,7 +120,7 @@ function describeOutside({ namespace, name, main, symlinks, owners }: AliasedEnd
 
 /** Moves what the nodes had that are under other names of datasets. */
 async function mergeNodes(
-  server: Server,
+  owners: OwnersApi,
   trx: Transaction,
   datasets: readonly AliasedEnd[],
   ends: ReadonlyMap<string, FoundEnd>,
@@ -144,5 +144,5 @@ async function mergeNodes(
     },
   )
   const moved = new Map(nodes.map(node => [node.id, endByName.get(datasetKey(node)) ?? node.id]))
-  await moveNodes(server, trx, new Map([...moved].filter(([id, endId]) => id !== endId)))
+  await moveNodes(owners, trx, new Map([...moved].filter(([id, endId]) => id !== endId)))
 }

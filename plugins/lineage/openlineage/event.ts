@@ -18,14 +18,14 @@ export interface EventDataset extends DatasetName {
 }
 
 /** The columns that a dataset has from another one. */
-export interface ColumnInput extends DatasetName {
+interface ColumnInput extends DatasetName {
   pairs: SeenColumn[]
 }
 
 export const RUN_STATES = ['START', 'RUNNING', 'COMPLETE', 'ABORT', 'FAIL', 'OTHER'] as const
-export type RunEventType = (typeof RUN_STATES)[number]
+type RunEventType = (typeof RUN_STATES)[number]
 
-export interface EventRun {
+interface EventRun {
   runId: string
   eventType: RunEventType
   nominalStart: Date | null

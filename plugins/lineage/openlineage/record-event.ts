@@ -1,6 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { makePauses } from '../../../server/pauses.ts'
+import type { OwnersApi } from '../../owners/api.ts'
 import type { SeenColumn, SeenEdge } from '../api.ts'
 import type { DatasetName } from '../datasets/namespaces.ts'
 import { datasetKey, readColumnNames, spellPairs } from '../datasets/resolve-datasets.ts'
@@ -10,7 +10,7 @@ import { findEnds, mergeDatasets, type FoundEnd } from './event-ends.ts'
 import { readRunEnds, storeRunEnds, storeRuns, type ReportedRun, type RunEnd } from './runs.ts'
 
 /** What became of an event. */
-export interface EventOutcome {
+interface EventOutcome {
   /** Datasets that are tables of a source. */
   tables: number
   /** Datasets that no source has. */
@@ -30,12 +30,12 @@ const MAX_EDGES = 20_000
  * again changes nothing.
  */
 export async function recordEvent(
-  server: Server,
+  owners: OwnersApi,
   trx: Transaction,
   event: LineageEvent,
 ): Promise<EventOutcome> {
   const datasets = mergeDatasets(event)
-  const ends = await findEnds(server, trx, [...datasets.values()])
+  const ends = await findEnds(owners, trx, [...datasets.values()])
   const endOf = (name: DatasetName) => ends.get(datasets.get(datasetKey(name))?.key ?? '')
   const pick = (given: readonly EventDataset[]) => given.flatMap(dataset => endOf(dataset) ?? [])
   let [inputs, outputs] = [pick(event.inputs), pick(event.outputs)]
@@ -55,8 +55,8 @@ export async function recordEvent(
     edges.length > 0
       ? await recordEdges(trx, { origin: 'openlineage', sourceId: null, isComplete: false, edges })
       : { edges: 0 }
-  for (const [tableId, owners] of readTableOwners(event, endOf))
-    await server.plugins.owners.replaceFrom(trx, 'openlineage', tableId, [{ tableId, owners }])
+  for (const [tableId, reported] of readTableOwners(event, endOf))
+    await owners.replaceFrom(trx, 'openlineage', tableId, [{ tableId, owners: reported }])
   const found = [...new Map([...ends.values()].map(each => [each.id, each])).values()]
   const tables = found.filter(({ end }) => 'tableId' in end).length
   return {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { Server } from '@hapi/hapi'
+import type { Logger } from 'pino'
 import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import type { Connection, ViewDefinition } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { DiscoveredCatalog, DiscoveryReader } from '../../catalog/api.ts'
+import type { LineageDeps } from '../deps.ts'
 import type { TableName } from './columns.ts'
 import { recordForeignKeys } from './foreign-keys.ts'
 import { ChangedViewReader, type ReadingOfView } from './read-changed.ts'
@@ -17,11 +18,11 @@ import { TableWords } from './table-words.ts'
 import type { PackedView } from './view-batch.ts'
 
 /** Views and foreign keys of a source, read with each discovery. */
-export function lineageReader(server: Server): DiscoveryReader {
+export function lineageReader(deps: LineageDeps): DiscoveryReader {
   return {
     name: 'lineage',
     async read(connection, found) {
-      const views = await readViews(server, connection, found)
+      const views = await readViews(deps, connection, found)
       const tablesHash = await hashTables(found.prints)
       return async trx => {
         if (views) await recordViews(trx, found.source.id, views)
@@ -40,7 +41,7 @@ interface KnownView {
 
 /** @returns undefined where the engine has no definitions, or does not give them: what is known stays */
 async function readViews(
-  server: Server,
+  deps: LineageDeps,
   connection: Connection,
   { source, tables, signal }: DiscoveredCatalog,
 ): Promise<FoundViews | undefined> {
@@ -48,22 +49,28 @@ async function readViews(
   const isView = new Map(
     tables.filter(({ kind }) => kind.endsWith('view')).map(table => [tablePath(table), table]),
   )
-  const defined = isView.size > 0 ? await readDefinitions(server, connection, source.id, signal) : []
+  const defined = isView.size > 0 ? await readDefinitions(deps.pino, connection, source.id, signal) : []
   if (!defined) return undefined
   const known = new Map(
-    (await server.db.company(source.companyId, trx => knownViews(trx, source.id))).map(view => [
+    (await deps.db.company(source.companyId, trx => knownViews(trx, source.id))).map(view => [
       view.path,
       view,
     ]),
   )
   if (defined.length === 0 && known.size === 0) return { changed: [], goneIds: [] }
-  const { viewGrammar, dialect } = server.plugins.catalog.connectorOf(source)
+  const { viewGrammar, dialect } = deps.catalog.connectorOf(source)
   const isPostgresql = viewGrammar === 'postgresql'
   const rules = wordRulesOf(dialect.lexicon)
   const { index, words } = await indexTables(tables)
   const reader = new ChangedViewReader({
-    ...{ pool: server.textPool, log: server.pino, companyId: source.companyId, sourceId: source.id },
-    ...{ words, isPostgresql, rules, signal },
+    pool: deps.textPool,
+    log: deps.pino,
+    companyId: source.companyId,
+    sourceId: source.id,
+    words,
+    isPostgresql,
+    rules,
+    signal,
   })
   const pause = makePauses()
   for (const view of defined) {
@@ -118,7 +125,7 @@ async function hashTables(prints: DiscoveredCatalog['prints']): Promise<string> 
 }
 
 async function readDefinitions(
-  server: Server,
+  log: Logger,
   connection: Connection,
   sourceId: string,
   signal: AbortSignal,
@@ -128,7 +135,7 @@ async function readDefinitions(
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof ConnectorError)) throw error
-    server.pino.info({ err: error.message, source_id: sourceId }, 'definitions of views could not be read')
+    log.info({ err: error.message, source_id: sourceId }, 'definitions of views could not be read')
     return undefined
   }
 }

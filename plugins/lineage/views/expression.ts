@@ -149,7 +149,7 @@ export function findColumns(reading: Reading, { fields }: TreeNode, scope: Scope
 }
 
 /** All columns that `*` stands for. */
-export const starOf = (scope: Scope): QueryColumn[] => scope.items.flatMap(({ columns }) => columns)
+const starOf = (scope: Scope): QueryColumn[] => scope.items.flatMap(({ columns }) => columns)
 
 /** A column by its name alone: of the innermost query that has it; a rest may have it where no query does. */
 function findBare(name: string, scope: Scope): QueryColumn | undefined {

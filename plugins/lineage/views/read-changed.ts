@@ -15,7 +15,7 @@ import type { TableWords } from './table-words.ts'
 import type { PackedView, readNamesOf, readViewBatch } from './view-batch.ts'
 
 /** A view whose definition or tables changed since it was read. */
-export interface ChangedView {
+interface ChangedView {
   view: ViewDefinition
   /** As the catalog has it. */
   table: NamedTable
@@ -119,7 +119,9 @@ export class ChangedViewReader {
     const { views, tables } = this.#batch
     this.#batch = emptyBatch()
     const sent = [...tables.values()].map(({ catalog, schema, name, columns }) => ({
-      ...{ catalog, schema, name },
+      catalog,
+      schema,
+      name,
       columns: columns.map(column => column.name),
     }))
     const left = [views]

@@ -8,7 +8,7 @@ import { makeTableIndex } from './table-index.ts'
 import type { WordRules } from './sql-words.ts'
 import { findTableNames } from './table-names.ts'
 
-export interface ViewBatch {
+interface ViewBatch {
   /** All tables that the definitions name, and maybe others. */
   tables: readonly { catalog: string; schema: string; name: string; columns: readonly string[] }[]
   isPostgresql: boolean

@@ -1,7 +1,7 @@
 import type { Word } from './sql-words.ts'
 
 /** Where the CTEs of a text begin to be known, in lower case, and their bodies by the place of the opening bracket. */
-export interface FoundCtes {
+interface FoundCtes {
   known: Map<number, string[]>
   bodies: Map<number, string>
 }

@@ -408,7 +408,7 @@ t.test('sources are described by as many statements as one is', async t => {
       const sources = await Source.query(trx).limit(limit)
       let sent = 0
       trx.on('query', () => sent++)
-      t.equal((await presentSources(server, trx, sources, facts)).length, limit)
+      t.equal((await presentSources(server.connectors, trx, sources, facts)).length, limit)
       return sent
     })
   t.equal(await statements(30), await statements(1))

@@ -2,7 +2,6 @@ import t from 'tap'
 import { mariadbAbsent, startShop } from '../../../helpers/mariadb.ts'
 import { formatName } from '../../../../connectors/catalog.ts'
 import { discoverJob, dispatchDiscoveries } from '../../../../plugins/catalog/discovery/jobs.ts'
-import type { JobContext } from '../../../../server/jobs/jobs.ts'
 import { untilBlocked } from '../../../helpers/lock-waits.ts'
 import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/world.ts'
 
@@ -205,9 +204,9 @@ t.test('a sweep passes by a source that is being recorded', async t => {
   const runs = async () => (await app.query('select from runs where source_id = $1', [asset.id])).length
   await app.query('begin')
   await app.query('select from sources where id = $1 for no key update', [asset.id])
-  await dispatchDiscoveries.work({}, { server: app.server } as JobContext)
+  await dispatchDiscoveries(app.server)
   await app.query('commit')
   t.equal(await runs(), 0)
-  await dispatchDiscoveries.work({}, { server: app.server } as JobContext)
+  await dispatchDiscoveries(app.server)
   t.equal(await runs(), 1)
 })

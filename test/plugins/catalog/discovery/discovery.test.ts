@@ -1,7 +1,6 @@
 import net from 'node:net'
 import t from 'tap'
 import { discoverJob, dispatchDiscoveries } from '../../../../plugins/catalog/discovery/jobs.ts'
-import type { JobContext } from '../../../../server/jobs/jobs.ts'
 import { mariadbAbsent, startShop } from '../../../helpers/mariadb.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { discover, makeWorld, type World } from '../../../helpers/world.ts'
@@ -321,7 +320,7 @@ async function retryMinutes({ app }: World): Promise<number | null> {
 /** Lets the time of the next try come, and waits for it to end. */
 async function retryNow({ app }: World): Promise<void> {
   await app.query('update sources set retry_at = now()')
-  await dispatchDiscoveries.work({}, { server: app.server } as JobContext)
+  await dispatchDiscoveries(app.server)
   const [run] = await app.query('select id from runs order by created_at desc, id desc limit 1')
   await app.server.jobs.settled(discoverJob, data => data.run_id === run?.id)
 }

@@ -192,7 +192,7 @@ t.test('another zone, or the same config again, leaves all that is known of a so
     const { config: _, updatedAt: __, ...after } = await rowOf(id)
     const { config: ___, updatedAt: ____, ...known } = before
     t.strictSame({ ...after }, { ...known }, label)
-    t.notOk(isOutdated(server, before, await rowOf(id)), 'a discovery that reads it meanwhile counts')
+    t.notOk(isOutdated(server.vault, before, await rowOf(id)), 'a discovery that reads it meanwhile counts')
   }
   await database.query('drop table b')
   t.match(
@@ -228,7 +228,10 @@ t.test('another database is one, whatever zone comes with it', async t => {
   t.match(moved.body.data, { connection_status: 'untested', database_name: 'another', extra_params: zoned })
   const after = await rowOf(id)
   t.match(after, { readPatterns: { isElsewhere: true }, isEncrypted: null })
-  t.ok(isOutdated(server, before, after), 'a discovery that reads the former one meanwhile does not count')
+  t.ok(
+    isOutdated(server.vault, before, after),
+    'a discovery that reads the former one meanwhile does not count',
+  )
 })
 
 const DEFAULTS = {

@@ -215,11 +215,7 @@ t.test('a source that cannot be reached is left alone, and people are not held b
   await app.query(`update sources set discovery_interval = 'hourly', next_run_at = now() where id = $1`, [
     asset.id,
   ])
-  t.match(
-    await dispatchDiscoveries.work({}, { server: app.server } as never),
-    { requested: 0 },
-    'a discovery waits',
-  )
+  t.match(await dispatchDiscoveries(app.server), { requested: 0 }, 'a discovery waits')
 
   await app.query('update sources set dial_after = now() where id = $1', [asset.id])
   t.not(await scheduled(world), 'reached')
@@ -235,7 +231,7 @@ t.test('a source that cannot be reached is left alone, and people are not held b
   t.match(await record(world), { consecutive_failures: 0, failing_since: null, retry_at: null })
   t.equal(await scheduled(world), 'reached', 'any success ends it')
   const discovered = app.server.jobs.settled(discoverJob, () => true)
-  t.match(await dispatchDiscoveries.work({}, { server: app.server } as never), { requested: 1 })
+  t.match(await dispatchDiscoveries(app.server), { requested: 1 })
   t.equal(await discovered, 'completed')
 })
 

@@ -1,15 +1,15 @@
 /** The impact of what was found: of a schema change, and of an alert. */
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasCode } from '../../server/http/errors.ts'
-import type { SchemaChange } from '../catalog/api.ts'
+import type { CatalogApi, SchemaChange } from '../catalog/api.ts'
+import type { ImpactDeps } from './deps.ts'
 import { assessChange, presentImpact } from './assess.ts'
 import type { Level, PlannedChange } from './changes.ts'
 import { findDependents, NO_DEPENDENTS, presentDependent, type Dependents } from './dependents.ts'
 
 /** What a recorded schema change does to those who read the table. @throws 404 `CHANGE_NOT_FOUND` */
-export async function readChangeImpact(server: Server, trx: Transaction, changeId: string): Promise<object> {
-  const { catalog } = server.plugins
+export async function readChangeImpact(deps: ImpactDeps, trx: Transaction, changeId: string) {
+  const { catalog } = deps
   const change = await catalog.findChange(trx, changeId)
   const context = await catalog.loadTable(trx, change.tableId)
   const planned = plannedOf(change)
@@ -18,7 +18,7 @@ export async function readChangeImpact(server: Server, trx: Transaction, changeI
   const type = (change.oldValue as { data_type?: string } | null)?.data_type
   const column = planned.column === undefined ? undefined : { name: planned.column, ...(type && { type }) }
   return presentImpact(
-    await assessChange(server, trx, source, planned, { tables: [table], ...(column && { column }) }),
+    await assessChange(deps, trx, source, planned, { tables: [table], ...(column && { column }) }),
   )
 }
 
@@ -50,7 +50,7 @@ function plannedOf(change: SchemaChange): PlannedChange | undefined {
   }
 }
 
-function presentNoImpact({ changeType, tablePath, objectName, objectType }: SchemaChange): object {
+function presentNoImpact({ changeType, tablePath, objectName, objectType }: SchemaChange) {
   const sentence = `${changeType.replaceAll('_', ' ')} of ${tablePath}: it takes nothing from those who read the table`
   return {
     change: changeType,
@@ -75,40 +75,38 @@ function presentNoImpact({ changeType, tablePath, objectName, objectType }: Sche
 const COLUMN_FIELDS = ['column_name', 'child_column_name'] as const
 
 /** What is made from the table of an alert, or from its column where it is about one. @throws 404 `ALERT_NOT_FOUND` */
-export async function readAlertImpact(server: Server, trx: Transaction, alertId: string): Promise<object> {
-  const { assetId, details } = await server.plugins.alerts.findSubject(trx, alertId)
-  const context = assetId === null ? undefined : await loadAlertTable(server, trx, assetId)
+export async function readAlertImpact(deps: ImpactDeps, trx: Transaction, alertId: string) {
+  const { assetId, details } = await deps.alerts.findSubject(trx, alertId)
+  const context = assetId === null ? undefined : await loadAlertTable(deps.catalog, trx, assetId)
   const name = COLUMN_FIELDS.map(field => details[field]).find(value => typeof value === 'string')
   const column = context?.table.columns.some(each => each.name === name) ? (name as string) : undefined
-  const found = context
-    ? await findDependents(server, trx, [context.table.id], column === undefined ? undefined : [column])
+  const dependents = context
+    ? await findDependents(deps, trx, [context.table.id], column === undefined ? undefined : [column])
     : NO_DEPENDENTS
-  const owners = context
-    ? (await server.plugins.owners.ownersOf(trx, [context.table.id])).get(context.table.id)
-    : []
+  const owners = context ? (await deps.owners.ownersOf(trx, [context.table.id])).get(context.table.id) : []
   return {
     alert_id: alertId.toLowerCase(),
     asset_id: context?.table.id ?? assetId,
     column: column ?? null,
-    level: levelOfFound(found),
-    sentence: describeFound(found),
+    level: levelOf(dependents),
+    sentence: describeDependents(dependents),
     asset_owners: (owners ?? []).map(({ type, id, name: ownerName, email }) => ({
       type,
       id,
       name: ownerName,
       email,
     })),
-    tables: found.tables.map(presentDependent),
-    dashboards: found.dashboards.map(presentDependent),
-    owners: found.owners,
-    is_complete: found.isComplete,
+    tables: dependents.tables.map(presentDependent),
+    dashboards: dependents.dashboards.map(presentDependent),
+    owners: dependents.owners,
+    is_complete: dependents.isComplete,
   }
 }
 
 /** The table of an alert; undefined of a source, and of what is gone. */
-async function loadAlertTable(server: Server, trx: Transaction, assetId: string) {
+async function loadAlertTable(catalog: CatalogApi, trx: Transaction, assetId: string) {
   try {
-    const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+    const { source, table } = await catalog.findAsset(trx, assetId)
     return table && { source, table }
   } catch (error) {
     if (hasCode(error, 'ASSET_NOT_FOUND')) return undefined
@@ -117,7 +115,7 @@ async function loadAlertTable(server: Server, trx: Transaction, assetId: string)
 }
 
 /** Wrong data stops nothing, so it is one level below what a removal would be. */
-function levelOfFound({ tables, dashboards }: Dependents): Level {
+function levelOf({ tables, dashboards }: Dependents): Level {
   const isCertain = (some: readonly { certainty: string }[]) =>
     some.some(({ certainty }) => certainty === 'certain')
   if (isCertain(dashboards)) return 'high'
@@ -125,7 +123,7 @@ function levelOfFound({ tables, dashboards }: Dependents): Level {
   return tables.length > 0 ? 'low' : 'none'
 }
 
-function describeFound({ tables, dashboards }: Dependents): string {
+function describeDependents({ tables, dashboards }: Dependents): string {
   if (tables.length + dashboards.length === 0) return 'Nothing that is known is made from it'
   const counts = [
     [dashboards.length, 'dashboard'],

@@ -1,0 +1,23 @@
+/** What the demo is made with. */
+import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi'
+import type { Logger } from 'pino'
+import type { Database } from '../../server/database/database.ts'
+import type { Config } from '../../server/settings/config.ts'
+import type { DemoAlerts } from '../alerts/api.ts'
+import type { AuthApi } from '../auth/api.ts'
+import type { CatalogApi } from '../catalog/api.ts'
+import type { LineageApi } from '../lineage/api.ts'
+import type { ScansApi } from '../scans/api.ts'
+
+export interface DemoDeps {
+  db: Database
+  config: Config
+  pino: Logger
+  /** Sends a request to the server's own routes. */
+  inject(request: ServerInjectOptions): Promise<ServerInjectResponse>
+  auth: AuthApi
+  alerts: { demo: DemoAlerts }
+  catalog: CatalogApi
+  lineage: LineageApi
+  scans: ScansApi
+}
