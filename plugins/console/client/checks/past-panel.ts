@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { LazyChart } from '../parts/series-chart.ts'
 import type { ChartHandle } from '../parts/chart/threshold-handle.ts'
 import { tuningTexts } from '../texts/tuning.ts'
@@ -113,34 +114,36 @@ function SensitivityTable({
 }) {
   const rows = run.history.by_sensitivity ?? []
   if (rows.length === 0 || run.history.points === 0) return null
-  return html`<table class="by-sensitivity">
-    <thead>
-      <tr>
-        <th scope="col">${tuningTexts.sensitivity}</th>
-        <th scope="col" class="right">${tuningTexts.alertsIn(run.history.lookback_days)}</th>
-        <th scope="col" class="right">${tuningTexts.unusual}</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(row => {
-        const isChosen = row.sensitivity === chosen
-        return html`<tr key=${row.sensitivity} class=${isChosen ? 'chosen' : ''}>
-          <th scope="row">
-            <button
-              type="button"
-              class="link"
-              aria-label=${tuningTexts.use(row.sensitivity)}
-              aria-pressed=${isChosen ? 'true' : 'false'}
-              onClick=${() => setLimit({ sensitivity: row.sensitivity })}
-            >
-              ${row.sensitivity}
-            </button>
-            ${isChosen && html` <span class="chip">${tuningTexts.chosen}</span>`}
-          </th>
-          <td class="right">${row.alerts}</td>
-          <td class="right">${'failing' in row ? row.failing : row.anomalies}</td>
-        </tr>`
-      })}
-    </tbody>
-  </table>`
+  const columns: Column<(typeof rows)[number]>[] = [
+    {
+      label: tuningTexts.sensitivity,
+      isName: true,
+      cell: ({ sensitivity }) => {
+        const isChosen = sensitivity === chosen
+        return html`<button
+            type="button"
+            class="link"
+            aria-label=${tuningTexts.use(sensitivity)}
+            aria-pressed=${isChosen ? 'true' : 'false'}
+            onClick=${() => setLimit({ sensitivity })}
+          >
+            ${sensitivity}
+          </button>
+          ${isChosen && html` <span class="chip">${tuningTexts.chosen}</span>`}`
+      },
+    },
+    { label: tuningTexts.alertsIn(run.history.lookback_days), className: 'right', cell: row => row.alerts },
+    {
+      label: tuningTexts.unusual,
+      className: 'right',
+      cell: row => ('failing' in row ? row.failing : row.anomalies),
+    },
+  ]
+  return html`<${DataTable}
+    className="by-sensitivity"
+    columns=${columns}
+    rows=${rows}
+    keyOf=${(row: (typeof rows)[number]) => row.sensitivity}
+    chosen=${chosen}
+  />`
 }

@@ -11,6 +11,7 @@ import { Help } from '../parts/help.ts'
 import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Shape, Status, toneOf } from '../parts/status.ts'
+import { toggled } from '../parts/table/table-head.ts'
 import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
 import { AlertDetail } from './alert-detail.ts'
@@ -60,11 +61,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
     open(next.id)
     document.getElementById(`alert-${next.id}`)?.scrollIntoView({ block: 'nearest' })
   }
-  const toggle = (id: string) => {
-    const next = new Set(selected)
-    if (!next.delete(id)) next.add(id)
-    setSelected(next)
-  }
+  const toggle = (id: string) => setSelected(toggled(selected, id))
   const targets = selected.size > 0 ? ordered.filter(({ id }) => selected.has(id)) : chosen ? [chosen] : []
   const moved = (changed: readonly Alert[]) => {
     const next = new Map(changed.map(alert => [alert.id, alert]))

@@ -6,11 +6,12 @@ import { formatNumber, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { useKeys } from '../lib/keys.ts'
 import { changeQuery, navigate, tableAddress, useQuery } from '../lib/router.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
 import { Help } from '../parts/help.ts'
-import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
-import { readSort, SortHeader } from '../parts/table-head.ts'
+import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
+import { readSort } from '../parts/table/table-head.ts'
 import { useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
@@ -119,9 +120,14 @@ export function Catalog() {
     </div>
     <${Loaded} of=${list} what=${texts.tables.toLowerCase()} rows=${16}>
       ${({ tables, pagination }: TableList) =>
-        tables.length === 0
-          ? html`<${Empty} title=${texts.noTables}>${hasFilters && html`<p>${texts.noTablesText}</p>`}<//>`
-          : html`<${TableList} tables=${tables} place=${place} /><${Paging} pagination=${pagination} />`}
+        html`<${DataTable}
+          label=${texts.tables}
+          columns=${COLUMNS}
+          rows=${tables}
+          place=${place}
+          paging=${pagination}
+          empty=${html`<${Empty} title=${texts.noTables}>${hasFilters && html`<p>${texts.noTablesText}</p>`}<//>`}
+        />`}
     <//>
     <${ColumnMatches} term=${query.get('search') ?? ''} />
   </div>`
@@ -156,70 +162,56 @@ function ColumnMatches({ term }: { term: string }) {
   </section>`
 }
 
-function TableList({ tables, place }: { tables: readonly Table[]; place: number }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.tables}>
-    <table>
-      <thead>
-        <tr>
-          <${SortHeader} name="name" label=${texts.table} />
-          <th scope="col">${texts.schema}</th>
-          <th scope="col">${texts.freshness}</th>
-          <th scope="col">${texts.checks}</th>
-          <th scope="col">${texts.changes}</th>
-          <th scope="col" class="right">${texts.columns}</th>
-          <th scope="col" class="right">${texts.rows}</th>
-          <th scope="col">${texts.tags}</th>
-          <th scope="col">${texts.updated}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${tables.map(
-          (table, n) =>
-            html`<tr key=${table.id} id=${`row-${n}`} class=${n === place ? 'chosen' : ''}>
-              <th scope="row">
-                <a href=${tableAddress(table.qualified_name)}><bdi>${table.name}</bdi></a>
-                ${table.asset_type !== 'table' && html` <span class="quiet">${inWords(table.asset_type)}</span>`}
-              </th>
-              <td class="quiet"><bdi>${table.source}.${table.schema}</bdi></td>
-              <td>
-                ${
-                  table.freshness.checked_at === null
-                    ? html`<span class="quiet">${texts.notMonitored}</span>`
-                    : html`<${Status} status=${table.freshness.status} />`
-                }
-              </td>
-              <td>
-                ${
-                  table.quality.status === 'none'
-                    ? html`<span class="quiet">${texts.notMonitored}</span>`
-                    : html`<${Status} status=${table.quality.status} word=${texts.checksOf(table.quality)} />`
-                }
-              </td>
-              <td>
-                ${
-                  table.schema_change_status === 'none'
-                    ? html`<span class="quiet">–</span>`
-                    : html`<a href=${tableAddress(table.qualified_name, 'changes')}
-                        ><${Status}
-                          status=${table.schema_change_status}
-                          word=${`${table.schema_change_status} impact`}
-                      /></a>`
-                }
-              </td>
-              <td class="right">${formatNumber(table.column_count)}</td>
-              <td class="right">${formatNumber(table.estimated_rows)}</td>
-              <td>
-                ${table.tags.map(
-                  tag =>
-                    html`<button key=${tag} class="chip" onClick=${() => changeQuery({ tag, offset: null })}>
-                      <bdi>${tag}</bdi>
-                    </button>`,
-                )}
-              </td>
-              <td><${Ago} at=${table.freshness.last_updated} /></td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
-}
+const quiet = (text: string) => html`<span class="quiet">${text}</span>`
+
+const COLUMNS: Column<Table>[] = [
+  {
+    label: texts.table,
+    isName: true,
+    sort: { name: 'name' },
+    cell: table =>
+      html`<a href=${tableAddress(table.qualified_name)}><bdi>${table.name}</bdi></a>
+        ${table.asset_type !== 'table' && html` <span class="quiet">${inWords(table.asset_type)}</span>`}`,
+  },
+  {
+    label: texts.schema,
+    cellClass: 'quiet',
+    cell: table => html`<bdi>${table.source}.${table.schema}</bdi>`,
+  },
+  {
+    label: texts.freshness,
+    cell: ({ freshness }) =>
+      freshness.checked_at === null
+        ? quiet(texts.notMonitored)
+        : html`<${Status} status=${freshness.status} />`,
+  },
+  {
+    label: texts.checks,
+    cell: ({ quality }) =>
+      quality.status === 'none'
+        ? quiet(texts.notMonitored)
+        : html`<${Status} status=${quality.status} word=${texts.checksOf(quality)} />`,
+  },
+  {
+    label: texts.changes,
+    cell: ({ schema_change_status: change, qualified_name: name }) =>
+      change === 'none'
+        ? quiet('–')
+        : html`<a href=${tableAddress(name, 'changes')}
+            ><${Status} status=${change} word=${`${change} impact`}
+          /></a>`,
+  },
+  { label: texts.columns, className: 'right', cell: table => formatNumber(table.column_count) },
+  { label: texts.rows, className: 'right', cell: table => formatNumber(table.estimated_rows) },
+  {
+    label: texts.tags,
+    cell: table =>
+      table.tags.map(
+        tag =>
+          html`<button key=${tag} class="chip" onClick=${() => changeQuery({ tag, offset: null })}>
+            <bdi>${tag}</bdi>
+          </button>`,
+      ),
+  },
+  { label: texts.updated, cell: table => html`<${Ago} at=${table.freshness.last_updated} />` },
+]

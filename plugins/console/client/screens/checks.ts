@@ -5,12 +5,13 @@ import { html } from '../lib/html.ts'
 import { useKeys } from '../lib/keys.ts'
 import { changeQuery, navigate, tableAddress, useQuery, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
-import { CheckCells, CheckStatus, type Check } from '../parts/check-cells.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
+import { RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
-import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
-import { readSort, SelectAll, SortHeader } from '../parts/table-head.ts'
+import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
+import { readSort, toggled, type Selection } from '../parts/table/table-head.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
 import { checkTexts } from '../texts/checks.ts'
@@ -64,17 +65,18 @@ export function Checks() {
     setPlace(next)
     document.getElementById(`row-${next}`)?.scrollIntoView({ block: 'nearest' })
   }
-  const toggle = (id: string) => {
-    const next = new Set(selected)
-    if (!next.delete(id)) next.add(id)
-    setSelected(next)
-  }
   const chosen = checks[place]
   useKeys([
     { keys: 'j', text: `${texts.next}: ${texts.check}`, run: () => go(1) },
     { keys: 'k', text: `${texts.previous}: ${texts.check}`, run: () => go(-1) },
     ...(canWrite()
-      ? [{ keys: 'x', text: texts.select(texts.check), run: () => chosen && toggle(chosen.id) }]
+      ? [
+          {
+            keys: 'x',
+            text: texts.select(texts.check),
+            run: () => chosen && setSelected(toggled(selected, chosen.id)),
+          },
+        ]
       : []),
     { keys: 'Enter', text: checkTexts.openCheck, run: () => chosen && navigate(addressOf(chosen)) },
     { keys: 'Escape', text: texts.close, run: () => setSelected(new Set()) },
@@ -103,15 +105,14 @@ export function Checks() {
     }
     <${Loaded} of=${list} what=${texts.checks.toLowerCase()} rows=${16}>
       ${({ checks, pagination }: CheckList) =>
-        checks.length === 0
-          ? html`<${NoChecks} isFiltered=${isFiltered || pagination.offset > 0} />`
-          : html`<${CheckTable}
-                checks=${checks}
-                chosenId=${chosen?.id}
-                selected=${selected}
-                toggle=${toggle}
-                setSelected=${setSelected}
-              /><${Paging} pagination=${pagination} />`}
+        html`<${CheckTable}
+          checks=${checks}
+          place=${place}
+          paging=${pagination}
+          isFiltered=${isFiltered || pagination.offset > 0}
+          selected=${selected}
+          setSelected=${setSelected}
+        />`}
     <//>
   </div>`
 }
@@ -156,71 +157,45 @@ function NoChecks({ isFiltered }: { isFiltered: boolean }) {
   <//>`
 }
 
-function CheckTable({
-  checks,
-  chosenId,
-  selected,
-  toggle,
-  setSelected,
-}: {
+const COLUMNS: Column<Check>[] = [
+  {
+    label: texts.check,
+    isName: true,
+    cell: check =>
+      html`<a href=${addressOf(check)}><bdi>${check.name}</bdi></a>
+        ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}`,
+  },
+  {
+    label: texts.table,
+    cell: ({ qualified_name: name }) => html`<a href=${tableAddress(name)}><bdi>${name}</bdi></a>`,
+  },
+  { label: texts.kind, cellClass: 'quiet', cell: ({ kind }) => kind },
+  { ...STATUS_COLUMN, sort: { name: 'status', first: 'desc' } },
+  ...RESULT_COLUMNS,
+]
+
+interface TableProps extends Pick<Selection<Check>, 'selected' | 'setSelected'> {
   checks: readonly Check[]
-  chosenId: string | undefined
-  selected: ReadonlySet<string>
-  toggle: (id: string) => void
-  setSelected: (ids: ReadonlySet<string>) => void
-}) {
-  const isWriter = canWrite()
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.checks}>
-    <table class="checks">
-      <thead>
-        <tr>
-          ${
-            isWriter &&
-            html`<${SelectAll}
-              ids=${checks.map(({ id }) => id)}
-              selected=${selected}
-              setSelected=${setSelected}
-              label=${checkTexts.selectAll}
-            />`
-          }
-          <th scope="col">${texts.check}</th>
-          <th scope="col">${texts.table}</th>
-          <th scope="col">${texts.kind}</th>
-          <${SortHeader} name="status" label=${texts.status} first="desc" />
-          <th scope="col" class="right">${texts.value}</th>
-          <th scope="col">${texts.trend}</th>
-          <th scope="col">${texts.interval}</th>
-          <th scope="col">${texts.checkedAt}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${checks.map(
-          (check, n) =>
-            html`<tr key=${check.id} id=${`row-${n}`} class=${check.id === chosenId ? 'chosen' : ''}>
-              ${
-                isWriter &&
-                html`<td>
-                  <input
-                    type="checkbox"
-                    checked=${selected.has(check.id)}
-                    aria-label=${texts.select(check.name)}
-                    onChange=${() => toggle(check.id)}
-                  />
-                </td>`
-              }
-              <th scope="row">
-                <a href=${addressOf(check)}><bdi>${check.name}</bdi></a>
-                ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}
-              </th>
-              <td>
-                <a href=${tableAddress(check.qualified_name)}><bdi>${check.qualified_name}</bdi></a>
-              </td>
-              <td class="quiet">${check.kind}</td>
-              <td><${CheckStatus} check=${check} /></td>
-              <${CheckCells} check=${check} />
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  place: number
+  paging: PageOfList
+  isFiltered: boolean
+}
+
+function CheckTable({ checks, place, paging, isFiltered, selected, setSelected }: TableProps) {
+  const selection: Selection<Check> = {
+    selected,
+    setSelected,
+    nameOf: ({ name }) => name,
+    allLabel: checkTexts.selectAll,
+  }
+  return html`<${DataTable}
+    label=${texts.checks}
+    className="checks"
+    columns=${COLUMNS}
+    rows=${checks}
+    place=${place}
+    selection=${canWrite() && selection}
+    paging=${paging}
+    empty=${html`<${NoChecks} isFiltered=${isFiltered} />`}
+  />`
 }

@@ -6,11 +6,12 @@ import { formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { navigate, tableAddress, useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { ConfirmDialog } from '../parts/confirm.ts'
 import { useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { notify } from '../parts/notices.ts'
-import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
+import { readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { scheduleTexts } from '../texts/schedules.ts'
 import type { ScreenProps } from './props.ts'
@@ -28,6 +29,20 @@ export function Schedules({ name: id }: ScreenProps) {
   if (id) return html`<${SchedulePage} key=${id} id=${id} />`
   return query.has('add') && canWrite() ? html`<${NewSchedule} />` : html`<${ScheduleList} />`
 }
+
+const COLUMNS: Column<OperatingSchedule>[] = [
+  {
+    label: scheduleTexts.name,
+    isName: true,
+    cell: ({ id, name }) => html`<a href=${`${BASE}/${id}`}><bdi>${name}</bdi></a>`,
+  },
+  { label: scheduleTexts.zone, cell: schedule => schedule.timezone },
+  {
+    label: scheduleTexts.hours,
+    className: 'right',
+    cell: schedule => formatNumber(countHours(minutesOfPeriods(schedule.rules))),
+  },
+]
 
 function ScheduleList() {
   const [query] = useQuery()
@@ -54,30 +69,12 @@ function ScheduleList() {
               </h1>
               <p class="quiet">${scheduleTexts.about}</p>
               ${add}
-              <div class="scroll" tabindex="0" role="region" aria-label=${scheduleTexts.title}>
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">${scheduleTexts.name}</th>
-                      <th scope="col">${scheduleTexts.zone}</th>
-                      <th scope="col" class="right">${scheduleTexts.hours}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    ${data.map(
-                      schedule =>
-                        html`<tr key=${schedule.id}>
-                          <th scope="row">
-                            <a href=${`${BASE}/${schedule.id}`}><bdi>${schedule.name}</bdi></a>
-                          </th>
-                          <td>${schedule.timezone}</td>
-                          <td class="right">${formatNumber(countHours(minutesOfPeriods(schedule.rules)))}</td>
-                        </tr>`,
-                    )}
-                  </tbody>
-                </table>
-              </div>
-              <${Paging} pagination=${pagination} />`}
+              <${DataTable}
+                label=${scheduleTexts.title}
+                columns=${COLUMNS}
+                rows=${data}
+                paging=${pagination}
+              />`}
     <//>
   </div>`
 }

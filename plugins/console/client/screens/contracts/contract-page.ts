@@ -5,6 +5,7 @@ import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { navigate, sourceAddress, tableAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { notify } from '../../parts/notices.ts'
 import { Paging, readOffset } from '../../parts/paging.ts'
@@ -87,31 +88,29 @@ function Clauses({ contract }: { contract: Contract }) {
     </div>`
 }
 
+const CLAUSE_COLUMNS: Column<Clause>[] = [
+  {
+    label: texts.clause,
+    isName: true,
+    cellClass: 'clause',
+    cell: clause =>
+      html`<${ClauseTitle} clause=${clause} />
+        ${clause.reason !== null && html`<div class="quiet"><bdi>${clause.reason}</bdi></div>`}`,
+  },
+  {
+    label: texts.status,
+    cell: ({ status }) => html`<${Status} status=${status} word=${texts.statusWords[status]} />`,
+  },
+  { label: texts.since, cell: ({ since }) => html`<${Ago} at=${since} />` },
+]
+
 function ClauseTable({ clauses, label }: { clauses: readonly Clause[]; label: string }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.clause}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${texts.since}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${clauses.map(
-          clause =>
-            html`<tr key=${clause.key}>
-              <th scope="row" class="clause">
-                <${ClauseTitle} clause=${clause} />
-                ${clause.reason !== null && html`<div class="quiet"><bdi>${clause.reason}</bdi></div>`}
-              </th>
-              <td><${Status} status=${clause.status} word=${texts.statusWords[clause.status]} /></td>
-              <td><${Ago} at=${clause.since} /></td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  return html`<${DataTable}
+    label=${label}
+    columns=${CLAUSE_COLUMNS}
+    rows=${clauses}
+    keyOf=${({ key }: Clause) => key}
+  />`
 }
 
 /** A clause, linked to what it is judged by: its check, the freshness or the columns of its table. */

@@ -1,43 +1,54 @@
 import type { ColumnProfile, ProfileChange } from 'tidemark/client'
 import { formatNumber, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
+import type { Column } from '../../parts/table/data-table.ts'
 import { profileTexts as texts } from '../../texts/profile.ts'
 
 /** Values and changes that are shown at once; the others open. */
 const MAX_SHOWN = 3
 
-/**
- * One column of a profile.
- * @param props.changes since the profile that it is compared with; absent without one
- */
-export function ProfileColumn({
-  column,
-  changes,
-  isAdded,
-}: {
-  column: ColumnProfile
-  changes?: readonly ProfileChange[]
-  isAdded: boolean
-}) {
-  const { name, type, distinct, pattern } = column
-  return html`<tr>
-    <th scope="row">
-      <code><bdi>${name}</bdi></code> <span class="quiet">${type}</span>
-      ${column.is_key_candidate && html` <span class="chip">${texts.key}</span>`}
-      ${column.is_masked && html` <span class="chip">${texts.hidden}</span>`}
-    </th>
-    <td class="number">${column.null_percent === null ? '–' : texts.percent(column.null_percent)}</td>
-    <td class="number">
-      ${distinct === null ? '–' : column.is_distinct_exact ? formatNumber(distinct) : texts.approximate(distinct)}
-    </td>
-    <td><${Range} column=${column} /></td>
-    <td><${Frequent} column=${column} /></td>
-    <td>
-      ${pattern && html`${texts.patterns[pattern.name]}${pattern.share < 1 && ` ${texts.percent(100 * pattern.share)}`}`}
-    </td>
-    ${changes && html`<td><${Changes} changes=${changes} isAdded=${isAdded} /></td>`}
-  </tr>`
+/** What has changed since the profile that another one is compared with. */
+interface Comparison {
+  changesOf: (column: string) => readonly ProfileChange[]
+  isAdded: (column: string) => boolean
 }
+
+/** The columns of the table of a profile, each row of which is a column of the profiled table. */
+export const profileColumns = (comparison: Comparison | null): (Column<ColumnProfile> | false)[] => [
+  {
+    label: texts.column,
+    isName: true,
+    cell: column =>
+      html`<code><bdi>${column.name}</bdi></code>
+        <span class="quiet">${column.type}</span>
+        ${column.is_key_candidate && html` <span class="chip">${texts.key}</span>`}
+        ${column.is_masked && html` <span class="chip">${texts.hidden}</span>`}`,
+  },
+  {
+    label: texts.empty,
+    className: 'number',
+    cell: ({ null_percent: percent }) => (percent === null ? '–' : texts.percent(percent)),
+  },
+  {
+    label: texts.distinct,
+    className: 'number',
+    cell: ({ distinct, is_distinct_exact: isExact }) =>
+      distinct === null ? '–' : isExact ? formatNumber(distinct) : texts.approximate(distinct),
+  },
+  { label: texts.range, cell: column => html`<${Range} column=${column} />` },
+  { label: texts.frequent, cell: column => html`<${Frequent} column=${column} />` },
+  {
+    label: texts.form,
+    cell: ({ pattern }) =>
+      pattern &&
+      html`${texts.patterns[pattern.name]}${pattern.share < 1 && ` ${texts.percent(100 * pattern.share)}`}`,
+  },
+  comparison !== null && {
+    label: texts.changed,
+    cell: ({ name }) =>
+      html`<${Changes} changes=${comparison.changesOf(name)} isAdded=${comparison.isAdded(name)} />`,
+  },
+]
 
 function Range({ column }: { column: ColumnProfile }) {
   const { min, max, quantiles } = column

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { TableProfileData } from 'tidemark/client'
+import type { ColumnProfile, TableProfileData } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
@@ -8,10 +8,11 @@ import { html } from '../../lib/html.ts'
 import { useJob } from '../../lib/job.ts'
 import { withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable } from '../../parts/table/data-table.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Ago } from '../../parts/time.ts'
 import { profileTexts as texts } from '../../texts/profile.ts'
-import { describeChange, ProfileColumn } from './profile-column.ts'
+import { describeChange, profileColumns } from './profile-column.ts'
 import type { TabProps } from '../props.ts'
 
 /** Profiles that can be compared with. */
@@ -181,30 +182,13 @@ function Columns({ profile }: { profile: Profile }) {
     }
     ${columns.some(column => column.is_masked) && html`<p class="quiet">${texts.hiddenText}</p>`}
     ${gone.length > 0 && html`<p><bdi>${texts.removed(gone.join(', '))}</bdi></p>`}
-    <div class="scroll profile" tabindex="0" role="region" aria-label=${texts.profile}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">${texts.column}</th>
-            <th scope="col" class="number">${texts.empty}</th>
-            <th scope="col" class="number">${texts.distinct}</th>
-            <th scope="col">${texts.range}</th>
-            <th scope="col">${texts.frequent}</th>
-            <th scope="col">${texts.form}</th>
-            ${comparison && html`<th scope="col">${texts.changed}</th>`}
-          </tr>
-        </thead>
-        <tbody>
-          ${columns.map(
-            column =>
-              html`<${ProfileColumn}
-                key=${column.name}
-                column=${column}
-                changes=${comparison ? (changesOf.get(column.name) ?? []) : undefined}
-                isAdded=${added.has(column.name)}
-              />`,
-          )}
-        </tbody>
-      </table>
-    </div>`
+    <${DataTable}
+      label=${texts.profile}
+      className="profile"
+      columns=${profileColumns(
+        comparison && { changesOf: name => changesOf.get(name) ?? [], isAdded: name => added.has(name) },
+      )}
+      rows=${columns}
+      keyOf=${(column: ColumnProfile) => column.name}
+    />`
 }

@@ -8,9 +8,10 @@ import { canWrite } from '../../lib/session.ts'
 import { Choice } from '../../parts/filters.ts'
 import { useSession, useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
-import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
+import { pageSizeOf, readOffset } from '../../parts/paging.ts'
 import { useSources } from '../../parts/source-table.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
+import { toggled } from '../../parts/table/table-head.ts'
 import { texts } from '../../texts.ts'
 import { recommendationTexts } from '../../texts/recommendations.ts'
 import { ApplyAll, SelectionActions } from './actions.ts'
@@ -61,11 +62,6 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
   }, [key])
   const chosen = found[place]
   const open = query.get('open')
-  const toggle = (id: string) => {
-    const next = new Set(selected)
-    if (!next.delete(id)) next.add(id)
-    setSelected(next)
-  }
   const toggleDetails = (id: string) => changeQuery({ open: open === id ? null : id })
   const go = (step: number) => {
     const next = Math.max(0, Math.min(found.length - 1, place + step))
@@ -76,7 +72,13 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
     { keys: 'j', text: `${texts.next}: ${recommendationTexts.check}`, run: () => go(1) },
     { keys: 'k', text: `${texts.previous}: ${recommendationTexts.check}`, run: () => go(-1) },
     ...(canWrite()
-      ? [{ keys: 'x', text: texts.select(texts.check), run: () => chosen && toggle(chosen.id) }]
+      ? [
+          {
+            keys: 'x',
+            text: texts.select(texts.check),
+            run: () => chosen && setSelected(toggled(selected, chosen.id)),
+          },
+        ]
       : []),
     { keys: 'Enter', text: recommendationTexts.openDetails, run: () => chosen && toggleDetails(chosen.id) },
     { keys: 'Escape', text: texts.close, run: () => setSelected(new Set()) },
@@ -111,14 +113,14 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
               isTable=${!sources.some(({ name }) => name === source)}
             />`
           : html`<${RecommendationTable}
-                recommendations=${recommendations}
-                chosenId=${chosen?.id}
-                openId=${open}
-                selected=${selected}
-                toggle=${toggle}
-                toggleDetails=${toggleDetails}
-                setSelected=${setSelected}
-              /><${Paging} pagination=${pagination} />`}
+              recommendations=${recommendations}
+              place=${place}
+              paging=${pagination}
+              openId=${open}
+              toggleDetails=${toggleDetails}
+              selected=${selected}
+              setSelected=${setSelected}
+            />`}
     <//>`
 }
 

@@ -7,6 +7,7 @@ import { formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Choice } from '../../parts/filters.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
@@ -120,66 +121,49 @@ function DeliveryTable({
 }) {
   const [query] = useQuery()
   const openId = query.get('delivery')
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${routingTexts.messages}>
-    <table class="deliveries">
-      <thead>
-        <tr>
-          <th scope="col">${routingTexts.message}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${routingTexts.sent}</th>
-          <th scope="col">${routingTexts.about}</th>
-          <th scope="col">${routingTexts.outcome}</th>
-          ${canWrite() && html`<th scope="col"><span class="hidden">${routingTexts.redeliver}</span></th>`}
-        </tr>
-      </thead>
-      <tbody>
-        ${deliveries.map(delivery => [
-          html`<${DeliveryRow}
-            key=${delivery.id}
-            delivery=${delivery}
-            isOpen=${delivery.id === openId}
-            follow=${follow}
-          />`,
-          delivery.id === openId &&
-            html`<tr key=${`${delivery.id} attempts`}>
-              <td colspan="6"><${Attempts} delivery=${delivery} /></td>
-            </tr>`,
-        ])}
-      </tbody>
-    </table>
-  </div>`
-}
-
-function DeliveryRow({
-  delivery,
-  isOpen,
-  follow,
-}: {
-  delivery: ListedDelivery
-  isOpen: boolean
-  follow: () => void
-}) {
-  const { id, alert_id: alertId, event_type: type, attempts } = delivery
-  const last = attempts.at(-1)
-  return html`<tr class=${isOpen ? 'chosen' : ''}>
-    <th scope="row">
-      <button
-        class="link"
-        aria-expanded=${isOpen}
-        onClick=${() => changeQuery({ delivery: isOpen ? null : id })}
-      >
-        ${routingTexts.typeOf[type] ?? type}
-        <span class="count">${routingTexts.attemptsOf(attempts.length)}</span>
-      </button>
-    </th>
-    <td><${Status} status=${delivery.status} /></td>
-    <td><${Ago} at=${delivery.created_at} /></td>
-    <td>
-      ${alertId ? html`<a href=${`/alerts/${alertId}`}>${routingTexts.openAlert}</a>` : html`<span class="quiet">–</span>`}
-    </td>
-    <td class="wraps">${describeOutcome(delivery, last)}</td>
-    ${canWrite() && html`<td>${delivery.status !== 'pending' && html`<${Redeliver} id=${id} follow=${follow} />`}</td>`}
-  </tr>`
+  const columns: (Column<ListedDelivery> | false)[] = [
+    {
+      label: routingTexts.message,
+      isName: true,
+      cell: ({ id, event_type: type, attempts }) =>
+        html`<button
+          class="link"
+          aria-expanded=${id === openId}
+          onClick=${() => changeQuery({ delivery: id === openId ? null : id })}
+        >
+          ${routingTexts.typeOf[type] ?? type}
+          <span class="count">${routingTexts.attemptsOf(attempts.length)}</span>
+        </button>`,
+    },
+    { label: texts.status, cell: delivery => html`<${Status} status=${delivery.status} />` },
+    { label: routingTexts.sent, cell: delivery => html`<${Ago} at=${delivery.created_at} />` },
+    {
+      label: routingTexts.about,
+      cell: ({ alert_id: alertId }) =>
+        alertId
+          ? html`<a href=${`/alerts/${alertId}`}>${routingTexts.openAlert}</a>`
+          : html`<span class="quiet">–</span>`,
+    },
+    {
+      label: routingTexts.outcome,
+      cellClass: 'wraps',
+      cell: delivery => describeOutcome(delivery, delivery.attempts.at(-1)),
+    },
+    canWrite() && {
+      label: routingTexts.redeliver,
+      isLabelHidden: true,
+      cell: ({ id, status }) => status !== 'pending' && html`<${Redeliver} id=${id} follow=${follow} />`,
+    },
+  ]
+  return html`<${DataTable}
+    label=${routingTexts.messages}
+    className="deliveries"
+    columns=${columns}
+    rows=${deliveries}
+    chosen=${openId}
+    details=${(delivery: ListedDelivery) =>
+      delivery.id === openId && html`<${Attempts} delivery=${delivery} />`}
+  />`
 }
 
 /** What became of a message, in short. */

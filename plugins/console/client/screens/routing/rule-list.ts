@@ -5,6 +5,7 @@ import { formatSpan } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { useSession, useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
 import { notify } from '../../parts/notices.ts'
@@ -69,35 +70,27 @@ interface TableProps {
 }
 
 function RuleTable({ rules, destinations, reload }: TableProps) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${routingTexts.rules}>
-    <table class="rules">
-      <thead>
-        <tr>
-          <th scope="col">${routingTexts.rule}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${routingTexts.matches}</th>
-          <th scope="col">${routingTexts.sendsTo}</th>
-          <th scope="col">${routingTexts.cooldown}</th>
-          ${canWrite() && html`<th scope="col"><span class="hidden">${routingTexts.pause}</span></th>`}
-        </tr>
-      </thead>
-      <tbody>
-        ${rules.map(
-          rule =>
-            html`<tr key=${rule.id}>
-              <th scope="row">
-                <a href=${ruleAddress(rule.id)}><bdi>${rule.name}</bdi></a>
-              </th>
-              <td><${RuleStatus} rule=${rule} /></td>
-              <td class="wraps">${describeMatches(rule)}</td>
-              <td class="wraps"><${Recipients} rule=${rule} destinations=${destinations} /></td>
-              <td>${describeCooldown(rule)}</td>
-              ${canWrite() && html`<td><${PauseRule} rule=${rule} reload=${reload} /></td>`}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: (Column<AlertRule> | false)[] = [
+    {
+      label: routingTexts.rule,
+      isName: true,
+      cell: ({ id, name }) => html`<a href=${ruleAddress(id)}><bdi>${name}</bdi></a>`,
+    },
+    { label: texts.status, cell: rule => html`<${RuleStatus} rule=${rule} />` },
+    { label: routingTexts.matches, cellClass: 'wraps', cell: describeMatches },
+    {
+      label: routingTexts.sendsTo,
+      cellClass: 'wraps',
+      cell: rule => html`<${Recipients} rule=${rule} destinations=${destinations} />`,
+    },
+    { label: routingTexts.cooldown, cell: describeCooldown },
+    canWrite() && {
+      label: routingTexts.pause,
+      isLabelHidden: true,
+      cell: rule => html`<${PauseRule} rule=${rule} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${routingTexts.rules} className="rules" columns=${columns} rows=${rules} />`
 }
 
 export function RuleStatus({ rule: { is_active: isActive } }: { rule: AlertRule }) {

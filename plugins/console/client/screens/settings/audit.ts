@@ -7,6 +7,7 @@ import { useData } from '../../lib/data.ts'
 import { formatTime, startOfDay } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery, withQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Choice } from '../../parts/filters.ts'
 import { useSession } from '../../parts/frame.ts'
 import { pageSizeOf } from '../../parts/paging.ts'
@@ -50,7 +51,12 @@ export function AuditLog() {
         html`${
             data.length === 0
               ? html`<${Empty} title=${auditTexts.noEntries}><p>${auditTexts.noEntriesText}</p><//>`
-              : html`<${Entries} entries=${data} />`
+              : html`<${DataTable}
+                  label=${texts.auditLog}
+                  className="audit"
+                  columns=${COLUMNS}
+                  rows=${data}
+                />`
           } <${Pages} next=${pagination.next_before} />`}
     <//>`
 }
@@ -111,40 +117,27 @@ function Chips() {
   }`
 }
 
-function Entries({ entries }: { entries: readonly AuditEntry[] }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.auditLog}>
-    <table class="audit">
-      <thead>
-        <tr>
-          <th scope="col">${auditTexts.when}</th>
-          <th scope="col">${auditTexts.who}</th>
-          <th scope="col">${auditTexts.what}</th>
-          <th scope="col">${auditTexts.more}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${entries.map(entry => html`<${Entry} key=${entry.id} entry=${entry} />`)}
-      </tbody>
-    </table>
-  </div>`
-}
-
 /** The name leads to what the same user or key did. */
-function Entry({ entry }: { entry: AuditEntry }) {
-  const address = addressOf(entry)
-  const name = nameTarget(entry)
-  return html`<tr>
-    <td><time datetime=${entry.at}>${formatTime(entry.at)}</time></td>
-    <td>
-      <a href=${withQuery('/settings/audit', { actor: entry.actor })}><bdi>${nameActor(entry)}</bdi></a>
-    </td>
-    <td>
-      ${describeAction(entry.action)}${' '}
-      ${address ? html`<a href=${address}><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`}
-    </td>
-    <td><${Details} entry=${entry} /></td>
-  </tr>`
-}
+const COLUMNS: Column<AuditEntry>[] = [
+  { label: auditTexts.when, cell: ({ at }) => html`<time datetime=${at}>${formatTime(at)}</time>` },
+  {
+    label: auditTexts.who,
+    cell: entry =>
+      html`<a href=${withQuery('/settings/audit', { actor: entry.actor })}
+        ><bdi>${nameActor(entry)}</bdi></a
+      >`,
+  },
+  {
+    label: auditTexts.what,
+    cell: entry => {
+      const address = addressOf(entry)
+      const name = html`<bdi>${nameTarget(entry)}</bdi>`
+      return html`${describeAction(entry.action)}${' '}
+      ${address ? html`<a href=${address}>${name}</a>` : name}`
+    },
+  },
+  { label: auditTexts.more, cell: entry => html`<${Details} entry=${entry} />` },
+]
 
 function Details({ entry }: { entry: AuditEntry }) {
   const facts = [

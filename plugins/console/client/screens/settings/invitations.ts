@@ -6,6 +6,7 @@ import { SecretDialog } from '../../forms/secret.ts'
 import { api } from '../../lib/api.ts'
 import { useData, type Data } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import type { PageOfList } from '../../parts/paging.ts'
 import { Loaded } from '../../parts/states.ts'
@@ -93,12 +94,8 @@ export function Invitations({ of: invitations }: { of: Data<InvitationPage> }) {
   return html`<${Loaded} of=${invitations} what=${peopleTexts.invitations.toLowerCase()} rows=${2}>
     ${({ data, pagination }: InvitationPage) => {
       const shown = data.filter(({ status }) => status === 'open' || status === 'expired')
-      return html`${
-        shown.length === 0
-          ? html`<p class="quiet">${peopleTexts.noInvitations}</p>`
-          : html`<${InvitationTable} invitations=${shown} reload=${invitations.reload} />`
-      }
-      ${pagination.has_more && html`<p class="quiet">${peopleTexts.moreInvitations(MAX_INVITATIONS)}</p>`}`
+      return html`<${InvitationTable} invitations=${shown} reload=${invitations.reload} />
+        ${pagination.has_more && html`<p class="quiet">${peopleTexts.moreInvitations(MAX_INVITATIONS)}</p>`}`
     }}
   <//>`
 }
@@ -110,47 +107,32 @@ function InvitationTable({
   invitations: readonly Invitation[]
   reload: () => void
 }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${peopleTexts.invitations}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.email}</th>
-          <th scope="col">${texts.role}</th>
-          <th scope="col">${peopleTexts.created}</th>
-          <th scope="col">${peopleTexts.expires}</th>
-          <th scope="col"><span class="hidden">${peopleTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${invitations.map(
-          invitation =>
-            html`<tr key=${invitation.id}>
-              <th scope="row"><bdi>${invitation.email}</bdi></th>
-              <td>${invitation.role}</td>
-              <td><${Ago} at=${invitation.created_at} /></td>
-              <td>
-                ${
-                  invitation.status === 'open'
-                    ? html`<${Ago} at=${invitation.expires_at} />`
-                    : html`<${Status} status="unknown" word=${peopleTexts.hasExpired} />`
-                }
-              </td>
-              <td>
-                ${
-                  invitation.status === 'open'
-                    ? html`<${RevokeButton} invitation=${invitation} reload=${reload} />`
-                    : html`<${InviteButton}
-                        label=${peopleTexts.inviteAgain}
-                        again=${invitation}
-                        reload=${reload}
-                      />`
-                }
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: Column<Invitation>[] = [
+    { label: texts.email, isName: true, cell: ({ email }) => html`<bdi>${email}</bdi>` },
+    { label: texts.role, cell: ({ role }) => role },
+    { label: peopleTexts.created, cell: invitation => html`<${Ago} at=${invitation.created_at} />` },
+    {
+      label: peopleTexts.expires,
+      cell: invitation =>
+        invitation.status === 'open'
+          ? html`<${Ago} at=${invitation.expires_at} />`
+          : html`<${Status} status="unknown" word=${peopleTexts.hasExpired} />`,
+    },
+    {
+      label: peopleTexts.actions,
+      isLabelHidden: true,
+      cell: invitation =>
+        invitation.status === 'open'
+          ? html`<${RevokeButton} invitation=${invitation} reload=${reload} />`
+          : html`<${InviteButton} label=${peopleTexts.inviteAgain} again=${invitation} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable}
+    label=${peopleTexts.invitations}
+    columns=${columns}
+    rows=${invitations}
+    empty=${html`<p class="quiet">${peopleTexts.noInvitations}</p>`}
+  />`
 }
 
 function RevokeButton({ invitation, reload }: { invitation: Invitation; reload: () => void }) {

@@ -7,6 +7,7 @@ import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
@@ -72,50 +73,25 @@ export function Keys() {
     <//>`
 }
 
+const agoOrNever = (at: string | null) =>
+  at === null ? html`<span class="quiet">${peopleTexts.never}</span>` : html`<${Ago} at=${at} />`
+
 function KeyTable({ keys, reload }: { keys: readonly ApiKey[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.apiKeys}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${peopleTexts.name}</th>
-          <th scope="col">${peopleTexts.key}</th>
-          <th scope="col">${peopleTexts.scope}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${peopleTexts.lastUsed}</th>
-          <th scope="col">${peopleTexts.expires}</th>
-          <th scope="col">${peopleTexts.created}</th>
-          <th scope="col"><span class="hidden">${peopleTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${keys.map(
-          key =>
-            html`<tr key=${key.id}>
-              <th scope="row"><bdi>${key.name}</bdi></th>
-              <td><code>${key.display_key}</code></td>
-              <td>${key.scope}</td>
-              <td><${KeyStatus} of=${key} /></td>
-              <td>
-                ${
-                  key.last_used_at === null
-                    ? html`<span class="quiet">${peopleTexts.never}</span>`
-                    : html`<${Ago} at=${key.last_used_at} />`
-                }
-              </td>
-              <td>
-                ${
-                  key.expires_at === null
-                    ? html`<span class="quiet">${peopleTexts.never}</span>`
-                    : html`<${Ago} at=${key.expires_at} />`
-                }
-              </td>
-              <td><${Ago} at=${key.created_at} /></td>
-              <td>${key.revoked_at === null && html`<${RevokeButton} of=${key} reload=${reload} />`}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: Column<ApiKey>[] = [
+    { label: peopleTexts.name, isName: true, cell: key => html`<bdi>${key.name}</bdi>` },
+    { label: peopleTexts.key, cell: key => html`<code>${key.display_key}</code>` },
+    { label: peopleTexts.scope, cell: key => key.scope },
+    { label: texts.status, cell: key => html`<${KeyStatus} of=${key} />` },
+    { label: peopleTexts.lastUsed, cell: key => agoOrNever(key.last_used_at) },
+    { label: peopleTexts.expires, cell: key => agoOrNever(key.expires_at) },
+    { label: peopleTexts.created, cell: key => html`<${Ago} at=${key.created_at} />` },
+    {
+      label: peopleTexts.actions,
+      isLabelHidden: true,
+      cell: key => key.revoked_at === null && html`<${RevokeButton} of=${key} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${texts.apiKeys} columns=${columns} rows=${keys} />`
 }
 
 function KeyStatus({ of: { revoked_at: revokedAt, is_active: isActive } }: { of: ApiKey }) {

@@ -6,6 +6,7 @@ import { formatNumber } from '../../lib/format.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress, useQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
@@ -120,67 +121,46 @@ function Dashboard({ url }: { url: string | null }) {
     : html`<a href=${url} rel="noreferrer">${texts.openDashboard}</a>`
 }
 
-/** Queues that hold a job of the company. */
-function QueueTable({ queues }: { queues: readonly JobQueue[] }) {
-  const used = queues.filter(({ waiting, later, running, dead }) => waiting + later + running + dead > 0)
-  if (used.length === 0) return html`<p class="quiet">${texts.noQueues}</p>`
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.queues}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.queue}</th>
-          <th scope="col">${texts.work}</th>
-          ${COUNTS.map(name => html`<th key=${name} scope="col" class="right">${texts[name]}</th>`)}
-          <th scope="col">${texts.oldest}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${used.map(
-          queue =>
-            html`<tr key=${queue.queue}>
-              <th scope="row"><code>${queue.queue}</code></th>
-              <td>${texts.works[queue.queue] ?? ''}</td>
-              ${COUNTS.map(name => html`<td key=${name} class="right">${formatNumber(queue[name])}</td>`)}
-              <td>${queue.oldest_waiting_at && html`<${Ago} at=${queue.oldest_waiting_at} />`}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
-}
-
 const COUNTS = ['waiting', 'later', 'running', 'dead'] as const
 
+const QUEUE_COLUMNS: Column<JobQueue>[] = [
+  { label: texts.queue, isName: true, cell: ({ queue }) => html`<code>${queue}</code>` },
+  { label: texts.work, cell: ({ queue }) => texts.works[queue] },
+  ...COUNTS.map(name => ({
+    label: texts[name],
+    className: 'right',
+    cell: (queue: JobQueue) => formatNumber(queue[name]),
+  })),
+  {
+    label: texts.oldest,
+    cell: ({ oldest_waiting_at: at }) => at && html`<${Ago} at=${at} />`,
+  },
+]
+
+/** Queues that hold a job of the company. */
+function QueueTable({ queues }: { queues: readonly JobQueue[] }) {
+  return html`<${DataTable}
+    label=${texts.queues}
+    columns=${QUEUE_COLUMNS}
+    rows=${queues.filter(queue => COUNTS.some(name => queue[name] > 0))}
+    keyOf=${({ queue }: JobQueue) => queue}
+    empty=${html`<p class="quiet">${texts.noQueues}</p>`}
+  />`
+}
+
 function DeadTable({ jobs, reload }: { jobs: readonly DeadJob[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.deadJobs}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.about}</th>
-          <th scope="col">${texts.work}</th>
-          <th scope="col">${texts.reason}</th>
-          <th scope="col" class="right">${texts.tries}</th>
-          <th scope="col">${texts.died}</th>
-          <th scope="col">${texts.action}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${jobs.map(
-          job =>
-            html`<tr key=${job.id}>
-              <th scope="row"><${Asset} of=${job} /></th>
-              <td>${texts.works[job.queue] ?? html`<code>${job.queue}</code>`}</td>
-              <td class="wraps"><bdi>${job.reason}</bdi></td>
-              <td class="right">${formatNumber(job.attempts)}</td>
-              <td><${Ago} at=${job.died_at} /></td>
-              <td>
-                <${DeadActions} which=${{ ids: [job.id] }} job=${job} reload=${reload} />
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: Column<DeadJob>[] = [
+    { label: texts.about, isName: true, cell: job => html`<${Asset} of=${job} />` },
+    { label: texts.work, cell: ({ queue }) => texts.works[queue] ?? html`<code>${queue}</code>` },
+    { label: texts.reason, cellClass: 'wraps', cell: job => html`<bdi>${job.reason}</bdi>` },
+    { label: texts.tries, className: 'right', cell: job => formatNumber(job.attempts) },
+    { label: texts.died, cell: job => html`<${Ago} at=${job.died_at} />` },
+    {
+      label: texts.action,
+      cell: job => html`<${DeadActions} which=${{ ids: [job.id] }} job=${job} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${texts.deadJobs} columns=${columns} rows=${jobs} />`
 }
 
 function Asset({ of: { asset_id: id, asset_type: type, asset_name: name } }: { of: DeadJob }) {

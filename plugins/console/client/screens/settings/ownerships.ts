@@ -7,6 +7,7 @@ import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { sourceAddress, tableAddress, useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { useSession } from '../../parts/frame.ts'
 import { Icon } from '../../parts/icons.ts'
 import { notify } from '../../parts/notices.ts'
@@ -91,53 +92,48 @@ interface OwnershipProps {
   reload: () => void
 }
 
-function OwnershipTable({ ownerships, reload }: { ownerships: readonly Ownership[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${teamsTexts.owners}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${teamsTexts.owned}</th>
-          <th scope="col">${teamsTexts.owner}</th>
-          <th scope="col">${teamsTexts.by}</th>
-          <th scope="col"><span class="hidden">${teamsTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${ownerships.map(
-          ownership => html`<${OwnershipRow} key=${ownership.id} ownership=${ownership} reload=${reload} />`,
-        )}
-      </tbody>
-    </table>
-  </div>`
-}
-
 /** The page of what is owned; schemas and tags have none. */
 function addressOf({ type, name }: Ownership['subject']): string | null {
   if (type === 'table') return tableAddress(name)
   return type === 'source' ? sourceAddress(name) : null
 }
 
-function OwnershipRow({ ownership, reload }: OwnershipProps) {
-  const { subject, owner, origin, reported_by: reporter } = ownership
-  const address = addressOf(subject)
-  const name = html`<bdi>${subject.name}</bdi>`
-  return html`<tr>
-    <th scope="row">
-      ${address ? html`<a href=${address}>${name}</a>` : name}${' '}
-      <span class="quiet">${teamsTexts.subjects[subject.type]}</span>
-    </th>
-    <td>
-      <bdi title=${owner.email ?? ''}>${owner.name}</bdi>${' '}<span class="quiet"
-        >${teamsTexts.types[owner.type]}</span
-      >
-    </td>
-    <td>
-      ${teamsTexts.origins[origin]}${origin === 'dbt' && reporter && html` <span class="quiet"><bdi>${reporter}</bdi></span>`}
-    </td>
-    <td>
-      ${origin === 'manual' && canWrite() && html`<${RemoveOwner} ownership=${ownership} reload=${reload} />`}
-    </td>
-  </tr>`
+function OwnershipTable({ ownerships, reload }: { ownerships: readonly Ownership[]; reload: () => void }) {
+  const columns: Column<Ownership>[] = [
+    {
+      label: teamsTexts.owned,
+      isName: true,
+      cell: ({ subject }) => {
+        const address = addressOf(subject)
+        const name = html`<bdi>${subject.name}</bdi>`
+        return html`${address ? html`<a href=${address}>${name}</a>` : name}${' '}
+          <span class="quiet">${teamsTexts.subjects[subject.type]}</span>`
+      },
+    },
+    {
+      label: teamsTexts.owner,
+      cell: ({ owner }) =>
+        html`<bdi title=${owner.email ?? ''}>${owner.name}</bdi>${' '}<span class="quiet"
+            >${teamsTexts.types[owner.type]}</span
+          >`,
+    },
+    {
+      label: teamsTexts.by,
+      cell: ({ origin, reported_by: reporter }) =>
+        html`${teamsTexts.origins[origin]}${
+          origin === 'dbt' && reporter && html` <span class="quiet"><bdi>${reporter}</bdi></span>`
+        }`,
+    },
+    {
+      label: teamsTexts.actions,
+      isLabelHidden: true,
+      cell: ownership =>
+        ownership.origin === 'manual' &&
+        canWrite() &&
+        html`<${RemoveOwner} ownership=${ownership} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${teamsTexts.owners} columns=${columns} rows=${ownerships} />`
 }
 
 function RemoveOwner({ ownership: { id, owner, subject }, reload }: OwnershipProps) {

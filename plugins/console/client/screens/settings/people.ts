@@ -6,6 +6,7 @@ import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
@@ -45,50 +46,41 @@ export function People() {
     </section>`
 }
 
-function UserTable({ users, reload }: { users: readonly User[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.people}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.name}</th>
-          <th scope="col">${texts.email}</th>
-          <th scope="col">${texts.role}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${peopleTexts.lastSignIn}</th>
-          <th scope="col">${peopleTexts.joined}</th>
-          <th scope="col"><span class="hidden">${peopleTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${users.map(user => html`<${UserRow} key=${user.id} user=${user} reload=${reload} />`)}
-      </tbody>
-    </table>
-  </div>`
-}
-
 /** The API changes neither the owner nor the caller's own user. */
-function UserRow({ user, reload }: { user: User; reload: () => void }) {
+function UserTable({ users, reload }: { users: readonly User[]; reload: () => void }) {
   const { user: self } = useSession()
-  const isSelf = user.id === self?.id
-  const name = user.full_name ?? user.email
-  return html`<tr>
-    <th scope="row">
-      <bdi>${name}</bdi>${isSelf && html` <span class="quiet">(${peopleTexts.isYou})</span>`}
-    </th>
-    <td><bdi>${user.email}</bdi></td>
-    <td>${user.role}</td>
-    <td>
-      <${Status}
-        status=${user.is_active ? 'ok' : 'unknown'}
-        word=${user.is_active ? peopleTexts.active : peopleTexts.disabled}
-      />
-    </td>
-    <td><${Ago} at=${user.last_login_at} /></td>
-    <td><${Ago} at=${user.created_at} /></td>
-    <td>
-      ${!isSelf && user.role !== 'owner' && html`<${UserActions} user=${user} name=${name} reload=${reload} />`}
-    </td>
-  </tr>`
+  const nameOf = (user: User) => user.full_name ?? user.email
+  const columns: Column<User>[] = [
+    {
+      label: texts.name,
+      isName: true,
+      cell: user =>
+        html`<bdi>${nameOf(user)}</bdi>${
+            user.id === self?.id && html` <span class="quiet">(${peopleTexts.isYou})</span>`
+          }`,
+    },
+    { label: texts.email, cell: user => html`<bdi>${user.email}</bdi>` },
+    { label: texts.role, cell: user => user.role },
+    {
+      label: texts.status,
+      cell: ({ is_active: isActive }) =>
+        html`<${Status}
+          status=${isActive ? 'ok' : 'unknown'}
+          word=${isActive ? peopleTexts.active : peopleTexts.disabled}
+        />`,
+    },
+    { label: peopleTexts.lastSignIn, cell: user => html`<${Ago} at=${user.last_login_at} />` },
+    { label: peopleTexts.joined, cell: user => html`<${Ago} at=${user.created_at} />` },
+    {
+      label: peopleTexts.actions,
+      isLabelHidden: true,
+      cell: user =>
+        user.id !== self?.id &&
+        user.role !== 'owner' &&
+        html`<${UserActions} user=${user} name=${nameOf(user)} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${texts.people} columns=${columns} rows=${users} />`
 }
 
 const userFields: FieldSpec[] = [

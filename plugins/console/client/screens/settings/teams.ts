@@ -5,6 +5,7 @@ import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { notify } from '../../parts/notices.ts'
 import type { PageOfList } from '../../parts/paging.ts'
@@ -75,30 +76,21 @@ export function Teams() {
 }
 
 function TeamTable({ teams, reload }: { teams: readonly Team[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${teamsTexts.teams}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.name}</th>
-          <th scope="col">${teamsTexts.members}</th>
-          <th scope="col"><span class="hidden">${teamsTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${teams.map(
-          team =>
-            html`<tr key=${team.id}>
-              <th scope="row">
-                <bdi>${team.name}</bdi
-                >${team.description && html`<div class="quiet">${team.description}</div>`}
-              </th>
-              <td class="wraps"><${Members} of=${team} /></td>
-              <td>${canWrite() && html`<${TeamActions} team=${team} reload=${reload} />`}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: Column<Team>[] = [
+    {
+      label: texts.name,
+      isName: true,
+      cell: ({ name, description }) =>
+        html`<bdi>${name}</bdi>${description && html`<div class="quiet">${description}</div>`}`,
+    },
+    { label: teamsTexts.members, cellClass: 'wraps', cell: team => html`<${Members} of=${team} />` },
+    {
+      label: teamsTexts.actions,
+      isLabelHidden: true,
+      cell: team => canWrite() && html`<${TeamActions} team=${team} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${teamsTexts.teams} columns=${columns} rows=${teams} />`
 }
 
 function Members({ of: { members } }: { of: Team }) {

@@ -4,6 +4,7 @@ import { useData } from '../../lib/data.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Choice } from '../../parts/filters.ts'
 import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
@@ -94,32 +95,21 @@ function Use({ usage, measure }: { usage: Usage; measure: Measure }) {
 const COLUMNS = ['sessions', ...MEASURES, 'failures'] as const
 const titles = { ...texts.measures, sessions: texts.sessions, failures: texts.failures }
 
-function Numbers({
-  label,
-  first,
-  lines,
-}: {
-  label: string
-  first: string
-  lines: readonly ({ name: string } & Record<(typeof COLUMNS)[number], number>)[]
-}) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${first}</th>
-          ${COLUMNS.map(name => html`<th key=${name} scope="col" class="right">${titles[name]}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${lines.map(
-          line =>
-            html`<tr key=${line.name}>
-              <th scope="row">${line.name}</th>
-              ${COLUMNS.map(name => html`<td key=${name} class="right">${formatNumber(line[name])}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+type Line = { name: string } & Record<(typeof COLUMNS)[number], number>
+
+function Numbers({ label, first, lines }: { label: string; first: string; lines: readonly Line[] }) {
+  const columns: Column<Line>[] = [
+    { label: first, isName: true, cell: line => line.name },
+    ...COLUMNS.map(name => ({
+      label: titles[name],
+      className: 'right',
+      cell: (line: Line) => formatNumber(line[name]),
+    })),
+  ]
+  return html`<${DataTable}
+    label=${label}
+    columns=${columns}
+    rows=${lines}
+    keyOf=${(line: Line) => line.name}
+  />`
 }

@@ -6,6 +6,7 @@ import { formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { useTitle } from '../../parts/frame.ts'
 import { lazy } from '../../parts/lazy.ts'
 import { notify, notifyOfJob } from '../../parts/notices.ts'
@@ -72,20 +73,13 @@ export function SourcePage({ name }: { name: string }) {
 
 function OverviewTab({ source, reload }: SourceTabProps) {
   return html`<${Actions} source=${source} reload=${reload} />
-    <div class="scroll" tabindex="0" role="region" aria-label=${texts.status}>
-      <table class="facts-table">
-        <tbody>
-          ${factsOf(source).map(
-            ([title, status, sentence]) =>
-              html`<tr key=${title}>
-                <th scope="row">${title}</th>
-                <td><${Status} status=${status} /></td>
-                <td>${sentence}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    <${DataTable}
+      label=${texts.status}
+      className="facts-table"
+      columns=${FACT_COLUMNS}
+      rows=${factsOf(source)}
+      keyOf=${([title]: Fact) => title}
+    />
     <p class="facts">
       <span>${source.source_type}</span>
       <span>${formatNumber(source.table_count)} ${texts.tables.toLowerCase()}</span>
@@ -94,7 +88,15 @@ function OverviewTab({ source, reload }: SourceTabProps) {
     </p>`
 }
 
-function factsOf(source: Source): [title: string, status: string, sentence: string][] {
+type Fact = [title: string, status: string, sentence: string]
+
+const FACT_COLUMNS: Column<Fact>[] = [
+  { isName: true, cell: ([title]) => title },
+  { cell: ([, status]) => html`<${Status} status=${status} />` },
+  { cell: ([, , sentence]) => sentence },
+]
+
+function factsOf(source: Source): Fact[] {
   return [
     [texts.connection, source.connection_status, source.connection_message],
     [texts.freshness, source.freshness_status, source.freshness_message],

@@ -10,6 +10,7 @@ import { formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { sourceAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Help } from '../../parts/help.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded } from '../../parts/states.ts'
@@ -152,38 +153,32 @@ function Preview({ source, body, round }: { source: Source; body: object; round:
   <//>`
 }
 
+interface CountRow {
+  name: string
+  created: number
+  existing?: number
+}
+
+const COUNT_COLUMNS: Column<CountRow>[] = [
+  { label: watchTexts.kind, isName: true, cell: row => row.name },
+  { label: watchTexts.created, className: 'right', cell: row => formatNumber(row.created) },
+  {
+    label: watchTexts.existing,
+    className: 'right',
+    cell: ({ existing }) => existing !== undefined && formatNumber(existing),
+  },
+]
+
 function Counts({ watched }: { watched: Watched }) {
   const skipped = ROWS.flatMap(name => watched[name].skipped)
+  const rows: CountRow[] = [
+    ...ROWS.map(name => ({ name: watchTexts.rows[name], ...watched[name] })),
+    ...Object.entries(watched.recommended ?? {}).map(([name, created]) => ({ name, created })),
+  ]
   // One table without a key is skipped by two kinds of rules.
   const reasons = new Map(skipped.map(each => [each.reason, each]))
   return html`<p role="status"><strong>${watchTexts.matched(watched.matched)}</strong></p>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${watchTexts.kind}</th>
-          <th scope="col" class="right">${watchTexts.created}</th>
-          <th scope="col" class="right">${watchTexts.existing}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${ROWS.map(
-          name =>
-            html`<tr key=${name}>
-              <th scope="row">${watchTexts.rows[name]}</th>
-              <td class="right">${formatNumber(watched[name].created)}</td>
-              <td class="right">${formatNumber(watched[name].existing)}</td>
-            </tr>`,
-        )}
-        ${Object.entries(watched.recommended ?? {}).map(
-          ([name, count]) =>
-            html`<tr key=${name}>
-              <th scope="row">${name}</th>
-              <td class="right">${formatNumber(count)}</td>
-              <td></td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
+    <${DataTable} columns=${COUNT_COLUMNS} rows=${rows} keyOf=${(row: CountRow) => row.name} />
     ${watched.level !== null && watched.level !== 'light' && html`<p class="quiet">${watchTexts.afterProfiles}</p>`}
     ${
       reasons.size > 0 &&
