@@ -1,10 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { Table } from 'tidemark/client'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { formatNumber, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
-import { useKeys } from '../lib/keys.ts'
 import { changeQuery, navigate, tableAddress, useQuery } from '../lib/router.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
@@ -12,6 +10,7 @@ import { Choice, SearchField } from '../parts/filters.ts'
 import { Help } from '../parts/help.ts'
 import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
 import { readSort } from '../parts/table/table-head.ts'
+import { useRows } from '../parts/table/use-rows.ts'
 import { useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
@@ -58,7 +57,8 @@ export function Catalog() {
     ...(query.get('tag') && { tag: [query.get('tag')!] }),
   }
   const offset = readOffset(query)
-  const list = useData<TableList>(`tables ${JSON.stringify(filters)} ${limit} ${offset}`, async signal => {
+  const key = `tables ${JSON.stringify(filters)} ${limit} ${offset}`
+  const list = useData<TableList>(key, async signal => {
     const { data, pagination } = await api.get('/api/v1/assets', {
       query: { ...filters, limit, offset },
       signal,
@@ -66,23 +66,11 @@ export function Catalog() {
     return { tables: data as Table[], pagination }
   })
   const sources = useSources()
-  const [place, setPlace] = useState(-1)
-  useEffect(() => setPlace(-1), [list.data])
-  const tables = list.data?.tables ?? []
-  const go = (step: number) => {
-    const next = Math.max(0, Math.min(tables.length - 1, place + step))
-    setPlace(next)
-    document.getElementById(`row-${next}`)?.scrollIntoView({ block: 'nearest' })
-  }
-  useKeys([
-    { keys: 'j', text: `${texts.next}: ${texts.table}`, run: () => go(1) },
-    { keys: 'k', text: `${texts.previous}: ${texts.table}`, run: () => go(-1) },
-    {
-      keys: 'Enter',
-      text: texts.openTable,
-      run: () => tables[place] && navigate(tableAddress(tables[place].qualified_name)),
-    },
-  ])
+  const { place } = useRows(key, list.data?.tables ?? [], {
+    name: texts.table,
+    openText: texts.openTable,
+    open: ({ qualified_name: name }) => navigate(tableAddress(name)),
+  })
   useTitle(texts.catalog)
   const hasFilters = ['search', 'source', 'kind', 'status', 'schema', 'tag'].some(name => query.has(name))
   return html`<div class="page">

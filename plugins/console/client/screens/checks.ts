@@ -1,17 +1,15 @@
-import { useEffect, useState } from 'preact/hooks'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
-import { useKeys } from '../lib/keys.ts'
 import { changeQuery, navigate, tableAddress, useQuery, withQuery } from '../lib/router.ts'
-import { canWrite } from '../lib/session.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
-import { readSort, toggled, type Selection } from '../parts/table/table-head.ts'
+import { readSort } from '../parts/table/table-head.ts'
+import { useRows } from '../parts/table/use-rows.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
 import { checkTexts } from '../texts/checks.ts'
@@ -52,40 +50,16 @@ export function Checks() {
     const reply = await api.get('/api/v1/sdk/checks', { query: { ...asked, points: POINTS }, signal })
     return { checks: reply.data.items, pagination: reply.pagination }
   })
-  const checks = list.data?.checks ?? []
-  const [place, setPlace] = useState(-1)
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  // What is not shown any more must not be changed.
-  useEffect(() => {
-    setPlace(-1)
-    setSelected(new Set())
-  }, [key])
-  const go = (step: number) => {
-    const next = Math.max(0, Math.min(checks.length - 1, place + step))
-    setPlace(next)
-    document.getElementById(`row-${next}`)?.scrollIntoView({ block: 'nearest' })
-  }
-  const chosen = checks[place]
-  useKeys([
-    { keys: 'j', text: `${texts.next}: ${texts.check}`, run: () => go(1) },
-    { keys: 'k', text: `${texts.previous}: ${texts.check}`, run: () => go(-1) },
-    ...(canWrite()
-      ? [
-          {
-            keys: 'x',
-            text: texts.select(texts.check),
-            run: () => chosen && setSelected(toggled(selected, chosen.id)),
-          },
-        ]
-      : []),
-    { keys: 'Enter', text: checkTexts.openCheck, run: () => chosen && navigate(addressOf(chosen)) },
-    { keys: 'Escape', text: texts.close, run: () => setSelected(new Set()) },
-  ])
+  const { place, selection, targets, setSelected } = useRows(key, list.data?.checks ?? [], {
+    name: texts.check,
+    openText: checkTexts.openCheck,
+    open: check => navigate(addressOf(check)),
+    select: { nameOf: ({ name }) => name, allLabel: checkTexts.selectAll },
+  })
   useTitle(texts.checks)
   const isFiltered = FILTERS.some(name => query.has(name))
-  const targets = checks.filter(({ id }) => selected.has(id))
   const changed = (those: readonly Check[]) => {
-    setSelected(new Set([...selected].filter(id => !those.some(check => check.id === id))))
+    setSelected(new Set(targets.filter(check => !those.includes(check)).map(({ id }) => id)))
     list.reload()
   }
   const count = list.data?.pagination.total
@@ -105,13 +79,15 @@ export function Checks() {
     }
     <${Loaded} of=${list} what=${texts.checks.toLowerCase()} rows=${16}>
       ${({ checks, pagination }: CheckList) =>
-        html`<${CheckTable}
-          checks=${checks}
+        html`<${DataTable}
+          label=${texts.checks}
+          className="checks"
+          columns=${COLUMNS}
+          rows=${checks}
           place=${place}
+          selection=${selection}
           paging=${pagination}
-          isFiltered=${isFiltered || pagination.offset > 0}
-          selected=${selected}
-          setSelected=${setSelected}
+          empty=${html`<${NoChecks} isFiltered=${isFiltered || pagination.offset > 0} />`}
         />`}
     <//>
   </div>`
@@ -173,29 +149,3 @@ const COLUMNS: Column<Check>[] = [
   { ...STATUS_COLUMN, sort: { name: 'status', first: 'desc' } },
   ...RESULT_COLUMNS,
 ]
-
-interface TableProps extends Pick<Selection<Check>, 'selected' | 'setSelected'> {
-  checks: readonly Check[]
-  place: number
-  paging: PageOfList
-  isFiltered: boolean
-}
-
-function CheckTable({ checks, place, paging, isFiltered, selected, setSelected }: TableProps) {
-  const selection: Selection<Check> = {
-    selected,
-    setSelected,
-    nameOf: ({ name }) => name,
-    allLabel: checkTexts.selectAll,
-  }
-  return html`<${DataTable}
-    label=${texts.checks}
-    className="checks"
-    columns=${COLUMNS}
-    rows=${checks}
-    place=${place}
-    selection=${canWrite() && selection}
-    paging=${paging}
-    empty=${html`<${NoChecks} isFiltered=${isFiltered} />`}
-  />`
-}

@@ -1,8 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { Source } from 'tidemark/client'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
-import { useKeys } from '../../lib/keys.ts'
 import { changeQuery, sourceAddress, tableAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Choice } from '../../parts/filters.ts'
@@ -11,17 +9,18 @@ import { Help } from '../../parts/help.ts'
 import { pageSizeOf, readOffset } from '../../parts/paging.ts'
 import { useSources } from '../../parts/source-table.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { toggled } from '../../parts/table/table-head.ts'
+import { useRows } from '../../parts/table/use-rows.ts'
 import { texts } from '../../texts.ts'
 import { recommendationTexts } from '../../texts/recommendations.ts'
 import { ApplyAll, SelectionActions } from './actions.ts'
-import { RecommendationTable } from './table.ts'
+import { nameRecommendation, RecommendationTable } from './table.ts'
 import {
   CONFIDENCES,
   KINDS,
   loadRecommendations,
   readFilters,
   STATUSES,
+  type Recommendation,
   type RecommendationList,
 } from './requests.ts'
 
@@ -53,42 +52,19 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
   const list = useData<RecommendationList>(`recommendations ${key}`, signal =>
     loadRecommendations(asked, signal),
   )
-  const found = list.data?.recommendations ?? []
-  const [place, setPlace] = useState(-1)
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  useEffect(() => {
-    setPlace(-1)
-    setSelected(new Set())
-  }, [key])
-  const chosen = found[place]
   const open = query.get('open')
-  const toggleDetails = (id: string) => changeQuery({ open: open === id ? null : id })
-  const go = (step: number) => {
-    const next = Math.max(0, Math.min(found.length - 1, place + step))
-    setPlace(next)
-    document.getElementById(`row-${next}`)?.scrollIntoView({ block: 'nearest' })
-  }
-  useKeys([
-    { keys: 'j', text: `${texts.next}: ${recommendationTexts.check}`, run: () => go(1) },
-    { keys: 'k', text: `${texts.previous}: ${recommendationTexts.check}`, run: () => go(-1) },
-    ...(canWrite()
-      ? [
-          {
-            keys: 'x',
-            text: texts.select(texts.check),
-            run: () => chosen && setSelected(toggled(selected, chosen.id)),
-          },
-        ]
-      : []),
-    { keys: 'Enter', text: recommendationTexts.openDetails, run: () => chosen && toggleDetails(chosen.id) },
-    { keys: 'Escape', text: texts.close, run: () => setSelected(new Set()) },
-  ])
+  const toggleDetails = ({ id }: Recommendation) => changeQuery({ open: open === id ? null : id })
+  const { place, selection, targets, setSelected } = useRows(key, list.data?.recommendations ?? [], {
+    name: recommendationTexts.check,
+    openText: recommendationTexts.openDetails,
+    open: toggleDetails,
+    select: { nameOf: nameRecommendation, allLabel: recommendationTexts.selectAll },
+  })
   const changed = () => {
     setSelected(new Set())
     list.reload()
   }
   const total = list.data?.pagination.total
-  const targets = found.filter(({ id }) => selected.has(id))
   const { status: _status, ...all } = { ...filters, asset_id: source }
   const canApplyAll = canWrite() && !query.has('status') && (total ?? 0) > 0
   return html`<h1>
@@ -118,8 +94,7 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
               paging=${pagination}
               openId=${open}
               toggleDetails=${toggleDetails}
-              selected=${selected}
-              setSelected=${setSelected}
+              selection=${selection}
             />`}
     <//>`
 }

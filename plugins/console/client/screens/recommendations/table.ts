@@ -1,6 +1,5 @@
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
-import { canWrite } from '../../lib/session.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import type { PageOfList } from '../../parts/paging.ts'
 import type { Selection } from '../../parts/table/table-head.ts'
@@ -9,7 +8,7 @@ import { Details } from './details.ts'
 import type { Recommendation } from './requests.ts'
 
 /** What a check is called before it is there. */
-const nameOf = ({ type, column_name: column, parent }: Recommendation) =>
+export const nameRecommendation = ({ type, column_name: column, parent }: Recommendation) =>
   [type, column, parent && `→ ${parent.table_path.split('.').at(-1)}.${parent.column_name}`]
     .filter(Boolean)
     .join(' ')
@@ -36,12 +35,13 @@ const CHECK_COLUMNS: Column<Recommendation>[] = [
   },
 ]
 
-interface TableProps extends Pick<Selection<Recommendation>, 'selected' | 'setSelected'> {
+interface TableProps {
   recommendations: readonly Recommendation[]
   place: number
   paging: PageOfList
   openId: string | null
-  toggleDetails: (id: string) => void
+  toggleDetails: (recommendation: Recommendation) => void
+  selection: Selection<Recommendation> | false | undefined
 }
 
 /** Recommendations by table, with details of the one that is open. */
@@ -51,8 +51,7 @@ export function RecommendationTable({
   paging,
   openId,
   toggleDetails,
-  selected,
-  setSelected,
+  selection,
 }: TableProps) {
   const columns: Column<Recommendation>[] = [
     {
@@ -62,26 +61,20 @@ export function RecommendationTable({
         html`<button
           class="link"
           aria-expanded=${recommendation.id === openId}
-          onClick=${() => toggleDetails(recommendation.id)}
+          onClick=${() => toggleDetails(recommendation)}
         >
-          <bdi>${nameOf(recommendation)}</bdi>
+          <bdi>${nameRecommendation(recommendation)}</bdi>
         </button>`,
     },
     ...CHECK_COLUMNS,
   ]
-  const selection: Selection<Recommendation> = {
-    selected,
-    setSelected,
-    nameOf,
-    allLabel: recommendationTexts.selectAll,
-  }
   return html`<${DataTable}
     label=${recommendationTexts.title}
     className="recommendations"
     columns=${columns}
     rows=${recommendations}
     place=${place}
-    selection=${canWrite() && selection}
+    selection=${selection}
     paging=${paging}
     group=${{
       keyOf: (recommendation: Recommendation) => recommendation.asset_id,
