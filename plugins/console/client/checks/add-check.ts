@@ -60,8 +60,8 @@ function TypeList({ types }: { types: readonly CheckType[] }) {
     title: tuningTexts.referential,
     description: tuningTexts.referentialText,
   }
-  return html`<p>${tuningTexts.chooseType}</p>
-    ${[...groups, [tuningTexts.referentialGroup, [reference]] as const].map(
+  return html`<p>What should be checked?</p>
+    ${[...groups, ['References: do values occur in another table', [reference]] as const].map(
       ([title, items]) =>
         html`<h3 key=${title}>${title}</h3>
           <ul class="types">
@@ -134,14 +134,14 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
         >${type?.description ?? tuningTexts.referentialText}</span
       >
     </p>
-    <p class="actions above"><a class="button small" href=${addressOf('')}>${tuningTexts.otherType}</a></p>
+    <p class="actions above"><a class="button small" href=${addressOf('')}>Another type</a></p>
     <div class="with-side">
       <div>
         <${Form}
           form=${form}
           submit=${save}
           label=${tuningTexts.create(columns.length)}
-          busyLabel=${tuningTexts.creating}
+          busyLabel="Creating…"
         >
           <${CheckFields}
             form=${form}
@@ -166,13 +166,10 @@ function Outcomes({ results }: { results: readonly ColumnResult[] }) {
         ({ column_name: column, error }) =>
           html`<li key=${column}>
             <code><bdi>${column}</bdi></code
-            >${' '}<${Status}
-              status=${error === null ? 'ok' : 'failed'}
-              word=${error ?? tuningTexts.wasCreated}
-            />
+            >${' '}<${Status} status=${error === null ? 'ok' : 'failed'} word=${error ?? 'created'} />
           </li>`,
       )}
     </ul>
-    <p class="quiet">${tuningTexts.failedColumns}</p>
+    <p class="quiet">The columns that failed are still chosen above.</p>
   </section>`
 }

@@ -29,7 +29,7 @@ export function CheckActions({
   })
   const [isChanging, toggle] = useAction(isActive ? tuningTexts.pause : tuningTexts.resume, async () => {
     await updateCheck(table, id, { is_active: !isActive })
-    notify(isActive ? tuningTexts.paused : tuningTexts.resumed)
+    notify(isActive ? 'The check is paused. An open alert of it was closed.' : 'The check runs again.')
     changed()
   })
   const remove = async () => {
@@ -43,7 +43,7 @@ export function CheckActions({
       <button disabled=${isBusy} onClick=${run}>
         ${isRunning ? html`<${Seconds} />` : tuningTexts.runNow}
       </button>
-      <a class="button" href=${withQuery(location.pathname, { edit: id })}>${tuningTexts.edit}</a>
+      <a class="button" href=${withQuery(location.pathname, { edit: id })}>Edit</a>
       <button disabled=${isBusy} onClick=${toggle}>
         ${isActive ? tuningTexts.pause : tuningTexts.resume}
       </button>
@@ -57,7 +57,10 @@ export function CheckActions({
         work=${remove}
         close=${() => setAsking(false)}
       >
-        <p>${tuningTexts.removeText}</p>
+        <p>
+          Its results, what it has learned and its configuration are lost. An open alert of it is closed. This
+          cannot be undone; to stop it for a while, pause it.
+        </p>
         <${RemovalNote} table=${table} id=${id} />
       <//>`
     } `

@@ -61,7 +61,7 @@ export function ColumnChoice({
           </label>`,
       )}
     </div>
-    ${columns.length === 0 && html`<p class="quiet">${tuningTexts.noColumns}</p>`}
+    ${columns.length === 0 && html`<p class="quiet">No column of this table fits.</p>`}
     ${problem && html`<span class="bad" id=${`${name}-problem`}>${problem}</span>`}
   </fieldset>`
 }

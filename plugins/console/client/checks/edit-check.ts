@@ -57,7 +57,7 @@ function ChangeForm({
   const fixed = fixedOf(record)
   const { column_name: column } = fixed as { column_name?: string }
   return html`<h2>${tuningTexts.editTitle('name' in record ? record.name : titleOf(record))}</h2>
-    <p class="quiet">${tuningTexts.fixed}</p>
+    <p class="quiet">What it measures cannot be changed. Add another check instead.</p>
     <${ManagedNote} owner=${record.managed_by} />
     <dl class="facts">
       ${Object.entries(fixed).map(

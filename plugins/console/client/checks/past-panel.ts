@@ -46,7 +46,7 @@ export function PastPanel({
               history.lookback_days,
               history.source === 'timestamps'
                 ? tuningTexts.computed(history.timestamp_column)
-                : tuningTexts.stored,
+                : 'as they were measured',
             )
       }
     </p>
@@ -62,7 +62,7 @@ export function PastPanel({
         />
       </div>`
     }
-    ${points.length > 1 && handle && html`<p class="quiet">${tuningTexts.dragHint}</p>`}
+    ${points.length > 1 && handle && html`<p class="quiet">Drag the handle at the right of the chart, or move it with the arrow keys.</p>`}
     ${isUnknown && html`<p class="stale">${tuningTexts.noBand(limit.sensitivity)}</p>`}
     ${
       'threshold' in limit
@@ -81,7 +81,7 @@ function handleOf(run: RunWithPast, limit: Limit, setLimit: (limit: Limit) => vo
       setLimit({ threshold: Number(Math.min(100, Math.max(0, value)).toPrecision(3)) })
     return {
       value: limit.threshold,
-      label: tuningTexts.thresholdHandle,
+      label: 'Threshold on the chart',
       text: `${formatNumber(limit.threshold)} %`,
       drag: set,
       step: direction => set(limit.threshold + direction * THRESHOLD_STEP),
@@ -92,7 +92,7 @@ function handleOf(run: RunWithPast, limit: Limit, setLimit: (limit: Limit) => vo
   const { sensitivity } = limit
   return {
     value: edge,
-    label: tuningTexts.sensitivityHandle,
+    label: 'Edge of the range on the chart',
     text: `${tuningTexts.sensitivity} ${sensitivity}`,
     drag(value) {
       const nearest = nearestSensitivity(run, value)
@@ -129,12 +129,12 @@ function SensitivityTable({
           >
             ${sensitivity}
           </button>
-          ${isChosen && html` <span class="chip">${tuningTexts.chosen}</span>`}`
+          ${isChosen && html` <span class="chip">chosen</span>`}`
       },
     },
     { label: tuningTexts.alertsIn(run.history.lookback_days), className: 'right', cell: row => row.alerts },
     {
-      label: tuningTexts.unusual,
+      label: 'Unusual values',
       className: 'right',
       cell: row => ('failing' in row ? row.failing : row.anomalies),
     },

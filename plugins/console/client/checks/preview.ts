@@ -49,12 +49,12 @@ export function Preview({ input }: { input: PreviewInput }) {
   }
   return html`<section class="side preview" aria-label=${tuningTexts.dryRun}>
     <h2>${tuningTexts.dryRun}</h2>
-    <p class="quiet">${tuningTexts.dryRunText}</p>
+    <p class="quiet">It asks the source once and stores nothing.</p>
     <div class="preview-controls">
       ${
         input.columns.length > 1 &&
         html`<label
-          >${tuningTexts.tryWith}
+          >Column to try
           <select
             value=${chosen}
             onChange=${(event: Event) => setColumn((event.target as HTMLSelectElement).value)}
@@ -66,7 +66,7 @@ export function Preview({ input }: { input: PreviewInput }) {
       ${
         input.limit &&
         html`<label
-          >${tuningTexts.lookback}
+          >Look back
           <select
             value=${String(days)}
             onChange=${(event: Event) => setDays(Number((event.target as HTMLSelectElement).value))}
@@ -76,11 +76,11 @@ export function Preview({ input }: { input: PreviewInput }) {
         >`
       }
       <button type="button" disabled=${isBusy} onClick=${() => void run()}>
-        ${isBusy ? tuningTexts.trying : result ? tuningTexts.tryAgain : tuningTexts.tryIt}
+        ${isBusy ? 'Asking the source…' : result ? 'Try again' : 'Try it'}
       </button>
     </div>
     <div aria-live="polite">
-      ${result && result.key !== key && html`<p class="stale">${tuningTexts.isStale}</p>`}
+      ${result && result.key !== key && html`<p class="stale">The form has changed since. Try it again to see what it means.</p>`}
       ${result && html`<${Outcome} result=${result} input=${input} />`}
     </div>
   </section>`
@@ -134,7 +134,7 @@ function Verdict({ run, limit }: { run: DryRun; limit: Limit | null }) {
 function Word({ isFailing }: { isFailing: boolean }) {
   return html`<${Status}
     status=${isFailing ? 'fail' : 'pass'}
-    word=${isFailing ? tuningTexts.wouldFail : tuningTexts.wouldPass}
+    word=${isFailing ? 'would fail' : 'would pass'}
   />`
 }
 
@@ -154,6 +154,6 @@ function Statements({ run }: { run: DryRun }) {
         >
       </p>`
     }
-    <${CopyButton} text=${text} label=${tuningTexts.copySql} />
+    <${CopyButton} text=${text} label="Copy SQL" />
   </details>`
 }

@@ -32,12 +32,12 @@ export function ChangeList({
   const openId = query.get('change')
   const columns: (Column<SchemaChange> | false)[] = [
     {
-      label: texts.change,
+      label: 'Change',
       isName: true,
       cell: change =>
         html`<button
           class="link"
-          title=${texts.whatItHits}
+          title="What it hits"
           aria-expanded=${change.id === openId}
           onClick=${() => changeQuery({ change: change.id === openId ? null : change.id })}
         >
@@ -54,15 +54,15 @@ export function ChangeList({
         >`,
     },
     {
-      label: texts.before,
+      label: 'Before',
       cell: change => html`<${Definition} text=${change.old_value} className="removed" />`,
     },
     {
-      label: texts.after,
+      label: 'After',
       cell: change => html`<${Definition} text=${change.new_value} className="added" />`,
     },
     { label: texts.impact, cell: change => html`<${Status} status=${change.impact} />` },
-    { label: texts.found, cell: change => html`<${Ago} at=${change.detected_at} />` },
+    { label: 'Found', cell: change => html`<${Ago} at=${change.detected_at} />` },
     {
       label: texts.accept,
       isLabelHidden: true,

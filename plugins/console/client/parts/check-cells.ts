@@ -29,7 +29,7 @@ export const RESULT_COLUMNS: Column<Check>[] = [
       return last ? `${formatNumber(last.value)}${kind === 'validity' ? ' %' : ''}` : '–'
     },
   },
-  { label: texts.trend, cell: check => html`<${Sparkline} points=${check.points} />` },
-  { label: texts.interval, cellClass: 'quiet', cell: check => check.interval },
+  { label: 'Last values', cell: check => html`<${Sparkline} points=${check.points} />` },
+  { label: 'Interval', cellClass: 'quiet', cell: check => check.interval },
   { label: texts.checkedAt, cell: check => html`<${Ago} at=${check.last_checked_at} />` },
 ]

@@ -38,7 +38,7 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
     ${
       samples === null
         ? html`<button onClick=${load} disabled=${isBusy}>
-            ${isBusy ? texts.checking : texts.showInvalidRows}
+            ${isBusy ? texts.checking : 'Check again and show invalid rows'}
           </button>`
         : html`<${SampleTable} samples=${samples} />`
     }
@@ -47,12 +47,12 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
 }
 
 const SAMPLE_COLUMNS: Column<Sample>[] = [
-  { label: texts.row, cell: ({ row_id: row }) => html`<code>${describeValue(row)}</code>` },
+  { label: 'Row', cell: ({ row_id: row }) => html`<code>${describeValue(row)}</code>` },
   {
     label: texts.value,
     cell: ({ value, is_hidden: isHidden }) =>
       isHidden
-        ? html`<span class="quiet">${texts.hidden}</span>`
+        ? html`<span class="quiet">hidden: personal data</span>`
         : html`<code>${describeValue(value)}</code>`,
   },
 ]
@@ -66,7 +66,7 @@ function SampleTable({ samples }: { samples: readonly Sample[] }) {
     columns=${SAMPLE_COLUMNS}
     rows=${samples}
     keyOf=${(sample: Sample) => samples.indexOf(sample)}
-    empty=${html`<p class="quiet">${texts.noSamples}</p>`}
+    empty=${html`<p class="quiet">No invalid row is kept.</p>`}
   />`
 }
 

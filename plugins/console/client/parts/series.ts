@@ -61,7 +61,7 @@ export async function loadMetricSeries(
     isAnomaly: snapshot.is_anomaly,
     zScore: snapshot.expected_value === null ? null : snapshot.z_score,
     explanation: snapshot.error_message ?? snapshot.explanation,
-    lines: snapshot.learning ? [texts.learning] : [],
+    lines: snapshot.learning ? ['learning'] : [],
   }))
   return seriesOf(points, pagination.has_more, data.operating_hours)
 }

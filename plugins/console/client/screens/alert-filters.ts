@@ -8,9 +8,9 @@ type Status = 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed
 type Severity = 'info' | 'warning' | 'critical'
 
 const TABS: readonly { id: string; name: string; status: Status[] }[] = [
-  { id: 'open', name: texts.tabOpen, status: ['triggered', 'acknowledged'] },
-  { id: 'snoozed', name: texts.tabSnoozed, status: ['snoozed'] },
-  { id: 'closed', name: texts.tabClosed, status: ['resolved', 'dismissed'] },
+  { id: 'open', name: 'Open', status: ['triggered', 'acknowledged'] },
+  { id: 'snoozed', name: 'Snoozed', status: ['snoozed'] },
+  { id: 'closed', name: 'Closed', status: ['resolved', 'dismissed'] },
   { id: 'all', name: texts.all, status: [] },
 ]
 
@@ -68,8 +68,8 @@ export function AlertFilters() {
     <${Tabs} label=${texts.status} current=${current} tabs=${TABS} filters=${query} />
     <${Choice}
       name="severity"
-      label=${texts.severity}
-      none=${texts.anySeverity}
+      label="Severity"
+      none="Any severity"
       options=${SEVERITIES.map(known => [known, known] as const)}
     />
     <${Choice}
@@ -78,7 +78,7 @@ export function AlertFilters() {
       none=${texts.anyKind}
       options=${Object.keys(KINDS).map(known => [known, known] as const)}
     />
-    <${SearchField} label=${texts.searchAlerts} />
+    <${SearchField} label="Search alerts" />
     ${isFiltered(query) && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}
   </div>`
 }

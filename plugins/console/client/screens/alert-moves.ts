@@ -14,10 +14,10 @@ export type Move = 'acknowledge' | 'snooze' | 'resolve' | 'dismiss'
 
 /** Moves with their keys and the states that they apply to. */
 export const MOVES: readonly { move: Move; key: string; name: string; from: readonly Alert['status'][] }[] = [
-  { move: 'acknowledge', key: 'a', name: texts.acknowledge, from: ['triggered'] },
-  { move: 'snooze', key: 's', name: texts.snooze, from: ['triggered', 'acknowledged', 'snoozed'] },
-  { move: 'resolve', key: 'e', name: texts.resolve, from: ['triggered', 'acknowledged', 'snoozed'] },
-  { move: 'dismiss', key: 'd', name: texts.dismiss, from: ['triggered', 'acknowledged', 'snoozed'] },
+  { move: 'acknowledge', key: 'a', name: 'Acknowledge', from: ['triggered'] },
+  { move: 'snooze', key: 's', name: 'Snooze', from: ['triggered', 'acknowledged', 'snoozed'] },
+  { move: 'resolve', key: 'e', name: 'Resolve', from: ['triggered', 'acknowledged', 'snoozed'] },
+  { move: 'dismiss', key: 'd', name: 'Dismiss as expected', from: ['triggered', 'acknowledged', 'snoozed'] },
 ]
 
 const SPANS: readonly [hours: number, name: string][] = [
@@ -103,7 +103,7 @@ export function MoveDialog({
       ${
         move === 'snooze' &&
         html`<fieldset class="choices">
-          <legend>${texts.snoozeFor}</legend>
+          <legend>Snooze for</legend>
           ${SPANS.map(
             ([hours, text], n) =>
               html`<label key=${hours}
@@ -113,7 +113,7 @@ export function MoveDialog({
         </fieldset>`
       }
       <label class="field">
-        <span>${texts.reason}</span>
+        <span>Reason (optional)</span>
         <textarea name="reason" rows="2" maxlength="2000"></textarea>
       </label>
       <p class="actions">

@@ -132,7 +132,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
               asked=${asked}
               begin=${(move: Move, alert: Alert) => begin(move, [alert])}
             />`
-          : html`<p class="quiet hint">${texts.chooseAlert}</p>`
+          : html`<p class="quiet hint">Choose an alert to see why it was raised.</p>`
       }
     </div>
     ${pending && html`<${MoveDialog} pending=${pending} close=${() => setPending(null)} moved=${moved} />`}
@@ -175,7 +175,7 @@ function Chosen({
   begin: (move: Move, alert: Alert) => void
 }) {
   if (alert) return html`<${AlertDetail} alert=${alert} begin=${begin} />`
-  if (isMissing(asked.error)) return html`<${Empty} title=${texts.noSuchAlert} />`
+  if (isMissing(asked.error)) return html`<${Empty} title="There is no such alert" />`
   return html`<${Loaded} of=${asked} what=${texts.alerts.toLowerCase()} rows=${9}>${() => null}<//>`
 }
 
@@ -209,8 +209,8 @@ const newestOf = (alerts: readonly Alert[]): string =>
   alerts.reduce((newest, { created_at: at }) => (at > newest ? at : newest), '1970-01-01T00:00:00.000Z')
 
 function NoAlerts({ isFiltered, tab }: { isFiltered: boolean; tab: string | null }) {
-  if (isFiltered || tab) return html`<${Empty} title=${texts.noAlerts} />`
-  return html`<${Empty} title=${texts.noOpenAlerts}><p>${texts.noOpenAlertsText}</p><//>`
+  if (isFiltered || tab) return html`<${Empty} title="No alert matches" />`
+  return html`<${Empty} title="Nothing is wrong at the moment"><p>Alerts appear here by themselves.</p><//>`
 }
 
 function Group({
@@ -246,7 +246,7 @@ function Group({
               <${Shape} tone=${toneOf(alert.severity)} /><span class="hidden">${alert.severity}</span>
               <span class="text"><bdi>${shorten(alert)}</bdi></span>
               ${alert.status !== 'triggered' && html`<${Status} status=${alert.status} />`}
-              ${alert.delivery_failed && html`<span class="bad">${texts.deliveryFailed}</span>`}
+              ${alert.delivery_failed && html`<span class="bad">message failed</span>`}
               <${Ago} at=${alert.last_seen_at} />
             </a>
           </li>`,

@@ -79,11 +79,11 @@ export function Catalog() {
       <${Help} page="coverage#coverage" about=${texts.catalog} />
     </h1>
     <div class="filters">
-      <${SearchField} label=${texts.searchTables} />
+      <${SearchField} label="Search tables" />
       <${Choice}
         name="source"
         label=${texts.source}
-        none=${texts.anySource}
+        none="All sources"
         options=${(sources.data ?? []).map(({ name }) => [name, name] as const)}
       />
       <${Choice}
@@ -114,7 +114,7 @@ export function Catalog() {
           rows=${tables}
           place=${place}
           paging=${pagination}
-          empty=${html`<${Empty} title=${texts.noTables}>${hasFilters && html`<p>${texts.noTablesText}</p>`}<//>`}
+          empty=${html`<${Empty} title="No table matches">${hasFilters && html`<p>Search for a part of the name, or clear the filters.</p>`}<//>`}
         />`}
     <//>
     <${ColumnMatches} term=${query.get('search') ?? ''} />
@@ -130,7 +130,7 @@ function ColumnMatches({ term }: { term: string }) {
   const tables = Map.groupBy(found.data ?? [], ({ qualified_name: table }) => table)
   if (tables.size === 0) return null
   return html`<section>
-    <h2>${texts.withColumns}</h2>
+    <h2>Columns with this name</h2>
     <ul class="list columns-found">
       ${[...tables].map(
         ([table, columns]) =>
@@ -162,7 +162,7 @@ const COLUMNS: Column<Table>[] = [
         ${table.asset_type !== 'table' && html` <span class="quiet">${inWords(table.asset_type)}</span>`}`,
   },
   {
-    label: texts.schema,
+    label: 'Schema',
     cellClass: 'quiet',
     cell: table => html`<bdi>${table.source}.${table.schema}</bdi>`,
   },
@@ -201,5 +201,5 @@ const COLUMNS: Column<Table>[] = [
           </button>`,
       ),
   },
-  { label: texts.updated, cell: table => html`<${Ago} at=${table.freshness.last_updated} />` },
+  { label: 'Updated', cell: table => html`<${Ago} at=${table.freshness.last_updated} />` },
 ]

@@ -14,8 +14,8 @@ type Action = 'run' | 'pause' | 'resume' | 'remove'
 
 const ACTIONS: readonly { action: Action; name: string; applies(check: Check): boolean }[] = [
   { action: 'run', name: texts.checkNow, applies: () => true },
-  { action: 'pause', name: checkTexts.pause, applies: ({ is_active: isActive }) => isActive },
-  { action: 'resume', name: checkTexts.resume, applies: ({ is_active: isActive }) => !isActive },
+  { action: 'pause', name: 'Pause', applies: ({ is_active: isActive }) => isActive },
+  { action: 'resume', name: 'Resume', applies: ({ is_active: isActive }) => !isActive },
   { action: 'remove', name: checkTexts.remove, applies: () => true },
 ]
 
@@ -93,7 +93,7 @@ function RemoveDialog({
       ${checks.slice(0, MAX_NAMED).map(({ id, name }) => html`<li key=${id}><bdi>${name}</bdi></li>`)}
       ${checks.length > MAX_NAMED && html`<li class="quiet">${checkTexts.more(checks.length - MAX_NAMED)}</li>`}
     </ul>
-    <p>${checkTexts.removeText}</p>
+    <p>Their results are deleted, too. It cannot be undone; a paused check keeps its results.</p>
     <p class="actions">
       <button autofocus onClick=${close}>${texts.cancel}</button>
       <button class="primary" disabled=${isBusy} onClick=${remove}>${checkTexts.remove}</button>

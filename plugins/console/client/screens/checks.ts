@@ -52,9 +52,9 @@ export function Checks() {
   })
   const { place, selection, targets, setSelected } = useRows(key, list.data?.checks ?? [], {
     name: texts.check,
-    openText: checkTexts.openCheck,
+    openText: 'Open the check',
     open: check => navigate(addressOf(check)),
-    select: { nameOf: ({ name }) => name, allLabel: checkTexts.selectAll },
+    select: { nameOf: ({ name }) => name, allLabel: 'Select all checks of this page' },
   })
   useTitle(texts.checks)
   const isFiltered = FILTERS.some(name => query.has(name))
@@ -99,7 +99,7 @@ const addressOf = ({ qualified_name: table, id }: Check) => withQuery(tableAddre
 function CheckFilters({ isFiltered }: { isFiltered: boolean }) {
   const clear = Object.fromEntries([...FILTERS, 'offset'].map(name => [name, null]))
   return html`<div class="filters">
-    <${SearchField} label=${checkTexts.searchChecks} />
+    <${SearchField} label="Search checks" />
     <${Choice}
       name="kind"
       label=${texts.kind}
@@ -111,23 +111,23 @@ function CheckFilters({ isFiltered }: { isFiltered: boolean }) {
       label=${texts.status}
       none=${texts.anyStatus}
       options=${[
-        ['failing,error', checkTexts.needAttention] as const,
+        ['failing,error', 'failing or in error'] as const,
         ...STATUSES.map(status => [status, status] as const),
       ]}
     />
     <${Choice}
       name="state"
-      label=${checkTexts.activity}
-      none=${checkTexts.activeOrPaused}
-      options=${[['active', texts.active] as const, ['paused', texts.paused] as const]}
+      label="Paused or active"
+      none="Active or paused"
+      options=${[['active', 'active'] as const, ['paused', texts.paused] as const]}
     />
     ${isFiltered && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}
   </div>`
 }
 
 function NoChecks({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return html`<${Empty} title=${checkTexts.noMatch} />`
-  return html`<${Empty} title=${checkTexts.noChecks}>
+  if (isFiltered) return html`<${Empty} title="No check matches" />`
+  return html`<${Empty} title="No check watches your data yet">
     <p>${texts.noChecksText}</p>
     <p><a class="button primary" href="/api/public/docs/checks.md">${texts.howToAddChecks}</a></p>
   <//>`

@@ -74,7 +74,7 @@ function ScheduleForm({ table, schedule, saved, close }: Props & { schedule?: Sc
     <${Form}
       form=${form}
       submit=${submit}
-      label=${schedule ? undefined : watchTexts.createSchedule}
+      label=${schedule ? undefined : 'Watch freshness'}
       more=${close && html`<button type="button" onClick=${close}>${texts.cancel}</button>`}
     >
       <${Fields} form=${form} of=${fields} />
@@ -84,7 +84,9 @@ function ScheduleForm({ table, schedule, saved, close }: Props & { schedule?: Sc
       ${
         hours
           ? html`<${DryRun} table=${table} hours=${hours} />`
-          : html`<p class="quiet">${isExplicit ? watchTexts.thresholdHint : watchTexts.dryRunLearned}</p>`
+          : html`<p class="quiet">
+              ${isExplicit ? watchTexts.thresholdHint : 'Choose a time to see which past checks would have raised an alert.'}
+            </p>`
       }
     </section>
   </div>`
@@ -95,17 +97,20 @@ function allSignalFields(table: Table, record?: object): FieldSpec[] {
   const { '': detected, ...signals } = watchTexts.signals
   return [
     {
-      ...{ name: 'freshness_signal', label: watchTexts.signal, kind: 'choice' },
+      ...{ name: 'freshness_signal', label: 'Where the age is read from', kind: 'choice' },
       choices: record ? Object.entries(signals) : [['', detected], ...Object.entries(signals)],
       ...(!record && { initial: '' }),
     },
     {
-      ...{ name: 'freshness_column', label: watchTexts.column, kind: 'choice', isRequired: true },
-      ...{ hint: watchTexts.columnHint, choices: columns },
+      ...{ name: 'freshness_column', label: 'Column', kind: 'choice', isRequired: true },
+      ...{ hint: 'With the time at which a row was written.', choices: columns },
     },
     {
-      ...{ name: 'freshness_expression', label: watchTexts.expression, kind: 'text', isRequired: true },
-      ...{ hint: watchTexts.expressionHint, maxLength: 1_000 },
+      ...{ name: 'freshness_expression', label: 'Expression', kind: 'text', isRequired: true },
+      ...{
+        hint: 'SQL over the columns of a row, such as greatest(created_at, updated_at).',
+        maxLength: 1_000,
+      },
     },
   ]
 }
@@ -136,7 +141,7 @@ function DryRun({ table, hours }: { table: Table; hours: number }) {
           <strong
             >${
               trial.total_checks === 0
-                ? watchTexts.noChecks
+                ? 'No stored checks yet.'
                 : watchTexts.dryRunOf(trial.would_alert_count, trial.total_checks, trial.would_open_alerts)
             }</strong
           >
@@ -160,14 +165,14 @@ export function ScheduleActions({
 }) {
   const [isAsking, setAsking] = useState(false)
   const path = { id }
-  const name = isActive ? watchTexts.pause : watchTexts.resume
+  const name = isActive ? 'Pause' : 'Resume'
   const [isBusy, toggle] = useAction(name, async () => {
     await api.patch('/api/v1/sdk/freshness/schedules/{id}', { path, body: { is_active: !isActive } })
     saved()
   })
   const remove = async () => {
     await api.delete('/api/v1/sdk/freshness/schedules/{id}', { path })
-    notify(watchTexts.removed)
+    notify('The schedule was deleted.')
     saved()
   }
   return html`<p class="actions above">
@@ -183,7 +188,7 @@ export function ScheduleActions({
         work=${remove}
         close=${() => setAsking(false)}
       >
-        <p>${watchTexts.removeText}</p>
+        <p>Its history and what was learned are deleted too. Pause it to keep them.</p>
       <//>`
     }`
 }

@@ -99,7 +99,7 @@ function FirstSource({ children }: { children: Children }) {
           canWrite()
             ? html`<a class="button primary" href="/sources?add=">${texts.addASource}</a>`
             : html`<a class="button" href="/api/public/docs/getting-started.md#connect-your-own-database"
-                >${texts.howToAdd}</a
+                >How to add a source</a
               >`
         }
       </p>
@@ -129,7 +129,7 @@ function Headline({ summary }: { summary: Summary }) {
           ? texts.needAttention(affected, coverage.total_tables)
           : status === 'healthy'
             ? texts.nothingWrong(coverage.watched_tables, coverage.total_tables)
-            : texts.somethingElse
+            : 'No alert is open, but something waits for you'
       }
     </h1>
     ${open > 0 && html`<a class="button primary" href="/alerts">${texts.triage(open)}</a>`}
@@ -171,7 +171,7 @@ function Numbers({
   const share = coverage.total_tables === 0 ? 0 : (100 * coverage.watched_tables) / coverage.total_tables
   return html`<ul class="numbers">
     <${NumberTile}
-      name=${texts.openAlerts}
+      name="Open alerts"
       value=${alerts.active_alerts}
       href="/alerts"
       tone=${critical > 0 ? 'critical' : alerts.active_alerts > 0 ? 'warning' : 'ok'}
@@ -187,7 +187,7 @@ function Numbers({
     ${
       freshness &&
       html`<${NumberTile}
-        name=${texts.staleTables}
+        name="Stale tables"
         value=${freshness.stale}
         href=${withQuery('/catalog', { status: 'stale' })}
         tone=${freshness.stale > 0 ? 'critical' : 'ok'}
@@ -198,7 +198,7 @@ function Numbers({
     ${
       checks &&
       html`<${NumberTile}
-        name=${texts.failingChecks}
+        name="Failing checks"
         value=${checks.failing + checks.error}
         href=${withQuery('/checks', { status: 'failing,error', state: 'active' })}
         tone=${checks.failing + checks.error > 0 ? 'warning' : 'ok'}
@@ -207,7 +207,7 @@ function Numbers({
       >`
     }
     <${NumberTile}
-      name=${texts.openChanges}
+      name="Changes to review"
       value=${drift.unacknowledged}
       href="/changes"
       tone=${drift.critical_count > 0 ? 'critical' : drift.unacknowledged > 0 ? 'warning' : 'ok'}
@@ -215,7 +215,7 @@ function Numbers({
       >${texts.highImpact(drift.critical_count)}<//
     >
     <${NumberTile}
-      name=${texts.coverage}
+      name="Watched tables"
       value=${`${Math.round(share)} %`}
       href="/catalog"
       tone=${share >= 50 ? 'ok' : 'info'}

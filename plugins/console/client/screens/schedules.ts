@@ -57,7 +57,7 @@ function ScheduleList() {
     <${Loaded} of=${asked} what=${scheduleTexts.title.toLowerCase()} rows=${6}>
       ${({ data, pagination }: { data: OperatingSchedule[]; pagination: PageOfList }) =>
         pagination.total === 0
-          ? html`<${Empty} title=${scheduleTexts.none} isScreen=${true}
+          ? html`<${Empty} title="There is no operating schedule" isScreen=${true}
               ><p>${scheduleTexts.about}</p>
               ${add}<//
             >`
@@ -107,8 +107,8 @@ function SchedulePage({ id }: { id: string }) {
   const uses = useData(`uses of ${id}`, signal => loadUses(id, signal))
   if (isMissing(asked.error))
     return html`<div class="page">
-      <${Empty} title=${scheduleTexts.missing} isScreen=${true}
-        ><p><a class="button" href=${BASE}>${scheduleTexts.all}</a></p><//
+      <${Empty} title="This schedule does not exist" isScreen=${true}
+        ><p><a class="button" href=${BASE}>All schedules</a></p><//
       >
     </div>`
   const save = async (body: ScheduleBody) => {
@@ -131,7 +131,7 @@ function SchedulePage({ id }: { id: string }) {
                     save=${save}
                   />`
                 : html`<div>
-                    <p class="quiet">${scheduleTexts.cannotEdit}</p>
+                    <p class="quiet">Only members, admins and owners change schedules.</p>
                     <p>${scheduleTexts.zone}: ${schedule.timezone}</p>
                     <${WeekGrid} minutes=${minutesOfPeriods(schedule.rules)} />
                   </div>`
@@ -150,7 +150,7 @@ function SchedulePage({ id }: { id: string }) {
 
 function UseList({ uses }: { uses: Uses }) {
   const used = uses.filter(({ count }) => count > 0)
-  if (used.length === 0) return html`<p class="quiet">${scheduleTexts.notUsed}</p>`
+  if (used.length === 0) return html`<p class="quiet">Nothing uses it.</p>`
   return used.map(
     ({ kind, count, items }) =>
       html`<p key=${kind}><strong>${scheduleTexts.usesOf(count, kind)}</strong></p>

@@ -27,12 +27,12 @@ export function ColumnsTab({ table }: TabProps) {
       isName: true,
       cell: ({ name }) =>
         html`<code><bdi>${name}</bdi></code>
-          ${keys.includes(name) && html` <span class="chip">${texts.key}</span>`}
+          ${keys.includes(name) && html` <span class="chip">key</span>`}
           <${Mark} table=${table.qualified_name} change=${changes.data?.get(name)} />`,
     },
-    { label: texts.dataType, cell: column => html`<code>${column.data_type}</code>` },
+    { label: 'Type', cell: column => html`<code>${column.data_type}</code>` },
     {
-      label: texts.nullable,
+      label: 'Nullable',
       cellClass: column => (column.nullable ? 'quiet' : ''),
       cell: column => (column.nullable ? texts.yes : texts.no),
     },
@@ -44,13 +44,13 @@ export function ColumnsTab({ table }: TabProps) {
             html`<a key=${tag} class="chip" href=${withQuery('/catalog', { tag })}><bdi>${tag}</bdi></a> `,
         ),
     },
-    { label: texts.description, cellClass: 'quiet', cell: column => html`<bdi>${column.description}</bdi>` },
+    { label: 'Description', cellClass: 'quiet', cell: column => html`<bdi>${column.description}</bdi>` },
   ]
   return html`${
       canWrite() &&
       html`<p class="actions above">
         <a class="button" href=${withQuery('/contracts', { add: '1', table: table.qualified_name })}
-          >${texts.draftContract}</a
+          >Draft a contract</a
         >
       </p>`
     }

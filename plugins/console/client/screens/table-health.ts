@@ -94,7 +94,7 @@ function CheckTable({ table, reload }: TabProps) {
     <${Loaded} of=${checks} what=${texts.checks.toLowerCase()} rows=${6}>
       ${(found: readonly Check[]) =>
         found.length === 0
-          ? html`<${Empty} title=${texts.noChecks}>
+          ? html`<${Empty} title="No check watches this table">
               <p>${texts.noChecksText}</p>
               <p>
                 ${
@@ -143,7 +143,7 @@ function CheckChart({ table, check, marks }: { table: string; check: Check; mark
 }
 
 function AddLink() {
-  return html`<a class="button primary" href=${`${location.pathname}?add`}>${texts.addCheck}</a>`
+  return html`<a class="button primary" href=${`${location.pathname}?add`}>Add a check</a>`
 }
 
 function CheckNow({
@@ -160,7 +160,7 @@ function CheckNow({
       path: { asset_id: table.id },
       headers: { prefer: `wait=${WAIT_SECONDS}` },
     })
-    notifyOfJob(data, texts.checked)
+    notifyOfJob(data, 'The checks have run.')
     checks.reload()
     reload()
   })

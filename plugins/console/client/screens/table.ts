@@ -26,9 +26,9 @@ const ProfileTab = lazy(async () => (await import('./profile/profile-tab.ts')).P
 const SettingsTab = lazy(async () => (await import('./table-settings.ts')).SettingsTab)
 
 const TABS = {
-  health: { name: texts.tabHealth, part: HealthTab },
+  health: { name: 'Health', part: HealthTab },
   columns: { name: texts.columns, part: ColumnsTab },
-  profile: { name: texts.tabProfile, part: ProfileTab },
+  profile: { name: 'Profile', part: ProfileTab },
   changes: { name: texts.changesShort, part: ChangesTab },
   freshness: { name: texts.freshness, part: FreshnessTab },
   lineage: { name: texts.tabLineage, part: LineageTab },
@@ -48,7 +48,7 @@ export function TablePage({ name }: ScreenProps) {
   useTitle(table?.name ?? name)
   if (!name || isMissing(asked.error))
     return html`<div class="page">
-      <${Empty} title=${texts.noSuchTable} isScreen=${true}
+      <${Empty} title="There is no such table" isScreen=${true}
         ><p><a class="button" href="/catalog">${texts.catalog}</a></p><//
       >
     </div>`
@@ -89,9 +89,9 @@ function Header({ table }: { table: Table }) {
   const { quality, freshness, source, schema, tags, owners = [] } = table
   const failing = quality.failing + quality.error
   const critical = [
-    table.absence && texts.isGone,
-    table.read_error && texts.cannotBeRead,
-    freshness.status === 'stale' && texts.isStale,
+    table.absence && 'it is no longer in its source',
+    table.read_error && 'it cannot be read',
+    freshness.status === 'stale' && 'its data is stale',
     failing > 0 && texts.failingCount(failing),
     table.schema_change_status === 'high' && texts.changesToReview,
   ].filter(Boolean)
@@ -166,7 +166,7 @@ function Header({ table }: { table: Table }) {
       ${
         owners.length > 0 &&
         html`<div>
-          <dt>${texts.owners}</dt>
+          <dt>Owners</dt>
           <dd><bdi>${owners.map(({ name }) => name).join(', ')}</bdi></dd>
         </div>`
       }

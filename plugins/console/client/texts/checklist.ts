@@ -1,9 +1,6 @@
 /** The sentences of the checklist for new companies, in English. */
 export const checklistTexts = {
   title: (done: number, all: number) => `Get started: ${done} of ${all} done`,
-  text: 'The steps tick themselves once there is something.',
-  done: 'done',
-  open: 'to do',
   dismiss: 'Hide the checklist',
   steps: {
     connect: ['Connect a source', 'A database or a warehouse. A role that may only read is enough.'],
@@ -16,5 +13,4 @@ export const checklistTexts = {
     destination: ['Say where alerts go', 'To a chat, to mail, or to a program of yours.'],
   },
   tryDemo: 'Try it with a demo shop',
-  tryingDemo: 'Preparing the shop…',
 } as const

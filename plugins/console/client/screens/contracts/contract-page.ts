@@ -30,8 +30,8 @@ export function ContractPage({ name }: { name: string }) {
   const asked = useData(`contract ${name}`, signal => loadContract(name, signal))
   if (isMissing(asked.error))
     return html`<div class="page">
-      <${Empty} title=${texts.missing} isScreen=${true}
-        ><p><a class="button" href=${BASE}>${texts.all}</a></p><//
+      <${Empty} title="This contract does not exist" isScreen=${true}
+        ><p><a class="button" href=${BASE}>All contracts</a></p><//
       >
     </div>`
   const tab = query.get('tab') ?? 'clauses'
@@ -72,11 +72,11 @@ function Clauses({ contract }: { contract: Contract }) {
     ${
       left.length > 0 &&
       html`<h2 class="section">${texts.unenforced(left.length)}</h2>
-        <p class="quiet">${texts.unenforcedText}</p>
+        <p class="quiet">They are kept in the document, and nothing checks them.</p>
         <${ClauseTable} clauses=${left} label=${texts.unenforced(left.length)} />`
     }
-    <h2 class="section">${texts.badge}</h2>
-    <p class="quiet">${texts.badgeText}</p>
+    <h2 class="section">Badge</h2>
+    <p class="quiet">A public picture of the status. Everyone who has its address sees it.</p>
     <div class="shared">
       <p>
         <img
@@ -90,7 +90,7 @@ function Clauses({ contract }: { contract: Contract }) {
 
 const CLAUSE_COLUMNS: Column<Clause>[] = [
   {
-    label: texts.clause,
+    label: 'Clause',
     isName: true,
     cellClass: 'clause',
     cell: clause =>
@@ -101,7 +101,7 @@ const CLAUSE_COLUMNS: Column<Clause>[] = [
     label: texts.status,
     cell: ({ status }) => html`<${Status} status=${status} word=${texts.statusWords[status]} />`,
   },
-  { label: texts.since, cell: ({ since }) => html`<${Ago} at=${since} />` },
+  { label: 'Since', cell: ({ since }) => html`<${Ago} at=${since} />` },
 ]
 
 function ClauseTable({ clauses, label }: { clauses: readonly Clause[]; label: string }) {
@@ -130,7 +130,7 @@ function ClauseTitle({
 function Document({ contract, reload }: { contract: Contract; reload: () => void }) {
   const [isOpen, setOpen] = useState(false)
   if (!canWrite())
-    return html`<p class="quiet">${texts.cannotEdit}</p>
+    return html`<p class="quiet">Only members, admins and owners change contracts.</p>
       <pre class="document" tabindex="0" role="region" aria-label=${texts.document}>
 ${contract.contract}</pre>`
   const remove = async () => {
@@ -175,7 +175,7 @@ function History({ name, updatedAt }: { name: string; updatedAt: string }) {
   return html`<${Loaded} of=${asked} what=${texts.history.toLowerCase()} rows=${6}>
     ${({ events, pagination }: Events) =>
       events.length === 0
-        ? html`<${Empty} title=${texts.noHistory} />`
+        ? html`<${Empty} title="Nothing has happened yet." />`
         : html`<ul class="history">
               ${events.map(event => html`<li key=${event.id}><${HistoryEntry} event=${event} /></li>`)}
             </ul>

@@ -61,7 +61,7 @@ function ContractList() {
     <${Loaded} of=${asked} what=${texts.title.toLowerCase()} rows=${6}>
       ${({ contracts, summary, pagination }: ContractsPage) =>
         pagination.total === 0
-          ? html`<${Empty} title=${texts.none} isScreen=${true}
+          ? html`<${Empty} title="There is no contract" isScreen=${true}
               ><p>${texts.about}</p>
               ${add}<//
             >`

@@ -39,11 +39,11 @@ export function AffectedLists({
 }: {
   of: Affected
 }) {
-  return html`<${DependentList} title=${texts.tables} of=${tables} />
-    <${DependentList} title=${texts.outside} of=${dashboards} />
+  return html`<${DependentList} title="Tables made from it" of=${tables} />
+    <${DependentList} title="Dashboards and others" of=${dashboards} />
     ${
       owners.length > 0 &&
-      html`<p class="hit-title">${texts.owners}</p>
+      html`<p class="hit-title">Owners to notify</p>
         <ul class="hit">
           ${owners.map(
             ({ name, email, assets }) =>
@@ -55,7 +55,7 @@ export function AffectedLists({
           )}
         </ul>`
     }
-    ${!isComplete && html`<p class="quiet">${texts.incomplete}</p>`}`
+    ${!isComplete && html`<p class="quiet">There is more than was followed.</p>`}`
 }
 
 function DependentList({ title, of: dependents }: { title: string; of: readonly Dependent[] }) {
@@ -86,7 +86,9 @@ function Name({ of: { name, qualified_name: whole, asset_type: kind, url } }: { 
 /** Null where columns are not known, empty where the rows are hit. */
 function Columns({ of: columns }: { of: readonly string[] | null }) {
   if (columns === null)
-    return html`<span class="quiet" title=${texts.columnsUnknown}>${texts.possible}</span>`
-  if (columns.length === 0) return html`<span class="quiet">${texts.rows}</span>`
+    return html`<span class="quiet" title="Its columns are not known, so it may not use what is changed."
+      >possibly</span
+    >`
+  if (columns.length === 0) return html`<span class="quiet">its rows</span>`
   return html`<code><bdi>${columns.join(', ')}</bdi></code>`
 }

@@ -24,9 +24,7 @@ export function Affected({ incident: { root_cause: cause, alerts } }: { incident
         html`<p>${reach.sentence}.</p>
           <${AffectedLists} of=${reach} />
           <p class="actions above">
-            <a class="button small" href=${tableAddress(cause.qualified_name, 'lineage')}
-              >${texts.seeLineage}</a
-            >
+            <a class="button small" href=${tableAddress(cause.qualified_name, 'lineage')}>See the lineage</a>
           </p>`}
     <//>
   </section>`

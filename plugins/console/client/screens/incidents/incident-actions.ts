@@ -22,7 +22,7 @@ const text = (name: string, label: string, maxLength: number, hint?: string): Fi
 const SPECS: Record<Exclude<IncidentMove, 'acknowledge'>, FieldSpec[]> = {
   snooze: [
     {
-      ...{ name: 'duration_hours', label: texts.hours, kind: 'choice', isRequired: true, isNumeric: true },
+      ...{ name: 'duration_hours', label: 'Snooze for', kind: 'choice', isRequired: true, isNumeric: true },
       ...{
         initial: '24',
         choices: [
@@ -37,10 +37,10 @@ const SPECS: Record<Exclude<IncidentMove, 'acknowledge'>, FieldSpec[]> = {
   ],
   resolve: [
     NOTES,
-    text('root_cause_category', texts.rootCause, 100, texts.rootCauseHint),
-    text('action_detail', texts.action, 2_000),
-    text('pr_url', texts.pullRequest, 2_000),
-    text('external_link', texts.ticket, 2_000),
+    text('root_cause_category', 'What it came from', 100, 'Such as pipeline_failure or schema_change.'),
+    text('action_detail', 'What was done', 2_000),
+    text('pr_url', 'Pull request', 2_000),
+    text('external_link', 'Ticket', 2_000),
   ],
   dismiss: [NOTES],
 }

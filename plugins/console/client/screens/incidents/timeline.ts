@@ -9,13 +9,13 @@ import { incidentTexts as texts } from '../../texts/incidents.ts'
 import { addComment, type Activity, type Incident } from './requests.ts'
 
 const COMMENT: FieldSpec[] = [
-  { ...{ name: 'comment', label: texts.comment, kind: 'long' }, ...{ isRequired: true, maxLength: 5_000 } },
+  { ...{ name: 'comment', label: 'Comment', kind: 'long' }, ...{ isRequired: true, maxLength: 5_000 } },
 ]
 
 /** What happened to an incident, the newest last, and what people write to it. */
 export function Timeline({ incident, reload }: { incident: Incident; reload: () => void }) {
   return html`<section>
-    <h2>${texts.timeline}</h2>
+    <h2>Timeline</h2>
     <ol class="timeline">
       ${incident.activities.map(
         activity =>
@@ -38,7 +38,7 @@ function CommentForm({ id, reload }: { id: string; reload: () => void }) {
       await addComment(id, comment as string)
       reload()
     })
-  return html`<${Form} form=${form} submit=${submit} label=${texts.addComment}>
+  return html`<${Form} form=${form} submit=${submit} label="Add comment">
     <${Fields} form=${form} of=${COMMENT} />
   <//>`
 }

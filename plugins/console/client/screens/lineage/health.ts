@@ -14,13 +14,13 @@ export interface NodeHealth {
 export function describeHealth(node: Node): NodeHealth {
   const { health } = node
   if (node.is_external) return { tone: 'unknown', words: [inWords(node.asset_type)] }
-  if (!node.is_active) return { tone: 'critical', words: [lineageTexts.gone] }
+  if (!node.is_active) return { tone: 'critical', words: ['gone from its source'] }
   if (!health) return { tone: 'unknown', words: [lineageTexts.notWatched] }
   const { quality_status: quality, freshness_status: freshness, schema_change_status: drift } = health
   const critical = [
     freshness === 'stale' && lineageTexts.stale,
-    quality === 'failing' && lineageTexts.failing,
-    quality === 'error' && lineageTexts.inError,
+    quality === 'failing' && 'failing checks',
+    quality === 'error' && 'checks in error',
     drift === 'high' && lineageTexts.changed,
   ]
   const warnings = [
@@ -31,7 +31,7 @@ export function describeHealth(node: Node): NodeHealth {
   if (critical.some(Boolean)) return { tone: 'critical', words }
   if (words.length > 0) return { tone: 'warning', words }
   return quality === 'passing' || freshness === 'fresh'
-    ? { tone: 'ok', words: [lineageTexts.fine] }
+    ? { tone: 'ok', words: ['ok'] }
     : { tone: 'unknown', words: [lineageTexts.notWatched] }
 }
 

@@ -48,7 +48,7 @@ export function NodeFinder({ graph, choose }: { graph: Graph | undefined; choose
               </button>
             </li>`,
         )}
-        ${found.length === 0 && html`<li class="quiet" role="status">${lineageTexts.noMatch}</li>`}
+        ${found.length === 0 && html`<li class="quiet" role="status">No match.</li>`}
       </ul>`
     }
   </form>`

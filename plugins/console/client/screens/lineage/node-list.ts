@@ -25,7 +25,7 @@ export function NodeList({
     .filter(({ id }) => shown.has(id))
     .sort((a, b) => placeOf(a.id) - placeOf(b.id) || a.name.localeCompare(b.name))
   const where = ({ id }: Node) => {
-    if (id === root) return lineageTexts.here
+    if (id === root) return 'this one'
     const [before, after] = [up.get(id), down.get(id)]
     return (
       [
@@ -33,20 +33,20 @@ export function NodeList({
         after !== undefined && lineageTexts.downstreamSteps(after),
       ]
         .filter(Boolean)
-        .join(', ') || lineageTexts.aside
+        .join(', ') || 'beside it'
     )
   }
   const madeFrom = ({ id }: Node) =>
     [...graph.edges.values()].filter(edge => edge.downstream_id === id && shown.has(edge.upstream_id))
   const columns: (Column<Node> | false)[] = [
-    { label: lineageTexts.name, isName: true, cell: node => html`<${NodeLink} node=${node} />` },
+    { label: 'Name', isName: true, cell: node => html`<${NodeLink} node=${node} />` },
     {
-      label: lineageTexts.status,
+      label: 'Status',
       cell: node =>
         node.is_external ? html`<span class="quiet">–</span>` : html`<${NodeStatus} node=${node} />`,
     },
-    { label: lineageTexts.where, cell: where },
-    { label: lineageTexts.kind, cell: node => inWords(node.asset_type) },
+    { label: 'Where', cell: where },
+    { label: 'Kind', cell: node => inWords(node.asset_type) },
     {
       label: lineageTexts.place,
       cell: node =>
@@ -71,6 +71,6 @@ export function NodeList({
 function reachedColumns(trace: Trace, { id }: Node): string {
   if (!trace.columns.has(id)) return '–'
   const columns = trace.columns.get(id)
-  if (columns === null) return lineageTexts.columnsUnknown
-  return [...columns!].join(', ') || lineageTexts.rowsOnly
+  if (columns === null) return 'not known by column'
+  return [...columns!].join(', ') || 'decides which rows there are'
 }

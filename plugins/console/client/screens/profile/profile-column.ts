@@ -16,35 +16,35 @@ interface Comparison {
 /** The columns of the table of a profile, each row of which is a column of the profiled table. */
 export const profileColumns = (comparison: Comparison | null): (Column<ColumnProfile> | false)[] => [
   {
-    label: texts.column,
+    label: 'Column',
     isName: true,
     cell: column =>
       html`<code><bdi>${column.name}</bdi></code>
         <span class="quiet">${column.type}</span>
-        ${column.is_key_candidate && html` <span class="chip">${texts.key}</span>`}
-        ${column.is_masked && html` <span class="chip">${texts.hidden}</span>`}`,
+        ${column.is_key_candidate && html` <span class="chip">key candidate</span>`}
+        ${column.is_masked && html` <span class="chip">personal data</span>`}`,
   },
   {
-    label: texts.empty,
+    label: 'NULL',
     className: 'number',
     cell: ({ null_percent: percent }) => (percent === null ? '–' : texts.percent(percent)),
   },
   {
-    label: texts.distinct,
+    label: 'Distinct',
     className: 'number',
     cell: ({ distinct, is_distinct_exact: isExact }) =>
       distinct === null ? '–' : isExact ? formatNumber(distinct) : texts.approximate(distinct),
   },
-  { label: texts.range, cell: column => html`<${Range} column=${column} />` },
-  { label: texts.frequent, cell: column => html`<${Frequent} column=${column} />` },
+  { label: 'Range', cell: column => html`<${Range} column=${column} />` },
+  { label: 'Frequent values', cell: column => html`<${Frequent} column=${column} />` },
   {
-    label: texts.form,
+    label: 'Pattern',
     cell: ({ pattern }) =>
       pattern &&
       html`${texts.patterns[pattern.name]}${pattern.share < 1 && ` ${texts.percent(100 * pattern.share)}`}`,
   },
   comparison !== null && {
-    label: texts.changed,
+    label: 'Changed',
     cell: ({ name }) =>
       html`<${Changes} changes=${comparison.changesOf(name)} isAdded=${comparison.isAdded(name)} />`,
   },
@@ -97,7 +97,7 @@ function Frequent({ column }: { column: ColumnProfile }) {
 }
 
 function Changes({ changes, isAdded }: { changes: readonly ProfileChange[]; isAdded: boolean }) {
-  if (isAdded) return html`<span class="chip">${texts.added}</span>`
+  if (isAdded) return html`<span class="chip">new column</span>`
   const items = changes.flatMap(describeChange).map(text => html`<li key=${text}><bdi>${text}</bdi></li>`)
   return items.length === 0 ? html`<span class="quiet">–</span>` : html`<${Some} items=${items} />`
 }
@@ -123,7 +123,7 @@ const showPercent = (value: ProfileChange['before']) =>
 
 function showChange(value: ProfileChange['before']): string {
   if (value === null) return '–'
-  if (typeof value === 'boolean') return value ? texts.yes : texts.no
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return formatNumber(value)
   return Array.isArray(value) ? value.join(', ') : String(value)
 }

@@ -50,9 +50,12 @@ export function ProfileTab({ table }: TabProps) {
   return html`<${Loaded} of=${asked} what=${texts.profile} rows=${8}>
     ${(found: LoadedProfile | null) =>
       found === null
-        ? html`<${Empty} title=${texts.none}>
-            <p>${texts.noneText}</p>
-            ${canWrite() ? start : html`<p class="quiet">${texts.noneViewer}</p>`}
+        ? html`<${Empty} title="This table was not profiled yet.">
+            <p>
+              A profile reads the table once and shows what its columns hold: NULLs, distinct values, ranges,
+              frequent values and patterns of text.
+            </p>
+            ${canWrite() ? start : html`<p class="quiet">A member who may write can profile it.</p>`}
           <//>`
         : html`<div class="profile-head">
               <${Facts} profile=${found.profile} />
@@ -63,7 +66,7 @@ export function ProfileTab({ table }: TabProps) {
               />
               <div class="actions">
                 <a class="button" href=${withQuery('/recommendations', { source: table.qualified_name })}
-                  >${texts.toRecommendations}</a
+                  >Recommended checks</a
                 >
                 ${canWrite() && start}
               </div>
@@ -111,10 +114,10 @@ function Progress({
     return html`<p class="actions" role="status">
       <progress aria-label=${texts.profiling}></progress>
       <span>${texts.profiling}</span>
-      <button disabled=${isCancelling} onClick=${cancel}>${texts.cancel}</button>
+      <button disabled=${isCancelling} onClick=${cancel}>Cancel</button>
     </p>`
   return html`${status === 'failed' && html`<p class="bad" role="alert">${job?.error?.message}</p>`}
-    ${status === 'cancelled' && html`<p role="status">${texts.cancelled}</p>`}
+    ${status === 'cancelled' && html`<p role="status">The profile was cancelled.</p>`}
     <${StartButton} isBusy=${isBusy} start=${start} />`
 }
 
@@ -124,17 +127,17 @@ function Facts({ profile }: { profile: Profile }) {
   const { row_count: rows, profiled_rows: read, is_sampled: isSampled } = profile
   return html`<dl class="facts">
     <div>
-      <dt>${texts.profiledAt}</dt>
+      <dt>Profiled</dt>
       <dd><${Ago} at=${profile.profiled_at} /></dd>
     </div>
     <div>
-      <dt>${texts.rows}</dt>
+      <dt>Rows</dt>
       <dd>
         ${profile.is_row_count_exact ? formatNumber(rows) : texts.about(rows)}${isSampled && `, ${texts.sample(read)}`}
       </dd>
     </div>
     <div>
-      <dt>${texts.cost}</dt>
+      <dt>Cost</dt>
       <dd>${texts.statements(profile.statements, profile.duration_ms / 1_000)}</dd>
     </div>
   </dl>`
@@ -159,7 +162,7 @@ function Comparison({
         ({ id, profiled_at: at }) =>
           html`<option key=${id} value=${id} selected=${id === compared}>${formatTime(at)}</option>`,
       )}
-      <option value="" selected=${compared === ''}>${texts.nothing}</option>
+      <option value="" selected=${compared === ''}>nothing</option>
     </select></label
   >`
 }
@@ -180,7 +183,7 @@ function Columns({ profile }: { profile: Profile }) {
         >
       </p>`
     }
-    ${columns.some(column => column.is_masked) && html`<p class="quiet">${texts.hiddenText}</p>`}
+    ${columns.some(column => column.is_masked) && html`<p class="quiet">Values of columns that are tagged as personal data are hidden.</p>`}
     ${gone.length > 0 && html`<p><bdi>${texts.removed(gone.join(', '))}</bdi></p>`}
     <${DataTable}
       label=${texts.profile}

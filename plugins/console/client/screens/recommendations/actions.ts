@@ -73,7 +73,7 @@ export function ApplyAll({ count, all, changed }: { count: number; all: AllOf; c
   })
   return html`<button disabled=${isTrying} onClick=${ask}>${name}</button> ${
       tried &&
-      html`<${Dialog} title=${recommendationTexts.applyAllTitle} close=${() => setTried(undefined)}>
+      html`<${Dialog} title="Create all that match" close=${() => setTried(undefined)}>
         <p>${recommendationTexts.applyAllText(tried.checks, tried.statements)}</p>
         <p class="actions">
           <button onClick=${() => setTried(undefined)}>${texts.cancel}</button>

@@ -14,12 +14,12 @@ export function Details({ recommendation }: { recommendation: Recommendation }) 
   const settings = parent ? { parent: `${parent.table_path}.${parent.column_name}`, ...config } : config
   return html`<div class="recommendation">
     <div>
-      <h2>${texts.evidence}</h2>
+      <h2>Evidence</h2>
       <${Facts} of=${evidence} />
       ${quiet && html`<p>${texts.quiet[quiet]}</p>`}
       ${
         Object.keys(settings).length > 0 &&
-        html`<h2>${texts.settings}</h2>
+        html`<h2>Settings of the check</h2>
           <${Facts} of=${settings} />`
       }
     </div>

@@ -34,8 +34,8 @@ export function Recommendations() {
     <${Loaded} of=${sources} what=${texts.sources.toLowerCase()} rows=${12}>
       ${(found: Source[]) =>
         found.length === 0
-          ? html`<${Empty} title=${recommendationTexts.noSources} isScreen=${true}>
-              <p><a class="button primary" href="/sources?add=">${recommendationTexts.toSources}</a></p>
+          ? html`<${Empty} title="No sources yet" isScreen=${true}>
+              <p><a class="button primary" href="/sources?add=">Add a source</a></p>
             <//>`
           : html`<${SourceRecommendations} sources=${found} />`}
     <//>
@@ -56,9 +56,9 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
   const toggleDetails = ({ id }: Recommendation) => changeQuery({ open: open === id ? null : id })
   const { place, selection, targets, setSelected } = useRows(key, list.data?.recommendations ?? [], {
     name: recommendationTexts.check,
-    openText: recommendationTexts.openDetails,
+    openText: 'Show or hide details',
     open: toggleDetails,
-    select: { nameOf: nameRecommendation, allLabel: recommendationTexts.selectAll },
+    select: { nameOf: nameRecommendation, allLabel: 'Select all recommendations on this page' },
   })
   const changed = () => {
     setSelected(new Set())
@@ -106,7 +106,7 @@ function RecommendationFilters({ sources, source }: { sources: readonly Source[]
   const isKnown = sources.some(({ name }) => name === source)
   return html`<div class="filters">
     <select
-      aria-label=${recommendationTexts.chooseSource}
+      aria-label="Source"
       value=${source}
       onChange=${(event: Event) =>
         changeQuery({ source: (event.target as HTMLSelectElement).value, offset: null, open: null })}
@@ -123,13 +123,13 @@ function RecommendationFilters({ sources, source }: { sources: readonly Source[]
     <${Choice}
       name="confidence"
       label=${recommendationTexts.confidence}
-      none=${recommendationTexts.anyConfidence}
+      none="Any confidence"
       options=${CONFIDENCES.map(each => [String(each), recommendationTexts.confidenceFrom(each)] as const)}
     />
     <${Choice}
       name="status"
-      label=${recommendationTexts.status}
-      none=${recommendationTexts.offered}
+      label="Status"
+      none="Offered"
       options=${STATUSES.map(status => [status, recommendationTexts.statuses[status]] as const)}
     />
     ${isFiltered && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}
@@ -139,14 +139,16 @@ function RecommendationFilters({ sources, source }: { sources: readonly Source[]
 function NoRecommendations({ source, isTable }: { source: string; isTable: boolean }) {
   const [query] = useQuery()
   if (FILTERS.some(name => query.has(name)) || query.has('offset'))
-    return html`<${Empty} title=${recommendationTexts.noMatch} />`
-  return html`<${Empty} title=${recommendationTexts.none}>
-    <p>${isTable ? recommendationTexts.noneOfTable : recommendationTexts.noneText}</p>
+    return html`<${Empty} title="No recommendation matches" />`
+  return html`<${Empty} title="Nothing to recommend">
+    <p>
+      ${isTable ? 'Every check that the evidence speaks for is there, or decided on. A new profile may show more of its columns.' : 'Every check that the evidence speaks for is there, or decided on. A source that is watched at the level standard has its tables profiled, and more can be said of their columns.'}
+    </p>
     <p>
       <a
         class="button"
         href=${isTable ? tableAddress(source, 'profile') : withQuery(sourceAddress(source), { tab: 'watch' })}
-        >${isTable ? recommendationTexts.toProfile : recommendationTexts.toTables}</a
+        >${isTable ? 'See its profile' : 'Watch its tables'}</a
       >
     </p>
   <//>`

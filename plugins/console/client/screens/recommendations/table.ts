@@ -15,7 +15,7 @@ export const nameRecommendation = ({ type, column_name: column, parent }: Recomm
 
 const CHECK_COLUMNS: Column<Recommendation>[] = [
   {
-    label: recommendationTexts.reason,
+    label: 'Why',
     cellClass: 'reason',
     cell: ({ reason, dismiss_reason: why }) =>
       html`<bdi>${reason}</bdi>${why && html`${' '}<span class="quiet">${why}</span>`}`,
@@ -26,11 +26,11 @@ const CHECK_COLUMNS: Column<Recommendation>[] = [
     cell: ({ confidence }) => `${Math.round(confidence * 100)} %`,
   },
   {
-    label: recommendationTexts.cost,
+    label: 'Cost a day',
     cellClass: 'quiet',
     cell: ({ cost }) =>
       cost.statements_per_day === 0
-        ? recommendationTexts.noFurther
+        ? 'No further statement'
         : recommendationTexts.statements(cost.statements_per_day, cost.rows_per_day),
   },
 ]

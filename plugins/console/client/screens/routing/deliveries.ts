@@ -82,13 +82,13 @@ export function Deliveries({ id, round, reload }: { id: string; round: string; r
       <${Choice}
         name="status"
         label=${texts.status}
-        none=${routingTexts.anyStatus}
+        none="Any status"
         options=${STATUSES.map(known => [known, known] as const)}
       />
       <${Choice}
         name="message"
         label=${routingTexts.message}
-        none=${routingTexts.anyType}
+        none="Any message"
         options=${TYPES.map(known => [known, routingTexts.typeOf[known]!] as const)}
       />
       ${
@@ -101,10 +101,8 @@ export function Deliveries({ id, round, reload }: { id: string; round: string; r
     <${Loaded} of=${asked} what=${routingTexts.messages.toLowerCase()} rows=${6}>
       ${({ data, pagination }: DeliveryPageContent) =>
         data.length === 0
-          ? html`<${Empty}
-              title=${status || type ? routingTexts.noMatchingMessages : routingTexts.noMessages}
-            >
-              ${!status && !type && html`<p>${routingTexts.noMessagesText}</p>`}
+          ? html`<${Empty} title=${status || type ? 'No message matches' : 'No message was sent yet'}>
+              ${!status && !type && html`<p>Send a test to see whether messages arrive.</p>`}
             <//>`
           : html`<${DeliveryTable} deliveries=${data} follow=${follow} />
               <${Paging} pagination=${pagination} />`}
@@ -136,16 +134,14 @@ function DeliveryTable({
         </button>`,
     },
     { label: texts.status, cell: delivery => html`<${Status} status=${delivery.status} />` },
-    { label: routingTexts.sent, cell: delivery => html`<${Ago} at=${delivery.created_at} />` },
+    { label: 'Created', cell: delivery => html`<${Ago} at=${delivery.created_at} />` },
     {
-      label: routingTexts.about,
+      label: 'About',
       cell: ({ alert_id: alertId }) =>
-        alertId
-          ? html`<a href=${`/alerts/${alertId}`}>${routingTexts.openAlert}</a>`
-          : html`<span class="quiet">–</span>`,
+        alertId ? html`<a href=${`/alerts/${alertId}`}>the alert</a>` : html`<span class="quiet">–</span>`,
     },
     {
-      label: routingTexts.outcome,
+      label: 'Outcome',
       cellClass: 'wraps',
       cell: delivery => describeOutcome(delivery, delivery.attempts.at(-1)),
     },
@@ -173,8 +169,7 @@ function describeOutcome(
 ) {
   if (status === 'stopped' && reason) return `${reason}.`
   if (status === 'pending' && next)
-    return html`${routingTexts.nextAttempt}
-      <${Ago} at=${next} />${last?.error_message && `. ${last.error_message}`}`
+    return html`Next attempt <${Ago} at=${next} />${last?.error_message && `. ${last.error_message}`}`
   if (!last) return '–'
   return last.error_message ?? `${last.status_code ?? ''} · ${routingTexts.inMs(last.latency_ms)}`
 }
@@ -182,15 +177,15 @@ function describeOutcome(
 function Redeliver({ id, follow }: { id: string; follow: () => void }) {
   const [isBusy, run] = useAction(routingTexts.redeliver, async () => {
     await api.post('/api/v1/sdk/alerts/deliveries/{id}/redeliver', { path: { id } })
-    notify(routingTexts.redelivered)
+    notify('The message is on its way again.')
     follow()
   })
   return html`<button class="small" disabled=${isBusy} onClick=${run}>${routingTexts.redeliver}</button>`
 }
 
 function Attempts({ delivery }: { delivery: ListedDelivery }) {
-  if (delivery.attempts.length === 0) return html`<p class="quiet">${routingTexts.noAttempts}</p>`
-  return html`<ol class="attempts" aria-label=${routingTexts.attempts}>
+  if (delivery.attempts.length === 0) return html`<p class="quiet">No attempt was made yet.</p>`
+  return html`<ol class="attempts" aria-label="Attempts">
     ${delivery.attempts.map(
       attempt =>
         html`<li key=${attempt.n}>

@@ -55,8 +55,8 @@ export function DestinationList() {
     <${Loaded} of=${asked} what=${routingTexts.destinations.toLowerCase()} rows=${6}>
       ${({ destinations, pagination, failing, hasRules }: DestinationListContent) =>
         pagination.total === 0
-          ? html`<${Empty} title=${routingTexts.nowhere}>
-              <p>${routingTexts.nowhereText}</p>
+          ? html`<${Empty} title="Alerts are sent nowhere yet">
+              <p>A destination is where messages about alerts go: a channel, a pager, mail, or a webhook.</p>
               ${canWrite() && html`<p><${AddButton} /></p>`}
             <//>`
           : html`${failing.destinations.map(each => html`<${FailingNotice} key=${each.id} destination=${each} />`)}
@@ -112,19 +112,19 @@ function DestinationTable({
     },
     { label: texts.type, cell: destination => destination.destination_type },
     {
-      label: routingTexts.lastMessage,
+      label: 'Last message',
       cell: ({ last_delivery: last }) =>
         last
           ? html`<${Status} status=${last.status} /> <${Ago} at=${last.created_at} />`
           : html`<span class="quiet">–</span>`,
     },
     {
-      label: routingTexts.messages24h,
+      label: 'Sent in 24 h',
       className: 'right',
       cell: destination => formatNumber(destination.last_24_hours.delivered),
     },
     {
-      label: routingTexts.failures24h,
+      label: 'Failed in 24 h',
       className: 'right',
       cell: ({ id, last_24_hours: { failed } }) =>
         failed > 0
@@ -132,7 +132,7 @@ function DestinationTable({
           : '0',
     },
     {
-      label: routingTexts.nextStep,
+      label: 'Next step',
       cell: destination => html`<${NextStep} destination=${destination} reload=${reload} />`,
     },
   ]

@@ -58,7 +58,7 @@ function SettingsForm({
     form.send(specs, async body => {
       if (Object.keys(body).length === 0) return
       await api.patch('/api/v1/sdk/alerts/destinations/{id}', { path: { id }, body })
-      notify(routingTexts.saved)
+      notify('The destination was changed.')
       reload()
     })
   return html`<${Form}
@@ -84,7 +84,7 @@ function Secret({ id }: { id: string }) {
     ${
       isAsking &&
       html`<${ConfirmDialog}
-        title=${routingTexts.rotateTitle}
+        title="Rotate the signing secret?"
         action=${routingTexts.rotate}
         work=${rotate}
         close=${() => setAsking(false)}
@@ -130,7 +130,7 @@ function Deletion({ destination: { id, name }, rules }: Pick<SettingsProps, 'des
         <p>${routingTexts.deleteDestinationText}</p>
         ${
           switchedOff.length > 0 &&
-          html`<p>${routingTexts.switchesOff}</p>
+          html`<p>These rules have no other destination and are switched off:</p>
             <ul>
               ${switchedOff.map(rule => html`<li key=${rule.id}><bdi>${rule.name}</bdi></li>`)}
             </ul>`

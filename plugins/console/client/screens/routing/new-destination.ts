@@ -30,13 +30,18 @@ export function destinationFields(type: DestinationType | undefined, { isNew = f
     kind: 'text',
     isRequired: true,
     maxLength: 200,
-    hint: routingTexts.destinationHint,
+    hint: 'Such as the team or the channel that reads it.',
   }
   const messages: FieldSpec = {
-    ...{ name: 'messages', label: routingTexts.messageKind, kind: 'choice', hint: routingTexts.messagesHint },
+    ...{
+      name: 'messages',
+      label: 'Messages',
+      kind: 'choice',
+      hint: 'An incident has one message, or one thread, for all alerts that belong together.',
+    },
     ...{ initial: isNew ? '' : 'alerts' },
     choices: [
-      ...(isNew ? [['', routingTexts.messagesUsual] as const] : []),
+      ...(isNew ? [['', 'As usual for this type'] as const] : []),
       ...Object.entries(routingTexts.messageChoices),
     ],
   }
@@ -52,7 +57,7 @@ export function NewDestination({ typeName }: { typeName: string | null }) {
   return html`<div class="page narrow">
     <p class="path"><a href="/routing">${routingTexts.title}</a> /</p>
     <h1>
-      ${type ? routingTexts.newOf(type.label) : routingTexts.chooseType}
+      ${type ? routingTexts.newOf(type.label) : 'Where are alerts to go?'}
       <${Help} page="destinations" about=${routingTexts.addDestination} />
     </h1>
     <${Loaded} of=${types} what=${texts.type.toLowerCase()} rows=${6}>
@@ -94,9 +99,9 @@ function DestinationForm({ type }: { type: DestinationType }) {
   return html`<${Form}
       form=${form}
       submit=${submit}
-      label=${routingTexts.create}
-      busyLabel=${routingTexts.creating}
-      more=${html`<a class="button" href="/routing/new">${routingTexts.otherType}</a>`}
+      label="Create destination"
+      busyLabel="Checking the address…"
+      more=${html`<a class="button" href="/routing/new">Choose another type</a>`}
     >
       <${Fields} form=${form} of=${specs} />
     <//>
@@ -104,7 +109,7 @@ function DestinationForm({ type }: { type: DestinationType }) {
       created &&
       html`<${SigningSecret}
         secret=${created.signing_secret}
-        text=${routingTexts.secretText}
+        text="Your receiver verifies with it that a message comes from here. Keep it where the receiver reads its secrets. Slack, Teams, PagerDuty and mail do not need it."
         close=${() => navigate(destinationAddress(created.id), { replace: true })}
       />`
     }`
@@ -112,11 +117,16 @@ function DestinationForm({ type }: { type: DestinationType }) {
 
 /** A signing secret, which the server shows once, with how a receiver uses it. */
 export function SigningSecret({ secret, text, close }: { secret: string; text: string; close: () => void }) {
-  return html`<${SecretDialog} title=${routingTexts.secretTitle} text=${text} secret=${secret} close=${close}>
+  return html`<${SecretDialog}
+    title="The signing secret, shown once"
+    text=${text}
+    secret=${secret}
+    close=${close}
+  >
     <p class="quiet">
       ${routingTexts.verifyText}${' '}
       <a href="/api/public/docs/webhooks.md#verify-the-signature" target="_blank"
-        >${routingTexts.howToVerify}</a
+        >How a receiver verifies a message</a
       >
     </p>
   <//>`

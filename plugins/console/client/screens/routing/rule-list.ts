@@ -51,8 +51,11 @@ export function RuleList() {
     <${Loaded} of=${asked} what=${routingTexts.rules.toLowerCase()} rows=${6}>
       ${({ rules, destinations, page }: RuleListContent) =>
         page.total === 0
-          ? html`<${Empty} title=${routingTexts.noRules}>
-              <p>${routingTexts.noRulesText}</p>
+          ? html`<${Empty} title="There are no rules">
+              <p>
+                Every destination gets all warnings and critical alerts. The first rule replaces that: from
+                then on only what a rule selects is sent.
+              </p>
               ${canWrite() && html`<p><${AddButton} /></p>`}
             <//>`
           : html`<${RuleTable} rules=${rules} destinations=${destinations} reload=${asked.reload} />
@@ -107,11 +110,11 @@ export function describeMatches(rule: AlertRule): string {
     tags?.length ? routingTexts.tagged(tags, rule.tag_filter_mode) : undefined,
     assets && routingTexts.inAssets(assets.length),
   ].filter(Boolean)
-  return parts.length > 0 ? parts.join('; ') : routingTexts.allAlerts
+  return parts.length > 0 ? parts.join('; ') : 'all alerts'
 }
 
 export const describeCooldown = ({ cooldown_minutes: minutes }: AlertRule): string =>
-  minutes === 0 ? routingTexts.noCooldown : formatSpan(minutes * 60)
+  minutes === 0 ? 'none' : formatSpan(minutes * 60)
 
 /** Links to where a rule sends; those that are not in the list are counted. */
 export function Recipients({
@@ -123,7 +126,7 @@ export function Recipients({
 }) {
   const known = destinations.filter(({ id }) => ids.includes(id))
   const rest = ids.length - known.length
-  if (ids.length === 0) return html`<span class="bad">${routingTexts.noDestination}</span>`
+  if (ids.length === 0) return html`<span class="bad">no destination</span>`
   return html`${known.map(
     ({ id, name, is_active: isActive }) =>
       html`<a key=${id} class="chip" href=${destinationAddress(id)}
@@ -141,15 +144,14 @@ export function PauseRule({
   rule: AlertRule
   reload: () => void
 }) {
-  if (!isActive && ids.length === 0)
-    return html`<a href=${ruleAddress(id)}>${routingTexts.chooseDestination}</a>`
+  if (!isActive && ids.length === 0) return html`<a href=${ruleAddress(id)}>Choose a destination</a>`
   return html`<${PauseButton}
     isActive=${isActive}
     className="small"
     send=${(next: boolean) =>
       api.patch('/api/v1/sdk/alerts/rules/{id}', { path: { id }, body: { is_active: next } })}
     done=${(next: boolean) => {
-      notify(next ? routingTexts.ruleResumed : routingTexts.rulePaused)
+      notify(next ? 'The rule sends again.' : 'The rule sends nothing until you resume it.')
       reload()
     }}
   />`

@@ -34,11 +34,11 @@ type RulePageContent = Awaited<ReturnType<typeof loadRule>>
 /** A rule beside what it would have sent. @param props.id of a rule, or `new` */
 export function RulePage({ id }: { id: string }) {
   const asked = useData(`rule ${id}`, signal => loadRule(id, signal))
-  const title = asked.data?.rule?.name ?? (id === 'new' ? routingTexts.newRule : routingTexts.rule)
+  const title = asked.data?.rule?.name ?? (id === 'new' ? 'New rule' : routingTexts.rule)
   useTitle(title)
   if (isMissing(asked.error) || (id === 'new' && !canWrite()))
     return html`<div class="page">
-      <${Empty} title=${routingTexts.noSuchRule} isScreen=${true}>
+      <${Empty} title="There is no such rule" isScreen=${true}>
         <p><a class="button" href=${RULES_ADDRESS}>${routingTexts.backToRules}</a></p>
       <//>
     </div>`
@@ -50,7 +50,7 @@ export function RulePage({ id }: { id: string }) {
         !canWrite() && rule
           ? html`<${RuleView} rule=${rule} destinations=${destinations} />`
           : destinations.length === 0
-            ? html`<${Empty} title=${routingTexts.needsDestination}>
+            ? html`<${Empty} title="A rule needs a destination to send to.">
                 <p><a class="button primary" href="/routing/new">${routingTexts.addDestination}</a></p>
               <//>`
             : html`${rule && html`<${RuleActions} rule=${rule} reload=${asked.reload} />`}
@@ -79,11 +79,11 @@ function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => vo
       if (rule) {
         if (Object.keys(body).length > 0)
           await api.patch('/api/v1/sdk/alerts/rules/{id}', { path: { id: rule.id }, body })
-        notify(routingTexts.ruleSaved)
+        notify('The rule was changed.')
         reload()
       } else {
         await api.post('/api/v1/sdk/alerts/rules', { body: body as unknown as CreateAlertRuleRequest })
-        notify(routingTexts.ruleCreated)
+        notify('The rule was created.')
         navigate(RULES_ADDRESS, { replace: true })
       }
     })
@@ -92,14 +92,14 @@ function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => vo
     <${Form}
       form=${form}
       submit=${submit}
-      label=${rule ? formTexts.save : routingTexts.createRule}
+      label=${rule ? formTexts.save : 'Create rule'}
       more=${form.isChanged && html`<button type="button" onClick=${form.reset}>${formTexts.discard}</button>`}
     >
       <${Field} form=${form} spec=${fields.name} />
       <${Checkboxes} form=${form} spec=${fields.destinations} />
       <${Checkboxes} form=${form} spec=${fields.severities} />
       <${Checkboxes} form=${form} spec=${fields.kinds} />
-      ${isOrphaned && html`<p class="bad">${routingTexts.assetsGone}</p>`}
+      ${isOrphaned && html`<p class="bad">The sources and tables of this rule were deleted, so it selects nothing. Choose others, or save it for all.</p>`}
       <${RuleAssets} form=${form} spec=${fields.assets} />
       <${Field} form=${form} spec=${fields.tags} />
       ${hasTags && html`<${Field} form=${form} spec=${fields.tagMode} />`}
@@ -148,7 +148,7 @@ function RuleActions({ rule, reload }: { rule: AlertRule; reload: () => void }) 
   const [isAsking, setAsking] = useState(false)
   const remove = async () => {
     await api.delete('/api/v1/sdk/alerts/rules/{id}', { path: { id: rule.id } })
-    notify(routingTexts.ruleDeleted)
+    notify('The rule was deleted.')
     navigate(RULES_ADDRESS, { replace: true })
   }
   return html`<p class="facts">
@@ -166,7 +166,10 @@ function RuleActions({ rule, reload }: { rule: AlertRule; reload: () => void }) 
         work=${remove}
         close=${() => setAsking(false)}
       >
-        <p>${routingTexts.deleteRuleText}</p>
+        <p>
+          Alerts and sent messages stay. When no rule is left, every destination gets all warnings and
+          critical alerts.
+        </p>
       <//>`
     }`
 }

@@ -24,9 +24,9 @@ interface Cell {
 }
 
 const COLUMNS: Column<Cell>[] = [
-  { label: watchTexts.day, cell: ({ day }) => watchTexts.days[day] },
+  { label: 'Day', cell: ({ day }) => watchTexts.days[day] },
   { label: watchTexts.hour, cell: ({ hour }) => hourName(hour) },
-  { label: watchTexts.updates, className: 'right', cell: ({ count }) => count },
+  { label: 'Updates', className: 'right', cell: ({ count }) => count },
 ]
 
 /** At which hours of the week updates arrive: squares that grow with their number, and the same in words and as a list. */
@@ -34,7 +34,7 @@ export function WeekClock({ clock }: { clock: WeekClockData }) {
   const cells = clock.hours.flatMap((row, day) => row.map((count, hour) => ({ day, hour, count })))
   const most = Math.max(1, ...cells.map(({ count }) => count))
   const known = cells.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
-  if (known.length === 0) return html`<p class="quiet">${watchTexts.noUpdates}</p>`
+  if (known.length === 0) return html`<p class="quiet">No update was seen yet.</p>`
   const inWords = known
     .slice(0, MAX_NAMED_HOURS)
     .map(({ day, hour }) => `${watchTexts.days[day]} ${hourName(hour)}`)
@@ -71,7 +71,7 @@ export function WeekClock({ clock }: { clock: WeekClockData }) {
       </svg>
     </div>
     <details>
-      <summary>${watchTexts.asList}</summary>
+      <summary>As a list</summary>
       <${DataTable}
         caption=${html`<caption class="hidden">
           ${watchTexts.clockOf(clock.timezone)}

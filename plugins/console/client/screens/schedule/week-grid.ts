@@ -77,7 +77,7 @@ export function WeekGrid({
     ref=${body}
     class="week-grid"
     role="grid"
-    aria-label=${scheduleTexts.grid}
+    aria-label="Active hours of the week"
     aria-multiselectable="true"
     aria-readonly=${change ? undefined : 'true'}
     onKeyDown=${onKeyDown}

@@ -16,8 +16,8 @@ export function describeAction(action: string): string {
 
 /** Who did it, for people. */
 export function nameActor({ actor, actor_name: name }: AuditEntry): string {
-  if (actor === 'system') return auditTexts.system
-  return name ?? (actor === 'cli' ? auditTexts.operator : actor)
+  if (actor === 'system') return 'Tidemark'
+  return name ?? (actor === 'cli' ? 'an operator' : actor)
 }
 
 /** What the action was about, as far as the entry has a name for it. */

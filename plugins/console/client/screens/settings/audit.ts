@@ -35,11 +35,11 @@ export function AuditLog() {
       <${Choice}
         name="action"
         label=${auditTexts.action}
-        none=${auditTexts.anyAction}
+        none="Any action"
         options=${auditTexts.filters.map(action => [action, describeAction(action)] as const)}
       />
-      <${DayField} name="from" label=${auditTexts.from} />
-      <${DayField} name="to" label=${auditTexts.to} />
+      <${DayField} name="from" label="From" />
+      <${DayField} name="to" label="To" />
       <${Chips} />
       ${
         isFiltered &&
@@ -50,7 +50,9 @@ export function AuditLog() {
       ${({ data, pagination }: AuditPage) =>
         html`${
             data.length === 0
-              ? html`<${Empty} title=${auditTexts.noEntries}><p>${auditTexts.noEntriesText}</p><//>`
+              ? html`<${Empty} title="No entry matches"
+                  ><p>Look at a longer time, or clear the filters.</p><//
+                >`
               : html`<${DataTable}
                   label=${texts.auditLog}
                   className="audit"
@@ -119,16 +121,16 @@ function Chips() {
 
 /** The name leads to what the same user or key did. */
 const COLUMNS: Column<AuditEntry>[] = [
-  { label: auditTexts.when, cell: ({ at }) => html`<time datetime=${at}>${formatTime(at)}</time>` },
+  { label: 'When', cell: ({ at }) => html`<time datetime=${at}>${formatTime(at)}</time>` },
   {
-    label: auditTexts.who,
+    label: 'Who',
     cell: entry =>
       html`<a href=${withQuery('/settings/audit', { actor: entry.actor })}
         ><bdi>${nameActor(entry)}</bdi></a
       >`,
   },
   {
-    label: auditTexts.what,
+    label: 'What',
     cell: entry => {
       const address = addressOf(entry)
       const name = html`<bdi>${nameTarget(entry)}</bdi>`
@@ -136,16 +138,16 @@ const COLUMNS: Column<AuditEntry>[] = [
       ${address ? html`<a href=${address}>${name}</a>` : name}`
     },
   },
-  { label: auditTexts.more, cell: entry => html`<${Details} entry=${entry} />` },
+  { label: 'Details', cell: entry => html`<${Details} entry=${entry} />` },
 ]
 
 function Details({ entry }: { entry: AuditEntry }) {
   const facts = [
     ...listDetails(entry),
     [auditTexts.action, entry.action],
-    [auditTexts.address, entry.address],
-    [auditTexts.request, entry.request_id],
-    [auditTexts.hash, entry.hash],
+    ['Address', entry.address],
+    ['Request', entry.request_id],
+    ['Hash', entry.hash],
   ]
   return html`<details>
     <summary>${auditTexts.entry} ${entry.id}</summary>
@@ -167,7 +169,7 @@ function Details({ entry }: { entry: AuditEntry }) {
           target_type: entry.target.type,
           target_id: entry.target.id,
         })}
-        >${auditTexts.sameTarget}</a
+        >All about the same</a
       >`
     }
   </details>`
@@ -179,9 +181,9 @@ function Pages({ next }: { next: number | null }) {
   if (next === null && !query.has('before')) return null
   const go = (before: number | null) =>
     changeQuery({ before: before === null ? null : String(before) }, { replace: false })
-  return html`<nav class="paging" aria-label=${auditTexts.pages}>
-    <button disabled=${!query.has('before')} onClick=${() => go(null)}>${auditTexts.newest}</button>
-    <button disabled=${next === null} onClick=${() => go(next)}>${auditTexts.older}</button>
+  return html`<nav class="paging" aria-label="Pages of the log">
+    <button disabled=${!query.has('before')} onClick=${() => go(null)}>Newest entries</button>
+    <button disabled=${next === null} onClick=${() => go(next)}>Older entries</button>
   </nav>`
 }
 
@@ -193,9 +195,7 @@ function Verification() {
     setVerdict((await api.get('/api/v1/audit-log/verify')).data)
   })
   return html`<p class="actions above">
-      <button disabled=${isBusy} onClick=${verify}>
-        ${isBusy ? auditTexts.verifying : auditTexts.verify}
-      </button>
+      <button disabled=${isBusy} onClick=${verify}>${isBusy ? 'Verifying…' : auditTexts.verify}</button>
     </p>
     <div role="status">${verdict && html`<${Verdict} of=${verdict} />`}</div>`
 }
@@ -210,10 +210,7 @@ function Verdict({ of: verdict }: { of: AuditVerdict }) {
     </p>`
   return html`<p class="verdict"><${Shape} tone="ok" /> <strong>${auditTexts.isWhole(entries)}</strong></p>
     <p class="verdict">
-      ${auditTexts.head(id)} <code>${hash}</code>${' '}<${CopyButton}
-        text=${hash}
-        label=${auditTexts.copyHash}
-      />
+      ${auditTexts.head(id)} <code>${hash}</code>${' '}<${CopyButton} text=${hash} label="Copy the hash" />
     </p>
-    <p class="quiet">${auditTexts.headHint}</p>`
+    <p class="quiet">Keep it elsewhere: it reveals later whether the whole log was written anew.</p>`
 }

@@ -30,11 +30,11 @@ export const useInvitations = (): Data<InvitationPage> =>
   )
 
 export const roleField: FieldSpec = {
-  ...{ name: 'role', label: peopleTexts.role, kind: 'choice', isRequired: true },
+  ...{ name: 'role', label: 'Role', kind: 'choice', isRequired: true },
   ...{ initial: 'member', choices: Object.entries(peopleTexts.roles) },
 }
 const inviteFields: FieldSpec[] = [
-  { name: 'email', label: peopleTexts.email, kind: 'text', isRequired: true, maxLength: 254 },
+  { name: 'email', label: 'Email', kind: 'text', isRequired: true, maxLength: 254 },
   roleField,
 ]
 
@@ -72,17 +72,17 @@ export function InviteButton({
         title=${label}
         id=${`invite ${again?.id ?? ''}`}
         specs=${specs}
-        label=${peopleTexts.send}
+        label="Create the link"
         send=${invite}
         close=${() => setOpen(false)}
-        >${peopleTexts.inviteText}<//
+        >You get a link for them. It works for this email only, once, within 7 days.<//
       >`
     }
     ${
       made &&
       html`<${SecretDialog}
         title=${peopleTexts.inviteLink(made.email)}
-        text=${peopleTexts.inviteLinkText}
+        text="Tidemark sends no mail for it, and shows the link only now. To get another one, invite them again."
         secret=${made.url}
         close=${keep}
       />`
@@ -124,14 +124,14 @@ function InvitationTable({
       cell: invitation =>
         invitation.status === 'open'
           ? html`<${RevokeButton} invitation=${invitation} reload=${reload} />`
-          : html`<${InviteButton} label=${peopleTexts.inviteAgain} again=${invitation} reload=${reload} />`,
+          : html`<${InviteButton} label="Invite again" again=${invitation} reload=${reload} />`,
     },
   ]
   return html`<${DataTable}
     label=${peopleTexts.invitations}
     columns=${columns}
     rows=${invitations}
-    empty=${html`<p class="quiet">${peopleTexts.noInvitations}</p>`}
+    empty=${html`<p class="quiet">No invitation is open.</p>`}
   />`
 }
 
@@ -151,7 +151,7 @@ function RevokeButton({ invitation, reload }: { invitation: Invitation; reload: 
     ${
       isOpen &&
       html`<${ConfirmDialog}
-        title=${peopleTexts.revokeInvitation}
+        title="Revoke the invitation"
         action=${peopleTexts.revoke}
         work=${revoke}
         close=${() => setOpen(false)}

@@ -50,7 +50,7 @@ export function Keys() {
             ${
               found.can_create
                 ? html`<${CreateButton} reload=${reload} />`
-                : html`<span class="quiet">${peopleTexts.keysFull}</span>`
+                : html`<span class="quiet">Your plan allows no further key: revoke one first.</span>`
             }
           </div>
           <p class="quiet">${peopleTexts.keyLimits(found.rate_limit_per_min, found.burst_limit)}</p>`}
@@ -62,24 +62,28 @@ export function Keys() {
           checked=${isAll}
           onChange=${() => changeQuery({ tab: isAll ? null : 'all', offset: null })}
         />
-        ${peopleTexts.withRevoked}</label
+        Show revoked keys</label
       >
     </p>
     <${Loaded} of=${list} what=${texts.apiKeys.toLowerCase()} rows=${4}>
       ${({ keys, pagination }: KeyPage) =>
         keys.length === 0
-          ? html`<${Empty} title=${peopleTexts.noKeys}><p>${peopleTexts.noKeysText}</p><//>`
+          ? html`<${Empty} title="There is no API key"
+              ><p>
+                Programs use the API with a key, such as a pipeline that checks a table after it was loaded.
+              </p><//
+            >`
           : html`<${KeyTable} keys=${keys} reload=${reload} /><${Paging} pagination=${pagination} />`}
     <//>`
 }
 
 const agoOrNever = (at: string | null) =>
-  at === null ? html`<span class="quiet">${peopleTexts.never}</span>` : html`<${Ago} at=${at} />`
+  at === null ? html`<span class="quiet">never</span>` : html`<${Ago} at=${at} />`
 
 function KeyTable({ keys, reload }: { keys: readonly ApiKey[]; reload: () => void }) {
   const columns: Column<ApiKey>[] = [
     { label: peopleTexts.name, isName: true, cell: key => html`<bdi>${key.name}</bdi>` },
-    { label: peopleTexts.key, cell: key => html`<code>${key.display_key}</code>` },
+    { label: 'Key', cell: key => html`<code>${key.display_key}</code>` },
     { label: peopleTexts.scope, cell: key => key.scope },
     { label: texts.status, cell: key => html`<${KeyStatus} of=${key} />` },
     { label: peopleTexts.lastUsed, cell: key => agoOrNever(key.last_used_at) },
@@ -95,7 +99,7 @@ function KeyTable({ keys, reload }: { keys: readonly ApiKey[]; reload: () => voi
 }
 
 function KeyStatus({ of: { revoked_at: revokedAt, is_active: isActive } }: { of: ApiKey }) {
-  if (revokedAt !== null) return html`<${Status} status="unknown" word=${peopleTexts.revoked} />`
+  if (revokedAt !== null) return html`<${Status} status="unknown" word="revoked" />`
   return isActive
     ? html`<${Status} status="ok" word=${peopleTexts.active} />`
     : html`<${Status} status="warning" word=${peopleTexts.hasExpired} />`
@@ -122,7 +126,7 @@ function RevokeButton({ of: key, reload }: { of: ApiKey; reload: () => void }) {
         action=${peopleTexts.revoke}
         work=${revoke}
         close=${() => setOpen(false)}
-        ><p>${peopleTexts.revokeKeyText}</p><//
+        ><p>Programs that use this key are refused from now on. This cannot be undone.</p><//
       >`
     }`
 }
@@ -130,14 +134,14 @@ function RevokeButton({ of: key, reload }: { of: ApiKey; reload: () => void }) {
 const keyFields: FieldSpec[] = [
   {
     ...{ name: 'name', label: peopleTexts.name, kind: 'text', isRequired: true },
-    ...{ maxLength: 200, hint: peopleTexts.nameHint },
+    ...{ maxLength: 200, hint: 'What uses it, such as Airflow.' },
   },
   {
     ...{ name: 'scope', label: peopleTexts.scope, kind: 'choice', isRequired: true, initial: 'read-only' },
-    ...{ hint: peopleTexts.scopeHint, choices: Object.entries(peopleTexts.scopes) },
+    ...{ hint: 'The smallest one that suffices is the safest.', choices: Object.entries(peopleTexts.scopes) },
   },
   {
-    ...{ name: 'expires_at', label: peopleTexts.lifetime, kind: 'choice', isRequired: true, initial: '90' },
+    ...{ name: 'expires_at', label: 'Expires', kind: 'choice', isRequired: true, initial: '90' },
     choices: Object.entries(peopleTexts.lifetimes),
   },
 ]
@@ -162,7 +166,7 @@ function CreateButton({ reload }: { reload: () => void }) {
         title=${peopleTexts.createKey}
         id="new key"
         specs=${keyFields}
-        label=${peopleTexts.create}
+        label="Create"
         send=${create}
         close=${() => setOpen(false)}
       />`
@@ -174,13 +178,13 @@ function NewKey({ of: { name, key }, close }: { of: NewApiKey; close: () => void
   const example = `curl -s '${location.origin}/api/v1/assets?limit=5' -H 'Authorization: Bearer ${key}'`
   return html`<${SecretDialog}
     title=${peopleTexts.newKey(name)}
-    text=${peopleTexts.newKeyText}
+    text="It is shown only now. Keep it where the program finds it, and nobody else."
     secret=${key}
     close=${close}
   >
-    <p>${peopleTexts.example}</p>
+    <p>Try it in a terminal:</p>
     <div class="secret-once">
-      <code>${example}</code><${CopyButton} text=${example} label=${peopleTexts.copyExample} />
+      <code>${example}</code><${CopyButton} text=${example} label="Copy the example" />
     </div>
   <//>`
 }

@@ -54,9 +54,9 @@ export function Operations() {
       <${Loaded} of=${dead} what=${texts.deadJobs.toLowerCase()} rows=${2}>
         ${({ data: jobs, pagination }: DeadPage) =>
           pagination.total === 0
-            ? html`<p class="quiet">${texts.noDead}</p>`
+            ? html`<p class="quiet">No job failed for good.</p>`
             : html`<div class="headline">
-                  <p class="quiet">${texts.deadJobsText}</p>
+                  <p class="quiet">Send them again once the cause is mended. They are kept for 30 days.</p>
                   <span class="actions"><${DeadActions} which=${{ all: true }} reload=${reload} /></span>
                 </div>
                 <${DeadTable} jobs=${jobs} reload=${reload} />
@@ -75,14 +75,14 @@ function Summary({ of: { queues, ...service } }: { of: Found }) {
     isLate,
   )
   return html`<h2>${headline}</h2>
-    ${isLate && html`<p>${texts.lateText}</p>`}
+    ${isLate && html`<p>Ask an operator of the installation to start a worker: ROLE=worker, or ROLE=all.</p>`}
     <dl class="facts">
       <div>
-        <dt>${texts.service}</dt>
+        <dt>The service</dt>
         <dd><${Status} status=${service.status} word=${texts.statuses[service.status]} /></dd>
       </div>
       <div>
-        <dt>${texts.jobs}</dt>
+        <dt>Jobs</dt>
         <dd>
           <${Status}
             status=${service.jobs === 'up' ? 'ok' : 'failed'}
@@ -91,21 +91,21 @@ function Summary({ of: { queues, ...service } }: { of: Found }) {
         </dd>
       </div>
       <div>
-        <dt>${texts.workers}</dt>
+        <dt>Workers of this process</dt>
         <dd>
           <${Status} status=${WORKER_TONES[service.workers]} word=${texts.workerStates[service.workers]} />
         </dd>
       </div>
       <div>
-        <dt>${texts.versions}</dt>
+        <dt>Versions</dt>
         <dd>${texts.versionsOf(service.versions)}</dd>
       </div>
       <div>
-        <dt>${texts.runningFor}</dt>
+        <dt>Running for</dt>
         <dd>${texts.uptime(service.uptime_seconds)}</dd>
       </div>
       <div>
-        <dt>${texts.dashboard}</dt>
+        <dt>Job dashboard</dt>
         <dd><${Dashboard} url=${service.dashboard_url} /></dd>
       </div>
     </dl>
@@ -118,13 +118,13 @@ const WORKER_TONES = { up: 'ok', stuck: 'failed', none: 'unknown' } as const
 function Dashboard({ url }: { url: string | null }) {
   return url === null
     ? html`${texts.dashboardCommand} <code>tidemark dashboard</code>`
-    : html`<a href=${url} rel="noreferrer">${texts.openDashboard}</a>`
+    : html`<a href=${url} rel="noreferrer">Open the job dashboard</a>`
 }
 
 const COUNTS = ['waiting', 'later', 'running', 'dead'] as const
 
 const QUEUE_COLUMNS: Column<JobQueue>[] = [
-  { label: texts.queue, isName: true, cell: ({ queue }) => html`<code>${queue}</code>` },
+  { label: 'Queue', isName: true, cell: ({ queue }) => html`<code>${queue}</code>` },
   { label: texts.work, cell: ({ queue }) => texts.works[queue] },
   ...COUNTS.map(name => ({
     label: texts[name],
@@ -132,7 +132,7 @@ const QUEUE_COLUMNS: Column<JobQueue>[] = [
     cell: (queue: JobQueue) => formatNumber(queue[name]),
   })),
   {
-    label: texts.oldest,
+    label: 'Waits since',
     cell: ({ oldest_waiting_at: at }) => at && html`<${Ago} at=${at} />`,
   },
 ]
@@ -144,19 +144,19 @@ function QueueTable({ queues }: { queues: readonly JobQueue[] }) {
     columns=${QUEUE_COLUMNS}
     rows=${queues.filter(queue => COUNTS.some(name => queue[name] > 0))}
     keyOf=${({ queue }: JobQueue) => queue}
-    empty=${html`<p class="quiet">${texts.noQueues}</p>`}
+    empty=${html`<p class="quiet">No job of your company waits, runs or has failed.</p>`}
   />`
 }
 
 function DeadTable({ jobs, reload }: { jobs: readonly DeadJob[]; reload: () => void }) {
   const columns: Column<DeadJob>[] = [
-    { label: texts.about, isName: true, cell: job => html`<${Asset} of=${job} />` },
+    { label: 'About', isName: true, cell: job => html`<${Asset} of=${job} />` },
     { label: texts.work, cell: ({ queue }) => texts.works[queue] ?? html`<code>${queue}</code>` },
-    { label: texts.reason, cellClass: 'wraps', cell: job => html`<bdi>${job.reason}</bdi>` },
-    { label: texts.tries, className: 'right', cell: job => formatNumber(job.attempts) },
-    { label: texts.died, cell: job => html`<${Ago} at=${job.died_at} />` },
+    { label: 'Why the last try failed', cellClass: 'wraps', cell: job => html`<bdi>${job.reason}</bdi>` },
+    { label: 'Tries', className: 'right', cell: job => formatNumber(job.attempts) },
+    { label: 'Failed', cell: job => html`<${Ago} at=${job.died_at} />` },
     {
-      label: texts.action,
+      label: 'Action',
       cell: job => html`<${DeadActions} which=${{ ids: [job.id] }} job=${job} reload=${reload} />`,
     },
   ]
@@ -164,8 +164,8 @@ function DeadTable({ jobs, reload }: { jobs: readonly DeadJob[]; reload: () => v
 }
 
 function Asset({ of: { asset_id: id, asset_type: type, asset_name: name } }: { of: DeadJob }) {
-  if (id === null) return html`<span class="quiet">${texts.nothing}</span>`
-  if (name === null) return html`<span class="quiet">${texts.removed}</span>`
+  if (id === null) return html`<span class="quiet">No table or source</span>`
+  if (name === null) return html`<span class="quiet">Removed since</span>`
   return html`<a href=${type === 'table' ? tableAddress(name) : `/sources/${encodeURIComponent(name)}`}
     ><bdi>${name}</bdi></a
   >`
@@ -191,7 +191,7 @@ function DeadActions({ which, job, reload }: { which: Which; job?: DeadJob; relo
       aria-label=${name && texts.redriveOf(name)}
       onClick=${redrive}
     >
-      ${name ? texts.redrive : texts.redriveAll}
+      ${name ? texts.redrive : 'Send all again'}
     </button>
     ${' '}
     <button class="small" aria-label=${name && texts.discardOf(name)} onClick=${() => setAsking(true)}>
@@ -204,7 +204,9 @@ function DeadActions({ which, job, reload }: { which: Which; job?: DeadJob; relo
         action=${texts.discard}
         work=${discard}
         close=${() => setAsking(false)}
-        ><p>${name ? texts.discardText : texts.discardAllText}</p><//
+        ><p>
+          ${name ? 'The job is deleted, and what it was to do is not done.' : 'The jobs are deleted, and what they were to do is not done.'}
+        </p><//
       >`
     }`
 }

@@ -23,20 +23,27 @@ const subjectField: FieldSpec = {
   ...{ name: 'subject', label: teamsTexts.owned, kind: 'choice', isRequired: true },
   ...{ initial: 'asset', choices: Object.entries(teamsTexts.choices) },
 }
-const assetField: FieldSpec = { name: 'asset_id', label: teamsTexts.source, kind: 'text', isRequired: true }
+const assetField: FieldSpec = {
+  name: 'asset_id',
+  label: 'Name of the source',
+  kind: 'text',
+  isRequired: true,
+}
 const schemaField: FieldSpec = {
-  ...{ name: 'schema', label: teamsTexts.schema, kind: 'text', isRequired: true },
-  hint: teamsTexts.schemaHint,
+  ...{ name: 'schema', label: 'Schema', kind: 'text', isRequired: true },
+  hint: 'Such as public, or db.public.',
 }
 const tagField: FieldSpec = {
-  ...{ name: 'tag', label: teamsTexts.tag, kind: 'text', isRequired: true, maxLength: 100 },
+  ...{ name: 'tag', label: 'Tag', kind: 'text', isRequired: true, maxLength: 100 },
 }
 const ownersField: FieldSpec = {
   ...{ name: 'owners', label: teamsTexts.owners, kind: 'lines' },
-  hint: teamsTexts.ownersHint,
+  hint: 'One in each line: the address of a user, or the name of a team. Leave it empty to remove all owners.',
 }
 const SUBJECT_FIELDS: Record<string, FieldSpec[]> = {
-  asset: [{ ...assetField, label: teamsTexts.asset, hint: teamsTexts.assetHint }],
+  asset: [
+    { ...assetField, label: 'Name of the source or table', hint: 'Such as shop, or shop.db.public.orders.' },
+  ],
   schema: [assetField, schemaField],
   tag: [tagField],
 }
@@ -55,7 +62,7 @@ export function Ownerships() {
   const [isOpen, setOpen] = useState(false)
   const set = async ({ owners, subject: _chosen, ...body }: Record<string, unknown>) => {
     await api.put('/api/v1/sdk/owners', { body: { ...body, owners: (owners as string[] | null) ?? [] } })
-    notify(teamsTexts.saved)
+    notify('The owners were set.')
     found.reload()
   }
   return html`<section>
@@ -63,7 +70,9 @@ export function Ownerships() {
       <h2>${teamsTexts.owners}</h2>
       ${canWrite() && html`<button onClick=${() => setOpen(true)}>${teamsTexts.set}</button>`}
     </div>
-    <p class="quiet">${teamsTexts.ownersText}</p>
+    <p class="quiet">
+      The most specific object that has owners decides: a table, then its tags, its schema and its source.
+    </p>
     ${
       isOpen &&
       html`<${FormDialog}
@@ -74,13 +83,14 @@ export function Ownerships() {
         label=${teamsTexts.set}
         send=${set}
         close=${() => setOpen(false)}
-        >${teamsTexts.setText}<//
+        >Replaces those that people set for the same object before. They go before what dbt, OpenLineage and
+        comments say of it.<//
       >`
     }
     <${Loaded} of=${found} what=${teamsTexts.owners.toLowerCase()} rows=${3}>
       ${({ ownerships, pagination }: { ownerships: readonly Ownership[]; pagination: PageOfList }) =>
         pagination.total === 0
-          ? html`<p class="quiet">${teamsTexts.noOwners}</p>`
+          ? html`<p class="quiet">No owner is named yet.</p>`
           : html`<${OwnershipTable} ownerships=${ownerships} reload=${found.reload} />
               <${Paging} pagination=${pagination} />`}
     <//>
@@ -111,14 +121,14 @@ function OwnershipTable({ ownerships, reload }: { ownerships: readonly Ownership
       },
     },
     {
-      label: teamsTexts.owner,
+      label: 'Owner',
       cell: ({ owner }) =>
         html`<bdi title=${owner.email ?? ''}>${owner.name}</bdi>${' '}<span class="quiet"
             >${teamsTexts.types[owner.type]}</span
           >`,
     },
     {
-      label: teamsTexts.by,
+      label: 'Named by',
       cell: ({ origin, reported_by: reporter }) =>
         html`${teamsTexts.origins[origin]}${
           origin === 'dbt' && reporter && html` <span class="quiet"><bdi>${reporter}</bdi></span>`

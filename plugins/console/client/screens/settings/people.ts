@@ -34,7 +34,7 @@ export function People() {
   const invitations = useInvitations()
   return html`<div class="headline">
       <h2>${users.data ? peopleTexts.count(users.data.pagination.total) : texts.people}</h2>
-      <${InviteButton} label=${peopleTexts.invite} isPrimary=${true} reload=${invitations.reload} />
+      <${InviteButton} label="Invite someone" isPrimary=${true} reload=${invitations.reload} />
     </div>
     <${Loaded} of=${users} what=${texts.people.toLowerCase()} rows=${5}>
       ${({ data, pagination }: UserPage) =>
@@ -66,11 +66,11 @@ function UserTable({ users, reload }: { users: readonly User[]; reload: () => vo
       cell: ({ is_active: isActive }) =>
         html`<${Status}
           status=${isActive ? 'ok' : 'unknown'}
-          word=${isActive ? peopleTexts.active : peopleTexts.disabled}
+          word=${isActive ? peopleTexts.active : 'disabled'}
         />`,
     },
-    { label: peopleTexts.lastSignIn, cell: user => html`<${Ago} at=${user.last_login_at} />` },
-    { label: peopleTexts.joined, cell: user => html`<${Ago} at=${user.created_at} />` },
+    { label: 'Last sign-in', cell: user => html`<${Ago} at=${user.last_login_at} />` },
+    { label: 'Joined', cell: user => html`<${Ago} at=${user.created_at} />` },
     {
       label: peopleTexts.actions,
       isLabelHidden: true,
@@ -86,8 +86,8 @@ function UserTable({ users, reload }: { users: readonly User[]; reload: () => vo
 const userFields: FieldSpec[] = [
   roleField,
   {
-    ...{ name: 'is_active', label: peopleTexts.mayEnter, kind: 'flag' },
-    hint: peopleTexts.mayEnterHint,
+    ...{ name: 'is_active', label: 'May sign in', kind: 'flag' },
+    hint: 'A disabled user is signed out everywhere. API keys that they created stay valid.',
   },
 ]
 
@@ -107,7 +107,7 @@ function UserActions({ user, name, reload }: { user: User; name: string; reload:
   }
   return html`<span class="actions">
       <button class="small" aria-label=${peopleTexts.editOf(name)} onClick=${() => setOpen('change')}>
-        ${peopleTexts.edit}
+        Change
       </button>
       <button class="small" aria-label=${peopleTexts.removeOf(name)} onClick=${() => setOpen('remove')}>
         ${peopleTexts.remove}

@@ -26,10 +26,15 @@ type Team = Awaited<ReturnType<typeof loadTeams>>['teams'][number]
 const teamFields: FieldSpec[] = [
   {
     ...{ name: 'name', label: texts.name, kind: 'text', isRequired: true, maxLength: 100 },
-    hint: teamsTexts.nameHint,
+    hint: 'Such as Data Platform. Owners are written with it.',
   },
-  { name: 'description', label: teamsTexts.description, kind: 'long', maxLength: 2_000 },
-  { name: 'members', label: teamsTexts.members, kind: 'lines', hint: teamsTexts.membersHint },
+  { name: 'description', label: 'Description', kind: 'long', maxLength: 2_000 },
+  {
+    name: 'members',
+    label: teamsTexts.members,
+    kind: 'lines',
+    hint: 'One address in each line, of a user or of a person without an account.',
+  },
 ]
 
 /** The teams of the company, and what people and teams own. */
@@ -68,7 +73,12 @@ export function Teams() {
     <${Loaded} of=${teams} what=${teamsTexts.teams.toLowerCase()} rows=${3}>
       ${({ teams: found, pagination }: { teams: readonly Team[]; pagination: PageOfList }) =>
         found.length === 0
-          ? html`<${Empty} title=${teamsTexts.none}><p>${teamsTexts.noneText}</p><//>`
+          ? html`<${Empty} title="There is no team"
+              ><p>
+                A team owns sources, schemas, tables and tags. Its members own them too, and alert rules can
+                be routed to it.
+              </p><//
+            >`
           : html`<${TeamTable} teams=${found} reload=${reload} />
               ${pagination.has_more && html`<p class="quiet">${teamsTexts.more(MAX_TEAMS)}</p>`}`}
     <//>
@@ -94,7 +104,7 @@ function TeamTable({ teams, reload }: { teams: readonly Team[]; reload: () => vo
 }
 
 function Members({ of: { members } }: { of: Team }) {
-  if (members.length === 0) return html`<span class="quiet">${teamsTexts.noMembers}</span>`
+  if (members.length === 0) return html`<span class="quiet">no members yet</span>`
   const shown = members.slice(0, SHOWN_MEMBERS)
   const others = members.length - shown.length
   return html`<bdi title=${members.map(({ email }) => email).join('\n')}
@@ -120,7 +130,7 @@ function TeamActions({ team, reload }: { team: Team; reload: () => void }) {
   }
   return html`<span class="actions">
       <button class="small" aria-label=${teamsTexts.changeOf(team.name)} onClick=${() => setOpen('change')}>
-        ${teamsTexts.change}
+        Change
       </button>
       <button class="small" aria-label=${teamsTexts.removeOf(team.name)} onClick=${() => setOpen('remove')}>
         ${teamsTexts.remove}
@@ -144,7 +154,10 @@ function TeamActions({ team, reload }: { team: Team; reload: () => void }) {
         action=${teamsTexts.remove}
         work=${remove}
         close=${close}
-        ><p>${teamsTexts.removeText}</p><//
+        ><p>
+          It owns nothing from then on. An alert rule that names no other owner is switched off. Its members
+          keep their accounts.
+        </p><//
       >`
     }`
 }

@@ -17,7 +17,7 @@ export function Checklist({ steps }: { steps: readonly SetupStep[] }) {
       <h2 id="checklist-title">${checklistTexts.title(done, steps.length)}</h2>
       <button class="plain" disabled=${isHiding} onClick=${hide}>${checklistTexts.dismiss}</button>
     </header>
-    <p class="quiet">${checklistTexts.text}</p>
+    <p class="quiet">The steps tick themselves once there is something.</p>
     <ol>
       ${steps.map(step => html`<${Step} key=${step.id} step=${step} />`)}
     </ol>
@@ -30,8 +30,7 @@ function Step({ step: { id, isDone, address } }: { step: SetupStep }) {
   return html`<li class=${isDone ? 'done' : ''}>
     <span class="tick">${isDone && html`<${Icon} name="check" />`}</span>
     <span>
-      <a href=${address}>${name}</a
-      ><span class="hidden"> (${isDone ? checklistTexts.done : checklistTexts.open})</span>
+      <a href=${address}>${name}</a><span class="hidden"> (${isDone ? 'done' : 'to do'})</span>
       ${!isDone && html`<span class="quiet">${text}</span>`}
     </span>
   </li>`
@@ -48,7 +47,7 @@ function DemoButton() {
   })
   return html`<p>
     <button disabled=${isBusy} onClick=${start}>
-      ${isBusy ? checklistTexts.tryingDemo : checklistTexts.tryDemo}
+      ${isBusy ? 'Preparing the shop…' : checklistTexts.tryDemo}
     </button>
   </p>`
 }

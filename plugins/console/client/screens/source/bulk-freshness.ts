@@ -38,9 +38,9 @@ export function BulkFreshness({ source }: { source: Source }) {
   const isReady = !isExplicit || readHours(String(form.values.sla_threshold).trim()) !== null
   return html`<section>
     <h2>${watchTexts.bulk}<${Help} page="freshness#watch-a-table" about=${watchTexts.bulk} /></h2>
-    <p class="quiet">${watchTexts.bulkHint}</p>
+    <p class="quiet">For tables that need a threshold of their own. Tables that have a schedule keep it.</p>
     <div class="with-side">
-      <${Form} form=${form} submit=${submit} label=${watchTexts.createSchedules}>
+      <${Form} form=${form} submit=${submit} label="Create schedules">
         <${Fields} form=${form} of=${fields} />
       <//>
       <section class="side" aria-label=${watchTexts.bulk}>

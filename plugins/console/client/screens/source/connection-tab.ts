@@ -44,7 +44,7 @@ export function ConnectionTab({ source, reload }: SourceTabProps) {
   }, [isAsked])
   if (!canWrite()) return html`<p class="quiet">${sourceTexts.cannotEdit}</p>`
   return html`<div class="with-side">
-      <${Loaded} of=${types} what=${sourceTexts.connection.toLowerCase()} rows=${8}>
+      <${Loaded} of=${types} what="connection" rows=${8}>
         ${(found: readonly SourceType[]) => {
           const type = found.find(({ source_type: name }) => name === source.source_type)
           return type && html`<${Settings} source=${source} type=${type} reload=${reload} test=${runTest} />`
@@ -52,13 +52,11 @@ export function ConnectionTab({ source, reload }: SourceTabProps) {
       <//>
       <section class="side" aria-label=${sourceTexts.test}>
         <p class="actions">
-          <button disabled=${isTesting} onClick=${start}>
-            ${isTesting ? sourceTexts.testing : sourceTexts.test}
-          </button>
+          <button disabled=${isTesting} onClick=${start}>${isTesting ? 'Testing…' : sourceTexts.test}</button>
           ${
             test?.success &&
             html`<a class="button primary" href=${withQuery(location.pathname, { tab: 'tables' })}
-              >${sourceTexts.nextTables}</a
+              >Next: choose the tables</a
             >`
           }
         </p>
@@ -92,12 +90,12 @@ function Settings({
   return html`<${Form}
     form=${form}
     submit=${submit}
-    label=${sourceTexts.saveConnection}
+    label="Save and test"
     more=${form.isChanged && html`<button type="button" onClick=${form.reset}>${formTexts.discard}</button>`}
   >
     <${Fields} form=${form} of=${[...nameFields, ...common]} isNew=${false} />
     ${rare.length > 0 && html`<${MoreFields}><${Fields} form=${form} of=${rare} isNew=${false} /><//>`}
-    <h2>${sourceTexts.behaviour}</h2>
+    <h2>How it is read</h2>
     <${Fields} form=${form} of=${behaviourFields} />
   <//>`
 }
@@ -134,7 +132,7 @@ function Removal({ source }: { source: Source }) {
               aria-describedby=${isWrong ? 'removal-problem' : undefined}
               onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)}
             />
-            ${isWrong && html`<span class="bad" id="removal-problem">${sourceTexts.wrongName}</span>`}
+            ${isWrong && html`<span class="bad" id="removal-problem">That is not its name.</span>`}
           </label>
           <p class="actions">
             <button class="primary" disabled=${isBusy}>${sourceTexts.remove}</button>

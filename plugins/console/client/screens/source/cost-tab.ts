@@ -36,13 +36,13 @@ export function CostTab({ source }: { source: Source }) {
     <div class="filters">
       <${Choice}
         name="days"
-        label=${texts.days}
+        label="Days"
         none=${texts.lastDays(DEFAULT_DAYS)}
         options=${PERIODS.map(period => [String(period), texts.lastDays(period)] as const)}
       />
       <${Choice}
         name="measure"
-        label=${texts.measure}
+        label="Measure"
         none=${texts.measures.statements}
         options=${MEASURES.slice(1).map(name => [name, texts.measures[name]] as const)}
       />
@@ -52,11 +52,11 @@ export function CostTab({ source }: { source: Source }) {
       ${(used: Usage) => html`<${Use} usage=${used} measure=${measure} />`}
     <//>
     <h2>${texts.tables}</h2>
-    <p class="quiet">${texts.tablesHint}</p>
+    <p class="quiet">The checks of a table share statements, so the cost is known by table.</p>
     <${Loaded} of=${tables} what=${texts.tables.toLowerCase()} rows=${4}>
       ${(found: readonly TableCost[]) =>
         found.length === 0
-          ? html`<p>${texts.noTables}</p>`
+          ? html`<p>No table was scanned for checks in these days.</p>`
           : html`<${CostlyTables} tables=${found} reload=${tables.reload} />`}
     <//>
   </section>`
@@ -64,7 +64,7 @@ export function CostTab({ source }: { source: Source }) {
 
 function Use({ usage, measure }: { usage: Usage; measure: Measure }) {
   const { days, total, by_purpose: byPurpose } = usage
-  if (total.sessions === 0) return html`<${Empty} title=${texts.unused} />`
+  if (total.sessions === 0) return html`<${Empty} title="This source was not used in these days." />`
   const used = PURPOSES.filter(purpose => byPurpose[purpose].sessions > 0)
   return html`<h2>${texts.total(total.statements, days.length)}</h2>
     <${DayChart}
@@ -72,18 +72,18 @@ function Use({ usage, measure }: { usage: Usage; measure: Measure }) {
       days=${days.map(day => ({ day: day.day, value: day[measure] }))}
     />
     <${Numbers}
-      label=${texts.byPurpose}
-      first=${texts.purpose}
+      label="By purpose"
+      first="Purpose"
       lines=${[
         ...used.map(purpose => ({ name: texts.purposes[purpose], ...byPurpose[purpose] })),
-        { name: texts.all, ...total },
+        { name: 'All', ...total },
       ]}
     />
     <details>
       <summary>${texts.numbers}</summary>
       <${Numbers}
         label=${texts.numbers}
-        first=${texts.day}
+        first="Day"
         lines=${days
           .filter(({ sessions }) => sessions > 0)
           .map(day => ({ name: day.day, ...day }))
@@ -93,7 +93,7 @@ function Use({ usage, measure }: { usage: Usage; measure: Measure }) {
 }
 
 const COLUMNS = ['sessions', ...MEASURES, 'failures'] as const
-const titles = { ...texts.measures, sessions: texts.sessions, failures: texts.failures }
+const titles = { ...texts.measures, sessions: 'Sessions', failures: 'Failures' }
 
 type Line = { name: string } & Record<(typeof COLUMNS)[number], number>
 

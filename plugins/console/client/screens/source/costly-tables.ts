@@ -27,11 +27,11 @@ const COLUMNS = ['statements', 'seconds', 'rows', 'bytes'] as const
 export function CostlyTables({ tables, reload }: { tables: readonly TableCost[]; reload: () => void }) {
   const columns: (Column<TableCost> | false)[] = [
     {
-      label: texts.table,
+      label: 'Table',
       isName: true,
       cell: table => html`<a href=${tableAddress(table.qualified_name)}><bdi>${table.table_path}</bdi></a>`,
     },
-    { label: texts.scans, className: 'right', cell: table => formatNumber(table.scans) },
+    { label: 'Scans', className: 'right', cell: table => formatNumber(table.scans) },
     ...COLUMNS.map(name => ({
       label: texts.measures[name],
       className: 'right',
@@ -39,7 +39,7 @@ export function CostlyTables({ tables, reload }: { tables: readonly TableCost[];
     })),
     { label: texts.lastScan, cell: table => html`<${Ago} at=${table.last_scan_at} />` },
     canWrite() && {
-      label: texts.action,
+      label: 'Action',
       cell: table => html`<${PauseButton} table=${table} reload=${reload} />`,
     },
   ]
@@ -76,7 +76,7 @@ function PauseButton({ table, reload }: { table: TableCost; reload: () => void }
     >
       ${texts.resume}
     </button>`
-  if (table.active_checks === 0) return html`<span class="quiet">${texts.allPaused}</span>`
+  if (table.active_checks === 0) return html`<span class="quiet">None is active</span>`
   return html`<button class="small" disabled=${isPausing} aria-label=${texts.pauseOf(name)} onClick=${pause}>
     ${texts.pause}
   </button>`

@@ -15,7 +15,7 @@ import { nameFields, readConnectionFields, useSourceTypes, type SourceType } fro
 /** Adds a source: first its engine, then its connection. @param type the engine that was chosen, if one was */
 export function NewSource({ type: chosen }: { type: string }) {
   const types = useSourceTypes()
-  useTitle(sourceTexts.add)
+  useTitle('Add a source')
   if (!canWrite())
     return html`<div class="page"><${Empty} title=${sourceTexts.cannotEdit} isScreen=${true} /></div>`
   return html`<div class="page">
@@ -32,7 +32,7 @@ export function NewSource({ type: chosen }: { type: string }) {
 }
 
 function EngineList({ types }: { types: readonly SourceType[] }) {
-  return html`<h1>${sourceTexts.chooseEngine}<${Help} page="engines" about=${texts.engine} /></h1>
+  return html`<h1>What do you want to connect?<${Help} page="engines" about=${texts.engine} /></h1>
     <ul class="engines">
       ${types.map(
         ({ source_type: type, label }) =>
@@ -62,9 +62,9 @@ function ConnectionForm({ type }: { type: SourceType }) {
     <${Form}
       form=${form}
       submit=${submit}
-      label=${sourceTexts.create}
-      busyLabel=${sourceTexts.creating}
-      more=${html`<a class="button" href="/sources?add=">${sourceTexts.otherEngine}</a>`}
+      label="Add and test"
+      busyLabel="Connecting…"
+      more=${html`<a class="button" href="/sources?add=">Choose another engine</a>`}
     >
       <${Fields} form=${form} of=${[...nameFields, ...common]} />
       ${rare.length > 0 && html`<${MoreFields}><${Fields} form=${form} of=${rare} /><//>`}

@@ -22,9 +22,9 @@ import type { SourceTabProps } from './props.ts'
 const WAIT_SECONDS = 15
 
 const TABS = {
-  overview: { name: sourceTexts.tabOverview, part: OverviewTab },
+  overview: { name: 'Overview', part: OverviewTab },
   connection: {
-    name: sourceTexts.tabConnection,
+    name: 'Connection',
     part: lazy(async () => (await import('./connection-tab.ts')).ConnectionTab),
   },
   tables: {
@@ -32,7 +32,7 @@ const TABS = {
     part: lazy(async () => (await import('./tables-tab.ts')).TablesTab),
   },
   watch: {
-    name: sourceTexts.tabWatch,
+    name: 'What to watch',
     part: lazy(async () => (await import('./watch-tab.ts')).WatchTab),
   },
   cost: {
@@ -50,7 +50,7 @@ export function SourcePage({ name }: { name: string }) {
   })
   useTitle(asked.data?.name ?? name)
   if (isMissing(asked.error))
-    return html`<div class="page"><${Empty} title=${texts.noSuchSource} isScreen=${true} /></div>`
+    return html`<div class="page"><${Empty} title="There is no such source" isScreen=${true} /></div>`
   const tab = query.get('tab') as keyof typeof TABS | null
   const current = tab && Object.hasOwn(TABS, tab) ? tab : 'overview'
   return html`<div class="page">
@@ -84,7 +84,7 @@ function OverviewTab({ source, reload }: SourceTabProps) {
       <span>${source.source_type}</span>
       <span>${formatNumber(source.table_count)} ${texts.tables.toLowerCase()}</span>
       <span>${texts.lastDiscovery}: <${Ago} at=${source.last_refresh_at} /></span>
-      <a href=${withQuery('/catalog', { source: source.name })}>${texts.allTables}</a>
+      <a href=${withQuery('/catalog', { source: source.name })}>All tables of this source</a>
     </p>`
 }
 
@@ -113,7 +113,7 @@ function Actions({ source, reload }: SourceTabProps) {
       path,
       headers: { prefer: `wait=${WAIT_SECONDS}` },
     })
-    notifyOfJob(data, texts.discovered)
+    notifyOfJob(data, 'The discovery is done.')
     reload()
   })
   const [isTesting, test] = useAction(texts.testConnection, async () => {
@@ -125,9 +125,7 @@ function Actions({ source, reload }: SourceTabProps) {
   if (!canWrite()) return null
   const isBusy = isDiscovering || isTesting
   return html`<p class="actions above">
-    <button disabled=${isBusy} onClick=${discover}>
-      ${isDiscovering ? texts.discovering : texts.discover}
-    </button>
+    <button disabled=${isBusy} onClick=${discover}>${isDiscovering ? 'Discovering…' : texts.discover}</button>
     <button disabled=${isBusy} onClick=${test}>${texts.testConnection}</button>
   </p>`
 }

@@ -12,7 +12,7 @@ export function Stages({ test }: { test: ConnectionTest }) {
   return html`<div class="stages" role="status">
     <p>
       <strong
-        >${test.success ? sourceTexts.connected(test.latency_ms) : (test.error_message ?? sourceTexts.notConnected)}</strong
+        >${test.success ? sourceTexts.connected(test.latency_ms) : (test.error_message ?? 'Not connected')}</strong
       >
     </p>
     <ol>
