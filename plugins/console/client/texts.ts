@@ -16,7 +16,6 @@ export const texts = {
   failedTo: (what: string) => `Could not load ${what}.`,
   couldNot: (action: string) => `Could not ${action}.`,
   noConnection: 'The server did not answer. Check the connection, then try again.',
-  serverFailed: (id: string | null) => `The server failed${id ? ` (request ${id})` : ''}.`,
   helpAbout: (about: string) => `Documentation: ${about}`,
   notFound: 'There is nothing at this address',
   all: 'All',
@@ -35,14 +34,9 @@ export const texts = {
   email: 'Email',
   name: 'Name',
   signInWith: (provider: string) => `Sign in with ${provider}`,
-  offerTitle: (email: string) => `Sign in as ${email}?`,
-  offerText: (company: string) =>
-    `This link opens the account of ${company}. Go on only if the account is yours.`,
   joinTitle: 'Join your team on Tidemark',
 
   // Overview
-  nothingWrong: (watched: number, total: number) =>
-    `Nothing is wrong: ${watched.toLocaleString('en-GB')} of ${countOf(total, 'table')} watched`,
   needAttention: (count: number, total: number | undefined) =>
     total === undefined
       ? `${countOf(count, 'table needs', 'tables need')} attention`
@@ -53,9 +47,6 @@ export const texts = {
   ofTables: (total: number) => `of ${countOf(total, 'table')}`,
   highImpact: (count: number) => `${count} of high impact`,
   sinceLastVisit: (when: string) => `Since your last visit (${when})`,
-  alertsOpened: (count: number) => countOf(count, 'alert opened', 'alerts opened'),
-  alertsEnded: (count: number) => countOf(count, 'alert ended', 'alerts ended'),
-  changesFound: (count: number) => countOf(count, 'schema change'),
   attentionList: 'What to look at first',
   nothingToDo: 'Nothing needs attention.',
   last24Hours: 'Alerts of the last 24 hours',
@@ -79,7 +70,6 @@ export const texts = {
   rows: 'Rows',
   discover: 'Discover now',
   testConnection: 'Test connection',
-  connected: (ms: number) => `The source answered in ${Math.round(ms)} ms.`,
   notMonitored: 'not watched',
   checksOf: ({ passing, failing, error }: { passing: number; failing: number; error: number }) =>
     [passing && `${passing} pass`, failing && `${failing} fail`, error && `${error} in error`]
@@ -89,7 +79,6 @@ export const texts = {
   // Alerts
   inboxTitle: (count: number) =>
     count === 0 ? 'No alert is open' : countOf(count, 'alert is open', 'alerts are open'),
-  alertsFound: (count: number) => countOf(count, 'alert'),
   kind: 'Kind',
   anyKind: 'Any kind',
   clearFilters: 'Clear filters',
@@ -101,11 +90,8 @@ export const texts = {
   day: '1 day',
   week: '1 week',
   done: { acknowledge: 'acknowledged', snooze: 'snoozed', resolve: 'resolved', dismiss: 'dismissed' },
-  movedAlerts: (count: number, done: string) => `${countOf(count, 'alert')} ${done}.`,
-  partlyMoved: (failed: number, total: number) => `${failed} of ${total} alerts could not be changed.`,
   openedAt: 'Opened',
   lastSeen: 'Last seen',
-  occurrences: (count: number) => countOf(count, 'occurrence'),
   history: 'History',
   deliveries: 'Messages',
   attempt: (n: number) => `Attempt ${n}`,
@@ -113,10 +99,8 @@ export const texts = {
   openTable: 'Open table',
   by: (actor: string) => `by ${actor}`,
   until: (when: string) => `until ${when}`,
-  confirm: (action: string, count: number) => `${action}: ${countOf(count, 'alert')}`,
 
   // Catalog
-  catalogTitle: (count: number) => countOf(count, 'table'),
   anyStatus: 'Any status',
   tableStatuses: {
     failing: 'failing checks',
@@ -127,9 +111,6 @@ export const texts = {
 
   // Table page
   tabLineage: 'Lineage',
-  isFine: (name: string) => `${name} is fine`,
-  hasProblems: (name: string, problems: string) => `${name}: ${problems}`,
-  failingCount: (count: number) => countOf(count, 'failing check'),
   lastUpdate: 'Last update',
   threshold: 'Threshold',
   checkedAt: 'Checked',
@@ -163,8 +144,6 @@ export const texts = {
   paused: 'paused',
   changesToReview: 'schema changes to review',
   recommendations: 'Recommended checks',
-  invalidOf: (invalid: number, rows: number) =>
-    `${invalid.toLocaleString('en-GB')} of ${countOf(rows, 'row')} invalid`,
 
   // Settings
   themes: { system: 'System', light: 'Light', dark: 'Dark' },

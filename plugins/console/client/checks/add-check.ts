@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CheckType, Table } from 'tidemark/client'
+import { countOf } from '../lib/format.ts'
 import { Form } from '../forms/fields.ts'
 import { useForm } from '../forms/form.ts'
 import { api } from '../lib/api.ts'
@@ -9,7 +10,7 @@ import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
 import { notify } from '../parts/notices.ts'
 import { Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 import { texts } from '../texts.ts'
 import { CheckFields } from './check-fields.ts'
 import { previewOf } from './preview-input.ts'
@@ -120,7 +121,9 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
     if (!isDone) return
     done()
     if (failed.length === 0) {
-      notify(tuningTexts.created(Math.max(1, columns.length)))
+      notify(
+        `${countOf(Math.max(1, columns.length), 'check was', 'checks were')} created. The first run follows in a minute.`,
+      )
       changeQuery({ add: null, column: null }, { replace: false })
       return
     }
@@ -140,7 +143,7 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
         <${Form}
           form=${form}
           submit=${save}
-          label=${tuningTexts.create(columns.length)}
+          label=${columns.length > 1 ? `Create ${columns.length} checks` : 'Create check'}
           busyLabel="Creating…"
         >
           <${CheckFields}

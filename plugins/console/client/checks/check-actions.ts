@@ -4,7 +4,7 @@ import { html } from '../lib/html.ts'
 import { changeQuery, withQuery } from '../lib/router.ts'
 import { ConfirmDialog } from '../parts/confirm.ts'
 import { notify } from '../parts/notices.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 import { RemovalNote } from './managed-note.ts'
 import { deleteCheck, runCheck, updateCheck } from './requests.ts'
 
@@ -34,7 +34,7 @@ export function CheckActions({
   })
   const remove = async () => {
     await deleteCheck(table, id)
-    notify(tuningTexts.removed(name))
+    notify(`${name} was deleted.`)
     changeQuery({ check: null })
     changed()
   }
@@ -52,7 +52,7 @@ export function CheckActions({
     ${
       isAsking &&
       html`<${ConfirmDialog}
-        title=${tuningTexts.confirmRemove(name)}
+        title=${`Delete ${name}?`}
         action=${tuningTexts.remove}
         work=${remove}
         close=${() => setAsking(false)}

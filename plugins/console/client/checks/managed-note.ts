@@ -1,7 +1,7 @@
 import type { ManagedBy } from 'tidemark/client'
 import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
-import { tuningTexts as texts } from '../texts/tuning.ts'
+import { tuningTexts as texts } from './texts.ts'
 import { loadCheck } from './requests.ts'
 
 /** How the API names a contract where it names a file otherwise. */

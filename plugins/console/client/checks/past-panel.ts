@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks'
-import { formatNumber } from '../lib/format.ts'
+import { countOf, formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { LazyChart } from '../parts/series-chart.ts'
 import type { ChartHandle } from '../parts/chart/threshold-handle.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 import {
   chartPast,
   countAlerts,
@@ -45,7 +45,7 @@ export function PastPanel({
               history.points,
               history.lookback_days,
               history.source === 'timestamps'
-                ? tuningTexts.computed(history.timestamp_column)
+                ? `computed from ${history.timestamp_column ?? 'timestamps'}, as if rows had only been added`
                 : 'as they were measured',
             )
       }
@@ -123,7 +123,7 @@ function SensitivityTable({
         return html`<button
             type="button"
             class="link"
-            aria-label=${tuningTexts.use(sensitivity)}
+            aria-label=${`Use sensitivity ${sensitivity}`}
             aria-pressed=${isChosen ? 'true' : 'false'}
             onClick=${() => setLimit({ sensitivity })}
           >
@@ -132,7 +132,11 @@ function SensitivityTable({
           ${isChosen && html` <span class="chip">chosen</span>`}`
       },
     },
-    { label: tuningTexts.alertsIn(run.history.lookback_days), className: 'right', cell: row => row.alerts },
+    {
+      label: `Alerts in the last ${countOf(run.history.lookback_days, 'day')}`,
+      className: 'right',
+      cell: row => row.alerts,
+    },
     {
       label: 'Unusual values',
       className: 'right',

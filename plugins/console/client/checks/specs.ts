@@ -1,6 +1,6 @@
 import type { CheckType } from 'tidemark/client'
 import { readSchema, type FieldSpec, type Values } from '../forms/schema.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 import type { CheckKind } from './requests.ts'
 
 /** The fields of a form, in its order; a person may leave those of `more` as they are. */

@@ -1,5 +1,5 @@
 import { html, type Children } from '../lib/html.ts'
-import { formTexts } from '../texts/forms.ts'
+import { formTexts } from './texts.ts'
 import type { FormState } from './form.ts'
 import type { FieldSpec } from './schema.ts'
 

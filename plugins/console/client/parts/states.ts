@@ -16,7 +16,9 @@ export function describeError(error: unknown): string {
   if (isSignedOut(error)) return texts.expiredTitle
   if (error instanceof ApiError) {
     if (error.status === 429) return 'There were too many requests in the last minute. Wait a moment.'
-    return error.status >= 500 ? texts.serverFailed(error.requestId) : error.message
+    return error.status >= 500
+      ? `The server failed${error.requestId ? ` (request ${error.requestId})` : ''}.`
+      : error.message
   }
   if (error instanceof ConnectionError || !(error instanceof Error)) return texts.noConnection
   return error.message

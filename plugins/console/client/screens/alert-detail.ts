@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
 import { api } from '../lib/api.ts'
 import { useAfter, useData } from '../lib/data.ts'
-import { formatTime, inWords } from '../lib/format.ts'
+import { countOf, formatTime, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { assetAddress, useQuery, withQuery } from '../lib/router.ts'
 import { session } from '../lib/session.ts'
@@ -33,7 +33,7 @@ export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move
       <a href=${assetAddress(alert.asset)}><${Icon} name="catalog" /> <bdi>${alert.qualified_name}</bdi></a>
       <span>${texts.openedAt} <${Ago} at=${alert.created_at} /></span>
       <span>${texts.lastSeen} <${Ago} at=${alert.last_seen_at} /></span>
-      <span>${texts.occurrences(alert.occurrences)}</span>
+      <span>${countOf(alert.occurrences, 'occurrence')}</span>
       <a href=${withQuery('/incidents', { alert: alert.id })}>Its incident</a>
     </p>
     <${MoveButtons} alerts=${[alert]} begin=${(move: Move) => begin(move, alert)} />

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
+import { countOf } from '../lib/format.ts'
 import { api } from '../lib/api.ts'
 import { workOnEach } from '../lib/bulk.ts'
 import { html } from '../lib/html.ts'
@@ -61,10 +62,10 @@ async function makeMove(
   })
   moved(changed)
   if (errors.length > 0)
-    notify(`${texts.partlyMoved(errors.length, alerts.length)} ${describeError(errors[0])}`, {
+    notify(`${errors.length} of ${alerts.length} alerts could not be changed. ${describeError(errors[0])}`, {
       isError: true,
     })
-  else notify(texts.movedAlerts(changed.length, texts.done[move]))
+  else notify(`${countOf(changed.length, 'alert')} ${texts.done[move]}.`)
   return errors.length === 0
 }
 
@@ -97,7 +98,7 @@ export function MoveDialog({
     if (await makeMove(move, alerts, body, moved)) close()
     else setBusy(false)
   }
-  return html`<${Dialog} title=${texts.confirm(name, alerts.length)} close=${close}>
+  return html`<${Dialog} title=${`${name}: ${countOf(alerts.length, 'alert')}`} close=${close}>
     <form onSubmit=${submit}>
       ${alerts.length === 1 && html`<p class="quiet"><bdi>${alerts[0]!.title}</bdi></p>`}
       ${

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
+import { countOf } from '../lib/format.ts'
 import { api, isMissing } from '../lib/api.ts'
 import { useData, type Data } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
@@ -159,7 +160,7 @@ function groupByTable(alerts: readonly Alert[]): AlertGroup[] {
 function Title({ list, isOpen }: { list: AlertList | undefined; isOpen: boolean }) {
   const count = list?.pagination.total
   return html`<h1>
-    ${count === undefined ? texts.alerts : isOpen ? texts.inboxTitle(count) : texts.alertsFound(count)}
+    ${count === undefined ? texts.alerts : isOpen ? texts.inboxTitle(count) : countOf(count, 'alert')}
     <${Help} page="alerts#see-and-move-them" about=${texts.alerts} />
   </h1>`
 }

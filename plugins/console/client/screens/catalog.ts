@@ -1,7 +1,7 @@
 import type { Table } from 'tidemark/client'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
-import { formatNumber, inWords } from '../lib/format.ts'
+import { countOf, formatNumber, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, navigate, tableAddress, useQuery } from '../lib/router.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
@@ -75,7 +75,7 @@ export function Catalog() {
   const hasFilters = ['search', 'source', 'kind', 'status', 'schema', 'tag'].some(name => query.has(name))
   return html`<div class="page">
     <h1>
-      ${list.data ? texts.catalogTitle(list.data.pagination.total) : texts.catalog}
+      ${list.data ? countOf(list.data.pagination.total, 'table') : texts.catalog}
       <${Help} page="coverage#coverage" about=${texts.catalog} />
     </h1>
     <div class="filters">

@@ -1,5 +1,6 @@
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
+import { countOf } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, navigate, tableAddress, useQuery, withQuery } from '../lib/router.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
@@ -12,7 +13,6 @@ import { readSort } from '../parts/table/table-head.ts'
 import { useRows } from '../parts/table/use-rows.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
-import { checkTexts } from '../texts/checks.ts'
 import { CheckActions } from './check-actions.ts'
 
 const POINTS = 30
@@ -65,7 +65,13 @@ export function Checks() {
   const count = list.data?.pagination.total
   return html`<div class="page">
     <h1>
-      ${count === undefined ? texts.checks : (isFiltered ? checkTexts.found : checkTexts.title)(count)}
+      ${
+        count === undefined
+          ? texts.checks
+          : isFiltered
+            ? `${countOf(count, 'check')} found`
+            : `${countOf(count, 'check watches', 'checks watch')} your data`
+      }
       <${Help} page="checks" about=${texts.checks} />
     </h1>
     <${CheckFilters} isFiltered=${isFiltered} />

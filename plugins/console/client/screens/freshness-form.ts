@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Table } from 'tidemark/client'
+import { countOf } from '../lib/format.ts'
 import { Fields, Form } from '../forms/fields.ts'
 import { useForm } from '../forms/form.ts'
 import { allTermFields, termFields } from '../forms/freshness-fields.ts'
@@ -142,7 +143,7 @@ function DryRun({ table, hours }: { table: Table; hours: number }) {
             >${
               trial.total_checks === 0
                 ? 'No stored checks yet.'
-                : watchTexts.dryRunOf(trial.would_alert_count, trial.total_checks, trial.would_open_alerts)
+                : `${trial.would_alert_count} of ${countOf(trial.total_checks, 'check')} of the last 30 days would have found it late, in ${countOf(trial.would_open_alerts, 'alert')}.`
             }</strong
           >
         </p>

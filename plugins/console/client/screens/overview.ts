@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
-import { formatAgo, formatHour, formatNumber, inWords } from '../lib/format.ts'
+import { countOf, formatAgo, formatHour, formatNumber, inWords } from '../lib/format.ts'
 import { html, type Children } from '../lib/html.ts'
 import { tableAddress, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
@@ -128,7 +128,7 @@ function Headline({ summary }: { summary: Summary }) {
         affected > 0
           ? texts.needAttention(affected, coverage.total_tables)
           : status === 'healthy'
-            ? texts.nothingWrong(coverage.watched_tables, coverage.total_tables)
+            ? `Nothing is wrong: ${coverage.watched_tables.toLocaleString('en-GB')} of ${countOf(coverage.total_tables, 'table')} watched`
             : 'No alert is open, but something waits for you'
       }
     </h1>
@@ -230,11 +230,12 @@ function SinceLastVisit({ summary: { since } }: { summary: Summary }) {
   const parts = [
     since.alerts_opened > 0 &&
       html`<a href=${withQuery('/alerts', { since: since.at, tab: 'all' })}
-        >${texts.alertsOpened(since.alerts_opened)}</a
+        >${countOf(since.alerts_opened, 'alert opened', 'alerts opened')}</a
       >`,
-    since.alerts_ended > 0 && html`<span>${texts.alertsEnded(since.alerts_ended)}</span>`,
+    since.alerts_ended > 0 &&
+      html`<span>${countOf(since.alerts_ended, 'alert ended', 'alerts ended')}</span>`,
     since.schema_changes > 0 &&
-      html`<a href="/changes?tab=all">${texts.changesFound(since.schema_changes)}</a>`,
+      html`<a href="/changes?tab=all">${countOf(since.schema_changes, 'schema change')}</a>`,
   ].filter(Boolean)
   if (parts.length === 0) return null
   return html`<p class="since">

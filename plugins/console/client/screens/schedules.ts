@@ -13,7 +13,7 @@ import { Help } from '../parts/help.ts'
 import { notify } from '../parts/notices.ts'
 import { readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
-import { scheduleTexts } from '../texts/schedules.ts'
+import { scheduleTexts } from './schedule/texts.ts'
 import type { ScreenProps } from './props.ts'
 import { ScheduleForm, type ScheduleBody } from './schedule/schedule-form.ts'
 import { WeekGrid } from './schedule/week-grid.ts'
@@ -153,7 +153,9 @@ function UseList({ uses }: { uses: Uses }) {
   if (used.length === 0) return html`<p class="quiet">Nothing uses it.</p>`
   return used.map(
     ({ kind, count, items }) =>
-      html`<p key=${kind}><strong>${scheduleTexts.usesOf(count, kind)}</strong></p>
+      html`<p key=${kind}>
+          <strong>${count === 1 ? `1 ${kind.replace(/s$/, '')}` : `${count} ${kind}`}</strong>
+        </p>
         <ul class="names">
           ${items.map(
             ({ id, name, asset }) =>
@@ -169,7 +171,7 @@ function Removal({ schedule }: { schedule: OperatingSchedule }) {
   const [isOpen, setOpen] = useState(false)
   const remove = async () => {
     await api.delete('/api/v1/operating-schedules/{schedule_id}', { path: { schedule_id: schedule.id } })
-    notify(scheduleTexts.removed(schedule.name))
+    notify(`The operating schedule ${schedule.name} was deleted.`)
     navigate(BASE)
   }
   return html`<p class="danger">

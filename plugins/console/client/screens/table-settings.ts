@@ -11,8 +11,18 @@ import { canWrite } from '../lib/session.ts'
 import { Help } from '../parts/help.ts'
 import { Icon } from '../parts/icons.ts'
 import { Loaded } from '../parts/states.ts'
-import { settingsTexts } from '../texts/table-settings.ts'
 import type { TabProps } from './props.ts'
+
+const settingsTexts = {
+  tags: 'Tags of the table',
+  owners: 'Owners',
+  ownerOrigins: {
+    manual: 'set by hand',
+    dbt: 'named by dbt',
+    openlineage: 'named by OpenLineage',
+    comment: 'named in its comment',
+  },
+} as const
 
 const DESCRIPTION: FieldSpec[] = [
   {
@@ -103,7 +113,7 @@ function Owners({ table, reload }: TabProps) {
           html`<li key=${name}>
             <bdi>${name}</bdi>${' '}
             <span class="quiet"
-              >${settingsTexts.ownerOrigins[origin]}${from && `, ${settingsTexts.inheritedFrom(from.type, from.name)}`}</span
+              >${settingsTexts.ownerOrigins[origin]}${from && `, from the ${from.type} ${from.name}`}</span
             >
           </li>`,
       )}
@@ -128,7 +138,7 @@ function TagList({ tags, reload }: { tags: readonly Tag[]; reload: () => void })
 }
 
 function TagItem({ tag, reload }: { tag: Tag; reload: () => void }) {
-  const name = settingsTexts.remove(tag.name)
+  const name = `Take off ${tag.name}`
   const [isBusy, remove] = useAction(name, async () => {
     await api.delete('/api/v1/sdk/tags/{id}', { path: { id: tag.id } })
     reload()

@@ -4,11 +4,26 @@ import { CopyButton } from '../forms/secret.ts'
 import { useAction } from '../lib/action.ts'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
+import { formatTime } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { Dialog } from '../parts/dialog.ts'
 import { notify } from '../parts/notices.ts'
 import { Loaded } from '../parts/states.ts'
-import { shareTexts as texts } from '../texts/share.ts'
+
+const texts = {
+  badge: 'Badge',
+  makeBadge: 'Create a badge',
+  label: 'Text on the left',
+  withFreshness: 'Fails when the table is stale',
+  withDrift: 'Fails while schema changes are not reviewed',
+  revoke: 'Revoke',
+  revokeOf: (label: string) => `Revoke: ${label}`,
+  chart: 'Link to a chart',
+  check: 'Check',
+  expires: 'Works for',
+  makeLink: 'Create a link',
+  linkOf: (check: string, until: string) => `${check}, until ${formatTime(until)}`,
+} as const
 
 interface Props {
   table: Table
@@ -19,7 +34,7 @@ const DEFAULT_LIFETIME_DAYS = 7
 
 /** What of a table is shown to people without an account: badges, and links to charts that expire. */
 export function ShareDialog({ table, close }: Props & { close: () => void }) {
-  return html`<${Dialog} title=${texts.share} close=${close} className="wide">
+  return html`<${Dialog} title="Share" close=${close} className="wide">
     <${Badges} table=${table} />
     <${Links} table=${table} />
   <//>`
@@ -159,7 +174,7 @@ function Links({ table }: Props) {
                     ${LIFETIMES_DAYS.map(
                       days =>
                         html`<option key=${days} value=${days} selected=${days === DEFAULT_LIFETIME_DAYS}>
-                          ${texts.days(days)}
+                          ${days === 1 ? '1 day' : `${days} days`}
                         </option>`,
                     )}
                   </select></label

@@ -29,7 +29,10 @@ export function TicketOffer({ ticket, email, company }: TicketHolder & { ticket:
       setBusy(false)
     }
   }
-  return html`<${Card} title=${texts.offerTitle(email)} text=${texts.offerText(company)}>
+  return html`<${Card}
+    title=${`Sign in as ${email}?`}
+    text=${`This link opens the account of ${company}. Go on only if the account is yours.`}
+  >
     ${problem && html`<p class="bad" role="alert">${problem}</p>`}
     <button class="primary" disabled=${isBusy} onClick=${() => void accept()}>${texts.signIn}</button>
     <p class="foot">

@@ -41,13 +41,9 @@ export const watchTexts = {
   skippedTables: (count: number, why: string) => `${countOf(count, 'table')} ${why}`,
   cost: (checks: number, freshness: number) =>
     `The database gets about ${countOf(checks + freshness, 'statement')} more a day: ${countOf(checks, 'scan')} of tables, ${countOf(freshness, 'statement')} for freshness.`,
-  started: (tables: number) =>
-    `${countOf(tables, 'table')} get their checks in the background. It takes a minute or two.`,
-  done: (count: number) => `Created ${countOf(count, 'check')}. The first results come within minutes.`,
   bulk: 'Freshness by patterns',
   bulkPreview: (created: number, existing: number) =>
     `${countOf(created, 'schedule')} would be created; ${countOf(existing, 'table')} ${existing === 1 ? 'has' : 'have'} one already.`,
-  bulkDone: (count: number) => `Created ${countOf(count, 'schedule')}.`,
   bulkCost: (count: number) => `About ${countOf(count, 'statement')} more a day.`,
   withoutSignal: (count: number) =>
     `${countOf(count, 'table')} ${count === 1 ? 'does' : 'do'} not show when they were updated.`,
@@ -71,8 +67,6 @@ export const watchTexts = {
     '1d': 'day',
   },
   dryRun: 'With this threshold',
-  dryRunOf: (stale: number, total: number, alerts: number) =>
-    `${stale} of ${countOf(total, 'check')} of the last 30 days would have found it late, in ${countOf(alerts, 'alert')}.`,
   remove: 'Delete the schedule',
 
   clock: 'Clock of the week',

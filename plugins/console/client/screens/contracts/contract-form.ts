@@ -6,7 +6,7 @@ import { html } from '../../lib/html.ts'
 import { navigate, useQuery } from '../../lib/router.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded, describeError } from '../../parts/states.ts'
-import { contractTexts as texts } from '../../texts/contracts.ts'
+import { contractTexts as texts } from './texts.ts'
 import { BASE, contractAddress } from './contract-address.ts'
 
 /** Something that is wrong in a document. */
@@ -68,7 +68,7 @@ export function NewContract() {
   })
   return html`<div class="page">
     <p class="path"><a href=${BASE}>${texts.title}</a> /</p>
-    <h1>${table ? texts.draftOf(start.data?.draft?.name ?? table) : texts.add}</h1>
+    <h1>${table ? `Draft a contract from ${start.data?.draft?.name ?? table}` : texts.add}</h1>
     <p class="quiet start">
       ${table ? 'This is what the table keeps now: its columns, types and keys, and its checks. Take out what its readers do not need.' : html`${texts.addText} <a href="/catalog">catalog</a>`}
     </p>

@@ -13,7 +13,7 @@ import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape, Status } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
-import { contractTexts as texts } from '../../texts/contracts.ts'
+import { contractTexts as texts } from './texts.ts'
 import { BASE } from './contract-address.ts'
 import { ContractForm } from './contract-form.ts'
 
@@ -135,7 +135,7 @@ function Document({ contract, reload }: { contract: Contract; reload: () => void
 ${contract.contract}</pre>`
   const remove = async () => {
     await api.delete('/api/v1/sdk/contracts/{name}', { path: { name: contract.name } })
-    notify(texts.removed(contract.name))
+    notify(`The contract ${contract.name} was deleted.`)
     navigate(BASE)
   }
   return html`<${ContractForm} key=${contract.updated_at} stored=${contract} reload=${reload} />
@@ -189,6 +189,6 @@ function HistoryEntry({ event }: { event: Events['events'][number] }) {
     return html`<${Ago} at=${at} /> ${texts.event(what, version)}`
   return html`<${Ago} at=${at} />${' '}<${Status}
       status=${to}
-      word=${texts.change(texts.statusWords[from], texts.statusWords[to])}
+      word=${`${texts.statusWords[from]} → ${texts.statusWords[to]}`}
     />${' '}<bdi>${title}</bdi>${reason !== null && html`${': '}<span class="quiet">${reason}</span>`}`
 }

@@ -1,7 +1,6 @@
-import { inWords } from '../../lib/format.ts'
+import { countOf, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
-import { impactTexts as texts } from '../../texts/impact.ts'
 
 /** A table or an outside thing that is made from what an alert or a change is about. */
 export interface Dependent {
@@ -50,7 +49,7 @@ export function AffectedLists({
               html`<li key=${`${name} ${email}`}>
                 <bdi>${name}</bdi>
                 ${email && email !== name && html`<span class="quiet"><bdi>${email}</bdi></span>`}
-                <span class="quiet">${texts.assets(assets)}</span>
+                <span class="quiet">${countOf(assets, 'asset')}</span>
               </li>`,
           )}
         </ul>`
@@ -68,7 +67,7 @@ function DependentList({ title, of: dependents }: { title: string; of: readonly 
             <${Name} of=${dependent} />
             ${!KINDS_WITH_PAGE.includes(dependent.asset_type) && html`<span class="quiet">${inWords(dependent.asset_type)}</span>`}
             <${Columns} of=${dependent.columns} />
-            <span class="quiet">${texts.steps(dependent.distance)}</span>
+            <span class="quiet">${countOf(dependent.distance, 'step')}</span>
             ${dependent.owners.length > 0 && html`<span class="quiet"><bdi>${dependent.owners.map(({ name }) => name).join(', ')}</bdi></span>`}
           </li>`,
       )}

@@ -2,7 +2,7 @@ import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { Loaded } from '../../parts/states.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import { AffectedLists } from '../impact/dependents.ts'
 import { loadAffected, type Incident } from './requests.ts'
 

@@ -8,7 +8,7 @@ import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import { texts as common } from '../../texts.ts'
 import { changeIncident, moveIncident, type Incident, type IncidentMove } from './requests.ts'
 
@@ -51,7 +51,7 @@ export function IncidentActions({ incident, reload }: { incident: Incident; relo
   const { id, status } = incident
   const move = async (name: IncidentMove, body: object) => {
     await moveIncident(id, name, body)
-    notify(texts.moved(texts.done[name]))
+    notify(`The incident and its open alerts are ${texts.done[name]}.`)
     reload()
   }
   const [isBusy, acknowledge] = useAction(texts.acknowledge, () => move('acknowledge', {}))

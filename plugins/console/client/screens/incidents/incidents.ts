@@ -11,7 +11,7 @@ import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape, Status, toneOf } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import type { ScreenProps } from '../props.ts'
 import { IncidentPage } from './incident-page.ts'
 

@@ -3,7 +3,7 @@ import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import { changeIncident, type Incident } from './requests.ts'
 
 const SPECS: FieldSpec[] = [

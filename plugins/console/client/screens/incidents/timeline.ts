@@ -1,11 +1,11 @@
 import { useForm } from '../../forms/form.ts'
 import { Fields, Form } from '../../forms/fields.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
-import { formatTime } from '../../lib/format.ts'
+import { countOf, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Ago } from '../../parts/time.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import { addComment, type Activity, type Incident } from './requests.ts'
 
 const COMMENT: FieldSpec[] = [
@@ -52,8 +52,8 @@ function describeActivity({ activity_type: type, metadata }: Activity): string[]
   const [from, to, until, count] = [field('from'), field('to'), field('until'), field('alert_count')]
   return [
     field('comment'),
-    count !== undefined && texts.alertsJoined(Number(count)),
-    from && to && texts.fromTo(from, to),
+    count !== undefined && countOf(Number(count), 'alert'),
+    from && to && `${from} → ${to}`,
     field('title'),
     type === 'assigned' && (field('assignee') ?? texts.unassigned),
     until && texts.until(formatTime(until)),

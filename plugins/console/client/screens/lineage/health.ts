@@ -1,7 +1,7 @@
-import { inWords } from '../../lib/format.ts'
+import { countOf, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { Shape, type Tone } from '../../parts/status.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import type { Node } from './graph.ts'
 
 /** How a node is, as a shape and in words; the worst comes first. */
@@ -25,7 +25,7 @@ export function describeHealth(node: Node): NodeHealth {
   ]
   const warnings = [
     drift !== 'none' && drift !== 'high' && lineageTexts.changed,
-    health.open_alerts > 0 && lineageTexts.alerts(health.open_alerts),
+    health.open_alerts > 0 && countOf(health.open_alerts, 'open alert'),
   ]
   const words = [...critical, ...warnings].filter(word => word !== false)
   if (critical.some(Boolean)) return { tone: 'critical', words }

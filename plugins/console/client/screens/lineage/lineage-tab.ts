@@ -1,10 +1,11 @@
 import { useMemo } from 'preact/hooks'
+import { countOf } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, tableAddress, useQuery } from '../../lib/router.ts'
 import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape } from '../../parts/status.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import type { TabProps } from '../props.ts'
 import { measureSteps, traceColumn, type Graph, type LineageReply } from './graph.ts'
@@ -99,7 +100,7 @@ function Toolbar({
       value=${depth}
       onChange=${(event: Event) => changeQuery({ steps: (event.target as HTMLSelectElement).value })}
     >
-      ${DEPTHS.map(each => html`<option key=${each} value=${each}>${lineageTexts.stepsOf(each)}</option>`)}
+      ${DEPTHS.map(each => html`<option key=${each} value=${each}>${countOf(each, 'step')}</option>`)}
     </select>
     <label class="check">
       <input

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.ts'
 import { Icon } from '../../parts/icons.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import type { Graph } from './graph.ts'
 
 const MAX_FOUND = 8

@@ -1,7 +1,7 @@
-import { inWords } from '../../lib/format.ts'
+import { countOf, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import { measureSteps, type Graph, type Node, type Trace } from './graph.ts'
 import { NodeStatus } from './health.ts'
 import { describeOrigins, NodeLink } from './node-panel.ts'
@@ -29,8 +29,8 @@ export function NodeList({
     const [before, after] = [up.get(id), down.get(id)]
     return (
       [
-        before !== undefined && lineageTexts.upstreamSteps(before),
-        after !== undefined && lineageTexts.downstreamSteps(after),
+        before !== undefined && `${countOf(before, 'step')} upstream`,
+        after !== undefined && `${countOf(after, 'step')} downstream`,
       ]
         .filter(Boolean)
         .join(', ') || 'beside it'

@@ -1,7 +1,7 @@
 import { formatDay, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import { columnsOf, isFlow, type Direction, type Edge, type Graph, type Node, type Trace } from './graph.ts'
 import { NodeStatus } from './health.ts'
 

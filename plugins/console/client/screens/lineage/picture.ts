@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { html } from '../../lib/html.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
 import {
   ColumnLines,
   EdgeLines,
@@ -105,7 +104,7 @@ export function Picture(props: PictureProps) {
     <svg
       ref=${svg}
       role="group"
-      aria-label=${lineageTexts.picture(name)}
+      aria-label=${`Lineage of ${name}`}
       aria-describedby="lineage-keys"
       height=${Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, layout.height + 2 * MARGIN))}
       onKeyDown=${onKeyDown}

@@ -2,7 +2,7 @@ import type { ColumnProfile, ProfileChange } from 'tidemark/client'
 import { formatNumber, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import type { Column } from '../../parts/table/data-table.ts'
-import { profileTexts as texts } from '../../texts/profile.ts'
+import { profileTexts as texts } from './texts.ts'
 
 /** Values and changes that are shown at once; the others open. */
 const MAX_SHOWN = 3
@@ -33,7 +33,7 @@ export const profileColumns = (comparison: Comparison | null): (Column<ColumnPro
     label: 'Distinct',
     className: 'number',
     cell: ({ distinct, is_distinct_exact: isExact }) =>
-      distinct === null ? '–' : isExact ? formatNumber(distinct) : texts.approximate(distinct),
+      distinct === null ? '–' : isExact ? formatNumber(distinct) : `about ${formatNumber(distinct)}`,
   },
   { label: 'Range', cell: column => html`<${Range} column=${column} />` },
   { label: 'Frequent values', cell: column => html`<${Frequent} column=${column} />` },
@@ -53,7 +53,7 @@ export const profileColumns = (comparison: Comparison | null): (Column<ColumnPro
 function Range({ column }: { column: ColumnProfile }) {
   const { min, max, quantiles } = column
   if (min !== null && max !== null)
-    return html`<bdi>${min === max ? show(min, column) : texts.to(show(min, column), show(max, column))}</bdi>
+    return html`<bdi>${min === max ? show(min, column) : `${show(min, column)} to ${show(max, column)}`}</bdi>
       ${quantiles && html`<${QuantileBar} ...${quantiles} />`}`
   const { min_length: shortest, max_length: longest } = column
   return shortest === null || longest === null ? null : html`${texts.characters(shortest, longest)}`
@@ -71,7 +71,7 @@ const HEIGHT = 12
 /** Where 90 % of the values lie: the box is the middle half, the tick the median. The extremes stand beside it in words. */
 function QuantileBar({ p05, p25, p50, p75, p95 }: NonNullable<ColumnProfile['quantiles']>) {
   const x = (value: number) => (p95 === p05 ? WIDTH / 2 : 1 + ((value - p05) / (p95 - p05)) * (WIDTH - 2))
-  const title = `${texts.quantiles(formatNumber(p05), formatNumber(p95))}, ${texts.median(p50)}`
+  const title = `90 % of the values are from ${formatNumber(p05)} to ${formatNumber(p95)}, ${texts.median(p50)}`
   return html`<span class="quantiles">
     <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${title}>
       <title>${title}</title>
@@ -110,12 +110,12 @@ export function describeChange({ field, before, after }: ProfileChange): string[
     const added = after.filter(value => !before.includes(value))
     const gone = before.filter(value => !after.includes(value))
     return [
-      ...(added.length > 0 ? [texts.newValues(added.map(String).join(', '))] : []),
-      ...(gone.length > 0 ? [texts.goneValues(gone.map(String).join(', '))] : []),
+      ...(added.length > 0 ? [`new values: ${added.map(String).join(', ')}`] : []),
+      ...(gone.length > 0 ? [`gone values: ${gone.map(String).join(', ')}`] : []),
     ]
   }
   const show = field === 'null_percent' ? showPercent : showChange
-  return [texts.change(name, show(before), show(after))]
+  return [`${name} ${show(before)} → ${show(after)}`]
 }
 
 const showPercent = (value: ProfileChange['before']) =>

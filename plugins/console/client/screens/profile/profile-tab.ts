@@ -3,7 +3,7 @@ import type { ColumnProfile, TableProfileData } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
-import { formatNumber, formatTime } from '../../lib/format.ts'
+import { countOf, formatNumber, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useJob } from '../../lib/job.ts'
 import { withQuery } from '../../lib/router.ts'
@@ -11,7 +11,7 @@ import { canWrite } from '../../lib/session.ts'
 import { DataTable } from '../../parts/table/data-table.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Ago } from '../../parts/time.ts'
-import { profileTexts as texts } from '../../texts/profile.ts'
+import { profileTexts as texts } from './texts.ts'
 import { describeChange, profileColumns } from './profile-column.ts'
 import type { TabProps } from '../props.ts'
 
@@ -133,7 +133,7 @@ function Facts({ profile }: { profile: Profile }) {
     <div>
       <dt>Rows</dt>
       <dd>
-        ${profile.is_row_count_exact ? formatNumber(rows) : texts.about(rows)}${isSampled && `, ${texts.sample(read)}`}
+        ${profile.is_row_count_exact ? formatNumber(rows) : `about ${formatNumber(rows)}`}${isSampled && `, a sample of ${countOf(read, 'row')}`}
       </dd>
     </div>
     <div>

@@ -1,4 +1,5 @@
 import type { Source } from 'tidemark/client'
+import { countOf } from '../../lib/format.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, sourceAddress, tableAddress, useQuery, withQuery } from '../../lib/router.ts'
@@ -11,7 +12,7 @@ import { useSources } from '../../parts/source-table.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { useRows } from '../../parts/table/use-rows.ts'
 import { texts } from '../../texts.ts'
-import { recommendationTexts } from '../../texts/recommendations.ts'
+import { recommendationTexts } from './texts.ts'
 import { ApplyAll, SelectionActions } from './actions.ts'
 import { nameRecommendation, RecommendationTable } from './table.ts'
 import {
@@ -68,7 +69,7 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
   const { status: _status, ...all } = { ...filters, asset_id: source }
   const canApplyAll = canWrite() && !query.has('status') && (total ?? 0) > 0
   return html`<h1>
-      ${total === undefined ? recommendationTexts.title : recommendationTexts.found(total)}
+      ${total === undefined ? recommendationTexts.title : countOf(total, 'recommended check')}
       <${Help} page="recommendations" about=${recommendationTexts.title} />
     </h1>
     <${RecommendationFilters} sources=${sources} source=${source} />
@@ -124,7 +125,7 @@ function RecommendationFilters({ sources, source }: { sources: readonly Source[]
       name="confidence"
       label=${recommendationTexts.confidence}
       none="Any confidence"
-      options=${CONFIDENCES.map(each => [String(each), recommendationTexts.confidenceFrom(each)] as const)}
+      options=${CONFIDENCES.map(each => [String(each), `Confidence from ${each} %`] as const)}
     />
     <${Choice}
       name="status"

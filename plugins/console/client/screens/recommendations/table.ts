@@ -1,9 +1,10 @@
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import type { PageOfList } from '../../parts/paging.ts'
 import type { Selection } from '../../parts/table/table-head.ts'
-import { recommendationTexts } from '../../texts/recommendations.ts'
+import { recommendationTexts } from './texts.ts'
 import { Details } from './details.ts'
 import type { Recommendation } from './requests.ts'
 
@@ -31,7 +32,7 @@ const CHECK_COLUMNS: Column<Recommendation>[] = [
     cell: ({ cost }) =>
       cost.statements_per_day === 0
         ? 'No further statement'
-        : recommendationTexts.statements(cost.statements_per_day, cost.rows_per_day),
+        : `${countOf(cost.statements_per_day, 'statement')}${cost.rows_per_day === null ? '' : `, ${formatNumber(cost.rows_per_day)} rows`}`,
   },
 ]
 

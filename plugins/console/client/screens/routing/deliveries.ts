@@ -3,7 +3,7 @@ import type { DeliveryAttempt } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
-import { formatTime } from '../../lib/format.ts'
+import { countOf, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
@@ -15,7 +15,7 @@ import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { Answer, AnswerBody } from './test-message.ts'
 
@@ -130,7 +130,7 @@ function DeliveryTable({
           onClick=${() => changeQuery({ delivery: id === openId ? null : id })}
         >
           ${routingTexts.typeOf[type] ?? type}
-          <span class="count">${routingTexts.attemptsOf(attempts.length)}</span>
+          <span class="count">${countOf(attempts.length, 'attempt')}</span>
         </button>`,
     },
     { label: texts.status, cell: delivery => html`<${Status} status=${delivery.status} />` },

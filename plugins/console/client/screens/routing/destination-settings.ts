@@ -10,8 +10,8 @@ import { navigate } from '../../lib/router.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded } from '../../parts/states.ts'
-import { formTexts } from '../../texts/forms.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { formTexts } from '../../forms/texts.ts'
+import { routingTexts } from './texts.ts'
 import { destinationFields, SigningSecret, useDestinationTypes } from './new-destination.ts'
 
 interface SettingsProps {
@@ -96,7 +96,7 @@ function Secret({ id }: { id: string }) {
       rotated &&
       html`<${SigningSecret}
         secret=${rotated.secret}
-        text=${routingTexts.rotatedText(formatTime(rotated.until))}
+        text=${`Keep it where the receiver reads its secrets. The old secret also signs until ${formatTime(rotated.until)}.`}
         close=${() => setRotated(undefined)}
       />`
     }

@@ -1,5 +1,5 @@
 import type { Destination } from 'tidemark/client'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 
 /** How a destination fares. */
 export interface DestinationState {

@@ -12,7 +12,7 @@ import { canWrite } from '../../lib/session.ts'
 import { useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { destinationAddress } from './addresses.ts'
 
@@ -57,7 +57,7 @@ export function NewDestination({ typeName }: { typeName: string | null }) {
   return html`<div class="page narrow">
     <p class="path"><a href="/routing">${routingTexts.title}</a> /</p>
     <h1>
-      ${type ? routingTexts.newOf(type.label) : 'Where are alerts to go?'}
+      ${type ? `New destination: ${type.label}` : 'Where are alerts to go?'}
       <${Help} page="destinations" about=${routingTexts.addDestination} />
     </h1>
     <${Loaded} of=${types} what=${texts.type.toLowerCase()} rows=${6}>

@@ -3,7 +3,7 @@ import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { html } from '../../lib/html.ts'
 import { notify } from '../../parts/notices.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 
 /** Switches a destination or a rule on or off; `isActive` is how it is now. */
 export function PauseButton({

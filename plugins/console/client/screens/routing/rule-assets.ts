@@ -8,7 +8,7 @@ import { useData, useDebounced } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { useSources } from '../../parts/source-table.ts'
 import { describeError, Loaded } from '../../parts/states.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 
 const TABLE_TYPES = ['table', 'view', 'materialized_view', 'external_table'] as const
 const MAX_RESULTS = 8

@@ -1,6 +1,6 @@
 import type { AlertRule, Destination, PreviewAlertRuleRequest } from 'tidemark/client'
 import { buildBody, findProblem, type FieldSpec, type Values } from '../../forms/schema.ts'
-import { KIND_NAMES, routingTexts } from '../../texts/routing.ts'
+import { KIND_NAMES, routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 
 const SEVERITIES = ['critical', 'warning', 'info'] as const
@@ -24,7 +24,7 @@ export function ruleFields(destinations: readonly Destination[], rule?: AlertRul
       isRequired: true,
       choices: destinations.map(({ id, name, is_active: isActive }) => [
         id,
-        isActive ? name : routingTexts.pausedChoice(name),
+        isActive ? name : `${name} (paused)`,
       ]),
     },
     severities: {

@@ -1,7 +1,7 @@
 import type { AlertRule, Destination } from 'tidemark/client'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
-import { formatSpan } from '../../lib/format.ts'
+import { countOf, formatSpan } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
@@ -12,7 +12,7 @@ import { notify } from '../../parts/notices.ts'
 import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
-import { KIND_NAMES, routingTexts } from '../../texts/routing.ts'
+import { KIND_NAMES, routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { destinationAddress, ruleAddress } from './addresses.ts'
 import { PauseButton } from './pause-button.ts'
@@ -42,7 +42,7 @@ export function RuleList() {
   return html`<div class="page">
     <div class="headline">
       <h1>
-        ${total > 0 ? routingTexts.rulesTitle(total) : routingTexts.title}
+        ${total > 0 ? `${countOf(total, 'rule decides', 'rules decide')} who hears of what` : routingTexts.title}
         <${Help} page="alerts#who-hears-of-what" about=${routingTexts.rules} />
       </h1>
       ${total > 0 && canWrite() && html`<${AddButton} />`}
@@ -107,7 +107,7 @@ export function describeMatches(rule: AlertRule): string {
   const parts = [
     severities?.join(', '),
     kinds?.map(kind => (KIND_NAMES as Record<string, string>)[kind] ?? kind).join(', '),
-    tags?.length ? routingTexts.tagged(tags, rule.tag_filter_mode) : undefined,
+    tags?.length ? `tagged ${tags.join(rule.tag_filter_mode === 'all' ? ' and ' : ' or ')}` : undefined,
     assets && routingTexts.inAssets(assets.length),
   ].filter(Boolean)
   return parts.length > 0 ? parts.join('; ') : 'all alerts'
@@ -133,7 +133,7 @@ export function Recipients({
           ><bdi>${name}</bdi>${!isActive && ` (${routingTexts.paused})`}</a
         >${' '}`,
   )}
-  ${rest > 0 && routingTexts.otherDestinations(rest)}`
+  ${rest > 0 && `${rest} more`}`
 }
 
 /** Pauses or resumes a rule; one without a destination cannot be resumed. */

@@ -7,7 +7,7 @@ import { html } from '../../lib/html.ts'
 import { Loaded } from '../../parts/states.ts'
 import { Shape, toneOf } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { destinationAddress } from './addresses.ts'
 
 const SHOWN_ALERTS = 10

@@ -3,7 +3,7 @@ import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { html } from '../../lib/html.ts'
 import { Status } from '../../parts/status.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 
 /** A test may wait for a free slot, and then for the receiver. */
 const TIMEOUT_MS = 70_000

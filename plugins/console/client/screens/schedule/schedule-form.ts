@@ -5,7 +5,7 @@ import type { FieldSpec } from '../../forms/schema.ts'
 import { formatNumber, zone } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { Icon } from '../../parts/icons.ts'
-import { scheduleTexts } from '../../texts/schedules.ts'
+import { scheduleTexts } from './texts.ts'
 import { watchTexts } from '../../texts/watching.ts'
 import { WeekGrid } from './week-grid.ts'
 import {
@@ -67,7 +67,7 @@ export function ScheduleForm({
         : periods.length === 0
           ? 'Choose at least one hour.'
           : periods.length > MAX_PERIODS
-            ? scheduleTexts.tooMany(MAX_PERIODS)
+            ? `There may be at most ${MAX_PERIODS} periods: choose simpler hours.`
             : ''
     setProblem(found)
     if (found) {
@@ -126,7 +126,7 @@ function Periods({ periods, change }: { periods: Period[]; change: (periods: Per
         id=${`period-${n}`}
         class="period"
         role="group"
-        aria-label=${scheduleTexts.period(n + 1)}
+        aria-label=${`Period ${n + 1}`}
       >
         <span class="days">
           ${watchTexts.shortDays.map(

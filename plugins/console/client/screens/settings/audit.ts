@@ -13,7 +13,7 @@ import { useSession } from '../../parts/frame.ts'
 import { pageSizeOf } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape } from '../../parts/status.ts'
-import { auditTexts } from '../../texts/audit.ts'
+import { auditTexts } from './audit-texts.ts'
 import { texts } from '../../texts.ts'
 import { addressOf, describeAction, listDetails, nameActor, nameTarget } from './audit-words.ts'
 

@@ -12,7 +12,7 @@ import type { PageOfList } from '../../parts/paging.ts'
 import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 
 /** The longest page that the API gives. */
@@ -81,7 +81,7 @@ export function InviteButton({
     ${
       made &&
       html`<${SecretDialog}
-        title=${peopleTexts.inviteLink(made.email)}
+        title=${`Send this link to ${made.email}`}
         text="Tidemark sends no mail for it, and shows the link only now. To get another one, invite them again."
         secret=${made.url}
         close=${keep}

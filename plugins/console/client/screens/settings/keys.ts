@@ -15,7 +15,7 @@ import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/pag
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 
 interface KeyPage {
@@ -109,7 +109,7 @@ function RevokeButton({ of: key, reload }: { of: ApiKey; reload: () => void }) {
   const [isOpen, setOpen] = useState(false)
   const revoke = async () => {
     await api.delete('/api/v1/api-keys/{key_id}', { path: { key_id: key.id } })
-    notify(peopleTexts.keyRevoked(key.name))
+    notify(`The key ${key.name} was revoked.`)
     reload()
   }
   return html`<button
@@ -177,7 +177,7 @@ function CreateButton({ reload }: { reload: () => void }) {
 function NewKey({ of: { name, key }, close }: { of: NewApiKey; close: () => void }) {
   const example = `curl -s '${location.origin}/api/v1/assets?limit=5' -H 'Authorization: Bearer ${key}'`
   return html`<${SecretDialog}
-    title=${peopleTexts.newKey(name)}
+    title=${`The key of ${name}`}
     text="It is shown only now. Keep it where the program finds it, and nobody else."
     secret=${key}
     close=${close}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { DeadJob, JobQueue, Operations as Found } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
-import { formatNumber } from '../../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress, useQuery } from '../../lib/router.ts'
@@ -15,7 +15,7 @@ import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
 import { texts as shared } from '../../texts.ts'
-import { operationsTexts as texts } from '../../texts/operations.ts'
+import { operationsTexts as texts } from './operations-texts.ts'
 
 const POLL_MS = 15_000
 
@@ -176,19 +176,19 @@ function DeadActions({ which, job, reload }: { which: Which; job?: DeadJob; relo
   const [isAsking, setAsking] = useState(false)
   const [isBusy, redrive] = useAction(texts.redrive, async () => {
     const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/redrive', { body: which as never })
-    notify(texts.redriven(data.redriven))
+    notify(`${countOf(data.redriven, 'job')} sent again.`)
     reload()
   })
   const discard = async () => {
     const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/discard', { body: which as never })
-    notify(texts.discarded(data.discarded))
+    notify(`${countOf(data.discarded, 'job')} discarded.`)
     reload()
   }
   const name = job && (job.asset_name ?? job.queue)
   return html`<button
       class="small"
       disabled=${isBusy}
-      aria-label=${name && texts.redriveOf(name)}
+      aria-label=${name && `Send again: ${name}`}
       onClick=${redrive}
     >
       ${name ? texts.redrive : 'Send all again'}

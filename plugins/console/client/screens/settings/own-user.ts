@@ -9,7 +9,7 @@ import { updatePreferences, updateUser, type Preferences, type User } from '../.
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
 import { describeError } from '../../parts/states.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 import { hideChecklist, isChecklistHidden } from '../setup/setup-steps.ts'
 import { SignInMethods } from './sign-in-methods.ts'

@@ -13,7 +13,7 @@ import { Icon } from '../../parts/icons.ts'
 import { notify } from '../../parts/notices.ts'
 import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/paging.ts'
 import { Loaded } from '../../parts/states.ts'
-import { teamsTexts } from '../../texts/teams.ts'
+import { teamsTexts } from './teams-texts.ts'
 
 const loadOwnerships = async (page: { limit: number; offset: number }, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/owners', { query: page, signal })).data
@@ -147,10 +147,10 @@ function OwnershipTable({ ownerships, reload }: { ownerships: readonly Ownership
 }
 
 function RemoveOwner({ ownership: { id, owner, subject }, reload }: OwnershipProps) {
-  const label = teamsTexts.removeOwnerOf(owner.name, subject.name)
+  const label = `Remove ${owner.name} from ${subject.name}`
   const [isBusy, remove] = useAction(label, async () => {
     await api.delete('/api/v1/sdk/owners/{id}', { path: { id } })
-    notify(teamsTexts.ownerRemoved(owner.name, subject.name))
+    notify(`${owner.name} no longer owns ${subject.name}.`)
     reload()
   })
   return html`<button

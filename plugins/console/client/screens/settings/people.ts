@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { User } from 'tidemark/client'
+import { countOf } from '../../lib/format.ts'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { api } from '../../lib/api.ts'
@@ -14,7 +15,7 @@ import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/pag
 import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 import { Invitations, InviteButton, roleField, useInvitations } from './invitations.ts'
 
@@ -33,7 +34,7 @@ export function People() {
   )
   const invitations = useInvitations()
   return html`<div class="headline">
-      <h2>${users.data ? peopleTexts.count(users.data.pagination.total) : texts.people}</h2>
+      <h2>${users.data ? countOf(users.data.pagination.total, 'user') : texts.people}</h2>
       <${InviteButton} label="Invite someone" isPrimary=${true} reload=${invitations.reload} />
     </div>
     <${Loaded} of=${users} what=${texts.people.toLowerCase()} rows=${5}>
@@ -97,12 +98,12 @@ function UserActions({ user, name, reload }: { user: User; name: string; reload:
   const path = { user_id: user.id }
   const change = async (body: Record<string, unknown>) => {
     await api.patch('/api/v1/users/{user_id}', { path, body })
-    notify(peopleTexts.changed(name))
+    notify(`${name} was changed.`)
     reload()
   }
   const remove = async () => {
     await api.delete('/api/v1/users/{user_id}', { path })
-    notify(peopleTexts.removed(name))
+    notify(`${name} was removed.`)
     reload()
   }
   return html`<span class="actions">

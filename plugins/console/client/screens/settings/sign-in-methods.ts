@@ -14,7 +14,7 @@ import { notify } from '../../parts/notices.ts'
 import { nameProvider } from '../../lib/providers.ts'
 import { Loaded } from '../../parts/states.ts'
 import { Ago } from '../../parts/time.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 
 const oldPassword: FieldSpec = {
   ...{ name: 'old_password', label: 'Your password now', kind: 'secret' },
@@ -64,7 +64,7 @@ function useLinkResult(links: ProviderLinks | undefined): void {
     changeQuery({ linked: null })
     // Anyone can write such an address.
     if (links.links.some(({ provider }) => provider === linked))
-      notify(peopleTexts.linkDone(nameProvider(linked)))
+      notify(`${nameProvider(linked)} is linked: you can sign in with it.`)
   }, [linked, links])
 }
 

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { countOf } from '../../lib/format.ts'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { api } from '../../lib/api.ts'
@@ -10,7 +11,7 @@ import { ConfirmDialog } from '../../parts/confirm.ts'
 import { notify } from '../../parts/notices.ts'
 import type { PageOfList } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { teamsTexts } from '../../texts/teams.ts'
+import { teamsTexts } from './teams-texts.ts'
 import { texts } from '../../texts.ts'
 import { Ownerships } from './ownerships.ts'
 
@@ -49,11 +50,11 @@ export function Teams() {
   }
   const create = async (body: Record<string, unknown>) => {
     const { data } = await api.post('/api/v1/sdk/teams', { body: body as never })
-    notify(teamsTexts.created(data.name))
+    notify(`${data.name} was created.`)
     reload()
   }
   return html`<div class="headline">
-      <h2>${teams.data ? teamsTexts.count(teams.data.pagination.total) : teamsTexts.teams}</h2>
+      <h2>${teams.data ? countOf(teams.data.pagination.total, 'team') : teamsTexts.teams}</h2>
       ${
         canWrite() &&
         html`<button class="primary" onClick=${() => setOpen(true)}>${teamsTexts.create}</button>`
@@ -120,12 +121,12 @@ function TeamActions({ team, reload }: { team: Team; reload: () => void }) {
     // A list that was emptied is null in a form.
     const body = { ...given, ...(Object.hasOwn(given, 'members') && { members: given.members ?? [] }) }
     const { data } = await api.patch('/api/v1/sdk/teams/{id}', { path, body: body as never })
-    notify(teamsTexts.changed(data.name))
+    notify(`${data.name} was changed.`)
     reload()
   }
   const remove = async () => {
     await api.delete('/api/v1/sdk/teams/{id}', { path })
-    notify(teamsTexts.removed(team.name))
+    notify(`${team.name} was removed.`)
     reload()
   }
   return html`<span class="actions">

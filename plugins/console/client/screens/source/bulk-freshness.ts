@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Source } from 'tidemark/client'
+import { countOf } from '../../lib/format.ts'
 import { Fields, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { allTermFields, termFields } from '../../forms/freshness-fields.ts'
@@ -31,7 +32,7 @@ export function BulkFreshness({ source }: { source: Source }) {
   const submit = () =>
     form.send(fields, async body => {
       const { created } = await request(source, body)
-      notify(watchTexts.bulkDone(created))
+      notify(`Created ${countOf(created, 'schedule')}.`)
       setRound(round + 1)
     })
   const isExplicit = form.values.monitoring_mode === 'explicit'

@@ -10,8 +10,8 @@ import { canWrite } from '../../lib/session.ts'
 import { Dialog } from '../../parts/dialog.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded, Skeleton } from '../../parts/states.ts'
-import { formTexts } from '../../texts/forms.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { formTexts } from '../../forms/texts.ts'
+import { sourceTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import {
   asRequest,
@@ -107,7 +107,7 @@ function Removal({ source }: { source: Source }) {
   const [isWrong, setWrong] = useState(false)
   const [isBusy, remove] = useAction(sourceTexts.remove, async () => {
     await api.delete('/api/v1/sdk/assets/{asset_id}', { path: { asset_id: source.id } })
-    notify(sourceTexts.removed(source.name))
+    notify(`The source ${source.name} was removed.`)
     navigate('/sources')
   })
   const submit = (event: SubmitEvent) => {

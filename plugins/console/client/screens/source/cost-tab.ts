@@ -8,7 +8,7 @@ import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Choice } from '../../parts/filters.ts'
 import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { costTexts as texts } from '../../texts/cost.ts'
+import { costTexts as texts } from './cost-texts.ts'
 import { CostlyTables, loadCosts, type TableCost } from './costly-tables.ts'
 import { DayChart } from './day-chart.ts'
 
@@ -68,7 +68,7 @@ function Use({ usage, measure }: { usage: Usage; measure: Measure }) {
   const used = PURPOSES.filter(purpose => byPurpose[purpose].sessions > 0)
   return html`<h2>${texts.total(total.statements, days.length)}</h2>
     <${DayChart}
-      title=${texts.perDay(texts.measures[measure])}
+      title=${`${texts.measures[measure]} by day, UTC`}
       days=${days.map(day => ({ day: day.day, value: day[measure] }))}
     />
     <${Numbers}

@@ -2,14 +2,14 @@ import { useState } from 'preact/hooks'
 import { updateCheck } from '../../checks/requests.ts'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
-import { formatNumber } from '../../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { notify } from '../../parts/notices.ts'
 import { Ago } from '../../parts/time.ts'
-import { costTexts as texts } from '../../texts/cost.ts'
+import { costTexts as texts } from './cost-texts.ts'
 
 /** The tables of a source whose scans cost most in the last days. */
 export async function loadCosts(
@@ -58,26 +58,31 @@ function PauseButton({ table, reload }: { table: TableCost; reload: () => void }
   const [isPausing, pause] = useAction(texts.pause, async () => {
     const done = await pauseChecks(table.asset_id)
     setPaused(done)
-    notify(texts.paused(done.length, name))
+    notify(`${countOf(done.length, 'check')} of ${name} ${done.length === 1 ? 'is' : 'are'} paused.`)
     reload()
   })
   const [isResuming, resume] = useAction(texts.resume, async () => {
     for (const check of paused) await updateCheck(table.asset_id, check, { is_active: true })
     setPaused([])
-    notify(texts.resumed(paused.length, name))
+    notify(`${countOf(paused.length, 'check')} of ${name} ${paused.length === 1 ? 'runs' : 'run'} again.`)
     reload()
   })
   if (paused.length > 0)
     return html`<button
       class="small"
       disabled=${isResuming}
-      aria-label=${texts.resumeOf(name)}
+      aria-label=${`Resume its checks: ${name}`}
       onClick=${resume}
     >
       ${texts.resume}
     </button>`
   if (table.active_checks === 0) return html`<span class="quiet">None is active</span>`
-  return html`<button class="small" disabled=${isPausing} aria-label=${texts.pauseOf(name)} onClick=${pause}>
+  return html`<button
+    class="small"
+    disabled=${isPausing}
+    aria-label=${`Pause its checks: ${name}`}
+    onClick=${pause}
+  >
     ${texts.pause}
   </button>`
 }

@@ -3,7 +3,7 @@ import { api } from '../../lib/api.ts'
 import { useData, type Data } from '../../lib/data.ts'
 import { inWords } from '../../lib/format.ts'
 import { readSchema, type FieldSpec, type SettingsSchema } from '../../forms/schema.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { sourceTexts } from './texts.ts'
 
 export interface SourceType {
   source_type: string

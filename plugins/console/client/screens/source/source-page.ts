@@ -14,8 +14,8 @@ import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
-import { costTexts } from '../../texts/cost.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { costTexts } from './cost-texts.ts'
+import { sourceTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import type { SourceTabProps } from './props.ts'
 
@@ -119,7 +119,7 @@ function Actions({ source, reload }: SourceTabProps) {
   const [isTesting, test] = useAction(texts.testConnection, async () => {
     const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/test-connection', { path })
     if (!data.success) throw new Error(data.error_message ?? '')
-    notify(texts.connected(data.latency_ms))
+    notify(`The source answered in ${Math.round(data.latency_ms)} ms.`)
     reload()
   })
   if (!canWrite()) return null

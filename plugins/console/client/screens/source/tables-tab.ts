@@ -10,7 +10,7 @@ import { useJob } from '../../lib/job.ts'
 import { withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Loaded } from '../../parts/states.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { sourceTexts } from './texts.ts'
 import type { SourceTabProps } from './props.ts'
 import { patternFields } from './fields.ts'
 

@@ -6,7 +6,7 @@ import { buildBody, type FieldSpec } from '../../forms/schema.ts'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData, useDebounced } from '../../lib/data.ts'
-import { formatNumber } from '../../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { sourceAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
@@ -119,7 +119,7 @@ function WatchForm({ source, policy, reload }: { source: Source; policy: Policy;
         html`<div role="status">
           <p>
             <strong
-              >${isStarted(done) ? watchTexts.started(done.matched) : watchTexts.done(countCreated(done))}</strong
+              >${isStarted(done) ? `${countOf(done.matched, 'table')} get their checks in the background. It takes a minute or two.` : `Created ${countOf(countCreated(done), 'check')}. The first results come within minutes.`}</strong
             >
           </p>
           <p>

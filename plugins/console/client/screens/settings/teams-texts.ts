@@ -1,9 +1,6 @@
-import { countOf } from '../lib/format.ts'
-
 /** The sentences of the settings of teams and owners, in English. */
 export const teamsTexts = {
   teams: 'Teams',
-  count: (teams: number) => countOf(teams, 'team'),
   create: 'Create a team',
   more: (count: number) => `The first ${count} teams by name are shown.`,
   members: 'Members',
@@ -11,9 +8,6 @@ export const teamsTexts = {
   changeOf: (name: string) => `Change ${name}`,
   remove: 'Remove',
   removeOf: (name: string) => `Remove ${name}`,
-  created: (name: string) => `${name} was created.`,
-  changed: (name: string) => `${name} was changed.`,
-  removed: (name: string) => `${name} was removed.`,
   actions: 'Actions',
 
   owners: 'Owners',
@@ -27,6 +21,4 @@ export const teamsTexts = {
   subjects: { source: 'source', schema: 'schema', table: 'table', tag: 'tag' },
   types: { user: 'user', team: 'team', email: 'address', name: 'not a user or team here' },
   origins: { manual: 'a person', dbt: 'dbt', openlineage: 'OpenLineage', comment: 'a comment' },
-  removeOwnerOf: (owner: string, subject: string) => `Remove ${owner} from ${subject}`,
-  ownerRemoved: (owner: string, subject: string) => `${owner} no longer owns ${subject}.`,
 }

@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** The sentences of the screens on which sources are set up, in English. */
 export const sourceTexts = {
@@ -8,7 +8,6 @@ export const sourceTexts = {
   tabTables: 'Tables',
   test: 'Test the connection',
   stages: { reach: 'Reach the server', tls: 'Encrypt', sign_in: 'Sign in', read_catalog: 'Read the catalog' },
-  connected: (milliseconds: number) => `Connected in ${milliseconds} ms`,
   cannotEdit: 'Only members, admins and owners change sources.',
   accessLevels: { schema_only: 'Only the catalog', aggregates: 'Numbers', full: 'Numbers and invalid rows' },
   matching: (matched: number, total: number) => `${matched} of ${countOf(total, 'table')}`,
@@ -21,5 +20,4 @@ export const sourceTexts = {
   removeText: (name: string) =>
     `All that is known of ${name} is deleted: its tables, checks, results and alerts. The database itself is not touched. This cannot be undone.`,
   removeLabel: 'Type the name of the source to remove it',
-  removed: (name: string) => `The source ${name} was removed.`,
 }

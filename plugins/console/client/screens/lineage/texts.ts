@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** The sentences of the lineage of a table, in English. */
 export const lineageTexts = {
@@ -10,10 +10,8 @@ export const lineageTexts = {
     `${count} of what it is made from ${count === 1 ? 'has a problem' : 'have problems'}:`,
   shownOf: (shown: number, total: number) => `${shown} of ${total} are shown, the nearest first.`,
   list: 'List',
-  stepsOf: (steps: number) => countOf(steps, 'step'),
   foreignKeys: 'Foreign keys',
   search: 'Find in this lineage',
-  picture: (name: string) => `Lineage of ${name}`,
   more: (count: number) => `+${count}`,
   moreUpstream: (count: number) => `Show ${count} more that it is made from`,
   moreDownstream: (count: number) => `Show ${count} more that use it`,
@@ -34,10 +32,7 @@ export const lineageTexts = {
     manual: 'added by hand',
     demo: 'demo',
   } as Record<string, string>,
-  upstreamSteps: (steps: number) => `${countOf(steps, 'step')} upstream`,
-  downstreamSteps: (steps: number) => `${countOf(steps, 'step')} downstream`,
   notWatched: 'not watched',
   stale: 'stale',
   changed: 'schema changes',
-  alerts: (count: number) => countOf(count, 'open alert'),
 } as const

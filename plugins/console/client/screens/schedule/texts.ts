@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** The sentences of the screen of operating schedules, in English. */
 export const scheduleTexts = {
@@ -12,10 +12,8 @@ export const scheduleTexts = {
   hours: 'Hours',
   gridHint:
     'Click or drag over hours. With the keyboard: arrow keys move, Space switches an hour, Shift with an arrow key goes on.',
-  cell: (day: string, hour: string, state: string) => `${day} ${hour}, ${state}`,
   states: { all: 'active', some: 'partly active', none: 'quiet' },
   periods: 'Periods',
-  period: (number: number) => `Period ${number}`,
   days: 'Days',
   start: 'Start',
   end: 'End',
@@ -23,12 +21,9 @@ export const scheduleTexts = {
   noDays: 'Choose at least one day.',
   badStart: 'The start must be a time from 00:00 to 23:59.',
   badEnd: 'The end must be a time from 00:00 to 24:00.',
-  tooMany: (most: number) => `There may be at most ${most} periods: choose simpler hours.`,
   activeHours: (hours: string) => `${hours} hours a week`,
   uses: 'Used by',
-  usesOf: (count: number, kind: string) => (count === 1 ? `1 ${kind.replace(/s$/, '')}` : `${count} ${kind}`),
   remove: 'Delete this schedule',
   removeText: (name: string) => `${name} is deleted. This cannot be undone.`,
-  removed: (name: string) => `The operating schedule ${name} was deleted.`,
   saved: 'Saved.',
 }

@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** What an action of the audit log is called, where its code does not read as "updated the source". */
 const actions: Record<string, string> = {
@@ -51,6 +51,5 @@ export const auditTexts = {
   by: 'By',
   of: 'About',
   entry: 'Entry',
-  changed: (from: string, to: string) => `${from} → ${to}`,
   nothing: 'none',
 }

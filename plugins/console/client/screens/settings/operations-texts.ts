@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** The sentences of the jobs of the company and the state of the service, in English. */
 export const operationsTexts = {
@@ -80,10 +80,7 @@ export const operationsTexts = {
   dead: 'Failed for good',
   deadJobs: 'Jobs that failed for good',
   redrive: 'Send again',
-  redriveOf: (what: string) => `Send again: ${what}`,
   discard: 'Discard',
   discardOf: (what: string) => `Discard: ${what}`,
   discardAll: 'Discard all',
-  redriven: (count: number) => `${countOf(count, 'job')} sent again.`,
-  discarded: (count: number) => `${countOf(count, 'job')} discarded.`,
 }

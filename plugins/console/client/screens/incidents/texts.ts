@@ -1,4 +1,4 @@
-import { countOf, formatNumber } from '../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 
 /** The sentences of incidents, in English. */
 export const incidentTexts = {
@@ -32,7 +32,6 @@ export const incidentTexts = {
   resolve: 'Resolve',
   dismiss: 'Dismiss',
   done: { acknowledge: 'acknowledged', snooze: 'snoozed', resolve: 'resolved', dismiss: 'dismissed' },
-  moved: (done: string) => `The incident and its open alerts are ${done}.`,
   notes: 'Note',
   activities: {
     opened: 'opened',
@@ -49,8 +48,6 @@ export const incidentTexts = {
     assigned: 'assigned',
     post_mortem_changed: 'post-mortem changed',
   } as Record<string, string>,
-  alertsJoined: (count: number) => countOf(count, 'alert'),
-  fromTo: (from: string, to: string) => `${from} → ${to}`,
   until: (when: string) => `until ${when}`,
   symptoms: {
     connection: 'connection failed',

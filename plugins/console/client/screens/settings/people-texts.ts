@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** The sentences of the settings: your own user, people and API keys. In English. */
 export const peopleTexts = {
@@ -12,28 +12,23 @@ export const peopleTexts = {
   lastUsed: 'Last used',
   link: (provider: string) => `Link ${provider}`,
   linkText: (provider: string) => `${provider} opens, and sends you back here.`,
-  linkDone: (provider: string) => `${provider} is linked: you can sign in with it.`,
   unlink: (provider: string) => `Unlink ${provider}`,
   unlinkText: (provider: string) => `You can no longer sign in with ${provider}. Your sessions stay open.`,
 
   // People
-  count: (users: number) => countOf(users, 'user'),
   roles: {
     viewer: 'Viewer: sees everything',
     member: 'Member: also sets up and changes',
     admin: 'Admin: also manages people and keys',
   },
-  inviteLink: (email: string) => `Send this link to ${email}`,
   actions: 'Actions',
   isYou: 'you',
   active: 'active',
   editOf: (name: string) => `Change ${name}`,
-  changed: (name: string) => `${name} was changed.`,
   remove: 'Remove',
   removeOf: (name: string) => `Remove ${name}`,
   removeText: (email: string) =>
     `${email} is signed out at once and loses access. Histories still name them, and API keys that they created stay valid.`,
-  removed: (name: string) => `${name} was removed.`,
   invitations: 'Open invitations',
   moreInvitations: (count: number) => `Looked for in the newest ${count} invitations only.`,
   expires: 'Expires',
@@ -56,7 +51,5 @@ export const peopleTexts = {
     admin: 'Admin: also manages keys and reads the log',
   },
   lifetimes: { '30': 'in 30 days', '90': 'in 90 days', '365': 'in a year', never: 'never' },
-  newKey: (name: string) => `The key of ${name}`,
   created: 'Created',
-  keyRevoked: (name: string) => `The key ${name} was revoked.`,
 }

@@ -1,4 +1,4 @@
-import { countOf, formatNumber } from '../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 
 /** The sentences of the profile of a table, in English. */
 export const profileTexts = {
@@ -6,25 +6,17 @@ export const profileTexts = {
   profileNow: 'Profile now',
   profiling: 'Profiling…',
   compareWith: 'Compare with',
-  sample: (rows: number) => `a sample of ${countOf(rows, 'row')}`,
-  about: (rows: number) => `about ${formatNumber(rows)}`,
   statements: (statements: number, seconds: number) =>
     `${countOf(statements, 'statement')}, ${formatNumber(seconds)} s`,
-  approximate: (count: number) => `about ${formatNumber(count)}`,
   percent: (value: number) => (value > 0 && value < 0.01 ? 'under 0.01 %' : `${formatNumber(value)} %`),
-  to: (from: string, until: string) => `${from} to ${until}`,
   median: (value: number) => `median ${formatNumber(value)}`,
   characters: (least: number, most: number) =>
     least === most ? countOf(least, 'character') : `${least} to ${countOf(most, 'character')}`,
-  quantiles: (low: string, high: string) => `90 % of the values are from ${low} to ${high}`,
   more: (count: number) => `${count} more`,
   summary: (changed: number, total: number) =>
     changed === 0 ? 'No column changed' : `${changed} of ${countOf(total, 'column')} changed`,
   since: (time: string) => ` since ${time}.`,
-  newValues: (values: string) => `new values: ${values}`,
-  goneValues: (values: string) => `gone values: ${values}`,
   removed: (names: string) => `Columns that are gone: ${names}`,
-  change: (field: string, before: string, after: string) => `${field} ${before} → ${after}`,
   patterns: {
     uuid: 'UUID',
     email: 'email',

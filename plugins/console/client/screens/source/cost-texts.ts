@@ -1,4 +1,4 @@
-import { countOf, formatNumber } from '../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 
 /** The sentences of what is said of costs, in English. */
 export const costTexts = {
@@ -10,7 +10,6 @@ export const costTexts = {
     `${countOf(statements, 'statement')} in ${days === 1 ? 'one day' : `${days} days`}`,
   lastDays: (days: number) => `Last ${days} days`,
   measures: { statements: 'Statements', seconds: 'Seconds', rows: 'Rows', bytes: 'Bytes' },
-  perDay: (measure: string) => `${measure} by day, UTC`,
   most: (value: string) => `The most is ${value}`,
   numbers: 'The numbers by day',
   purposes: {
@@ -23,11 +22,5 @@ export const costTexts = {
   },
   tables: 'The most expensive tables',
   pause: 'Pause its checks',
-  pauseOf: (name: string) => `Pause its checks: ${name}`,
   resume: 'Resume its checks',
-  resumeOf: (name: string) => `Resume its checks: ${name}`,
-  paused: (count: number, name: string) =>
-    `${countOf(count, 'check')} of ${name} ${count === 1 ? 'is' : 'are'} paused.`,
-  resumed: (count: number, name: string) =>
-    `${countOf(count, 'check')} of ${name} ${count === 1 ? 'runs' : 'run'} again.`,
 }

@@ -1,5 +1,5 @@
 import type { AlertRule } from 'tidemark/client'
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** The sentences of destinations and alert rules, in English. */
 export const routingTexts = {
@@ -12,7 +12,6 @@ export const routingTexts = {
     failing > 0
       ? `${failing} of ${countOf(total, 'destination')} ${failing === 1 ? 'takes' : 'take'} no messages`
       : `Alerts go to ${countOf(total, 'destination')}`,
-  rulesTitle: (count: number) => `${countOf(count, 'rule decides', 'rules decide')} who hears of what`,
 
   // States of a destination
   active: 'active',
@@ -33,7 +32,6 @@ export const routingTexts = {
   pause: 'Pause',
 
   // A new destination
-  newOf: (label: string) => `New destination: ${label}`,
   messageChoices: { alerts: 'About each alert', incidents: 'About incidents' },
   verifyText:
     'X-Service-Signature is sha256= and the HMAC-SHA256 of the raw body in hexadecimal; the key is the whole secret.',
@@ -48,8 +46,6 @@ export const routingTexts = {
   rotate: 'Rotate secret',
   rotateText:
     'Messages are signed with the new secret at once. The old one also signs for 24 hours, so that receivers have time to change.',
-  rotatedText: (until: string) =>
-    `Keep it where the receiver reads its secrets. The old secret also signs until ${until}.`,
   deleteDestination: 'Delete destination',
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteDestinationText: 'Its pending messages are stopped and its secrets are erased. The rules lose it.',
@@ -61,16 +57,12 @@ export const routingTexts = {
     'alert.test': 'test',
   } as Record<string, string>,
   message: 'Message',
-  attemptsOf: (count: number) => countOf(count, 'attempt'),
   redeliver: 'Redeliver',
 
   // Rules
   matches: 'Matches',
   sendsTo: 'Sends to',
   cooldown: 'Cooldown',
-  otherDestinations: (count: number) => `${count} more`,
-  tagged: (tags: readonly string[], mode: string | null) =>
-    `tagged ${tags.join(mode === 'all' ? ' and ' : ' or ')}`,
   inAssets: (count: number) => `of ${countOf(count, 'source or table', 'sources or tables')}`,
   backToRules: 'All rules',
   deleteRule: 'Delete rule',
@@ -79,7 +71,6 @@ export const routingTexts = {
     ['any', 'any of the tags'],
     ['all', 'all of the tags'],
   ],
-  pausedChoice: (name: string) => `${name} (paused)`,
   assets: 'Sources and tables',
   isUnknownMore: (count: number) => `and ${count} more`,
 

@@ -1,4 +1,4 @@
-import { countOf, formatNumber } from '../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 
 interface ClauseCounts {
   passing: number
@@ -22,7 +22,6 @@ export const contractTexts = {
   about: 'What a source promises, as Open Data Contract Standard documents, and whether it keeps it.',
   add: 'Add a contract',
   addText: 'Upload or paste a document. To start from what a table keeps now, open its columns in the',
-  draftOf: (table: string) => `Draft a contract from ${table}`,
   name: 'Name',
   status: 'Status',
   source: 'Source',
@@ -55,8 +54,6 @@ export const contractTexts = {
   remove: 'Delete this contract',
   removeText: (name: string) =>
     `${name} is deleted with its checks and its history. Its alerts are resolved. This cannot be undone.`,
-  removed: (name: string) => `The contract ${name} was deleted.`,
   event: (event: string, version: string | null) =>
     `${event === 'created' ? 'Created' : 'Replaced'}${version === null ? '' : `, version ${version}`}`,
-  change: (from: string, to: string) => `${from} → ${to}`,
 }
