@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import type { Table } from 'tidemark/client'
+import type { CreateFreshnessScheduleRequest, Table, UpdateFreshnessScheduleRequest } from 'tidemark/client'
 import { countOf } from '../lib/format.ts'
 import { Fields, Form } from '../forms/fields.ts'
 import { useForm } from '../forms/form.ts'
 import { allTermFields, termFields } from '../forms/freshness-fields.ts'
 import type { FieldSpec, Values } from '../forms/schema.ts'
 import { useAction } from '../lib/action.ts'
-import { api } from '../lib/api.ts'
+import { api, bodyOf } from '../lib/api.ts'
 import { useData, useDebounced } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { ConfirmDialog } from '../parts/confirm.ts'
@@ -61,11 +61,13 @@ function ScheduleForm({ table, schedule, saved, close }: Props & { schedule?: Sc
     form.send(fields, async sent => {
       const body = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null))
       if (!schedule)
-        await api.post('/api/v1/sdk/freshness/schedules', { body: { asset_id: table.id, ...body } as never })
+        await api.post('/api/v1/sdk/freshness/schedules', {
+          body: bodyOf<CreateFreshnessScheduleRequest>({ asset_id: table.id, ...body }),
+        })
       else if (Object.keys(body).length > 0)
         await api.patch('/api/v1/sdk/freshness/schedules/{id}', {
           path: { id: schedule.id },
-          body: body as never,
+          body: bodyOf<UpdateFreshnessScheduleRequest>(body),
         })
       saved()
     })

@@ -1,10 +1,14 @@
 import { useState } from 'preact/hooks'
-import type { DestinationType, NewDestination as CreatedDestination } from 'tidemark/client'
+import type {
+  CreateDestinationRequest,
+  DestinationType,
+  NewDestination as CreatedDestination,
+} from 'tidemark/client'
 import { Fields, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { readSchema, type FieldSpec, type SettingsSchema } from '../../forms/schema.ts'
 import { SecretDialog } from '../../forms/secret.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { navigate, withQuery } from '../../lib/router.ts'
@@ -92,7 +96,11 @@ function DestinationForm({ type }: { type: DestinationType }) {
     form.send(specs, async body => {
       const { data } = await api.post('/api/v1/sdk/alerts/destinations', {
         // A type without a required setting has none in the form's body.
-        body: { config: {}, ...body, destination_type: type.destination_type } as never,
+        body: bodyOf<CreateDestinationRequest>({
+          config: {},
+          ...body,
+          destination_type: type.destination_type,
+        }),
       })
       setCreated(data)
     })

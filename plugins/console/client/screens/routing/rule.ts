@@ -3,7 +3,7 @@ import type { AlertRule, CreateAlertRuleRequest, Destination } from 'tidemark/cl
 import { Checkboxes, Field, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { readValues } from '../../forms/schema.ts'
-import { api, isMissing } from '../../lib/api.ts'
+import { api, bodyOf, isMissing } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { navigate } from '../../lib/router.ts'
@@ -82,7 +82,7 @@ function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => vo
         notify('The rule was changed.')
         reload()
       } else {
-        await api.post('/api/v1/sdk/alerts/rules', { body: body as unknown as CreateAlertRuleRequest })
+        await api.post('/api/v1/sdk/alerts/rules', { body: bodyOf<CreateAlertRuleRequest>(body) })
         notify('The rule was created.')
         navigate(RULES_ADDRESS, { replace: true })
       }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { Invitation, InviteResponse } from 'tidemark/client'
+import type { Invitation, InviteRequest, InviteResponse } from 'tidemark/client'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { SecretDialog } from '../../forms/secret.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData, type Data } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
@@ -53,7 +53,7 @@ export function InviteButton({
   const [isOpen, setOpen] = useState(false)
   const [made, setMade] = useState<InviteResponse>()
   const invite = async (body: Record<string, unknown>) => {
-    setMade(await api.post('/api/v1/invitations', { body: body as never }))
+    setMade(await api.post('/api/v1/invitations', { body: bodyOf<InviteRequest>(body) }))
   }
   // The row of an invitation may be gone with the new one, and its dialog with it.
   const keep = () => {

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { ApiKey, ApiKeyUsage, NewApiKey } from 'tidemark/client'
+import type { ApiKey, ApiKeyUsage, CreateApiKeyRequest, NewApiKey } from 'tidemark/client'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { CopyButton, SecretDialog } from '../../forms/secret.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
@@ -152,7 +152,7 @@ function CreateButton({ reload }: { reload: () => void }) {
   const create = async ({ expires_at: days, ...body }: Record<string, unknown>) => {
     const expiresAt = days === 'never' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString()
     const { data } = await api.post('/api/v1/api-keys', {
-      body: { ...body, expires_at: expiresAt } as never,
+      body: bodyOf<CreateApiKeyRequest>({ ...body, expires_at: expiresAt }),
     })
     setMade(data)
   }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { DeadJob, JobQueue, Operations as Found } from 'tidemark/client'
+import type { DeadJob, JobQueue, Operations as Found, WhichDeadJobs } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { countOf, formatNumber } from '../../lib/format.ts'
@@ -23,9 +23,6 @@ interface DeadPage {
   data: DeadJob[]
   pagination: PageOfList
 }
-
-/** Which dead jobs a change is about. */
-type Which = { ids: string[] } | { all: true }
 
 /** The state of the service, the jobs of the company, and what to do about those that failed for good. */
 export function Operations() {
@@ -172,15 +169,19 @@ function Asset({ of: { asset_id: id, asset_type: type, asset_name: name } }: { o
 }
 
 /** Buttons that send dead jobs again, or discard them after a question. @param props.job absent: all */
-function DeadActions({ which, job, reload }: { which: Which; job?: DeadJob; reload: () => void }) {
+function DeadActions({ which, job, reload }: { which: WhichDeadJobs; job?: DeadJob; reload: () => void }) {
   const [isAsking, setAsking] = useState(false)
   const [isBusy, redrive] = useAction(texts.redrive, async () => {
-    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/redrive', { body: which as never })
+    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/redrive', {
+      body: which,
+    })
     notify(`${countOf(data.redriven, 'job')} sent again.`)
     reload()
   })
   const discard = async () => {
-    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/discard', { body: which as never })
+    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/discard', {
+      body: which,
+    })
     notify(`${countOf(data.discarded, 'job')} discarded.`)
     reload()
   }

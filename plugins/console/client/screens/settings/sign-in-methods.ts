@@ -1,9 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ProviderLink, ProviderLinks } from 'tidemark/client'
+import type {
+  ChangePasswordRequest,
+  ProviderLink,
+  ProviderLinks,
+  RemovePasswordRequest,
+} from 'tidemark/client'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { useAction } from '../../lib/action.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
@@ -72,13 +77,13 @@ function Password({ user, hasPassword, hasLinks }: { user: User; hasPassword: bo
   const [open, setOpen] = useState<'change' | 'remove' | null>(null)
   const close = () => setOpen(null)
   const change = async (body: Record<string, unknown>) => {
-    await api.post('/api/v1/auth/change-password', { body: body as never })
+    await api.post('/api/v1/auth/change-password', { body: bodyOf<ChangePasswordRequest>(body) })
     // All sessions have ended, this one too. If this fails, the console asks for the new password.
     await signIn({ email: user.email, password: String(body.new_password) }).catch(endSession)
     notify('Your password was changed.')
   }
   const remove = async (body: Record<string, unknown>) => {
-    await api.post('/api/v1/auth/remove-password', { body: body as never })
+    await api.post('/api/v1/auth/remove-password', { body: bodyOf<RemovePasswordRequest>(body) })
     await endSession()
   }
   return html`<li>

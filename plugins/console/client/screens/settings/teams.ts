@@ -1,8 +1,9 @@
+import type { CreateTeamRequest, UpdateTeamRequest } from 'tidemark/client'
 import { useState } from 'preact/hooks'
 import { countOf } from '../../lib/format.ts'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
@@ -49,7 +50,7 @@ export function Teams() {
     setChanges(count => count + 1)
   }
   const create = async (body: Record<string, unknown>) => {
-    const { data } = await api.post('/api/v1/sdk/teams', { body: body as never })
+    const { data } = await api.post('/api/v1/sdk/teams', { body: bodyOf<CreateTeamRequest>(body) })
     notify(`${data.name} was created.`)
     reload()
   }
@@ -120,7 +121,10 @@ function TeamActions({ team, reload }: { team: Team; reload: () => void }) {
   const change = async (given: Record<string, unknown>) => {
     // A list that was emptied is null in a form.
     const body = { ...given, ...(Object.hasOwn(given, 'members') && { members: given.members ?? [] }) }
-    const { data } = await api.patch('/api/v1/sdk/teams/{id}', { path, body: body as never })
+    const { data } = await api.patch('/api/v1/sdk/teams/{id}', {
+      path,
+      body: bodyOf<UpdateTeamRequest>(body),
+    })
     notify(`${data.name} was changed.`)
     reload()
   }

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import type { Source } from 'tidemark/client'
+import type { CreateFreshnessSchedulesRequest, Source } from 'tidemark/client'
 import { countOf } from '../../lib/format.ts'
 import { Fields, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { allTermFields, termFields } from '../../forms/freshness-fields.ts'
 import { buildBody } from '../../forms/schema.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData, useDebounced } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { Help } from '../../parts/help.ts'
@@ -17,7 +17,7 @@ import { PAUSE_MS, patternFields } from './watch-fields.ts'
 
 const request = async (source: Source, body: object, signal?: AbortSignal) => {
   const { data } = await api.post('/api/v1/sdk/freshness/schedules/bulk', {
-    body: { asset_id: source.id, ...body } as never,
+    body: bodyOf<CreateFreshnessSchedulesRequest>({ asset_id: source.id, ...body }),
     signal,
   })
   return data as Extract<typeof data, { existing: number }>

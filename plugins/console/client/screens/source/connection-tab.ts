@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Source } from 'tidemark/client'
+import type { Source, UpdateAssetRequest } from 'tidemark/client'
 import { Fields, Form, MoreFields } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { useAction } from '../../lib/action.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, navigate, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
@@ -79,7 +79,10 @@ function Settings({
     form.send(specs, async body => {
       const path = { asset_id: source.id }
       if (Object.keys(body).length > 0) {
-        const { data } = await api.patch('/api/v1/sdk/assets/{asset_id}', { path, body: body as never })
+        const { data } = await api.patch('/api/v1/sdk/assets/{asset_id}', {
+          path,
+          body: bodyOf<UpdateAssetRequest>(body),
+        })
         const address = `/sources/${encodeURIComponent(data.qualified_name)}`
         if (data.qualified_name !== source.qualified_name)
           navigate(withQuery(address, { tab: 'connection' }), { replace: true })

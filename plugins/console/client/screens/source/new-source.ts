@@ -1,4 +1,5 @@
-import { api } from '../../lib/api.ts'
+import type { CreateSourceRequest } from 'tidemark/client'
+import { api, bodyOf } from '../../lib/api.ts'
 import { html } from '../../lib/html.ts'
 import { navigate, sourceAddress, withQuery } from '../../lib/router.ts'
 import { Fields, Form, MoreFields } from '../../forms/fields.ts'
@@ -53,7 +54,7 @@ function ConnectionForm({ type }: { type: SourceType }) {
     form.send(specs, async body => {
       const { data } = await api.post('/api/v1/sdk/assets', {
         // The server judges the settings: an extension may have others than the description knows.
-        body: { connection_config: {}, ...body, source_type: type.source_type } as never,
+        body: bodyOf<CreateSourceRequest>({ connection_config: {}, ...body, source_type: type.source_type }),
       })
       navigate(withQuery(sourceAddress(data.qualified_name), { tab: 'connection', test: 'now' }))
     })
