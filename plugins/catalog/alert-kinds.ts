@@ -19,6 +19,7 @@ export const alertKinds: AlertKind[] = [
     name: 'schema_change',
     aliases: ['schema_drift'],
     label: 'schema',
+    title: 'schema change',
     details: Joi.object({
       table_path: held.text,
       column_name: held.text.description('Of a change of a column.'),
@@ -47,6 +48,7 @@ export const alertKinds: AlertKind[] = [
   {
     name: 'discovery_complete',
     label: 'discovery',
+    title: 'discovery done',
     isRoutine: true,
     details: Joi.object({
       job_id: held.id,
@@ -60,6 +62,7 @@ export const alertKinds: AlertKind[] = [
   {
     name: 'connection_failed',
     label: 'connection',
+    title: 'connection failed',
     isRechecked: true,
     details: Joi.object({ error_code: held.text, error_message: held.text, ...unread }),
     facts: ({ error_code }) => [['Error', error_code]],

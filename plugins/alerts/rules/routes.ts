@@ -6,6 +6,7 @@ import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
 import type { Registry } from '../../../server/registry.ts'
 import type { AlertKind } from '../api.ts'
 import { presentDestinations } from '../destinations/routes.ts'
+import { presentKind } from '../lifecycle/kinds.ts'
 import { AlertRule, NEWEST_FIRST } from '../models.ts'
 import { linkDestinations, listRuleDestinations, unlinkDestination } from './links.ts'
 import { previewRule, type PreviewInput } from './preview.ts'
@@ -38,7 +39,13 @@ export function ruleRoutes(kinds: Registry<AlertKind>): ServerRoute[] {
           if (isEnabledOnly) void matching.where({ isActive: true })
           if (destinationId) void matching.whereRaw('cast(? as uuid) = any(destination_ids)', [destinationId])
           const { results, total } = await pageOf(matching, page)
-          return { data: { data: results.map(presentRule), pagination: pagination(total, page) } }
+          return {
+            data: {
+              data: results.map(presentRule),
+              pagination: pagination(total, page),
+              event_types: kinds.all().map(presentKind),
+            },
+          }
         })
       },
     }),

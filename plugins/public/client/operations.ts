@@ -2233,6 +2233,23 @@ export interface AlertData {
   data: Alert
 }
 
+export interface AlertEventType {
+  event_type:
+    | 'destination_disabled'
+    | 'schema_change'
+    | 'discovery_complete'
+    | 'connection_failed'
+    | 'validity_failure'
+    | 'metric_anomaly'
+    | 'referential_failure'
+    | 'freshness_violation'
+    | 'external_check_failed'
+    | 'contract_violation'
+  alert_type: string
+  /** What people call it. */
+  label: string
+}
+
 export interface AlertHistory {
   data: AlertTransition[]
   /** The same transitions as actions. */
@@ -2398,6 +2415,7 @@ export interface AlertRuleData {
 export interface AlertRulePage {
   data: AlertRule[]
   pagination: Pagination
+  event_types: AlertEventType[]
 }
 
 export interface AlertRulePageData {

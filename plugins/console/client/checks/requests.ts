@@ -48,6 +48,9 @@ const ROUTES = {
   },
 } as const
 
+/** Whether a word of the API names a kind of checks. */
+export const isCheckKind = (word: string): word is CheckKind => Object.hasOwn(ROUTES, word)
+
 /** The kind of a check, which its id shows. */
 export function kindOf(id: string): CheckKind {
   const kinds = Object.keys(ROUTES) as CheckKind[]

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
 import { countOf } from '../lib/format.ts'
+import { loadAlertKinds } from '../lib/alert-kinds.ts'
 import { api, isMissing } from '../lib/api.ts'
 import { useData, type Data } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
@@ -30,10 +31,14 @@ interface AlertList {
 /** The alerts of the address, grouped by table, beside the one that is chosen. */
 export function Alerts({ name: chosenId }: ScreenProps) {
   const [query] = useQuery()
-  const filters = readFilters(query)
+  const kinds = useData('alert kinds', loadAlertKinds)
+  const filters = readFilters(query, kinds.data ?? [])
   const isInbox = (query.get('tab') ?? 'open') === 'open' && !isFiltered(query)
   const offset = readOffset(query)
-  const list = useData<AlertList>(`alerts ${JSON.stringify(filters)} ${offset}`, async signal => {
+  // What a kind of the address selects is not known before.
+  const isWaiting = query.has('kind') && kinds.isLoading && !kinds.data
+  const key = `alerts ${JSON.stringify(filters)} ${offset}`
+  const list = useData<AlertList>(isWaiting ? null : key, async signal => {
     const { data } = await api.get('/api/v1/sdk/alerts', {
       query: { ...filters, limit: LIMIT, offset },
       signal,
@@ -100,7 +105,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
   return html`<div class=${chosenId ? 'page inbox chosen' : 'page inbox'}>
     <div class="inbox-list">
       <${Title} list=${list.data} isOpen=${isInbox} />
-      <${AlertFilters} />
+      <${AlertFilters} kinds=${kinds.data ?? []} />
       <${NewAlerts} list=${list.data} reload=${list.reload} isShown=${isInbox} />
       ${
         selected.size > 0 &&

@@ -1,20 +1,19 @@
-import type { AlertRule, Destination, PreviewAlertRuleRequest } from 'tidemark/client'
+import type { AlertEventType, AlertRule, Destination, PreviewAlertRuleRequest } from 'tidemark/client'
 import { buildBody, findProblem, type FieldSpec, type Values } from '../../forms/schema.ts'
-import { KIND_NAMES, routingTexts } from './texts.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 
 const SEVERITIES = ['critical', 'warning', 'info'] as const
 const MAX_COOLDOWN_MINUTES = 43_200
 
 /** The fields of a rule; those of kind `lines` with choices are shown as boxes. */
-export function ruleFields(destinations: readonly Destination[], rule?: AlertRule) {
-  // Kinds of an extension are not named here; a rule keeps those that it has.
-  const kinds: Record<string, string> = {
-    ...KIND_NAMES,
-    ...Object.fromEntries(
-      (rule?.event_types ?? []).filter(kind => !(kind in KIND_NAMES)).map(kind => [kind, kind]),
-    ),
-  }
+export function ruleFields(
+  destinations: readonly Destination[],
+  alertKinds: readonly AlertEventType[],
+  rule?: AlertRule,
+) {
+  // A rule keeps a kind whose extension is not loaded.
+  const missing = (rule?.event_types ?? []).filter(type => !alertKinds.some(kind => kind.event_type === type))
   return {
     name: { name: 'name', label: texts.name, kind: 'text', isRequired: true, maxLength: 200 },
     destinations: {
@@ -39,7 +38,10 @@ export function ruleFields(destinations: readonly Destination[], rule?: AlertRul
       label: 'Kinds of alerts',
       kind: 'lines',
       hint: 'None ticked: all but discovery done.',
-      choices: Object.entries(kinds),
+      choices: [
+        ...alertKinds.map(({ event_type: type, label }) => [type, label] as const),
+        ...missing.map(type => [type, type] as const),
+      ],
     },
     assets: {
       name: 'asset_ids',

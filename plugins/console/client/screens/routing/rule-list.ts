@@ -1,4 +1,5 @@
-import type { AlertRule, Destination } from 'tidemark/client'
+import type { AlertEventType, AlertRule, Destination } from 'tidemark/client'
+import { labelKinds } from '../../lib/alert-kinds.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { countOf, formatSpan } from '../../lib/format.ts'
@@ -12,7 +13,7 @@ import { notify } from '../../parts/notices.ts'
 import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
-import { KIND_NAMES, routingTexts } from './texts.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { destinationAddress, ruleAddress } from './addresses.ts'
 import { PauseButton } from './pause-button.ts'
@@ -27,6 +28,7 @@ async function loadRules(limit: number, offset: number, signal: AbortSignal) {
     rules: rules.data.data,
     page: rules.data.pagination,
     destinations: destinations.data.destinations,
+    kinds: labelKinds(rules.data.event_types),
   }
 }
 type RuleListContent = Awaited<ReturnType<typeof loadRules>>
@@ -49,7 +51,7 @@ export function RuleList() {
     </div>
     <${RoutingTabs} current="rules" />
     <${Loaded} of=${asked} what=${routingTexts.rules.toLowerCase()} rows=${6}>
-      ${({ rules, destinations, page }: RuleListContent) =>
+      ${({ rules, destinations, kinds, page }: RuleListContent) =>
         page.total === 0
           ? html`<${Empty} title="There are no rules">
               <p>
@@ -58,7 +60,12 @@ export function RuleList() {
               </p>
               ${canWrite() && html`<p><${AddButton} /></p>`}
             <//>`
-          : html`<${RuleTable} rules=${rules} destinations=${destinations} reload=${asked.reload} />
+          : html`<${RuleTable}
+                rules=${rules}
+                destinations=${destinations}
+                kinds=${kinds}
+                reload=${asked.reload}
+              />
               <${Paging} pagination=${page} />`}
     <//>
   </div>`
@@ -69,10 +76,11 @@ const AddButton = () => html`<a class="button primary" href=${ruleAddress('new')
 interface TableProps {
   rules: readonly AlertRule[]
   destinations: readonly Destination[]
+  kinds: readonly AlertEventType[]
   reload: () => void
 }
 
-function RuleTable({ rules, destinations, reload }: TableProps) {
+function RuleTable({ rules, destinations, kinds, reload }: TableProps) {
   const columns: (Column<AlertRule> | false)[] = [
     {
       label: routingTexts.rule,
@@ -80,7 +88,7 @@ function RuleTable({ rules, destinations, reload }: TableProps) {
       cell: ({ id, name }) => html`<a href=${ruleAddress(id)}><bdi>${name}</bdi></a>`,
     },
     { label: texts.status, cell: rule => html`<${RuleStatus} rule=${rule} />` },
-    { label: routingTexts.matches, cellClass: 'wraps', cell: describeMatches },
+    { label: routingTexts.matches, cellClass: 'wraps', cell: rule => describeMatches(rule, kinds) },
     {
       label: routingTexts.sendsTo,
       cellClass: 'wraps',
@@ -102,11 +110,11 @@ export function RuleStatus({ rule: { is_active: isActive } }: { rule: AlertRule 
 }
 
 /** What a rule selects, in words: `critical, warning: stale table, tagged money`. */
-export function describeMatches(rule: AlertRule): string {
-  const { event_types: kinds, severities, tag_filter_tags: tags, asset_ids: assets } = rule
+export function describeMatches(rule: AlertRule, kinds: readonly AlertEventType[]): string {
+  const { event_types: types, severities, tag_filter_tags: tags, asset_ids: assets } = rule
   const parts = [
     severities?.join(', '),
-    kinds?.map(kind => (KIND_NAMES as Record<string, string>)[kind] ?? kind).join(', '),
+    types?.map(type => kinds.find(kind => kind.event_type === type)?.label ?? type).join(', '),
     tags?.length ? `tagged ${tags.join(rule.tag_filter_mode === 'all' ? ' and ' : ' or ')}` : undefined,
     assets && routingTexts.inAssets(assets.length),
   ].filter(Boolean)

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { AlertRule, CreateAlertRuleRequest, Destination } from 'tidemark/client'
+import type { AlertEventType, AlertRule, CreateAlertRuleRequest, Destination } from 'tidemark/client'
 import { Checkboxes, Field, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { readValues } from '../../forms/schema.ts'
+import { loadAlertKinds } from '../../lib/alert-kinds.ts'
 import { api, bodyOf, isMissing } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
@@ -23,11 +24,12 @@ import { describeCooldown, describeMatches, PauseRule, Recipients, RuleStatus } 
 import { RulePreview } from './rule-preview.ts'
 
 async function loadRule(id: string, signal: AbortSignal) {
-  const [rule, destinations] = await Promise.all([
+  const [rule, destinations, kinds] = await Promise.all([
     id === 'new' ? undefined : api.get('/api/v1/sdk/alerts/rules/{id}', { path: { id }, signal }),
     api.get('/api/v1/sdk/alerts/destinations', { query: { limit: 100 }, signal }),
+    loadAlertKinds(signal),
   ])
-  return { rule: rule?.data, destinations: destinations.data.destinations }
+  return { rule: rule?.data, destinations: destinations.data.destinations, kinds }
 }
 type RulePageContent = Awaited<ReturnType<typeof loadRule>>
 
@@ -46,15 +48,20 @@ export function RulePage({ id }: { id: string }) {
     <p class="path"><a href=${RULES_ADDRESS}>${routingTexts.backToRules}</a> /</p>
     <h1><bdi>${title}</bdi><${Help} page="alerts#who-hears-of-what" about=${routingTexts.rules} /></h1>
     <${Loaded} of=${asked} what=${routingTexts.rule.toLowerCase()} rows=${9}>
-      ${({ rule, destinations }: RulePageContent) =>
+      ${({ rule, destinations, kinds }: RulePageContent) =>
         !canWrite() && rule
-          ? html`<${RuleView} rule=${rule} destinations=${destinations} />`
+          ? html`<${RuleView} rule=${rule} destinations=${destinations} kinds=${kinds} />`
           : destinations.length === 0
             ? html`<${Empty} title="A rule needs a destination to send to.">
                 <p><a class="button primary" href="/routing/new">${routingTexts.addDestination}</a></p>
               <//>`
             : html`${rule && html`<${RuleActions} rule=${rule} reload=${asked.reload} />`}
-                <${RuleForm} rule=${rule} destinations=${destinations} reload=${asked.reload} />`}
+                <${RuleForm}
+                  rule=${rule}
+                  destinations=${destinations}
+                  kinds=${kinds}
+                  reload=${asked.reload}
+                />`}
     <//>
   </div>`
 }
@@ -62,10 +69,11 @@ export function RulePage({ id }: { id: string }) {
 interface RuleProps {
   rule: AlertRule | undefined
   destinations: readonly Destination[]
+  kinds: readonly AlertEventType[]
 }
 
-function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => void }) {
-  const fields = ruleFields(destinations, rule)
+function RuleForm({ rule, destinations, kinds, reload }: RuleProps & { reload: () => void }) {
+  const fields = ruleFields(destinations, kinds, rule)
   const specs = Object.values(fields)
   const form = useForm(`rule ${rule?.id ?? 'new'}`, specs, rule)
   const isOrphaned = rule?.asset_ids?.length === 0
@@ -111,8 +119,8 @@ function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => vo
 }
 
 /** What those see who may not change it. */
-function RuleView({ rule, destinations }: { rule: AlertRule; destinations: readonly Destination[] }) {
-  const fields = ruleFields(destinations, rule)
+function RuleView({ rule, destinations, kinds }: RuleProps & { rule: AlertRule }) {
+  const fields = ruleFields(destinations, kinds, rule)
   const specs = Object.values(fields)
   return html`<div class="with-side">
     <dl class="facts">
@@ -122,7 +130,7 @@ function RuleView({ rule, destinations }: { rule: AlertRule; destinations: reado
       </div>
       <div>
         <dt>${routingTexts.matches}</dt>
-        <dd>${describeMatches(rule)}</dd>
+        <dd>${describeMatches(rule, kinds)}</dd>
       </div>
       <div>
         <dt>${routingTexts.sendsTo}</dt>

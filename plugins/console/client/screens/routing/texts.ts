@@ -1,4 +1,3 @@
-import type { AlertRule } from 'tidemark/client'
 import { countOf } from '../../lib/format.ts'
 
 /** The sentences of destinations and alert rules, in English. */
@@ -85,19 +84,3 @@ export const routingTexts = {
   newestOf: (shown: number, total: number) => `The newest ${shown} of ${total.toLocaleString('en-GB')}:`,
   outcomes: { told: 'sent', postponed: 'sent later', held_back: 'held back' },
 } as const
-
-type EventType = NonNullable<AlertRule['event_types']>[number]
-
-/** The kinds of alerts that rules select, in words. */
-export const KIND_NAMES: Record<EventType, string> = {
-  validity_failure: 'invalid rows',
-  metric_anomaly: 'unusual metric',
-  referential_failure: 'broken references',
-  freshness_violation: 'stale table',
-  schema_change: 'schema change',
-  contract_violation: 'broken contract',
-  external_check_failed: 'failed dbt test',
-  connection_failed: 'connection failed',
-  discovery_complete: 'discovery done',
-  destination_disabled: 'destination switched off',
-}
