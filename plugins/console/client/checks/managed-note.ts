@@ -16,7 +16,7 @@ export function ManagedNote({ owner, isRemoval = false }: { owner?: ManagedBy; i
   const contract = CONTRACT.exec(owner.file)?.[1]
   if (contract === undefined)
     return html`<p>
-      ${texts.managedBy(owner.file, owner.key)}
+      ${texts.managedBy(owner.file, owner.key)}${' '}
       ${isRemoval ? 'The next apply creates it again, unless it is removed from the file.' : 'The next apply undoes changes that the file does not have.'}
     </p>`
   return html`<p class="managed">

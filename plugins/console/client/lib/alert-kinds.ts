@@ -15,6 +15,8 @@ export async function loadAlertKinds(signal: AbortSignal): Promise<AlertEventTyp
   return labelKinds(data.event_types)
 }
 
-/** Kinds with what people call them. */
+/** Kinds with what people call them, by which they are sorted. */
 export const labelKinds = (kinds: readonly AlertEventType[]): AlertEventType[] =>
-  kinds.map(kind => ({ ...kind, label: CHECK_LABELS[kind.event_type] ?? kind.label }))
+  kinds
+    .map(kind => ({ ...kind, label: CHECK_LABELS[kind.event_type] ?? kind.label }))
+    .toSorted((a, b) => a.label.localeCompare(b.label))

@@ -73,7 +73,7 @@ export function AlertFilters({ kinds }: { kinds: readonly AlertEventType[] }) {
       name="kind"
       label=${texts.kind}
       none=${texts.anyKind}
-      options=${[OF_CHECKS, ...new Set(kinds.map(({ alert_type: type }) => type))].map(type => [type, type] as const)}
+      options=${[OF_CHECKS, ...new Set(kinds.map(({ alert_type: type }) => type).sort())].map(type => [type, type] as const)}
     />
     <${SearchField} label="Search alerts" />
     ${isFiltered(query) && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}

@@ -19,8 +19,8 @@ export const profileColumns = (comparison: Comparison | null): (Column<ColumnPro
     label: 'Column',
     isName: true,
     cell: column =>
-      html`<code><bdi>${column.name}</bdi></code>
-        <span class="quiet">${column.type}</span>
+      html`<code><bdi>${column.name}</bdi></code
+        >${' '}<span class="quiet">${column.type}</span>
         ${column.is_key_candidate && html` <span class="chip">key candidate</span>`}
         ${column.is_masked && html` <span class="chip">personal data</span>`}`,
   },
