@@ -22,6 +22,8 @@ export interface AlertKind {
   aliases?: readonly string[]
   /** `alert_type` of the API: `validity`. */
   label: string
+  /** What people call it: `stale table`. By default its name in words. */
+  title?: string
   /**
    * Whether each check raises it again as long as it fails. Then a dismissal lasts until a check recovers. Other kinds are
    * raised once for each occurrence, and a dismissal must not hide the next one.

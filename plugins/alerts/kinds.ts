@@ -9,6 +9,7 @@ const shape = Joi.object({
   name: kindName.required(),
   aliases: Joi.array().items(kindName),
   label: Joi.string().required(),
+  title: Joi.string(),
   isRechecked: Joi.valid(true),
   isRoutine: Joi.valid(true),
   symptom: Joi.alternatives(Joi.valid(...SYMPTOMS), Joi.function()),
@@ -49,10 +50,18 @@ export function isGrouped(kinds: Kinds, alert: GroupedFields): boolean {
   return alert.sourceId !== null && kindOf(kinds, alert.kind).isRoutine !== true && !isDemo(alert)
 }
 
+/** A kind as lists of kinds have it, for filters and rules. */
+export const presentKind = ({ name, label, title }: AlertKind) => ({
+  event_type: name,
+  alert_type: label,
+  label: title ?? name.replaceAll('_', ' '),
+})
+
 /** The alert that other destinations get when one is switched off. */
 export const destinationDisabled: AlertKind = {
   name: 'destination_disabled',
   label: 'destination',
+  title: 'destination switched off',
   details: Joi.object({
     destination_type: Joi.string(),
     failing_since: Joi.date().iso().description('Since when every attempt has failed.'),

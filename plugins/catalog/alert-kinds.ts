@@ -20,6 +20,7 @@ export const alertKinds: AlertKind[] = [
     aliases: ['schema_drift'],
     label: 'schema',
     symptom: 'drift',
+    title: 'schema change',
     details: Joi.object({
       table_path: held.text,
       column_name: held.text.description('Of a change of a column.'),
@@ -48,6 +49,7 @@ export const alertKinds: AlertKind[] = [
   {
     name: 'discovery_complete',
     label: 'discovery',
+    title: 'discovery done',
     isRoutine: true,
     details: Joi.object({
       job_id: held.id,
@@ -62,6 +64,7 @@ export const alertKinds: AlertKind[] = [
     name: 'connection_failed',
     label: 'connection',
     symptom: 'connection',
+    title: 'connection failed',
     isRechecked: true,
     details: Joi.object({ error_code: held.text, error_message: held.text, ...unread }),
     facts: ({ error_code }) => [['Error', error_code]],

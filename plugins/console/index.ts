@@ -18,6 +18,11 @@ export const consolePages: Plugin<undefined> = {
         page: '/api/public/docs/console.md',
       },
     } satisfies Record<string, ApiTag>)
-    server.route([...pageRoutes(server), moduleRoute(), ...sessionRoutes(server)])
+    const { config, plugins } = server
+    server.route([
+      ...pageRoutes(config),
+      moduleRoute(),
+      ...sessionRoutes({ auth: plugins.auth, baseUrl: config.baseUrl }),
+    ])
   },
 }

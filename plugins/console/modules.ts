@@ -104,17 +104,15 @@ const compressed = new Map<string, Buffer>()
 
 /** A file compressed once: a first visit asks for some forty, which hapi would compress each time. */
 function compress(path: string): Buffer {
-  const known = compressed.get(path) ?? gzipSync(readContent(path), { level: 9 })
-  compressed.set(path, known)
-  return known
+  const content = compressed.get(path) ?? gzipSync(readContent(path), { level: 9 })
+  compressed.set(path, content)
+  return content
 }
 
 /** A file as it is sent to the browser: TypeScript without its types. */
 function readContent(path: string): string {
-  const known = contents.get(path)
-  if (known !== undefined) return known
   const text = texts.get(path)!
-  const content = path.endsWith('.ts') ? stripTypes(text) : text
+  const content = contents.get(path) ?? (path.endsWith('.ts') ? stripTypes(text) : text)
   contents.set(path, content)
   return content
 }

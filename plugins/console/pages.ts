@@ -1,9 +1,10 @@
-import type { Lifecycle, Server, ServerRoute } from '@hapi/hapi'
+import type { Lifecycle, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, routesOf } from '../../server/http/access.ts'
 import { buildPolicy, sourceHash } from '../../server/http/content-policy.ts'
 import { acceptsHtml } from '../../server/http/input.ts'
 import { html, Markup } from '../../server/markup.ts'
+import type { Config } from '../../server/settings/config.ts'
 import { cookieParsing } from './session.ts'
 import { findViewer, renderShell, type Viewer } from './shell.ts'
 import { fileAddress, importMap, moduleAddress, preloadAddresses } from './modules.ts'
@@ -52,20 +53,19 @@ const POLICY = buildPolicy({
 })
 
 /** The pages of the console. The script shows the screen of the address; the server writes the frame around it. */
-export function pageRoutes(server: Server): ServerRoute[] {
-  const plain = renderPage(server)
+export function pageRoutes(config: Config): ServerRoute[] {
+  const plain = renderPage(config)
   const handler =
     (path: string, api: string | undefined): Lifecycle.Method =>
     async (request, h) => {
       const { id = '' } = request.params as { id?: string }
-      const { baseUrl } = request.server.config
       // Programs follow the links of messages too.
       if (api !== undefined && !acceptsHtml(request))
-        return h.redirect(`${baseUrl}${api}${id && `/${encodeSegment(id)}`}`)
+        return h.redirect(`${config.baseUrl}${api}${id && `/${encodeSegment(id)}`}`)
       const viewer = path === INVITATION ? undefined : await findViewer(request)
       return (
         h
-          .response(viewer ? renderPage(server, { viewer, path: request.path }) : plain)
+          .response(viewer ? renderPage(config, { viewer, path: request.path }) : plain)
           .type('text/html')
           .header('Content-Security-Policy', POLICY)
           // The name of a user is for no cache, nor for who comes back after a sign-out.
@@ -108,7 +108,7 @@ function encodeSegment(text: string): string {
 }
 
 /** @param frame whose frame is in the page, and the path that it is shown for */
-function renderPage({ config }: Server, frame?: { viewer: Viewer; path: string }): string {
+function renderPage(config: Config, frame?: { viewer: Viewer; path: string }): string {
   const settings = JSON.stringify({
     providers: [...config.oauth.keys()],
     hasDemo: config.demoEnabled,

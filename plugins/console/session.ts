@@ -1,10 +1,11 @@
-import type { Request, ResponseToolkit, Server, ServerRoute, ServerStateCookieOptions } from '@hapi/hapi'
+import type { Request, ResponseToolkit, ServerRoute, ServerStateCookieOptions } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, routesOf } from '../../server/http/access.ts'
 import { held, record } from '../../server/http/envelopes.ts'
 import { apiError, hasCode } from '../../server/http/errors.ts'
 import { bodyOf } from '../../server/http/input.ts'
 import { hasBody } from '../../server/http/replies.ts'
+import type { AuthApi } from '../auth/api.ts'
 
 const SESSION_DAYS = 30
 const path = '/console/session'
@@ -53,8 +54,8 @@ interface Tokens {
 }
 
 /** The routes by which the console signs in, resumes after a reload, and signs out. */
-export function sessionRoutes(server: Server): ServerRoute[] {
-  const cookie = nameCookie(server.config.baseUrl)
+export function sessionRoutes({ auth, baseUrl }: { auth: AuthApi; baseUrl: string }): ServerRoute[] {
+  const cookie = nameCookie(baseUrl)
   const options: ServerStateCookieOptions = {
     isHttpOnly: true,
     isSecure: cookie.startsWith('__Host-'),
@@ -76,13 +77,13 @@ export function sessionRoutes(server: Server): ServerRoute[] {
     // At once: if the requests below fail, the browser must not keep a token that was exchanged.
     setCookie(h, refresh, SESSION_DAYS * 86_400)
     const [user, preferences] = await Promise.all([
-      askApi(request, 'GET', '/auth/me', { token }),
-      askApi(request, 'GET', '/auth/preferences', { token }),
+      askApi<object>(request, 'GET', '/auth/me', { token }),
+      askApi<{ data: object }>(request, 'GET', '/auth/preferences', { token }),
     ])
-    return sendSession(h, { token, expires_in, user, preferences: (preferences as { data: object }).data })
+    return sendSession(h, { token, expires_in, user, preferences: preferences.data })
   }
   const sendDemoSession = async (h: ResponseToolkit, key: string) => {
-    const seconds = await server.plugins.auth.getDemoSecondsLeft(key)
+    const seconds = await auth.getDemoSecondsLeft(key)
     if (seconds === 0) {
       h.unstate(cookie, options)
       throw apiError('UNAUTHORIZED', 'The demo session has ended: open the demo again')
@@ -113,15 +114,13 @@ export function sessionRoutes(server: Server): ServerRoute[] {
       async handler(request, h) {
         const body = bodyOf<{ email?: string; password?: string; ticket?: string; demo?: true }>(request)
         if (body.demo) {
-          const made = await askApi(request, 'POST', '/demo/session', { payload: {} })
-          return sendDemoSession(h, (made as { data: { api_key: string } }).data.api_key)
+          const demo = await askApi<{ data: { api_key: string } }>(request, 'POST', '/demo/session', {
+            payload: {},
+          })
+          return sendDemoSession(h, demo.data.api_key)
         }
         const where = body.ticket === undefined ? '/auth/login' : '/auth/tickets'
-        return sendUserSession(
-          request,
-          h,
-          (await askApi(request, 'POST', where, { payload: body })) as Tokens,
-        )
+        return sendUserSession(request, h, await askApi<Tokens>(request, 'POST', where, { payload: body }))
       },
     }),
     route('POST', '/console/tickets', access.magic, {
@@ -140,7 +139,7 @@ export function sessionRoutes(server: Server): ServerRoute[] {
       app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'RATE_LIMITED'] },
       async handler(request, h) {
         const { ticket } = bodyOf<{ ticket: string }>(request)
-        return sendSession(h, await server.plugins.auth.findTicketHolder(ticket))
+        return sendSession(h, await auth.findTicketHolder(ticket))
       },
     }),
     route('PUT', path, access.open, {
@@ -155,9 +154,9 @@ export function sessionRoutes(server: Server): ServerRoute[] {
         const value = readSessionCookie(request)
         // Most visitors of the sign-in page have none, which is no error.
         if (value === undefined) return h.response().code(204)
-        if (server.plugins.auth.isDemoKey(value)) return sendDemoSession(h, value)
+        if (auth.isDemoKey(value)) return sendDemoSession(h, value)
         try {
-          return await sendUserSession(request, h, await server.plugins.auth.resumeSession(value, request))
+          return await sendUserSession(request, h, await auth.resumeSession(value, request))
         } catch (error) {
           if (hasCode(error, 'UNAUTHORIZED')) h.unstate(cookie, options)
           throw error
@@ -173,7 +172,7 @@ export function sessionRoutes(server: Server): ServerRoute[] {
       app: { errors: ['FORBIDDEN', 'RATE_LIMITED'] },
       async handler(request, h) {
         const value = readSessionCookie(request)
-        if (value !== undefined && !server.plugins.auth.isDemoKey(value)) await endSession(request, value)
+        if (value !== undefined && !auth.isDemoKey(value)) await endSession(auth, request, value)
         return h.response().code(204).unstate(cookie, options)
       },
     }),
@@ -196,9 +195,9 @@ function nameCookie(baseUrl: string): string {
 }
 
 /** Ends the session of a refresh token; one that has ended already is no error. */
-async function endSession(request: Request, refreshToken: string): Promise<void> {
+async function endSession(auth: AuthApi, request: Request, refreshToken: string): Promise<void> {
   try {
-    const { access_token: token } = await request.server.plugins.auth.resumeSession(refreshToken, request)
+    const { access_token: token } = await auth.resumeSession(refreshToken, request)
     await askApi(request, 'POST', '/auth/logout', { token })
   } catch (error) {
     if (!hasCode(error, 'UNAUTHORIZED')) throw error
@@ -232,12 +231,12 @@ function isOwnOrigin({ info, server }: Request, origin: string): boolean {
  * @returns the body of the reply
  * @throws the API's own error
  */
-async function askApi(
+async function askApi<Reply>(
   request: Request,
   method: string,
   where: string,
   { token, payload }: { token?: string; payload?: object },
-): Promise<unknown> {
+): Promise<Reply> {
   const { 'x-forwarded-for': forwarded, 'user-agent': agent } = request.headers as Record<string, string>
   const { statusCode, result } = await request.server.inject({
     method,
@@ -250,7 +249,7 @@ async function askApi(
     },
     ...(payload && { payload }),
   })
-  if (statusCode < 300) return result
+  if (statusCode < 300) return result as Reply
   const { error } = result as {
     error?: { code: string; message: string; details: Record<string, unknown> }
   }

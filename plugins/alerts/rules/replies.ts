@@ -1,13 +1,5 @@
 import Joi from 'joi'
-import {
-  held,
-  inData,
-  inNestedPage,
-  pageFields,
-  record,
-  removal,
-  reply,
-} from '../../../server/http/envelopes.ts'
+import { held, inData, inPage, pageFields, record, removal, reply } from '../../../server/http/envelopes.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
 import { DESTINATION_ID_EXAMPLE, replies as destinationReplies } from '../destinations/replies.ts'
 import { alertFields } from '../replies.ts'
@@ -54,6 +46,16 @@ export function ruleReplies(kinds: readonly AlertKind[]) {
     created_at: time,
     updated_at: time,
   }).label('AlertRule')
+  const eventType = record(
+    {
+      event_type: Joi.string().valid(...kinds.map(({ name }) => name)),
+      alert_type: text,
+      label: text.description('What people call it.'),
+    },
+    { event_type: 'freshness_violation', alert_type: 'freshness', label: 'stale table' },
+  )
+    .description('What rules select by, also of extensions.')
+    .label('AlertEventType')
   const counts = (words: readonly string[]) =>
     Joi.object(Object.fromEntries(words.map(word => [word, count]))).description('Without zeros.')
   const preview = record({
@@ -97,7 +99,7 @@ export function ruleReplies(kinds: readonly AlertKind[]) {
       .example('4 of 5 alerts would have been sent, 0.57 a day'),
   }).label('AlertPreview')
   return {
-    rules: reply(inNestedPage(rule)),
+    rules: reply(inData(inPage(rule, 'data', { event_types: list(eventType) }))),
     rule: reply(inData(rule)),
     newRule: reply(inData(rule), 201),
     ruleRemoved: reply(removal('The alert rule was deleted')),

@@ -5,6 +5,7 @@ import { bodyOf, idParams, param, queryOf } from '../../../server/http/input.ts'
 import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
 import { presentDestinations } from '../delivery/present.ts'
 import type { Deps } from '../deps.ts'
+import { presentKind } from '../kinds.ts'
 import { AlertRule, NEWEST_FIRST } from '../models.ts'
 import { linkDestinations, listRuleDestinations, unlinkDestination } from './links.ts'
 import { previewRule, type PreviewInput } from './preview.ts'
@@ -38,7 +39,13 @@ export function ruleRoutes(deps: Deps): ServerRoute[] {
           if (isEnabledOnly) void matching.where({ isActive: true })
           if (destinationId) void matching.whereRaw('cast(? as uuid) = any(destination_ids)', [destinationId])
           const { results, total } = await pageOf(matching, page)
-          return { data: { data: results.map(presentRule), pagination: pagination(total, page) } }
+          return {
+            data: {
+              data: results.map(presentRule),
+              pagination: pagination(total, page),
+              event_types: kinds.all().map(presentKind),
+            },
+          }
         })
       },
     }),

@@ -56,11 +56,13 @@ async function start(): Promise<void> {
       replace: true,
     })
   if (path === '/invitation') return session.set(null)
-  if (refusal !== null) signInNotice.set(texts.providerFailed)
+  if (refusal !== null)
+    signInNotice.set('The sign-in through the provider failed. Try again, or sign in with your password.')
   await resumeSession().catch((error: unknown) => {
     if (!isSignedOut(error)) throw error
   })
-  if (refusal !== null && session.value?.user) notify(texts.linkFailed, { isError: true })
+  if (refusal !== null && session.value?.user)
+    notify('The provider was not linked. Try again.', { isError: true })
   const isOwnAttempt = takeAttempt()
   if (ticket === null || session.value?.user) return
   if (isOwnAttempt) return signIn({ ticket }).catch(refuseTicket)

@@ -7,6 +7,7 @@ import { CLAUSE_KINDS } from './clause.ts'
 export const contractViolation: AlertKind = {
   name: 'contract_violation',
   label: 'contract',
+  title: 'broken contract',
   isRechecked: true,
   details: Joi.object({
     contract: held.text.description('The name of the contract.'),

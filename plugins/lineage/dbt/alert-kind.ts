@@ -6,6 +6,7 @@ import type { AlertKind } from '../../alerts/api.ts'
 export const externalCheckFailed: AlertKind = {
   name: 'external_check_failed',
   label: 'external_check',
+  title: 'failed dbt test',
   isRechecked: true,
   ruleIdOf: ({ cause }) => cause,
   details: Joi.object({

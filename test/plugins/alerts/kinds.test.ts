@@ -25,6 +25,9 @@ t.test('an extension adds a kind of alert, which is listed, described, selected 
   t.match(body.data.data, [{ event_type: type, alert_type: 'quota' }])
   t.match((await world.ask('GET', `${ALERTS}/trends`)).body.data.by_event_type[type], { opened: 1 })
   t.match(JSON.stringify(openApi(app.server, '/')), type)
+  const { body: rules } = await world.ask('GET', `${ALERTS}/rules?limit=1`)
+  const listed = rules.data.event_types.find((kind: { event_type: string }) => kind.event_type === type)
+  t.strictSame(listed, { event_type: type, alert_type: 'quota', label: 'acme quota exceeded' })
 
   await t.rejects(world.raise({ type: 'unheard_of' }), /Unknown alert kind "unheard_of"; known are/)
   t.throws(() => app.server.plugins.alerts.addKind({ name: 'late', label: 'late' }), /the server has started/)

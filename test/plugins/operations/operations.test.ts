@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { operationsTexts } from '../../../plugins/console/client/texts/operations.ts'
+import { operationsTexts } from '../../../plugins/console/client/screens/settings/operations-texts.ts'
 import type { Tenant } from '../../helpers/server.ts'
 import { discover, makeWorld } from '../../helpers/world.ts'
 

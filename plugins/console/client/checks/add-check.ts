@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CheckType, Table } from 'tidemark/client'
+import { countOf } from '../lib/format.ts'
 import { Form } from '../forms/fields.ts'
 import { useForm } from '../forms/form.ts'
 import { api } from '../lib/api.ts'
@@ -9,7 +10,7 @@ import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
 import { notify } from '../parts/notices.ts'
 import { Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 import { texts } from '../texts.ts'
 import { CheckFields } from './check-fields.ts'
 import { previewOf } from './preview-input.ts'
@@ -60,8 +61,8 @@ function TypeList({ types }: { types: readonly CheckType[] }) {
     title: tuningTexts.referential,
     description: tuningTexts.referentialText,
   }
-  return html`<p>${tuningTexts.chooseType}</p>
-    ${[...groups, [tuningTexts.referentialGroup, [reference]] as const].map(
+  return html`<p>What should be checked?</p>
+    ${[...groups, ['References: do values occur in another table', [reference]] as const].map(
       ([title, items]) =>
         html`<h3 key=${title}>${title}</h3>
           <ul class="types">
@@ -120,7 +121,9 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
     if (!isDone) return
     done()
     if (failed.length === 0) {
-      notify(tuningTexts.created(Math.max(1, columns.length)))
+      notify(
+        `${countOf(Math.max(1, columns.length), 'check was', 'checks were')} created. The first run follows in a minute.`,
+      )
       changeQuery({ add: null, column: null }, { replace: false })
       return
     }
@@ -134,14 +137,14 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
         >${type?.description ?? tuningTexts.referentialText}</span
       >
     </p>
-    <p class="actions above"><a class="button small" href=${addressOf('')}>${tuningTexts.otherType}</a></p>
+    <p class="actions above"><a class="button small" href=${addressOf('')}>Another type</a></p>
     <div class="with-side">
       <div>
         <${Form}
           form=${form}
           submit=${save}
-          label=${tuningTexts.create(columns.length)}
-          busyLabel=${tuningTexts.creating}
+          label=${columns.length > 1 ? `Create ${columns.length} checks` : 'Create check'}
+          busyLabel="Creating…"
         >
           <${CheckFields}
             form=${form}
@@ -166,13 +169,10 @@ function Outcomes({ results }: { results: readonly ColumnResult[] }) {
         ({ column_name: column, error }) =>
           html`<li key=${column}>
             <code><bdi>${column}</bdi></code
-            >${' '}<${Status}
-              status=${error === null ? 'ok' : 'failed'}
-              word=${error ?? tuningTexts.wasCreated}
-            />
+            >${' '}<${Status} status=${error === null ? 'ok' : 'failed'} word=${error ?? 'created'} />
           </li>`,
       )}
     </ul>
-    <p class="quiet">${tuningTexts.failedColumns}</p>
+    <p class="quiet">The columns that failed are still chosen above.</p>
   </section>`
 }

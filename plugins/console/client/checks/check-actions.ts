@@ -4,7 +4,7 @@ import { html } from '../lib/html.ts'
 import { changeQuery, withQuery } from '../lib/router.ts'
 import { ConfirmDialog } from '../parts/confirm.ts'
 import { notify } from '../parts/notices.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 import { RemovalNote } from './managed-note.ts'
 import { deleteCheck, runCheck, updateCheck } from './requests.ts'
 
@@ -29,12 +29,12 @@ export function CheckActions({
   })
   const [isChanging, toggle] = useAction(isActive ? tuningTexts.pause : tuningTexts.resume, async () => {
     await updateCheck(table, id, { is_active: !isActive })
-    notify(isActive ? tuningTexts.paused : tuningTexts.resumed)
+    notify(isActive ? 'The check is paused. An open alert of it was closed.' : 'The check runs again.')
     changed()
   })
   const remove = async () => {
     await deleteCheck(table, id)
-    notify(tuningTexts.removed(name))
+    notify(`${name} was deleted.`)
     changeQuery({ check: null })
     changed()
   }
@@ -43,7 +43,7 @@ export function CheckActions({
       <button disabled=${isBusy} onClick=${run}>
         ${isRunning ? html`<${Seconds} />` : tuningTexts.runNow}
       </button>
-      <a class="button" href=${withQuery(location.pathname, { edit: id })}>${tuningTexts.edit}</a>
+      <a class="button" href=${withQuery(location.pathname, { edit: id })}>Edit</a>
       <button disabled=${isBusy} onClick=${toggle}>
         ${isActive ? tuningTexts.pause : tuningTexts.resume}
       </button>
@@ -52,12 +52,15 @@ export function CheckActions({
     ${
       isAsking &&
       html`<${ConfirmDialog}
-        title=${tuningTexts.confirmRemove(name)}
+        title=${`Delete ${name}?`}
         action=${tuningTexts.remove}
         work=${remove}
         close=${() => setAsking(false)}
       >
-        <p>${tuningTexts.removeText}</p>
+        <p>
+          Its results, what it has learned and its configuration are lost. An open alert of it is closed. This
+          cannot be undone; to stop it for a while, pause it.
+        </p>
         <${RemovalNote} table=${table} id=${id} />
       <//>`
     } `

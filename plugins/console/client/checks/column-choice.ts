@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import type { FormState } from '../forms/form.ts'
 import type { FieldSpec } from '../forms/schema.ts'
 import { html } from '../lib/html.ts'
-import { formTexts } from '../texts/forms.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { formTexts } from '../forms/texts.ts'
+import { tuningTexts } from './texts.ts'
 import { readColumns } from './specs.ts'
 
 /** More columns than these come with a field that finds some of them. */
@@ -61,7 +61,7 @@ export function ColumnChoice({
           </label>`,
       )}
     </div>
-    ${columns.length === 0 && html`<p class="quiet">${tuningTexts.noColumns}</p>`}
+    ${columns.length === 0 && html`<p class="quiet">No column of this table fits.</p>`}
     ${problem && html`<span class="bad" id=${`${name}-problem`}>${problem}</span>`}
   </fieldset>`
 }

@@ -6,8 +6,8 @@ import { html } from '../lib/html.ts'
 import { changeQuery, withQuery } from '../lib/router.ts'
 import { notify } from '../parts/notices.ts'
 import { Loaded } from '../parts/states.ts'
-import { tuningTexts } from '../texts/tuning.ts'
-import { formTexts } from '../texts/forms.ts'
+import { tuningTexts } from './texts.ts'
+import { formTexts } from '../forms/texts.ts'
 import { texts } from '../texts.ts'
 import { CheckFields } from './check-fields.ts'
 import { ManagedNote } from './managed-note.ts'
@@ -57,7 +57,7 @@ function ChangeForm({
   const fixed = fixedOf(record)
   const { column_name: column } = fixed as { column_name?: string }
   return html`<h2>${tuningTexts.editTitle('name' in record ? record.name : titleOf(record))}</h2>
-    <p class="quiet">${tuningTexts.fixed}</p>
+    <p class="quiet">What it measures cannot be changed. Add another check instead.</p>
     <${ManagedNote} owner=${record.managed_by} />
     <dl class="facts">
       ${Object.entries(fixed).map(

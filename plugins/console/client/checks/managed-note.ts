@@ -1,7 +1,7 @@
 import type { ManagedBy } from 'tidemark/client'
 import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
-import { tuningTexts as texts } from '../texts/tuning.ts'
+import { tuningTexts as texts } from './texts.ts'
 import { loadCheck } from './requests.ts'
 
 /** How the API names a contract where it names a file otherwise. */
@@ -16,12 +16,14 @@ export function ManagedNote({ owner, isRemoval = false }: { owner?: ManagedBy; i
   const contract = CONTRACT.exec(owner.file)?.[1]
   if (contract === undefined)
     return html`<p>
-      ${texts.managedBy(owner.file, owner.key)} ${isRemoval ? texts.createsAgain : texts.undoesChange}
+      ${texts.managedBy(owner.file, owner.key)}${' '}
+      ${isRemoval ? 'The next apply creates it again, unless it is removed from the file.' : 'The next apply undoes changes that the file does not have.'}
     </p>`
   return html`<p class="managed">
     ${texts.managedByContract}${' '}
     <a href=${`/contracts/${encodeURIComponent(contract)}`}><bdi>${contract}</bdi></a
-    >.${' '} ${isRemoval ? texts.contractCreatesAgain : texts.contractUndoesChange}
+    >.${' '}
+    ${isRemoval ? 'The contract creates it again, unless its clause is removed, too.' : 'A change here lasts until the contract is replaced.'}
   </p>`
 }
 

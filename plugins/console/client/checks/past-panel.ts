@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks'
-import { formatNumber } from '../lib/format.ts'
+import { countOf, formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { LazyChart } from '../parts/series-chart.ts'
 import type { ChartHandle } from '../parts/chart/threshold-handle.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 import {
   chartPast,
   countAlerts,
@@ -44,8 +45,8 @@ export function PastPanel({
               history.points,
               history.lookback_days,
               history.source === 'timestamps'
-                ? tuningTexts.computed(history.timestamp_column)
-                : tuningTexts.stored,
+                ? `computed from ${history.timestamp_column ?? 'timestamps'}, as if rows had only been added`
+                : 'as they were measured',
             )
       }
     </p>
@@ -61,7 +62,7 @@ export function PastPanel({
         />
       </div>`
     }
-    ${points.length > 1 && handle && html`<p class="quiet">${tuningTexts.dragHint}</p>`}
+    ${points.length > 1 && handle && html`<p class="quiet">Drag the handle at the right of the chart, or move it with the arrow keys.</p>`}
     ${isUnknown && html`<p class="stale">${tuningTexts.noBand(limit.sensitivity)}</p>`}
     ${
       'threshold' in limit
@@ -80,7 +81,7 @@ function handleOf(run: RunWithPast, limit: Limit, setLimit: (limit: Limit) => vo
       setLimit({ threshold: Number(Math.min(100, Math.max(0, value)).toPrecision(3)) })
     return {
       value: limit.threshold,
-      label: tuningTexts.thresholdHandle,
+      label: 'Threshold on the chart',
       text: `${formatNumber(limit.threshold)} %`,
       drag: set,
       step: direction => set(limit.threshold + direction * THRESHOLD_STEP),
@@ -91,7 +92,7 @@ function handleOf(run: RunWithPast, limit: Limit, setLimit: (limit: Limit) => vo
   const { sensitivity } = limit
   return {
     value: edge,
-    label: tuningTexts.sensitivityHandle,
+    label: 'Edge of the range on the chart',
     text: `${tuningTexts.sensitivity} ${sensitivity}`,
     drag(value) {
       const nearest = nearestSensitivity(run, value)
@@ -113,34 +114,40 @@ function SensitivityTable({
 }) {
   const rows = run.history.by_sensitivity ?? []
   if (rows.length === 0 || run.history.points === 0) return null
-  return html`<table class="by-sensitivity">
-    <thead>
-      <tr>
-        <th scope="col">${tuningTexts.sensitivity}</th>
-        <th scope="col" class="right">${tuningTexts.alertsIn(run.history.lookback_days)}</th>
-        <th scope="col" class="right">${tuningTexts.unusual}</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(row => {
-        const isChosen = row.sensitivity === chosen
-        return html`<tr key=${row.sensitivity} class=${isChosen ? 'chosen' : ''}>
-          <th scope="row">
-            <button
-              type="button"
-              class="link"
-              aria-label=${tuningTexts.use(row.sensitivity)}
-              aria-pressed=${isChosen ? 'true' : 'false'}
-              onClick=${() => setLimit({ sensitivity: row.sensitivity })}
-            >
-              ${row.sensitivity}
-            </button>
-            ${isChosen && html` <span class="chip">${tuningTexts.chosen}</span>`}
-          </th>
-          <td class="right">${row.alerts}</td>
-          <td class="right">${'failing' in row ? row.failing : row.anomalies}</td>
-        </tr>`
-      })}
-    </tbody>
-  </table>`
+  const columns: Column<(typeof rows)[number]>[] = [
+    {
+      label: tuningTexts.sensitivity,
+      isName: true,
+      cell: ({ sensitivity }) => {
+        const isChosen = sensitivity === chosen
+        return html`<button
+            type="button"
+            class="link"
+            aria-label=${`Use sensitivity ${sensitivity}`}
+            aria-pressed=${isChosen ? 'true' : 'false'}
+            onClick=${() => setLimit({ sensitivity })}
+          >
+            ${sensitivity}
+          </button>
+          ${isChosen && html` <span class="chip">chosen</span>`}`
+      },
+    },
+    {
+      label: `Alerts in the last ${countOf(run.history.lookback_days, 'day')}`,
+      className: 'right',
+      cell: row => row.alerts,
+    },
+    {
+      label: 'Unusual values',
+      className: 'right',
+      cell: row => ('failing' in row ? row.failing : row.anomalies),
+    },
+  ]
+  return html`<${DataTable}
+    className="by-sensitivity"
+    columns=${columns}
+    rows=${rows}
+    keyOf=${(row: (typeof rows)[number]) => row.sensitivity}
+    chosen=${chosen}
+  />`
 }

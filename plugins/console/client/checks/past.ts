@@ -1,6 +1,6 @@
 import type { MetricDryRun, ValidityDryRun } from 'tidemark/client'
 import type { ChartPoint } from '../parts/chart/points.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 
 /** A dry run with a past: of a rule or a metric. */
 export type RunWithPast = ValidityDryRun | MetricDryRun

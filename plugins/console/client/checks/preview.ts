@@ -1,9 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import { CopyButton } from '../forms/secret.ts'
-import { formatNumber } from '../lib/format.ts'
+import { countOf, formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { Status } from '../parts/status.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 import { isBeyondNow, isRule, type Limit, type RunWithPast } from './past.ts'
 import { PastPanel } from './past-panel.ts'
 import type { DryRun } from './requests.ts'
@@ -49,12 +49,12 @@ export function Preview({ input }: { input: PreviewInput }) {
   }
   return html`<section class="side preview" aria-label=${tuningTexts.dryRun}>
     <h2>${tuningTexts.dryRun}</h2>
-    <p class="quiet">${tuningTexts.dryRunText}</p>
+    <p class="quiet">It asks the source once and stores nothing.</p>
     <div class="preview-controls">
       ${
         input.columns.length > 1 &&
         html`<label
-          >${tuningTexts.tryWith}
+          >Column to try
           <select
             value=${chosen}
             onChange=${(event: Event) => setColumn((event.target as HTMLSelectElement).value)}
@@ -66,21 +66,21 @@ export function Preview({ input }: { input: PreviewInput }) {
       ${
         input.limit &&
         html`<label
-          >${tuningTexts.lookback}
+          >Look back
           <select
             value=${String(days)}
             onChange=${(event: Event) => setDays(Number((event.target as HTMLSelectElement).value))}
           >
-            ${LOOKBACKS.map(count => html`<option key=${count} value=${count}>${tuningTexts.days(count)}</option>`)}
+            ${LOOKBACKS.map(count => html`<option key=${count} value=${count}>${countOf(count, 'day')}</option>`)}
           </select></label
         >`
       }
       <button type="button" disabled=${isBusy} onClick=${() => void run()}>
-        ${isBusy ? tuningTexts.trying : result ? tuningTexts.tryAgain : tuningTexts.tryIt}
+        ${isBusy ? 'Asking the source…' : result ? 'Try again' : 'Try it'}
       </button>
     </div>
     <div aria-live="polite">
-      ${result && result.key !== key && html`<p class="stale">${tuningTexts.isStale}</p>`}
+      ${result && result.key !== key && html`<p class="stale">The form has changed since. Try it again to see what it means.</p>`}
       ${result && html`<${Outcome} result=${result} input=${input} />`}
     </div>
   </section>`
@@ -107,16 +107,21 @@ function describeNow(run: DryRun): string {
   if (run.status === 'error' || run.status === 'ERROR') return ''
   if ('orphan_count' in run)
     return [
-      tuningTexts.orphansNow(run.orphan_count, run.total_child_rows),
-      run.parents_below_min ? tuningTexts.parentsBelow(run.parents_below_min) : '',
-      run.parents_above_max ? tuningTexts.parentsAbove(run.parents_above_max) : '',
+      `${countOf(run.orphan_count, 'row')} of ${run.total_child_rows.toLocaleString('en-GB')} without a parent`,
+      run.parents_below_min
+        ? `${countOf(run.parents_below_min, 'parent has', 'parents have')} too few rows`
+        : '',
+      run.parents_above_max
+        ? `${countOf(run.parents_above_max, 'parent has', 'parents have')} too many rows`
+        : '',
     ]
       .filter(Boolean)
       .join(', ')
-  if (isRule(run)) return tuningTexts.invalidNow(run.invalid_percent, run.invalid_count, run.total_rows)
+  if (isRule(run))
+    return `${formatNumber(run.invalid_percent)} % invalid (${run.invalid_count.toLocaleString('en-GB')} of ${countOf(run.total_rows, 'row')})`
   if (run.groups)
-    return tuningTexts.groupsNow(run.groups.length, run.groups.filter(group => group.is_anomaly).length)
-  return tuningTexts.valueNow(run.value)
+    return `${countOf(run.groups.length, 'group')}, ${run.groups.filter(group => group.is_anomaly).length} unusual`
+  return run.value === null ? 'no value' : formatNumber(run.value)
 }
 
 /** How the value of now would be judged by the limit that the form has now. */
@@ -134,7 +139,7 @@ function Verdict({ run, limit }: { run: DryRun; limit: Limit | null }) {
 function Word({ isFailing }: { isFailing: boolean }) {
   return html`<${Status}
     status=${isFailing ? 'fail' : 'pass'}
-    word=${isFailing ? tuningTexts.wouldFail : tuningTexts.wouldPass}
+    word=${isFailing ? 'would fail' : 'would pass'}
   />`
 }
 
@@ -154,6 +159,6 @@ function Statements({ run }: { run: DryRun }) {
         >
       </p>`
     }
-    <${CopyButton} text=${text} label=${tuningTexts.copySql} />
+    <${CopyButton} text=${text} label="Copy SQL" />
   </details>`
 }

@@ -1,6 +1,6 @@
 import type { CheckType } from 'tidemark/client'
 import { readSchema, type FieldSpec, type Values } from '../forms/schema.ts'
-import { tuningTexts } from '../texts/tuning.ts'
+import { tuningTexts } from './texts.ts'
 import type { CheckKind } from './requests.ts'
 
 /** The fields of a form, in its order; a person may leave those of `more` as they are. */
@@ -15,7 +15,7 @@ const choicesOf = (words: Readonly<Record<string, string>>) => Object.entries(wo
 
 const severity: FieldSpec = {
   name: 'severity',
-  label: tuningTexts.severity,
+  label: 'Severity of its alerts',
   kind: 'choice',
   initial: 'warning',
   choices: choicesOf(tuningTexts.severities),
@@ -23,28 +23,28 @@ const severity: FieldSpec = {
 }
 const name: FieldSpec = {
   name: 'name',
-  label: tuningTexts.name,
+  label: 'Name',
   kind: 'text',
   maxLength: 200,
-  hint: tuningTexts.nameHint,
+  hint: 'Alerts call it so. Without one it is named after its type and column.',
 }
 const description: FieldSpec = {
   name: 'description',
-  label: tuningTexts.description,
+  label: 'Description',
   kind: 'long',
   maxLength: 2_000,
 }
 const backfill: FieldSpec = {
   name: 'backfill_days',
-  label: tuningTexts.backfill,
-  hint: tuningTexts.backfillHint,
+  label: 'Learn the last days at once',
+  hint: 'From 1 to 90 days, computed from the timestamps of the table.',
   kind: 'integer',
   min: 1,
   max: 90,
 }
 const intervalNamed = (field: string): FieldSpec => ({
   name: field,
-  label: tuningTexts.interval,
+  label: 'Runs',
   kind: 'choice',
   initial: 'daily',
   choices: choicesOf(tuningTexts.intervals),
@@ -54,23 +54,23 @@ const intervalNamed = (field: string): FieldSpec => ({
 /** The columns that a check is made for, as a list in JSON: a name may hold whatever a text does. */
 export const COLUMNS: FieldSpec = {
   name: 'column_names',
-  label: tuningTexts.columns,
-  hint: tuningTexts.columnsHint,
+  label: 'Columns',
+  hint: 'Each column that you choose gets a check of its own.',
   kind: 'json',
   isRequired: true,
 }
 
 const groupBy: FieldSpec = {
   name: 'group_by_columns',
-  label: tuningTexts.groupBy,
-  hint: tuningTexts.groupByHint,
+  label: 'Measure each group of',
+  hint: 'Up to 3 columns; each combination of their values is a series of its own.',
   kind: 'json',
 }
 
 const manual: FieldSpec = {
   name: 'alert_threshold_percent',
-  label: tuningTexts.threshold,
-  hint: tuningTexts.thresholdHint,
+  label: 'Threshold (% of invalid rows)',
+  hint: 'It fails above this share. 0 allows no invalid row.',
   kind: 'number',
   initial: '0',
   min: 0,
@@ -79,7 +79,7 @@ const manual: FieldSpec = {
 const auto: FieldSpec = {
   name: 'sensitivity',
   label: tuningTexts.sensitivity,
-  hint: tuningTexts.sensitivityHint,
+  hint: '1 alerts most often, 4 only about what is far off.',
   kind: 'choice',
   initial: '2',
   choices: choicesOf(tuningTexts.sensitivities),
@@ -88,8 +88,8 @@ const auto: FieldSpec = {
 }
 const hours: FieldSpec = {
   name: 'operating_period_mode',
-  label: tuningTexts.hours,
-  hint: tuningTexts.hoursHint,
+  label: 'Operating hours',
+  hint: 'Busy and quiet hours are learned apart.',
   kind: 'choice',
   initial: 'off',
   choices: choicesOf(tuningTexts.hourModes),
@@ -98,14 +98,14 @@ const hours: FieldSpec = {
 
 /** All fields of a rule, among them those that its mode hides. @param type absent for one that exists */
 function ruleSpecs(type: CheckType | undefined): CheckSpecs {
-  const nullPolicy: FieldSpec = { name: 'treat_null_as_valid', label: tuningTexts.nullIsValid, kind: 'flag' }
+  const nullPolicy: FieldSpec = { name: 'treat_null_as_valid', label: 'Ignore rows with NULL', kind: 'flag' }
   return {
     measured: type ? readSchema(type.settings, 'rule_config') : [],
     main: [
       severity,
       {
         name: 'detection_mode',
-        label: tuningTexts.mode,
+        label: 'It fails',
         kind: 'choice',
         initial: 'manual',
         choices: choicesOf(tuningTexts.modes),
@@ -121,15 +121,15 @@ function ruleSpecs(type: CheckType | undefined): CheckSpecs {
       description,
       {
         name: 'error_message',
-        label: tuningTexts.title,
-        hint: tuningTexts.titleHint,
+        label: 'Title of its alerts',
+        hint: 'In place of the usual one.',
         kind: 'text',
         maxLength: 1_000,
       },
       hours,
       {
         name: 'operating_schedule_id',
-        label: tuningTexts.schedule,
+        label: 'Operating schedule',
         kind: 'choice',
         isRequired: true,
         choices: [],
@@ -146,7 +146,7 @@ function metricSpecs(type: CheckType | undefined): CheckSpecs {
       {
         name: 'sensitivity',
         label: tuningTexts.sensitivity,
-        hint: tuningTexts.metricSensitivityHint,
+        hint: 'How many standard deviations off a value must be: from 0.1 to 10; 1 alerts most often.',
         kind: 'number',
         initial: '2',
         min: 0.1,
@@ -166,32 +166,41 @@ function referentialSpecs(isNew: boolean): CheckSpecs {
       ? [
           {
             name: 'child_column_name',
-            label: tuningTexts.column,
+            label: 'Column',
             kind: 'choice',
             isRequired: true,
             choices: [],
           },
           {
             name: 'parent_table_path',
-            label: tuningTexts.parentTable,
-            hint: tuningTexts.parentTableHint,
+            label: 'Other table',
+            hint: 'schema.table, of the same source.',
             kind: 'text',
             isRequired: true,
           },
-          { name: 'parent_column_name', label: tuningTexts.parentColumn, kind: 'text', isRequired: true },
+          { name: 'parent_column_name', label: 'Column of the other table', kind: 'text', isRequired: true },
         ]
       : [],
     main: [
       severity,
-      { ...limit('max_orphan_count', tuningTexts.maxOrphans), hint: tuningTexts.maxOrphansHint },
-      { name: 'max_orphan_percent', label: tuningTexts.maxOrphanPercent, kind: 'number', min: 0, max: 100 },
+      {
+        ...limit('max_orphan_count', 'Rows without a parent that are allowed'),
+        hint: 'Without any limit, none is allowed.',
+      },
+      {
+        name: 'max_orphan_percent',
+        label: 'Share of them that is allowed (%)',
+        kind: 'number',
+        min: 0,
+        max: 100,
+      },
       intervalNamed('capture_interval'),
     ],
     more: [
       name,
       description,
-      limit('min_child_count', tuningTexts.minChildren),
-      limit('max_child_count', tuningTexts.maxChildren),
+      limit('min_child_count', 'Rows that every parent must have'),
+      limit('max_child_count', 'Rows that a parent may have'),
     ],
   }
 }

@@ -1,5 +1,5 @@
 import { html, type Children } from '../lib/html.ts'
-import { formTexts } from '../texts/forms.ts'
+import { formTexts } from './texts.ts'
 import type { FormState } from './form.ts'
 import type { FieldSpec } from './schema.ts'
 
@@ -58,8 +58,8 @@ export function Field({ form, spec, isNew = true }: { form: FormState; spec: Fie
 }
 
 const PLACEHOLDERS: Partial<Record<FieldSpec['kind'], string>> = {
-  lines: formTexts.onePerLine,
-  pairs: formTexts.pairPerLine,
+  lines: 'One on each line.',
+  pairs: 'Name: value',
 }
 
 type Own = Record<string, unknown>
@@ -87,7 +87,7 @@ function control(spec: FieldSpec, own: Own, form: FormState, isNew: boolean) {
       type=${kind === 'secret' ? 'password' : 'text'}
       inputmode=${kind === 'number' || kind === 'integer' ? 'decimal' : undefined}
       autocomplete=${spec.autoComplete ?? (kind === 'secret' ? 'new-password' : 'off')}
-      placeholder=${kind === 'secret' && !isNew ? formTexts.unchangedSecret : undefined}
+      placeholder=${kind === 'secret' && !isNew ? 'Unchanged' : undefined}
       value=${value}
       list=${spec.suggestions && `${name}-suggestions`}
       onInput=${onInput}
@@ -144,7 +144,7 @@ export function Form({
   form,
   submit,
   label = formTexts.save,
-  busyLabel = formTexts.saving,
+  busyLabel = 'Saving…',
   more,
   children,
 }: {
@@ -184,7 +184,7 @@ export function Form({
 /** Fields that most people leave as they are, folded. */
 export function MoreFields({ children }: { children: Children }) {
   return html`<details class="more">
-    <summary>${formTexts.moreSettings}</summary>
+    <summary>More settings</summary>
     ${children}
   </details>`
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from 'tidemark/client'
 import { describeError } from '../parts/states.ts'
-import { formTexts } from '../texts/forms.ts'
+import { formTexts } from './texts.ts'
 import { buildBody, findProblem, readValues, type FieldSpec, type FieldValue, type Values } from './schema.ts'
 
 /** A form while a person fills it in. */

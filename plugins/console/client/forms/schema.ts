@@ -1,4 +1,4 @@
-import { formTexts } from '../texts/forms.ts'
+import { formTexts } from './texts.ts'
 
 /** The parts of a JSON Schema that a form is made of. */
 export interface SettingsSchema {
@@ -172,19 +172,21 @@ export function findProblem(spec: FieldSpec, value: FieldValue): string | undefi
   const { label, kind, min, max, maxLength } = spec
   if (typeof value === 'boolean') return undefined
   const text = value.trim()
-  if (text === '') return spec.isRequired ? formTexts.required(label) : undefined
+  if (text === '') return spec.isRequired ? `${label} is needed.` : undefined
   if (kind === 'number' || kind === 'integer') {
     const number = Number(text)
     if (!Number.isFinite(number)) return formTexts.notNumber(label)
-    if (kind === 'integer' && !Number.isInteger(number)) return formTexts.notInteger(label)
-    if (min !== undefined && number < min) return formTexts.tooSmall(label, min)
-    if (max !== undefined && number > max) return formTexts.tooLarge(label, max)
+    if (kind === 'integer' && !Number.isInteger(number)) return `${label} must be a whole number.`
+    if (min !== undefined && number < min) return `${label} must be at least ${min}.`
+    if (max !== undefined && number > max) return `${label} must be at most ${max}.`
   }
   if (kind === 'lines' && spec.isNumeric && linesOf(text).some(line => !Number.isFinite(Number(line))))
     return formTexts.notNumber(label)
-  if (kind === 'pairs' && linesOf(text).some(line => !PAIR.test(line))) return formTexts.notPairs(label)
-  if (kind === 'json' && parseJson(text) === undefined) return formTexts.notJson(label)
-  if (maxLength !== undefined && text.length > maxLength) return formTexts.tooLong(label, maxLength)
+  if (kind === 'pairs' && linesOf(text).some(line => !PAIR.test(line)))
+    return `${label}: write a name, a colon and a value on each line.`
+  if (kind === 'json' && parseJson(text) === undefined) return `${label} must be JSON.`
+  if (maxLength !== undefined && text.length > maxLength)
+    return `${label} must have at most ${maxLength} characters.`
   return undefined
 }
 

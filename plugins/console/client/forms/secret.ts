@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html, type Children } from '../lib/html.ts'
 import { Dialog } from '../parts/dialog.ts'
-import { formTexts } from '../texts/forms.ts'
 
 /** A secret that the server shows once, with a button that copies it. The dialog is closed by a button only. */
 export function SecretDialog({
@@ -23,19 +22,19 @@ export function SecretDialog({
     <p>${text}</p>
     <div class="secret-once"><code>${secret}</code><${CopyButton} text=${secret} /></div>
     ${children}
-    <p class="actions"><button class="primary" onClick=${close}>${formTexts.iHaveKeptIt}</button></p>
+    <p class="actions"><button class="primary" onClick=${close}>I have kept it</button></p>
   <//>`
 }
 
 /** Copies a text. Over plain HTTP to another host browsers allow no copying; the text can be selected then. */
-export function CopyButton({ text, label = formTexts.copy }: { text: string; label?: string }) {
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [state, setState] = useState<string>()
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text)
-      setState(formTexts.copied)
+      setState('Copied.')
     } catch {
-      setState(formTexts.notCopied)
+      setState('Select the text and copy it.')
     }
   }
   return html`<button type="button" class="small" onClick=${() => void copy()}>${label}</button>

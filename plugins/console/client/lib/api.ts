@@ -37,6 +37,15 @@ export const api = createClient({
   maxRetryAfterMs: 3_000,
 })
 
+/** What the fields of a form make. */
+export type FormBody = Record<string, unknown>
+
+/**
+ * The body of a request from the fields of a form, which the description of the API has no types for: the server
+ * validates it, and what it refuses stands beside the fields.
+ */
+export const bodyOf = <T>(fields: FormBody) => fields as T
+
 /** Whether a request failed because the session has ended; the sign-in is shown then. */
 export function isSignedOut(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined

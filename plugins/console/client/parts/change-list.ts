@@ -6,6 +6,7 @@ import { html } from '../lib/html.ts'
 import { changeQuery, tableAddress, useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import { texts } from '../texts.ts'
+import { DataTable, type Column } from './table/data-table.ts'
 import { lazy } from './lazy.ts'
 import { Status } from './status.ts'
 import { Ago } from './time.ts'
@@ -29,56 +30,54 @@ export function ChangeList({
 }) {
   const [query] = useQuery()
   const openId = query.get('change')
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.changes}>
-    <table class="changes">
-      <thead>
-        <tr>
-          <th scope="col">${texts.change}</th>
-          ${withTable && html`<th scope="col">${texts.table}</th>`}
-          <th scope="col">${texts.before}</th>
-          <th scope="col">${texts.after}</th>
-          <th scope="col">${texts.impact}</th>
-          <th scope="col">${texts.found}</th>
-          <th scope="col"><span class="hidden">${texts.accept}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${changes.map(change => [
-          html`<tr key=${change.id} class=${change.id === openId ? 'chosen' : ''}>
-            <th scope="row">
-              <button
-                class="link"
-                title=${texts.whatItHits}
-                aria-expanded=${change.id === openId}
-                onClick=${() => changeQuery({ change: change.id === openId ? null : change.id })}
-              >
-                <span
-                  >${inWords(change.change_type)} <code><bdi>${change.object_name}</bdi></code></span
-                >
-              </button>
-            </th>
-            ${
-              withTable &&
-              html`<td>
-                <a href=${tableAddress(change.qualified_name, 'changes')}
-                  ><bdi>${change.qualified_name}</bdi></a
-                >
-              </td>`
-            }
-            <td><${Definition} text=${change.old_value} className="removed" /></td>
-            <td><${Definition} text=${change.new_value} className="added" /></td>
-            <td><${Status} status=${change.impact} /></td>
-            <td><${Ago} at=${change.detected_at} /></td>
-            <td class="right"><${Accept} change=${change} accepted=${accepted} /></td>
-          </tr>`,
-          change.id === openId &&
-            html`<tr key=${`${change.id} impact`}>
-              <td colspan=${withTable ? 7 : 6}><${ChangeImpact} change=${change} /></td>
-            </tr>`,
-        ])}
-      </tbody>
-    </table>
-  </div>`
+  const columns: (Column<SchemaChange> | false)[] = [
+    {
+      label: 'Change',
+      isName: true,
+      cell: change =>
+        html`<button
+          class="link"
+          title="What it hits"
+          aria-expanded=${change.id === openId}
+          onClick=${() => changeQuery({ change: change.id === openId ? null : change.id })}
+        >
+          <span
+            >${inWords(change.change_type)} <code><bdi>${change.object_name}</bdi></code></span
+          >
+        </button>`,
+    },
+    withTable && {
+      label: texts.table,
+      cell: change =>
+        html`<a href=${tableAddress(change.qualified_name, 'changes')}
+          ><bdi>${change.qualified_name}</bdi></a
+        >`,
+    },
+    {
+      label: 'Before',
+      cell: change => html`<${Definition} text=${change.old_value} className="removed" />`,
+    },
+    {
+      label: 'After',
+      cell: change => html`<${Definition} text=${change.new_value} className="added" />`,
+    },
+    { label: texts.impact, cell: change => html`<${Status} status=${change.impact} />` },
+    { label: 'Found', cell: change => html`<${Ago} at=${change.detected_at} />` },
+    {
+      label: texts.accept,
+      isLabelHidden: true,
+      cellClass: 'right',
+      cell: change => html`<${Accept} change=${change} accepted=${accepted} />`,
+    },
+  ]
+  return html`<${DataTable}
+    label=${texts.changes}
+    className="changes"
+    columns=${columns}
+    rows=${changes}
+    chosen=${openId}
+    details=${(change: SchemaChange) => change.id === openId && html`<${ChangeImpact} change=${change} />`}
+  />`
 }
 
 function Definition({ text, className }: { text: string | null; className: string }) {

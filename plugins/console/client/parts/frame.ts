@@ -166,7 +166,7 @@ function closeOnChoice(event: Event): void {
 
 function KeyHelp({ close }: { close: () => void }) {
   const keys = [...listKeys(), { keys: 'Ctrl K', text: texts.openPalette }]
-  return html`<${Dialog} title=${texts.keysTitle} close=${close}>
+  return html`<${Dialog} title="Keyboard" close=${close}>
     <dl class="keys">
       ${keys.map(
         ({ keys, text }) =>

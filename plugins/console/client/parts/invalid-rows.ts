@@ -3,6 +3,7 @@ import { api } from '../lib/api.ts'
 import { html } from '../lib/html.ts'
 import { canWrite } from '../lib/session.ts'
 import { texts } from '../texts.ts'
+import { DataTable, type Column } from './table/data-table.ts'
 import { Failure } from './states.ts'
 
 interface Sample {
@@ -37,7 +38,7 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
     ${
       samples === null
         ? html`<button onClick=${load} disabled=${isBusy}>
-            ${isBusy ? texts.checking : texts.showInvalidRows}
+            ${isBusy ? texts.checking : 'Check again and show invalid rows'}
           </button>`
         : html`<${SampleTable} samples=${samples} />`
     }
@@ -45,30 +46,28 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
   </section>`
 }
 
+const SAMPLE_COLUMNS: Column<Sample>[] = [
+  { label: 'Row', cell: ({ row_id: row }) => html`<code>${describeValue(row)}</code>` },
+  {
+    label: texts.value,
+    cell: ({ value, is_hidden: isHidden }) =>
+      isHidden
+        ? html`<span class="quiet">hidden: personal data</span>`
+        : html`<code>${describeValue(value)}</code>`,
+  },
+]
+
 function SampleTable({ samples }: { samples: readonly Sample[] }) {
-  if (samples.length === 0) return html`<p class="quiet">${texts.noSamples}</p>`
-  return html`<table class="samples">
-    <caption>
+  return html`<${DataTable}
+    className="samples"
+    caption=${html`<caption>
       ${texts.evidence}
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">${texts.row}</th>
-        <th scope="col">${texts.value}</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${samples.map(
-        ({ row_id: row, value, is_hidden }, n) =>
-          html`<tr key=${n}>
-            <td><code>${describeValue(row)}</code></td>
-            <td>
-              ${is_hidden ? html`<span class="quiet">${texts.hidden}</span>` : html`<code>${describeValue(value)}</code>`}
-            </td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`
+    </caption>`}
+    columns=${SAMPLE_COLUMNS}
+    rows=${samples}
+    keyOf=${(sample: Sample) => samples.indexOf(sample)}
+    empty=${html`<p class="quiet">No invalid row is kept.</p>`}
+  />`
 }
 
 function describeValue(value: unknown): string {

@@ -21,7 +21,7 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): L
     if (error)
       return html`<${Failure}
         what=${texts.thisPart}
-        error=${new Error(texts.reloadPage)}
+        error=${new Error('The server is away, or a new version was installed: reload the page.')}
         retry=${() => location.reload()}
       />`
     return component

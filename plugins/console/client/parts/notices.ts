@@ -26,8 +26,8 @@ export function notifyOfJob(job: object, done: string): void {
   const { status, error } = job as { status?: string; error?: { message?: string } | string | null }
   if (status === 'completed') notify(done)
   else if (status === 'failed')
-    notify(typeof error === 'string' ? error : (error?.message ?? texts.jobFailed), { isError: true })
-  else notify(texts.stillRunning)
+    notify(typeof error === 'string' ? error : (error?.message ?? 'It failed.'), { isError: true })
+  else notify('It is still running. The result appears here when it is done.')
 }
 
 function dismiss(id: number): void {

@@ -27,7 +27,7 @@ export function readOffset(query: URLSearchParams): number {
 export function Paging({ pagination: { total, limit, offset, has_more } }: { pagination: PageOfList }) {
   if (total <= limit && offset === 0) return null
   const go = (to: number) => changeQuery({ offset: to > 0 ? String(to) : null }, { replace: false })
-  return html`<nav class="paging" aria-label=${texts.pages}>
+  return html`<nav class="paging" aria-label="Pages of the list">
     <span>${texts.rangeOf(offset + 1, Math.min(offset + limit, total), total)}</span>
     <button disabled=${offset === 0} onClick=${() => go(Math.max(0, offset - limit))}>
       ${texts.previous}

@@ -20,7 +20,7 @@ interface Result {
 
 const OTHERS: readonly Result[] = [
   { address: '/recommendations', name: texts.recommendations, detail: '', icon: 'check' },
-  { address: '/schedules', name: texts.schedules, detail: '', icon: 'clock' },
+  { address: '/schedules', name: 'Operating schedules', detail: '', icon: 'clock' },
   { address: '/settings', name: texts.settings, detail: '', icon: 'settings' },
   { address: '/settings/teams', name: texts.teams, detail: '', icon: 'user' },
   { address: '/api/public/docs/index.md', name: texts.guide, detail: '', icon: 'guide' },
@@ -113,7 +113,7 @@ export function Palette({ close }: { close: () => void }) {
       }}
       onKeyDown=${onKeyDown}
     />
-    <ul id="palette-results" role="listbox" aria-label=${texts.search}>
+    <ul id="palette-results" role="listbox" aria-label="Search">
       ${results.map(
         (result, n) =>
           html`<li
@@ -129,7 +129,7 @@ export function Palette({ close }: { close: () => void }) {
           </li>`,
       )}
     </ul>
-    ${results.length === 0 && !isPending && found.error === undefined && html`<p class="quiet">${texts.noResults}</p>`}
+    ${results.length === 0 && !isPending && found.error === undefined && html`<p class="quiet">No match.</p>`}
     ${found.error !== undefined && html`<p class="bad">${describeError(found.error)}</p>`}
   <//>`
 }

@@ -46,7 +46,7 @@ function useSeries(id: string, load: (page: PageRequest) => Promise<Series>) {
       }
     } catch (error) {
       if (!signal.aborted)
-        notify(`${texts.failedTo(texts.olderValues)} ${describeError(error)}`, { isError: true })
+        notify(`${texts.failedTo('older values')} ${describeError(error)}`, { isError: true })
     }
     if (signal.aborted) return
     isBusy.current = false

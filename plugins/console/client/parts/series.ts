@@ -1,5 +1,5 @@
+import { countOf } from '../lib/format.ts'
 import { api } from '../lib/api.ts'
-import { texts } from '../texts.ts'
 import type { OperatingHours } from './chart/operating-hours.ts'
 import type { ChartPoint } from './chart/points.ts'
 
@@ -61,7 +61,7 @@ export async function loadMetricSeries(
     isAnomaly: snapshot.is_anomaly,
     zScore: snapshot.expected_value === null ? null : snapshot.z_score,
     explanation: snapshot.error_message ?? snapshot.explanation,
-    lines: snapshot.learning ? [texts.learning] : [],
+    lines: snapshot.learning ? ['learning'] : [],
   }))
   return seriesOf(points, pagination.has_more, data.operating_hours)
 }
@@ -86,7 +86,7 @@ export async function loadRuleSeries(
     lines:
       result.status === 'error'
         ? [result.error_message ?? '']
-        : [texts.invalidOf(result.invalid_count, result.total_rows)],
+        : [`${result.invalid_count.toLocaleString('en-GB')} of ${countOf(result.total_rows, 'row')} invalid`],
   }))
   return { ...seriesOf(points, pagination.has_more, data.operating_hours), threshold: data.threshold }
 }

@@ -5,7 +5,8 @@ import { html } from '../lib/html.ts'
 import { formatNumber } from '../lib/format.ts'
 import { sourceAddress, withQuery } from '../lib/router.ts'
 import { texts } from '../texts.ts'
-import { SortHeader, type SortOrder } from './table-head.ts'
+import { DataTable, type Column } from './table/data-table.ts'
+import type { SortOrder } from './table/table-head.ts'
 import { Status } from './status.ts'
 import { Ago } from './time.ts'
 
@@ -25,49 +26,45 @@ export function SourceTable({
   sources: readonly Source[]
   isSortable?: boolean
 }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.sources}>
-    <table>
-      <thead>
-        <tr>
-          ${
-            isSortable
-              ? html`<${SortHeader} name="name" label=${texts.source} />`
-              : html`<th scope="col">${texts.source}</th>`
-          }
-          <th scope="col">${texts.engine}</th>
-          <th scope="col">${texts.connection}</th>
-          <th scope="col">${texts.freshness}</th>
-          <th scope="col">${texts.checks}</th>
-          <th scope="col">${texts.changes}</th>
-          <th scope="col" class="right">${texts.tables}</th>
-          <th scope="col">${texts.lastDiscovery}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${sources.map(
-          source =>
-            html`<tr key=${source.id}>
-              <th scope="row">
-                <a href=${sourceAddress(source.qualified_name)}><bdi>${source.name}</bdi></a>
-              </th>
-              <td>${source.source_type}</td>
-              <td title=${source.connection_message}><${Status} status=${source.connection_status} /></td>
-              <td title=${source.freshness_message}><${Status} status=${source.freshness_status} /></td>
-              <td title=${source.data_quality_message}><${Status} status=${source.data_quality_status} /></td>
-              <td>
-                <a href=${withQuery('/changes', { source: source.qualified_name })}
-                  ><${Status} status=${source.schema_change_status}
-                /></a>
-              </td>
-              <td class="right">
-                <a href=${withQuery('/catalog', { source: source.name })}
-                  >${formatNumber(source.table_count)}</a
-                >
-              </td>
-              <td><${Ago} at=${source.last_refresh_at} /></td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: Column<Source>[] = [
+    {
+      label: texts.source,
+      isName: true,
+      sort: isSortable ? { name: 'name' } : undefined,
+      cell: source => html`<a href=${sourceAddress(source.qualified_name)}><bdi>${source.name}</bdi></a>`,
+    },
+    { label: texts.engine, cell: source => source.source_type },
+    {
+      label: texts.connection,
+      title: source => source.connection_message,
+      cell: source => html`<${Status} status=${source.connection_status} />`,
+    },
+    {
+      label: texts.freshness,
+      title: source => source.freshness_message,
+      cell: source => html`<${Status} status=${source.freshness_status} />`,
+    },
+    {
+      label: texts.checks,
+      title: source => source.data_quality_message,
+      cell: source => html`<${Status} status=${source.data_quality_status} />`,
+    },
+    {
+      label: texts.changes,
+      cell: source =>
+        html`<a href=${withQuery('/changes', { source: source.qualified_name })}
+          ><${Status} status=${source.schema_change_status}
+        /></a>`,
+    },
+    {
+      label: texts.tables,
+      className: 'right',
+      cell: source =>
+        html`<a href=${withQuery('/catalog', { source: source.name })}
+          >${formatNumber(source.table_count)}</a
+        >`,
+    },
+    { label: texts.lastDiscovery, cell: source => html`<${Ago} at=${source.last_refresh_at} />` },
+  ]
+  return html`<${DataTable} label=${texts.sources} columns=${columns} rows=${sources} />`
 }

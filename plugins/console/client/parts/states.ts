@@ -15,8 +15,10 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
 export function describeError(error: unknown): string {
   if (isSignedOut(error)) return texts.expiredTitle
   if (error instanceof ApiError) {
-    if (error.status === 429) return texts.tooManyRequests
-    return error.status >= 500 ? texts.serverFailed(error.requestId) : error.message
+    if (error.status === 429) return 'There were too many requests in the last minute. Wait a moment.'
+    return error.status >= 500
+      ? `The server failed${error.requestId ? ` (request ${error.requestId})` : ''}.`
+      : error.message
   }
   if (error instanceof ConnectionError || !(error instanceof Error)) return texts.noConnection
   return error.message
@@ -27,7 +29,7 @@ export function Failure({ what, error, retry }: { what: string; error: unknown; 
   if (isSignedOut(error)) return null
   return html`<div class="failure" role="alert">
     <p><strong>${texts.failedTo(what)}</strong> ${describeError(error)}</p>
-    ${retry && html`<button onClick=${retry}>${texts.retry}</button>`}
+    ${retry && html`<button onClick=${retry}>Try again</button>`}
   </div>`
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
 import { api } from '../lib/api.ts'
 import { useAfter, useData } from '../lib/data.ts'
-import { formatTime, inWords } from '../lib/format.ts'
+import { countOf, formatTime, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { assetAddress, useQuery, withQuery } from '../lib/router.ts'
 import { session } from '../lib/session.ts'
@@ -22,7 +22,7 @@ export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move
   // A person who skims the list by key does not need what each alert rests on.
   const isRead = useAfter(SKIM_MS)
   return html`<article aria-labelledby="alert-title">
-    <a class="back" href=${withQuery('/alerts', {}, query)}>${texts.backToAlerts}</a>
+    <a class="back" href=${withQuery('/alerts', {}, query)}>All alerts</a>
     <p class="facts">
       <${Status} status=${alert.severity} /> <${Status} status=${alert.status} />
       ${alert.snoozed_until && html`<span class="quiet">${texts.until(formatTime(alert.snoozed_until))}</span>`}
@@ -33,8 +33,8 @@ export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move
       <a href=${assetAddress(alert.asset)}><${Icon} name="catalog" /> <bdi>${alert.qualified_name}</bdi></a>
       <span>${texts.openedAt} <${Ago} at=${alert.created_at} /></span>
       <span>${texts.lastSeen} <${Ago} at=${alert.last_seen_at} /></span>
-      <span>${texts.occurrences(alert.occurrences)}</span>
-      <a href=${withQuery('/incidents', { alert: alert.id })}>${texts.itsIncident}</a>
+      <span>${countOf(alert.occurrences, 'occurrence')}</span>
+      <a href=${withQuery('/incidents', { alert: alert.id })}>Its incident</a>
     </p>
     <${MoveButtons} alerts=${[alert]} begin=${(move: Move) => begin(move, alert)} />
     ${isRead ? html`<${Evidence} alert=${alert} /><${History} alert=${alert} />` : html`<${Skeleton} rows=${9} />`}
@@ -74,7 +74,7 @@ interface AlertMove {
 /** Who made a move: the reader, another user, a key, or the service itself. */
 function describeActor(actor: string): string {
   const [kind = '', id] = actor.split(':')
-  return id !== undefined && id === session.value?.user?.id ? texts.byYou : kind
+  return id !== undefined && id === session.value?.user?.id ? 'you' : kind
 }
 
 interface Message {
@@ -110,7 +110,7 @@ function Deliveries({ id }: { id: string }) {
       html`<${Loaded} of=${deliveries} what=${texts.deliveries.toLowerCase()} rows=${2}>
         ${(messages: readonly Message[]) =>
           messages.length === 0
-            ? html`<p class="quiet">${texts.noDeliveries}</p>`
+            ? html`<p class="quiet">No destination matched.</p>`
             : html`<ul class="timeline">
                 ${messages.map(message => html`<${MessageItem} key=${message.id} message=${message} />`)}
               </ul>`}

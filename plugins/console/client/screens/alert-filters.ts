@@ -1,3 +1,5 @@
+import type { AlertEventType } from 'tidemark/client'
+import { isCheckKind } from '../checks/requests.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, useQuery } from '../lib/router.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
@@ -8,24 +10,22 @@ type Status = 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed
 type Severity = 'info' | 'warning' | 'critical'
 
 const TABS: readonly { id: string; name: string; status: Status[] }[] = [
-  { id: 'open', name: texts.tabOpen, status: ['triggered', 'acknowledged'] },
-  { id: 'snoozed', name: texts.tabSnoozed, status: ['snoozed'] },
-  { id: 'closed', name: texts.tabClosed, status: ['resolved', 'dismissed'] },
+  { id: 'open', name: 'Open', status: ['triggered', 'acknowledged'] },
+  { id: 'snoozed', name: 'Snoozed', status: ['snoozed'] },
+  { id: 'closed', name: 'Closed', status: ['resolved', 'dismissed'] },
   { id: 'all', name: texts.all, status: [] },
 ]
 
-/** Kinds of alerts as people choose them, with the kinds of the API. */
-const KINDS = {
-  checks: ['validity_failure', 'metric_anomaly', 'referential_failure'],
-  validity: ['validity_failure'],
-  metric: ['metric_anomaly'],
-  referential: ['referential_failure'],
-  schema: ['schema_change'],
-  freshness: ['freshness_violation'],
-  connection: ['connection_failed'],
-  destination: ['destination_disabled'],
-} as const
-type Kind = (typeof KINDS)[keyof typeof KINDS][number]
+type Kind = AlertEventType['event_type']
+
+/** What the filter calls all kinds that checks raise. */
+const OF_CHECKS = 'checks'
+
+/** The kinds of a choice of the filter: those of one type, or of all types of checks. */
+const kindsOf = (choice: string, kinds: readonly AlertEventType[]): Kind[] =>
+  kinds
+    .filter(({ alert_type: type }) => type === choice || (choice === OF_CHECKS && isCheckKind(type)))
+    .map(({ event_type: kind }) => kind)
 
 const SEVERITIES = ['critical', 'warning', 'info'] as const
 
@@ -40,17 +40,14 @@ export interface AlertQuery {
 }
 
 /** Reads the filters of an address; what the API does not know is left out. */
-export function readFilters(query: URLSearchParams): AlertQuery {
+export function readFilters(query: URLSearchParams, kinds: readonly AlertEventType[]): AlertQuery {
   const tab = TABS.find(({ id }) => id === query.get('tab')) ?? TABS[0]!
   const severity = SEVERITIES.find(known => known === query.get('severity'))
-  const kind = query.get('kind') ?? ''
-  const kinds = Object.hasOwn(KINDS, kind)
-    ? (KINDS[kind as keyof typeof KINDS] as readonly Kind[])
-    : undefined
+  const selected = kindsOf(query.get('kind') ?? '', kinds)
   return {
     ...(tab.status.length > 0 && { status: tab.status }),
     ...(severity && { severity: [severity] }),
-    ...(kinds && { event_type: [...kinds] }),
+    ...(selected.length > 0 && { event_type: selected }),
     ...(query.get('search') && { search: query.get('search')! }),
     ...(query.get('table') && { asset_id: query.get('table')! }),
     ...(query.get('since') && { since: query.get('since')! }),
@@ -60,7 +57,7 @@ export function readFilters(query: URLSearchParams): AlertQuery {
 export const isFiltered = (query: URLSearchParams): boolean =>
   ['severity', 'kind', 'search', 'table', 'since'].some(name => query.has(name))
 
-export function AlertFilters() {
+export function AlertFilters({ kinds }: { kinds: readonly AlertEventType[] }) {
   const [query] = useQuery()
   const current = query.get('tab') ?? 'open'
   const clear = { severity: null, kind: null, search: null, table: null, since: null, offset: null }
@@ -68,17 +65,17 @@ export function AlertFilters() {
     <${Tabs} label=${texts.status} current=${current} tabs=${TABS} filters=${query} />
     <${Choice}
       name="severity"
-      label=${texts.severity}
-      none=${texts.anySeverity}
+      label="Severity"
+      none="Any severity"
       options=${SEVERITIES.map(known => [known, known] as const)}
     />
     <${Choice}
       name="kind"
       label=${texts.kind}
       none=${texts.anyKind}
-      options=${Object.keys(KINDS).map(known => [known, known] as const)}
+      options=${[OF_CHECKS, ...new Set(kinds.map(({ alert_type: type }) => type).sort())].map(type => [type, type] as const)}
     />
-    <${SearchField} label=${texts.searchAlerts} />
+    <${SearchField} label="Search alerts" />
     ${isFiltered(query) && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}
   </div>`
 }

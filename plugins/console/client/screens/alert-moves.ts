@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
+import { countOf } from '../lib/format.ts'
 import { api } from '../lib/api.ts'
 import { workOnEach } from '../lib/bulk.ts'
 import { html } from '../lib/html.ts'
@@ -14,10 +15,10 @@ export type Move = 'acknowledge' | 'snooze' | 'resolve' | 'dismiss'
 
 /** Moves with their keys and the states that they apply to. */
 export const MOVES: readonly { move: Move; key: string; name: string; from: readonly Alert['status'][] }[] = [
-  { move: 'acknowledge', key: 'a', name: texts.acknowledge, from: ['triggered'] },
-  { move: 'snooze', key: 's', name: texts.snooze, from: ['triggered', 'acknowledged', 'snoozed'] },
-  { move: 'resolve', key: 'e', name: texts.resolve, from: ['triggered', 'acknowledged', 'snoozed'] },
-  { move: 'dismiss', key: 'd', name: texts.dismiss, from: ['triggered', 'acknowledged', 'snoozed'] },
+  { move: 'acknowledge', key: 'a', name: 'Acknowledge', from: ['triggered'] },
+  { move: 'snooze', key: 's', name: 'Snooze', from: ['triggered', 'acknowledged', 'snoozed'] },
+  { move: 'resolve', key: 'e', name: 'Resolve', from: ['triggered', 'acknowledged', 'snoozed'] },
+  { move: 'dismiss', key: 'd', name: 'Dismiss as expected', from: ['triggered', 'acknowledged', 'snoozed'] },
 ]
 
 const SPANS: readonly [hours: number, name: string][] = [
@@ -61,10 +62,10 @@ async function makeMove(
   })
   moved(changed)
   if (errors.length > 0)
-    notify(`${texts.partlyMoved(errors.length, alerts.length)} ${describeError(errors[0])}`, {
+    notify(`${errors.length} of ${alerts.length} alerts could not be changed. ${describeError(errors[0])}`, {
       isError: true,
     })
-  else notify(texts.movedAlerts(changed.length, texts.done[move]))
+  else notify(`${countOf(changed.length, 'alert')} ${texts.done[move]}.`)
   return errors.length === 0
 }
 
@@ -97,13 +98,13 @@ export function MoveDialog({
     if (await makeMove(move, alerts, body, moved)) close()
     else setBusy(false)
   }
-  return html`<${Dialog} title=${texts.confirm(name, alerts.length)} close=${close}>
+  return html`<${Dialog} title=${`${name}: ${countOf(alerts.length, 'alert')}`} close=${close}>
     <form onSubmit=${submit}>
       ${alerts.length === 1 && html`<p class="quiet"><bdi>${alerts[0]!.title}</bdi></p>`}
       ${
         move === 'snooze' &&
         html`<fieldset class="choices">
-          <legend>${texts.snoozeFor}</legend>
+          <legend>Snooze for</legend>
           ${SPANS.map(
             ([hours, text], n) =>
               html`<label key=${hours}
@@ -113,7 +114,7 @@ export function MoveDialog({
         </fieldset>`
       }
       <label class="field">
-        <span>${texts.reason}</span>
+        <span>Reason (optional)</span>
         <textarea name="reason" rows="2" maxlength="2000"></textarea>
       </label>
       <p class="actions">

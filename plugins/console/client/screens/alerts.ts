@@ -1,5 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
+import { countOf } from '../lib/format.ts'
+import { loadAlertKinds } from '../lib/alert-kinds.ts'
 import { api, isMissing } from '../lib/api.ts'
 import { useData, type Data } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
@@ -11,6 +13,7 @@ import { Help } from '../parts/help.ts'
 import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Shape, Status, toneOf } from '../parts/status.ts'
+import { toggled } from '../parts/table/table-head.ts'
 import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
 import { AlertDetail } from './alert-detail.ts'
@@ -28,10 +31,14 @@ interface AlertList {
 /** The alerts of the address, grouped by table, beside the one that is chosen. */
 export function Alerts({ name: chosenId }: ScreenProps) {
   const [query] = useQuery()
-  const filters = readFilters(query)
+  const kinds = useData('alert kinds', loadAlertKinds)
+  const filters = readFilters(query, kinds.data ?? [])
   const isInbox = (query.get('tab') ?? 'open') === 'open' && !isFiltered(query)
   const offset = readOffset(query)
-  const list = useData<AlertList>(`alerts ${JSON.stringify(filters)} ${offset}`, async signal => {
+  // What a kind of the address selects is not known before.
+  const isWaiting = query.has('kind') && kinds.isLoading && !kinds.data
+  const key = `alerts ${JSON.stringify(filters)} ${offset}`
+  const list = useData<AlertList>(isWaiting ? null : key, async signal => {
     const { data } = await api.get('/api/v1/sdk/alerts', {
       query: { ...filters, limit: LIMIT, offset },
       signal,
@@ -60,11 +67,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
     open(next.id)
     document.getElementById(`alert-${next.id}`)?.scrollIntoView({ block: 'nearest' })
   }
-  const toggle = (id: string) => {
-    const next = new Set(selected)
-    if (!next.delete(id)) next.add(id)
-    setSelected(next)
-  }
+  const toggle = (id: string) => setSelected(toggled(selected, id))
   const targets = selected.size > 0 ? ordered.filter(({ id }) => selected.has(id)) : chosen ? [chosen] : []
   const moved = (changed: readonly Alert[]) => {
     const next = new Map(changed.map(alert => [alert.id, alert]))
@@ -102,7 +105,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
   return html`<div class=${chosenId ? 'page inbox chosen' : 'page inbox'}>
     <div class="inbox-list">
       <${Title} list=${list.data} isOpen=${isInbox} />
-      <${AlertFilters} />
+      <${AlertFilters} kinds=${kinds.data ?? []} />
       <${NewAlerts} list=${list.data} reload=${list.reload} isShown=${isInbox} />
       ${
         selected.size > 0 &&
@@ -135,7 +138,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
               asked=${asked}
               begin=${(move: Move, alert: Alert) => begin(move, [alert])}
             />`
-          : html`<p class="quiet hint">${texts.chooseAlert}</p>`
+          : html`<p class="quiet hint">Choose an alert to see why it was raised.</p>`
       }
     </div>
     ${pending && html`<${MoveDialog} pending=${pending} close=${() => setPending(null)} moved=${moved} />`}
@@ -162,7 +165,7 @@ function groupByTable(alerts: readonly Alert[]): AlertGroup[] {
 function Title({ list, isOpen }: { list: AlertList | undefined; isOpen: boolean }) {
   const count = list?.pagination.total
   return html`<h1>
-    ${count === undefined ? texts.alerts : isOpen ? texts.inboxTitle(count) : texts.alertsFound(count)}
+    ${count === undefined ? texts.alerts : isOpen ? texts.inboxTitle(count) : countOf(count, 'alert')}
     <${Help} page="alerts#see-and-move-them" about=${texts.alerts} />
   </h1>`
 }
@@ -178,7 +181,7 @@ function Chosen({
   begin: (move: Move, alert: Alert) => void
 }) {
   if (alert) return html`<${AlertDetail} alert=${alert} begin=${begin} />`
-  if (isMissing(asked.error)) return html`<${Empty} title=${texts.noSuchAlert} />`
+  if (isMissing(asked.error)) return html`<${Empty} title="There is no such alert" />`
   return html`<${Loaded} of=${asked} what=${texts.alerts.toLowerCase()} rows=${9}>${() => null}<//>`
 }
 
@@ -212,8 +215,8 @@ const newestOf = (alerts: readonly Alert[]): string =>
   alerts.reduce((newest, { created_at: at }) => (at > newest ? at : newest), '1970-01-01T00:00:00.000Z')
 
 function NoAlerts({ isFiltered, tab }: { isFiltered: boolean; tab: string | null }) {
-  if (isFiltered || tab) return html`<${Empty} title=${texts.noAlerts} />`
-  return html`<${Empty} title=${texts.noOpenAlerts}><p>${texts.noOpenAlertsText}</p><//>`
+  if (isFiltered || tab) return html`<${Empty} title="No alert matches" />`
+  return html`<${Empty} title="Nothing is wrong at the moment"><p>Alerts appear here by themselves.</p><//>`
 }
 
 function Group({
@@ -249,7 +252,7 @@ function Group({
               <${Shape} tone=${toneOf(alert.severity)} /><span class="hidden">${alert.severity}</span>
               <span class="text"><bdi>${shorten(alert)}</bdi></span>
               ${alert.status !== 'triggered' && html`<${Status} status=${alert.status} />`}
-              ${alert.delivery_failed && html`<span class="bad">${texts.deliveryFailed}</span>`}
+              ${alert.delivery_failed && html`<span class="bad">message failed</span>`}
               <${Ago} at=${alert.last_seen_at} />
             </a>
           </li>`,

@@ -1,16 +1,16 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { Table } from 'tidemark/client'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
-import { formatNumber, inWords } from '../lib/format.ts'
+import { countOf, formatNumber, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
-import { useKeys } from '../lib/keys.ts'
 import { changeQuery, navigate, tableAddress, useQuery } from '../lib/router.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
 import { Help } from '../parts/help.ts'
-import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
-import { readSort, SortHeader } from '../parts/table-head.ts'
+import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
+import { readSort } from '../parts/table/table-head.ts'
+import { useRows } from '../parts/table/use-rows.ts'
 import { useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
@@ -57,7 +57,8 @@ export function Catalog() {
     ...(query.get('tag') && { tag: [query.get('tag')!] }),
   }
   const offset = readOffset(query)
-  const list = useData<TableList>(`tables ${JSON.stringify(filters)} ${limit} ${offset}`, async signal => {
+  const key = `tables ${JSON.stringify(filters)} ${limit} ${offset}`
+  const list = useData<TableList>(key, async signal => {
     const { data, pagination } = await api.get('/api/v1/assets', {
       query: { ...filters, limit, offset },
       signal,
@@ -65,36 +66,24 @@ export function Catalog() {
     return { tables: data as Table[], pagination }
   })
   const sources = useSources()
-  const [place, setPlace] = useState(-1)
-  useEffect(() => setPlace(-1), [list.data])
-  const tables = list.data?.tables ?? []
-  const go = (step: number) => {
-    const next = Math.max(0, Math.min(tables.length - 1, place + step))
-    setPlace(next)
-    document.getElementById(`row-${next}`)?.scrollIntoView({ block: 'nearest' })
-  }
-  useKeys([
-    { keys: 'j', text: `${texts.next}: ${texts.table}`, run: () => go(1) },
-    { keys: 'k', text: `${texts.previous}: ${texts.table}`, run: () => go(-1) },
-    {
-      keys: 'Enter',
-      text: texts.openTable,
-      run: () => tables[place] && navigate(tableAddress(tables[place].qualified_name)),
-    },
-  ])
+  const { place } = useRows(key, list.data?.tables ?? [], {
+    name: texts.table,
+    openText: texts.openTable,
+    open: ({ qualified_name: name }) => navigate(tableAddress(name)),
+  })
   useTitle(texts.catalog)
   const hasFilters = ['search', 'source', 'kind', 'status', 'schema', 'tag'].some(name => query.has(name))
   return html`<div class="page">
     <h1>
-      ${list.data ? texts.catalogTitle(list.data.pagination.total) : texts.catalog}
+      ${list.data ? countOf(list.data.pagination.total, 'table') : texts.catalog}
       <${Help} page="coverage#coverage" about=${texts.catalog} />
     </h1>
     <div class="filters">
-      <${SearchField} label=${texts.searchTables} />
+      <${SearchField} label="Search tables" />
       <${Choice}
         name="source"
         label=${texts.source}
-        none=${texts.anySource}
+        none="All sources"
         options=${(sources.data ?? []).map(({ name }) => [name, name] as const)}
       />
       <${Choice}
@@ -119,9 +108,14 @@ export function Catalog() {
     </div>
     <${Loaded} of=${list} what=${texts.tables.toLowerCase()} rows=${16}>
       ${({ tables, pagination }: TableList) =>
-        tables.length === 0
-          ? html`<${Empty} title=${texts.noTables}>${hasFilters && html`<p>${texts.noTablesText}</p>`}<//>`
-          : html`<${TableList} tables=${tables} place=${place} /><${Paging} pagination=${pagination} />`}
+        html`<${DataTable}
+          label=${texts.tables}
+          columns=${COLUMNS}
+          rows=${tables}
+          place=${place}
+          paging=${pagination}
+          empty=${html`<${Empty} title="No table matches">${hasFilters && html`<p>Search for a part of the name, or clear the filters.</p>`}<//>`}
+        />`}
     <//>
     <${ColumnMatches} term=${query.get('search') ?? ''} />
   </div>`
@@ -136,7 +130,7 @@ function ColumnMatches({ term }: { term: string }) {
   const tables = Map.groupBy(found.data ?? [], ({ qualified_name: table }) => table)
   if (tables.size === 0) return null
   return html`<section>
-    <h2>${texts.withColumns}</h2>
+    <h2>Columns with this name</h2>
     <ul class="list columns-found">
       ${[...tables].map(
         ([table, columns]) =>
@@ -156,70 +150,56 @@ function ColumnMatches({ term }: { term: string }) {
   </section>`
 }
 
-function TableList({ tables, place }: { tables: readonly Table[]; place: number }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.tables}>
-    <table>
-      <thead>
-        <tr>
-          <${SortHeader} name="name" label=${texts.table} />
-          <th scope="col">${texts.schema}</th>
-          <th scope="col">${texts.freshness}</th>
-          <th scope="col">${texts.checks}</th>
-          <th scope="col">${texts.changes}</th>
-          <th scope="col" class="right">${texts.columns}</th>
-          <th scope="col" class="right">${texts.rows}</th>
-          <th scope="col">${texts.tags}</th>
-          <th scope="col">${texts.updated}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${tables.map(
-          (table, n) =>
-            html`<tr key=${table.id} id=${`row-${n}`} class=${n === place ? 'chosen' : ''}>
-              <th scope="row">
-                <a href=${tableAddress(table.qualified_name)}><bdi>${table.name}</bdi></a>
-                ${table.asset_type !== 'table' && html` <span class="quiet">${inWords(table.asset_type)}</span>`}
-              </th>
-              <td class="quiet"><bdi>${table.source}.${table.schema}</bdi></td>
-              <td>
-                ${
-                  table.freshness.checked_at === null
-                    ? html`<span class="quiet">${texts.notMonitored}</span>`
-                    : html`<${Status} status=${table.freshness.status} />`
-                }
-              </td>
-              <td>
-                ${
-                  table.quality.status === 'none'
-                    ? html`<span class="quiet">${texts.notMonitored}</span>`
-                    : html`<${Status} status=${table.quality.status} word=${texts.checksOf(table.quality)} />`
-                }
-              </td>
-              <td>
-                ${
-                  table.schema_change_status === 'none'
-                    ? html`<span class="quiet">–</span>`
-                    : html`<a href=${tableAddress(table.qualified_name, 'changes')}
-                        ><${Status}
-                          status=${table.schema_change_status}
-                          word=${`${table.schema_change_status} impact`}
-                      /></a>`
-                }
-              </td>
-              <td class="right">${formatNumber(table.column_count)}</td>
-              <td class="right">${formatNumber(table.estimated_rows)}</td>
-              <td>
-                ${table.tags.map(
-                  tag =>
-                    html`<button key=${tag} class="chip" onClick=${() => changeQuery({ tag, offset: null })}>
-                      <bdi>${tag}</bdi>
-                    </button>`,
-                )}
-              </td>
-              <td><${Ago} at=${table.freshness.last_updated} /></td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
-}
+const quiet = (text: string) => html`<span class="quiet">${text}</span>`
+
+const COLUMNS: Column<Table>[] = [
+  {
+    label: texts.table,
+    isName: true,
+    sort: { name: 'name' },
+    cell: table =>
+      html`<a href=${tableAddress(table.qualified_name)}><bdi>${table.name}</bdi></a>
+        ${table.asset_type !== 'table' && html` <span class="quiet">${inWords(table.asset_type)}</span>`}`,
+  },
+  {
+    label: 'Schema',
+    cellClass: 'quiet',
+    cell: table => html`<bdi>${table.source}.${table.schema}</bdi>`,
+  },
+  {
+    label: texts.freshness,
+    cell: ({ freshness }) =>
+      freshness.checked_at === null
+        ? quiet(texts.notMonitored)
+        : html`<${Status} status=${freshness.status} />`,
+  },
+  {
+    label: texts.checks,
+    cell: ({ quality }) =>
+      quality.status === 'none'
+        ? quiet(texts.notMonitored)
+        : html`<${Status} status=${quality.status} word=${texts.checksOf(quality)} />`,
+  },
+  {
+    label: texts.changes,
+    cell: ({ schema_change_status: change, qualified_name: name }) =>
+      change === 'none'
+        ? quiet('–')
+        : html`<a href=${tableAddress(name, 'changes')}
+            ><${Status} status=${change} word=${`${change} impact`}
+          /></a>`,
+  },
+  { label: texts.columns, className: 'right', cell: table => formatNumber(table.column_count) },
+  { label: texts.rows, className: 'right', cell: table => formatNumber(table.estimated_rows) },
+  {
+    label: texts.tags,
+    cell: table =>
+      table.tags.map(
+        tag =>
+          html`<button key=${tag} class="chip" onClick=${() => changeQuery({ tag, offset: null })}>
+            <bdi>${tag}</bdi>
+          </button>`,
+      ),
+  },
+  { label: 'Updated', cell: table => html`<${Ago} at=${table.freshness.last_updated} />` },
+]

@@ -46,7 +46,7 @@ export function Changes() {
         label=${texts.status}
         current=${isAll ? 'all' : 'open'}
         tabs=${[
-          { id: 'open', name: texts.onlyOpen },
+          { id: 'open', name: 'To review' },
           { id: 'all', name: texts.all },
         ]}
         filters=${query}
@@ -54,7 +54,7 @@ export function Changes() {
       <${Choice}
         name="impact"
         label=${texts.impact}
-        none=${texts.anyImpact}
+        none="Any impact"
         options=${IMPACTS.map(known => [known, known] as const)}
       />
       ${

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { countOf } from '../lib/format.ts'
 import { deleteCheck, runCheck, updateCheck } from '../checks/requests.ts'
 import { workOnEach } from '../lib/bulk.ts'
 import { html } from '../lib/html.ts'
@@ -8,14 +9,19 @@ import { Dialog } from '../parts/dialog.ts'
 import { notify } from '../parts/notices.ts'
 import { describeError } from '../parts/states.ts'
 import { texts } from '../texts.ts'
-import { checkTexts } from '../texts/checks.ts'
+
+const checkTexts = {
+  remove: 'Delete',
+  done: { pause: 'paused', resume: 'resumed', run: 'run', remove: 'deleted' },
+  more: (count: number) => `and ${count.toLocaleString('en-GB')} more`,
+} as const
 
 type Action = 'run' | 'pause' | 'resume' | 'remove'
 
 const ACTIONS: readonly { action: Action; name: string; applies(check: Check): boolean }[] = [
   { action: 'run', name: texts.checkNow, applies: () => true },
-  { action: 'pause', name: checkTexts.pause, applies: ({ is_active: isActive }) => isActive },
-  { action: 'resume', name: checkTexts.resume, applies: ({ is_active: isActive }) => !isActive },
+  { action: 'pause', name: 'Pause', applies: ({ is_active: isActive }) => isActive },
+  { action: 'resume', name: 'Resume', applies: ({ is_active: isActive }) => !isActive },
   { action: 'remove', name: checkTexts.remove, applies: () => true },
 ]
 
@@ -31,10 +37,10 @@ async function act(action: Action, check: Check): Promise<Check> {
 async function actOnAll(action: Action, checks: readonly Check[], changed: Changed): Promise<boolean> {
   const { results, errors } = await workOnEach(checks, check => act(action, check))
   if (errors.length > 0)
-    notify(`${checkTexts.partlyChanged(errors.length, checks.length)} ${describeError(errors[0])}`, {
+    notify(`${errors.length} of ${checks.length} checks could not be changed. ${describeError(errors[0])}`, {
       isError: true,
     })
-  else notify(checkTexts.changed(results.length, checkTexts.done[action]))
+  else notify(`${countOf(results.length, 'check')} ${checkTexts.done[action]}.`)
   changed(results)
   return errors.length === 0
 }
@@ -88,12 +94,12 @@ function RemoveDialog({
   close: () => void
   remove: () => void
 }) {
-  return html`<${Dialog} title=${checkTexts.removeTitle(checks.length)} close=${close}>
+  return html`<${Dialog} title=${`Delete ${countOf(checks.length, 'check')}?`} close=${close}>
     <ul>
       ${checks.slice(0, MAX_NAMED).map(({ id, name }) => html`<li key=${id}><bdi>${name}</bdi></li>`)}
       ${checks.length > MAX_NAMED && html`<li class="quiet">${checkTexts.more(checks.length - MAX_NAMED)}</li>`}
     </ul>
-    <p>${checkTexts.removeText}</p>
+    <p>Their results are deleted, too. It cannot be undone; a paused check keeps its results.</p>
     <p class="actions">
       <button autofocus onClick=${close}>${texts.cancel}</button>
       <button class="primary" disabled=${isBusy} onClick=${remove}>${checkTexts.remove}</button>

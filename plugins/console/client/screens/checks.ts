@@ -1,19 +1,18 @@
-import { useEffect, useState } from 'preact/hooks'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
+import { countOf } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
-import { useKeys } from '../lib/keys.ts'
 import { changeQuery, navigate, tableAddress, useQuery, withQuery } from '../lib/router.ts'
-import { canWrite } from '../lib/session.ts'
-import { CheckCells, CheckStatus, type Check } from '../parts/check-cells.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
+import { RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
-import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
-import { readSort, SelectAll, SortHeader } from '../parts/table-head.ts'
+import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
+import { readSort } from '../parts/table/table-head.ts'
+import { useRows } from '../parts/table/use-rows.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
-import { checkTexts } from '../texts/checks.ts'
 import { CheckActions } from './check-actions.ts'
 
 const POINTS = 30
@@ -51,45 +50,28 @@ export function Checks() {
     const reply = await api.get('/api/v1/sdk/checks', { query: { ...asked, points: POINTS }, signal })
     return { checks: reply.data.items, pagination: reply.pagination }
   })
-  const checks = list.data?.checks ?? []
-  const [place, setPlace] = useState(-1)
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  // What is not shown any more must not be changed.
-  useEffect(() => {
-    setPlace(-1)
-    setSelected(new Set())
-  }, [key])
-  const go = (step: number) => {
-    const next = Math.max(0, Math.min(checks.length - 1, place + step))
-    setPlace(next)
-    document.getElementById(`row-${next}`)?.scrollIntoView({ block: 'nearest' })
-  }
-  const toggle = (id: string) => {
-    const next = new Set(selected)
-    if (!next.delete(id)) next.add(id)
-    setSelected(next)
-  }
-  const chosen = checks[place]
-  useKeys([
-    { keys: 'j', text: `${texts.next}: ${texts.check}`, run: () => go(1) },
-    { keys: 'k', text: `${texts.previous}: ${texts.check}`, run: () => go(-1) },
-    ...(canWrite()
-      ? [{ keys: 'x', text: texts.select(texts.check), run: () => chosen && toggle(chosen.id) }]
-      : []),
-    { keys: 'Enter', text: checkTexts.openCheck, run: () => chosen && navigate(addressOf(chosen)) },
-    { keys: 'Escape', text: texts.close, run: () => setSelected(new Set()) },
-  ])
+  const { place, selection, targets, setSelected } = useRows(key, list.data?.checks ?? [], {
+    name: texts.check,
+    openText: 'Open the check',
+    open: check => navigate(addressOf(check)),
+    select: { nameOf: ({ name }) => name, allLabel: 'Select all checks of this page' },
+  })
   useTitle(texts.checks)
   const isFiltered = FILTERS.some(name => query.has(name))
-  const targets = checks.filter(({ id }) => selected.has(id))
   const changed = (those: readonly Check[]) => {
-    setSelected(new Set([...selected].filter(id => !those.some(check => check.id === id))))
+    setSelected(new Set(targets.filter(check => !those.includes(check)).map(({ id }) => id)))
     list.reload()
   }
   const count = list.data?.pagination.total
   return html`<div class="page">
     <h1>
-      ${count === undefined ? texts.checks : (isFiltered ? checkTexts.found : checkTexts.title)(count)}
+      ${
+        count === undefined
+          ? texts.checks
+          : isFiltered
+            ? `${countOf(count, 'check')} found`
+            : `${countOf(count, 'check watches', 'checks watch')} your data`
+      }
       <${Help} page="checks" about=${texts.checks} />
     </h1>
     <${CheckFilters} isFiltered=${isFiltered} />
@@ -103,15 +85,16 @@ export function Checks() {
     }
     <${Loaded} of=${list} what=${texts.checks.toLowerCase()} rows=${16}>
       ${({ checks, pagination }: CheckList) =>
-        checks.length === 0
-          ? html`<${NoChecks} isFiltered=${isFiltered || pagination.offset > 0} />`
-          : html`<${CheckTable}
-                checks=${checks}
-                chosenId=${chosen?.id}
-                selected=${selected}
-                toggle=${toggle}
-                setSelected=${setSelected}
-              /><${Paging} pagination=${pagination} />`}
+        html`<${DataTable}
+          label=${texts.checks}
+          className="checks"
+          columns=${COLUMNS}
+          rows=${checks}
+          place=${place}
+          selection=${selection}
+          paging=${pagination}
+          empty=${html`<${NoChecks} isFiltered=${isFiltered || pagination.offset > 0} />`}
+        />`}
     <//>
   </div>`
 }
@@ -122,7 +105,7 @@ const addressOf = ({ qualified_name: table, id }: Check) => withQuery(tableAddre
 function CheckFilters({ isFiltered }: { isFiltered: boolean }) {
   const clear = Object.fromEntries([...FILTERS, 'offset'].map(name => [name, null]))
   return html`<div class="filters">
-    <${SearchField} label=${checkTexts.searchChecks} />
+    <${SearchField} label="Search checks" />
     <${Choice}
       name="kind"
       label=${texts.kind}
@@ -134,93 +117,41 @@ function CheckFilters({ isFiltered }: { isFiltered: boolean }) {
       label=${texts.status}
       none=${texts.anyStatus}
       options=${[
-        ['failing,error', checkTexts.needAttention] as const,
+        ['failing,error', 'failing or in error'] as const,
         ...STATUSES.map(status => [status, status] as const),
       ]}
     />
     <${Choice}
       name="state"
-      label=${checkTexts.activity}
-      none=${checkTexts.activeOrPaused}
-      options=${[['active', texts.active] as const, ['paused', texts.paused] as const]}
+      label="Paused or active"
+      none="Active or paused"
+      options=${[['active', 'active'] as const, ['paused', texts.paused] as const]}
     />
     ${isFiltered && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}
   </div>`
 }
 
 function NoChecks({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return html`<${Empty} title=${checkTexts.noMatch} />`
-  return html`<${Empty} title=${checkTexts.noChecks}>
+  if (isFiltered) return html`<${Empty} title="No check matches" />`
+  return html`<${Empty} title="No check watches your data yet">
     <p>${texts.noChecksText}</p>
     <p><a class="button primary" href="/api/public/docs/checks.md">${texts.howToAddChecks}</a></p>
   <//>`
 }
 
-function CheckTable({
-  checks,
-  chosenId,
-  selected,
-  toggle,
-  setSelected,
-}: {
-  checks: readonly Check[]
-  chosenId: string | undefined
-  selected: ReadonlySet<string>
-  toggle: (id: string) => void
-  setSelected: (ids: ReadonlySet<string>) => void
-}) {
-  const isWriter = canWrite()
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.checks}>
-    <table class="checks">
-      <thead>
-        <tr>
-          ${
-            isWriter &&
-            html`<${SelectAll}
-              ids=${checks.map(({ id }) => id)}
-              selected=${selected}
-              setSelected=${setSelected}
-              label=${checkTexts.selectAll}
-            />`
-          }
-          <th scope="col">${texts.check}</th>
-          <th scope="col">${texts.table}</th>
-          <th scope="col">${texts.kind}</th>
-          <${SortHeader} name="status" label=${texts.status} first="desc" />
-          <th scope="col" class="right">${texts.value}</th>
-          <th scope="col">${texts.trend}</th>
-          <th scope="col">${texts.interval}</th>
-          <th scope="col">${texts.checkedAt}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${checks.map(
-          (check, n) =>
-            html`<tr key=${check.id} id=${`row-${n}`} class=${check.id === chosenId ? 'chosen' : ''}>
-              ${
-                isWriter &&
-                html`<td>
-                  <input
-                    type="checkbox"
-                    checked=${selected.has(check.id)}
-                    aria-label=${texts.select(check.name)}
-                    onChange=${() => toggle(check.id)}
-                  />
-                </td>`
-              }
-              <th scope="row">
-                <a href=${addressOf(check)}><bdi>${check.name}</bdi></a>
-                ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}
-              </th>
-              <td>
-                <a href=${tableAddress(check.qualified_name)}><bdi>${check.qualified_name}</bdi></a>
-              </td>
-              <td class="quiet">${check.kind}</td>
-              <td><${CheckStatus} check=${check} /></td>
-              <${CheckCells} check=${check} />
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
-}
+const COLUMNS: Column<Check>[] = [
+  {
+    label: texts.check,
+    isName: true,
+    cell: check =>
+      html`<a href=${addressOf(check)}><bdi>${check.name}</bdi></a>
+        ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}`,
+  },
+  {
+    label: texts.table,
+    cell: ({ qualified_name: name }) => html`<a href=${tableAddress(name)}><bdi>${name}</bdi></a>`,
+  },
+  { label: texts.kind, cellClass: 'quiet', cell: ({ kind }) => kind },
+  { ...STATUS_COLUMN, sort: { name: 'status', first: 'desc' } },
+  ...RESULT_COLUMNS,
+]

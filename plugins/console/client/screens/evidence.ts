@@ -47,7 +47,7 @@ export function Evidence({ alert }: { alert: Alert }) {
       ${details.explanation && html`<p>${details.explanation}</p>`}
       ${
         details.groups
-          ? html`<p class="quiet">${texts.hasNoSeries}</p>`
+          ? html`<p class="quiet">Groups have their own series; the API lists them.</p>`
           : html`<${SeriesChart}
               id=${`series ${id}`}
               title=${alert.rule_name}
@@ -107,6 +107,6 @@ function ChangedParts({ alert, details }: { alert: Alert; details: Details }) {
           </li>`,
       )}
     </ul>
-    <p><a href=${tableAddress(alert.qualified_name, 'changes')}>${texts.reviewChanges}</a></p>
+    <p><a href=${tableAddress(alert.qualified_name, 'changes')}>Review the changes of the table</a></p>
   </section>`
 }

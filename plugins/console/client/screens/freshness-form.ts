@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
-import type { Table } from 'tidemark/client'
+import type { CreateFreshnessScheduleRequest, Table, UpdateFreshnessScheduleRequest } from 'tidemark/client'
+import { countOf } from '../lib/format.ts'
 import { Fields, Form } from '../forms/fields.ts'
 import { useForm } from '../forms/form.ts'
 import { allTermFields, termFields } from '../forms/freshness-fields.ts'
 import type { FieldSpec, Values } from '../forms/schema.ts'
 import { useAction } from '../lib/action.ts'
-import { api } from '../lib/api.ts'
+import { api, bodyOf } from '../lib/api.ts'
 import { useData, useDebounced } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { ConfirmDialog } from '../parts/confirm.ts'
@@ -60,11 +61,13 @@ function ScheduleForm({ table, schedule, saved, close }: Props & { schedule?: Sc
     form.send(fields, async sent => {
       const body = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null))
       if (!schedule)
-        await api.post('/api/v1/sdk/freshness/schedules', { body: { asset_id: table.id, ...body } as never })
+        await api.post('/api/v1/sdk/freshness/schedules', {
+          body: bodyOf<CreateFreshnessScheduleRequest>({ asset_id: table.id, ...body }),
+        })
       else if (Object.keys(body).length > 0)
         await api.patch('/api/v1/sdk/freshness/schedules/{id}', {
           path: { id: schedule.id },
-          body: body as never,
+          body: bodyOf<UpdateFreshnessScheduleRequest>(body),
         })
       saved()
     })
@@ -74,7 +77,7 @@ function ScheduleForm({ table, schedule, saved, close }: Props & { schedule?: Sc
     <${Form}
       form=${form}
       submit=${submit}
-      label=${schedule ? undefined : watchTexts.createSchedule}
+      label=${schedule ? undefined : 'Watch freshness'}
       more=${close && html`<button type="button" onClick=${close}>${texts.cancel}</button>`}
     >
       <${Fields} form=${form} of=${fields} />
@@ -84,7 +87,9 @@ function ScheduleForm({ table, schedule, saved, close }: Props & { schedule?: Sc
       ${
         hours
           ? html`<${DryRun} table=${table} hours=${hours} />`
-          : html`<p class="quiet">${isExplicit ? watchTexts.thresholdHint : watchTexts.dryRunLearned}</p>`
+          : html`<p class="quiet">
+              ${isExplicit ? watchTexts.thresholdHint : 'Choose a time to see which past checks would have raised an alert.'}
+            </p>`
       }
     </section>
   </div>`
@@ -95,17 +100,20 @@ function allSignalFields(table: Table, record?: object): FieldSpec[] {
   const { '': detected, ...signals } = watchTexts.signals
   return [
     {
-      ...{ name: 'freshness_signal', label: watchTexts.signal, kind: 'choice' },
+      ...{ name: 'freshness_signal', label: 'Where the age is read from', kind: 'choice' },
       choices: record ? Object.entries(signals) : [['', detected], ...Object.entries(signals)],
       ...(!record && { initial: '' }),
     },
     {
-      ...{ name: 'freshness_column', label: watchTexts.column, kind: 'choice', isRequired: true },
-      ...{ hint: watchTexts.columnHint, choices: columns },
+      ...{ name: 'freshness_column', label: 'Column', kind: 'choice', isRequired: true },
+      ...{ hint: 'With the time at which a row was written.', choices: columns },
     },
     {
-      ...{ name: 'freshness_expression', label: watchTexts.expression, kind: 'text', isRequired: true },
-      ...{ hint: watchTexts.expressionHint, maxLength: 1_000 },
+      ...{ name: 'freshness_expression', label: 'Expression', kind: 'text', isRequired: true },
+      ...{
+        hint: 'SQL over the columns of a row, such as greatest(created_at, updated_at).',
+        maxLength: 1_000,
+      },
     },
   ]
 }
@@ -136,8 +144,8 @@ function DryRun({ table, hours }: { table: Table; hours: number }) {
           <strong
             >${
               trial.total_checks === 0
-                ? watchTexts.noChecks
-                : watchTexts.dryRunOf(trial.would_alert_count, trial.total_checks, trial.would_open_alerts)
+                ? 'No stored checks yet.'
+                : `${trial.would_alert_count} of ${countOf(trial.total_checks, 'check')} of the last 30 days would have found it late, in ${countOf(trial.would_open_alerts, 'alert')}.`
             }</strong
           >
         </p>
@@ -160,14 +168,14 @@ export function ScheduleActions({
 }) {
   const [isAsking, setAsking] = useState(false)
   const path = { id }
-  const name = isActive ? watchTexts.pause : watchTexts.resume
+  const name = isActive ? 'Pause' : 'Resume'
   const [isBusy, toggle] = useAction(name, async () => {
     await api.patch('/api/v1/sdk/freshness/schedules/{id}', { path, body: { is_active: !isActive } })
     saved()
   })
   const remove = async () => {
     await api.delete('/api/v1/sdk/freshness/schedules/{id}', { path })
-    notify(watchTexts.removed)
+    notify('The schedule was deleted.')
     saved()
   }
   return html`<p class="actions above">
@@ -183,7 +191,7 @@ export function ScheduleActions({
         work=${remove}
         close=${() => setAsking(false)}
       >
-        <p>${watchTexts.removeText}</p>
+        <p>Its history and what was learned are deleted too. Pause it to keep them.</p>
       <//>`
     }`
 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
-import { formatAgo, formatHour, formatNumber, inWords } from '../lib/format.ts'
+import { countOf, formatAgo, formatHour, formatNumber, inWords } from '../lib/format.ts'
 import { html, type Children } from '../lib/html.ts'
 import { tableAddress, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
@@ -99,7 +99,7 @@ function FirstSource({ children }: { children: Children }) {
           canWrite()
             ? html`<a class="button primary" href="/sources?add=">${texts.addASource}</a>`
             : html`<a class="button" href="/api/public/docs/getting-started.md#connect-your-own-database"
-                >${texts.howToAdd}</a
+                >How to add a source</a
               >`
         }
       </p>
@@ -128,8 +128,8 @@ function Headline({ summary }: { summary: Summary }) {
         affected > 0
           ? texts.needAttention(affected, coverage.total_tables)
           : status === 'healthy'
-            ? texts.nothingWrong(coverage.watched_tables, coverage.total_tables)
-            : texts.somethingElse
+            ? `Nothing is wrong: ${coverage.watched_tables.toLocaleString('en-GB')} of ${countOf(coverage.total_tables, 'table')} watched`
+            : 'No alert is open, but something waits for you'
       }
     </h1>
     ${open > 0 && html`<a class="button primary" href="/alerts">${texts.triage(open)}</a>`}
@@ -171,7 +171,7 @@ function Numbers({
   const share = coverage.total_tables === 0 ? 0 : (100 * coverage.watched_tables) / coverage.total_tables
   return html`<ul class="numbers">
     <${NumberTile}
-      name=${texts.openAlerts}
+      name="Open alerts"
       value=${alerts.active_alerts}
       href="/alerts"
       tone=${critical > 0 ? 'critical' : alerts.active_alerts > 0 ? 'warning' : 'ok'}
@@ -187,7 +187,7 @@ function Numbers({
     ${
       freshness &&
       html`<${NumberTile}
-        name=${texts.staleTables}
+        name="Stale tables"
         value=${freshness.stale}
         href=${withQuery('/catalog', { status: 'stale' })}
         tone=${freshness.stale > 0 ? 'critical' : 'ok'}
@@ -198,7 +198,7 @@ function Numbers({
     ${
       checks &&
       html`<${NumberTile}
-        name=${texts.failingChecks}
+        name="Failing checks"
         value=${checks.failing + checks.error}
         href=${withQuery('/checks', { status: 'failing,error', state: 'active' })}
         tone=${checks.failing + checks.error > 0 ? 'warning' : 'ok'}
@@ -207,7 +207,7 @@ function Numbers({
       >`
     }
     <${NumberTile}
-      name=${texts.openChanges}
+      name="Changes to review"
       value=${drift.unacknowledged}
       href="/changes"
       tone=${drift.critical_count > 0 ? 'critical' : drift.unacknowledged > 0 ? 'warning' : 'ok'}
@@ -215,7 +215,7 @@ function Numbers({
       >${texts.highImpact(drift.critical_count)}<//
     >
     <${NumberTile}
-      name=${texts.coverage}
+      name="Watched tables"
       value=${`${Math.round(share)} %`}
       href="/catalog"
       tone=${share >= 50 ? 'ok' : 'info'}
@@ -230,11 +230,12 @@ function SinceLastVisit({ summary: { since } }: { summary: Summary }) {
   const parts = [
     since.alerts_opened > 0 &&
       html`<a href=${withQuery('/alerts', { since: since.at, tab: 'all' })}
-        >${texts.alertsOpened(since.alerts_opened)}</a
+        >${countOf(since.alerts_opened, 'alert opened', 'alerts opened')}</a
       >`,
-    since.alerts_ended > 0 && html`<span>${texts.alertsEnded(since.alerts_ended)}</span>`,
+    since.alerts_ended > 0 &&
+      html`<span>${countOf(since.alerts_ended, 'alert ended', 'alerts ended')}</span>`,
     since.schema_changes > 0 &&
-      html`<a href="/changes?tab=all">${texts.changesFound(since.schema_changes)}</a>`,
+      html`<a href="/changes?tab=all">${countOf(since.schema_changes, 'schema change')}</a>`,
   ].filter(Boolean)
   if (parts.length === 0) return null
   return html`<p class="since">

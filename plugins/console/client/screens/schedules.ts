@@ -6,13 +6,14 @@ import { formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { navigate, tableAddress, useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { ConfirmDialog } from '../parts/confirm.ts'
 import { useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { notify } from '../parts/notices.ts'
-import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
+import { readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
-import { scheduleTexts } from '../texts/schedules.ts'
+import { scheduleTexts } from './schedule/texts.ts'
 import type { ScreenProps } from './props.ts'
 import { ScheduleForm, type ScheduleBody } from './schedule/schedule-form.ts'
 import { WeekGrid } from './schedule/week-grid.ts'
@@ -29,6 +30,20 @@ export function Schedules({ name: id }: ScreenProps) {
   return query.has('add') && canWrite() ? html`<${NewSchedule} />` : html`<${ScheduleList} />`
 }
 
+const COLUMNS: Column<OperatingSchedule>[] = [
+  {
+    label: scheduleTexts.name,
+    isName: true,
+    cell: ({ id, name }) => html`<a href=${`${BASE}/${id}`}><bdi>${name}</bdi></a>`,
+  },
+  { label: scheduleTexts.zone, cell: schedule => schedule.timezone },
+  {
+    label: scheduleTexts.hours,
+    className: 'right',
+    cell: schedule => formatNumber(countHours(minutesOfPeriods(schedule.rules))),
+  },
+]
+
 function ScheduleList() {
   const [query] = useQuery()
   const offset = readOffset(query)
@@ -42,7 +57,7 @@ function ScheduleList() {
     <${Loaded} of=${asked} what=${scheduleTexts.title.toLowerCase()} rows=${6}>
       ${({ data, pagination }: { data: OperatingSchedule[]; pagination: PageOfList }) =>
         pagination.total === 0
-          ? html`<${Empty} title=${scheduleTexts.none} isScreen=${true}
+          ? html`<${Empty} title="There is no operating schedule" isScreen=${true}
               ><p>${scheduleTexts.about}</p>
               ${add}<//
             >`
@@ -54,30 +69,12 @@ function ScheduleList() {
               </h1>
               <p class="quiet">${scheduleTexts.about}</p>
               ${add}
-              <div class="scroll" tabindex="0" role="region" aria-label=${scheduleTexts.title}>
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">${scheduleTexts.name}</th>
-                      <th scope="col">${scheduleTexts.zone}</th>
-                      <th scope="col" class="right">${scheduleTexts.hours}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    ${data.map(
-                      schedule =>
-                        html`<tr key=${schedule.id}>
-                          <th scope="row">
-                            <a href=${`${BASE}/${schedule.id}`}><bdi>${schedule.name}</bdi></a>
-                          </th>
-                          <td>${schedule.timezone}</td>
-                          <td class="right">${formatNumber(countHours(minutesOfPeriods(schedule.rules)))}</td>
-                        </tr>`,
-                    )}
-                  </tbody>
-                </table>
-              </div>
-              <${Paging} pagination=${pagination} />`}
+              <${DataTable}
+                label=${scheduleTexts.title}
+                columns=${COLUMNS}
+                rows=${data}
+                paging=${pagination}
+              />`}
     <//>
   </div>`
 }
@@ -110,8 +107,8 @@ function SchedulePage({ id }: { id: string }) {
   const uses = useData(`uses of ${id}`, signal => loadUses(id, signal))
   if (isMissing(asked.error))
     return html`<div class="page">
-      <${Empty} title=${scheduleTexts.missing} isScreen=${true}
-        ><p><a class="button" href=${BASE}>${scheduleTexts.all}</a></p><//
+      <${Empty} title="This schedule does not exist" isScreen=${true}
+        ><p><a class="button" href=${BASE}>All schedules</a></p><//
       >
     </div>`
   const save = async (body: ScheduleBody) => {
@@ -134,7 +131,7 @@ function SchedulePage({ id }: { id: string }) {
                     save=${save}
                   />`
                 : html`<div>
-                    <p class="quiet">${scheduleTexts.cannotEdit}</p>
+                    <p class="quiet">Only members, admins and owners change schedules.</p>
                     <p>${scheduleTexts.zone}: ${schedule.timezone}</p>
                     <${WeekGrid} minutes=${minutesOfPeriods(schedule.rules)} />
                   </div>`
@@ -153,10 +150,12 @@ function SchedulePage({ id }: { id: string }) {
 
 function UseList({ uses }: { uses: Uses }) {
   const used = uses.filter(({ count }) => count > 0)
-  if (used.length === 0) return html`<p class="quiet">${scheduleTexts.notUsed}</p>`
+  if (used.length === 0) return html`<p class="quiet">Nothing uses it.</p>`
   return used.map(
     ({ kind, count, items }) =>
-      html`<p key=${kind}><strong>${scheduleTexts.usesOf(count, kind)}</strong></p>
+      html`<p key=${kind}>
+          <strong>${count === 1 ? `1 ${kind.replace(/s$/, '')}` : `${count} ${kind}`}</strong>
+        </p>
         <ul class="names">
           ${items.map(
             ({ id, name, asset }) =>
@@ -172,7 +171,7 @@ function Removal({ schedule }: { schedule: OperatingSchedule }) {
   const [isOpen, setOpen] = useState(false)
   const remove = async () => {
     await api.delete('/api/v1/operating-schedules/{schedule_id}', { path: { schedule_id: schedule.id } })
-    notify(scheduleTexts.removed(schedule.name))
+    notify(`The operating schedule ${schedule.name} was deleted.`)
     navigate(BASE)
   }
   return html`<p class="danger">

@@ -55,6 +55,6 @@ function NotFound() {
   useTitle(texts.notFound)
   return html`<div class="empty">
     <h1>${texts.notFound}</h1>
-    <p><a class="button" href="/">${texts.backToOverview}</a></p>
+    <p><a class="button" href="/">Go to the overview</a></p>
   </div>`
 }

@@ -6,7 +6,6 @@ import { Help } from '../parts/help.ts'
 import { lazy } from '../parts/lazy.ts'
 import { Empty } from '../parts/states.ts'
 import { Tabs } from '../parts/tabs.ts'
-import { peopleTexts } from '../texts/people.ts'
 import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
 
@@ -21,7 +20,7 @@ interface Part {
 /** The parts of the settings, by what follows `/settings/` in the address. */
 const PARTS: Record<string, Part> = {
   '': {
-    name: peopleTexts.you,
+    name: 'You',
     part: lazy(async () => (await import('./settings/own-user.ts')).OwnUser),
     help: 'preferences',
   },
@@ -62,7 +61,10 @@ export function Settings({ name }: ScreenProps) {
   const current = Object.hasOwn(PARTS, name) ? name : ''
   const { name: title, part, help, isForAdmins } = PARTS[current]!
   useTitle(current ? title : texts.settings)
-  if (!user) return html`<div class="page"><${Empty} title=${texts.noSettings} isScreen=${true} /></div>`
+  if (!user)
+    return html`<div class="page">
+      <${Empty} title="The demo has no preferences. Sign in to change the theme." isScreen=${true} />
+    </div>`
   const isAdmin = canAdminister()
   const shown = Object.entries(PARTS).filter(([, each]) => isAdmin || !each.isForAdmins)
   return html`<div class="page">
@@ -70,14 +72,16 @@ export function Settings({ name }: ScreenProps) {
     ${
       shown.length > 1 &&
       html`<${Tabs}
-        label=${peopleTexts.parts}
+        label="Parts of the settings"
         current=${current}
         tabs=${shown.map(([id, each]) => ({ id, name: each.name, href: id ? `/settings/${id}` : '/settings' }))}
       />`
     }
     ${
       isForAdmins && !isAdmin
-        ? html`<${Empty} title=${peopleTexts.forAdmins}><p>${peopleTexts.forAdminsText}</p><//>`
+        ? html`<${Empty} title="Only admins and owners see this"
+            ><p>Ask an admin of your company for what you need.</p><//
+          >`
         : html`<${part} key=${current} />`
     }
   </div>`

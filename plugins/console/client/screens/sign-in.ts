@@ -61,7 +61,7 @@ const EmailField = ({ error }: { error?: string }) =>
 const PasswordField = ({ error, autoComplete }: { error?: string; autoComplete: string }) =>
   html`<${Field}
     name="password"
-    label=${texts.password}
+    label="Password"
     type="password"
     autoComplete=${autoComplete}
     error=${error}
@@ -88,8 +88,8 @@ function submitFields(
   const form = event.currentTarget as HTMLFormElement
   const values = Object.fromEntries(new FormData(form)) as Record<string, string>
   const problems: Problems = {
-    ...(!values.email?.trim() && { email: texts.emailMissing }),
-    ...(!values.password && { password: texts.passwordMissing }),
+    ...(!values.email?.trim() && { email: 'Enter your email address.' }),
+    ...(!values.password && { password: 'Enter your password.' }),
   }
   setProblems(problems)
   const [first] = Object.keys(problems)
@@ -130,8 +130,8 @@ function PasswordForm() {
     )}
     ${
       pageSettings.hasDemo &&
-      html`<p class="or">${texts.or}</p>
-        <button disabled=${isBusy} onClick=${() => void enter({ demo: true })}>${texts.lookAtDemo}</button>`
+      html`<p class="or">or</p>
+        <button disabled=${isBusy} onClick=${() => void enter({ demo: true })}>Look at the demo</button>`
     }`
 }
 
@@ -140,9 +140,9 @@ const authorizeAddress = (provider: string) =>
 
 export function SignIn() {
   const notice = useSignal(signInNotice)
-  return html`<${Card} title=${texts.signInTitle} text=${notice || texts.signInText}>
+  return html`<${Card} title="Sign in to Tidemark" text=${notice || 'Know when your data is wrong.'}>
     <${PasswordForm} />
-    <p class="foot"><a href="/api/public/docs/index.md">${texts.readDocs}</a></p>
+    <p class="foot"><a href="/api/public/docs/index.md">Read the documentation</a></p>
   <//>`
 }
 
@@ -153,7 +153,7 @@ export function Expired() {
     session.set(null)
   }
   return html`<${Dialog} title=${texts.expiredTitle} className="card">
-    <p class="quiet">${texts.expiredText}</p>
+    <p class="quiet">Sign in again to go on where you were.</p>
     <${PasswordForm} />
     <p class="foot"><button class="link" onClick=${leave}>${texts.signOut}</button></p>
   <//>`
@@ -184,16 +184,22 @@ export function Invitation({ token }: { token: string }) {
   const submit = (event: SubmitEvent) =>
     submitFields(event, { setProblems, send: values => void register(values) })
   if (!token)
-    return html`<${Card} title=${texts.joinTitle} text=${texts.invitationMissing}>
+    return html`<${Card}
+      title=${texts.joinTitle}
+      text="The link is not complete. Open it again from the mail."
+    >
       <p class="foot"><a href="/">${texts.signIn}</a></p>
     <//>`
-  return html`<${Card} title=${texts.joinTitle} text=${texts.joinText}>
+  return html`<${Card}
+    title=${texts.joinTitle}
+    text="Use the email address that the invitation was sent to, and choose a password."
+  >
     <form onSubmit=${submit} novalidate>
       ${problems.form && html`<p class="bad" role="alert">${problems.form}</p>`}
       <${EmailField} error=${problems.email} />
       <${Field} name="name" label=${texts.name} type="text" autoComplete="name" />
       <${PasswordField} autoComplete="new-password" error=${problems.password} />
-      <button class="primary" disabled=${isBusy}>${texts.join}</button>
+      <button class="primary" disabled=${isBusy}>Create account</button>
     </form>
   <//>`
 }

@@ -4,10 +4,13 @@ import { inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { tableAddress, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { Empty } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
 import { texts } from '../texts.ts'
 import type { TabProps } from './props.ts'
+
+type TableColumn = NonNullable<TabProps['table']['columns']>[number]
 
 /** The columns of a table; those with a change that waits for review are marked. */
 export function ColumnsTab({ table }: TabProps) {
@@ -18,50 +21,45 @@ export function ColumnsTab({ table }: TabProps) {
     return new Map(data.data.map(found => [found.column_name, found]))
   })
   if (columns.length === 0) return html`<${Empty} title=${texts.none} />`
+  const parts: Column<TableColumn>[] = [
+    {
+      label: texts.column,
+      isName: true,
+      cell: ({ name }) =>
+        html`<code><bdi>${name}</bdi></code>
+          ${keys.includes(name) && html` <span class="chip">key</span>`}
+          <${Mark} table=${table.qualified_name} change=${changes.data?.get(name)} />`,
+    },
+    { label: 'Type', cell: column => html`<code>${column.data_type}</code>` },
+    {
+      label: 'Nullable',
+      cellClass: column => (column.nullable ? 'quiet' : ''),
+      cell: column => (column.nullable ? texts.yes : texts.no),
+    },
+    {
+      label: texts.tags,
+      cell: column =>
+        column.tags.map(
+          tag =>
+            html`<a key=${tag} class="chip" href=${withQuery('/catalog', { tag })}><bdi>${tag}</bdi></a> `,
+        ),
+    },
+    { label: 'Description', cellClass: 'quiet', cell: column => html`<bdi>${column.description}</bdi>` },
+  ]
   return html`${
       canWrite() &&
       html`<p class="actions above">
         <a class="button" href=${withQuery('/contracts', { add: '1', table: table.qualified_name })}
-          >${texts.draftContract}</a
+          >Draft a contract</a
         >
       </p>`
     }
-    <div class="scroll" tabindex="0" role="region" aria-label=${texts.columns}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">${texts.column}</th>
-            <th scope="col">${texts.dataType}</th>
-            <th scope="col">${texts.nullable}</th>
-            <th scope="col">${texts.tags}</th>
-            <th scope="col">${texts.description}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${columns.map(
-            column =>
-              html`<tr key=${column.name}>
-                <th scope="row">
-                  <code><bdi>${column.name}</bdi></code>
-                  ${keys.includes(column.name) && html` <span class="chip">${texts.key}</span>`}
-                  <${Mark} table=${table.qualified_name} change=${changes.data?.get(column.name)} />
-                </th>
-                <td><code>${column.data_type}</code></td>
-                <td class=${column.nullable ? 'quiet' : ''}>${column.nullable ? texts.yes : texts.no}</td>
-                <td>
-                  ${column.tags.map(
-                    tag =>
-                      html`<a key=${tag} class="chip" href=${withQuery('/catalog', { tag })}
-                        ><bdi>${tag}</bdi></a
-                      > `,
-                  )}
-                </td>
-                <td class="quiet"><bdi>${column.description}</bdi></td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`
+    <${DataTable}
+      label=${texts.columns}
+      columns=${parts}
+      rows=${columns}
+      keyOf=${(column: TableColumn) => column.name}
+    />`
 }
 
 function Mark({ table, change }: { table: string; change?: { impact: string; change_type: string } }) {

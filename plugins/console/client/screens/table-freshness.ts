@@ -51,12 +51,12 @@ export function FreshnessTab({ table, reload }: TabProps) {
     changed()
   }
   if (isUnwatched(asked.error))
-    return html`<${Empty} title=${texts.noSchedule}>
+    return html`<${Empty} title="No freshness schedule watches this table">
         ${
           !canWrite() &&
           html`<p>
             <a class="button primary" href="/api/public/docs/freshness.md#watch-a-table"
-              >${texts.howToAddFreshness}</a
+              >How to watch freshness</a
             >
           </p>`
         }
@@ -75,7 +75,7 @@ export function FreshnessTab({ table, reload }: TabProps) {
             edit=${() => setEditing(true)}
           />`
         }
-        ${!found.is_active && html`<p class="quiet">${watchTexts.paused}</p>`}
+        ${!found.is_active && html`<p class="quiet">Its schedule is paused.</p>`}
         <dl class="facts">
           <div>
             <dt>${texts.status}</dt>
@@ -93,7 +93,7 @@ export function FreshnessTab({ table, reload }: TabProps) {
             <dd>${found.sla_threshold ?? '–'}</dd>
           </div>
           <div>
-            <dt>${texts.expectedNext}</dt>
+            <dt>Next update expected</dt>
             <dd>${formatTime(found.expected_next_update)}</dd>
           </div>
           <div>

@@ -5,8 +5,9 @@ import { inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
+import { DataTable, type Column } from '../parts/table/data-table.ts'
 import type { ChartMark } from '../parts/chart/points.ts'
-import { CheckCells, CheckStatus, type Check } from '../parts/check-cells.ts'
+import { RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
 import { Help } from '../parts/help.ts'
 import { InvalidRows } from '../parts/invalid-rows.ts'
 import { lazy } from '../parts/lazy.ts'
@@ -62,11 +63,38 @@ function CheckTable({ table, reload }: TabProps) {
     }))
   })
   const openId = query.get('check')
+  const columns: Column<Check>[] = [
+    {
+      label: html`${texts.check}<${Help}
+          page="checks#all-checks-of-a-table-a-source-or-the-company"
+          about=${texts.checks}
+        />`,
+      isName: true,
+      cell: ({ id, name, is_active: isActive }) =>
+        html`<button
+            class="link"
+            aria-expanded=${id === openId}
+            onClick=${() => changeQuery({ check: id === openId ? null : id })}
+          >
+            <bdi>${name}</bdi>
+          </button>
+          ${!isActive && html` <span class="chip">${texts.paused}</span>`}`,
+    },
+    STATUS_COLUMN,
+    ...RESULT_COLUMNS,
+  ]
+  const changed = () => {
+    checks.reload()
+    reload()
+  }
+  const openCheck = (check: Check) =>
+    html`${canWrite() && html`<${CheckActions} table=${table.id} check=${check} changed=${changed} />`}
+      <${CheckChart} table=${table.id} check=${check} marks=${drift.data} />`
   return html`<section>
     <${Loaded} of=${checks} what=${texts.checks.toLowerCase()} rows=${6}>
       ${(found: readonly Check[]) =>
         found.length === 0
-          ? html`<${Empty} title=${texts.noChecks}>
+          ? html`<${Empty} title="No check watches this table">
               <p>${texts.noChecksText}</p>
               <p>
                 ${
@@ -83,63 +111,16 @@ function CheckTable({ table, reload }: TabProps) {
               </p>
             <//>`
           : html`<${CheckNow} table=${table} checks=${checks} reload=${reload} />
-              <div class="scroll" tabindex="0" role="region" aria-label=${texts.checks}>
-                <table class="checks">
-                  <thead>
-                    <tr>
-                      <th scope="col">
-                        ${texts.check}<${Help}
-                          page="checks#all-checks-of-a-table-a-source-or-the-company"
-                          about=${texts.checks}
-                        />
-                      </th>
-                      <th scope="col">${texts.status}</th>
-                      <th scope="col" class="right">${texts.value}</th>
-                      <th scope="col">${texts.trend}</th>
-                      <th scope="col">${texts.interval}</th>
-                      <th scope="col">${texts.checkedAt}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    ${found.map(check => [
-                      html`<${CheckRow} key=${check.id} check=${check} isOpen=${check.id === openId} />`,
-                      check.id === openId &&
-                        html`<tr key=${`${check.id} chart`}>
-                          <td colspan="6">
-                            ${
-                              canWrite() &&
-                              html`<${CheckActions}
-                                table=${table.id}
-                                check=${check}
-                                changed=${() => {
-                                  checks.reload()
-                                  reload()
-                                }}
-                              />`
-                            }
-                            <${CheckChart} table=${table.id} check=${check} marks=${drift.data} />
-                          </td>
-                        </tr>`,
-                    ])}
-                  </tbody>
-                </table>
-              </div>`}
+              <${DataTable}
+                label=${texts.checks}
+                className="checks"
+                columns=${columns}
+                rows=${found}
+                chosen=${openId}
+                details=${(check: Check) => check.id === openId && openCheck(check)}
+              />`}
     <//>
   </section>`
-}
-
-function CheckRow({ check, isOpen }: { check: Check; isOpen: boolean }) {
-  const toggle = () => changeQuery({ check: isOpen ? null : check.id })
-  return html`<tr class=${isOpen ? 'chosen' : ''}>
-    <th scope="row">
-      <button class="link" aria-expanded=${isOpen} onClick=${toggle}>
-        <bdi>${check.name}</bdi>
-      </button>
-      ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}
-    </th>
-    <td><${CheckStatus} check=${check} /></td>
-    <${CheckCells} check=${check} />
-  </tr>`
 }
 
 const LOADERS = { validity: loadRuleSeries, metric: loadMetricSeries, referential: loadReferentialSeries }
@@ -162,7 +143,7 @@ function CheckChart({ table, check, marks }: { table: string; check: Check; mark
 }
 
 function AddLink() {
-  return html`<a class="button primary" href=${`${location.pathname}?add`}>${texts.addCheck}</a>`
+  return html`<a class="button primary" href=${`${location.pathname}?add`}>Add a check</a>`
 }
 
 function CheckNow({
@@ -179,7 +160,7 @@ function CheckNow({
       path: { asset_id: table.id },
       headers: { prefer: `wait=${WAIT_SECONDS}` },
     })
-    notifyOfJob(data, texts.checked)
+    notifyOfJob(data, 'The checks have run.')
     checks.reload()
     reload()
   })

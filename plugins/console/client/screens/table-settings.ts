@@ -11,13 +11,23 @@ import { canWrite } from '../lib/session.ts'
 import { Help } from '../parts/help.ts'
 import { Icon } from '../parts/icons.ts'
 import { Loaded } from '../parts/states.ts'
-import { settingsTexts } from '../texts/table-settings.ts'
 import type { TabProps } from './props.ts'
+
+const settingsTexts = {
+  tags: 'Tags of the table',
+  owners: 'Owners',
+  ownerOrigins: {
+    manual: 'set by hand',
+    dbt: 'named by dbt',
+    openlineage: 'named by OpenLineage',
+    comment: 'named in its comment',
+  },
+} as const
 
 const DESCRIPTION: FieldSpec[] = [
   {
-    ...{ name: 'description', label: settingsTexts.description, kind: 'long' },
-    ...{ hint: settingsTexts.descriptionHint, maxLength: 2_000 },
+    ...{ name: 'description', label: 'Description', kind: 'long' },
+    ...{ hint: 'What the table holds, and who knows it. Alerts show it.', maxLength: 2_000 },
   },
 ]
 
@@ -33,7 +43,7 @@ export function SettingsTab({ table, reload }: TabProps) {
     reload()
   }
   return html`<section>
-      ${canWrite() ? html`<${Description} table=${table} reload=${reload} />` : html`<p class="quiet">${settingsTexts.cannotChange}</p>`}
+      ${canWrite() ? html`<${Description} table=${table} reload=${reload} />` : html`<p class="quiet">Only members, admins and owners change tables.</p>`}
     </section>
     <section>
       <h2>${settingsTexts.owners}<${Help} page="owners" about=${settingsTexts.owners} /></h2>
@@ -47,11 +57,11 @@ export function SettingsTab({ table, reload }: TabProps) {
       ${canWrite() && html`<${NewTag} table=${table} reload=${changed} />`}
     </section>
     <section>
-      <h2>${settingsTexts.names}</h2>
+      <h2>For the API and for files</h2>
       <dl class="copied">
         ${[
-          [settingsTexts.qualifiedName, table.qualified_name],
-          [settingsTexts.id, table.id],
+          ['Qualified name', table.qualified_name],
+          ['Id', table.id],
         ].map(
           ([name, value]) =>
             html`<div key=${name}>
@@ -76,8 +86,8 @@ function Description({ table, reload }: TabProps) {
 
 const OWNERS: FieldSpec[] = [
   {
-    ...{ name: 'owners', label: settingsTexts.ownersField, kind: 'lines' },
-    hint: settingsTexts.ownersHint,
+    ...{ name: 'owners', label: 'Owners of this table', kind: 'lines' },
+    hint: 'Addresses, or names of teams. They go before what dbt, comments, the schema and the source say.',
   },
 ]
 
@@ -96,21 +106,21 @@ function Owners({ table, reload }: TabProps) {
         })
       reload()
     })
-  return html`${owners.length === 0 && html`<p class="quiet">${settingsTexts.noOwners}</p>`}
+  return html`${owners.length === 0 && html`<p class="quiet">No owner is named.</p>`}
     <ul>
       ${owners.map(
         ({ name, origin, inherited_from: from }) =>
           html`<li key=${name}>
             <bdi>${name}</bdi>${' '}
             <span class="quiet"
-              >${settingsTexts.ownerOrigins[origin]}${from && `, ${settingsTexts.inheritedFrom(from.type, from.name)}`}</span
+              >${settingsTexts.ownerOrigins[origin]}${from && `, from the ${from.type} ${from.name}`}</span
             >
           </li>`,
       )}
     </ul>
     ${
       canWrite() &&
-      html`<${Form} form=${form} submit=${submit} label=${settingsTexts.setOwners}>
+      html`<${Form} form=${form} submit=${submit} label="Set owners">
         <${Fields} form=${form} of=${OWNERS} />
       <//>`
     }`
@@ -121,14 +131,14 @@ const columnOf = ({ object_path: path, object_type: type }: Tag) =>
   type === 'column' ? (path?.split('.').at(-1) ?? null) : null
 
 function TagList({ tags, reload }: { tags: readonly Tag[]; reload: () => void }) {
-  if (tags.length === 0) return html`<p class="quiet">${settingsTexts.noTags}</p>`
+  if (tags.length === 0) return html`<p class="quiet">It carries no tag.</p>`
   return html`<ul class="tag-list">
     ${tags.map(tag => html`<${TagItem} key=${tag.id} tag=${tag} reload=${reload} />`)}
   </ul>`
 }
 
 function TagItem({ tag, reload }: { tag: Tag; reload: () => void }) {
-  const name = settingsTexts.remove(tag.name)
+  const name = `Take off ${tag.name}`
   const [isBusy, remove] = useAction(name, async () => {
     await api.delete('/api/v1/sdk/tags/{id}', { path: { id: tag.id } })
     reload()
@@ -137,7 +147,7 @@ function TagItem({ tag, reload }: { tag: Tag; reload: () => void }) {
   return html`<li>
     <span class="chip"><bdi>${tag.name}</bdi></span>
     ${column && html`<code><bdi>${column}</bdi></code>`}
-    ${tag.origin === 'automatic' && html`<span class="quiet">${settingsTexts.automatic}</span>`}
+    ${tag.origin === 'automatic' && html`<span class="quiet">by a discovery</span>`}
     ${
       canWrite() &&
       html`<button class="plain small" aria-label=${name} title=${name} disabled=${isBusy} onClick=${remove}>
@@ -151,12 +161,12 @@ function NewTag({ table, reload }: { table: Table; reload: () => void }) {
   const columns = (table.columns ?? []).map(({ name }) => [name, name] as const)
   const specs: FieldSpec[] = [
     {
-      ...{ name: 'name', label: settingsTexts.tag, kind: 'text', isRequired: true, maxLength: 100 },
-      hint: settingsTexts.tagHint,
+      ...{ name: 'name', label: 'Tag', kind: 'text', isRequired: true, maxLength: 100 },
+      hint: 'Such as finance or pii.email. The rows of columns that are tagged as personal data are hidden.',
     },
     {
-      ...{ name: 'column', label: settingsTexts.column, kind: 'choice' },
-      ...{ initial: '', choices: [['', settingsTexts.wholeTable], ...columns] },
+      ...{ name: 'column', label: 'Column', kind: 'choice' },
+      ...{ initial: '', choices: [['', 'The table itself'], ...columns] },
     },
   ]
   const form = useForm(`tag ${table.id}`, specs)
@@ -173,7 +183,7 @@ function NewTag({ table, reload }: { table: Table; reload: () => void }) {
       })
       reload()
     })
-  return html`<${Form} form=${form} submit=${submit} label=${settingsTexts.addTag}>
+  return html`<${Form} form=${form} submit=${submit} label="Add a tag">
     <${Fields} form=${form} of=${specs} />
   <//>`
 }

@@ -4,11 +4,26 @@ import { CopyButton } from '../forms/secret.ts'
 import { useAction } from '../lib/action.ts'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
+import { formatTime } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { Dialog } from '../parts/dialog.ts'
 import { notify } from '../parts/notices.ts'
 import { Loaded } from '../parts/states.ts'
-import { shareTexts as texts } from '../texts/share.ts'
+
+const texts = {
+  badge: 'Badge',
+  makeBadge: 'Create a badge',
+  label: 'Text on the left',
+  withFreshness: 'Fails when the table is stale',
+  withDrift: 'Fails while schema changes are not reviewed',
+  revoke: 'Revoke',
+  revokeOf: (label: string) => `Revoke: ${label}`,
+  chart: 'Link to a chart',
+  check: 'Check',
+  expires: 'Works for',
+  makeLink: 'Create a link',
+  linkOf: (check: string, until: string) => `${check}, until ${formatTime(until)}`,
+} as const
 
 interface Props {
   table: Table
@@ -19,7 +34,7 @@ const DEFAULT_LIFETIME_DAYS = 7
 
 /** What of a table is shown to people without an account: badges, and links to charts that expire. */
 export function ShareDialog({ table, close }: Props & { close: () => void }) {
-  return html`<${Dialog} title=${texts.share} close=${close} className="wide">
+  return html`<${Dialog} title="Share" close=${close} className="wide">
     <${Badges} table=${table} />
     <${Links} table=${table} />
   <//>`
@@ -50,7 +65,9 @@ function Badges({ table }: Props) {
   })
   return html`<section>
     <h3>${texts.badge}</h3>
-    <p class="quiet">${texts.badgeText}</p>
+    <p class="quiet">
+      A small picture that says whether the checks of this table pass. Everyone who knows its address sees it.
+    </p>
     <${Loaded} of=${badges} what=${texts.badge.toLowerCase()} rows=${2}>
       ${(found: readonly Badge[]) =>
         found.map(badge => html`<${BadgeRow} key=${badge.id} badge=${badge} reload=${badges.reload} />`)}
@@ -78,7 +95,7 @@ function BadgeRow({ badge, reload }: { badge: Badge; reload: () => void }) {
   const path = { id: badge.id }
   const [isBusy, revoke] = useAction(texts.revoke, async () => {
     await api.delete('/api/v1/sdk/badges/{id}', { path })
-    notify(texts.badgeRevoked)
+    notify('The badge was revoked: pages that show it get a grey picture.')
     reload()
   })
   const alt = label.replaceAll(/[&<>"]/g, character => ESCAPES[character]!)
@@ -88,8 +105,8 @@ function BadgeRow({ badge, reload }: { badge: Badge; reload: () => void }) {
     <img src=${picture} alt=${`${label}: ${badge.status}`} />
     <code>${badge.markdown}</code>
     <p class="actions">
-      <${CopyButton} text=${badge.markdown} label=${texts.copyMarkdown} />
-      <${CopyButton} text=${`<img src="${badge.badge_url}" alt="${alt}">`} label=${texts.copyHtml} />
+      <${CopyButton} text=${badge.markdown} label="Copy Markdown" />
+      <${CopyButton} text=${`<img src="${badge.badge_url}" alt="${alt}">`} label="Copy HTML" />
       <button class="small" aria-label=${texts.revokeOf(label)} disabled=${isBusy} onClick=${revoke}>
         ${texts.revoke}
       </button>
@@ -129,14 +146,16 @@ function Links({ table }: Props) {
   })
   return html`<section>
     <h3>${texts.chart}</h3>
-    <p class="quiet">${texts.chartText}</p>
+    <p class="quiet">
+      Everyone who has the link sees the chart of one check, without signing in, until the link expires.
+    </p>
     <${Loaded} of=${shared} what=${texts.chart.toLowerCase()} rows=${2}>
       ${({ checks, links }: Shared) => html`
         ${links.map(link => html`<${LinkRow} key=${link.id} link=${link} checks=${checks} reload=${shared.reload} />`)}
-        ${url && html`<p class="shared"><code>${url}</code> <${CopyButton} text=${url} label=${texts.copyLink} /> <span class="quiet">${texts.once}</span></p>`}
+        ${url && html`<p class="shared"><code>${url}</code> <${CopyButton} text=${url} label="Copy the link" /> <span class="quiet">Copy the link now: it is not shown again.</span></p>`}
         ${
           checks.length === 0
-            ? html`<p>${texts.noChecks}</p>`
+            ? html`<p>This table has no check with a chart.</p>`
             : html`<form
                 ref=${form}
                 class="share"
@@ -155,7 +174,7 @@ function Links({ table }: Props) {
                     ${LIFETIMES_DAYS.map(
                       days =>
                         html`<option key=${days} value=${days} selected=${days === DEFAULT_LIFETIME_DAYS}>
-                          ${texts.days(days)}
+                          ${days === 1 ? '1 day' : `${days} days`}
                         </option>`,
                     )}
                   </select></label
@@ -180,7 +199,7 @@ function LinkRow({
   const name = checks.find(({ id }) => id === link.check_id)?.name ?? link.check_id
   const [isBusy, revoke] = useAction(texts.revoke, async () => {
     await api.delete('/api/v1/sdk/chart-links/{id}', { path: { id: link.id } })
-    notify(texts.linkRevoked)
+    notify('The link was revoked.')
     reload()
   })
   return html`<p class="shared">

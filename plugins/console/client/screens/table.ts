@@ -2,7 +2,7 @@ import type { Table } from 'tidemark/client'
 import { useState } from 'preact/hooks'
 import { api, isMissing } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
-import { formatNumber, inWords } from '../lib/format.ts'
+import { countOf, formatNumber, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { navigate, sourceAddress, useQuery, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
@@ -12,8 +12,7 @@ import { Empty, Loaded } from '../parts/states.ts'
 import { Shape, Status } from '../parts/status.ts'
 import { Tabs } from '../parts/tabs.ts'
 import { Ago } from '../parts/time.ts'
-import { costTexts } from '../texts/cost.ts'
-import { shareTexts } from '../texts/share.ts'
+import { costTexts } from './source/cost-texts.ts'
 import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
 import { ChangesTab } from './table-changes.ts'
@@ -26,9 +25,9 @@ const ProfileTab = lazy(async () => (await import('./profile/profile-tab.ts')).P
 const SettingsTab = lazy(async () => (await import('./table-settings.ts')).SettingsTab)
 
 const TABS = {
-  health: { name: texts.tabHealth, part: HealthTab },
+  health: { name: 'Health', part: HealthTab },
   columns: { name: texts.columns, part: ColumnsTab },
-  profile: { name: texts.tabProfile, part: ProfileTab },
+  profile: { name: 'Profile', part: ProfileTab },
   changes: { name: texts.changesShort, part: ChangesTab },
   freshness: { name: texts.freshness, part: FreshnessTab },
   lineage: { name: texts.tabLineage, part: LineageTab },
@@ -48,7 +47,7 @@ export function TablePage({ name }: ScreenProps) {
   useTitle(table?.name ?? name)
   if (!name || isMissing(asked.error))
     return html`<div class="page">
-      <${Empty} title=${texts.noSuchTable} isScreen=${true}
+      <${Empty} title="There is no such table" isScreen=${true}
         ><p><a class="button" href="/catalog">${texts.catalog}</a></p><//
       >
     </div>`
@@ -79,7 +78,7 @@ function ShareButton({ table }: { table: Table }) {
   const [isOpen, setOpen] = useState(false)
   if (!canWrite()) return null
   return html`<p class="actions">
-    <button onClick=${() => setOpen(true)}>${shareTexts.share}</button>
+    <button onClick=${() => setOpen(true)}>Share</button>
     ${isOpen && html`<${ShareDialog} table=${table} close=${() => setOpen(false)} />`}
   </p>`
 }
@@ -89,10 +88,10 @@ function Header({ table }: { table: Table }) {
   const { quality, freshness, source, schema, tags, owners = [] } = table
   const failing = quality.failing + quality.error
   const critical = [
-    table.absence && texts.isGone,
-    table.read_error && texts.cannotBeRead,
-    freshness.status === 'stale' && texts.isStale,
-    failing > 0 && texts.failingCount(failing),
+    table.absence && 'it is no longer in its source',
+    table.read_error && 'it cannot be read',
+    freshness.status === 'stale' && 'its data is stale',
+    failing > 0 && countOf(failing, 'failing check'),
     table.schema_change_status === 'high' && texts.changesToReview,
   ].filter(Boolean)
   const isWatched = quality.status !== 'none' || freshness.status === 'fresh'
@@ -111,10 +110,10 @@ function Header({ table }: { table: Table }) {
       <bdi
         >${
           problems.length > 0
-            ? texts.hasProblems(table.name, problems.join(', '))
+            ? `${table.name}: ${problems.join(', ')}`
             : quality.status === 'none'
               ? table.name
-              : texts.isFine(table.name)
+              : `${table.name} is fine`
         }</bdi
       >
     </h1>
@@ -166,7 +165,7 @@ function Header({ table }: { table: Table }) {
       ${
         owners.length > 0 &&
         html`<div>
-          <dt>${texts.owners}</dt>
+          <dt>Owners</dt>
           <dd><bdi>${owners.map(({ name }) => name).join(', ')}</bdi></dd>
         </div>`
       }

@@ -11,7 +11,7 @@ export const ticketOffer = createSignal<(TicketHolder & { ticket: string }) | nu
 /** Shows the sign-in page with the reason when a ticket cannot be used. @throws the error of anything else */
 export function refuseTicket(error: unknown): void {
   if (!(error instanceof SignInError) || error.status !== 401) throw error
-  signInNotice.set(texts.ticketFailed)
+  signInNotice.set('The sign-in link was used before or has expired. Sign in with your password.')
   session.set(session.value ?? null)
 }
 
@@ -29,11 +29,14 @@ export function TicketOffer({ ticket, email, company }: TicketHolder & { ticket:
       setBusy(false)
     }
   }
-  return html`<${Card} title=${texts.offerTitle(email)} text=${texts.offerText(company)}>
+  return html`<${Card}
+    title=${`Sign in as ${email}?`}
+    text=${`This link opens the account of ${company}. Go on only if the account is yours.`}
+  >
     ${problem && html`<p class="bad" role="alert">${problem}</p>`}
     <button class="primary" disabled=${isBusy} onClick=${() => void accept()}>${texts.signIn}</button>
     <p class="foot">
-      <button class="link" onClick=${() => ticketOffer.set(null)}>${texts.offerDeclined}</button>
+      <button class="link" onClick=${() => ticketOffer.set(null)}>Sign in with another account</button>
     </p>
   <//>`
 }

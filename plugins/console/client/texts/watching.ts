@@ -2,16 +2,7 @@ import { countOf } from '../lib/format.ts'
 
 /** The sentences of the screens on which people choose what to watch, in English. */
 export const watchTexts = {
-  cannotEdit: 'Only members, admins and owners choose what is watched.',
-  notDiscovered: 'Discover the tables first.',
   checks: 'Checks for many tables',
-  include: 'Tables to watch',
-  includeHint: 'Such as sales.* or *.orders_*, one on each line. Empty for all.',
-  exclude: 'Tables to leave out',
-  excludeHint: 'Such as tmp_*, also where they are included above.',
-  level: 'How much to watch',
-  levelHint:
-    'A level is kept: tables that are found later are watched too, and what you remove stays removed.',
   levels: {
     light: 'Light: row counts, freshness and keys',
     standard: 'Standard: also what constraints and profiles make sure of',
@@ -19,12 +10,9 @@ export const watchTexts = {
     once: 'Once, the kinds that I choose',
   },
   levelNames: { light: 'Light', standard: 'Standard', deep: 'Deep' },
-  policy: 'What is watched',
   policyOf: (level: string) => `All tables that match are watched at the level ${level}.`,
   appliedAt: 'Last applied',
   endPolicy: 'Stop watching new tables',
-  policyEnded: 'New tables get no checks any more. The checks that are there stay.',
-  afterProfiles: 'Tables without a profile are profiled first; then more checks may come.',
   kinds: {
     row_count: 'Row count',
     freshness: 'Freshness',
@@ -35,9 +23,6 @@ export const watchTexts = {
     freshness: 'When updates are due is learned from the table.',
     keys: 'Columns of primary keys have no NULL, and no value occurs twice.',
   },
-  chooseOne: 'Choose at least one kind of check.',
-  start: 'Watch these tables',
-  starting: 'Creating checks…',
   preview: 'What would be created',
   matched: (count: number) => `${countOf(count, 'table')} match.`,
   rows: {
@@ -46,10 +31,6 @@ export const watchTexts = {
     not_null: 'Keys without NULL',
     unique: 'Keys without duplicates',
   },
-  kind: 'Check',
-  created: 'New',
-  existing: 'There already',
-  skipped: 'Skipped',
   reasons: {
     no_primary_key: 'without a primary key',
     composite_key: 'with a key of several columns, which a rule cannot compare',
@@ -60,44 +41,22 @@ export const watchTexts = {
   skippedTables: (count: number, why: string) => `${countOf(count, 'table')} ${why}`,
   cost: (checks: number, freshness: number) =>
     `The database gets about ${countOf(checks + freshness, 'statement')} more a day: ${countOf(checks, 'scan')} of tables, ${countOf(freshness, 'statement')} for freshness.`,
-  costHint: 'A rule that fails sends more, to find invalid rows.',
-  nothingNew: 'Nothing is new.',
-  started: (tables: number) =>
-    `${countOf(tables, 'table')} get their checks in the background. It takes a minute or two.`,
-  done: (count: number) => `Created ${countOf(count, 'check')}. The first results come within minutes.`,
-  toOverview: 'See the state of the source',
-  toRecommendations: 'See what is recommended',
-  toBulk: 'Give tables a freshness threshold of their own',
-  toChecks: 'Back to checks for many tables',
   bulk: 'Freshness by patterns',
-  bulkHint: 'For tables that need a threshold of their own. Tables that have a schedule keep it.',
-  createSchedules: 'Create schedules',
   bulkPreview: (created: number, existing: number) =>
     `${countOf(created, 'schedule')} would be created; ${countOf(existing, 'table')} ${existing === 1 ? 'has' : 'have'} one already.`,
-  bulkDone: (count: number) => `Created ${countOf(count, 'schedule')}.`,
   bulkCost: (count: number) => `About ${countOf(count, 'statement')} more a day.`,
   withoutSignal: (count: number) =>
     `${countOf(count, 'table')} ${count === 1 ? 'does' : 'do'} not show when they were updated.`,
 
-  addSchedule: 'Watch freshness',
-  createSchedule: 'Watch freshness',
   editSchedule: 'Change the schedule',
-  signal: 'Where the age is read from',
   signals: {
     '': 'Found by itself',
     column: 'A column',
     last_modified: 'The time that the database reports',
     expression: 'An expression',
   },
-  column: 'Column',
-  columnHint: 'With the time at which a row was written.',
-  expression: 'Expression',
-  expressionHint: 'SQL over the columns of a row, such as greatest(created_at, updated_at).',
-  mode: 'When it is late',
   modes: { auto_learn: 'Learned from its updates', explicit: 'After a time that I choose' },
-  threshold: 'Greatest age',
   thresholdHint: 'Such as 90m, 24h or 7d.',
-  interval: 'Checked every',
   intervals: {
     '5m': '5 minutes',
     '15m': '15 minutes',
@@ -108,27 +67,14 @@ export const watchTexts = {
     '1d': 'day',
   },
   dryRun: 'With this threshold',
-  dryRunOf: (stale: number, total: number, alerts: number) =>
-    `${stale} of ${countOf(total, 'check')} of the last 30 days would have found it late, in ${countOf(alerts, 'alert')}.`,
-  noChecks: 'No stored checks yet.',
-  dryRunLearned: 'Choose a time to see which past checks would have raised an alert.',
-  pause: 'Pause',
-  resume: 'Resume',
-  paused: 'Its schedule is paused.',
   remove: 'Delete the schedule',
-  removeText: 'Its history and what was learned are deleted too. Pause it to keep them.',
-  removed: 'The schedule was deleted.',
 
   clock: 'Clock of the week',
   clockOf: (zone: string) => `Updates by hour of the week, in ${zone}`,
-  noUpdates: 'No update was seen yet.',
   clockSentence: (updates: number, when: string) =>
     `${countOf(updates, 'update')}${updates === 1 ? '' : ', most often'} ${when}.`,
   updatesIn: (count: number, day: string, hour: string) => `${day} ${hour}: ${countOf(count, 'update')}`,
-  asList: 'As a list',
   days: ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
   shortDays: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],
-  day: 'Day',
   hour: 'Hour',
-  updates: 'Updates',
 }

@@ -167,18 +167,18 @@ export function Chart({
         ${hasBand && html`<${Key} of="band" text=${texts.expected} />`}
         ${threshold != null && html`<${Key} of="threshold" text=${texts.threshold} />`}
         ${hasAnomaly && html`<${Key} of="anomaly" text=${texts.anomaly} />`}
-        ${marks.length > 0 && html`<${Key} of="mark" text=${texts.schemaChange} />`}
-        ${hours && html`<${Key} of="idle" text=${texts.notOperating} />`}
+        ${marks.length > 0 && html`<${Key} of="mark" text="schema change" />`}
+        ${hours && html`<${Key} of="idle" text="not operating" />`}
       </span>
       ${last > 0 && html`<span class="shown">${texts.shownRange(...describeView(shownView ?? whole))}</span>`}
-      <span class="ranges" role="group" aria-label=${texts.range}>
+      <span class="ranges" role="group" aria-label="Range">
         ${RANGES.filter(
           ([, seconds]) => hasOlder || seconds === Infinity || seconds < (whole.max - whole.min) * 1.2,
         ).map(
           ([name, seconds]) =>
             html`<button key=${name} class="small" onClick=${() => showLast(seconds)}>${name}</button>`,
         )}
-        <span class="quiet" role="status">${isLoading && texts.loadingOlder}</span>
+        <span class="quiet" role="status">${isLoading && 'Loading older values…'}</span>
       </span>
     </figcaption>
     <div class="plot-box">
@@ -187,7 +187,7 @@ export function Chart({
         class="plot"
         tabindex="0"
         role="img"
-        aria-label=${`${title}. ${texts.chartKeys}`}
+        aria-label=${`${title}. Arrow keys read the values one by one, with Shift they move the range. Plus and minus zoom, 0 shows all.`}
         onKeyDown=${onKeyDown}
       ></div>
       ${handle && html`<${ThresholdHandle} plot=${plot} place=${placeHandle} handle=${handle} />`}
@@ -201,10 +201,10 @@ function Key({ of, text }: { of: string; text: string }) {
 }
 
 function describePoint(point: ChartPoint | undefined, unit: string, marks: readonly ChartMark[]) {
-  if (!point) return texts.noValues
+  if (!point) return 'No values yet.'
   const end = unit === '%' ? ' %' : unit && ` ${unit}`
   return html`<time>${formatTime(point.at)}</time>
-    <strong>${point.value === null ? texts.noValue : `${formatNumber(point.value)}${end}`}</strong>
+    <strong>${point.value === null ? 'no value' : `${formatNumber(point.value)}${end}`}</strong>
     ${
       point.low != null &&
       point.high != null &&

@@ -6,7 +6,7 @@ import { html } from '../../lib/html.ts'
 import { navigate, useQuery } from '../../lib/router.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded, describeError } from '../../parts/states.ts'
-import { contractTexts as texts } from '../../texts/contracts.ts'
+import { contractTexts as texts } from './texts.ts'
 import { BASE, contractAddress } from './contract-address.ts'
 
 /** Something that is wrong in a document. */
@@ -68,11 +68,11 @@ export function NewContract() {
   })
   return html`<div class="page">
     <p class="path"><a href=${BASE}>${texts.title}</a> /</p>
-    <h1>${table ? texts.draftOf(start.data?.draft?.name ?? table) : texts.add}</h1>
+    <h1>${table ? `Draft a contract from ${start.data?.draft?.name ?? table}` : texts.add}</h1>
     <p class="quiet start">
-      ${table ? texts.draftText : html`${texts.addText} <a href="/catalog">${texts.toCatalog}</a>`}
+      ${table ? 'This is what the table keeps now: its columns, types and keys, and its checks. Take out what its readers do not need.' : html`${texts.addText} <a href="/catalog">catalog</a>`}
     </p>
-    <${Loaded} of=${start} what=${table ? texts.draft : texts.sources} rows=${6}>
+    <${Loaded} of=${start} what=${table ? 'the draft' : 'sources'} rows=${6}>
       ${(found: { sources: string[]; draft?: Draft }) => html`<${ContractForm} ...${found} />`}
     <//>
   </div>`
@@ -111,7 +111,7 @@ export function ContractForm({
     try {
       await api.put('/api/v1/sdk/contracts/{name}', { path: { name }, body })
       setProblems({})
-      notify(texts.saved)
+      notify('Saved. Checks that are new run within a minute.')
       if (stored) reload?.()
       else navigate(contractAddress(name))
     } catch (error) {
@@ -134,7 +134,12 @@ export function ContractForm({
   >
     ${
       !stored &&
-      html`<${Named} name="name" label=${texts.name} hint=${texts.nameHint} problem=${problems.name}>
+      html`<${Named}
+          name="name"
+          label=${texts.name}
+          hint="Letters, digits, dots, hyphens and underscores."
+          problem=${problems.name}
+        >
           ${(own: object) => html`<input ...${own} required maxlength="100" autocomplete="off" defaultValue=${draft?.name ?? ''} />`}
         <//>
         <${Named} name="source" label=${texts.source} problem=${problems.source}>
@@ -145,7 +150,7 @@ export function ContractForm({
         <//>`
     }
     <div class="field">
-      <span><label for="file">${texts.file}</label></span>
+      <span><label for="file">From a file</label></span>
       <input
         id="file"
         type="file"
@@ -153,7 +158,12 @@ export function ContractForm({
         onChange=${(event: Event) => void readFile(event)}
       />
     </div>
-    <${Named} name="contract" label=${texts.document} hint=${texts.documentHint} problem=${problems.contract}>
+    <${Named}
+      name="contract"
+      label=${texts.document}
+      hint="YAML or JSON, version 3 of the standard."
+      problem=${problems.contract}
+    >
       ${(own: object) =>
         html`<textarea
           ...${own}
@@ -165,8 +175,8 @@ export function ContractForm({
     <//>
     <div class="field flag">
       <label
-        ><input type="checkbox" name="extra" defaultChecked=${stored?.extra_columns === 'fail'} />
-        ${texts.extra}</label
+        ><input type="checkbox" name="extra" defaultChecked=${stored?.extra_columns === 'fail'} /> Fail on
+        columns that the document does not name</label
       >
     </div>
     <div ref=${summary} tabindex="-1" role="alert">
@@ -185,7 +195,7 @@ export function ContractForm({
       }
     </div>
     <p class="actions">
-      <button class="primary" disabled=${isBusy}>${stored ? texts.replace : texts.save}</button>
+      <button class="primary" disabled=${isBusy}>${stored ? 'Replace it' : 'Save and enforce'}</button>
     </p>
   </form>`
 }

@@ -5,6 +5,7 @@ import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { navigate, sourceAddress, tableAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { notify } from '../../parts/notices.ts'
 import { Paging, readOffset } from '../../parts/paging.ts'
@@ -12,7 +13,7 @@ import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape, Status } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
-import { contractTexts as texts } from '../../texts/contracts.ts'
+import { contractTexts as texts } from './texts.ts'
 import { BASE } from './contract-address.ts'
 import { ContractForm } from './contract-form.ts'
 
@@ -29,8 +30,8 @@ export function ContractPage({ name }: { name: string }) {
   const asked = useData(`contract ${name}`, signal => loadContract(name, signal))
   if (isMissing(asked.error))
     return html`<div class="page">
-      <${Empty} title=${texts.missing} isScreen=${true}
-        ><p><a class="button" href=${BASE}>${texts.all}</a></p><//
+      <${Empty} title="This contract does not exist" isScreen=${true}
+        ><p><a class="button" href=${BASE}>All contracts</a></p><//
       >
     </div>`
   const tab = query.get('tab') ?? 'clauses'
@@ -71,11 +72,11 @@ function Clauses({ contract }: { contract: Contract }) {
     ${
       left.length > 0 &&
       html`<h2 class="section">${texts.unenforced(left.length)}</h2>
-        <p class="quiet">${texts.unenforcedText}</p>
+        <p class="quiet">They are kept in the document, and nothing checks them.</p>
         <${ClauseTable} clauses=${left} label=${texts.unenforced(left.length)} />`
     }
-    <h2 class="section">${texts.badge}</h2>
-    <p class="quiet">${texts.badgeText}</p>
+    <h2 class="section">Badge</h2>
+    <p class="quiet">A public picture of the status. Everyone who has its address sees it.</p>
     <div class="shared">
       <p>
         <img
@@ -87,31 +88,29 @@ function Clauses({ contract }: { contract: Contract }) {
     </div>`
 }
 
+const CLAUSE_COLUMNS: Column<Clause>[] = [
+  {
+    label: 'Clause',
+    isName: true,
+    cellClass: 'clause',
+    cell: clause =>
+      html`<${ClauseTitle} clause=${clause} />
+        ${clause.reason !== null && html`<div class="quiet"><bdi>${clause.reason}</bdi></div>`}`,
+  },
+  {
+    label: texts.status,
+    cell: ({ status }) => html`<${Status} status=${status} word=${texts.statusWords[status]} />`,
+  },
+  { label: 'Since', cell: ({ since }) => html`<${Ago} at=${since} />` },
+]
+
 function ClauseTable({ clauses, label }: { clauses: readonly Clause[]; label: string }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.clause}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${texts.since}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${clauses.map(
-          clause =>
-            html`<tr key=${clause.key}>
-              <th scope="row" class="clause">
-                <${ClauseTitle} clause=${clause} />
-                ${clause.reason !== null && html`<div class="quiet"><bdi>${clause.reason}</bdi></div>`}
-              </th>
-              <td><${Status} status=${clause.status} word=${texts.statusWords[clause.status]} /></td>
-              <td><${Ago} at=${clause.since} /></td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  return html`<${DataTable}
+    label=${label}
+    columns=${CLAUSE_COLUMNS}
+    rows=${clauses}
+    keyOf=${({ key }: Clause) => key}
+  />`
 }
 
 /** A clause, linked to what it is judged by: its check, the freshness or the columns of its table. */
@@ -131,12 +130,12 @@ function ClauseTitle({
 function Document({ contract, reload }: { contract: Contract; reload: () => void }) {
   const [isOpen, setOpen] = useState(false)
   if (!canWrite())
-    return html`<p class="quiet">${texts.cannotEdit}</p>
+    return html`<p class="quiet">Only members, admins and owners change contracts.</p>
       <pre class="document" tabindex="0" role="region" aria-label=${texts.document}>
 ${contract.contract}</pre>`
   const remove = async () => {
     await api.delete('/api/v1/sdk/contracts/{name}', { path: { name: contract.name } })
-    notify(texts.removed(contract.name))
+    notify(`The contract ${contract.name} was deleted.`)
     navigate(BASE)
   }
   return html`<${ContractForm} key=${contract.updated_at} stored=${contract} reload=${reload} />
@@ -176,7 +175,7 @@ function History({ name, updatedAt }: { name: string; updatedAt: string }) {
   return html`<${Loaded} of=${asked} what=${texts.history.toLowerCase()} rows=${6}>
     ${({ events, pagination }: Events) =>
       events.length === 0
-        ? html`<${Empty} title=${texts.noHistory} />`
+        ? html`<${Empty} title="Nothing has happened yet." />`
         : html`<ul class="history">
               ${events.map(event => html`<li key=${event.id}><${HistoryEntry} event=${event} /></li>`)}
             </ul>
@@ -190,6 +189,6 @@ function HistoryEntry({ event }: { event: Events['events'][number] }) {
     return html`<${Ago} at=${at} /> ${texts.event(what, version)}`
   return html`<${Ago} at=${at} />${' '}<${Status}
       status=${to}
-      word=${texts.change(texts.statusWords[from], texts.statusWords[to])}
+      word=${`${texts.statusWords[from]} → ${texts.statusWords[to]}`}
     />${' '}<bdi>${title}</bdi>${reason !== null && html`${': '}<span class="quiet">${reason}</span>`}`
 }

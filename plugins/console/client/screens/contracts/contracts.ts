@@ -3,12 +3,13 @@ import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { sourceAddress, useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
-import { Paging, readOffset } from '../../parts/paging.ts'
+import { readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
-import { contractTexts as texts } from '../../texts/contracts.ts'
+import { contractTexts as texts } from './texts.ts'
 import type { ScreenProps } from '../props.ts'
 import { NewContract } from './contract-form.ts'
 import { BASE, contractAddress } from './contract-address.ts'
@@ -28,6 +29,27 @@ const loadContracts = async (offset: number, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/contracts', { query: { limit: LIST_LIMIT, offset }, signal })).data
 type ContractsPage = Awaited<ReturnType<typeof loadContracts>>
 
+type Listed = ContractsPage['contracts'][number]
+
+const COLUMNS: Column<Listed>[] = [
+  {
+    label: texts.name,
+    isName: true,
+    cell: ({ name }) => html`<a href=${contractAddress(name)}><bdi>${name}</bdi></a>`,
+  },
+  {
+    label: texts.status,
+    cell: ({ status }) => html`<${Status} status=${status} word=${texts.statusWords[status]} />`,
+  },
+  { label: texts.clauses, cell: ({ counts }) => texts.clausesOf(counts) },
+  {
+    label: texts.source,
+    cell: ({ source_name: source }) => html`<a href=${sourceAddress(source)}><bdi>${source}</bdi></a>`,
+  },
+  { label: texts.owner, cell: ({ owner }) => html`<bdi>${owner ?? '–'}</bdi>` },
+  { label: texts.version, cell: ({ version }) => html`<bdi>${version ?? '–'}</bdi>` },
+]
+
 function ContractList() {
   const [query] = useQuery()
   const offset = readOffset(query)
@@ -39,7 +61,7 @@ function ContractList() {
     <${Loaded} of=${asked} what=${texts.title.toLowerCase()} rows=${6}>
       ${({ contracts, summary, pagination }: ContractsPage) =>
         pagination.total === 0
-          ? html`<${Empty} title=${texts.none} isScreen=${true}
+          ? html`<${Empty} title="There is no contract" isScreen=${true}
               ><p>${texts.about}</p>
               ${add}<//
             >`
@@ -53,40 +75,13 @@ function ContractList() {
                 <p class="quiet">${texts.about}</p>
                 ${add}
               </div>
-              <div class="scroll" tabindex="0" role="region" aria-label=${texts.title}>
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">${texts.name}</th>
-                      <th scope="col">${texts.status}</th>
-                      <th scope="col">${texts.clauses}</th>
-                      <th scope="col">${texts.source}</th>
-                      <th scope="col">${texts.owner}</th>
-                      <th scope="col">${texts.version}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    ${contracts.map(contract => html`<${Row} key=${contract.name} contract=${contract} />`)}
-                  </tbody>
-                </table>
-              </div>
-              <${Paging} pagination=${pagination} />`}
+              <${DataTable}
+                label=${texts.title}
+                columns=${COLUMNS}
+                rows=${contracts}
+                keyOf=${({ name }: Listed) => name}
+                paging=${pagination}
+              />`}
     <//>
   </div>`
-}
-
-function Row({ contract }: { contract: ContractsPage['contracts'][number] }) {
-  const { name, status, counts, source_name: source, owner, version } = contract
-  return html`<tr>
-    <th scope="row">
-      <a href=${contractAddress(name)}><bdi>${name}</bdi></a>
-    </th>
-    <td><${Status} status=${status} word=${texts.statusWords[status]} /></td>
-    <td>${texts.clausesOf(counts)}</td>
-    <td>
-      <a href=${sourceAddress(source)}><bdi>${source}</bdi></a>
-    </td>
-    <td><bdi>${owner ?? '–'}</bdi></td>
-    <td><bdi>${version ?? '–'}</bdi></td>
-  </tr>`
 }

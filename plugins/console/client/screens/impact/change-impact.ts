@@ -4,7 +4,6 @@ import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
-import { impactTexts as texts } from '../../texts/impact.ts'
 import { AffectedLists } from './dependents.ts'
 
 const load = async (id: string, signal: AbortSignal) =>
@@ -15,19 +14,17 @@ type Impact = Awaited<ReturnType<typeof load>>
 export function ChangeImpact({ change }: { change: { id: string; qualified_name: string } }) {
   const asked = useData(`impact ${change.id}`, signal => load(change.id, signal))
   return html`<div class="opened">
-    <${Loaded} of=${asked} what=${texts.impact} rows=${3}>
+    <${Loaded} of=${asked} what="what it hits" rows=${3}>
       ${(impact: Impact) =>
         html`<p><${Status} status=${impact.level} word=${impact.sentence} /></p>
           <${AffectedLists} of=${impact} />
-          <${Names} title=${texts.checks} of=${impact.checks.map(({ name }) => name)} />
+          <${Names} title="Checks" of=${impact.checks.map(({ name }) => name)} />
           <${Names}
-            title=${texts.contracts}
+            title="Contracts"
             of=${impact.contracts.map(({ contract, title }) => `${contract}: ${title}`)}
           />
           <p class="actions above">
-            <a class="button small" href=${tableAddress(change.qualified_name, 'lineage')}
-              >${texts.seeLineage}</a
-            >
+            <a class="button small" href=${tableAddress(change.qualified_name, 'lineage')}>See the lineage</a>
           </p>`}
     <//>
   </div>`

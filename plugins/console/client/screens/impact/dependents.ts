@@ -1,7 +1,6 @@
-import { inWords } from '../../lib/format.ts'
+import { countOf, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
-import { impactTexts as texts } from '../../texts/impact.ts'
 
 /** A table or an outside thing that is made from what an alert or a change is about. */
 export interface Dependent {
@@ -39,23 +38,23 @@ export function AffectedLists({
 }: {
   of: Affected
 }) {
-  return html`<${DependentList} title=${texts.tables} of=${tables} />
-    <${DependentList} title=${texts.outside} of=${dashboards} />
+  return html`<${DependentList} title="Tables made from it" of=${tables} />
+    <${DependentList} title="Dashboards and others" of=${dashboards} />
     ${
       owners.length > 0 &&
-      html`<p class="hit-title">${texts.owners}</p>
+      html`<p class="hit-title">Owners to notify</p>
         <ul class="hit">
           ${owners.map(
             ({ name, email, assets }) =>
               html`<li key=${`${name} ${email}`}>
                 <bdi>${name}</bdi>
                 ${email && email !== name && html`<span class="quiet"><bdi>${email}</bdi></span>`}
-                <span class="quiet">${texts.assets(assets)}</span>
+                <span class="quiet">${countOf(assets, 'asset')}</span>
               </li>`,
           )}
         </ul>`
     }
-    ${!isComplete && html`<p class="quiet">${texts.incomplete}</p>`}`
+    ${!isComplete && html`<p class="quiet">There is more than was followed.</p>`}`
 }
 
 function DependentList({ title, of: dependents }: { title: string; of: readonly Dependent[] }) {
@@ -68,7 +67,7 @@ function DependentList({ title, of: dependents }: { title: string; of: readonly 
             <${Name} of=${dependent} />
             ${!KINDS_WITH_PAGE.includes(dependent.asset_type) && html`<span class="quiet">${inWords(dependent.asset_type)}</span>`}
             <${Columns} of=${dependent.columns} />
-            <span class="quiet">${texts.steps(dependent.distance)}</span>
+            <span class="quiet">${countOf(dependent.distance, 'step')}</span>
             ${dependent.owners.length > 0 && html`<span class="quiet"><bdi>${dependent.owners.map(({ name }) => name).join(', ')}</bdi></span>`}
           </li>`,
       )}
@@ -86,7 +85,9 @@ function Name({ of: { name, qualified_name: whole, asset_type: kind, url } }: { 
 /** Null where columns are not known, empty where the rows are hit. */
 function Columns({ of: columns }: { of: readonly string[] | null }) {
   if (columns === null)
-    return html`<span class="quiet" title=${texts.columnsUnknown}>${texts.possible}</span>`
-  if (columns.length === 0) return html`<span class="quiet">${texts.rows}</span>`
+    return html`<span class="quiet" title="Its columns are not known, so it may not use what is changed."
+      >possibly</span
+    >`
+  if (columns.length === 0) return html`<span class="quiet">its rows</span>`
   return html`<code><bdi>${columns.join(', ')}</bdi></code>`
 }

@@ -2,7 +2,7 @@ import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { Loaded } from '../../parts/states.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import { AffectedLists } from '../impact/dependents.ts'
 import { loadAffected, type Incident } from './requests.ts'
 
@@ -24,9 +24,7 @@ export function Affected({ incident: { root_cause: cause, alerts } }: { incident
         html`<p>${reach.sentence}.</p>
           <${AffectedLists} of=${reach} />
           <p class="actions above">
-            <a class="button small" href=${tableAddress(cause.qualified_name, 'lineage')}
-              >${texts.seeLineage}</a
-            >
+            <a class="button small" href=${tableAddress(cause.qualified_name, 'lineage')}>See the lineage</a>
           </p>`}
     <//>
   </section>`

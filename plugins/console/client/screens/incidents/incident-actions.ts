@@ -8,7 +8,7 @@ import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import { texts as common } from '../../texts.ts'
 import { changeIncident, moveIncident, type Incident, type IncidentMove } from './requests.ts'
 
@@ -22,7 +22,7 @@ const text = (name: string, label: string, maxLength: number, hint?: string): Fi
 const SPECS: Record<Exclude<IncidentMove, 'acknowledge'>, FieldSpec[]> = {
   snooze: [
     {
-      ...{ name: 'duration_hours', label: texts.hours, kind: 'choice', isRequired: true, isNumeric: true },
+      ...{ name: 'duration_hours', label: 'Snooze for', kind: 'choice', isRequired: true, isNumeric: true },
       ...{
         initial: '24',
         choices: [
@@ -37,10 +37,10 @@ const SPECS: Record<Exclude<IncidentMove, 'acknowledge'>, FieldSpec[]> = {
   ],
   resolve: [
     NOTES,
-    text('root_cause_category', texts.rootCause, 100, texts.rootCauseHint),
-    text('action_detail', texts.action, 2_000),
-    text('pr_url', texts.pullRequest, 2_000),
-    text('external_link', texts.ticket, 2_000),
+    text('root_cause_category', 'What it came from', 100, 'Such as pipeline_failure or schema_change.'),
+    text('action_detail', 'What was done', 2_000),
+    text('pr_url', 'Pull request', 2_000),
+    text('external_link', 'Ticket', 2_000),
   ],
   dismiss: [NOTES],
 }
@@ -51,7 +51,7 @@ export function IncidentActions({ incident, reload }: { incident: Incident; relo
   const { id, status } = incident
   const move = async (name: IncidentMove, body: object) => {
     await moveIncident(id, name, body)
-    notify(texts.moved(texts.done[name]))
+    notify(`The incident and its open alerts are ${texts.done[name]}.`)
     reload()
   }
   const [isBusy, acknowledge] = useAction(texts.acknowledge, () => move('acknowledge', {}))

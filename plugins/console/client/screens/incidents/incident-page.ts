@@ -8,7 +8,7 @@ import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape, Status, toneOf } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import { Affected } from './affected.ts'
 import { IncidentActions } from './incident-actions.ts'
 import { PostMortem } from './post-mortem.ts'
@@ -21,7 +21,7 @@ export function IncidentPage({ id }: { id: string }) {
   useTitle(asked.data?.title ?? texts.incident)
   if (isMissing(asked.error))
     return html`<div class="page">
-      <${Empty} title=${texts.noSuch} isScreen=${true}
+      <${Empty} title="There is no such incident" isScreen=${true}
         ><p><a class="button" href="/incidents">${texts.all}</a></p><//
       >
     </div>`
@@ -69,8 +69,8 @@ function Header({ incident }: { incident: Incident }) {
     ${
       incident.merged_into &&
       html`<p>
-        ${texts.merged}
-        <a class="button small" href=${`/incidents/${incident.merged_into}`}>${texts.openOther}</a>
+        It turned out to be a part of another incident, which has its alerts.
+        <a class="button small" href=${`/incidents/${incident.merged_into}`}>Open that incident</a>
       </p>`
     }
   </header>`
@@ -88,7 +88,7 @@ function Cause({ incident: { root_cause: cause } }: { incident: Incident }) {
       >${' '}
       <span class="quiet">${texts.causeSure(cause.confidence)}</span>
     </p>
-    <h3>${texts.evidence}</h3>
+    <h3>What speaks for it</h3>
     <ul class="timeline">
       ${cause.evidence.map(
         (each, n) =>
@@ -118,7 +118,7 @@ function Alerts({ incident }: { incident: Incident }) {
               <a href=${`/alerts/${alert.id}`}>
                 <${Shape} tone=${toneOf(alert.severity)} /><span class="hidden">${alert.severity}</span>
                 <span class="text"><bdi>${alert.title}</bdi></span>
-                ${alert.is_cause && html`<span class="chip">${texts.causeAlert}</span>`}
+                ${alert.is_cause && html`<span class="chip">the cause</span>`}
                 ${alert.status !== 'triggered' && html`<${Status} status=${alert.status} />`}
                 <${Ago} at=${alert.last_seen_at} />
               </a>
@@ -132,9 +132,9 @@ function Alerts({ incident }: { incident: Incident }) {
 function Times({ incident }: { incident: Incident }) {
   const isOver = incident.resolved_at !== null
   const rows = [
-    [texts.began, incident.started_at ? html`<${Ago} at=${incident.started_at} />` : texts.unknown],
+    ['Began', incident.started_at ? html`<${Ago} at=${incident.started_at} />` : texts.unknown],
     [
-      texts.detected,
+      'Detected after',
       incident.minutes_to_detect === null ? texts.unknown : texts.span(incident.minutes_to_detect),
     ],
     [
@@ -146,13 +146,13 @@ function Times({ incident }: { incident: Incident }) {
         : texts.span(incident.minutes_to_acknowledge),
     ],
     [
-      texts.resolved,
+      'Resolved after',
       incident.minutes_to_resolve === null ? texts.notYet : texts.span(incident.minutes_to_resolve),
     ],
-    [texts.lastSeen, html`<${Ago} at=${incident.last_triggered_at} />`],
+    ['Last seen', html`<${Ago} at=${incident.last_triggered_at} />`],
   ] as const
   return html`<section>
-    <h2>${texts.times}</h2>
+    <h2>Times</h2>
     <dl class="facts">
       ${rows.map(
         ([name, value]) =>

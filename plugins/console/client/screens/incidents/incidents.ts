@@ -11,7 +11,7 @@ import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape, Status, toneOf } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import type { ScreenProps } from '../props.ts'
 import { IncidentPage } from './incident-page.ts'
 
@@ -47,8 +47,8 @@ function OfAlert({ alert }: { alert: string }) {
     <${Loaded} of=${asked} what=${texts.incident.toLowerCase()} rows=${6}>
       ${() =>
         !id &&
-        html`<${Empty} title=${texts.notOfAlert} isScreen=${true}>
-          <p>${texts.notOfAlertText}</p>
+        html`<${Empty} title="No incident has this alert" isScreen=${true}>
+          <p>Alerts are grouped some seconds after they are raised.</p>
           <p><a class="button" href=${`/alerts/${encodeURIComponent(alert)}`}>${texts.alerts}</a></p>
         <//>`}
     <//>
@@ -88,30 +88,30 @@ function IncidentList() {
     <${LastMonth} />
     <div class="filters">
       <${Tabs}
-        label=${texts.status}
+        label="Status"
         current=${tab}
         tabs=${(Object.keys(STATUSES) as Tab[]).map(id => ({ id, name: texts.tabs[id] }))}
         filters=${query}
       />
       <${Choice}
         name="severity"
-        label=${texts.severity}
-        none=${texts.anySeverity}
+        label="Severity"
+        none="Any severity"
         options=${SEVERITIES.map(known => [known, known] as const)}
       />
       <${Choice}
         name="assignee"
         label=${texts.assignee}
-        none=${texts.anyUser}
-        options=${[...(user ? [['me', texts.mine] as const] : []), ['none', texts.unassigned] as const]}
+        none="Any user"
+        options=${[...(user ? [['me', 'me'] as const] : []), ['none', texts.unassigned] as const]}
       />
-      <${SearchField} label=${texts.searchIncidents} />
+      <${SearchField} label="Search incidents" />
     </div>
     <${Loaded} of=${list} what=${texts.title.toLowerCase()} rows=${8}>
       ${({ incidents, pagination }: IncidentsPage) =>
         incidents.length === 0
-          ? html`<${Empty} title=${isPlain ? texts.noneOpen : texts.none}>
-              ${isPlain && html`<p>${texts.noneOpenText}</p>`}
+          ? html`<${Empty} title=${isPlain ? 'Nothing is wrong at the moment' : 'No incident matches'}>
+              ${isPlain && html`<p>Alerts that belong together appear here as one incident.</p>`}
             <//>`
           : html`<${IncidentItems} incidents=${incidents} /><${Paging} pagination=${pagination} />`}
     <//>

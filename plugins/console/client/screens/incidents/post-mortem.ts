@@ -3,13 +3,13 @@ import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import { changeIncident, type Incident } from './requests.ts'
 
 const SPECS: FieldSpec[] = [
   {
     ...{ name: 'post_mortem', label: texts.postMortem, kind: 'long' },
-    ...{ hint: texts.postMortemHint, maxLength: 50_000 },
+    ...{ hint: 'What happened, why, and what follows from it.', maxLength: 50_000 },
   },
 ]
 
@@ -19,8 +19,8 @@ export function PostMortem({ incident, reload }: { incident: Incident; reload: (
   const { id, post_mortem: text } = incident
   return html`<section>
     <h2>${texts.postMortem}</h2>
-    ${text ? html`<p class="prose"><bdi>${text}</bdi></p>` : html`<p class="quiet">${texts.noPostMortem}</p>`}
-    ${canWrite() && html`<p><button class="small" onClick=${() => setOpen(true)}>${texts.edit}</button></p>`}
+    ${text ? html`<p class="prose"><bdi>${text}</bdi></p>` : html`<p class="quiet">Nothing is written yet.</p>`}
+    ${canWrite() && html`<p><button class="small" onClick=${() => setOpen(true)}>Change</button></p>`}
     ${
       isOpen &&
       html`<${FormDialog}

@@ -1,21 +1,21 @@
 import { useForm } from '../../forms/form.ts'
 import { Fields, Form } from '../../forms/fields.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
-import { formatTime } from '../../lib/format.ts'
+import { countOf, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Ago } from '../../parts/time.ts'
-import { incidentTexts as texts } from '../../texts/incidents.ts'
+import { incidentTexts as texts } from './texts.ts'
 import { addComment, type Activity, type Incident } from './requests.ts'
 
 const COMMENT: FieldSpec[] = [
-  { ...{ name: 'comment', label: texts.comment, kind: 'long' }, ...{ isRequired: true, maxLength: 5_000 } },
+  { ...{ name: 'comment', label: 'Comment', kind: 'long' }, ...{ isRequired: true, maxLength: 5_000 } },
 ]
 
 /** What happened to an incident, the newest last, and what people write to it. */
 export function Timeline({ incident, reload }: { incident: Incident; reload: () => void }) {
   return html`<section>
-    <h2>${texts.timeline}</h2>
+    <h2>Timeline</h2>
     <ol class="timeline">
       ${incident.activities.map(
         activity =>
@@ -38,7 +38,7 @@ function CommentForm({ id, reload }: { id: string; reload: () => void }) {
       await addComment(id, comment as string)
       reload()
     })
-  return html`<${Form} form=${form} submit=${submit} label=${texts.addComment}>
+  return html`<${Form} form=${form} submit=${submit} label="Add comment">
     <${Fields} form=${form} of=${COMMENT} />
   <//>`
 }
@@ -52,8 +52,8 @@ function describeActivity({ activity_type: type, metadata }: Activity): string[]
   const [from, to, until, count] = [field('from'), field('to'), field('until'), field('alert_count')]
   return [
     field('comment'),
-    count !== undefined && texts.alertsJoined(Number(count)),
-    from && to && texts.fromTo(from, to),
+    count !== undefined && countOf(Number(count), 'alert'),
+    from && to && `${from} → ${to}`,
     field('title'),
     type === 'assigned' && (field('assignee') ?? texts.unassigned),
     until && texts.until(formatTime(until)),

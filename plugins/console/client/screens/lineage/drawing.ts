@@ -1,7 +1,7 @@
 import { formatDay, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { Shape } from '../../parts/status.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import {
   edgeKey,
   isFlow,

@@ -1,7 +1,7 @@
-import { inWords } from '../../lib/format.ts'
+import { countOf, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { Shape, type Tone } from '../../parts/status.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import type { Node } from './graph.ts'
 
 /** How a node is, as a shape and in words; the worst comes first. */
@@ -14,24 +14,24 @@ export interface NodeHealth {
 export function describeHealth(node: Node): NodeHealth {
   const { health } = node
   if (node.is_external) return { tone: 'unknown', words: [inWords(node.asset_type)] }
-  if (!node.is_active) return { tone: 'critical', words: [lineageTexts.gone] }
+  if (!node.is_active) return { tone: 'critical', words: ['gone from its source'] }
   if (!health) return { tone: 'unknown', words: [lineageTexts.notWatched] }
   const { quality_status: quality, freshness_status: freshness, schema_change_status: drift } = health
   const critical = [
     freshness === 'stale' && lineageTexts.stale,
-    quality === 'failing' && lineageTexts.failing,
-    quality === 'error' && lineageTexts.inError,
+    quality === 'failing' && 'failing checks',
+    quality === 'error' && 'checks in error',
     drift === 'high' && lineageTexts.changed,
   ]
   const warnings = [
     drift !== 'none' && drift !== 'high' && lineageTexts.changed,
-    health.open_alerts > 0 && lineageTexts.alerts(health.open_alerts),
+    health.open_alerts > 0 && countOf(health.open_alerts, 'open alert'),
   ]
   const words = [...critical, ...warnings].filter(word => word !== false)
   if (critical.some(Boolean)) return { tone: 'critical', words }
   if (words.length > 0) return { tone: 'warning', words }
   return quality === 'passing' || freshness === 'fresh'
-    ? { tone: 'ok', words: [lineageTexts.fine] }
+    ? { tone: 'ok', words: ['ok'] }
     : { tone: 'unknown', words: [lineageTexts.notWatched] }
 }
 

@@ -1,10 +1,11 @@
 import { useMemo } from 'preact/hooks'
+import { countOf } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, tableAddress, useQuery } from '../../lib/router.ts'
 import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape } from '../../parts/status.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import type { TabProps } from '../props.ts'
 import { measureSteps, traceColumn, type Graph, type LineageReply } from './graph.ts'
@@ -29,9 +30,12 @@ export function LineageTab({ table }: TabProps) {
   return html`<${Loaded} of=${lineage.reply} what=${texts.tabLineage.toLowerCase()} rows=${10}>
     ${({ nodes, is_complete: isComplete }: LineageReply) =>
       nodes.length <= 1 && withForeignKeys
-        ? html`<${Empty} title=${lineageTexts.none}>
-            <p>${lineageTexts.noneText}</p>
-            <p><a class="button" href="/api/public/docs/lineage.md">${lineageTexts.howTo}</a></p>
+        ? html`<${Empty} title="No lineage of this table is known">
+            <p>
+              Tidemark reads views and foreign keys at each discovery. dbt, OpenLineage and the API add what
+              it cannot read.
+            </p>
+            <p><a class="button" href="/api/public/docs/lineage.md">How lineage is found</a></p>
           <//>`
         : lineage.graph &&
           html`<section class="lineage">
@@ -41,7 +45,7 @@ export function LineageTab({ table }: TabProps) {
               lineage.shown.size < lineage.graph.nodes.size &&
               html`<p class="quiet">${lineageTexts.shownOf(lineage.shown.size, lineage.graph.nodes.size)}</p>`
             }
-            ${!isComplete && html`<p class="quiet">${lineageTexts.incomplete}</p>`}
+            ${!isComplete && html`<p class="quiet">There are more edges than are loaded. Take fewer steps, or look at a table further on.</p>`}
             <${Parts} table=${table} graph=${lineage.graph} lineage=${lineage} />
           </section>`}
   <//>`
@@ -65,7 +69,7 @@ function Summary({ name, root, graph }: { name: string; root: string; graph: Gra
               >${` ${words.join(', ')} `}
             </span>`
           })}`
-        : up.size > 0 && lineageTexts.upstreamFine
+        : up.size > 0 && 'Nothing is known to be wrong with what it is made from.'
     }
     <${Help} page="lineage" about=${texts.tabLineage} />
   </p>`
@@ -83,20 +87,20 @@ function Toolbar({
   const [query] = useQuery()
   const isList = query.get('view') === 'list'
   return html`<div class="filters">
-    <span class="choice" role="group" aria-label=${lineageTexts.view}>
+    <span class="choice" role="group" aria-label="View">
       <button class="small" aria-pressed=${!isList} onClick=${() => changeQuery({ view: null })}>
-        ${lineageTexts.graph}
+        Graph
       </button>
       <button class="small" aria-pressed=${isList} onClick=${() => changeQuery({ view: 'list' })}>
         ${lineageTexts.list}
       </button>
     </span>
     <select
-      aria-label=${lineageTexts.steps}
+      aria-label="Steps"
       value=${depth}
       onChange=${(event: Event) => changeQuery({ steps: (event.target as HTMLSelectElement).value })}
     >
-      ${DEPTHS.map(each => html`<option key=${each} value=${each}>${lineageTexts.stepsOf(each)}</option>`)}
+      ${DEPTHS.map(each => html`<option key=${each} value=${each}>${countOf(each, 'step')}</option>`)}
     </select>
     <label class="check">
       <input
@@ -142,9 +146,7 @@ function Parts({ table, graph, lineage }: { table: TabProps['table']; graph: Gra
     html`<p role="status">
       ${lineageTexts.following(`${graph.nodes.get(followed.id)!.name}.${followed.column}`)}:${' '}
       ${lineageTexts.reached(trace!.columns.size - 1)}${' '}
-      <button class="link" onClick=${() => changeQuery({ follow: null })}>
-        ${lineageTexts.stopFollowing}
-      </button>
+      <button class="link" onClick=${() => changeQuery({ follow: null })}>Stop following</button>
     </p>`
   }
   ${

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.ts'
 import { Icon } from '../../parts/icons.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import type { Graph } from './graph.ts'
 
 const MAX_FOUND = 8
@@ -48,7 +48,7 @@ export function NodeFinder({ graph, choose }: { graph: Graph | undefined; choose
               </button>
             </li>`,
         )}
-        ${found.length === 0 && html`<li class="quiet" role="status">${lineageTexts.noMatch}</li>`}
+        ${found.length === 0 && html`<li class="quiet" role="status">No match.</li>`}
       </ul>`
     }
   </form>`

@@ -1,7 +1,7 @@
 import { formatDay, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
+import { lineageTexts } from './texts.ts'
 import { columnsOf, isFlow, type Direction, type Edge, type Graph, type Node, type Trace } from './graph.ts'
 import { NodeStatus } from './health.ts'
 
@@ -12,7 +12,7 @@ export function describeOrigins(edge: Edge): string {
   )
   return [
     ...origins,
-    edge.confidence < 1 && lineageTexts.guessed,
+    edge.confidence < 1 && 'some names were guessed',
     edge.is_stale && lineageTexts.notSeen(formatDay(edge.last_seen_at)),
   ]
     .filter(Boolean)
@@ -72,10 +72,8 @@ export function NodePanel({
       ${
         !node.is_external &&
         node.id !== root &&
-        html`<a class="button small" href=${tableAddress(node.qualified_name)}>${lineageTexts.openTable}</a>
-          <a class="button small" href=${tableAddress(node.qualified_name, 'lineage')}
-            >${lineageTexts.itsLineage}</a
-          >`
+        html`<a class="button small" href=${tableAddress(node.qualified_name)}>Open table</a>
+          <a class="button small" href=${tableAddress(node.qualified_name, 'lineage')}>Its lineage</a>`
       }
       ${
         node.url &&
@@ -87,7 +85,7 @@ export function NodePanel({
     ${
       columns.length > 0 &&
       html`<h3>${lineageTexts.columns}</h3>
-        <p class="quiet">${lineageTexts.follow}</p>
+        <p class="quiet">A column is followed to what it is made from and to what is made from it.</p>
         <p class="chips">
           ${columns.map(
             column =>
@@ -141,8 +139,8 @@ function Links({
   const counted = (isUp ? node.upstream_count : node.downstream_count) ?? 0
   const hidden = counted - edges.length
   const groups = [
-    [isUp ? lineageTexts.madeFrom : lineageTexts.usedBy, edges.filter(isFlow)],
-    [isUp ? lineageTexts.references : lineageTexts.referencedBy, edges.filter(edge => !isFlow(edge))],
+    [isUp ? lineageTexts.madeFrom : 'Used by', edges.filter(isFlow)],
+    [isUp ? 'References' : 'Referenced by', edges.filter(edge => !isFlow(edge))],
   ] as const
   return html`${groups.map(
     ([title, some]) =>

@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { html } from '../../lib/html.ts'
-import { lineageTexts } from '../../texts/lineage.ts'
 import {
   ColumnLines,
   EdgeLines,
@@ -98,14 +97,14 @@ export function Picture(props: PictureProps) {
   }
   return html`<div class="lineage-picture">
     <p class="zoom">
-      <button class="small" onClick=${() => zoom(1.25)} aria-label=${lineageTexts.zoomIn}>+</button>
-      <button class="small" onClick=${() => zoom(0.8)} aria-label=${lineageTexts.zoomOut}>−</button>
-      <button class="small" onClick=${showAll}>${lineageTexts.showAll}</button>
+      <button class="small" onClick=${() => zoom(1.25)} aria-label="Zoom in">+</button>
+      <button class="small" onClick=${() => zoom(0.8)} aria-label="Zoom out">−</button>
+      <button class="small" onClick=${showAll}>Show all</button>
     </p>
     <svg
       ref=${svg}
       role="group"
-      aria-label=${lineageTexts.picture(name)}
+      aria-label=${`Lineage of ${name}`}
       aria-describedby="lineage-keys"
       height=${Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, layout.height + 2 * MARGIN))}
       onKeyDown=${onKeyDown}
@@ -148,7 +147,10 @@ export function Picture(props: PictureProps) {
         )}
       ${trace && html`<${ColumnLines} pairs=${trace.pairs} nodes=${nodes} layout=${layout} />`}
     </svg>
-    <p id="lineage-keys" class="quiet hint-keys">${lineageTexts.keys}</p>
+    <p id="lineage-keys" class="quiet hint-keys">
+      Drag to move. Ctrl and the wheel, a pinch, or + and − zoom. Arrow keys go from node to node, with Shift
+      they move the picture, 0 shows all.
+    </p>
   </div>`
 }
 

@@ -1,48 +1,59 @@
 import type { ColumnProfile, ProfileChange } from 'tidemark/client'
 import { formatNumber, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
-import { profileTexts as texts } from '../../texts/profile.ts'
+import type { Column } from '../../parts/table/data-table.ts'
+import { profileTexts as texts } from './texts.ts'
 
 /** Values and changes that are shown at once; the others open. */
 const MAX_SHOWN = 3
 
-/**
- * One column of a profile.
- * @param props.changes since the profile that it is compared with; absent without one
- */
-export function ProfileColumn({
-  column,
-  changes,
-  isAdded,
-}: {
-  column: ColumnProfile
-  changes?: readonly ProfileChange[]
-  isAdded: boolean
-}) {
-  const { name, type, distinct, pattern } = column
-  return html`<tr>
-    <th scope="row">
-      <code><bdi>${name}</bdi></code> <span class="quiet">${type}</span>
-      ${column.is_key_candidate && html` <span class="chip">${texts.key}</span>`}
-      ${column.is_masked && html` <span class="chip">${texts.hidden}</span>`}
-    </th>
-    <td class="number">${column.null_percent === null ? '–' : texts.percent(column.null_percent)}</td>
-    <td class="number">
-      ${distinct === null ? '–' : column.is_distinct_exact ? formatNumber(distinct) : texts.approximate(distinct)}
-    </td>
-    <td><${Range} column=${column} /></td>
-    <td><${Frequent} column=${column} /></td>
-    <td>
-      ${pattern && html`${texts.patterns[pattern.name]}${pattern.share < 1 && ` ${texts.percent(100 * pattern.share)}`}`}
-    </td>
-    ${changes && html`<td><${Changes} changes=${changes} isAdded=${isAdded} /></td>`}
-  </tr>`
+/** What has changed since the profile that another one is compared with. */
+interface Comparison {
+  changesOf: (column: string) => readonly ProfileChange[]
+  isAdded: (column: string) => boolean
 }
+
+/** The columns of the table of a profile, each row of which is a column of the profiled table. */
+export const profileColumns = (comparison: Comparison | null): (Column<ColumnProfile> | false)[] => [
+  {
+    label: 'Column',
+    isName: true,
+    cell: column =>
+      html`<code><bdi>${column.name}</bdi></code
+        >${' '}<span class="quiet">${column.type}</span>
+        ${column.is_key_candidate && html` <span class="chip">key candidate</span>`}
+        ${column.is_masked && html` <span class="chip">personal data</span>`}`,
+  },
+  {
+    label: 'NULL',
+    className: 'number',
+    cell: ({ null_percent: percent }) => (percent === null ? '–' : texts.percent(percent)),
+  },
+  {
+    label: 'Distinct',
+    className: 'number',
+    cell: ({ distinct, is_distinct_exact: isExact }) =>
+      distinct === null ? '–' : isExact ? formatNumber(distinct) : `about ${formatNumber(distinct)}`,
+  },
+  { label: 'Range', cell: column => html`<${Range} column=${column} />` },
+  { label: 'Frequent values', cell: column => html`<${Frequent} column=${column} />` },
+  {
+    label: 'Pattern',
+    cell: ({ pattern }) =>
+      pattern &&
+      html`${texts.patterns[pattern.name]}${pattern.share < 1 && ` ${texts.percent(100 * pattern.share)}`}`,
+  },
+  comparison !== null && {
+    label: 'Changed',
+    cell: ({ name }) =>
+      html`<${Changes} changes=${comparison.changesOf(name)} isAdded=${comparison.isAdded(name)} />`,
+  },
+]
 
 function Range({ column }: { column: ColumnProfile }) {
   const { min, max, quantiles } = column
   if (min !== null && max !== null)
-    return html`<bdi>${min === max ? show(min, column) : texts.to(show(min, column), show(max, column))}</bdi>
+    return html`<bdi>${min === max ? show(min, column) : `${show(min, column)} to ${show(max, column)}`}</bdi>
       ${quantiles && html`<${QuantileBar} ...${quantiles} />`}`
   const { min_length: shortest, max_length: longest } = column
   return shortest === null || longest === null ? null : html`${texts.characters(shortest, longest)}`
@@ -60,7 +71,7 @@ const HEIGHT = 12
 /** Where 90 % of the values lie: the box is the middle half, the tick the median. The extremes stand beside it in words. */
 function QuantileBar({ p05, p25, p50, p75, p95 }: NonNullable<ColumnProfile['quantiles']>) {
   const x = (value: number) => (p95 === p05 ? WIDTH / 2 : 1 + ((value - p05) / (p95 - p05)) * (WIDTH - 2))
-  const title = `${texts.quantiles(formatNumber(p05), formatNumber(p95))}, ${texts.median(p50)}`
+  const title = `90 % of the values are from ${formatNumber(p05)} to ${formatNumber(p95)}, ${texts.median(p50)}`
   return html`<span class="quantiles">
     <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${title}>
       <title>${title}</title>
@@ -86,7 +97,7 @@ function Frequent({ column }: { column: ColumnProfile }) {
 }
 
 function Changes({ changes, isAdded }: { changes: readonly ProfileChange[]; isAdded: boolean }) {
-  if (isAdded) return html`<span class="chip">${texts.added}</span>`
+  if (isAdded) return html`<span class="chip">new column</span>`
   const items = changes.flatMap(describeChange).map(text => html`<li key=${text}><bdi>${text}</bdi></li>`)
   return items.length === 0 ? html`<span class="quiet">–</span>` : html`<${Some} items=${items} />`
 }
@@ -99,12 +110,12 @@ export function describeChange({ field, before, after }: ProfileChange): string[
     const added = after.filter(value => !before.includes(value))
     const gone = before.filter(value => !after.includes(value))
     return [
-      ...(added.length > 0 ? [texts.newValues(added.map(String).join(', '))] : []),
-      ...(gone.length > 0 ? [texts.goneValues(gone.map(String).join(', '))] : []),
+      ...(added.length > 0 ? [`new values: ${added.map(String).join(', ')}`] : []),
+      ...(gone.length > 0 ? [`gone values: ${gone.map(String).join(', ')}`] : []),
     ]
   }
   const show = field === 'null_percent' ? showPercent : showChange
-  return [texts.change(name, show(before), show(after))]
+  return [`${name} ${show(before)} → ${show(after)}`]
 }
 
 const showPercent = (value: ProfileChange['before']) =>
@@ -112,7 +123,7 @@ const showPercent = (value: ProfileChange['before']) =>
 
 function showChange(value: ProfileChange['before']): string {
   if (value === null) return '–'
-  if (typeof value === 'boolean') return value ? texts.yes : texts.no
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return formatNumber(value)
   return Array.isArray(value) ? value.join(', ') : String(value)
 }

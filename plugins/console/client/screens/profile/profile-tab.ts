@@ -1,17 +1,18 @@
 import { useState } from 'preact/hooks'
-import type { TableProfileData } from 'tidemark/client'
+import type { ColumnProfile, TableProfileData } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
-import { formatNumber, formatTime } from '../../lib/format.ts'
+import { countOf, formatNumber, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useJob } from '../../lib/job.ts'
 import { withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable } from '../../parts/table/data-table.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Ago } from '../../parts/time.ts'
-import { profileTexts as texts } from '../../texts/profile.ts'
-import { describeChange, ProfileColumn } from './profile-column.ts'
+import { profileTexts as texts } from './texts.ts'
+import { describeChange, profileColumns } from './profile-column.ts'
 import type { TabProps } from '../props.ts'
 
 /** Profiles that can be compared with. */
@@ -49,9 +50,12 @@ export function ProfileTab({ table }: TabProps) {
   return html`<${Loaded} of=${asked} what=${texts.profile} rows=${8}>
     ${(found: LoadedProfile | null) =>
       found === null
-        ? html`<${Empty} title=${texts.none}>
-            <p>${texts.noneText}</p>
-            ${canWrite() ? start : html`<p class="quiet">${texts.noneViewer}</p>`}
+        ? html`<${Empty} title="This table was not profiled yet.">
+            <p>
+              A profile reads the table once and shows what its columns hold: NULLs, distinct values, ranges,
+              frequent values and patterns of text.
+            </p>
+            ${canWrite() ? start : html`<p class="quiet">A member who may write can profile it.</p>`}
           <//>`
         : html`<div class="profile-head">
               <${Facts} profile=${found.profile} />
@@ -62,7 +66,7 @@ export function ProfileTab({ table }: TabProps) {
               />
               <div class="actions">
                 <a class="button" href=${withQuery('/recommendations', { source: table.qualified_name })}
-                  >${texts.toRecommendations}</a
+                  >Recommended checks</a
                 >
                 ${canWrite() && start}
               </div>
@@ -110,10 +114,10 @@ function Progress({
     return html`<p class="actions" role="status">
       <progress aria-label=${texts.profiling}></progress>
       <span>${texts.profiling}</span>
-      <button disabled=${isCancelling} onClick=${cancel}>${texts.cancel}</button>
+      <button disabled=${isCancelling} onClick=${cancel}>Cancel</button>
     </p>`
   return html`${status === 'failed' && html`<p class="bad" role="alert">${job?.error?.message}</p>`}
-    ${status === 'cancelled' && html`<p role="status">${texts.cancelled}</p>`}
+    ${status === 'cancelled' && html`<p role="status">The profile was cancelled.</p>`}
     <${StartButton} isBusy=${isBusy} start=${start} />`
 }
 
@@ -123,17 +127,17 @@ function Facts({ profile }: { profile: Profile }) {
   const { row_count: rows, profiled_rows: read, is_sampled: isSampled } = profile
   return html`<dl class="facts">
     <div>
-      <dt>${texts.profiledAt}</dt>
+      <dt>Profiled</dt>
       <dd><${Ago} at=${profile.profiled_at} /></dd>
     </div>
     <div>
-      <dt>${texts.rows}</dt>
+      <dt>Rows</dt>
       <dd>
-        ${profile.is_row_count_exact ? formatNumber(rows) : texts.about(rows)}${isSampled && `, ${texts.sample(read)}`}
+        ${profile.is_row_count_exact ? formatNumber(rows) : `about ${formatNumber(rows)}`}${isSampled && `, a sample of ${countOf(read, 'row')}`}
       </dd>
     </div>
     <div>
-      <dt>${texts.cost}</dt>
+      <dt>Cost</dt>
       <dd>${texts.statements(profile.statements, profile.duration_ms / 1_000)}</dd>
     </div>
   </dl>`
@@ -158,7 +162,7 @@ function Comparison({
         ({ id, profiled_at: at }) =>
           html`<option key=${id} value=${id} selected=${id === compared}>${formatTime(at)}</option>`,
       )}
-      <option value="" selected=${compared === ''}>${texts.nothing}</option>
+      <option value="" selected=${compared === ''}>nothing</option>
     </select></label
   >`
 }
@@ -179,32 +183,15 @@ function Columns({ profile }: { profile: Profile }) {
         >
       </p>`
     }
-    ${columns.some(column => column.is_masked) && html`<p class="quiet">${texts.hiddenText}</p>`}
+    ${columns.some(column => column.is_masked) && html`<p class="quiet">Values of columns that are tagged as personal data are hidden.</p>`}
     ${gone.length > 0 && html`<p><bdi>${texts.removed(gone.join(', '))}</bdi></p>`}
-    <div class="scroll profile" tabindex="0" role="region" aria-label=${texts.profile}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">${texts.column}</th>
-            <th scope="col" class="number">${texts.empty}</th>
-            <th scope="col" class="number">${texts.distinct}</th>
-            <th scope="col">${texts.range}</th>
-            <th scope="col">${texts.frequent}</th>
-            <th scope="col">${texts.form}</th>
-            ${comparison && html`<th scope="col">${texts.changed}</th>`}
-          </tr>
-        </thead>
-        <tbody>
-          ${columns.map(
-            column =>
-              html`<${ProfileColumn}
-                key=${column.name}
-                column=${column}
-                changes=${comparison ? (changesOf.get(column.name) ?? []) : undefined}
-                isAdded=${added.has(column.name)}
-              />`,
-          )}
-        </tbody>
-      </table>
-    </div>`
+    <${DataTable}
+      label=${texts.profile}
+      className="profile"
+      columns=${profileColumns(
+        comparison && { changesOf: name => changesOf.get(name) ?? [], isAdded: name => added.has(name) },
+      )}
+      rows=${columns}
+      keyOf=${(column: ColumnProfile) => column.name}
+    />`
 }

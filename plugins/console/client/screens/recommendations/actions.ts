@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { useAction } from '../../lib/action.ts'
 import { html } from '../../lib/html.ts'
 import { Dialog } from '../../parts/dialog.ts'
 import { notify } from '../../parts/notices.ts'
 import { texts } from '../../texts.ts'
-import { recommendationTexts } from '../../texts/recommendations.ts'
+import { recommendationTexts } from './texts.ts'
 import {
   applyRecommendations,
   dismissRecommendations,
@@ -29,7 +30,7 @@ export function SelectionActions({
     changed()
   })
   const [isDismissing, dismiss] = useAction(recommendationTexts.dismiss, async () => {
-    notify(recommendationTexts.dismissed(await dismissRecommendations(ids)))
+    notify(`Dismissed ${countOf(await dismissRecommendations(ids), 'recommendation')}.`)
     changed()
   })
   const [isRestoring, restore] = useAction(recommendationTexts.restore, async () => {
@@ -60,7 +61,7 @@ type AllOf = Parameters<typeof applyRecommendations>[0]
 /** A button that creates everything that matches, after it said what that costs. */
 export function ApplyAll({ count, all, changed }: { count: number; all: AllOf; changed: () => void }) {
   const [tried, setTried] = useState<{ checks: number; statements: number }>()
-  const name = recommendationTexts.applyAll(count)
+  const name = `Create all ${formatNumber(count)}`
   const [isTrying, ask] = useAction(name, async () => {
     const { created_count: checks, cost } = await applyRecommendations(all, true)
     setTried({ checks, statements: cost.statements_per_day })
@@ -73,7 +74,7 @@ export function ApplyAll({ count, all, changed }: { count: number; all: AllOf; c
   })
   return html`<button disabled=${isTrying} onClick=${ask}>${name}</button> ${
       tried &&
-      html`<${Dialog} title=${recommendationTexts.applyAllTitle} close=${() => setTried(undefined)}>
+      html`<${Dialog} title="Create all that match" close=${() => setTried(undefined)}>
         <p>${recommendationTexts.applyAllText(tried.checks, tried.statements)}</p>
         <p class="actions">
           <button onClick=${() => setTried(undefined)}>${texts.cancel}</button>

@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks'
 import { useData } from '../../lib/data.ts'
-import { formatNumber } from '../../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
 import { LazyChart } from '../../parts/series-chart.ts'
 import { Loaded } from '../../parts/states.ts'
-import { recommendationTexts as texts } from '../../texts/recommendations.ts'
+import { recommendationTexts as texts } from './texts.ts'
 import { testRecommendation, type Recommendation } from './requests.ts'
 
 /** What a recommendation is founded on, what it creates, and what it would have said. */
@@ -14,12 +14,12 @@ export function Details({ recommendation }: { recommendation: Recommendation }) 
   const settings = parent ? { parent: `${parent.table_path}.${parent.column_name}`, ...config } : config
   return html`<div class="recommendation">
     <div>
-      <h2>${texts.evidence}</h2>
+      <h2>Evidence</h2>
       <${Facts} of=${evidence} />
       ${quiet && html`<p>${texts.quiet[quiet]}</p>`}
       ${
         Object.keys(settings).length > 0 &&
-        html`<h2>${texts.settings}</h2>
+        html`<h2>Settings of the check</h2>
           <${Facts} of=${settings} />`
       }
     </div>
@@ -58,7 +58,7 @@ function Past({ recommendation }: { recommendation: Recommendation }) {
 }
 
 function describePast({ message, alerts }: NonNullable<Recommendation['past']>): string {
-  return `${alerts === null ? '' : `${texts.alerts(alerts)} `}${message}.`
+  return `${alerts === null ? '' : `${alerts === 0 ? 'No alert.' : `${countOf(alerts, 'alert')}.`} `}${message}.`
 }
 
 function PastChart({
@@ -79,7 +79,7 @@ function PastChart({
       points.length > 1 &&
       html`<div class="chart-box">
         <${LazyChart}
-          title=${texts.pastOf([type, column].filter(Boolean).join(' '))}
+          title=${`${[type, column].filter(Boolean).join(' ')} in the last 60 days`}
           unit=${type === 'freshness' ? 'h' : ''}
           points=${points}
         />

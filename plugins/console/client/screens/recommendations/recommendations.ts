@@ -1,26 +1,27 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { Source } from 'tidemark/client'
+import { countOf } from '../../lib/format.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
-import { useKeys } from '../../lib/keys.ts'
 import { changeQuery, sourceAddress, tableAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Choice } from '../../parts/filters.ts'
 import { useSession, useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
-import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
+import { pageSizeOf, readOffset } from '../../parts/paging.ts'
 import { useSources } from '../../parts/source-table.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
+import { useRows } from '../../parts/table/use-rows.ts'
 import { texts } from '../../texts.ts'
-import { recommendationTexts } from '../../texts/recommendations.ts'
+import { recommendationTexts } from './texts.ts'
 import { ApplyAll, SelectionActions } from './actions.ts'
-import { RecommendationTable } from './table.ts'
+import { nameRecommendation, RecommendationTable } from './table.ts'
 import {
   CONFIDENCES,
   KINDS,
   loadRecommendations,
   readFilters,
   STATUSES,
+  type Recommendation,
   type RecommendationList,
 } from './requests.ts'
 
@@ -34,8 +35,8 @@ export function Recommendations() {
     <${Loaded} of=${sources} what=${texts.sources.toLowerCase()} rows=${12}>
       ${(found: Source[]) =>
         found.length === 0
-          ? html`<${Empty} title=${recommendationTexts.noSources} isScreen=${true}>
-              <p><a class="button primary" href="/sources?add=">${recommendationTexts.toSources}</a></p>
+          ? html`<${Empty} title="No sources yet" isScreen=${true}>
+              <p><a class="button primary" href="/sources?add=">Add a source</a></p>
             <//>`
           : html`<${SourceRecommendations} sources=${found} />`}
     <//>
@@ -52,45 +53,23 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
   const list = useData<RecommendationList>(`recommendations ${key}`, signal =>
     loadRecommendations(asked, signal),
   )
-  const found = list.data?.recommendations ?? []
-  const [place, setPlace] = useState(-1)
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  useEffect(() => {
-    setPlace(-1)
-    setSelected(new Set())
-  }, [key])
-  const chosen = found[place]
   const open = query.get('open')
-  const toggle = (id: string) => {
-    const next = new Set(selected)
-    if (!next.delete(id)) next.add(id)
-    setSelected(next)
-  }
-  const toggleDetails = (id: string) => changeQuery({ open: open === id ? null : id })
-  const go = (step: number) => {
-    const next = Math.max(0, Math.min(found.length - 1, place + step))
-    setPlace(next)
-    document.getElementById(`row-${next}`)?.scrollIntoView({ block: 'nearest' })
-  }
-  useKeys([
-    { keys: 'j', text: `${texts.next}: ${recommendationTexts.check}`, run: () => go(1) },
-    { keys: 'k', text: `${texts.previous}: ${recommendationTexts.check}`, run: () => go(-1) },
-    ...(canWrite()
-      ? [{ keys: 'x', text: texts.select(texts.check), run: () => chosen && toggle(chosen.id) }]
-      : []),
-    { keys: 'Enter', text: recommendationTexts.openDetails, run: () => chosen && toggleDetails(chosen.id) },
-    { keys: 'Escape', text: texts.close, run: () => setSelected(new Set()) },
-  ])
+  const toggleDetails = ({ id }: Recommendation) => changeQuery({ open: open === id ? null : id })
+  const { place, selection, targets, setSelected } = useRows(key, list.data?.recommendations ?? [], {
+    name: recommendationTexts.check,
+    openText: 'Show or hide details',
+    open: toggleDetails,
+    select: { nameOf: nameRecommendation, allLabel: 'Select all recommendations on this page' },
+  })
   const changed = () => {
     setSelected(new Set())
     list.reload()
   }
   const total = list.data?.pagination.total
-  const targets = found.filter(({ id }) => selected.has(id))
   const { status: _status, ...all } = { ...filters, asset_id: source }
   const canApplyAll = canWrite() && !query.has('status') && (total ?? 0) > 0
   return html`<h1>
-      ${total === undefined ? recommendationTexts.title : recommendationTexts.found(total)}
+      ${total === undefined ? recommendationTexts.title : countOf(total, 'recommended check')}
       <${Help} page="recommendations" about=${recommendationTexts.title} />
     </h1>
     <${RecommendationFilters} sources=${sources} source=${source} />
@@ -111,14 +90,13 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
               isTable=${!sources.some(({ name }) => name === source)}
             />`
           : html`<${RecommendationTable}
-                recommendations=${recommendations}
-                chosenId=${chosen?.id}
-                openId=${open}
-                selected=${selected}
-                toggle=${toggle}
-                toggleDetails=${toggleDetails}
-                setSelected=${setSelected}
-              /><${Paging} pagination=${pagination} />`}
+              recommendations=${recommendations}
+              place=${place}
+              paging=${pagination}
+              openId=${open}
+              toggleDetails=${toggleDetails}
+              selection=${selection}
+            />`}
     <//>`
 }
 
@@ -129,7 +107,7 @@ function RecommendationFilters({ sources, source }: { sources: readonly Source[]
   const isKnown = sources.some(({ name }) => name === source)
   return html`<div class="filters">
     <select
-      aria-label=${recommendationTexts.chooseSource}
+      aria-label="Source"
       value=${source}
       onChange=${(event: Event) =>
         changeQuery({ source: (event.target as HTMLSelectElement).value, offset: null, open: null })}
@@ -146,13 +124,13 @@ function RecommendationFilters({ sources, source }: { sources: readonly Source[]
     <${Choice}
       name="confidence"
       label=${recommendationTexts.confidence}
-      none=${recommendationTexts.anyConfidence}
-      options=${CONFIDENCES.map(each => [String(each), recommendationTexts.confidenceFrom(each)] as const)}
+      none="Any confidence"
+      options=${CONFIDENCES.map(each => [String(each), `Confidence from ${each} %`] as const)}
     />
     <${Choice}
       name="status"
-      label=${recommendationTexts.status}
-      none=${recommendationTexts.offered}
+      label="Status"
+      none="Offered"
       options=${STATUSES.map(status => [status, recommendationTexts.statuses[status]] as const)}
     />
     ${isFiltered && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}
@@ -162,14 +140,16 @@ function RecommendationFilters({ sources, source }: { sources: readonly Source[]
 function NoRecommendations({ source, isTable }: { source: string; isTable: boolean }) {
   const [query] = useQuery()
   if (FILTERS.some(name => query.has(name)) || query.has('offset'))
-    return html`<${Empty} title=${recommendationTexts.noMatch} />`
-  return html`<${Empty} title=${recommendationTexts.none}>
-    <p>${isTable ? recommendationTexts.noneOfTable : recommendationTexts.noneText}</p>
+    return html`<${Empty} title="No recommendation matches" />`
+  return html`<${Empty} title="Nothing to recommend">
+    <p>
+      ${isTable ? 'Every check that the evidence speaks for is there, or decided on. A new profile may show more of its columns.' : 'Every check that the evidence speaks for is there, or decided on. A source that is watched at the level standard has its tables profiled, and more can be said of their columns.'}
+    </p>
     <p>
       <a
         class="button"
         href=${isTable ? tableAddress(source, 'profile') : withQuery(sourceAddress(source), { tab: 'watch' })}
-        >${isTable ? recommendationTexts.toProfile : recommendationTexts.toTables}</a
+        >${isTable ? 'See its profile' : 'Watch its tables'}</a
       >
     </p>
   <//>`

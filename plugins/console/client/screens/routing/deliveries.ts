@@ -3,10 +3,11 @@ import type { DeliveryAttempt } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
-import { formatTime } from '../../lib/format.ts'
+import { countOf, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Choice } from '../../parts/filters.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
@@ -14,7 +15,7 @@ import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { Answer, AnswerBody } from './test-message.ts'
 
@@ -81,13 +82,13 @@ export function Deliveries({ id, round, reload }: { id: string; round: string; r
       <${Choice}
         name="status"
         label=${texts.status}
-        none=${routingTexts.anyStatus}
+        none="Any status"
         options=${STATUSES.map(known => [known, known] as const)}
       />
       <${Choice}
         name="message"
         label=${routingTexts.message}
-        none=${routingTexts.anyType}
+        none="Any message"
         options=${TYPES.map(known => [known, routingTexts.typeOf[known]!] as const)}
       />
       ${
@@ -100,10 +101,8 @@ export function Deliveries({ id, round, reload }: { id: string; round: string; r
     <${Loaded} of=${asked} what=${routingTexts.messages.toLowerCase()} rows=${6}>
       ${({ data, pagination }: DeliveryPageContent) =>
         data.length === 0
-          ? html`<${Empty}
-              title=${status || type ? routingTexts.noMatchingMessages : routingTexts.noMessages}
-            >
-              ${!status && !type && html`<p>${routingTexts.noMessagesText}</p>`}
+          ? html`<${Empty} title=${status || type ? 'No message matches' : 'No message was sent yet'}>
+              ${!status && !type && html`<p>Send a test to see whether messages arrive.</p>`}
             <//>`
           : html`<${DeliveryTable} deliveries=${data} follow=${follow} />
               <${Paging} pagination=${pagination} />`}
@@ -120,66 +119,47 @@ function DeliveryTable({
 }) {
   const [query] = useQuery()
   const openId = query.get('delivery')
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${routingTexts.messages}>
-    <table class="deliveries">
-      <thead>
-        <tr>
-          <th scope="col">${routingTexts.message}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${routingTexts.sent}</th>
-          <th scope="col">${routingTexts.about}</th>
-          <th scope="col">${routingTexts.outcome}</th>
-          ${canWrite() && html`<th scope="col"><span class="hidden">${routingTexts.redeliver}</span></th>`}
-        </tr>
-      </thead>
-      <tbody>
-        ${deliveries.map(delivery => [
-          html`<${DeliveryRow}
-            key=${delivery.id}
-            delivery=${delivery}
-            isOpen=${delivery.id === openId}
-            follow=${follow}
-          />`,
-          delivery.id === openId &&
-            html`<tr key=${`${delivery.id} attempts`}>
-              <td colspan="6"><${Attempts} delivery=${delivery} /></td>
-            </tr>`,
-        ])}
-      </tbody>
-    </table>
-  </div>`
-}
-
-function DeliveryRow({
-  delivery,
-  isOpen,
-  follow,
-}: {
-  delivery: ListedDelivery
-  isOpen: boolean
-  follow: () => void
-}) {
-  const { id, alert_id: alertId, event_type: type, attempts } = delivery
-  const last = attempts.at(-1)
-  return html`<tr class=${isOpen ? 'chosen' : ''}>
-    <th scope="row">
-      <button
-        class="link"
-        aria-expanded=${isOpen}
-        onClick=${() => changeQuery({ delivery: isOpen ? null : id })}
-      >
-        ${routingTexts.typeOf[type] ?? type}
-        <span class="count">${routingTexts.attemptsOf(attempts.length)}</span>
-      </button>
-    </th>
-    <td><${Status} status=${delivery.status} /></td>
-    <td><${Ago} at=${delivery.created_at} /></td>
-    <td>
-      ${alertId ? html`<a href=${`/alerts/${alertId}`}>${routingTexts.openAlert}</a>` : html`<span class="quiet">–</span>`}
-    </td>
-    <td class="wraps">${describeOutcome(delivery, last)}</td>
-    ${canWrite() && html`<td>${delivery.status !== 'pending' && html`<${Redeliver} id=${id} follow=${follow} />`}</td>`}
-  </tr>`
+  const columns: (Column<ListedDelivery> | false)[] = [
+    {
+      label: routingTexts.message,
+      isName: true,
+      cell: ({ id, event_type: type, attempts }) =>
+        html`<button
+          class="link"
+          aria-expanded=${id === openId}
+          onClick=${() => changeQuery({ delivery: id === openId ? null : id })}
+        >
+          ${routingTexts.typeOf[type] ?? type}
+          <span class="count">${countOf(attempts.length, 'attempt')}</span>
+        </button>`,
+    },
+    { label: texts.status, cell: delivery => html`<${Status} status=${delivery.status} />` },
+    { label: 'Created', cell: delivery => html`<${Ago} at=${delivery.created_at} />` },
+    {
+      label: 'About',
+      cell: ({ alert_id: alertId }) =>
+        alertId ? html`<a href=${`/alerts/${alertId}`}>the alert</a>` : html`<span class="quiet">–</span>`,
+    },
+    {
+      label: 'Outcome',
+      cellClass: 'wraps',
+      cell: delivery => describeOutcome(delivery, delivery.attempts.at(-1)),
+    },
+    canWrite() && {
+      label: routingTexts.redeliver,
+      isLabelHidden: true,
+      cell: ({ id, status }) => status !== 'pending' && html`<${Redeliver} id=${id} follow=${follow} />`,
+    },
+  ]
+  return html`<${DataTable}
+    label=${routingTexts.messages}
+    className="deliveries"
+    columns=${columns}
+    rows=${deliveries}
+    chosen=${openId}
+    details=${(delivery: ListedDelivery) =>
+      delivery.id === openId && html`<${Attempts} delivery=${delivery} />`}
+  />`
 }
 
 /** What became of a message, in short. */
@@ -189,8 +169,7 @@ function describeOutcome(
 ) {
   if (status === 'stopped' && reason) return `${reason}.`
   if (status === 'pending' && next)
-    return html`${routingTexts.nextAttempt}
-      <${Ago} at=${next} />${last?.error_message && `. ${last.error_message}`}`
+    return html`Next attempt <${Ago} at=${next} />${last?.error_message && `. ${last.error_message}`}`
   if (!last) return '–'
   return last.error_message ?? `${last.status_code ?? ''} · ${routingTexts.inMs(last.latency_ms)}`
 }
@@ -198,15 +177,15 @@ function describeOutcome(
 function Redeliver({ id, follow }: { id: string; follow: () => void }) {
   const [isBusy, run] = useAction(routingTexts.redeliver, async () => {
     await api.post('/api/v1/sdk/alerts/deliveries/{id}/redeliver', { path: { id } })
-    notify(routingTexts.redelivered)
+    notify('The message is on its way again.')
     follow()
   })
   return html`<button class="small" disabled=${isBusy} onClick=${run}>${routingTexts.redeliver}</button>`
 }
 
 function Attempts({ delivery }: { delivery: ListedDelivery }) {
-  if (delivery.attempts.length === 0) return html`<p class="quiet">${routingTexts.noAttempts}</p>`
-  return html`<ol class="attempts" aria-label=${routingTexts.attempts}>
+  if (delivery.attempts.length === 0) return html`<p class="quiet">No attempt was made yet.</p>`
+  return html`<ol class="attempts" aria-label="Attempts">
     ${delivery.attempts.map(
       attempt =>
         html`<li key=${attempt.n}>

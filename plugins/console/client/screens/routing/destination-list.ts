@@ -5,13 +5,14 @@ import { formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { useSession, useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
 import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape, Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { destinationAddress, ruleAddress } from './addresses.ts'
 import { describeDestination } from './destination-state.ts'
@@ -54,8 +55,8 @@ export function DestinationList() {
     <${Loaded} of=${asked} what=${routingTexts.destinations.toLowerCase()} rows=${6}>
       ${({ destinations, pagination, failing, hasRules }: DestinationListContent) =>
         pagination.total === 0
-          ? html`<${Empty} title=${routingTexts.nowhere}>
-              <p>${routingTexts.nowhereText}</p>
+          ? html`<${Empty} title="Alerts are sent nowhere yet">
+              <p>A destination is where messages about alerts go: a channel, a pager, mail, or a webhook.</p>
               ${canWrite() && html`<p><${AddButton} /></p>`}
             <//>`
           : html`${failing.destinations.map(each => html`<${FailingNotice} key=${each.id} destination=${each} />`)}
@@ -96,50 +97,46 @@ function DestinationTable({
   destinations: readonly Destination[]
   reload: () => void
 }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${routingTexts.destinations}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${routingTexts.destination}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${texts.type}</th>
-          <th scope="col">${routingTexts.lastMessage}</th>
-          <th scope="col" class="right">${routingTexts.messages24h}</th>
-          <th scope="col" class="right">${routingTexts.failures24h}</th>
-          <th scope="col">${routingTexts.nextStep}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${destinations.map(
-          each => html`<${DestinationRow} key=${each.id} destination=${each} reload=${reload} />`,
-        )}
-      </tbody>
-    </table>
-  </div>`
-}
-
-function DestinationRow({ destination, reload }: { destination: Destination; reload: () => void }) {
-  const { id, last_delivery: last, last_24_hours: counts } = destination
-  const { status, word } = describeDestination(destination)
-  return html`<tr>
-    <th scope="row">
-      <a href=${destinationAddress(id)}><bdi>${destination.name}</bdi></a>
-    </th>
-    <td><${Status} status=${status} word=${word} /></td>
-    <td>${destination.destination_type}</td>
-    <td>
-      ${last ? html`<${Status} status=${last.status} /> <${Ago} at=${last.created_at} />` : html`<span class="quiet">–</span>`}
-    </td>
-    <td class="right">${formatNumber(counts.delivered)}</td>
-    <td class="right">
-      ${
-        counts.failed > 0
-          ? html`<a href=${destinationAddress(id, { status: 'failed' })}>${formatNumber(counts.failed)}</a>`
-          : '0'
-      }
-    </td>
-    <td><${NextStep} destination=${destination} reload=${reload} /></td>
-  </tr>`
+  const columns: Column<Destination>[] = [
+    {
+      label: routingTexts.destination,
+      isName: true,
+      cell: ({ id, name }) => html`<a href=${destinationAddress(id)}><bdi>${name}</bdi></a>`,
+    },
+    {
+      label: texts.status,
+      cell: destination => {
+        const { status, word } = describeDestination(destination)
+        return html`<${Status} status=${status} word=${word} />`
+      },
+    },
+    { label: texts.type, cell: destination => destination.destination_type },
+    {
+      label: 'Last message',
+      cell: ({ last_delivery: last }) =>
+        last
+          ? html`<${Status} status=${last.status} /> <${Ago} at=${last.created_at} />`
+          : html`<span class="quiet">–</span>`,
+    },
+    {
+      label: 'Sent in 24 h',
+      className: 'right',
+      cell: destination => formatNumber(destination.last_24_hours.delivered),
+    },
+    {
+      label: 'Failed in 24 h',
+      className: 'right',
+      cell: ({ id, last_24_hours: { failed } }) =>
+        failed > 0
+          ? html`<a href=${destinationAddress(id, { status: 'failed' })}>${formatNumber(failed)}</a>`
+          : '0',
+    },
+    {
+      label: 'Next step',
+      cell: destination => html`<${NextStep} destination=${destination} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${routingTexts.destinations} columns=${columns} rows=${destinations} />`
 }
 
 /** The one thing to do about a destination that does not simply work. */

@@ -10,8 +10,8 @@ import { navigate } from '../../lib/router.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded } from '../../parts/states.ts'
-import { formTexts } from '../../texts/forms.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { formTexts } from '../../forms/texts.ts'
+import { routingTexts } from './texts.ts'
 import { destinationFields, SigningSecret, useDestinationTypes } from './new-destination.ts'
 
 interface SettingsProps {
@@ -58,7 +58,7 @@ function SettingsForm({
     form.send(specs, async body => {
       if (Object.keys(body).length === 0) return
       await api.patch('/api/v1/sdk/alerts/destinations/{id}', { path: { id }, body })
-      notify(routingTexts.saved)
+      notify('The destination was changed.')
       reload()
     })
   return html`<${Form}
@@ -84,7 +84,7 @@ function Secret({ id }: { id: string }) {
     ${
       isAsking &&
       html`<${ConfirmDialog}
-        title=${routingTexts.rotateTitle}
+        title="Rotate the signing secret?"
         action=${routingTexts.rotate}
         work=${rotate}
         close=${() => setAsking(false)}
@@ -96,7 +96,7 @@ function Secret({ id }: { id: string }) {
       rotated &&
       html`<${SigningSecret}
         secret=${rotated.secret}
-        text=${routingTexts.rotatedText(formatTime(rotated.until))}
+        text=${`Keep it where the receiver reads its secrets. The old secret also signs until ${formatTime(rotated.until)}.`}
         close=${() => setRotated(undefined)}
       />`
     }
@@ -130,7 +130,7 @@ function Deletion({ destination: { id, name }, rules }: Pick<SettingsProps, 'des
         <p>${routingTexts.deleteDestinationText}</p>
         ${
           switchedOff.length > 0 &&
-          html`<p>${routingTexts.switchesOff}</p>
+          html`<p>These rules have no other destination and are switched off:</p>
             <ul>
               ${switchedOff.map(rule => html`<li key=${rule.id}><bdi>${rule.name}</bdi></li>`)}
             </ul>`

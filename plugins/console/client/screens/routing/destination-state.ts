@@ -1,5 +1,5 @@
 import type { Destination } from 'tidemark/client'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 
 /** How a destination fares. */
 export interface DestinationState {
@@ -14,10 +14,10 @@ export interface DestinationState {
 type State = DestinationState['state']
 
 const STATES: Record<State, { status: string; word: string; describe(name: string): string }> = {
-  disabled: { status: 'failed', word: routingTexts.disabled, describe: routingTexts.isDisabled },
+  disabled: { status: 'failed', word: 'switched off', describe: routingTexts.isDisabled },
   paused: { status: 'unknown', word: routingTexts.paused, describe: routingTexts.isPaused },
-  failing: { status: 'failing', word: routingTexts.failing, describe: routingTexts.isFailing },
-  untested: { status: 'info', word: routingTexts.untested, describe: routingTexts.isUntested },
+  failing: { status: 'failing', word: 'failing', describe: routingTexts.isFailing },
+  untested: { status: 'info', word: 'not tested', describe: routingTexts.isUntested },
   active: { status: 'ready', word: routingTexts.active, describe: routingTexts.takesMessages },
 }
 

@@ -11,7 +11,7 @@ import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape, toneOf } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { ruleAddress } from './addresses.ts'
 import { Deliveries } from './deliveries.ts'
@@ -37,8 +37,8 @@ export function DestinationPage({ id }: { id: string }) {
   useTitle(asked.data?.destination.name ?? routingTexts.destination)
   if (isMissing(asked.error))
     return html`<div class="page">
-      <${Empty} title=${routingTexts.noSuchDestination} isScreen=${true}>
-        <p>${routingTexts.noSuchDestinationText}</p>
+      <${Empty} title="There is no such destination" isScreen=${true}>
+        <p>It may have been deleted.</p>
         <p><a class="button" href="/routing">${routingTexts.destinations}</a></p>
       <//>
     </div>`
@@ -102,7 +102,7 @@ function Facts({
       <dd>${destination.destination_type}</dd>
     </div>
     <div>
-      <dt>${routingTexts.receivesBy}</dt>
+      <dt>Rules that send to it</dt>
       <dd>
         ${
           own.length > 0
@@ -113,16 +113,16 @@ function Facts({
                     >${' '}`,
               )
             : rules.length === 0
-              ? routingTexts.receivesByDefault
+              ? 'No rule: it gets all warnings and critical alerts.'
               : // A company with more rules than were asked for may have one that sends to it.
                 hasMore
                 ? '–'
-                : routingTexts.receivesNothing
+                : 'No rule sends to it.'
         }
       </dd>
     </div>
     <div>
-      <dt>${routingTexts.created}</dt>
+      <dt>Created</dt>
       <dd><${Ago} at=${destination.created_at} /></dd>
     </div>
   </dl>`

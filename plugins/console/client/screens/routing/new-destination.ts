@@ -1,10 +1,14 @@
 import { useState } from 'preact/hooks'
-import type { DestinationType, NewDestination as CreatedDestination } from 'tidemark/client'
+import type {
+  CreateDestinationRequest,
+  DestinationType,
+  NewDestination as CreatedDestination,
+} from 'tidemark/client'
 import { Fields, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { readSchema, type FieldSpec, type SettingsSchema } from '../../forms/schema.ts'
 import { SecretDialog } from '../../forms/secret.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { navigate, withQuery } from '../../lib/router.ts'
@@ -12,7 +16,7 @@ import { canWrite } from '../../lib/session.ts'
 import { useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { destinationAddress } from './addresses.ts'
 
@@ -30,13 +34,18 @@ export function destinationFields(type: DestinationType | undefined, { isNew = f
     kind: 'text',
     isRequired: true,
     maxLength: 200,
-    hint: routingTexts.destinationHint,
+    hint: 'Such as the team or the channel that reads it.',
   }
   const messages: FieldSpec = {
-    ...{ name: 'messages', label: routingTexts.messageKind, kind: 'choice', hint: routingTexts.messagesHint },
+    ...{
+      name: 'messages',
+      label: 'Messages',
+      kind: 'choice',
+      hint: 'An incident has one message, or one thread, for all alerts that belong together.',
+    },
     ...{ initial: isNew ? '' : 'alerts' },
     choices: [
-      ...(isNew ? [['', routingTexts.messagesUsual] as const] : []),
+      ...(isNew ? [['', 'As usual for this type'] as const] : []),
       ...Object.entries(routingTexts.messageChoices),
     ],
   }
@@ -52,7 +61,7 @@ export function NewDestination({ typeName }: { typeName: string | null }) {
   return html`<div class="page narrow">
     <p class="path"><a href="/routing">${routingTexts.title}</a> /</p>
     <h1>
-      ${type ? routingTexts.newOf(type.label) : routingTexts.chooseType}
+      ${type ? `New destination: ${type.label}` : 'Where are alerts to go?'}
       <${Help} page="destinations" about=${routingTexts.addDestination} />
     </h1>
     <${Loaded} of=${types} what=${texts.type.toLowerCase()} rows=${6}>
@@ -87,16 +96,20 @@ function DestinationForm({ type }: { type: DestinationType }) {
     form.send(specs, async body => {
       const { data } = await api.post('/api/v1/sdk/alerts/destinations', {
         // A type without a required setting has none in the form's body.
-        body: { config: {}, ...body, destination_type: type.destination_type } as never,
+        body: bodyOf<CreateDestinationRequest>({
+          config: {},
+          ...body,
+          destination_type: type.destination_type,
+        }),
       })
       setCreated(data)
     })
   return html`<${Form}
       form=${form}
       submit=${submit}
-      label=${routingTexts.create}
-      busyLabel=${routingTexts.creating}
-      more=${html`<a class="button" href="/routing/new">${routingTexts.otherType}</a>`}
+      label="Create destination"
+      busyLabel="Checking the address…"
+      more=${html`<a class="button" href="/routing/new">Choose another type</a>`}
     >
       <${Fields} form=${form} of=${specs} />
     <//>
@@ -104,7 +117,7 @@ function DestinationForm({ type }: { type: DestinationType }) {
       created &&
       html`<${SigningSecret}
         secret=${created.signing_secret}
-        text=${routingTexts.secretText}
+        text="Your receiver verifies with it that a message comes from here. Keep it where the receiver reads its secrets. Slack, Teams, PagerDuty and mail do not need it."
         close=${() => navigate(destinationAddress(created.id), { replace: true })}
       />`
     }`
@@ -112,11 +125,16 @@ function DestinationForm({ type }: { type: DestinationType }) {
 
 /** A signing secret, which the server shows once, with how a receiver uses it. */
 export function SigningSecret({ secret, text, close }: { secret: string; text: string; close: () => void }) {
-  return html`<${SecretDialog} title=${routingTexts.secretTitle} text=${text} secret=${secret} close=${close}>
+  return html`<${SecretDialog}
+    title="The signing secret, shown once"
+    text=${text}
+    secret=${secret}
+    close=${close}
+  >
     <p class="quiet">
       ${routingTexts.verifyText}${' '}
       <a href="/api/public/docs/webhooks.md#verify-the-signature" target="_blank"
-        >${routingTexts.howToVerify}</a
+        >How a receiver verifies a message</a
       >
     </p>
   <//>`

@@ -3,7 +3,7 @@ import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { html } from '../../lib/html.ts'
 import { notify } from '../../parts/notices.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 
 /** Switches a destination or a rule on or off; `isActive` is how it is now. */
 export function PauseButton({
@@ -18,7 +18,7 @@ export function PauseButton({
   className?: string
   done: (isActive: boolean) => void
 }) {
-  const name = isActive ? routingTexts.pause : routingTexts.resume
+  const name = isActive ? routingTexts.pause : 'Resume'
   const [isBusy, run] = useAction(name, async () => {
     await send(!isActive)
     done(!isActive)
@@ -42,7 +42,11 @@ export function PauseDestination({
     send=${(next: boolean) =>
       api.patch('/api/v1/sdk/alerts/destinations/{id}', { path: { id }, body: { is_active: next } })}
     done=${(next: boolean) => {
-      notify(next ? routingTexts.resumed : routingTexts.pausedNow)
+      notify(
+        next
+          ? 'The destination gets messages again.'
+          : 'The destination gets no messages until you resume it.',
+      )
       reload()
     }}
   />`

@@ -1,6 +1,6 @@
 import { html } from '../../lib/html.ts'
 import { Tabs } from '../../parts/tabs.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 
 /** The two lists of the screen. */
 export function RoutingTabs({ current }: { current: 'destinations' | 'rules' }) {

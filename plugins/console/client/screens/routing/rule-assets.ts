@@ -8,7 +8,7 @@ import { useData, useDebounced } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { useSources } from '../../parts/source-table.ts'
 import { describeError, Loaded } from '../../parts/states.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 
 const TABLE_TYPES = ['table', 'view', 'materialized_view', 'external_table'] as const
 const MAX_RESULTS = 8
@@ -30,9 +30,7 @@ export function RuleAssets({ form, spec }: { form: FormState; spec: FieldSpec })
     open=${isOpen || form.problems[spec.name] !== undefined}
     onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}
   >
-    <summary>
-      ${spec.label}: ${count === 0 ? routingTexts.anyAsset : routingTexts.inAssets(count).replace('of ', '')}
-    </summary>
+    <summary>${spec.label}: ${count === 0 ? 'all' : routingTexts.inAssets(count).replace('of ', '')}</summary>
     ${isOpen && html`<${AssetChoices} form=${form} spec=${spec} />`}
   </details>`
 }
@@ -67,7 +65,7 @@ async function loadName(id: string, signal: AbortSignal): Promise<readonly [stri
     return [id, data.qualified_name]
   } catch (error) {
     if (!isMissing(error)) throw error
-    return [id, routingTexts.unknownAsset]
+    return [id, 'a table that no longer exists']
   }
 }
 
@@ -79,7 +77,7 @@ function TableSearch({ add }: { add: (asset: Asset) => void }) {
     return (await api.get('/api/v1/assets', { query, signal })).data
   })
   return html`<label class="field">
-      <span>${routingTexts.findTable}</span>
+      <span>Add a table: search for its name</span>
       <input
         type="search"
         autocomplete="off"
@@ -94,7 +92,7 @@ function TableSearch({ add }: { add: (asset: Asset) => void }) {
     </label>
     <div role="status">
       ${found.error !== undefined && html`<p class="bad">${describeError(found.error)}</p>`}
-      ${found.data?.length === 0 && html`<p class="quiet">${routingTexts.noTable}</p>`}
+      ${found.data?.length === 0 && html`<p class="quiet">No table has this name.</p>`}
     </div>
     <ul class="results">
       ${found.data?.map(

@@ -1,56 +1,63 @@
-import type { AlertRule, Destination, PreviewAlertRuleRequest } from 'tidemark/client'
+import type { AlertEventType, AlertRule, Destination, PreviewAlertRuleRequest } from 'tidemark/client'
 import { buildBody, findProblem, type FieldSpec, type Values } from '../../forms/schema.ts'
-import { KIND_NAMES, routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 
 const SEVERITIES = ['critical', 'warning', 'info'] as const
 const MAX_COOLDOWN_MINUTES = 43_200
 
 /** The fields of a rule; those of kind `lines` with choices are shown as boxes. */
-export function ruleFields(destinations: readonly Destination[], rule?: AlertRule) {
-  // Kinds of an extension are not named here; a rule keeps those that it has.
-  const kinds: Record<string, string> = {
-    ...KIND_NAMES,
-    ...Object.fromEntries(
-      (rule?.event_types ?? []).filter(kind => !(kind in KIND_NAMES)).map(kind => [kind, kind]),
-    ),
-  }
+export function ruleFields(
+  destinations: readonly Destination[],
+  alertKinds: readonly AlertEventType[],
+  rule?: AlertRule,
+) {
+  // A rule keeps a kind whose extension is not loaded.
+  const missing = (rule?.event_types ?? []).filter(type => !alertKinds.some(kind => kind.event_type === type))
   return {
     name: { name: 'name', label: texts.name, kind: 'text', isRequired: true, maxLength: 200 },
     destinations: {
       name: 'destination_ids',
-      label: routingTexts.sendTo,
+      label: 'Send to',
       kind: 'lines',
       isRequired: true,
       choices: destinations.map(({ id, name, is_active: isActive }) => [
         id,
-        isActive ? name : routingTexts.pausedChoice(name),
+        isActive ? name : `${name} (paused)`,
       ]),
     },
     severities: {
       name: 'severities',
-      label: routingTexts.severities,
+      label: 'Severities',
       kind: 'lines',
-      hint: routingTexts.severitiesHint,
+      hint: 'None ticked: all severities.',
       choices: SEVERITIES.map(severity => [severity, severity]),
     },
     kinds: {
       name: 'event_types',
-      label: routingTexts.kinds,
+      label: 'Kinds of alerts',
       kind: 'lines',
-      hint: routingTexts.kindsHint,
-      choices: Object.entries(kinds),
+      hint: 'None ticked: all but discovery done.',
+      choices: [
+        ...alertKinds.map(({ event_type: type, label }) => [type, label] as const),
+        ...missing.map(type => [type, type] as const),
+      ],
     },
     assets: {
       name: 'asset_ids',
       label: routingTexts.assets,
       kind: 'lines',
-      hint: routingTexts.assetsHint,
+      hint: 'None ticked: all sources and tables. A source stands for all its tables.',
     },
-    tags: { name: 'tag_filter_tags', label: routingTexts.tags, kind: 'lines', hint: routingTexts.tagsHint },
+    tags: {
+      name: 'tag_filter_tags',
+      label: 'Tags',
+      kind: 'lines',
+      hint: 'Tags of the table, one on each line. Empty: any.',
+    },
     tagMode: {
       name: 'tag_filter_mode',
-      label: routingTexts.tagMode,
+      label: 'A table needs',
       kind: 'choice',
       isRequired: true,
       initial: 'any',
@@ -58,13 +65,13 @@ export function ruleFields(destinations: readonly Destination[], rule?: AlertRul
     },
     cooldown: {
       name: 'cooldown_minutes',
-      label: routingTexts.cooldownMinutes,
+      label: 'Cooldown in minutes',
       kind: 'integer',
       isRequired: true,
       initial: '0',
       min: 0,
       max: MAX_COOLDOWN_MINUTES,
-      hint: routingTexts.cooldownHint,
+      hint: 'Within it one message per cause; a later one waits until it ends. 0: no cooldown.',
     },
     description: {
       name: 'description',

@@ -1,17 +1,19 @@
-import type { AlertRule, Destination } from 'tidemark/client'
+import type { AlertEventType, AlertRule, Destination } from 'tidemark/client'
+import { labelKinds } from '../../lib/alert-kinds.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
-import { formatSpan } from '../../lib/format.ts'
+import { countOf, formatSpan } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { useSession, useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
 import { notify } from '../../parts/notices.ts'
 import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
-import { KIND_NAMES, routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { destinationAddress, ruleAddress } from './addresses.ts'
 import { PauseButton } from './pause-button.ts'
@@ -26,6 +28,7 @@ async function loadRules(limit: number, offset: number, signal: AbortSignal) {
     rules: rules.data.data,
     page: rules.data.pagination,
     destinations: destinations.data.destinations,
+    kinds: labelKinds(rules.data.event_types),
   }
 }
 type RuleListContent = Awaited<ReturnType<typeof loadRules>>
@@ -41,20 +44,28 @@ export function RuleList() {
   return html`<div class="page">
     <div class="headline">
       <h1>
-        ${total > 0 ? routingTexts.rulesTitle(total) : routingTexts.title}
+        ${total > 0 ? `${countOf(total, 'rule decides', 'rules decide')} who hears of what` : routingTexts.title}
         <${Help} page="alerts#who-hears-of-what" about=${routingTexts.rules} />
       </h1>
       ${total > 0 && canWrite() && html`<${AddButton} />`}
     </div>
     <${RoutingTabs} current="rules" />
     <${Loaded} of=${asked} what=${routingTexts.rules.toLowerCase()} rows=${6}>
-      ${({ rules, destinations, page }: RuleListContent) =>
+      ${({ rules, destinations, kinds, page }: RuleListContent) =>
         page.total === 0
-          ? html`<${Empty} title=${routingTexts.noRules}>
-              <p>${routingTexts.noRulesText}</p>
+          ? html`<${Empty} title="There are no rules">
+              <p>
+                Every destination gets all warnings and critical alerts. The first rule replaces that: from
+                then on only what a rule selects is sent.
+              </p>
               ${canWrite() && html`<p><${AddButton} /></p>`}
             <//>`
-          : html`<${RuleTable} rules=${rules} destinations=${destinations} reload=${asked.reload} />
+          : html`<${RuleTable}
+                rules=${rules}
+                destinations=${destinations}
+                kinds=${kinds}
+                reload=${asked.reload}
+              />
               <${Paging} pagination=${page} />`}
     <//>
   </div>`
@@ -65,39 +76,32 @@ const AddButton = () => html`<a class="button primary" href=${ruleAddress('new')
 interface TableProps {
   rules: readonly AlertRule[]
   destinations: readonly Destination[]
+  kinds: readonly AlertEventType[]
   reload: () => void
 }
 
-function RuleTable({ rules, destinations, reload }: TableProps) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${routingTexts.rules}>
-    <table class="rules">
-      <thead>
-        <tr>
-          <th scope="col">${routingTexts.rule}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${routingTexts.matches}</th>
-          <th scope="col">${routingTexts.sendsTo}</th>
-          <th scope="col">${routingTexts.cooldown}</th>
-          ${canWrite() && html`<th scope="col"><span class="hidden">${routingTexts.pause}</span></th>`}
-        </tr>
-      </thead>
-      <tbody>
-        ${rules.map(
-          rule =>
-            html`<tr key=${rule.id}>
-              <th scope="row">
-                <a href=${ruleAddress(rule.id)}><bdi>${rule.name}</bdi></a>
-              </th>
-              <td><${RuleStatus} rule=${rule} /></td>
-              <td class="wraps">${describeMatches(rule)}</td>
-              <td class="wraps"><${Recipients} rule=${rule} destinations=${destinations} /></td>
-              <td>${describeCooldown(rule)}</td>
-              ${canWrite() && html`<td><${PauseRule} rule=${rule} reload=${reload} /></td>`}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+function RuleTable({ rules, destinations, kinds, reload }: TableProps) {
+  const columns: (Column<AlertRule> | false)[] = [
+    {
+      label: routingTexts.rule,
+      isName: true,
+      cell: ({ id, name }) => html`<a href=${ruleAddress(id)}><bdi>${name}</bdi></a>`,
+    },
+    { label: texts.status, cell: rule => html`<${RuleStatus} rule=${rule} />` },
+    { label: routingTexts.matches, cellClass: 'wraps', cell: rule => describeMatches(rule, kinds) },
+    {
+      label: routingTexts.sendsTo,
+      cellClass: 'wraps',
+      cell: rule => html`<${Recipients} rule=${rule} destinations=${destinations} />`,
+    },
+    { label: routingTexts.cooldown, cell: describeCooldown },
+    canWrite() && {
+      label: routingTexts.pause,
+      isLabelHidden: true,
+      cell: rule => html`<${PauseRule} rule=${rule} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${routingTexts.rules} className="rules" columns=${columns} rows=${rules} />`
 }
 
 export function RuleStatus({ rule: { is_active: isActive } }: { rule: AlertRule }) {
@@ -106,19 +110,19 @@ export function RuleStatus({ rule: { is_active: isActive } }: { rule: AlertRule 
 }
 
 /** What a rule selects, in words: `critical, warning: stale table, tagged money`. */
-export function describeMatches(rule: AlertRule): string {
-  const { event_types: kinds, severities, tag_filter_tags: tags, asset_ids: assets } = rule
+export function describeMatches(rule: AlertRule, kinds: readonly AlertEventType[]): string {
+  const { event_types: types, severities, tag_filter_tags: tags, asset_ids: assets } = rule
   const parts = [
     severities?.join(', '),
-    kinds?.map(kind => (KIND_NAMES as Record<string, string>)[kind] ?? kind).join(', '),
-    tags?.length ? routingTexts.tagged(tags, rule.tag_filter_mode) : undefined,
+    types?.map(type => kinds.find(kind => kind.event_type === type)?.label ?? type).join(', '),
+    tags?.length ? `tagged ${tags.join(rule.tag_filter_mode === 'all' ? ' and ' : ' or ')}` : undefined,
     assets && routingTexts.inAssets(assets.length),
   ].filter(Boolean)
-  return parts.length > 0 ? parts.join('; ') : routingTexts.allAlerts
+  return parts.length > 0 ? parts.join('; ') : 'all alerts'
 }
 
 export const describeCooldown = ({ cooldown_minutes: minutes }: AlertRule): string =>
-  minutes === 0 ? routingTexts.noCooldown : formatSpan(minutes * 60)
+  minutes === 0 ? 'none' : formatSpan(minutes * 60)
 
 /** Links to where a rule sends; those that are not in the list are counted. */
 export function Recipients({
@@ -130,14 +134,14 @@ export function Recipients({
 }) {
   const known = destinations.filter(({ id }) => ids.includes(id))
   const rest = ids.length - known.length
-  if (ids.length === 0) return html`<span class="bad">${routingTexts.noDestination}</span>`
+  if (ids.length === 0) return html`<span class="bad">no destination</span>`
   return html`${known.map(
     ({ id, name, is_active: isActive }) =>
       html`<a key=${id} class="chip" href=${destinationAddress(id)}
           ><bdi>${name}</bdi>${!isActive && ` (${routingTexts.paused})`}</a
         >${' '}`,
   )}
-  ${rest > 0 && routingTexts.otherDestinations(rest)}`
+  ${rest > 0 && `${rest} more`}`
 }
 
 /** Pauses or resumes a rule; one without a destination cannot be resumed. */
@@ -148,15 +152,14 @@ export function PauseRule({
   rule: AlertRule
   reload: () => void
 }) {
-  if (!isActive && ids.length === 0)
-    return html`<a href=${ruleAddress(id)}>${routingTexts.chooseDestination}</a>`
+  if (!isActive && ids.length === 0) return html`<a href=${ruleAddress(id)}>Choose a destination</a>`
   return html`<${PauseButton}
     isActive=${isActive}
     className="small"
     send=${(next: boolean) =>
       api.patch('/api/v1/sdk/alerts/rules/{id}', { path: { id }, body: { is_active: next } })}
     done=${(next: boolean) => {
-      notify(next ? routingTexts.ruleResumed : routingTexts.rulePaused)
+      notify(next ? 'The rule sends again.' : 'The rule sends nothing until you resume it.')
       reload()
     }}
   />`

@@ -7,7 +7,7 @@ import { html } from '../../lib/html.ts'
 import { Loaded } from '../../parts/states.ts'
 import { Shape, toneOf } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 import { destinationAddress } from './addresses.ts'
 
 const SHOWN_ALERTS = 10
@@ -33,7 +33,7 @@ export function RulePreview({ body }: { body: PreviewAlertRuleRequest }) {
     <header>
       <h2 id="preview-title">${routingTexts.previewTitle}</h2>
       <select
-        aria-label=${routingTexts.previewSpan}
+        aria-label="Time"
         value=${String(days)}
         onChange=${(event: Event) => setDays(Number((event.target as HTMLSelectElement).value))}
       >
@@ -43,7 +43,7 @@ export function RulePreview({ body }: { body: PreviewAlertRuleRequest }) {
     <${Loaded} of=${shown} what=${routingTexts.previewTitle.toLowerCase()} rows=${6}>
       ${(preview: AlertPreview) => html`<${Outcome} preview=${preview} />`}
     <//>
-    <p class="quiet">${routingTexts.previewNote}</p>
+    <p class="quiet">As if this were the only rule. Nothing is sent.</p>
   </section>`
 }
 
@@ -58,8 +58,8 @@ function Outcome({ preview }: { preview: AlertPreview }) {
     ${heldBack > 0 && html`<p>${routingTexts.heldBack(heldBack)}</p>`}
     ${
       destinations.length === 0
-        ? html`<p class="quiet">${routingTexts.previewNoDestination}</p>`
-        : html`<h3>${routingTexts.perDestination}</h3>
+        ? html`<p class="quiet">Choose a destination to see how many messages it would have got.</p>`
+        : html`<h3>Messages by destination</h3>
             <ul class="counts">
               ${destinations.map(
                 ({ id, name, messages, is_active: isActive }) =>
@@ -72,7 +72,7 @@ function Outcome({ preview }: { preview: AlertPreview }) {
     }
     ${
       alerts.length > 0 &&
-      html`<h3>${routingTexts.previewAlerts}</h3>
+      html`<h3>Alerts</h3>
         ${matched > alerts.length && html`<p class="quiet">${routingTexts.newestOf(alerts.length, matched)}</p>`}
         <ul class="previewed">
           ${alerts.map(

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
-import type { AlertRule, CreateAlertRuleRequest, Destination } from 'tidemark/client'
+import type { AlertEventType, AlertRule, CreateAlertRuleRequest, Destination } from 'tidemark/client'
 import { Checkboxes, Field, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { readValues } from '../../forms/schema.ts'
-import { api, isMissing } from '../../lib/api.ts'
+import { loadAlertKinds } from '../../lib/alert-kinds.ts'
+import { api, bodyOf, isMissing } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { navigate } from '../../lib/router.ts'
@@ -13,8 +14,8 @@ import { useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
 import { notify } from '../../parts/notices.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { formTexts } from '../../texts/forms.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { formTexts } from '../../forms/texts.ts'
+import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { RULES_ADDRESS } from './addresses.ts'
 import { RuleAssets } from './rule-assets.ts'
@@ -23,22 +24,23 @@ import { describeCooldown, describeMatches, PauseRule, Recipients, RuleStatus } 
 import { RulePreview } from './rule-preview.ts'
 
 async function loadRule(id: string, signal: AbortSignal) {
-  const [rule, destinations] = await Promise.all([
+  const [rule, destinations, kinds] = await Promise.all([
     id === 'new' ? undefined : api.get('/api/v1/sdk/alerts/rules/{id}', { path: { id }, signal }),
     api.get('/api/v1/sdk/alerts/destinations', { query: { limit: 100 }, signal }),
+    loadAlertKinds(signal),
   ])
-  return { rule: rule?.data, destinations: destinations.data.destinations }
+  return { rule: rule?.data, destinations: destinations.data.destinations, kinds }
 }
 type RulePageContent = Awaited<ReturnType<typeof loadRule>>
 
 /** A rule beside what it would have sent. @param props.id of a rule, or `new` */
 export function RulePage({ id }: { id: string }) {
   const asked = useData(`rule ${id}`, signal => loadRule(id, signal))
-  const title = asked.data?.rule?.name ?? (id === 'new' ? routingTexts.newRule : routingTexts.rule)
+  const title = asked.data?.rule?.name ?? (id === 'new' ? 'New rule' : routingTexts.rule)
   useTitle(title)
   if (isMissing(asked.error) || (id === 'new' && !canWrite()))
     return html`<div class="page">
-      <${Empty} title=${routingTexts.noSuchRule} isScreen=${true}>
+      <${Empty} title="There is no such rule" isScreen=${true}>
         <p><a class="button" href=${RULES_ADDRESS}>${routingTexts.backToRules}</a></p>
       <//>
     </div>`
@@ -46,15 +48,20 @@ export function RulePage({ id }: { id: string }) {
     <p class="path"><a href=${RULES_ADDRESS}>${routingTexts.backToRules}</a> /</p>
     <h1><bdi>${title}</bdi><${Help} page="alerts#who-hears-of-what" about=${routingTexts.rules} /></h1>
     <${Loaded} of=${asked} what=${routingTexts.rule.toLowerCase()} rows=${9}>
-      ${({ rule, destinations }: RulePageContent) =>
+      ${({ rule, destinations, kinds }: RulePageContent) =>
         !canWrite() && rule
-          ? html`<${RuleView} rule=${rule} destinations=${destinations} />`
+          ? html`<${RuleView} rule=${rule} destinations=${destinations} kinds=${kinds} />`
           : destinations.length === 0
-            ? html`<${Empty} title=${routingTexts.needsDestination}>
+            ? html`<${Empty} title="A rule needs a destination to send to.">
                 <p><a class="button primary" href="/routing/new">${routingTexts.addDestination}</a></p>
               <//>`
             : html`${rule && html`<${RuleActions} rule=${rule} reload=${asked.reload} />`}
-                <${RuleForm} rule=${rule} destinations=${destinations} reload=${asked.reload} />`}
+                <${RuleForm}
+                  rule=${rule}
+                  destinations=${destinations}
+                  kinds=${kinds}
+                  reload=${asked.reload}
+                />`}
     <//>
   </div>`
 }
@@ -62,10 +69,11 @@ export function RulePage({ id }: { id: string }) {
 interface RuleProps {
   rule: AlertRule | undefined
   destinations: readonly Destination[]
+  kinds: readonly AlertEventType[]
 }
 
-function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => void }) {
-  const fields = ruleFields(destinations, rule)
+function RuleForm({ rule, destinations, kinds, reload }: RuleProps & { reload: () => void }) {
+  const fields = ruleFields(destinations, kinds, rule)
   const specs = Object.values(fields)
   const form = useForm(`rule ${rule?.id ?? 'new'}`, specs, rule)
   const isOrphaned = rule?.asset_ids?.length === 0
@@ -79,11 +87,11 @@ function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => vo
       if (rule) {
         if (Object.keys(body).length > 0)
           await api.patch('/api/v1/sdk/alerts/rules/{id}', { path: { id: rule.id }, body })
-        notify(routingTexts.ruleSaved)
+        notify('The rule was changed.')
         reload()
       } else {
-        await api.post('/api/v1/sdk/alerts/rules', { body: body as unknown as CreateAlertRuleRequest })
-        notify(routingTexts.ruleCreated)
+        await api.post('/api/v1/sdk/alerts/rules', { body: bodyOf<CreateAlertRuleRequest>(body) })
+        notify('The rule was created.')
         navigate(RULES_ADDRESS, { replace: true })
       }
     })
@@ -92,14 +100,14 @@ function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => vo
     <${Form}
       form=${form}
       submit=${submit}
-      label=${rule ? formTexts.save : routingTexts.createRule}
+      label=${rule ? formTexts.save : 'Create rule'}
       more=${form.isChanged && html`<button type="button" onClick=${form.reset}>${formTexts.discard}</button>`}
     >
       <${Field} form=${form} spec=${fields.name} />
       <${Checkboxes} form=${form} spec=${fields.destinations} />
       <${Checkboxes} form=${form} spec=${fields.severities} />
       <${Checkboxes} form=${form} spec=${fields.kinds} />
-      ${isOrphaned && html`<p class="bad">${routingTexts.assetsGone}</p>`}
+      ${isOrphaned && html`<p class="bad">The sources and tables of this rule were deleted, so it selects nothing. Choose others, or save it for all.</p>`}
       <${RuleAssets} form=${form} spec=${fields.assets} />
       <${Field} form=${form} spec=${fields.tags} />
       ${hasTags && html`<${Field} form=${form} spec=${fields.tagMode} />`}
@@ -111,8 +119,8 @@ function RuleForm({ rule, destinations, reload }: RuleProps & { reload: () => vo
 }
 
 /** What those see who may not change it. */
-function RuleView({ rule, destinations }: { rule: AlertRule; destinations: readonly Destination[] }) {
-  const fields = ruleFields(destinations, rule)
+function RuleView({ rule, destinations, kinds }: RuleProps & { rule: AlertRule }) {
+  const fields = ruleFields(destinations, kinds, rule)
   const specs = Object.values(fields)
   return html`<div class="with-side">
     <dl class="facts">
@@ -122,7 +130,7 @@ function RuleView({ rule, destinations }: { rule: AlertRule; destinations: reado
       </div>
       <div>
         <dt>${routingTexts.matches}</dt>
-        <dd>${describeMatches(rule)}</dd>
+        <dd>${describeMatches(rule, kinds)}</dd>
       </div>
       <div>
         <dt>${routingTexts.sendsTo}</dt>
@@ -148,7 +156,7 @@ function RuleActions({ rule, reload }: { rule: AlertRule; reload: () => void }) 
   const [isAsking, setAsking] = useState(false)
   const remove = async () => {
     await api.delete('/api/v1/sdk/alerts/rules/{id}', { path: { id: rule.id } })
-    notify(routingTexts.ruleDeleted)
+    notify('The rule was deleted.')
     navigate(RULES_ADDRESS, { replace: true })
   }
   return html`<p class="facts">
@@ -166,7 +174,10 @@ function RuleActions({ rule, reload }: { rule: AlertRule; reload: () => void }) 
         work=${remove}
         close=${() => setAsking(false)}
       >
-        <p>${routingTexts.deleteRuleText}</p>
+        <p>
+          Alerts and sent messages stay. When no rule is left, every destination gets all warnings and
+          critical alerts.
+        </p>
       <//>`
     }`
 }

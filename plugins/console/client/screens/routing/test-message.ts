@@ -3,7 +3,7 @@ import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { html } from '../../lib/html.ts'
 import { Status } from '../../parts/status.ts'
-import { routingTexts } from '../../texts/routing.ts'
+import { routingTexts } from './texts.ts'
 
 /** A test may wait for a free slot, and then for the receiver. */
 const TIMEOUT_MS = 70_000
@@ -24,7 +24,7 @@ export function TestButton({
     tested(data)
   })
   return html`<button class=${className} disabled=${isBusy} onClick=${run}>
-    ${isBusy ? routingTexts.testing : routingTexts.sendTest}
+    ${isBusy ? 'Sending…' : routingTexts.sendTest}
   </button>`
 }
 
@@ -35,7 +35,7 @@ export function TestOutcome({ test }: { test: DestinationTest }) {
       <strong>${routingTexts.testTitle}:</strong>
       <${Status}
         status=${test.success ? 'delivered' : 'failed'}
-        word=${test.success ? routingTexts.accepted : routingTexts.refused}
+        word=${test.success ? 'accepted' : 'not accepted'}
       />
       <${Answer} attempt=${test} />
     </p>
@@ -52,7 +52,7 @@ type AnsweredAttempt = Pick<
 /** The status and the latency of an attempt, and the address that was dialled. */
 export function Answer({ attempt }: { attempt: AnsweredAttempt }) {
   const { status_code: status, error_class: error, address, tls_version: tls } = attempt
-  return html`<span>${status === null ? (error ?? '–') : `${routingTexts.statusCode} ${status}`}</span>
+  return html`<span>${status === null ? (error ?? '–') : `Status ${status}`}</span>
     <span>
       ${routingTexts.inMs(attempt.latency_ms)}${attempt.is_slow && html` <span class="bad">(${routingTexts.slow})</span>`}
     </span>
@@ -62,7 +62,7 @@ export function Answer({ attempt }: { attempt: AnsweredAttempt }) {
 /** The beginning of what a receiver answered. */
 export function AnswerBody({ text, hasAnswer }: { text: string | null; hasAnswer: boolean }) {
   if (!hasAnswer) return null
-  if (!text) return html`<p class="quiet">${routingTexts.noAnswerText}</p>`
+  if (!text) return html`<p class="quiet">The answer was empty.</p>`
   return html`<p class="quiet">${routingTexts.answer}:</p>
     <pre tabindex="0" role="region" aria-label=${routingTexts.answer}><bdi>${text}</bdi></pre>`
 }

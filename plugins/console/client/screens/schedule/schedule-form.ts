@@ -5,7 +5,7 @@ import type { FieldSpec } from '../../forms/schema.ts'
 import { formatNumber, zone } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { Icon } from '../../parts/icons.ts'
-import { scheduleTexts } from '../../texts/schedules.ts'
+import { scheduleTexts } from './texts.ts'
 import { watchTexts } from '../../texts/watching.ts'
 import { WeekGrid } from './week-grid.ts'
 import {
@@ -65,9 +65,9 @@ export function ScheduleForm({
       wrong >= 0
         ? ' '
         : periods.length === 0
-          ? scheduleTexts.noPeriods
+          ? 'Choose at least one hour.'
           : periods.length > MAX_PERIODS
-            ? scheduleTexts.tooMany(MAX_PERIODS)
+            ? `There may be at most ${MAX_PERIODS} periods: choose simpler hours.`
             : ''
     setProblem(found)
     if (found) {
@@ -100,7 +100,9 @@ function Periods({ periods, change }: { periods: Period[]; change: (periods: Per
     change(periods.map((period, index) => (index === n ? { ...period, ...fields } : period)))
   return html`<fieldset class="periods">
     <legend>${scheduleTexts.periods}</legend>
-    <p class="note">${scheduleTexts.periodsHint}</p>
+    <p class="note">
+      The same hours as times, to the minute. An end at or before the start is on the next day.
+    </p>
     ${periods.map((period, n) => {
       const problem = n === typed ? undefined : findPeriodProblem(period)
       const described = problem ? `period-${n}-problem` : undefined
@@ -124,7 +126,7 @@ function Periods({ periods, change }: { periods: Period[]; change: (periods: Per
         id=${`period-${n}`}
         class="period"
         role="group"
-        aria-label=${scheduleTexts.period(n + 1)}
+        aria-label=${`Period ${n + 1}`}
       >
         <span class="days">
           ${watchTexts.shortDays.map(
@@ -162,7 +164,7 @@ function Periods({ periods, change }: { periods: Period[]; change: (periods: Per
         type="button"
         onClick=${() => change([...periods, { days: [1], start: '08:00', end: '18:00' }])}
       >
-        ${scheduleTexts.addPeriod}
+        Add a period
       </button>
     </p>
   </fieldset>`

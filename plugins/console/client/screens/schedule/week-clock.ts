@@ -1,5 +1,6 @@
 import { html } from '../../lib/html.ts'
 import { formatTime } from '../../lib/format.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { watchTexts } from '../../texts/watching.ts'
 
 export interface WeekClockData {
@@ -16,12 +17,24 @@ const MAX_NAMED_HOURS = 3
 
 export const hourName = (hour: number) => `${String(hour).padStart(2, '0')}:00`
 
+interface Cell {
+  day: number
+  hour: number
+  count: number
+}
+
+const COLUMNS: Column<Cell>[] = [
+  { label: 'Day', cell: ({ day }) => watchTexts.days[day] },
+  { label: watchTexts.hour, cell: ({ hour }) => hourName(hour) },
+  { label: 'Updates', className: 'right', cell: ({ count }) => count },
+]
+
 /** At which hours of the week updates arrive: squares that grow with their number, and the same in words and as a list. */
 export function WeekClock({ clock }: { clock: WeekClockData }) {
   const cells = clock.hours.flatMap((row, day) => row.map((count, hour) => ({ day, hour, count })))
   const most = Math.max(1, ...cells.map(({ count }) => count))
   const known = cells.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
-  if (known.length === 0) return html`<p class="quiet">${watchTexts.noUpdates}</p>`
+  if (known.length === 0) return html`<p class="quiet">No update was seen yet.</p>`
   const inWords = known
     .slice(0, MAX_NAMED_HOURS)
     .map(({ day, hour }) => `${watchTexts.days[day]} ${hourName(hour)}`)
@@ -58,30 +71,14 @@ export function WeekClock({ clock }: { clock: WeekClockData }) {
       </svg>
     </div>
     <details>
-      <summary>${watchTexts.asList}</summary>
-      <table>
-        <caption class="hidden">
+      <summary>As a list</summary>
+      <${DataTable}
+        caption=${html`<caption class="hidden">
           ${watchTexts.clockOf(clock.timezone)}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">${watchTexts.day}</th>
-            <th scope="col">${watchTexts.hour}</th>
-            <th scope="col" class="right">${watchTexts.updates}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${cells
-            .filter(({ count }) => count > 0)
-            .map(
-              ({ day, hour, count }) =>
-                html`<tr key=${`${day} ${hour}`}>
-                  <td>${watchTexts.days[day]}</td>
-                  <td>${hourName(hour)}</td>
-                  <td class="right">${count}</td>
-                </tr>`,
-            )}
-        </tbody>
-      </table>
+        </caption>`}
+        columns=${COLUMNS}
+        rows=${cells.filter(({ count }) => count > 0)}
+        keyOf=${({ day, hour }: Cell) => `${day} ${hour}`}
+      />
     </details>`
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../lib/html.ts'
 import { hourName } from './week-clock.ts'
-import { scheduleTexts } from '../../texts/schedules.ts'
+import { scheduleTexts } from './texts.ts'
 import { watchTexts } from '../../texts/watching.ts'
 import { cellState, type WeekMinutes } from './week-hours.ts'
 
@@ -77,7 +77,7 @@ export function WeekGrid({
     ref=${body}
     class="week-grid"
     role="grid"
-    aria-label=${scheduleTexts.grid}
+    aria-label="Active hours of the week"
     aria-multiselectable="true"
     aria-readonly=${change ? undefined : 'true'}
     onKeyDown=${onKeyDown}
@@ -102,7 +102,7 @@ export function WeekGrid({
               data-cell=${`${d}-${h}`}
               tabindex=${d === day && h === hour ? 0 : -1}
               aria-selected=${state === 'all'}
-              aria-label=${scheduleTexts.cell(name, hourName(h), scheduleTexts.states[state])}
+              aria-label=${`${name} ${hourName(h)}, ${scheduleTexts.states[state]}`}
               onPointerDown=${(event: PointerEvent) => onPointerDown(event, d, h)}
               onPointerEnter=${() => painted.current !== undefined && change?.(d, h, painted.current)}
               onFocus=${() => setPlace([d, h])}

@@ -1,7 +1,7 @@
 import type { AuditEntry } from 'tidemark/client'
 import { formatTime, inWords } from '../../lib/format.ts'
 import { labelOf } from '../../forms/schema.ts'
-import { auditTexts } from '../../texts/audit.ts'
+import { auditTexts } from './audit-texts.ts'
 import { texts } from '../../texts.ts'
 
 /** An action in words that follow the name of who did it: `source.updated` is "updated the source". */
@@ -16,8 +16,8 @@ export function describeAction(action: string): string {
 
 /** Who did it, for people. */
 export function nameActor({ actor, actor_name: name }: AuditEntry): string {
-  if (actor === 'system') return auditTexts.system
-  return name ?? (actor === 'cli' ? auditTexts.operator : actor)
+  if (actor === 'system') return 'Tidemark'
+  return name ?? (actor === 'cli' ? 'an operator' : actor)
 }
 
 /** What the action was about, as far as the entry has a name for it. */
@@ -54,6 +54,6 @@ function describeValue(value: unknown): string {
   if (typeof value !== 'object') return String(value)
   const { from, to, ...others } = value as { from?: unknown; to?: unknown }
   if ((from !== undefined || to !== undefined) && Object.keys(others).length === 0)
-    return auditTexts.changed(describeValue(from), describeValue(to))
+    return `${describeValue(from)} → ${describeValue(to)}`
   return JSON.stringify(value)
 }

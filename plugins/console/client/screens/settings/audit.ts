@@ -7,12 +7,13 @@ import { useData } from '../../lib/data.ts'
 import { formatTime, startOfDay } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery, withQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Choice } from '../../parts/filters.ts'
 import { useSession } from '../../parts/frame.ts'
 import { pageSizeOf } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Shape } from '../../parts/status.ts'
-import { auditTexts } from '../../texts/audit.ts'
+import { auditTexts } from './audit-texts.ts'
 import { texts } from '../../texts.ts'
 import { addressOf, describeAction, listDetails, nameActor, nameTarget } from './audit-words.ts'
 
@@ -34,11 +35,11 @@ export function AuditLog() {
       <${Choice}
         name="action"
         label=${auditTexts.action}
-        none=${auditTexts.anyAction}
+        none="Any action"
         options=${auditTexts.filters.map(action => [action, describeAction(action)] as const)}
       />
-      <${DayField} name="from" label=${auditTexts.from} />
-      <${DayField} name="to" label=${auditTexts.to} />
+      <${DayField} name="from" label="From" />
+      <${DayField} name="to" label="To" />
       <${Chips} />
       ${
         isFiltered &&
@@ -49,8 +50,15 @@ export function AuditLog() {
       ${({ data, pagination }: AuditPage) =>
         html`${
             data.length === 0
-              ? html`<${Empty} title=${auditTexts.noEntries}><p>${auditTexts.noEntriesText}</p><//>`
-              : html`<${Entries} entries=${data} />`
+              ? html`<${Empty} title="No entry matches"
+                  ><p>Look at a longer time, or clear the filters.</p><//
+                >`
+              : html`<${DataTable}
+                  label=${texts.auditLog}
+                  className="audit"
+                  columns=${COLUMNS}
+                  rows=${data}
+                />`
           } <${Pages} next=${pagination.next_before} />`}
     <//>`
 }
@@ -111,48 +119,35 @@ function Chips() {
   }`
 }
 
-function Entries({ entries }: { entries: readonly AuditEntry[] }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.auditLog}>
-    <table class="audit">
-      <thead>
-        <tr>
-          <th scope="col">${auditTexts.when}</th>
-          <th scope="col">${auditTexts.who}</th>
-          <th scope="col">${auditTexts.what}</th>
-          <th scope="col">${auditTexts.more}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${entries.map(entry => html`<${Entry} key=${entry.id} entry=${entry} />`)}
-      </tbody>
-    </table>
-  </div>`
-}
-
 /** The name leads to what the same user or key did. */
-function Entry({ entry }: { entry: AuditEntry }) {
-  const address = addressOf(entry)
-  const name = nameTarget(entry)
-  return html`<tr>
-    <td><time datetime=${entry.at}>${formatTime(entry.at)}</time></td>
-    <td>
-      <a href=${withQuery('/settings/audit', { actor: entry.actor })}><bdi>${nameActor(entry)}</bdi></a>
-    </td>
-    <td>
-      ${describeAction(entry.action)}${' '}
-      ${address ? html`<a href=${address}><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`}
-    </td>
-    <td><${Details} entry=${entry} /></td>
-  </tr>`
-}
+const COLUMNS: Column<AuditEntry>[] = [
+  { label: 'When', cell: ({ at }) => html`<time datetime=${at}>${formatTime(at)}</time>` },
+  {
+    label: 'Who',
+    cell: entry =>
+      html`<a href=${withQuery('/settings/audit', { actor: entry.actor })}
+        ><bdi>${nameActor(entry)}</bdi></a
+      >`,
+  },
+  {
+    label: 'What',
+    cell: entry => {
+      const address = addressOf(entry)
+      const name = html`<bdi>${nameTarget(entry)}</bdi>`
+      return html`${describeAction(entry.action)}${' '}
+      ${address ? html`<a href=${address}>${name}</a>` : name}`
+    },
+  },
+  { label: 'Details', cell: entry => html`<${Details} entry=${entry} />` },
+]
 
 function Details({ entry }: { entry: AuditEntry }) {
   const facts = [
     ...listDetails(entry),
     [auditTexts.action, entry.action],
-    [auditTexts.address, entry.address],
-    [auditTexts.request, entry.request_id],
-    [auditTexts.hash, entry.hash],
+    ['Address', entry.address],
+    ['Request', entry.request_id],
+    ['Hash', entry.hash],
   ]
   return html`<details>
     <summary>${auditTexts.entry} ${entry.id}</summary>
@@ -174,7 +169,7 @@ function Details({ entry }: { entry: AuditEntry }) {
           target_type: entry.target.type,
           target_id: entry.target.id,
         })}
-        >${auditTexts.sameTarget}</a
+        >All about the same</a
       >`
     }
   </details>`
@@ -186,9 +181,9 @@ function Pages({ next }: { next: number | null }) {
   if (next === null && !query.has('before')) return null
   const go = (before: number | null) =>
     changeQuery({ before: before === null ? null : String(before) }, { replace: false })
-  return html`<nav class="paging" aria-label=${auditTexts.pages}>
-    <button disabled=${!query.has('before')} onClick=${() => go(null)}>${auditTexts.newest}</button>
-    <button disabled=${next === null} onClick=${() => go(next)}>${auditTexts.older}</button>
+  return html`<nav class="paging" aria-label="Pages of the log">
+    <button disabled=${!query.has('before')} onClick=${() => go(null)}>Newest entries</button>
+    <button disabled=${next === null} onClick=${() => go(next)}>Older entries</button>
   </nav>`
 }
 
@@ -200,9 +195,7 @@ function Verification() {
     setVerdict((await api.get('/api/v1/audit-log/verify')).data)
   })
   return html`<p class="actions above">
-      <button disabled=${isBusy} onClick=${verify}>
-        ${isBusy ? auditTexts.verifying : auditTexts.verify}
-      </button>
+      <button disabled=${isBusy} onClick=${verify}>${isBusy ? 'Verifying…' : auditTexts.verify}</button>
     </p>
     <div role="status">${verdict && html`<${Verdict} of=${verdict} />`}</div>`
 }
@@ -217,10 +210,7 @@ function Verdict({ of: verdict }: { of: AuditVerdict }) {
     </p>`
   return html`<p class="verdict"><${Shape} tone="ok" /> <strong>${auditTexts.isWhole(entries)}</strong></p>
     <p class="verdict">
-      ${auditTexts.head(id)} <code>${hash}</code>${' '}<${CopyButton}
-        text=${hash}
-        label=${auditTexts.copyHash}
-      />
+      ${auditTexts.head(id)} <code>${hash}</code>${' '}<${CopyButton} text=${hash} label="Copy the hash" />
     </p>
-    <p class="quiet">${auditTexts.headHint}</p>`
+    <p class="quiet">Keep it elsewhere: it reveals later whether the whole log was written anew.</p>`
 }

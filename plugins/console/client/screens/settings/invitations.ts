@@ -1,17 +1,18 @@
 import { useState } from 'preact/hooks'
-import type { Invitation, InviteResponse } from 'tidemark/client'
+import type { Invitation, InviteRequest, InviteResponse } from 'tidemark/client'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { SecretDialog } from '../../forms/secret.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData, type Data } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import type { PageOfList } from '../../parts/paging.ts'
 import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 
 /** The longest page that the API gives. */
@@ -29,11 +30,11 @@ export const useInvitations = (): Data<InvitationPage> =>
   )
 
 export const roleField: FieldSpec = {
-  ...{ name: 'role', label: peopleTexts.role, kind: 'choice', isRequired: true },
+  ...{ name: 'role', label: 'Role', kind: 'choice', isRequired: true },
   ...{ initial: 'member', choices: Object.entries(peopleTexts.roles) },
 }
 const inviteFields: FieldSpec[] = [
-  { name: 'email', label: peopleTexts.email, kind: 'text', isRequired: true, maxLength: 254 },
+  { name: 'email', label: 'Email', kind: 'text', isRequired: true, maxLength: 254 },
   roleField,
 ]
 
@@ -52,7 +53,7 @@ export function InviteButton({
   const [isOpen, setOpen] = useState(false)
   const [made, setMade] = useState<InviteResponse>()
   const invite = async (body: Record<string, unknown>) => {
-    setMade(await api.post('/api/v1/invitations', { body: body as never }))
+    setMade(await api.post('/api/v1/invitations', { body: bodyOf<InviteRequest>(body) }))
   }
   // The row of an invitation may be gone with the new one, and its dialog with it.
   const keep = () => {
@@ -71,17 +72,17 @@ export function InviteButton({
         title=${label}
         id=${`invite ${again?.id ?? ''}`}
         specs=${specs}
-        label=${peopleTexts.send}
+        label="Create the link"
         send=${invite}
         close=${() => setOpen(false)}
-        >${peopleTexts.inviteText}<//
+        >You get a link for them. It works for this email only, once, within 7 days.<//
       >`
     }
     ${
       made &&
       html`<${SecretDialog}
-        title=${peopleTexts.inviteLink(made.email)}
-        text=${peopleTexts.inviteLinkText}
+        title=${`Send this link to ${made.email}`}
+        text="Tidemark sends no mail for it, and shows the link only now. To get another one, invite them again."
         secret=${made.url}
         close=${keep}
       />`
@@ -93,12 +94,8 @@ export function Invitations({ of: invitations }: { of: Data<InvitationPage> }) {
   return html`<${Loaded} of=${invitations} what=${peopleTexts.invitations.toLowerCase()} rows=${2}>
     ${({ data, pagination }: InvitationPage) => {
       const shown = data.filter(({ status }) => status === 'open' || status === 'expired')
-      return html`${
-        shown.length === 0
-          ? html`<p class="quiet">${peopleTexts.noInvitations}</p>`
-          : html`<${InvitationTable} invitations=${shown} reload=${invitations.reload} />`
-      }
-      ${pagination.has_more && html`<p class="quiet">${peopleTexts.moreInvitations(MAX_INVITATIONS)}</p>`}`
+      return html`<${InvitationTable} invitations=${shown} reload=${invitations.reload} />
+        ${pagination.has_more && html`<p class="quiet">${peopleTexts.moreInvitations(MAX_INVITATIONS)}</p>`}`
     }}
   <//>`
 }
@@ -110,47 +107,32 @@ function InvitationTable({
   invitations: readonly Invitation[]
   reload: () => void
 }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${peopleTexts.invitations}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.email}</th>
-          <th scope="col">${texts.role}</th>
-          <th scope="col">${peopleTexts.created}</th>
-          <th scope="col">${peopleTexts.expires}</th>
-          <th scope="col"><span class="hidden">${peopleTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${invitations.map(
-          invitation =>
-            html`<tr key=${invitation.id}>
-              <th scope="row"><bdi>${invitation.email}</bdi></th>
-              <td>${invitation.role}</td>
-              <td><${Ago} at=${invitation.created_at} /></td>
-              <td>
-                ${
-                  invitation.status === 'open'
-                    ? html`<${Ago} at=${invitation.expires_at} />`
-                    : html`<${Status} status="unknown" word=${peopleTexts.hasExpired} />`
-                }
-              </td>
-              <td>
-                ${
-                  invitation.status === 'open'
-                    ? html`<${RevokeButton} invitation=${invitation} reload=${reload} />`
-                    : html`<${InviteButton}
-                        label=${peopleTexts.inviteAgain}
-                        again=${invitation}
-                        reload=${reload}
-                      />`
-                }
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: Column<Invitation>[] = [
+    { label: texts.email, isName: true, cell: ({ email }) => html`<bdi>${email}</bdi>` },
+    { label: texts.role, cell: ({ role }) => role },
+    { label: peopleTexts.created, cell: invitation => html`<${Ago} at=${invitation.created_at} />` },
+    {
+      label: peopleTexts.expires,
+      cell: invitation =>
+        invitation.status === 'open'
+          ? html`<${Ago} at=${invitation.expires_at} />`
+          : html`<${Status} status="unknown" word=${peopleTexts.hasExpired} />`,
+    },
+    {
+      label: peopleTexts.actions,
+      isLabelHidden: true,
+      cell: invitation =>
+        invitation.status === 'open'
+          ? html`<${RevokeButton} invitation=${invitation} reload=${reload} />`
+          : html`<${InviteButton} label="Invite again" again=${invitation} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable}
+    label=${peopleTexts.invitations}
+    columns=${columns}
+    rows=${invitations}
+    empty=${html`<p class="quiet">No invitation is open.</p>`}
+  />`
 }
 
 function RevokeButton({ invitation, reload }: { invitation: Invitation; reload: () => void }) {
@@ -169,7 +151,7 @@ function RevokeButton({ invitation, reload }: { invitation: Invitation; reload: 
     ${
       isOpen &&
       html`<${ConfirmDialog}
-        title=${peopleTexts.revokeInvitation}
+        title="Revoke the invitation"
         action=${peopleTexts.revoke}
         work=${revoke}
         close=${() => setOpen(false)}

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks'
-import type { ApiKey, ApiKeyUsage, NewApiKey } from 'tidemark/client'
+import type { ApiKey, ApiKeyUsage, CreateApiKeyRequest, NewApiKey } from 'tidemark/client'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { CopyButton, SecretDialog } from '../../forms/secret.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
@@ -14,7 +15,7 @@ import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/pag
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 
 interface KeyPage {
@@ -49,7 +50,7 @@ export function Keys() {
             ${
               found.can_create
                 ? html`<${CreateButton} reload=${reload} />`
-                : html`<span class="quiet">${peopleTexts.keysFull}</span>`
+                : html`<span class="quiet">Your plan allows no further key: revoke one first.</span>`
             }
           </div>
           <p class="quiet">${peopleTexts.keyLimits(found.rate_limit_per_min, found.burst_limit)}</p>`}
@@ -61,65 +62,44 @@ export function Keys() {
           checked=${isAll}
           onChange=${() => changeQuery({ tab: isAll ? null : 'all', offset: null })}
         />
-        ${peopleTexts.withRevoked}</label
+        Show revoked keys</label
       >
     </p>
     <${Loaded} of=${list} what=${texts.apiKeys.toLowerCase()} rows=${4}>
       ${({ keys, pagination }: KeyPage) =>
         keys.length === 0
-          ? html`<${Empty} title=${peopleTexts.noKeys}><p>${peopleTexts.noKeysText}</p><//>`
+          ? html`<${Empty} title="There is no API key"
+              ><p>
+                Programs use the API with a key, such as a pipeline that checks a table after it was loaded.
+              </p><//
+            >`
           : html`<${KeyTable} keys=${keys} reload=${reload} /><${Paging} pagination=${pagination} />`}
     <//>`
 }
 
+const agoOrNever = (at: string | null) =>
+  at === null ? html`<span class="quiet">never</span>` : html`<${Ago} at=${at} />`
+
 function KeyTable({ keys, reload }: { keys: readonly ApiKey[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.apiKeys}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${peopleTexts.name}</th>
-          <th scope="col">${peopleTexts.key}</th>
-          <th scope="col">${peopleTexts.scope}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${peopleTexts.lastUsed}</th>
-          <th scope="col">${peopleTexts.expires}</th>
-          <th scope="col">${peopleTexts.created}</th>
-          <th scope="col"><span class="hidden">${peopleTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${keys.map(
-          key =>
-            html`<tr key=${key.id}>
-              <th scope="row"><bdi>${key.name}</bdi></th>
-              <td><code>${key.display_key}</code></td>
-              <td>${key.scope}</td>
-              <td><${KeyStatus} of=${key} /></td>
-              <td>
-                ${
-                  key.last_used_at === null
-                    ? html`<span class="quiet">${peopleTexts.never}</span>`
-                    : html`<${Ago} at=${key.last_used_at} />`
-                }
-              </td>
-              <td>
-                ${
-                  key.expires_at === null
-                    ? html`<span class="quiet">${peopleTexts.never}</span>`
-                    : html`<${Ago} at=${key.expires_at} />`
-                }
-              </td>
-              <td><${Ago} at=${key.created_at} /></td>
-              <td>${key.revoked_at === null && html`<${RevokeButton} of=${key} reload=${reload} />`}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: Column<ApiKey>[] = [
+    { label: peopleTexts.name, isName: true, cell: key => html`<bdi>${key.name}</bdi>` },
+    { label: 'Key', cell: key => html`<code>${key.display_key}</code>` },
+    { label: peopleTexts.scope, cell: key => key.scope },
+    { label: texts.status, cell: key => html`<${KeyStatus} of=${key} />` },
+    { label: peopleTexts.lastUsed, cell: key => agoOrNever(key.last_used_at) },
+    { label: peopleTexts.expires, cell: key => agoOrNever(key.expires_at) },
+    { label: peopleTexts.created, cell: key => html`<${Ago} at=${key.created_at} />` },
+    {
+      label: peopleTexts.actions,
+      isLabelHidden: true,
+      cell: key => key.revoked_at === null && html`<${RevokeButton} of=${key} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${texts.apiKeys} columns=${columns} rows=${keys} />`
 }
 
 function KeyStatus({ of: { revoked_at: revokedAt, is_active: isActive } }: { of: ApiKey }) {
-  if (revokedAt !== null) return html`<${Status} status="unknown" word=${peopleTexts.revoked} />`
+  if (revokedAt !== null) return html`<${Status} status="unknown" word="revoked" />`
   return isActive
     ? html`<${Status} status="ok" word=${peopleTexts.active} />`
     : html`<${Status} status="warning" word=${peopleTexts.hasExpired} />`
@@ -129,7 +109,7 @@ function RevokeButton({ of: key, reload }: { of: ApiKey; reload: () => void }) {
   const [isOpen, setOpen] = useState(false)
   const revoke = async () => {
     await api.delete('/api/v1/api-keys/{key_id}', { path: { key_id: key.id } })
-    notify(peopleTexts.keyRevoked(key.name))
+    notify(`The key ${key.name} was revoked.`)
     reload()
   }
   return html`<button
@@ -146,7 +126,7 @@ function RevokeButton({ of: key, reload }: { of: ApiKey; reload: () => void }) {
         action=${peopleTexts.revoke}
         work=${revoke}
         close=${() => setOpen(false)}
-        ><p>${peopleTexts.revokeKeyText}</p><//
+        ><p>Programs that use this key are refused from now on. This cannot be undone.</p><//
       >`
     }`
 }
@@ -154,14 +134,14 @@ function RevokeButton({ of: key, reload }: { of: ApiKey; reload: () => void }) {
 const keyFields: FieldSpec[] = [
   {
     ...{ name: 'name', label: peopleTexts.name, kind: 'text', isRequired: true },
-    ...{ maxLength: 200, hint: peopleTexts.nameHint },
+    ...{ maxLength: 200, hint: 'What uses it, such as Airflow.' },
   },
   {
     ...{ name: 'scope', label: peopleTexts.scope, kind: 'choice', isRequired: true, initial: 'read-only' },
-    ...{ hint: peopleTexts.scopeHint, choices: Object.entries(peopleTexts.scopes) },
+    ...{ hint: 'The smallest one that suffices is the safest.', choices: Object.entries(peopleTexts.scopes) },
   },
   {
-    ...{ name: 'expires_at', label: peopleTexts.lifetime, kind: 'choice', isRequired: true, initial: '90' },
+    ...{ name: 'expires_at', label: 'Expires', kind: 'choice', isRequired: true, initial: '90' },
     choices: Object.entries(peopleTexts.lifetimes),
   },
 ]
@@ -172,7 +152,7 @@ function CreateButton({ reload }: { reload: () => void }) {
   const create = async ({ expires_at: days, ...body }: Record<string, unknown>) => {
     const expiresAt = days === 'never' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString()
     const { data } = await api.post('/api/v1/api-keys', {
-      body: { ...body, expires_at: expiresAt } as never,
+      body: bodyOf<CreateApiKeyRequest>({ ...body, expires_at: expiresAt }),
     })
     setMade(data)
   }
@@ -186,7 +166,7 @@ function CreateButton({ reload }: { reload: () => void }) {
         title=${peopleTexts.createKey}
         id="new key"
         specs=${keyFields}
-        label=${peopleTexts.create}
+        label="Create"
         send=${create}
         close=${() => setOpen(false)}
       />`
@@ -197,14 +177,14 @@ function CreateButton({ reload }: { reload: () => void }) {
 function NewKey({ of: { name, key }, close }: { of: NewApiKey; close: () => void }) {
   const example = `curl -s '${location.origin}/api/v1/assets?limit=5' -H 'Authorization: Bearer ${key}'`
   return html`<${SecretDialog}
-    title=${peopleTexts.newKey(name)}
-    text=${peopleTexts.newKeyText}
+    title=${`The key of ${name}`}
+    text="It is shown only now. Keep it where the program finds it, and nobody else."
     secret=${key}
     close=${close}
   >
-    <p>${peopleTexts.example}</p>
+    <p>Try it in a terminal:</p>
     <div class="secret-once">
-      <code>${example}</code><${CopyButton} text=${example} label=${peopleTexts.copyExample} />
+      <code>${example}</code><${CopyButton} text=${example} label="Copy the example" />
     </div>
   <//>`
 }

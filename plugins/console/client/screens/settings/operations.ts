@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
-import type { DeadJob, JobQueue, Operations as Found } from 'tidemark/client'
+import type { DeadJob, JobQueue, Operations as Found, WhichDeadJobs } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
-import { formatNumber } from '../../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress, useQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
@@ -14,7 +15,7 @@ import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
 import { texts as shared } from '../../texts.ts'
-import { operationsTexts as texts } from '../../texts/operations.ts'
+import { operationsTexts as texts } from './operations-texts.ts'
 
 const POLL_MS = 15_000
 
@@ -22,9 +23,6 @@ interface DeadPage {
   data: DeadJob[]
   pagination: PageOfList
 }
-
-/** Which dead jobs a change is about. */
-type Which = { ids: string[] } | { all: true }
 
 /** The state of the service, the jobs of the company, and what to do about those that failed for good. */
 export function Operations() {
@@ -53,9 +51,9 @@ export function Operations() {
       <${Loaded} of=${dead} what=${texts.deadJobs.toLowerCase()} rows=${2}>
         ${({ data: jobs, pagination }: DeadPage) =>
           pagination.total === 0
-            ? html`<p class="quiet">${texts.noDead}</p>`
+            ? html`<p class="quiet">No job failed for good.</p>`
             : html`<div class="headline">
-                  <p class="quiet">${texts.deadJobsText}</p>
+                  <p class="quiet">Send them again once the cause is mended. They are kept for 30 days.</p>
                   <span class="actions"><${DeadActions} which=${{ all: true }} reload=${reload} /></span>
                 </div>
                 <${DeadTable} jobs=${jobs} reload=${reload} />
@@ -74,14 +72,14 @@ function Summary({ of: { queues, ...service } }: { of: Found }) {
     isLate,
   )
   return html`<h2>${headline}</h2>
-    ${isLate && html`<p>${texts.lateText}</p>`}
+    ${isLate && html`<p>Ask an operator of the installation to start a worker: ROLE=worker, or ROLE=all.</p>`}
     <dl class="facts">
       <div>
-        <dt>${texts.service}</dt>
+        <dt>The service</dt>
         <dd><${Status} status=${service.status} word=${texts.statuses[service.status]} /></dd>
       </div>
       <div>
-        <dt>${texts.jobs}</dt>
+        <dt>Jobs</dt>
         <dd>
           <${Status}
             status=${service.jobs === 'up' ? 'ok' : 'failed'}
@@ -90,21 +88,21 @@ function Summary({ of: { queues, ...service } }: { of: Found }) {
         </dd>
       </div>
       <div>
-        <dt>${texts.workers}</dt>
+        <dt>Workers of this process</dt>
         <dd>
           <${Status} status=${WORKER_TONES[service.workers]} word=${texts.workerStates[service.workers]} />
         </dd>
       </div>
       <div>
-        <dt>${texts.versions}</dt>
+        <dt>Versions</dt>
         <dd>${texts.versionsOf(service.versions)}</dd>
       </div>
       <div>
-        <dt>${texts.runningFor}</dt>
+        <dt>Running for</dt>
         <dd>${texts.uptime(service.uptime_seconds)}</dd>
       </div>
       <div>
-        <dt>${texts.dashboard}</dt>
+        <dt>Job dashboard</dt>
         <dd><${Dashboard} url=${service.dashboard_url} /></dd>
       </div>
     </dl>
@@ -117,101 +115,84 @@ const WORKER_TONES = { up: 'ok', stuck: 'failed', none: 'unknown' } as const
 function Dashboard({ url }: { url: string | null }) {
   return url === null
     ? html`${texts.dashboardCommand} <code>tidemark dashboard</code>`
-    : html`<a href=${url} rel="noreferrer">${texts.openDashboard}</a>`
-}
-
-/** Queues that hold a job of the company. */
-function QueueTable({ queues }: { queues: readonly JobQueue[] }) {
-  const used = queues.filter(({ waiting, later, running, dead }) => waiting + later + running + dead > 0)
-  if (used.length === 0) return html`<p class="quiet">${texts.noQueues}</p>`
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.queues}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.queue}</th>
-          <th scope="col">${texts.work}</th>
-          ${COUNTS.map(name => html`<th key=${name} scope="col" class="right">${texts[name]}</th>`)}
-          <th scope="col">${texts.oldest}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${used.map(
-          queue =>
-            html`<tr key=${queue.queue}>
-              <th scope="row"><code>${queue.queue}</code></th>
-              <td>${texts.works[queue.queue] ?? ''}</td>
-              ${COUNTS.map(name => html`<td key=${name} class="right">${formatNumber(queue[name])}</td>`)}
-              <td>${queue.oldest_waiting_at && html`<${Ago} at=${queue.oldest_waiting_at} />`}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+    : html`<a href=${url} rel="noreferrer">Open the job dashboard</a>`
 }
 
 const COUNTS = ['waiting', 'later', 'running', 'dead'] as const
 
+const QUEUE_COLUMNS: Column<JobQueue>[] = [
+  { label: 'Queue', isName: true, cell: ({ queue }) => html`<code>${queue}</code>` },
+  { label: texts.work, cell: ({ queue }) => texts.works[queue] },
+  ...COUNTS.map(name => ({
+    label: texts[name],
+    className: 'right',
+    cell: (queue: JobQueue) => formatNumber(queue[name]),
+  })),
+  {
+    label: 'Waits since',
+    cell: ({ oldest_waiting_at: at }) => at && html`<${Ago} at=${at} />`,
+  },
+]
+
+/** Queues that hold a job of the company. */
+function QueueTable({ queues }: { queues: readonly JobQueue[] }) {
+  return html`<${DataTable}
+    label=${texts.queues}
+    columns=${QUEUE_COLUMNS}
+    rows=${queues.filter(queue => COUNTS.some(name => queue[name] > 0))}
+    keyOf=${({ queue }: JobQueue) => queue}
+    empty=${html`<p class="quiet">No job of your company waits, runs or has failed.</p>`}
+  />`
+}
+
 function DeadTable({ jobs, reload }: { jobs: readonly DeadJob[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.deadJobs}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.about}</th>
-          <th scope="col">${texts.work}</th>
-          <th scope="col">${texts.reason}</th>
-          <th scope="col" class="right">${texts.tries}</th>
-          <th scope="col">${texts.died}</th>
-          <th scope="col">${texts.action}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${jobs.map(
-          job =>
-            html`<tr key=${job.id}>
-              <th scope="row"><${Asset} of=${job} /></th>
-              <td>${texts.works[job.queue] ?? html`<code>${job.queue}</code>`}</td>
-              <td class="wraps"><bdi>${job.reason}</bdi></td>
-              <td class="right">${formatNumber(job.attempts)}</td>
-              <td><${Ago} at=${job.died_at} /></td>
-              <td>
-                <${DeadActions} which=${{ ids: [job.id] }} job=${job} reload=${reload} />
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: Column<DeadJob>[] = [
+    { label: 'About', isName: true, cell: job => html`<${Asset} of=${job} />` },
+    { label: texts.work, cell: ({ queue }) => texts.works[queue] ?? html`<code>${queue}</code>` },
+    { label: 'Why the last try failed', cellClass: 'wraps', cell: job => html`<bdi>${job.reason}</bdi>` },
+    { label: 'Tries', className: 'right', cell: job => formatNumber(job.attempts) },
+    { label: 'Failed', cell: job => html`<${Ago} at=${job.died_at} />` },
+    {
+      label: 'Action',
+      cell: job => html`<${DeadActions} which=${{ ids: [job.id] }} job=${job} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${texts.deadJobs} columns=${columns} rows=${jobs} />`
 }
 
 function Asset({ of: { asset_id: id, asset_type: type, asset_name: name } }: { of: DeadJob }) {
-  if (id === null) return html`<span class="quiet">${texts.nothing}</span>`
-  if (name === null) return html`<span class="quiet">${texts.removed}</span>`
+  if (id === null) return html`<span class="quiet">No table or source</span>`
+  if (name === null) return html`<span class="quiet">Removed since</span>`
   return html`<a href=${type === 'table' ? tableAddress(name) : `/sources/${encodeURIComponent(name)}`}
     ><bdi>${name}</bdi></a
   >`
 }
 
 /** Buttons that send dead jobs again, or discard them after a question. @param props.job absent: all */
-function DeadActions({ which, job, reload }: { which: Which; job?: DeadJob; reload: () => void }) {
+function DeadActions({ which, job, reload }: { which: WhichDeadJobs; job?: DeadJob; reload: () => void }) {
   const [isAsking, setAsking] = useState(false)
   const [isBusy, redrive] = useAction(texts.redrive, async () => {
-    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/redrive', { body: which as never })
-    notify(texts.redriven(data.redriven))
+    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/redrive', {
+      body: which,
+    })
+    notify(`${countOf(data.redriven, 'job')} sent again.`)
     reload()
   })
   const discard = async () => {
-    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/discard', { body: which as never })
-    notify(texts.discarded(data.discarded))
+    const { data } = await api.post('/api/v1/sdk/operations/dead-jobs/discard', {
+      body: which,
+    })
+    notify(`${countOf(data.discarded, 'job')} discarded.`)
     reload()
   }
   const name = job && (job.asset_name ?? job.queue)
   return html`<button
       class="small"
       disabled=${isBusy}
-      aria-label=${name && texts.redriveOf(name)}
+      aria-label=${name && `Send again: ${name}`}
       onClick=${redrive}
     >
-      ${name ? texts.redrive : texts.redriveAll}
+      ${name ? texts.redrive : 'Send all again'}
     </button>
     ${' '}
     <button class="small" aria-label=${name && texts.discardOf(name)} onClick=${() => setAsking(true)}>
@@ -224,7 +205,9 @@ function DeadActions({ which, job, reload }: { which: Which; job?: DeadJob; relo
         action=${texts.discard}
         work=${discard}
         close=${() => setAsking(false)}
-        ><p>${name ? texts.discardText : texts.discardAllText}</p><//
+        ><p>
+          ${name ? 'The job is deleted, and what it was to do is not done.' : 'The jobs are deleted, and what they were to do is not done.'}
+        </p><//
       >`
     }`
 }

@@ -9,7 +9,7 @@ import { updatePreferences, updateUser, type Preferences, type User } from '../.
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
 import { describeError } from '../../parts/states.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 import { hideChecklist, isChecklistHidden } from '../setup/setup-steps.ts'
 import { SignInMethods } from './sign-in-methods.ts'
@@ -22,11 +22,11 @@ export function OwnUser() {
   if (!user || !preferences) return null
   return html`<div class="columns">
     <section>
-      <h2>${texts.preferences}</h2>
+      <h2>Preferences</h2>
       <${PreferenceFields} preferences=${preferences} />
     </section>
     <section>
-      <h2>${peopleTexts.profile}</h2>
+      <h2>Profile</h2>
       <${Profile} user=${user} />
       <${SignInMethods} user=${user} />
     </section>
@@ -53,7 +53,7 @@ function PreferenceFields({ preferences }: { preferences: Preferences }) {
   const valueOf = (event: Event) => (event.target as HTMLSelectElement).value
   const zones = Intl.supportedValuesOf('timeZone')
   return html`<fieldset class="choices">
-      <legend>${texts.theme}</legend>
+      <legend>Theme</legend>
       ${Object.entries(texts.themes).map(
         ([theme, text]) =>
           html`<label key=${theme}
@@ -69,7 +69,7 @@ function PreferenceFields({ preferences }: { preferences: Preferences }) {
       )}
     </fieldset>
     <label class="field">
-      <span>${texts.timezone}</span>
+      <span>Time zone</span>
       <select
         value=${preferences.timezone}
         onChange=${(event: Event) => void save({ timezone: valueOf(event) })}
@@ -80,7 +80,7 @@ function PreferenceFields({ preferences }: { preferences: Preferences }) {
       </select>
     </label>
     <label class="field">
-      <span>${texts.pageSize}</span>
+      <span>Rows of a list</span>
       <select
         value=${String(preferences.table_page_size)}
         onChange=${(event: Event) => void save({ table_page_size: Number(valueOf(event)) })}
@@ -103,8 +103,8 @@ function ShowChecklist() {
 
 const profileFields: FieldSpec[] = [
   {
-    ...{ name: 'full_name', label: peopleTexts.fullName, kind: 'text', maxLength: 200 },
-    ...{ hint: peopleTexts.fullNameHint, autoComplete: 'name' },
+    ...{ name: 'full_name', label: 'Full name', kind: 'text', maxLength: 200 },
+    ...{ hint: 'How histories and colleagues see you.', autoComplete: 'name' },
   },
 ]
 
@@ -125,7 +125,7 @@ function Profile({ user }: { user: User }) {
         <dd>${user.role}</dd>
       </div>
       <div>
-        <dt>${texts.company}</dt>
+        <dt>Company</dt>
         <dd><bdi>${user.company.name}</bdi></dd>
       </div>
     </dl>

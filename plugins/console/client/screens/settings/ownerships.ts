@@ -7,12 +7,13 @@ import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { sourceAddress, tableAddress, useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { useSession } from '../../parts/frame.ts'
 import { Icon } from '../../parts/icons.ts'
 import { notify } from '../../parts/notices.ts'
 import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/paging.ts'
 import { Loaded } from '../../parts/states.ts'
-import { teamsTexts } from '../../texts/teams.ts'
+import { teamsTexts } from './teams-texts.ts'
 
 const loadOwnerships = async (page: { limit: number; offset: number }, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/owners', { query: page, signal })).data
@@ -22,20 +23,27 @@ const subjectField: FieldSpec = {
   ...{ name: 'subject', label: teamsTexts.owned, kind: 'choice', isRequired: true },
   ...{ initial: 'asset', choices: Object.entries(teamsTexts.choices) },
 }
-const assetField: FieldSpec = { name: 'asset_id', label: teamsTexts.source, kind: 'text', isRequired: true }
+const assetField: FieldSpec = {
+  name: 'asset_id',
+  label: 'Name of the source',
+  kind: 'text',
+  isRequired: true,
+}
 const schemaField: FieldSpec = {
-  ...{ name: 'schema', label: teamsTexts.schema, kind: 'text', isRequired: true },
-  hint: teamsTexts.schemaHint,
+  ...{ name: 'schema', label: 'Schema', kind: 'text', isRequired: true },
+  hint: 'Such as public, or db.public.',
 }
 const tagField: FieldSpec = {
-  ...{ name: 'tag', label: teamsTexts.tag, kind: 'text', isRequired: true, maxLength: 100 },
+  ...{ name: 'tag', label: 'Tag', kind: 'text', isRequired: true, maxLength: 100 },
 }
 const ownersField: FieldSpec = {
   ...{ name: 'owners', label: teamsTexts.owners, kind: 'lines' },
-  hint: teamsTexts.ownersHint,
+  hint: 'One in each line: the address of a user, or the name of a team. Leave it empty to remove all owners.',
 }
 const SUBJECT_FIELDS: Record<string, FieldSpec[]> = {
-  asset: [{ ...assetField, label: teamsTexts.asset, hint: teamsTexts.assetHint }],
+  asset: [
+    { ...assetField, label: 'Name of the source or table', hint: 'Such as shop, or shop.db.public.orders.' },
+  ],
   schema: [assetField, schemaField],
   tag: [tagField],
 }
@@ -54,7 +62,7 @@ export function Ownerships() {
   const [isOpen, setOpen] = useState(false)
   const set = async ({ owners, subject: _chosen, ...body }: Record<string, unknown>) => {
     await api.put('/api/v1/sdk/owners', { body: { ...body, owners: (owners as string[] | null) ?? [] } })
-    notify(teamsTexts.saved)
+    notify('The owners were set.')
     found.reload()
   }
   return html`<section>
@@ -62,7 +70,9 @@ export function Ownerships() {
       <h2>${teamsTexts.owners}</h2>
       ${canWrite() && html`<button onClick=${() => setOpen(true)}>${teamsTexts.set}</button>`}
     </div>
-    <p class="quiet">${teamsTexts.ownersText}</p>
+    <p class="quiet">
+      The most specific object that has owners decides: a table, then its tags, its schema and its source.
+    </p>
     ${
       isOpen &&
       html`<${FormDialog}
@@ -73,13 +83,14 @@ export function Ownerships() {
         label=${teamsTexts.set}
         send=${set}
         close=${() => setOpen(false)}
-        >${teamsTexts.setText}<//
+        >Replaces those that people set for the same object before. They go before what dbt, OpenLineage and
+        comments say of it.<//
       >`
     }
     <${Loaded} of=${found} what=${teamsTexts.owners.toLowerCase()} rows=${3}>
       ${({ ownerships, pagination }: { ownerships: readonly Ownership[]; pagination: PageOfList }) =>
         pagination.total === 0
-          ? html`<p class="quiet">${teamsTexts.noOwners}</p>`
+          ? html`<p class="quiet">No owner is named yet.</p>`
           : html`<${OwnershipTable} ownerships=${ownerships} reload=${found.reload} />
               <${Paging} pagination=${pagination} />`}
     <//>
@@ -91,60 +102,55 @@ interface OwnershipProps {
   reload: () => void
 }
 
-function OwnershipTable({ ownerships, reload }: { ownerships: readonly Ownership[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${teamsTexts.owners}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${teamsTexts.owned}</th>
-          <th scope="col">${teamsTexts.owner}</th>
-          <th scope="col">${teamsTexts.by}</th>
-          <th scope="col"><span class="hidden">${teamsTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${ownerships.map(
-          ownership => html`<${OwnershipRow} key=${ownership.id} ownership=${ownership} reload=${reload} />`,
-        )}
-      </tbody>
-    </table>
-  </div>`
-}
-
 /** The page of what is owned; schemas and tags have none. */
 function addressOf({ type, name }: Ownership['subject']): string | null {
   if (type === 'table') return tableAddress(name)
   return type === 'source' ? sourceAddress(name) : null
 }
 
-function OwnershipRow({ ownership, reload }: OwnershipProps) {
-  const { subject, owner, origin, reported_by: reporter } = ownership
-  const address = addressOf(subject)
-  const name = html`<bdi>${subject.name}</bdi>`
-  return html`<tr>
-    <th scope="row">
-      ${address ? html`<a href=${address}>${name}</a>` : name}${' '}
-      <span class="quiet">${teamsTexts.subjects[subject.type]}</span>
-    </th>
-    <td>
-      <bdi title=${owner.email ?? ''}>${owner.name}</bdi>${' '}<span class="quiet"
-        >${teamsTexts.types[owner.type]}</span
-      >
-    </td>
-    <td>
-      ${teamsTexts.origins[origin]}${origin === 'dbt' && reporter && html` <span class="quiet"><bdi>${reporter}</bdi></span>`}
-    </td>
-    <td>
-      ${origin === 'manual' && canWrite() && html`<${RemoveOwner} ownership=${ownership} reload=${reload} />`}
-    </td>
-  </tr>`
+function OwnershipTable({ ownerships, reload }: { ownerships: readonly Ownership[]; reload: () => void }) {
+  const columns: Column<Ownership>[] = [
+    {
+      label: teamsTexts.owned,
+      isName: true,
+      cell: ({ subject }) => {
+        const address = addressOf(subject)
+        const name = html`<bdi>${subject.name}</bdi>`
+        return html`${address ? html`<a href=${address}>${name}</a>` : name}${' '}
+          <span class="quiet">${teamsTexts.subjects[subject.type]}</span>`
+      },
+    },
+    {
+      label: 'Owner',
+      cell: ({ owner }) =>
+        html`<bdi title=${owner.email ?? ''}>${owner.name}</bdi>${' '}<span class="quiet"
+            >${teamsTexts.types[owner.type]}</span
+          >`,
+    },
+    {
+      label: 'Named by',
+      cell: ({ origin, reported_by: reporter }) =>
+        html`${teamsTexts.origins[origin]}${
+          origin === 'dbt' && reporter && html` <span class="quiet"><bdi>${reporter}</bdi></span>`
+        }`,
+    },
+    {
+      label: teamsTexts.actions,
+      isLabelHidden: true,
+      cell: ownership =>
+        ownership.origin === 'manual' &&
+        canWrite() &&
+        html`<${RemoveOwner} ownership=${ownership} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${teamsTexts.owners} columns=${columns} rows=${ownerships} />`
 }
 
 function RemoveOwner({ ownership: { id, owner, subject }, reload }: OwnershipProps) {
-  const label = teamsTexts.removeOwnerOf(owner.name, subject.name)
+  const label = `Remove ${owner.name} from ${subject.name}`
   const [isBusy, remove] = useAction(label, async () => {
     await api.delete('/api/v1/sdk/owners/{id}', { path: { id } })
-    notify(teamsTexts.ownerRemoved(owner.name, subject.name))
+    notify(`${owner.name} no longer owns ${subject.name}.`)
     reload()
   })
   return html`<button

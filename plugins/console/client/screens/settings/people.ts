@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { User } from 'tidemark/client'
+import { countOf } from '../../lib/format.ts'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
@@ -13,7 +15,7 @@ import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/pag
 import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 import { Invitations, InviteButton, roleField, useInvitations } from './invitations.ts'
 
@@ -32,8 +34,8 @@ export function People() {
   )
   const invitations = useInvitations()
   return html`<div class="headline">
-      <h2>${users.data ? peopleTexts.count(users.data.pagination.total) : texts.people}</h2>
-      <${InviteButton} label=${peopleTexts.invite} isPrimary=${true} reload=${invitations.reload} />
+      <h2>${users.data ? countOf(users.data.pagination.total, 'user') : texts.people}</h2>
+      <${InviteButton} label="Invite someone" isPrimary=${true} reload=${invitations.reload} />
     </div>
     <${Loaded} of=${users} what=${texts.people.toLowerCase()} rows=${5}>
       ${({ data, pagination }: UserPage) =>
@@ -45,57 +47,48 @@ export function People() {
     </section>`
 }
 
-function UserTable({ users, reload }: { users: readonly User[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.people}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.name}</th>
-          <th scope="col">${texts.email}</th>
-          <th scope="col">${texts.role}</th>
-          <th scope="col">${texts.status}</th>
-          <th scope="col">${peopleTexts.lastSignIn}</th>
-          <th scope="col">${peopleTexts.joined}</th>
-          <th scope="col"><span class="hidden">${peopleTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${users.map(user => html`<${UserRow} key=${user.id} user=${user} reload=${reload} />`)}
-      </tbody>
-    </table>
-  </div>`
-}
-
 /** The API changes neither the owner nor the caller's own user. */
-function UserRow({ user, reload }: { user: User; reload: () => void }) {
+function UserTable({ users, reload }: { users: readonly User[]; reload: () => void }) {
   const { user: self } = useSession()
-  const isSelf = user.id === self?.id
-  const name = user.full_name ?? user.email
-  return html`<tr>
-    <th scope="row">
-      <bdi>${name}</bdi>${isSelf && html` <span class="quiet">(${peopleTexts.isYou})</span>`}
-    </th>
-    <td><bdi>${user.email}</bdi></td>
-    <td>${user.role}</td>
-    <td>
-      <${Status}
-        status=${user.is_active ? 'ok' : 'unknown'}
-        word=${user.is_active ? peopleTexts.active : peopleTexts.disabled}
-      />
-    </td>
-    <td><${Ago} at=${user.last_login_at} /></td>
-    <td><${Ago} at=${user.created_at} /></td>
-    <td>
-      ${!isSelf && user.role !== 'owner' && html`<${UserActions} user=${user} name=${name} reload=${reload} />`}
-    </td>
-  </tr>`
+  const nameOf = (user: User) => user.full_name ?? user.email
+  const columns: Column<User>[] = [
+    {
+      label: texts.name,
+      isName: true,
+      cell: user =>
+        html`<bdi>${nameOf(user)}</bdi>${
+            user.id === self?.id && html` <span class="quiet">(${peopleTexts.isYou})</span>`
+          }`,
+    },
+    { label: texts.email, cell: user => html`<bdi>${user.email}</bdi>` },
+    { label: texts.role, cell: user => user.role },
+    {
+      label: texts.status,
+      cell: ({ is_active: isActive }) =>
+        html`<${Status}
+          status=${isActive ? 'ok' : 'unknown'}
+          word=${isActive ? peopleTexts.active : 'disabled'}
+        />`,
+    },
+    { label: 'Last sign-in', cell: user => html`<${Ago} at=${user.last_login_at} />` },
+    { label: 'Joined', cell: user => html`<${Ago} at=${user.created_at} />` },
+    {
+      label: peopleTexts.actions,
+      isLabelHidden: true,
+      cell: user =>
+        user.id !== self?.id &&
+        user.role !== 'owner' &&
+        html`<${UserActions} user=${user} name=${nameOf(user)} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${texts.people} columns=${columns} rows=${users} />`
 }
 
 const userFields: FieldSpec[] = [
   roleField,
   {
-    ...{ name: 'is_active', label: peopleTexts.mayEnter, kind: 'flag' },
-    hint: peopleTexts.mayEnterHint,
+    ...{ name: 'is_active', label: 'May sign in', kind: 'flag' },
+    hint: 'A disabled user is signed out everywhere. API keys that they created stay valid.',
   },
 ]
 
@@ -105,17 +98,17 @@ function UserActions({ user, name, reload }: { user: User; name: string; reload:
   const path = { user_id: user.id }
   const change = async (body: Record<string, unknown>) => {
     await api.patch('/api/v1/users/{user_id}', { path, body })
-    notify(peopleTexts.changed(name))
+    notify(`${name} was changed.`)
     reload()
   }
   const remove = async () => {
     await api.delete('/api/v1/users/{user_id}', { path })
-    notify(peopleTexts.removed(name))
+    notify(`${name} was removed.`)
     reload()
   }
   return html`<span class="actions">
       <button class="small" aria-label=${peopleTexts.editOf(name)} onClick=${() => setOpen('change')}>
-        ${peopleTexts.edit}
+        Change
       </button>
       <button class="small" aria-label=${peopleTexts.removeOf(name)} onClick=${() => setOpen('remove')}>
         ${peopleTexts.remove}

@@ -1,9 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ProviderLink, ProviderLinks } from 'tidemark/client'
+import type {
+  ChangePasswordRequest,
+  ProviderLink,
+  ProviderLinks,
+  RemovePasswordRequest,
+} from 'tidemark/client'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { useAction } from '../../lib/action.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
@@ -14,17 +19,21 @@ import { notify } from '../../parts/notices.ts'
 import { nameProvider } from '../../lib/providers.ts'
 import { Loaded } from '../../parts/states.ts'
 import { Ago } from '../../parts/time.ts'
-import { peopleTexts } from '../../texts/people.ts'
+import { peopleTexts } from './people-texts.ts'
 
 const oldPassword: FieldSpec = {
-  ...{ name: 'old_password', label: peopleTexts.oldPassword, kind: 'secret' },
+  ...{ name: 'old_password', label: 'Your password now', kind: 'secret' },
   ...{ isRequired: true, autoComplete: 'current-password' },
 }
 const passwordFields: FieldSpec[] = [
   oldPassword,
   {
-    ...{ name: 'new_password', label: peopleTexts.newPassword, kind: 'secret' },
-    ...{ isRequired: true, hint: peopleTexts.newPasswordHint, autoComplete: 'new-password' },
+    ...{ name: 'new_password', label: 'New password', kind: 'secret' },
+    ...{
+      isRequired: true,
+      hint: '12 to 128 characters. A few words that nobody would guess are good.',
+      autoComplete: 'new-password',
+    },
   },
 ]
 
@@ -46,7 +55,7 @@ export function SignInMethods({ user }: { user: User }) {
                 html`<${UnlinkedProvider} key=${name} provider=${name} hasPassword=${found.has_password} />`,
             )}
           </ul>
-          ${found.providers.length === 0 && html`<p class="quiet">${peopleTexts.noProviders}</p>`}`
+          ${found.providers.length === 0 && html`<p class="quiet">The operator can add the sign-in through Google, GitHub and others.</p>`}`
       }}
     <//>`
 }
@@ -60,7 +69,7 @@ function useLinkResult(links: ProviderLinks | undefined): void {
     changeQuery({ linked: null })
     // Anyone can write such an address.
     if (links.links.some(({ provider }) => provider === linked))
-      notify(peopleTexts.linkDone(nameProvider(linked)))
+      notify(`${nameProvider(linked)} is linked: you can sign in with it.`)
   }, [linked, links])
 }
 
@@ -68,19 +77,17 @@ function Password({ user, hasPassword, hasLinks }: { user: User; hasPassword: bo
   const [open, setOpen] = useState<'change' | 'remove' | null>(null)
   const close = () => setOpen(null)
   const change = async (body: Record<string, unknown>) => {
-    await api.post('/api/v1/auth/change-password', { body: body as never })
+    await api.post('/api/v1/auth/change-password', { body: bodyOf<ChangePasswordRequest>(body) })
     // All sessions have ended, this one too. If this fails, the console asks for the new password.
     await signIn({ email: user.email, password: String(body.new_password) }).catch(endSession)
-    notify(peopleTexts.passwordChanged)
+    notify('Your password was changed.')
   }
   const remove = async (body: Record<string, unknown>) => {
-    await api.post('/api/v1/auth/remove-password', { body: body as never })
+    await api.post('/api/v1/auth/remove-password', { body: bodyOf<RemovePasswordRequest>(body) })
     await endSession()
   }
   return html`<li>
-    <span class="text"
-      >${peopleTexts.password}: ${hasPassword ? peopleTexts.passwordSet : peopleTexts.noPassword}</span
-    >
+    <span class="text">${peopleTexts.password}: ${hasPassword ? 'set' : 'none'}</span>
     ${
       hasPassword &&
       html`<button class="small" onClick=${() => setOpen('change')}>${peopleTexts.changePassword}</button>`
@@ -99,7 +106,7 @@ function Password({ user, hasPassword, hasLinks }: { user: User; hasPassword: bo
         label=${peopleTexts.changePassword}
         send=${change}
         close=${close}
-        >${peopleTexts.changePasswordText}<//
+        >You are signed out everywhere else. Your API keys stay valid.<//
       >`
     }
     ${
@@ -111,7 +118,7 @@ function Password({ user, hasPassword, hasLinks }: { user: User; hasPassword: bo
         label=${peopleTexts.removePassword}
         send=${remove}
         close=${close}
-        >${peopleTexts.removePasswordText}<//
+        >You sign in through a provider only from then on, and are signed out everywhere.<//
       >`
     }
   </li>`
@@ -123,7 +130,7 @@ const endSession = () => resumeSession().then(undefined, () => undefined)
 function LinkedProvider({ link, reload }: { link: ProviderLink; reload: () => void }) {
   const { provider, linked_at: at, last_used_at: usedAt } = link
   const [isOpen, setOpen] = useState(false)
-  const name = provider === null ? peopleTexts.formerProvider : nameProvider(provider)
+  const name = provider === null ? 'A provider that the operator has removed' : nameProvider(provider)
   const unlink = async () => {
     await api.delete('/api/v1/oauth/{provider_type}/link', { path: { provider_type: provider! } })
     reload()
@@ -163,7 +170,7 @@ function UnlinkedProvider({ provider, hasPassword }: { provider: string; hasPass
   }
   const [isBusy, start] = useAction(peopleTexts.link(name), link)
   return html`<li>
-    <span class="text">${name} <span class="quiet">${peopleTexts.notLinked}</span></span>
+    <span class="text">${name} <span class="quiet">not linked</span></span>
     <button class="small" disabled=${isBusy} onClick=${hasPassword ? () => setOpen(true) : start}>
       ${peopleTexts.link(name)}
     </button>

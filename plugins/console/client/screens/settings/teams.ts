@@ -1,15 +1,18 @@
+import type { CreateTeamRequest, UpdateTeamRequest } from 'tidemark/client'
 import { useState } from 'preact/hooks'
+import { countOf } from '../../lib/format.ts'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { ConfirmDialog } from '../../parts/confirm.ts'
 import { notify } from '../../parts/notices.ts'
 import type { PageOfList } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { teamsTexts } from '../../texts/teams.ts'
+import { teamsTexts } from './teams-texts.ts'
 import { texts } from '../../texts.ts'
 import { Ownerships } from './ownerships.ts'
 
@@ -25,10 +28,15 @@ type Team = Awaited<ReturnType<typeof loadTeams>>['teams'][number]
 const teamFields: FieldSpec[] = [
   {
     ...{ name: 'name', label: texts.name, kind: 'text', isRequired: true, maxLength: 100 },
-    hint: teamsTexts.nameHint,
+    hint: 'Such as Data Platform. Owners are written with it.',
   },
-  { name: 'description', label: teamsTexts.description, kind: 'long', maxLength: 2_000 },
-  { name: 'members', label: teamsTexts.members, kind: 'lines', hint: teamsTexts.membersHint },
+  { name: 'description', label: 'Description', kind: 'long', maxLength: 2_000 },
+  {
+    name: 'members',
+    label: teamsTexts.members,
+    kind: 'lines',
+    hint: 'One address in each line, of a user or of a person without an account.',
+  },
 ]
 
 /** The teams of the company, and what people and teams own. */
@@ -42,12 +50,12 @@ export function Teams() {
     setChanges(count => count + 1)
   }
   const create = async (body: Record<string, unknown>) => {
-    const { data } = await api.post('/api/v1/sdk/teams', { body: body as never })
-    notify(teamsTexts.created(data.name))
+    const { data } = await api.post('/api/v1/sdk/teams', { body: bodyOf<CreateTeamRequest>(body) })
+    notify(`${data.name} was created.`)
     reload()
   }
   return html`<div class="headline">
-      <h2>${teams.data ? teamsTexts.count(teams.data.pagination.total) : teamsTexts.teams}</h2>
+      <h2>${teams.data ? countOf(teams.data.pagination.total, 'team') : teamsTexts.teams}</h2>
       ${
         canWrite() &&
         html`<button class="primary" onClick=${() => setOpen(true)}>${teamsTexts.create}</button>`
@@ -67,7 +75,12 @@ export function Teams() {
     <${Loaded} of=${teams} what=${teamsTexts.teams.toLowerCase()} rows=${3}>
       ${({ teams: found, pagination }: { teams: readonly Team[]; pagination: PageOfList }) =>
         found.length === 0
-          ? html`<${Empty} title=${teamsTexts.none}><p>${teamsTexts.noneText}</p><//>`
+          ? html`<${Empty} title="There is no team"
+              ><p>
+                A team owns sources, schemas, tables and tags. Its members own them too, and alert rules can
+                be routed to it.
+              </p><//
+            >`
           : html`<${TeamTable} teams=${found} reload=${reload} />
               ${pagination.has_more && html`<p class="quiet">${teamsTexts.more(MAX_TEAMS)}</p>`}`}
     <//>
@@ -75,34 +88,25 @@ export function Teams() {
 }
 
 function TeamTable({ teams, reload }: { teams: readonly Team[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${teamsTexts.teams}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.name}</th>
-          <th scope="col">${teamsTexts.members}</th>
-          <th scope="col"><span class="hidden">${teamsTexts.actions}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${teams.map(
-          team =>
-            html`<tr key=${team.id}>
-              <th scope="row">
-                <bdi>${team.name}</bdi
-                >${team.description && html`<div class="quiet">${team.description}</div>`}
-              </th>
-              <td class="wraps"><${Members} of=${team} /></td>
-              <td>${canWrite() && html`<${TeamActions} team=${team} reload=${reload} />`}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: Column<Team>[] = [
+    {
+      label: texts.name,
+      isName: true,
+      cell: ({ name, description }) =>
+        html`<bdi>${name}</bdi>${description && html`<div class="quiet">${description}</div>`}`,
+    },
+    { label: teamsTexts.members, cellClass: 'wraps', cell: team => html`<${Members} of=${team} />` },
+    {
+      label: teamsTexts.actions,
+      isLabelHidden: true,
+      cell: team => canWrite() && html`<${TeamActions} team=${team} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable} label=${teamsTexts.teams} columns=${columns} rows=${teams} />`
 }
 
 function Members({ of: { members } }: { of: Team }) {
-  if (members.length === 0) return html`<span class="quiet">${teamsTexts.noMembers}</span>`
+  if (members.length === 0) return html`<span class="quiet">no members yet</span>`
   const shown = members.slice(0, SHOWN_MEMBERS)
   const others = members.length - shown.length
   return html`<bdi title=${members.map(({ email }) => email).join('\n')}
@@ -117,18 +121,21 @@ function TeamActions({ team, reload }: { team: Team; reload: () => void }) {
   const change = async (given: Record<string, unknown>) => {
     // A list that was emptied is null in a form.
     const body = { ...given, ...(Object.hasOwn(given, 'members') && { members: given.members ?? [] }) }
-    const { data } = await api.patch('/api/v1/sdk/teams/{id}', { path, body: body as never })
-    notify(teamsTexts.changed(data.name))
+    const { data } = await api.patch('/api/v1/sdk/teams/{id}', {
+      path,
+      body: bodyOf<UpdateTeamRequest>(body),
+    })
+    notify(`${data.name} was changed.`)
     reload()
   }
   const remove = async () => {
     await api.delete('/api/v1/sdk/teams/{id}', { path })
-    notify(teamsTexts.removed(team.name))
+    notify(`${team.name} was removed.`)
     reload()
   }
   return html`<span class="actions">
       <button class="small" aria-label=${teamsTexts.changeOf(team.name)} onClick=${() => setOpen('change')}>
-        ${teamsTexts.change}
+        Change
       </button>
       <button class="small" aria-label=${teamsTexts.removeOf(team.name)} onClick=${() => setOpen('remove')}>
         ${teamsTexts.remove}
@@ -152,7 +159,10 @@ function TeamActions({ team, reload }: { team: Team; reload: () => void }) {
         action=${teamsTexts.remove}
         work=${remove}
         close=${close}
-        ><p>${teamsTexts.removeText}</p><//
+        ><p>
+          It owns nothing from then on. An alert rule that names no other owner is switched off. Its members
+          keep their accounts.
+        </p><//
       >`
     }`
 }

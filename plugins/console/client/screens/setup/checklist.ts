@@ -4,20 +4,35 @@ import { html } from '../../lib/html.ts'
 import { pageSettings } from '../../lib/page-settings.ts'
 import { navigate, sourceAddress } from '../../lib/router.ts'
 import { Icon } from '../../parts/icons.ts'
-import { checklistTexts } from '../../texts/checklist.ts'
 import { hideChecklist, type SetupStep } from './setup-steps.ts'
+
+const texts = {
+  title: (done: number, all: number) => `Get started: ${done} of ${all} done`,
+  dismiss: 'Hide the checklist',
+  steps: {
+    connect: ['Connect a source', 'A database or a warehouse. A role that may only read is enough.'],
+    discover: [
+      'Discover its tables',
+      'Choose which tables are read. Changes of their columns are found from then on.',
+    ],
+    freshness: ['Watch the freshness of a table', 'You hear of it when its newest row is too old.'],
+    checks: ['Add a check', 'It finds wrong values and unusual numbers.'],
+    destination: ['Say where alerts go', 'To a chat, to mail, or to a program of yours.'],
+  },
+  tryDemo: 'Try it with a demo shop',
+} as const
 
 /** Leads a new company through its setup; each step is a link to the screen on which it is done. */
 export function Checklist({ steps }: { steps: readonly SetupStep[] }) {
-  const [isHiding, hide] = useAction(checklistTexts.dismiss, () => hideChecklist(true))
+  const [isHiding, hide] = useAction(texts.dismiss, () => hideChecklist(true))
   const done = steps.filter(({ isDone }) => isDone).length
   const isNew = steps.some(({ id, isDone }) => id === 'connect' && !isDone)
   return html`<section class="checklist" aria-labelledby="checklist-title">
     <header>
-      <h2 id="checklist-title">${checklistTexts.title(done, steps.length)}</h2>
-      <button class="plain" disabled=${isHiding} onClick=${hide}>${checklistTexts.dismiss}</button>
+      <h2 id="checklist-title">${texts.title(done, steps.length)}</h2>
+      <button class="plain" disabled=${isHiding} onClick=${hide}>${texts.dismiss}</button>
     </header>
-    <p class="quiet">${checklistTexts.text}</p>
+    <p class="quiet">The steps tick themselves once there is something.</p>
     <ol>
       ${steps.map(step => html`<${Step} key=${step.id} step=${step} />`)}
     </ol>
@@ -26,12 +41,11 @@ export function Checklist({ steps }: { steps: readonly SetupStep[] }) {
 }
 
 function Step({ step: { id, isDone, address } }: { step: SetupStep }) {
-  const [name, text] = checklistTexts.steps[id]
+  const [name, text] = texts.steps[id]
   return html`<li class=${isDone ? 'done' : ''}>
     <span class="tick">${isDone && html`<${Icon} name="check" />`}</span>
     <span>
-      <a href=${address}>${name}</a
-      ><span class="hidden"> (${isDone ? checklistTexts.done : checklistTexts.open})</span>
+      <a href=${address}>${name}</a><span class="hidden"> (${isDone ? 'done' : 'to do'})</span>
       ${!isDone && html`<span class="quiet">${text}</span>`}
     </span>
   </li>`
@@ -39,7 +53,7 @@ function Step({ step: { id, isDone, address } }: { step: SetupStep }) {
 
 /** A source with a real database, for who has none at hand. */
 function DemoButton() {
-  const [isBusy, start] = useAction(checklistTexts.tryDemo, async () => {
+  const [isBusy, start] = useAction(texts.tryDemo, async () => {
     const { data, message } = await api.post('/api/v1/auth/preferences/onboarding/demo-asset', { body: {} })
     if (data === null) throw new Error(message)
     // Waits for the discovery, which finds the tables that the lineage connects.
@@ -47,8 +61,6 @@ function DemoButton() {
     navigate(sourceAddress(data.name))
   })
   return html`<p>
-    <button disabled=${isBusy} onClick=${start}>
-      ${isBusy ? checklistTexts.tryingDemo : checklistTexts.tryDemo}
-    </button>
+    <button disabled=${isBusy} onClick=${start}>${isBusy ? 'Preparing the shop…' : texts.tryDemo}</button>
   </p>`
 }

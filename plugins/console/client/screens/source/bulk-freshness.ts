@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
-import type { Source } from 'tidemark/client'
+import type { CreateFreshnessSchedulesRequest, Source } from 'tidemark/client'
+import { countOf } from '../../lib/format.ts'
 import { Fields, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { allTermFields, termFields } from '../../forms/freshness-fields.ts'
 import { buildBody } from '../../forms/schema.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { useData, useDebounced } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { Help } from '../../parts/help.ts'
@@ -16,7 +17,7 @@ import { PAUSE_MS, patternFields } from './watch-fields.ts'
 
 const request = async (source: Source, body: object, signal?: AbortSignal) => {
   const { data } = await api.post('/api/v1/sdk/freshness/schedules/bulk', {
-    body: { asset_id: source.id, ...body } as never,
+    body: bodyOf<CreateFreshnessSchedulesRequest>({ asset_id: source.id, ...body }),
     signal,
   })
   return data as Extract<typeof data, { existing: number }>
@@ -31,16 +32,16 @@ export function BulkFreshness({ source }: { source: Source }) {
   const submit = () =>
     form.send(fields, async body => {
       const { created } = await request(source, body)
-      notify(watchTexts.bulkDone(created))
+      notify(`Created ${countOf(created, 'schedule')}.`)
       setRound(round + 1)
     })
   const isExplicit = form.values.monitoring_mode === 'explicit'
   const isReady = !isExplicit || readHours(String(form.values.sla_threshold).trim()) !== null
   return html`<section>
     <h2>${watchTexts.bulk}<${Help} page="freshness#watch-a-table" about=${watchTexts.bulk} /></h2>
-    <p class="quiet">${watchTexts.bulkHint}</p>
+    <p class="quiet">For tables that need a threshold of their own. Tables that have a schedule keep it.</p>
     <div class="with-side">
-      <${Form} form=${form} submit=${submit} label=${watchTexts.createSchedules}>
+      <${Form} form=${form} submit=${submit} label="Create schedules">
         <${Fields} form=${form} of=${fields} />
       <//>
       <section class="side" aria-label=${watchTexts.bulk}>

@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Source } from 'tidemark/client'
+import type { Source, UpdateAssetRequest } from 'tidemark/client'
 import { Fields, Form, MoreFields } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { useAction } from '../../lib/action.ts'
-import { api } from '../../lib/api.ts'
+import { api, bodyOf } from '../../lib/api.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, navigate, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Dialog } from '../../parts/dialog.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded, Skeleton } from '../../parts/states.ts'
-import { formTexts } from '../../texts/forms.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { formTexts } from '../../forms/texts.ts'
+import { sourceTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import {
   asRequest,
@@ -44,7 +44,7 @@ export function ConnectionTab({ source, reload }: SourceTabProps) {
   }, [isAsked])
   if (!canWrite()) return html`<p class="quiet">${sourceTexts.cannotEdit}</p>`
   return html`<div class="with-side">
-      <${Loaded} of=${types} what=${sourceTexts.connection.toLowerCase()} rows=${8}>
+      <${Loaded} of=${types} what="connection" rows=${8}>
         ${(found: readonly SourceType[]) => {
           const type = found.find(({ source_type: name }) => name === source.source_type)
           return type && html`<${Settings} source=${source} type=${type} reload=${reload} test=${runTest} />`
@@ -52,13 +52,11 @@ export function ConnectionTab({ source, reload }: SourceTabProps) {
       <//>
       <section class="side" aria-label=${sourceTexts.test}>
         <p class="actions">
-          <button disabled=${isTesting} onClick=${start}>
-            ${isTesting ? sourceTexts.testing : sourceTexts.test}
-          </button>
+          <button disabled=${isTesting} onClick=${start}>${isTesting ? 'Testing…' : sourceTexts.test}</button>
           ${
             test?.success &&
             html`<a class="button primary" href=${withQuery(location.pathname, { tab: 'tables' })}
-              >${sourceTexts.nextTables}</a
+              >Next: choose the tables</a
             >`
           }
         </p>
@@ -81,7 +79,10 @@ function Settings({
     form.send(specs, async body => {
       const path = { asset_id: source.id }
       if (Object.keys(body).length > 0) {
-        const { data } = await api.patch('/api/v1/sdk/assets/{asset_id}', { path, body: body as never })
+        const { data } = await api.patch('/api/v1/sdk/assets/{asset_id}', {
+          path,
+          body: bodyOf<UpdateAssetRequest>(body),
+        })
         const address = `/sources/${encodeURIComponent(data.qualified_name)}`
         if (data.qualified_name !== source.qualified_name)
           navigate(withQuery(address, { tab: 'connection' }), { replace: true })
@@ -92,12 +93,12 @@ function Settings({
   return html`<${Form}
     form=${form}
     submit=${submit}
-    label=${sourceTexts.saveConnection}
+    label="Save and test"
     more=${form.isChanged && html`<button type="button" onClick=${form.reset}>${formTexts.discard}</button>`}
   >
     <${Fields} form=${form} of=${[...nameFields, ...common]} isNew=${false} />
     ${rare.length > 0 && html`<${MoreFields}><${Fields} form=${form} of=${rare} isNew=${false} /><//>`}
-    <h2>${sourceTexts.behaviour}</h2>
+    <h2>How it is read</h2>
     <${Fields} form=${form} of=${behaviourFields} />
   <//>`
 }
@@ -109,7 +110,7 @@ function Removal({ source }: { source: Source }) {
   const [isWrong, setWrong] = useState(false)
   const [isBusy, remove] = useAction(sourceTexts.remove, async () => {
     await api.delete('/api/v1/sdk/assets/{asset_id}', { path: { asset_id: source.id } })
-    notify(sourceTexts.removed(source.name))
+    notify(`The source ${source.name} was removed.`)
     navigate('/sources')
   })
   const submit = (event: SubmitEvent) => {
@@ -134,7 +135,7 @@ function Removal({ source }: { source: Source }) {
               aria-describedby=${isWrong ? 'removal-problem' : undefined}
               onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)}
             />
-            ${isWrong && html`<span class="bad" id="removal-problem">${sourceTexts.wrongName}</span>`}
+            ${isWrong && html`<span class="bad" id="removal-problem">That is not its name.</span>`}
           </label>
           <p class="actions">
             <button class="primary" disabled=${isBusy}>${sourceTexts.remove}</button>

@@ -4,10 +4,11 @@ import { useData } from '../../lib/data.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Choice } from '../../parts/filters.ts'
 import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { costTexts as texts } from '../../texts/cost.ts'
+import { costTexts as texts } from './cost-texts.ts'
 import { CostlyTables, loadCosts, type TableCost } from './costly-tables.ts'
 import { DayChart } from './day-chart.ts'
 
@@ -35,13 +36,13 @@ export function CostTab({ source }: { source: Source }) {
     <div class="filters">
       <${Choice}
         name="days"
-        label=${texts.days}
+        label="Days"
         none=${texts.lastDays(DEFAULT_DAYS)}
         options=${PERIODS.map(period => [String(period), texts.lastDays(period)] as const)}
       />
       <${Choice}
         name="measure"
-        label=${texts.measure}
+        label="Measure"
         none=${texts.measures.statements}
         options=${MEASURES.slice(1).map(name => [name, texts.measures[name]] as const)}
       />
@@ -51,11 +52,11 @@ export function CostTab({ source }: { source: Source }) {
       ${(used: Usage) => html`<${Use} usage=${used} measure=${measure} />`}
     <//>
     <h2>${texts.tables}</h2>
-    <p class="quiet">${texts.tablesHint}</p>
+    <p class="quiet">The checks of a table share statements, so the cost is known by table.</p>
     <${Loaded} of=${tables} what=${texts.tables.toLowerCase()} rows=${4}>
       ${(found: readonly TableCost[]) =>
         found.length === 0
-          ? html`<p>${texts.noTables}</p>`
+          ? html`<p>No table was scanned for checks in these days.</p>`
           : html`<${CostlyTables} tables=${found} reload=${tables.reload} />`}
     <//>
   </section>`
@@ -63,26 +64,26 @@ export function CostTab({ source }: { source: Source }) {
 
 function Use({ usage, measure }: { usage: Usage; measure: Measure }) {
   const { days, total, by_purpose: byPurpose } = usage
-  if (total.sessions === 0) return html`<${Empty} title=${texts.unused} />`
+  if (total.sessions === 0) return html`<${Empty} title="This source was not used in these days." />`
   const used = PURPOSES.filter(purpose => byPurpose[purpose].sessions > 0)
   return html`<h2>${texts.total(total.statements, days.length)}</h2>
     <${DayChart}
-      title=${texts.perDay(texts.measures[measure])}
+      title=${`${texts.measures[measure]} by day, UTC`}
       days=${days.map(day => ({ day: day.day, value: day[measure] }))}
     />
     <${Numbers}
-      label=${texts.byPurpose}
-      first=${texts.purpose}
+      label="By purpose"
+      first="Purpose"
       lines=${[
         ...used.map(purpose => ({ name: texts.purposes[purpose], ...byPurpose[purpose] })),
-        { name: texts.all, ...total },
+        { name: 'All', ...total },
       ]}
     />
     <details>
       <summary>${texts.numbers}</summary>
       <${Numbers}
         label=${texts.numbers}
-        first=${texts.day}
+        first="Day"
         lines=${days
           .filter(({ sessions }) => sessions > 0)
           .map(day => ({ name: day.day, ...day }))
@@ -92,34 +93,23 @@ function Use({ usage, measure }: { usage: Usage; measure: Measure }) {
 }
 
 const COLUMNS = ['sessions', ...MEASURES, 'failures'] as const
-const titles = { ...texts.measures, sessions: texts.sessions, failures: texts.failures }
+const titles = { ...texts.measures, sessions: 'Sessions', failures: 'Failures' }
 
-function Numbers({
-  label,
-  first,
-  lines,
-}: {
-  label: string
-  first: string
-  lines: readonly ({ name: string } & Record<(typeof COLUMNS)[number], number>)[]
-}) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${first}</th>
-          ${COLUMNS.map(name => html`<th key=${name} scope="col" class="right">${titles[name]}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${lines.map(
-          line =>
-            html`<tr key=${line.name}>
-              <th scope="row">${line.name}</th>
-              ${COLUMNS.map(name => html`<td key=${name} class="right">${formatNumber(line[name])}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+type Line = { name: string } & Record<(typeof COLUMNS)[number], number>
+
+function Numbers({ label, first, lines }: { label: string; first: string; lines: readonly Line[] }) {
+  const columns: Column<Line>[] = [
+    { label: first, isName: true, cell: line => line.name },
+    ...COLUMNS.map(name => ({
+      label: titles[name],
+      className: 'right',
+      cell: (line: Line) => formatNumber(line[name]),
+    })),
+  ]
+  return html`<${DataTable}
+    label=${label}
+    columns=${columns}
+    rows=${lines}
+    keyOf=${(line: Line) => line.name}
+  />`
 }

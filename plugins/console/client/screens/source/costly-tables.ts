@@ -2,13 +2,14 @@ import { useState } from 'preact/hooks'
 import { updateCheck } from '../../checks/requests.ts'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
-import { formatNumber } from '../../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { notify } from '../../parts/notices.ts'
 import { Ago } from '../../parts/time.ts'
-import { costTexts as texts } from '../../texts/cost.ts'
+import { costTexts as texts } from './cost-texts.ts'
 
 /** The tables of a source whose scans cost most in the last days. */
 export async function loadCosts(
@@ -24,33 +25,30 @@ const COLUMNS = ['statements', 'seconds', 'rows', 'bytes'] as const
 
 /** Tables in the order of what their scans cost, each with a button that pauses its checks. */
 export function CostlyTables({ tables, reload }: { tables: readonly TableCost[]; reload: () => void }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${texts.tables}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${texts.table}</th>
-          <th scope="col" class="right">${texts.scans}</th>
-          ${COLUMNS.map(name => html`<th key=${name} scope="col" class="right">${texts.measures[name]}</th>`)}
-          <th scope="col">${texts.lastScan}</th>
-          ${canWrite() && html`<th scope="col">${texts.action}</th>`}
-        </tr>
-      </thead>
-      <tbody>
-        ${tables.map(
-          table =>
-            html`<tr key=${table.asset_id}>
-              <th scope="row">
-                <a href=${tableAddress(table.qualified_name)}><bdi>${table.table_path}</bdi></a>
-              </th>
-              <td class="right">${formatNumber(table.scans)}</td>
-              ${COLUMNS.map(name => html`<td key=${name} class="right">${formatNumber(table[name])}</td>`)}
-              <td><${Ago} at=${table.last_scan_at} /></td>
-              ${canWrite() && html`<td><${PauseButton} table=${table} reload=${reload} /></td>`}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  const columns: (Column<TableCost> | false)[] = [
+    {
+      label: 'Table',
+      isName: true,
+      cell: table => html`<a href=${tableAddress(table.qualified_name)}><bdi>${table.table_path}</bdi></a>`,
+    },
+    { label: 'Scans', className: 'right', cell: table => formatNumber(table.scans) },
+    ...COLUMNS.map(name => ({
+      label: texts.measures[name],
+      className: 'right',
+      cell: (table: TableCost) => formatNumber(table[name]),
+    })),
+    { label: texts.lastScan, cell: table => html`<${Ago} at=${table.last_scan_at} />` },
+    canWrite() && {
+      label: 'Action',
+      cell: table => html`<${PauseButton} table=${table} reload=${reload} />`,
+    },
+  ]
+  return html`<${DataTable}
+    label=${texts.tables}
+    columns=${columns}
+    rows=${tables}
+    keyOf=${(table: TableCost) => table.asset_id}
+  />`
 }
 
 /** Pauses the active checks of a table; what was paused here can be resumed here. */
@@ -60,26 +58,31 @@ function PauseButton({ table, reload }: { table: TableCost; reload: () => void }
   const [isPausing, pause] = useAction(texts.pause, async () => {
     const done = await pauseChecks(table.asset_id)
     setPaused(done)
-    notify(texts.paused(done.length, name))
+    notify(`${countOf(done.length, 'check')} of ${name} ${done.length === 1 ? 'is' : 'are'} paused.`)
     reload()
   })
   const [isResuming, resume] = useAction(texts.resume, async () => {
     for (const check of paused) await updateCheck(table.asset_id, check, { is_active: true })
     setPaused([])
-    notify(texts.resumed(paused.length, name))
+    notify(`${countOf(paused.length, 'check')} of ${name} ${paused.length === 1 ? 'runs' : 'run'} again.`)
     reload()
   })
   if (paused.length > 0)
     return html`<button
       class="small"
       disabled=${isResuming}
-      aria-label=${texts.resumeOf(name)}
+      aria-label=${`Resume its checks: ${name}`}
       onClick=${resume}
     >
       ${texts.resume}
     </button>`
-  if (table.active_checks === 0) return html`<span class="quiet">${texts.allPaused}</span>`
-  return html`<button class="small" disabled=${isPausing} aria-label=${texts.pauseOf(name)} onClick=${pause}>
+  if (table.active_checks === 0) return html`<span class="quiet">None is active</span>`
+  return html`<button
+    class="small"
+    disabled=${isPausing}
+    aria-label=${`Pause its checks: ${name}`}
+    onClick=${pause}
+  >
     ${texts.pause}
   </button>`
 }

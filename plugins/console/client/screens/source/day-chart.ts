@@ -1,6 +1,6 @@
 import { html } from '../../lib/html.ts'
 import { formatNumber } from '../../lib/format.ts'
-import { costTexts } from '../../texts/cost.ts'
+import { costTexts } from './cost-texts.ts'
 
 const HEIGHT = 120
 /** Width of a day; its bar takes four fifths. */

@@ -3,7 +3,7 @@ import { api } from '../../lib/api.ts'
 import { useData, type Data } from '../../lib/data.ts'
 import { inWords } from '../../lib/format.ts'
 import { readSchema, type FieldSpec, type SettingsSchema } from '../../forms/schema.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { sourceTexts } from './texts.ts'
 
 export interface SourceType {
   source_type: string
@@ -31,40 +31,50 @@ export function readConnectionFields(type: SourceType): { common: FieldSpec[]; r
 
 export const nameFields: FieldSpec[] = [
   {
-    ...{ name: 'name', label: sourceTexts.name, kind: 'text' },
-    ...{ isRequired: true, maxLength: 200, hint: sourceTexts.nameHint },
+    ...{ name: 'name', label: 'Name', kind: 'text' },
+    ...{
+      isRequired: true,
+      maxLength: 200,
+      hint: 'How people will call it. It begins the names of its tables.',
+    },
   },
-  { name: 'description', label: sourceTexts.description, kind: 'text', maxLength: 2_000 },
+  { name: 'description', label: 'Description', kind: 'text', maxLength: 2_000 },
 ]
 
 const INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly'] as const
 
 export const behaviourFields: FieldSpec[] = [
-  { name: 'is_active', label: sourceTexts.active, kind: 'flag', initial: true },
+  { name: 'is_active', label: 'Read by schedules', kind: 'flag', initial: true },
   {
-    ...{ name: 'discovery_interval', label: sourceTexts.interval, kind: 'choice', initial: 'daily' },
-    ...{ hint: sourceTexts.intervalHint, choices: INTERVALS.map(word => [word, inWords(word)] as const) },
+    ...{ name: 'discovery_interval', label: 'Discover by itself', kind: 'choice', initial: 'daily' },
+    ...{
+      hint: 'How often the catalog is read to find new tables and changes.',
+      choices: INTERVALS.map(word => [word, inWords(word)] as const),
+    },
   },
   {
-    ...{ name: 'query_access_level', label: sourceTexts.access, kind: 'choice', initial: 'full' },
-    ...{ hint: sourceTexts.accessHint, choices: Object.entries(sourceTexts.accessLevels) },
+    ...{ name: 'query_access_level', label: 'May be read', kind: 'choice', initial: 'full' },
+    ...{
+      hint: 'Only the catalog, numbers such as counts, or also single invalid rows.',
+      choices: Object.entries(sourceTexts.accessLevels),
+    },
   },
-  { name: 'max_concurrency', label: sourceTexts.concurrency, kind: 'integer', min: 1, max: 20 },
+  { name: 'max_concurrency', label: 'Sessions at once', kind: 'integer', min: 1, max: 20 },
   {
-    ...{ name: 'statement_timeout_seconds', label: sourceTexts.timeout, kind: 'integer' },
-    ...{ min: 1, max: 3_600, hint: sourceTexts.timeoutHint },
+    ...{ name: 'statement_timeout_seconds', label: 'Seconds for a statement', kind: 'integer' },
+    ...{ min: 1, max: 3_600, hint: 'A statement that takes longer is ended by the database.' },
   },
-  { name: 'auto_tag_enabled', label: sourceTexts.tags, kind: 'flag', initial: true },
+  { name: 'auto_tag_enabled', label: 'Tag columns by their names', kind: 'flag', initial: true },
 ]
 
 export const patternFields: FieldSpec[] = [
   {
-    ...{ name: 'include_patterns', label: sourceTexts.include, kind: 'lines' },
-    hint: sourceTexts.includeHint,
+    ...{ name: 'include_patterns', label: 'Tables to read', kind: 'lines' },
+    hint: 'Such as sales.* or *.orders_*, one on each line. Empty for all.',
   },
   {
-    ...{ name: 'exclude_patterns', label: sourceTexts.exclude, kind: 'lines' },
-    hint: sourceTexts.excludeHint,
+    ...{ name: 'exclude_patterns', label: 'Tables to leave out', kind: 'lines' },
+    hint: 'Such as tmp_*, also where they are included above.',
   },
 ]
 

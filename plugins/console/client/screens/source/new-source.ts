@@ -1,4 +1,5 @@
-import { api } from '../../lib/api.ts'
+import type { CreateSourceRequest } from 'tidemark/client'
+import { api, bodyOf } from '../../lib/api.ts'
 import { html } from '../../lib/html.ts'
 import { navigate, sourceAddress, withQuery } from '../../lib/router.ts'
 import { Fields, Form, MoreFields } from '../../forms/fields.ts'
@@ -7,7 +8,7 @@ import { useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { canWrite } from '../../lib/session.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { sourceTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { EngineLogo } from './engine-logo.ts'
 import { nameFields, readConnectionFields, useSourceTypes, type SourceType } from './fields.ts'
@@ -15,7 +16,7 @@ import { nameFields, readConnectionFields, useSourceTypes, type SourceType } fro
 /** Adds a source: first its engine, then its connection. @param type the engine that was chosen, if one was */
 export function NewSource({ type: chosen }: { type: string }) {
   const types = useSourceTypes()
-  useTitle(sourceTexts.add)
+  useTitle('Add a source')
   if (!canWrite())
     return html`<div class="page"><${Empty} title=${sourceTexts.cannotEdit} isScreen=${true} /></div>`
   return html`<div class="page">
@@ -32,7 +33,7 @@ export function NewSource({ type: chosen }: { type: string }) {
 }
 
 function EngineList({ types }: { types: readonly SourceType[] }) {
-  return html`<h1>${sourceTexts.chooseEngine}<${Help} page="engines" about=${texts.engine} /></h1>
+  return html`<h1>What do you want to connect?<${Help} page="engines" about=${texts.engine} /></h1>
     <ul class="engines">
       ${types.map(
         ({ source_type: type, label }) =>
@@ -53,7 +54,7 @@ function ConnectionForm({ type }: { type: SourceType }) {
     form.send(specs, async body => {
       const { data } = await api.post('/api/v1/sdk/assets', {
         // The server judges the settings: an extension may have others than the description knows.
-        body: { connection_config: {}, ...body, source_type: type.source_type } as never,
+        body: bodyOf<CreateSourceRequest>({ connection_config: {}, ...body, source_type: type.source_type }),
       })
       navigate(withQuery(sourceAddress(data.qualified_name), { tab: 'connection', test: 'now' }))
     })
@@ -62,9 +63,9 @@ function ConnectionForm({ type }: { type: SourceType }) {
     <${Form}
       form=${form}
       submit=${submit}
-      label=${sourceTexts.create}
-      busyLabel=${sourceTexts.creating}
-      more=${html`<a class="button" href="/sources?add=">${sourceTexts.otherEngine}</a>`}
+      label="Add and test"
+      busyLabel="Connecting…"
+      more=${html`<a class="button" href="/sources?add=">Choose another engine</a>`}
     >
       <${Fields} form=${form} of=${[...nameFields, ...common]} />
       ${rare.length > 0 && html`<${MoreFields}><${Fields} form=${form} of=${rare} /><//>`}

@@ -6,6 +6,7 @@ import { formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { useTitle } from '../../parts/frame.ts'
 import { lazy } from '../../parts/lazy.ts'
 import { notify, notifyOfJob } from '../../parts/notices.ts'
@@ -13,17 +14,17 @@ import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
-import { costTexts } from '../../texts/cost.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { costTexts } from './cost-texts.ts'
+import { sourceTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import type { SourceTabProps } from './props.ts'
 
 const WAIT_SECONDS = 15
 
 const TABS = {
-  overview: { name: sourceTexts.tabOverview, part: OverviewTab },
+  overview: { name: 'Overview', part: OverviewTab },
   connection: {
-    name: sourceTexts.tabConnection,
+    name: 'Connection',
     part: lazy(async () => (await import('./connection-tab.ts')).ConnectionTab),
   },
   tables: {
@@ -31,7 +32,7 @@ const TABS = {
     part: lazy(async () => (await import('./tables-tab.ts')).TablesTab),
   },
   watch: {
-    name: sourceTexts.tabWatch,
+    name: 'What to watch',
     part: lazy(async () => (await import('./watch-tab.ts')).WatchTab),
   },
   cost: {
@@ -49,7 +50,7 @@ export function SourcePage({ name }: { name: string }) {
   })
   useTitle(asked.data?.name ?? name)
   if (isMissing(asked.error))
-    return html`<div class="page"><${Empty} title=${texts.noSuchSource} isScreen=${true} /></div>`
+    return html`<div class="page"><${Empty} title="There is no such source" isScreen=${true} /></div>`
   const tab = query.get('tab') as keyof typeof TABS | null
   const current = tab && Object.hasOwn(TABS, tab) ? tab : 'overview'
   return html`<div class="page">
@@ -72,29 +73,30 @@ export function SourcePage({ name }: { name: string }) {
 
 function OverviewTab({ source, reload }: SourceTabProps) {
   return html`<${Actions} source=${source} reload=${reload} />
-    <div class="scroll" tabindex="0" role="region" aria-label=${texts.status}>
-      <table class="facts-table">
-        <tbody>
-          ${factsOf(source).map(
-            ([title, status, sentence]) =>
-              html`<tr key=${title}>
-                <th scope="row">${title}</th>
-                <td><${Status} status=${status} /></td>
-                <td>${sentence}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    <${DataTable}
+      label=${texts.status}
+      className="facts-table"
+      columns=${FACT_COLUMNS}
+      rows=${factsOf(source)}
+      keyOf=${([title]: Fact) => title}
+    />
     <p class="facts">
       <span>${source.source_type}</span>
       <span>${formatNumber(source.table_count)} ${texts.tables.toLowerCase()}</span>
       <span>${texts.lastDiscovery}: <${Ago} at=${source.last_refresh_at} /></span>
-      <a href=${withQuery('/catalog', { source: source.name })}>${texts.allTables}</a>
+      <a href=${withQuery('/catalog', { source: source.name })}>All tables of this source</a>
     </p>`
 }
 
-function factsOf(source: Source): [title: string, status: string, sentence: string][] {
+type Fact = [title: string, status: string, sentence: string]
+
+const FACT_COLUMNS: Column<Fact>[] = [
+  { isName: true, cell: ([title]) => title },
+  { cell: ([, status]) => html`<${Status} status=${status} />` },
+  { cell: ([, , sentence]) => sentence },
+]
+
+function factsOf(source: Source): Fact[] {
   return [
     [texts.connection, source.connection_status, source.connection_message],
     [texts.freshness, source.freshness_status, source.freshness_message],
@@ -111,21 +113,19 @@ function Actions({ source, reload }: SourceTabProps) {
       path,
       headers: { prefer: `wait=${WAIT_SECONDS}` },
     })
-    notifyOfJob(data, texts.discovered)
+    notifyOfJob(data, 'The discovery is done.')
     reload()
   })
   const [isTesting, test] = useAction(texts.testConnection, async () => {
     const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/test-connection', { path })
     if (!data.success) throw new Error(data.error_message ?? '')
-    notify(texts.connected(data.latency_ms))
+    notify(`The source answered in ${Math.round(data.latency_ms)} ms.`)
     reload()
   })
   if (!canWrite()) return null
   const isBusy = isDiscovering || isTesting
   return html`<p class="actions above">
-    <button disabled=${isBusy} onClick=${discover}>
-      ${isDiscovering ? texts.discovering : texts.discover}
-    </button>
+    <button disabled=${isBusy} onClick=${discover}>${isDiscovering ? 'Discovering…' : texts.discover}</button>
     <button disabled=${isBusy} onClick=${test}>${texts.testConnection}</button>
   </p>`
 }

@@ -1,7 +1,7 @@
 import type { ConnectionTestData } from 'tidemark/client'
 import { html } from '../../lib/html.ts'
 import { Shape, type Tone } from '../../parts/status.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { sourceTexts } from './texts.ts'
 
 export type ConnectionTest = ConnectionTestData['data']
 
@@ -12,7 +12,7 @@ export function Stages({ test }: { test: ConnectionTest }) {
   return html`<div class="stages" role="status">
     <p>
       <strong
-        >${test.success ? sourceTexts.connected(test.latency_ms) : (test.error_message ?? sourceTexts.notConnected)}</strong
+        >${test.success ? `Connected in ${test.latency_ms} ms` : (test.error_message ?? 'Not connected')}</strong
       >
     </p>
     <ol>

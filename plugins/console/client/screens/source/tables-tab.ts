@@ -10,7 +10,7 @@ import { useJob } from '../../lib/job.ts'
 import { withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Loaded } from '../../parts/states.ts'
-import { sourceTexts } from '../../texts/sources.ts'
+import { sourceTexts } from './texts.ts'
 import type { SourceTabProps } from './props.ts'
 import { patternFields } from './fields.ts'
 
@@ -41,11 +41,7 @@ export function TablesTab({ source, reload }: SourceTabProps) {
   const lists = buildBody(patternFields, form.values)
   return html`<div class="with-side">
     <div>
-      <${Form}
-        form=${form}
-        submit=${submit}
-        label=${form.isChanged ? sourceTexts.saveTables : sourceTexts.discover}
-      >
+      <${Form} form=${form} submit=${submit} label=${form.isChanged ? 'Save and discover' : 'Discover now'}>
         <${Fields} form=${form} of=${patternFields} />
       <//>
       ${jobId && html`<${Discovery} key=${jobId} id=${jobId} source=${source} reload=${reload} />`}
@@ -87,7 +83,7 @@ function Discovery({ id, source, reload }: SourceTabProps & { id: string }) {
   const { job, isCancelling, cancel } = useJob(id, reload)
   const { status, progress, result, error } = job ?? { status: 'pending', progress: 0 }
   if (status === 'failed') return html`<p class="bad" role="alert">${error?.message}</p>`
-  if (status === 'cancelled') return html`<p role="status">${sourceTexts.cancelled}</p>`
+  if (status === 'cancelled') return html`<p role="status">The discovery was cancelled.</p>`
   if (status === 'completed' && result && 'table_count' in result)
     return html`<div role="status">
       <p>${sourceTexts.found(result.table_count, result.column_count)}</p>
@@ -103,14 +99,14 @@ function Discovery({ id, source, reload }: SourceTabProps & { id: string }) {
       }
       <p class="actions">
         <a class="button primary" href=${withQuery(location.pathname, { tab: 'watch' })}
-          >${sourceTexts.nextWatch}</a
+          >Next: what to watch</a
         >
-        <a class="button" href=${withQuery('/catalog', { source: source.name })}>${sourceTexts.toCatalog}</a>
+        <a class="button" href=${withQuery('/catalog', { source: source.name })}>Look at the tables</a>
       </p>
     </div>`
   return html`<p class="actions" role="status">
     <progress max="100" value=${progress} aria-label=${sourceTexts.discovering}></progress>
     <span>${sourceTexts.discovering} ${progress} %</span>
-    <button disabled=${isCancelling} onClick=${cancel}>${sourceTexts.cancel}</button>
+    <button disabled=${isCancelling} onClick=${cancel}>Cancel</button>
   </p>`
 }

@@ -1,5 +1,4 @@
 import type { FieldSpec } from '../../forms/schema.ts'
-import { watchTexts } from '../../texts/watching.ts'
 
 /** How long a person pauses before a request is tried. */
 export const PAUSE_MS = 400
@@ -7,11 +6,11 @@ export const PAUSE_MS = 400
 /** The fields that choose tables of a source. */
 export const patternFields: FieldSpec[] = [
   {
-    ...{ name: 'include_patterns', label: watchTexts.include, kind: 'lines' },
-    hint: watchTexts.includeHint,
+    ...{ name: 'include_patterns', label: 'Tables to watch', kind: 'lines' },
+    hint: 'Such as sales.* or *.orders_*, one on each line. Empty for all.',
   },
   {
-    ...{ name: 'exclude_patterns', label: watchTexts.exclude, kind: 'lines' },
-    hint: watchTexts.excludeHint,
+    ...{ name: 'exclude_patterns', label: 'Tables to leave out', kind: 'lines' },
+    hint: 'Such as tmp_*, also where they are included above.',
   },
 ]

@@ -6,10 +6,11 @@ import { buildBody, type FieldSpec } from '../../forms/schema.ts'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData, useDebounced } from '../../lib/data.ts'
-import { formatNumber } from '../../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { sourceAddress, useQuery, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Help } from '../../parts/help.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded } from '../../parts/states.ts'
@@ -24,9 +25,9 @@ const KINDS = ['row_count', 'freshness', 'keys'] as const
 const ONCE = 'once'
 
 const levelField: FieldSpec = {
-  ...{ name: 'level', label: watchTexts.level, kind: 'choice', initial: 'standard', isRequired: true },
+  ...{ name: 'level', label: 'How much to watch', kind: 'choice', initial: 'standard', isRequired: true },
   choices: Object.entries(watchTexts.levels),
-  hint: watchTexts.levelHint,
+  hint: 'A level is kept: tables that are found later are watched too, and what you remove stays removed.',
 }
 const kindFields = KINDS.map((name): FieldSpec => ({
   ...{ name, label: watchTexts.kinds[name], kind: 'flag', initial: true },
@@ -48,16 +49,16 @@ const isStarted = (answer: Answer): answer is Exclude<Answer, Watched> => 'job_i
 /** What is watched of the tables of a source: checks for many tables at once. */
 export function WatchTab({ source }: { source: Source }) {
   const [query] = useQuery()
-  if (!canWrite()) return html`<p class="quiet">${watchTexts.cannotEdit}</p>`
-  if (!source.last_refresh_at) return html`<p class="quiet">${watchTexts.notDiscovered}</p>`
+  if (!canWrite()) return html`<p class="quiet">Only members, admins and owners choose what is watched.</p>`
+  if (!source.last_refresh_at) return html`<p class="quiet">Discover the tables first.</p>`
   const other = query.get('part') === 'freshness' ? null : 'freshness'
   return html`${other ? html`<${PolicyAndForm} source=${source} />` : html`<${BulkFreshness} source=${source} />`}
     <p class="actions above">
       <a class="button" href=${withQuery(location.pathname, { tab: 'watch', part: other })}
-        >${other ? watchTexts.toBulk : watchTexts.toChecks}</a
+        >${other ? 'Give tables a freshness threshold of their own' : 'Back to checks for many tables'}</a
       >
       ${' '}<a class="button" href=${withQuery('/recommendations', { source: source.name })}
-        >${watchTexts.toRecommendations}</a
+        >See what is recommended</a
       >
     </p>`
 }
@@ -69,7 +70,7 @@ type Policy = Awaited<ReturnType<typeof loadPolicy>>
 
 function PolicyAndForm({ source }: { source: Source }) {
   const policy = useData(`policy ${source.id}`, signal => loadPolicy(source.id, signal))
-  return html`<${Loaded} of=${policy} what=${watchTexts.policy.toLowerCase()} rows=${8}>
+  return html`<${Loaded} of=${policy} what="what is watched" rows=${8}>
     ${(found: Policy) =>
       html`${found.level !== null && html`<${PolicyState} policy=${found} reload=${policy.reload} />`}
         <${WatchForm} key=${found.updated_at} source=${source} policy=${found} reload=${policy.reload} />`}
@@ -80,7 +81,7 @@ function PolicyAndForm({ source }: { source: Source }) {
 function PolicyState({ policy, reload }: { policy: Policy; reload: () => void }) {
   const [isRemoving, remove] = useAction(watchTexts.endPolicy, async () => {
     await api.delete('/api/v1/sdk/assets/{asset_id}/watch', { path: { asset_id: policy.asset_id } })
-    notify(watchTexts.policyEnded)
+    notify('New tables get no checks any more. The checks that are there stay.')
     reload()
   })
   return html`<p class="actions above">
@@ -109,21 +110,21 @@ function WatchForm({ source, policy, reload }: { source: Source; policy: Policy;
       <h2>
         ${watchTexts.checks}<${Help} page="checks#watch-many-tables-at-once" about=${watchTexts.checks} />
       </h2>
-      <${Form} form=${form} submit=${submit} label=${watchTexts.start} busyLabel=${watchTexts.starting}>
+      <${Form} form=${form} submit=${submit} label="Watch these tables" busyLabel="Creating checks…">
         <${Fields} form=${form} of=${[levelField, ...fieldsOf(level).filter(spec => spec !== levelField)]} />
-        ${!isAny && html`<p class="bad" role="alert">${watchTexts.chooseOne}</p>`}
+        ${!isAny && html`<p class="bad" role="alert">Choose at least one kind of check.</p>`}
       <//>
       ${
         done &&
         html`<div role="status">
           <p>
             <strong
-              >${isStarted(done) ? watchTexts.started(done.matched) : watchTexts.done(countCreated(done))}</strong
+              >${isStarted(done) ? `${countOf(done.matched, 'table')} get their checks in the background. It takes a minute or two.` : `Created ${countOf(countCreated(done), 'check')}. The first results come within minutes.`}</strong
             >
           </p>
           <p>
             <a class="button primary" href=${sourceAddress(source.qualified_name)}
-              >${watchTexts.toOverview}</a
+              >See the state of the source</a
             >
           </p>
         </div>`
@@ -152,42 +153,36 @@ function Preview({ source, body, round }: { source: Source; body: object; round:
   <//>`
 }
 
+interface CountRow {
+  name: string
+  created: number
+  existing?: number
+}
+
+const COUNT_COLUMNS: Column<CountRow>[] = [
+  { label: 'Check', isName: true, cell: row => row.name },
+  { label: 'New', className: 'right', cell: row => formatNumber(row.created) },
+  {
+    label: 'There already',
+    className: 'right',
+    cell: ({ existing }) => existing !== undefined && formatNumber(existing),
+  },
+]
+
 function Counts({ watched }: { watched: Watched }) {
   const skipped = ROWS.flatMap(name => watched[name].skipped)
+  const rows: CountRow[] = [
+    ...ROWS.map(name => ({ name: watchTexts.rows[name], ...watched[name] })),
+    ...Object.entries(watched.recommended ?? {}).map(([name, created]) => ({ name, created })),
+  ]
   // One table without a key is skipped by two kinds of rules.
   const reasons = new Map(skipped.map(each => [each.reason, each]))
   return html`<p role="status"><strong>${watchTexts.matched(watched.matched)}</strong></p>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${watchTexts.kind}</th>
-          <th scope="col" class="right">${watchTexts.created}</th>
-          <th scope="col" class="right">${watchTexts.existing}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${ROWS.map(
-          name =>
-            html`<tr key=${name}>
-              <th scope="row">${watchTexts.rows[name]}</th>
-              <td class="right">${formatNumber(watched[name].created)}</td>
-              <td class="right">${formatNumber(watched[name].existing)}</td>
-            </tr>`,
-        )}
-        ${Object.entries(watched.recommended ?? {}).map(
-          ([name, count]) =>
-            html`<tr key=${name}>
-              <th scope="row">${name}</th>
-              <td class="right">${formatNumber(count)}</td>
-              <td></td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-    ${watched.level !== null && watched.level !== 'light' && html`<p class="quiet">${watchTexts.afterProfiles}</p>`}
+    <${DataTable} columns=${COUNT_COLUMNS} rows=${rows} keyOf=${(row: CountRow) => row.name} />
+    ${watched.level !== null && watched.level !== 'light' && html`<p class="quiet">Tables without a profile are profiled first; then more checks may come.</p>`}
     ${
       reasons.size > 0 &&
-      html`<h3>${watchTexts.skipped}</h3>
+      html`<h3>Skipped</h3>
         <ul>
           ${[...reasons.values()].map(
             ({ reason, count, tables }) =>
@@ -205,9 +200,9 @@ function Counts({ watched }: { watched: Watched }) {
     <p>
       ${
         countCreated(watched) === 0
-          ? watchTexts.nothingNew
+          ? 'Nothing is new.'
           : html`${watchTexts.cost(watched.statements_per_day.checks, watched.statements_per_day.freshness)}${' '}
-              <span class="quiet">${watchTexts.costHint}</span>`
+              <span class="quiet">A rule that fails sends more, to find invalid rows.</span>`
       }
     </p>`
 }

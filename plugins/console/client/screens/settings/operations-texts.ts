@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** The sentences of the jobs of the company and the state of the service, in English. */
 export const operationsTexts = {
@@ -10,40 +10,31 @@ export const operationsTexts = {
       ? 'All jobs are done'
       : `${countOf(running, 'job')} ${running === 1 ? 'runs' : 'run'}, ${waiting} ${waiting === 1 ? 'waits' : 'wait'}`
   },
-  lateText: 'Ask an operator of the installation to start a worker: ROLE=worker, or ROLE=all.',
-  service: 'The service',
   statuses: {
     ok: 'Works',
     degraded: 'Needs an operator',
     draining: 'Is shutting down',
   },
-  jobs: 'Jobs',
   jobStates: {
     up: 'Are taken up',
     late: 'Wait: no worker takes them up',
     down: 'Unknown: the database does not answer',
   },
-  workers: 'Workers of this process',
   workerStates: {
     up: 'Look for jobs',
     stuck: 'Cannot look for jobs: restart it',
     none: 'None: it only serves requests',
   },
-  versions: 'Versions',
   versionsOf: (versions: { tidemark: string; node: string; postgresql: string }) =>
     `Tidemark ${versions.tidemark}, Node ${versions.node}, PostgreSQL ${versions.postgresql}`,
-  runningFor: 'Running for',
   uptime: (seconds: number) => {
     if (seconds < 3_600) return countOf(Math.max(1, Math.floor(seconds / 60)), 'minute')
     return seconds < 2 * 86_400
       ? countOf(Math.floor(seconds / 3_600), 'hour')
       : countOf(Math.floor(seconds / 86_400), 'day')
   },
-  dashboard: 'Job dashboard',
-  openDashboard: 'Open the job dashboard',
   dashboardCommand: 'Operators open it on their machine with',
   queues: 'Queues',
-  queue: 'Queue',
   work: 'Work',
   /** What the jobs of a queue do; queues of extensions have only their name. */
   works: {
@@ -81,26 +72,9 @@ export const operationsTexts = {
   later: 'Later',
   running: 'Running',
   dead: 'Failed for good',
-  oldest: 'Waits since',
-  noQueues: 'No job of your company waits, runs or has failed.',
   deadJobs: 'Jobs that failed for good',
-  deadJobsText: 'Send them again once the cause is mended. They are kept for 30 days.',
-  noDead: 'No job failed for good.',
-  about: 'About',
-  nothing: 'No table or source',
-  removed: 'Removed since',
-  tries: 'Tries',
-  reason: 'Why the last try failed',
-  died: 'Failed',
-  action: 'Action',
   redrive: 'Send again',
-  redriveOf: (what: string) => `Send again: ${what}`,
-  redriveAll: 'Send all again',
   discard: 'Discard',
   discardOf: (what: string) => `Discard: ${what}`,
   discardAll: 'Discard all',
-  discardText: 'The job is deleted, and what it was to do is not done.',
-  discardAllText: 'The jobs are deleted, and what they were to do is not done.',
-  redriven: (count: number) => `${countOf(count, 'job')} sent again.`,
-  discarded: (count: number) => `${countOf(count, 'job')} discarded.`,
 }

@@ -1,5 +1,6 @@
-import { html } from '../lib/html.ts'
-import { changeQuery, useQuery } from '../lib/router.ts'
+import { html } from '../../lib/html.ts'
+import { changeQuery, useQuery } from '../../lib/router.ts'
+import { texts } from '../../texts.ts'
 
 export type SortOrder = 'asc' | 'desc'
 
@@ -33,17 +34,23 @@ export function SortHeader({
     </button>
   </th>`
 }
-/** The cell of a table's head that selects all rows of the page, or none. @param props.label of the box */
-export function SelectAll({
-  ids,
-  selected,
-  setSelected,
-  label,
-}: {
-  ids: readonly string[]
+
+/** Rows that are chosen for what is done to several at once. */
+export interface Selection<Row> {
   selected: ReadonlySet<string>
   setSelected: (ids: ReadonlySet<string>) => void
-  label: string
+  /** What a row is called in the label of its box. */
+  nameOf: (row: Row) => string
+  allLabel: string
+}
+
+/** The cell of a table's head that selects all rows of the page, or none. */
+export function SelectAll({
+  ids,
+  of: { selected, setSelected, allLabel },
+}: {
+  ids: readonly string[]
+  of: Selection<never>
 }) {
   const isAll = ids.every(id => selected.has(id))
   return html`<td>
@@ -51,8 +58,35 @@ export function SelectAll({
       type="checkbox"
       checked=${isAll}
       indeterminate=${!isAll && selected.size > 0}
-      aria-label=${label}
+      aria-label=${allLabel}
       onChange=${() => setSelected(new Set(isAll ? [] : ids))}
     />
   </td>`
+}
+
+/** The cell that selects one row. */
+export function SelectCell({
+  id,
+  name,
+  of: { selected, setSelected },
+}: {
+  id: string
+  name: string
+  of: Selection<never>
+}) {
+  return html`<td>
+    <input
+      type="checkbox"
+      checked=${selected.has(id)}
+      aria-label=${texts.select(name)}
+      onChange=${() => setSelected(toggled(selected, id))}
+    />
+  </td>`
+}
+
+/** A selection with a row more, or without it. */
+export function toggled(selected: ReadonlySet<string>, id: string): Set<string> {
+  const next = new Set(selected)
+  if (!next.delete(id)) next.add(id)
+  return next
 }

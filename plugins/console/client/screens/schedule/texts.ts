@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** The sentences of the screen of operating schedules, in English. */
 export const scheduleTexts = {
@@ -6,38 +6,24 @@ export const scheduleTexts = {
   summary: (count: number) => `${countOf(count, 'operating schedule')}`,
   about:
     'When tables are meant to be active. Rules that refer to a schedule learn these hours apart from the others.',
-  none: 'There is no operating schedule',
   add: 'Add a schedule',
   name: 'Name',
   zone: 'Time zone',
   hours: 'Hours',
-  all: 'All schedules',
-  missing: 'This schedule does not exist',
-  grid: 'Active hours of the week',
   gridHint:
     'Click or drag over hours. With the keyboard: arrow keys move, Space switches an hour, Shift with an arrow key goes on.',
-  cell: (day: string, hour: string, state: string) => `${day} ${hour}, ${state}`,
   states: { all: 'active', some: 'partly active', none: 'quiet' },
   periods: 'Periods',
-  periodsHint: 'The same hours as times, to the minute. An end at or before the start is on the next day.',
-  period: (number: number) => `Period ${number}`,
   days: 'Days',
   start: 'Start',
   end: 'End',
-  addPeriod: 'Add a period',
   removePeriod: (number: number) => `Take out period ${number}`,
   noDays: 'Choose at least one day.',
   badStart: 'The start must be a time from 00:00 to 23:59.',
   badEnd: 'The end must be a time from 00:00 to 24:00.',
-  noPeriods: 'Choose at least one hour.',
-  tooMany: (most: number) => `There may be at most ${most} periods: choose simpler hours.`,
   activeHours: (hours: string) => `${hours} hours a week`,
   uses: 'Used by',
-  notUsed: 'Nothing uses it.',
-  usesOf: (count: number, kind: string) => (count === 1 ? `1 ${kind.replace(/s$/, '')}` : `${count} ${kind}`),
   remove: 'Delete this schedule',
   removeText: (name: string) => `${name} is deleted. This cannot be undone.`,
-  removed: (name: string) => `The operating schedule ${name} was deleted.`,
   saved: 'Saved.',
-  cannotEdit: 'Only members, admins and owners change schedules.',
 }

@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf } from '../../lib/format.ts'
 
 /** What an action of the audit log is called, where its code does not read as "updated the source". */
 const actions: Record<string, string> = {
@@ -42,36 +42,14 @@ export const auditTexts = {
     'destination.deleted',
   ],
   verify: 'Verify the log',
-  verifying: 'Verifying…',
   isWhole: (entries: number) =>
     `The log is whole: ${countOf(entries, 'entry', 'entries')}, each with the hash of the one before it.`,
   isBroken: (entry: number, problem: string) => `The log was tampered with at entry ${entry}: ${problem}.`,
   wholeUntil: (entries: number) => `${countOf(entries, 'entry', 'entries')} before it match.`,
   head: (id: number) => `Hash of entry ${id}:`,
-  headHint: 'Keep it elsewhere: it reveals later whether the whole log was written anew.',
-  copyHash: 'Copy the hash',
   action: 'Action',
-  anyAction: 'Any action',
-  from: 'From',
-  to: 'To',
   by: 'By',
   of: 'About',
-  when: 'When',
-  who: 'Who',
-  what: 'What',
-  more: 'Details',
-  noEntries: 'No entry matches',
-  noEntriesText: 'Look at a longer time, or clear the filters.',
-  pages: 'Pages of the log',
-  newest: 'Newest entries',
-  older: 'Older entries',
   entry: 'Entry',
-  sameTarget: 'All about the same',
-  address: 'Address',
-  request: 'Request',
-  hash: 'Hash',
-  changed: (from: string, to: string) => `${from} → ${to}`,
   nothing: 'none',
-  system: 'Tidemark',
-  operator: 'an operator',
 }

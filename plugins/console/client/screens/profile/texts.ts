@@ -1,54 +1,22 @@
-import { countOf, formatNumber } from '../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 
 /** The sentences of the profile of a table, in English. */
 export const profileTexts = {
   profile: 'profile',
-  none: 'This table was not profiled yet.',
-  noneText:
-    'A profile reads the table once and shows what its columns hold: NULLs, distinct values, ranges, frequent values and patterns of text.',
-  noneViewer: 'A member who may write can profile it.',
   profileNow: 'Profile now',
   profiling: 'Profiling…',
-  cancel: 'Cancel',
-  cancelled: 'The profile was cancelled.',
-  profiledAt: 'Profiled',
   compareWith: 'Compare with',
-  nothing: 'nothing',
-  rows: 'Rows',
-  sample: (rows: number) => `a sample of ${countOf(rows, 'row')}`,
-  about: (rows: number) => `about ${formatNumber(rows)}`,
-  cost: 'Cost',
   statements: (statements: number, seconds: number) =>
     `${countOf(statements, 'statement')}, ${formatNumber(seconds)} s`,
-  column: 'Column',
-  empty: 'NULL',
-  distinct: 'Distinct',
-  range: 'Range',
-  frequent: 'Frequent values',
-  form: 'Pattern',
-  changed: 'Changed',
-  key: 'key candidate',
-  hidden: 'personal data',
-  hiddenText: 'Values of columns that are tagged as personal data are hidden.',
-  approximate: (count: number) => `about ${formatNumber(count)}`,
   percent: (value: number) => (value > 0 && value < 0.01 ? 'under 0.01 %' : `${formatNumber(value)} %`),
-  to: (from: string, until: string) => `${from} to ${until}`,
   median: (value: number) => `median ${formatNumber(value)}`,
   characters: (least: number, most: number) =>
     least === most ? countOf(least, 'character') : `${least} to ${countOf(most, 'character')}`,
-  quantiles: (low: string, high: string) => `90 % of the values are from ${low} to ${high}`,
   more: (count: number) => `${count} more`,
   summary: (changed: number, total: number) =>
     changed === 0 ? 'No column changed' : `${changed} of ${countOf(total, 'column')} changed`,
   since: (time: string) => ` since ${time}.`,
-  toRecommendations: 'Recommended checks',
-  newValues: (values: string) => `new values: ${values}`,
-  goneValues: (values: string) => `gone values: ${values}`,
-  added: 'new column',
   removed: (names: string) => `Columns that are gone: ${names}`,
-  change: (field: string, before: string, after: string) => `${field} ${before} → ${after}`,
-  yes: 'yes',
-  no: 'no',
   patterns: {
     uuid: 'UUID',
     email: 'email',

@@ -1,4 +1,4 @@
-import { countOf, formatNumber } from '../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 
 interface ClauseCounts {
   passing: number
@@ -20,19 +20,9 @@ export const contractTexts = {
       ? `${formatNumber(failing)} of ${countOf(total, 'contract')} ${failing === 1 ? 'fails' : 'fail'}: ${countOf(clauses, 'clause')}`
       : countOf(total, 'contract'),
   about: 'What a source promises, as Open Data Contract Standard documents, and whether it keeps it.',
-  none: 'There is no contract',
   add: 'Add a contract',
   addText: 'Upload or paste a document. To start from what a table keeps now, open its columns in the',
-  toCatalog: 'catalog',
-  draft: 'the draft',
-  draftOf: (table: string) => `Draft a contract from ${table}`,
-  draftText:
-    'This is what the table keeps now: its columns, types and keys, and its checks. Take out what its readers do not need.',
-  sources: 'sources',
-  all: 'All contracts',
-  missing: 'This contract does not exist',
   name: 'Name',
-  nameHint: 'Letters, digits, dots, hyphens and underscores.',
   status: 'Status',
   source: 'Source',
   owner: 'Owner',
@@ -50,23 +40,11 @@ export const contractTexts = {
     return `${name}: ${status === 'pending' ? 'not judged yet' : 'no clause can be enforced'}`
   },
   document: 'Document',
-  documentHint: 'YAML or JSON, version 3 of the standard.',
-  file: 'From a file',
-  extra: 'Fail on columns that the document does not name',
-  save: 'Save and enforce',
-  saved: 'Saved. Checks that are new run within a minute.',
-  replace: 'Replace it',
   errors: (count: number) => `${countOf(count, 'error')} in the document`,
   lineOf: (line: number) => `Line ${line}`,
   history: 'History',
-  noHistory: 'Nothing has happened yet.',
-  badge: 'Badge',
-  badgeText: 'A public picture of the status. Everyone who has its address sees it.',
   judged: 'Compared with the catalog',
   unenforced: (count: number) => `${countOf(count, 'clause')} cannot be enforced`,
-  unenforcedText: 'They are kept in the document, and nothing checks them.',
-  clause: 'Clause',
-  since: 'Since',
   statusWords: {
     passing: 'passing',
     failing: 'failing',
@@ -76,9 +54,6 @@ export const contractTexts = {
   remove: 'Delete this contract',
   removeText: (name: string) =>
     `${name} is deleted with its checks and its history. Its alerts are resolved. This cannot be undone.`,
-  removed: (name: string) => `The contract ${name} was deleted.`,
-  cannotEdit: 'Only members, admins and owners change contracts.',
   event: (event: string, version: string | null) =>
     `${event === 'created' ? 'Created' : 'Replaced'}${version === null ? '' : `, version ${version}`}`,
-  change: (from: string, to: string) => `${from} → ${to}`,
 }

@@ -1,0 +1,8 @@
+/** The sentences of forms, in English. */
+export const formTexts = {
+  notNumber: (label: string) => `${label} must be a number.`,
+  optional: 'optional',
+  save: 'Save',
+  discard: 'Discard changes',
+  mendFields: (count: number) => `Mend ${count === 1 ? 'the marked field' : `the ${count} marked fields`}.`,
+}

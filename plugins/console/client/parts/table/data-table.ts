@@ -1,0 +1,129 @@
+import { html, type Children } from '../../lib/html.ts'
+import { Paging, type PageOfList } from '../paging.ts'
+import { SelectAll, SelectCell, SortHeader, type Selection, type SortOrder } from './table-head.ts'
+
+/** A column of a table: its head, and what stands in its cell of a row. */
+export interface Column<Row> {
+  /** Absent from all columns where the table has no head. */
+  label?: Children
+  cell: (row: Row) => Children
+  /** Whether its cells are the names of their rows. */
+  isName?: boolean
+  /** Whether only screen readers get the label, as over buttons. */
+  isLabelHidden?: boolean
+  /** What the list is sorted by, as the address says. */
+  sort?: { name: string; first?: SortOrder }
+  className?: string
+  /** A class that its head does not have. */
+  cellClass?: string | ((row: Row) => string)
+  /** What a cell says when it is pointed at. */
+  title?: (row: Row) => string
+}
+
+type Key = string | number
+
+/** By which records are told apart where a table names nothing else. */
+const idOf = (row: unknown): Key => (row as { id: string }).id
+
+interface Props<Row> {
+  /** Those that are false are left out. */
+  columns: readonly (Column<Row> | false)[]
+  rows: readonly Row[]
+  /** By default their id. */
+  keyOf?: (row: Row) => Key
+  /** The name of the region in which a table is scrolled sideways; without, it stands for itself. */
+  label?: string
+  /** A `caption`. */
+  caption?: Children
+  className?: string
+  /** What stands in place of a table without rows. */
+  empty?: Children
+  paging?: PageOfList
+  /** The key of a row that is marked. */
+  chosen?: Key | null
+  /** The number of the row that keys have moved to, which is marked too; rows have ids for that. */
+  place?: number
+  /** What stands below a row that is open. */
+  details?: (row: Row) => Children
+  selection?: Selection<Row> | false
+  /** Rows of one group stand together, below its title. */
+  group?: { keyOf: (row: Row) => string; title: (first: Row) => Children }
+}
+
+/** A table of records, one a row, and the way to the pages before and after. */
+export function DataTable<Row>(props: Props<Row>) {
+  const { rows, label, caption, className, empty, paging } = props
+  if (rows.length === 0 && empty !== undefined) return html`${empty}`
+  const table = html`<table class=${className}>
+    ${caption}<${Head} ...${props} /><${Body} ...${props} />
+  </table>`
+  return html`${
+    label === undefined
+      ? table
+      : html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>${table}</div>`
+  }${paging && html`<${Paging} pagination=${paging} />`}`
+}
+
+function Head<Row>({ columns, rows, selection, keyOf = idOf }: Props<Row>) {
+  if (!columns.some(column => column && column.label)) return null
+  return html`<thead>
+    <tr>
+      ${selection && html`<${SelectAll} ids=${rows.map(keyOf)} of=${selection} />`}
+      ${columns.map(
+        (column, n) =>
+          column &&
+          (column.sort
+            ? html`<${SortHeader} key=${n} ...${column.sort} label=${column.label} />`
+            : html`<th key=${n} scope="col" class=${column.className}>
+                ${column.isLabelHidden ? html`<span class="hidden">${column.label}</span>` : column.label}
+              </th>`),
+      )}
+    </tr>
+  </thead>`
+}
+
+function Body<Row>({ rows, group, place, details, keyOf = idOf, ...props }: Props<Row>) {
+  const columns = props.columns.filter(column => column !== false)
+  const width = columns.length + (props.selection ? 1 : 0)
+  const places = new Map(rows.map((row, n) => [row, n]))
+  const renderRow = (row: Row) => {
+    const key = keyOf(row)
+    const isChosen = props.chosen === key || (place !== undefined && places.get(row) === place)
+    const more = details?.(row)
+    return [
+      html`<tr
+        key=${key}
+        id=${place === undefined ? undefined : `row-${places.get(row)}`}
+        class=${isChosen ? 'chosen' : undefined}
+      >
+        ${props.selection && html`<${SelectCell} id=${key} name=${props.selection.nameOf(row)} of=${props.selection} />`}
+        ${columns.map((column, n) => renderCell(column, row, n))}
+      </tr>`,
+      more &&
+        html`<tr key=${`${key} details`}>
+          <td colspan=${width}>${more}</td>
+        </tr>`,
+    ]
+  }
+  if (!group)
+    return html`<tbody>
+      ${rows.map(renderRow)}
+    </tbody>`
+  return html`${[...Map.groupBy(rows, group.keyOf)].map(
+    ([name, members]) =>
+      html`<tbody key=${name}>
+        <tr class="group-row">
+          <th scope="rowgroup" colspan=${width}>${group.title(members[0]!)}</th>
+        </tr>
+        ${members.map(renderRow)}
+      </tbody>`,
+  )}`
+}
+
+function renderCell<Row>({ cell, isName, className, cellClass, title }: Column<Row>, row: Row, key: number) {
+  const classes = [className, typeof cellClass === 'function' ? cellClass(row) : cellClass]
+  const attributes = { key, class: classes.filter(Boolean).join(' ') || undefined, title: title?.(row) }
+  return isName
+    ? html`<th scope="row" ...${attributes}>${cell(row)}</th>`
+    : html`<td ...${attributes}>${cell(row)}</td>`
+}
