@@ -19,7 +19,7 @@ import {
 import { importCommand } from '../plugins/monitors/import/import-command.ts'
 import { impactCommand } from '../plugins/impact/impact-command.ts'
 import { profileCommand } from '../plugins/profiles/profile-command.ts'
-import { checkCommand } from '../plugins/scans/check-command.ts'
+import { checkCommand } from '../plugins/checks/check-command.ts'
 import type { CommandContribution } from './cli/command.ts'
 
 /**

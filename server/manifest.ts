@@ -39,7 +39,7 @@ import { profiles } from '../plugins/profiles/index.ts'
 import { publicPages } from '../plugins/public/index.ts'
 import { recommendations } from '../plugins/recommendations/index.ts'
 import { referential } from '../plugins/referential/index.ts'
-import { scans } from '../plugins/scans/index.ts'
+import { checks } from '../plugins/checks/index.ts'
 import { validity } from '../plugins/validity/index.ts'
 import type { Migration } from './database/database.ts'
 
@@ -53,7 +53,7 @@ export const manifest = {
     catalog,
     owners,
     operatingSchedules,
-    scans,
+    checks,
     validity,
     metrics,
     referential,

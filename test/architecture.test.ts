@@ -57,7 +57,7 @@ function matches({ text }: Source, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([found]) => `says ${found.trim()}`)
 }
 
-const CHECKED = ['auth', 'alerts', 'catalog', 'scans', 'validity', 'metrics', 'freshness']
+const CHECKED = ['auth', 'alerts', 'catalog', 'checks', 'validity', 'metrics', 'freshness']
 
 /** Which features each feature may use; no feature uses `public`, `console` and `demo`. */
 const below: Record<string, string[]> = {
@@ -65,13 +65,13 @@ const below: Record<string, string[]> = {
   alerts: ['auth'],
   catalog: ['auth', 'alerts'],
   operatingSchedules: ['auth'],
-  scans: ['auth', 'alerts', 'catalog', 'operatingSchedules'],
-  validity: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
-  referential: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
-  metrics: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
-  freshness: ['auth', 'alerts', 'catalog', 'scans', 'operatingSchedules'],
-  monitors: ['auth', 'alerts', 'catalog', 'scans', 'validity', 'metrics', 'referential', 'freshness'],
-  profiles: ['auth', 'alerts', 'catalog', 'scans'],
+  checks: ['auth', 'alerts', 'catalog', 'operatingSchedules'],
+  validity: ['auth', 'alerts', 'catalog', 'checks', 'operatingSchedules'],
+  referential: ['auth', 'alerts', 'catalog', 'checks', 'operatingSchedules'],
+  metrics: ['auth', 'alerts', 'catalog', 'checks', 'operatingSchedules'],
+  freshness: ['auth', 'alerts', 'catalog', 'checks', 'operatingSchedules'],
+  monitors: ['auth', 'alerts', 'catalog', 'checks', 'validity', 'metrics', 'referential', 'freshness'],
+  profiles: ['auth', 'alerts', 'catalog', 'checks'],
   recommendations: [...CHECKED, 'referential', 'profiles'],
   badges: ['auth', 'catalog'],
   preferences: ['auth', 'alerts', 'catalog'],
@@ -81,7 +81,7 @@ const below: Record<string, string[]> = {
 }
 const usable = Object.keys(below)
 
-const CHECK_KIT = 'plugins/scans/kit.ts'
+const CHECK_KIT = 'plugins/checks/kit.ts'
 
 /** Tables of features above that one may read all the same: what explains an incident. */
 const readAbove: Record<string, string[]> = {
@@ -146,7 +146,7 @@ function foreignTables(source: Source, pattern: RegExp): { table: string; owner:
 }
 
 /** Files that put a feature together, or run it from outside: the command line builds a server of its own. */
-const TAKES_SERVER = /\/(index|(.+-)?routes|(.+-)?jobs?|.+-commands?)\.ts$|\/commands?\//
+const TAKES_SERVER = /\/(index|deps|(.+-)?routes|(.+-)?jobs?|.+-commands?)\.ts$|\/commands?\//
 
 /** Statements that lock rows and change them at once. Each takes one kind of row, or skips rows that are locked. */
 const claims = new Set([
@@ -259,38 +259,38 @@ const rules: Rule[] = [
         (target.startsWith('server/') && target !== 'server/manifest.ts') ||
         isInterface(target) ||
         // What kinds of checks are made with, extensions' among them.
-        (target === CHECK_KIT && others.includes('scans')) ||
+        (target === CHECK_KIT && others.includes('checks')) ||
         (isType && /^plugins\/[^/]+\/api\.ts$/.test(target) && others.includes(featureOf(target) ?? ''))
       return [...wrongTargets(source, isAllowed), ...wrongPackages(source, 'pg', 'pg-boss')]
     },
     bad: [
-      ['plugins/scans/x.ts', `import type { Table } from '../catalog/models.ts'`],
-      ['plugins/scans/x.ts', `const models = await import('../catalog/models.ts')`],
-      ['plugins/scans/x.ts', `export type { Table } from "../catalog/models.ts"`],
-      ['plugins/scans/x.ts', `type Table = import('../catalog/models.ts').Table`],
-      ['plugins/scans/x.ts', `import {\n  dial,\n} from '../../connectors/postgresql/dial.ts'`],
-      ['plugins/scans/x.ts', `import { rules } from '../../checks/rules/index.ts'`],
-      ['plugins/scans/x.ts', `import { manifest } from '../../server/manifest.ts'`],
-      ['plugins/scans/x.ts', `import { sqlite } from '../../plugin-template/connector.ts'`],
-      ['plugins/scans/x.ts', `import { Client } from 'pg'`],
-      ['plugins/scans/x.ts', `import { EVENT_TYPES } from '../alerts/api.ts'`],
-      ['plugins/scans/x.ts', `import { type EventType } from '../alerts/api.ts'`],
-      ['plugins/scans/x.ts', `export type { EventType } from '../alerts/api.ts'`],
-      ['plugins/scans/x.ts', `import type { Freshness } from '../freshness/api.ts'`],
-      ['plugins/scans/deep/x.ts', `import type { Source } from '../../catalog/deep/api.ts'`],
-      ['plugins/scans/x.ts', `import { PgBoss } from 'pg-boss'`],
-      ['plugins/validity/x.ts', `import { runScan } from '../scans/run/scan.ts'`],
-      ['plugins/catalog/x.ts', `import { CheckRow } from '../scans/kit.ts'`],
+      ['plugins/checks/x.ts', `import type { Table } from '../catalog/models.ts'`],
+      ['plugins/checks/x.ts', `const models = await import('../catalog/models.ts')`],
+      ['plugins/checks/x.ts', `export type { Table } from "../catalog/models.ts"`],
+      ['plugins/checks/x.ts', `type Table = import('../catalog/models.ts').Table`],
+      ['plugins/checks/x.ts', `import {\n  dial,\n} from '../../connectors/postgresql/dial.ts'`],
+      ['plugins/checks/x.ts', `import { rules } from '../../checks/rules/index.ts'`],
+      ['plugins/checks/x.ts', `import { manifest } from '../../server/manifest.ts'`],
+      ['plugins/checks/x.ts', `import { sqlite } from '../../plugin-template/connector.ts'`],
+      ['plugins/checks/x.ts', `import { Client } from 'pg'`],
+      ['plugins/checks/x.ts', `import { EVENT_TYPES } from '../alerts/api.ts'`],
+      ['plugins/checks/x.ts', `import { type EventType } from '../alerts/api.ts'`],
+      ['plugins/checks/x.ts', `export type { EventType } from '../alerts/api.ts'`],
+      ['plugins/checks/x.ts', `import type { Freshness } from '../freshness/api.ts'`],
+      ['plugins/checks/deep/x.ts', `import type { Source } from '../../catalog/deep/api.ts'`],
+      ['plugins/checks/x.ts', `import { PgBoss } from 'pg-boss'`],
+      ['plugins/validity/x.ts', `import { runScan } from '../checks/run/scan.ts'`],
+      ['plugins/catalog/x.ts', `import { CheckRow } from '../checks/kit.ts'`],
     ],
     good: [
       [
-        'plugins/scans/x.ts',
+        'plugins/checks/x.ts',
         `import { scan } from '../../checks/scan.ts'\nimport { y } from './deep/y.ts'\nimport { sql } from '../../connectors/sql.ts'\nimport '../../server/http/page.ts'`,
       ],
-      ['plugins/scans/x.ts', `import type {\n  Asset,\n} from '../catalog/api.ts'`],
+      ['plugins/checks/x.ts', `import type {\n  Asset,\n} from '../catalog/api.ts'`],
       ['plugins/validity/x.ts', `import type { ScheduleUser } from '../operating-schedules/api.ts'`],
       ['plugins/public/x.ts', `import type { Asset } from '../catalog/api.ts'`],
-      ['plugins/validity/x.ts', `import { CheckRow } from '../scans/kit.ts'`],
+      ['plugins/validity/x.ts', `import { CheckRow } from '../checks/kit.ts'`],
     ],
   },
   {
@@ -335,13 +335,16 @@ const rules: Rule[] = [
       )
     },
     bad: [
-      ['plugins/catalog/x.ts', 'request.server.plugins.scans.contribute()'],
+      ['plugins/catalog/x.ts', 'request.server.plugins.checks.contribute()'],
       ['plugins/alerts/x.ts', `type Source = Server['plugins']['catalog']\nserver.plugins['catalog']`],
       ['plugins/metrics/x.ts', 'server.plugins.validity'],
       ['plugins/console/x.ts', 'server.plugins.public'],
     ],
     good: [
-      ['plugins/metrics/x.ts', 'server.plugins.scans\nserver.plugins.metrics\nroute.settings.plugins.access'],
+      [
+        'plugins/metrics/x.ts',
+        'server.plugins.checks\nserver.plugins.metrics\nroute.settings.plugins.access',
+      ],
       ['plugins/public/x.ts', 'server.plugins.validity'],
     ],
   },

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../server/markup.ts'
-import type { CheckSeries } from '../scans/api.ts'
+import type { CheckSeries } from '../checks/api.ts'
 
 type Point = CheckSeries['points'][number]
 

@@ -6,7 +6,7 @@ import { routes } from './routes.ts'
 /** Links that show the chart of one check without signing in, until they expire. */
 export const chartLinks: Plugin<undefined> = {
   name: 'chart-links',
-  dependencies: ['auth', 'scans'],
+  dependencies: ['auth', 'checks'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       'chart-links': {
@@ -17,8 +17,8 @@ export const chartLinks: Plugin<undefined> = {
         page: '/api/public/docs/badges.md',
       },
     } satisfies Record<string, ApiTag>)
-    const { catalog, scans } = server.plugins
-    const links = makeChartLinks({ db: server.db, catalog, scans, baseUrl: server.config.baseUrl })
+    const { catalog, checks } = server.plugins
+    const links = makeChartLinks({ db: server.db, catalog, checks, baseUrl: server.config.baseUrl })
     server.route(routes(links))
   },
 }

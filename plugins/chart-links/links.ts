@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../../server/database/database.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import { newestFirst, pageOf } from '../../server/http/page.ts'
 import type { CatalogApi } from '../catalog/api.ts'
-import type { CheckSeries, ScansApi } from '../scans/api.ts'
+import type { CheckSeries, ChecksApi } from '../checks/api.ts'
 import { ChartLink } from './models.ts'
 import type { ChartLinkQuery, NewChartLink } from './schemas.ts'
 
@@ -23,12 +23,12 @@ export interface SharedChart {
 interface ChartLinksDeps {
   db: Database
   catalog: CatalogApi
-  scans: ScansApi
+  checks: ChecksApi
   baseUrl: string
 }
 
 /** Links of the companies that show a chart without signing in. */
-export function makeChartLinks({ db, catalog, scans, baseUrl }: ChartLinksDeps) {
+export function makeChartLinks({ db, catalog, checks, baseUrl }: ChartLinksDeps) {
   /**
    * Makes a link, and deletes those of the company that have expired.
    * @returns its address, which is known only now
@@ -40,7 +40,7 @@ export function makeChartLinks({ db, catalog, scans, baseUrl }: ChartLinksDeps) 
   ): Promise<{ link: ChartLink; url: string }> {
     const { source, table } = await catalog.findAsset(trx, assetId)
     if (!table) throw invalidField('asset_id', 'must be a table, whose check is shown')
-    const series = await scans.readSeries(trx, { tableId: table.id, checkId, days: 1 })
+    const series = await checks.readSeries(trx, { tableId: table.id, checkId, days: 1 })
     if (!series) throw invalidField('check_id', `is no check of ${table.qualifiedName}`)
     if (!series.hasSeries) throw invalidField('check_id', 'is a check by groups, which has no single chart')
     if (series.isHidden)
@@ -89,7 +89,7 @@ export function makeChartLinks({ db, catalog, scans, baseUrl }: ChartLinksDeps) 
     )
     if (!link) return undefined
     const { companyId, days, expiresAt } = link
-    const series = await db.company(companyId, trx => scans.readSeries(trx, link))
+    const series = await db.company(companyId, trx => checks.readSeries(trx, link))
     return !series || series.isHidden || !series.hasSeries ? undefined : { series, days, expiresAt }
   }
 

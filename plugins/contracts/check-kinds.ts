@@ -1,4 +1,4 @@
-import type { CheckKind } from '../scans/api.ts'
+import type { CheckKindName } from '../checks/api.ts'
 
 /** The kinds of checks that clauses can have. */
-export const CHECK_KINDS = ['validity', 'freshness', 'referential'] as const satisfies readonly CheckKind[]
+export const CHECK_KINDS = ['validity', 'freshness', 'referential'] as const satisfies readonly CheckKindName[]

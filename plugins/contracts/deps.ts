@@ -7,7 +7,7 @@ import type { CatalogApi } from '../catalog/api.ts'
 import type { FreshnessApi } from '../freshness/api.ts'
 import type { RecommendationsApi } from '../recommendations/api.ts'
 import type { ReferentialApi } from '../referential/api.ts'
-import type { ScansApi } from '../scans/api.ts'
+import type { ChecksApi } from '../checks/api.ts'
 
 /** What contracts use of the service and of the features below them. */
 export interface ContractsDeps {
@@ -21,10 +21,10 @@ export interface ContractsDeps {
   freshness: FreshnessApi
   recommendations: RecommendationsApi
   referential: ReferentialApi
-  scans: ScansApi
+  checks: ChecksApi
 }
 
 export function depsOf({ db, jobs, config: { baseUrl }, plugins }: Server): ContractsDeps {
-  const { alerts, badges, catalog, freshness, recommendations, referential, scans } = plugins
-  return { db, jobs, baseUrl, alerts, badges, catalog, freshness, recommendations, referential, scans }
+  const { alerts, badges, catalog, freshness, recommendations, referential, checks } = plugins
+  return { db, jobs, baseUrl, alerts, badges, catalog, freshness, recommendations, referential, checks }
 }

@@ -25,7 +25,7 @@ export const contracts: Plugin<undefined> = {
     'auth',
     'alerts',
     'catalog',
-    'scans',
+    'checks',
     'validity',
     'referential',
     'freshness',
@@ -45,13 +45,13 @@ export const contracts: Plugin<undefined> = {
     const validator = createValidator(server.textPool)
     server.ext('onRequest', normalizeContentType)
     const deps = depsOf(server)
-    const { alerts, catalog, scans, freshness } = deps
+    const { alerts, catalog, checks, freshness } = deps
     alerts.addKind(contractViolation)
     catalog.afterDiscovery((trx, source) => judgeDiscovered(deps, trx, source))
-    scans.afterScan((trx, { source }, findings) => judgeChecked(deps, trx, source, findings))
-    scans.afterStop((trx, source, check) => judgeStopped(deps, trx, source, check))
+    checks.afterScan((trx, { source }, findings) => judgeChecked(deps, trx, source, findings))
+    checks.afterStop((trx, source, check) => judgeStopped(deps, trx, source, check))
     freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(deps, trx, sourceId, findings))
-    scans.addOwners(ownersOfChecks, OWNERS)
+    checks.addOwners(ownersOfChecks, OWNERS)
     server.jobs.add(enforceJob, testJob, exportJob)
     server.retention.push(
       // What clauses are now stands with them, so their history can go.

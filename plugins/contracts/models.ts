@@ -1,6 +1,6 @@
 import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
-import type { CheckKind } from '../scans/api.ts'
+import type { CheckKindName } from '../checks/api.ts'
 import type { ContractNode } from './elements.ts'
 import type { ClauseKind, ClauseSeverity, ClauseStatus, Domain } from './enforcement/clause.ts'
 
@@ -55,7 +55,7 @@ export class ContractClause extends CompanyRow {
   declare tableName: string | null
   declare columnName: string | null
   declare tableId: string | null
-  declare checkKind: CheckKind | null
+  declare checkKind: CheckKindName | null
   declare checkId: string | null
   declare status: ClauseStatus
   declare reason: string | null

@@ -7,7 +7,7 @@ import type { DemoAlerts } from '../alerts/api.ts'
 import type { AuthApi } from '../auth/api.ts'
 import type { CatalogApi } from '../catalog/api.ts'
 import type { LineageApi } from '../lineage/api.ts'
-import type { ScansApi } from '../scans/api.ts'
+import type { ChecksApi } from '../checks/api.ts'
 
 export interface DemoDeps {
   db: Database
@@ -19,5 +19,5 @@ export interface DemoDeps {
   alerts: { demo: DemoAlerts }
   catalog: CatalogApi
   lineage: LineageApi
-  scans: ScansApi
+  checks: ChecksApi
 }

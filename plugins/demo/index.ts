@@ -23,16 +23,16 @@ declare module '@hapi/hapi' {
 
 function depsOf(server: Server): DemoDeps {
   const { db, config, pino } = server
-  const { auth, alerts, catalog, lineage, scans } = server.plugins
+  const { auth, alerts, catalog, lineage, checks } = server.plugins
   const inject: DemoDeps['inject'] = request => server.inject(request)
-  return { db, config, pino, inject, auth, alerts, catalog, lineage, scans }
+  return { db, config, pino, inject, auth, alerts, catalog, lineage, checks }
 }
 
 /** A company with an example source, created at the first start. */
 export const demo = feature<DemoApi>({
   name: 'demo',
   needs: [
-    ...['auth', 'catalog', 'freshness', 'scans', 'validity', 'metrics', 'referential'],
+    ...['auth', 'catalog', 'freshness', 'checks', 'validity', 'metrics', 'referential'],
     ...['alerts', 'lineage', 'profiles', 'recommendations'],
   ],
   api: server => ({ runDemo: print => run(depsOf(server), print) }),

@@ -31,7 +31,7 @@ export async function createDemoSource(
   { key, companyId }: DemoCredentials,
   report: (line: string) => void,
 ): Promise<string> {
-  const { db, config, catalog, lineage, scans } = deps
+  const { db, config, catalog, lineage, checks } = deps
   const now = new Date()
   const send = createRequester(deps, key)
   await removeLeftover(send)
@@ -63,7 +63,7 @@ export async function createDemoSource(
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
       shop.addDay(daysAgo)
       const at = new Date(now.getTime() - daysAgo * 86_400_000)
-      for (const tableId of tables) await scans.runTable(companyId, tableId, 'active', { at })
+      for (const tableId of tables) await checks.runTable(companyId, tableId, 'active', { at })
       const done = HISTORY_DAYS - daysAgo
       if (done > 0 && done % REPORT_EVERY_DAYS === 0) report(`  ${done} of ${HISTORY_DAYS} days of checks`)
     }

@@ -15,7 +15,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Freshness: the age of the newest data of tables, and its SLA. */
 export const freshness: Plugin<undefined> = {
   name: 'freshness',
-  dependencies: ['alerts', 'catalog', 'operatingSchedules', 'scans'],
+  dependencies: ['alerts', 'catalog', 'operatingSchedules', 'checks'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       freshness: {
@@ -35,7 +35,7 @@ export const freshness: Plugin<undefined> = {
     server.jobs.add(checkJob, dispatchChecks, refreshJob)
     server.route([...routes, ...scheduleRoutes])
     server.plugins.catalog.extendAssets(freshnessExtension)
-    server.plugins.scans.declare(scheduleDeclaration(server))
+    server.plugins.checks.declare(scheduleDeclaration(server))
     const listeners: FreshnessListener[] = []
     server.expose({
       judgeOnce: (table, terms) => judgeOnce(server, table, terms),

@@ -124,7 +124,7 @@ export async function assessChange(
   const findHits = async (): Promise<SubjectHits> => {
     const ids = [...new Set(tables.map(({ id }) => id))]
     const dependents = isRead ? await findDependents(deps, trx, ids, column && [column.name]) : NO_DEPENDENTS
-    if (isRead) read.checks ??= await readChecks(deps.scans, trx, source)
+    if (isRead) read.checks ??= await readChecks(deps.checks, trx, source)
     const checks = isRead ? selectChecks(read.checks ?? [], { tables, column: column?.name }) : []
     return {
       ...dependents,

@@ -2,7 +2,7 @@ import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Source, Table } from '../catalog/api.ts'
 import type { ContractsApi } from '../contracts/api.ts'
-import type { DeclaredCheck, ScansApi } from '../scans/api.ts'
+import type { DeclaredCheck, ChecksApi } from '../checks/api.ts'
 import type { Certainty } from './dependents.ts'
 
 /** An active check that a change hits. */
@@ -24,9 +24,9 @@ export interface HitClause {
 export type SourceCheck = DeclaredCheck & { kind: string }
 
 /** The active checks of a source, of all kinds. */
-export async function readChecks(scans: ScansApi, trx: Transaction, source: Source): Promise<SourceCheck[]> {
+export async function readChecks(checks: ChecksApi, trx: Transaction, source: Source): Promise<SourceCheck[]> {
   const active: SourceCheck[] = []
-  for (const kind of scans.declaredKinds())
+  for (const kind of checks.declaredKinds())
     for (const check of await kind.list(trx, source))
       if (check.fields.is_active !== false) active.push({ ...check, kind: kind.kind })
   return active

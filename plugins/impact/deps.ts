@@ -5,7 +5,7 @@ import type { CatalogApi } from '../catalog/api.ts'
 import type { ContractsApi } from '../contracts/api.ts'
 import type { LineageApi } from '../lineage/api.ts'
 import type { OwnersApi } from '../owners/api.ts'
-import type { ScansApi } from '../scans/api.ts'
+import type { ChecksApi } from '../checks/api.ts'
 
 export interface ImpactDeps {
   db: Database
@@ -13,6 +13,6 @@ export interface ImpactDeps {
   catalog: CatalogApi
   owners: OwnersApi
   lineage: LineageApi
-  scans: ScansApi
+  checks: ChecksApi
   contracts: ContractsApi
 }

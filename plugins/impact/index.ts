@@ -4,7 +4,7 @@ import { routes } from './routes.ts'
 /** What planned changes, schema changes and alerts do to those who depend on a table. */
 export const impact = feature({
   name: 'impact',
-  needs: ['auth', 'alerts', 'catalog', 'owners', 'lineage', 'scans', 'contracts'],
-  routes: (_, { db, plugins: { alerts, catalog, owners, lineage, scans, contracts } }) =>
-    routes({ db, alerts, catalog, owners, lineage, scans, contracts }),
+  needs: ['auth', 'alerts', 'catalog', 'owners', 'lineage', 'checks', 'contracts'],
+  routes: (_, { db, plugins: { alerts, catalog, owners, lineage, checks, contracts } }) =>
+    routes({ db, alerts, catalog, owners, lineage, checks, contracts }),
 })

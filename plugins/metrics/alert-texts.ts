@@ -2,8 +2,8 @@
 import type { SeriesPoint } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import type { TableContext } from '../catalog/api.ts'
-import type { AlertTexts, Capture, JudgedSeries } from '../scans/api.ts'
-import { pathOfTable, type SeriesValues } from '../scans/kit.ts'
+import type { AlertTexts, Capture, JudgedSeries } from '../checks/api.ts'
+import { pathOfTable, type SeriesValues } from '../checks/kit.ts'
 import type { Metric } from './models.ts'
 
 /** Severity by how far out a value lies: info below 3 standard deviations, warning from 3, critical from 6. */

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../server/database/database.ts'
-import type { MissingCheckRequest, MissingCheckResult } from '../scans/api.ts'
+import type { MissingCheckRequest, MissingCheckResult } from '../checks/api.ts'
 
 /** What metrics offer other features, as `server.plugins.metrics`. */
 export interface MetricsApi {

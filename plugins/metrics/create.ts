@@ -10,8 +10,8 @@ import type {
   ConfiguredCheck,
   MissingCheckRequest,
   MissingCheckResult,
-} from '../scans/api.ts'
-import { insertChecks, storePast } from '../scans/kit.ts'
+} from '../checks/api.ts'
+import { insertChecks, storePast } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { Metric, type NamedMetric } from './models.ts'
@@ -19,13 +19,13 @@ import { newMetric } from './schemas.ts'
 
 /** Finds the body of a metric good for its table. No transaction is open while the engine is asked. */
 export function configureMetric(
-  { scans }: Pick<MetricDeps, 'scans'>,
+  { checks }: Pick<MetricDeps, 'checks'>,
   companyId: string,
   assetId: string,
   body: NewMetric,
 ): Promise<ConfiguredCheck> {
   const tablePath = body.table_path
-  return scans.configure(companyId, assetId, { tablePath, ...requestOf(body) })
+  return checks.configure(companyId, assetId, { tablePath, ...requestOf(body) })
 }
 
 /** What a body asks for, wherever its table came from. */
@@ -68,7 +68,7 @@ export async function createMetric(
 ): Promise<{ metric: NamedMetric; backfill?: Backfill['summary'] }> {
   const { backfill_days: days, capture_interval: interval } = body
   const configured = await configureMetric(deps, companyId, assetId, body)
-  const past = days === undefined ? null : await deps.scans.backfill(configured, { days, interval })
+  const past = days === undefined ? null : await deps.checks.backfill(configured, { days, interval })
   return deps.db.company(companyId, async trx => {
     const { type, column: columnName = null, config } = configured.check
     const measured = { type: type.name, columnName, config }
@@ -99,12 +99,12 @@ export function insertMetrics(trx: Transaction, metrics: readonly MetricToStore[
 
 /** Creates metrics of a type where tables or columns have none of it, with the defaults of a new metric. */
 export function createMissingMetrics(
-  { scans, types }: Pick<MetricDeps, 'scans' | 'types'>,
+  { checks, types }: Pick<MetricDeps, 'checks' | 'types'>,
   trx: Transaction,
   request: MissingCheckRequest,
 ): Promise<MissingCheckResult> {
   const { source, type, interval, fields } = request
-  return scans.createMissing(request, {
+  return checks.createMissing(request, {
     find: ids =>
       Metric.query(trx)
         .where({ type, sourceId: source.id })

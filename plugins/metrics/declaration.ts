@@ -2,11 +2,11 @@ import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
 import type { TableContext } from '../catalog/api.ts'
-import type { CheckFields, CheckResource } from '../scans/api.ts'
+import type { CheckFields, CheckResource } from '../checks/api.ts'
 import { insertMetrics, requestOf } from './create.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { Metric } from './models.ts'
-import { checksWithNames } from '../scans/kit.ts'
+import { checksWithNames } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { declaredMetric } from './schemas.ts'
 
@@ -16,7 +16,7 @@ const CHANGEABLE_FIELDS: ReadonlySet<string> = new Set(['capture_interval', 'sen
 const DEFAULTS = { ...defaultsOf(metricFields), is_active: true }
 
 /** Metrics as declarations of many checks list and create them. */
-export function metricDeclaration({ scans }: MetricDeps): CheckResource<Metric>['declaration'] {
+export function metricDeclaration({ checks }: MetricDeps): CheckResource<Metric>['declaration'] {
   return {
     kind: 'metric',
     body: declaredMetric,
@@ -37,7 +37,7 @@ export function metricDeclaration({ scans }: MetricDeps): CheckResource<Metric>[
     },
     async read(table, body, asksEngine) {
       const metric = validateBody<NewMetric & { is_active: boolean }>(declaredMetric, body)
-      const { check } = await scans.configureTable(table, requestOf(metric), asksEngine)
+      const { check } = await checks.configureTable(table, requestOf(metric), asksEngine)
       return {
         metric_type: check.type.name,
         column_name: check.column ?? null,

@@ -1,8 +1,8 @@
 import { domainOf, type CheckType } from '../../checks/check.ts'
 import { SENSITIVITIES, type DetectorState } from '../../checks/detector.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
-import type { DryRunMeasurement } from '../scans/api.ts'
-import { failedJudgement, secondsOf } from '../scans/kit.ts'
+import type { DryRunMeasurement } from '../checks/api.ts'
+import { failedJudgement, secondsOf } from '../checks/kit.ts'
 import { configureMetric } from './create.ts'
 import type { MetricDeps } from './deps.ts'
 import type { NewMetric } from './fields.ts'
@@ -45,7 +45,7 @@ export async function dryRunMetric(deps: MetricDeps, companyId: string, body: Me
     sensitivity: body.sensitivity,
   })
   // Only a past that is not stored has to be asked of the source.
-  const tried = await deps.scans.dryRun(configured, stored ? null : { days, interval })
+  const tried = await deps.checks.dryRun(configured, stored ? null : { days, interval })
   const { statements, outcome, at } = tried
   const past: MetricPast = stored
     ? {

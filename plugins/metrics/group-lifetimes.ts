@@ -1,7 +1,7 @@
 /** How long the groups of a metric have been there, and how long the set of them has stayed the same. */
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
-import type { SeriesValues } from '../scans/kit.ts'
+import type { SeriesValues } from '../checks/kit.ts'
 import type { Metric } from './models.ts'
 
 type CaptureInterval = Metric['checkInterval']

@@ -2,10 +2,20 @@
  * Groups that vanish and new ones, which are events of their own. Both are reported for a stable set of
  * groups only: a set whose groups come and go, as dates do, raises no events.
  */
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import type { AlertEvent } from '../alerts/api.ts'
-import type { AlertContext, AlertSubject, MoreAlerts, SeriesSighting } from '../scans/api.ts'
-import type { SeriesValues } from '../scans/kit.ts'
+import type { AlertContext, AlertSubject, MoreAlerts, SeriesSighting } from '../checks/api.ts'
+import {
+  ALERTED_RUN,
+  clearAlerted,
+  endRuns,
+  findReturned,
+  forgetSeries,
+  markAlerted,
+  type AlertedSeries,
+  type MissingSeries,
+  type SeriesValues,
+} from '../checks/kit.ts'
 import { isSettled, loadGroupLifetimes, rememberedSince, STABLE_CAPTURES } from './group-lifetimes.ts'
 import { alertHead, formatGroup } from './alert-texts.ts'
 import type { Metric } from './models.ts'
@@ -14,15 +24,6 @@ import type { Metric } from './models.ts'
 interface CapturedGroups {
   metric: Metric
   sightings: readonly SeriesSighting[]
-}
-
-/** A group that the last capture had and this one lacks. */
-interface MissingGroup {
-  checkId: string
-  series: SeriesValues
-  /** Captures in a row that had it. */
-  run: number
-  lastSeenAt: Date
 }
 
 /**
@@ -37,9 +38,19 @@ export async function collectGroupEvents(
     sightings && metric.isActive ? [{ metric, sightings }] : [],
   )
   if (sighted.length === 0) return {}
-  const returned = await findReturned(trx, sighted)
-  const missing = await endRuns(trx, sighted, at)
-  const forgotten = await forgetGroups(trx, sighted, at)
+  const alerted = sighted.flatMap(({ metric, sightings }) =>
+    sightings.flatMap(({ run, lastSeenAt }) =>
+      run === ALERTED_RUN && lastSeenAt ? [{ checkId: metric.id, lastSeenAt }] : [],
+    ),
+  )
+  const returned = await findReturned(trx, alerted)
+  const ids = sighted.map(({ metric }) => metric.id)
+  const missing = await endRuns(trx, ids, at)
+  const remembered = sighted.map(({ metric }) => ({
+    checkId: metric.id,
+    since: rememberedSince(metric.checkInterval, at),
+  }))
+  const forgotten = await forgetSeries(trx, remembered)
   const changed = await findGroupChanges(trx, sighted, missing, at)
   await markAlerted(
     trx,
@@ -61,14 +72,14 @@ export async function collectGroupEvents(
 /** The groups of a metric that are worth telling. */
 interface GroupChanges {
   metric: Metric
-  vanished: MissingGroup[]
+  vanished: MissingSeries[]
   came: SeriesValues[]
 }
 
 async function findGroupChanges(
   trx: Transaction,
   sighted: readonly CapturedGroups[],
-  missing: readonly MissingGroup[],
+  missing: readonly MissingSeries[],
   at: Date,
 ): Promise<GroupChanges[]> {
   const byMetric = Map.groupBy(missing, ({ checkId }) => checkId)
@@ -94,39 +105,6 @@ async function findGroupChanges(
   })
 }
 
-const idsOf = (sighted: readonly CapturedGroups[]) => sighted.map(({ metric }) => metric.id)
-
-/** Ends the runs of the groups that a capture lacks. */
-async function endRuns(trx: Transaction, sighted: readonly CapturedGroups[], at: Date) {
-  return rows<MissingGroup>(
-    trx,
-    `with missing as (
-       select check_id, series, run from check_states
-       where company_id = :companyId and check_id = any(cast(:checks as bigint[])) and run > 0
-         and last_seen_at is distinct from :at
-     ), ended as (
-       update check_states s set run = 0 from missing
-       where s.company_id = :companyId and s.check_id = missing.check_id and s.series = missing.series
-       returning s.check_id, s.series, missing.run, s.last_seen_at
-     )
-     select * from ended order by check_id, series`,
-    { companyId: companyOf(trx), checks: idsOf(sighted), at },
-  )
-}
-
-/** Marks missing groups as alerted. */
-async function markAlerted(trx: Transaction, vanished: readonly MissingGroup[]): Promise<void> {
-  if (vanished.length === 0) return
-  const groups = vanished.map(({ checkId, series }) => ({ check_id: checkId, series }))
-  await rows(
-    trx,
-    `update check_states s set run = ${ALERTED_RUN}
-     from jsonb_to_recordset(cast(:groups as jsonb)) as g(check_id bigint, series jsonb)
-     where s.company_id = :companyId and s.check_id = g.check_id and s.series = g.series`,
-    { companyId: companyOf(trx), groups: JSON.stringify(groups) },
-  )
-}
-
 interface EventSubject extends Pick<ReturnType<typeof alertHead>, 'title' | 'details'> {
   event: AlertSubject & Pick<AlertEvent, 'ruleName'>
 }
@@ -134,7 +112,7 @@ interface EventSubject extends Pick<ReturnType<typeof alertHead>, 'title' | 'det
 function vanishedEvent(
   { title, event, details }: EventSubject,
   metric: Metric,
-  vanished: readonly MissingGroup[],
+  vanished: readonly MissingSeries[],
 ): AlertEvent {
   const groups = vanished.map(({ series }) => series)
   const { lastSeenAt } = vanished[0]!
@@ -173,66 +151,16 @@ function newEvent(
   }
 }
 
-/** `run` of a group that is missing and that an open alert may name. */
-const ALERTED_RUN = -1
-
-/** When the groups that an alert names were last seen. */
-interface AlertedGroup {
-  checkId: string
-  lastSeenAt: Date
-}
-
 /** One alert for all groups of a metric that were last seen by the same capture. */
 function vanishedCause(metric: Metric, lastSeenAt: Date): string {
   return `m_${metric.uuid}/vanished/${lastSeenAt.toISOString()}`
 }
 
-function causesOf(sighted: readonly Pick<CapturedGroups, 'metric'>[], alerted: readonly AlertedGroup[]) {
+function causesOf(sighted: readonly Pick<CapturedGroups, 'metric'>[], alerted: readonly AlertedSeries[]) {
   const metrics = new Map(sighted.map(({ metric }) => [metric.id, metric]))
   return [
     ...new Set(alerted.map(({ checkId, lastSeenAt }) => vanishedCause(metrics.get(checkId)!, lastSeenAt))),
   ]
-}
-
-/** The alerted groups of captures whose groups are all back. */
-async function findReturned(trx: Transaction, sighted: readonly CapturedGroups[]): Promise<AlertedGroup[]> {
-  const returned = sighted.flatMap(({ metric, sightings }) =>
-    sightings.flatMap(({ run, lastSeenAt }) =>
-      run === ALERTED_RUN && lastSeenAt ? [{ check_id: metric.id, last_seen_at: lastSeenAt }] : [],
-    ),
-  )
-  if (returned.length === 0) return []
-  return rows<AlertedGroup>(
-    trx,
-    `select distinct check_id, last_seen_at
-     from jsonb_to_recordset(cast(:returned as jsonb)) as r(check_id bigint, last_seen_at timestamptz)
-     where not exists (
-       select from check_states s
-       where s.company_id = :companyId and s.check_id = r.check_id and s.run = ${ALERTED_RUN}
-         and s.last_seen_at = r.last_seen_at)`,
-    { companyId: companyOf(trx), returned: JSON.stringify(returned) },
-  )
-}
-
-/**
- * Removes what was learned of groups that have long been gone.
- * @returns those that were alerted: their alerts are over
- */
-async function forgetGroups(trx: Transaction, sighted: readonly CapturedGroups[], at: Date) {
-  const remembered = sighted.map(({ metric }) => ({
-    check_id: metric.id,
-    since: rememberedSince(metric.checkInterval, at),
-  }))
-  const forgotten = await rows<AlertedGroup & { run: number }>(
-    trx,
-    `delete from check_states s
-     using jsonb_to_recordset(cast(:remembered as jsonb)) as m(check_id bigint, since timestamptz)
-     where s.company_id = :companyId and s.check_id = m.check_id and s.run <= 0
-       and coalesce(s.last_seen_at, '-infinity') < m.since
-     returning s.check_id, s.run, s.last_seen_at`,
-    { companyId: companyOf(trx), remembered: JSON.stringify(remembered) },
-  )
-  return forgotten.filter(({ run }) => run === ALERTED_RUN)
 }
 
 /**
@@ -240,14 +168,7 @@ async function forgetGroups(trx: Transaction, sighted: readonly CapturedGroups[]
  * @returns the causes of their alerts
  */
 export async function clearAlertedGroups(trx: Transaction, metric: Metric): Promise<string[]> {
-  const alerted = await rows<AlertedGroup>(
-    trx,
-    `update check_states set run = 0
-     where company_id = :companyId and check_id = :checkId and run = ${ALERTED_RUN} and last_seen_at is not null
-     returning check_id, last_seen_at`,
-    { companyId: companyOf(trx), checkId: metric.id },
-  )
-  return causesOf([{ metric }], alerted)
+  return causesOf([{ metric }], await clearAlerted(trx, metric.id))
 }
 
 /** Groups that an alert names. */

@@ -13,7 +13,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Numbers taken of tables again and again, each judged against its own history. */
 export const metrics: Plugin<undefined> = {
   name: 'metrics',
-  dependencies: ['catalog', 'scans', 'alerts', 'operatingSchedules'],
+  dependencies: ['catalog', 'checks', 'alerts', 'operatingSchedules'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       metrics: {
@@ -25,11 +25,11 @@ export const metrics: Plugin<undefined> = {
       },
     } satisfies Record<string, ApiTag>)
     const { db, checks: types } = server
-    const { catalog, operatingSchedules, scans } = server.plugins
+    const { catalog, operatingSchedules, checks } = server.plugins
     const kind = makeMetricKind({ types })
-    const deps: MetricDeps = { db, types, catalog, operatingSchedules, scans, kind }
-    scans.addKind(kind)
-    server.route(scans.routesOf(metricResource(deps)))
+    const deps: MetricDeps = { db, types, catalog, operatingSchedules, checks, kind }
+    checks.addKind(kind)
+    server.route(checks.routesOf(metricResource(deps)))
     server.expose({
       createMissing: (trx, request) => createMissingMetrics(deps, trx, request),
       dryRun: (companyId, body) => dryRunMetric(deps, companyId, Joi.attempt(body, dryRun) as MetricDryRun),

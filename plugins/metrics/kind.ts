@@ -2,7 +2,7 @@ import { domainOf, type CheckOutcome, type GroupValue } from '../../checks/check
 import { judgePoint, learnPoint, listBands, startDetector } from '../../checks/detector.ts'
 import type { DetectorState, Domain } from '../../checks/detector.ts'
 import { describeValue } from '../../checks/explanation.ts'
-import type { CheckMoment, CheckSummary, JudgedSeries, Judgement, KindOfCheck } from '../scans/api.ts'
+import type { CheckMoment, CheckSummary, JudgedSeries, Judgement, CheckKind } from '../checks/api.ts'
 import {
   failedJudgement,
   NO_BAND,
@@ -11,7 +11,7 @@ import {
   type CheckDeps,
   type CheckResult,
   type CheckStatus,
-} from '../scans/kit.ts'
+} from '../checks/kit.ts'
 import { metricAnomaly } from './alert-kind.ts'
 import { alertTexts, describeMetric, severityOf } from './alert-texts.ts'
 import { clearAlertedGroups, collectGroupEvents } from './groups.ts'
@@ -21,7 +21,7 @@ import { Metric } from './models.ts'
  * Numbers that are judged by what their own history leads one to expect.
  * @param types state what the values of a metric can be
  */
-export const makeMetricKind = ({ types }: Pick<CheckDeps, 'types'>): KindOfCheck<Metric> => ({
+export const makeMetricKind = ({ types }: Pick<CheckDeps, 'types'>): CheckKind<Metric> => ({
   name: 'metric',
   feature: 'metrics',
   label: 'Metric',

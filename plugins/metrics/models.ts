@@ -1,18 +1,10 @@
-import { defineCap } from '../../server/database/company-caps.ts'
 import type { Basis } from '../../checks/detector.ts'
-import { CheckRow, type CheckResult, type TableNames } from '../scans/kit.ts'
+import { capOfKind, CheckRow, type CheckResult, type TableNames } from '../checks/kit.ts'
 
 /** A number taken of a table again and again. By groups, each group is a series of its own. */
 export class Metric extends CheckRow {
   static override kind = 'metric'
-  static override cap = defineCap({
-    name: 'metrics',
-    table: 'checks',
-    condition: `kind = 'metric'`,
-    most: 100_000,
-    what: 'metrics',
-    advice: 'delete one first',
-  })
+  static override cap = capOfKind('metric', { name: 'metrics', what: 'metrics' })
 
   declare sensitivity: number
 }

@@ -1,7 +1,7 @@
 import { describeValue, explanation } from '../../checks/explanation.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { presentFields } from '../../server/http/fields.ts'
-import { secondsOf, type CheckResult } from '../scans/kit.ts'
+import { secondsOf, type CheckResult } from '../checks/kit.ts'
 import { metricFields } from './fields.ts'
 import { basisOf, type Metric, type NamedMetric } from './models.ts'
 

@@ -1,6 +1,6 @@
 import { inCompany } from '../../server/http/access.ts'
-import type { CheckResource } from '../scans/api.ts'
-import { resultsOf } from '../scans/kit.ts'
+import type { CheckResource } from '../checks/api.ts'
+import { resultsOf } from '../checks/kit.ts'
 import { createMetric } from './create.ts'
 import { metricDeclaration } from './declaration.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'

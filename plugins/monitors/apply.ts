@@ -4,7 +4,7 @@ import type { Transaction } from '../../server/database/database.ts'
 import { auditAtEnd, type AuditEvent } from '../../server/http/audit.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
-import type { Owner, Plan, Step, StoredState } from '../scans/api.ts'
+import type { Owner, Plan, Step, StoredState } from '../checks/api.ts'
 import { exportMonitors } from './export.ts'
 import { FaultList } from './faults.ts'
 import type { MonitorsDocument } from './file/monitors-file.ts'
@@ -44,8 +44,8 @@ export type Monitors = ReturnType<typeof makeMonitors>
 
 /** Checks that stand in files. */
 export function makeMonitors(deps: MonitorsDeps) {
-  const { db, catalog, scans } = deps
-  const { reconciler } = scans
+  const { db, catalog, checks } = deps
+  const { reconciler } = checks
 
   /** The source of a request. @throws 400 for a table, 404 */
   async function findSource(trx: Transaction, assetId: string): Promise<Source> {
@@ -86,7 +86,7 @@ export function makeMonitors(deps: MonitorsDeps) {
   /** Whether the engine has to be asked about a check that is created or changed. */
   function isForEngine({ action, wanted, changes }: FileStep): boolean {
     if (action !== 'change') return true
-    const { engineFields = [] } = scans.declaredKinds().find(({ kind }) => kind === wanted.kind) ?? {}
+    const { engineFields = [] } = checks.declaredKinds().find(({ kind }) => kind === wanted.kind) ?? {}
     return changes.some(({ field }) => engineFields.includes(field))
   }
 

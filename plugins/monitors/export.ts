@@ -1,5 +1,5 @@
 import type { Source } from '../catalog/api.ts'
-import type { StoredCheck, StoredState } from '../scans/api.ts'
+import type { StoredCheck, StoredState } from '../checks/api.ts'
 import {
   MONITOR_KINDS,
   type MonitorEntry,

@@ -7,7 +7,7 @@ import { findOwners, OWNERS } from './store.ts'
 /** Checks that stand in files: exported, planned and applied. */
 export const monitors: Plugin<undefined> = {
   name: 'monitors',
-  dependencies: ['catalog', 'scans', 'validity', 'metrics', 'referential', 'freshness'],
+  dependencies: ['catalog', 'checks', 'validity', 'metrics', 'referential', 'freshness'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       monitors: {
@@ -18,9 +18,9 @@ export const monitors: Plugin<undefined> = {
         page: '/api/public/docs/monitors.md',
       },
     } satisfies Record<string, ApiTag>)
-    const { catalog, scans } = server.plugins
-    scans.addOwners(findOwners, OWNERS)
+    const { catalog, checks } = server.plugins
+    checks.addOwners(findOwners, OWNERS)
     const { baseUrl } = server.config
-    server.route(routes(makeMonitors({ db: server.db, catalog, scans }), { scans, baseUrl }))
+    server.route(routes(makeMonitors({ db: server.db, catalog, checks }), { checks, baseUrl }))
   },
 }

@@ -1,4 +1,4 @@
-import type { CheckFields, CheckKind, StoredCheck } from '../scans/api.ts'
+import type { CheckFields, CheckKindName, StoredCheck } from '../checks/api.ts'
 
 const MAX_KEY_CHARACTERS = 150
 
@@ -31,8 +31,8 @@ export function makeKeys(checks: readonly StoredCheck[], others: Iterable<string
 }
 
 /** What a check is about, beside its table. */
-function describe(kind: CheckKind, fields: CheckFields): string[] {
-  const parts: Record<CheckKind, unknown[]> = {
+function describe(kind: CheckKindName, fields: CheckFields): string[] {
+  const parts: Record<CheckKindName, unknown[]> = {
     validity: [fields.column_name, fields.rule_type],
     metric: [
       fields.column_name,

@@ -1,4 +1,4 @@
-import type { Drift, FieldChange, Step, UnwantedCheck } from '../scans/api.ts'
+import type { Drift, FieldChange, Step, UnwantedCheck } from '../checks/api.ts'
 import { countSteps, type PlannedMonitors } from './apply.ts'
 import type { WantedFileCheck } from './wanted.ts'
 

@@ -2,7 +2,7 @@ import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequestAll } from '../../server/http/audit.ts'
 import { param } from '../../server/http/input.ts'
-import type { ScansApi } from '../scans/api.ts'
+import type { ChecksApi } from '../checks/api.ts'
 import type { Monitors } from './apply.ts'
 import { MONITORS_SCHEMA } from './file/json-schema.ts'
 import { presentPlan } from './present.ts'
@@ -16,7 +16,7 @@ const base = '/api/v1/sdk/monitors/{asset_id}'
 
 export const routes = (
   monitors: Monitors,
-  { scans, baseUrl }: { scans: ScansApi; baseUrl: string },
+  { checks, baseUrl }: { checks: ChecksApi; baseUrl: string },
 ): ServerRoute[] => [
   route('GET', base, access.read, {
     id: 'exportMonitors',
@@ -44,8 +44,8 @@ export const routes = (
     app: { isHeavy: true },
     handler: async request => {
       const wanted = await readRequest(request)
-      const checks = wanted.files.flatMap(({ entries }) => entries.map(({ entry }) => entry))
-      scans.requireScopeForSql(request, checks)
+      const entries = wanted.files.flatMap(file => file.entries.map(({ entry }) => entry))
+      checks.requireScopeForSql(request, entries)
       const { companyId } = caller(request)
       const planned = await monitors.plan(companyId, param(request, 'asset_id'), wanted)
       return { data: presentPlan(planned) }

@@ -1,7 +1,7 @@
 /** The table of managed checks. */
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { CheckOwner } from '../../server/http/check-owner.ts'
-import type { CheckKind, ManagedCheck } from '../scans/api.ts'
+import type { CheckKindName, ManagedCheck } from '../checks/api.ts'
 
 /** A check that a file manages. */
 export type FileManagedCheck = Required<ManagedCheck>
@@ -61,7 +61,7 @@ export const OWNERS = 'select company_id, kind, check_id, file, key from monitor
 /** The files that manage some checks of one kind. */
 export async function findOwners(
   trx: Transaction,
-  kind: CheckKind,
+  kind: CheckKindName,
   checkIds: readonly string[],
 ): Promise<Map<string, CheckOwner>> {
   if (checkIds.length === 0) return new Map()

@@ -2,7 +2,7 @@
 import type { Database, Transaction } from '../../server/database/database.ts'
 import { makePauses } from '../../server/pauses.ts'
 import type { CatalogApi, Source, TableContext } from '../catalog/api.ts'
-import type { CheckKind, ScansApi, WantedCheck } from '../scans/api.ts'
+import type { CheckKindName, ChecksApi, WantedCheck } from '../checks/api.ts'
 import { FaultList } from './faults.ts'
 import { pathOf } from './file/read-files.ts'
 import type { ReadFile } from './file/read-file.ts'
@@ -11,13 +11,13 @@ import type { ReadFile } from './file/read-file.ts'
 export interface MonitorsDeps {
   db: Database
   catalog: CatalogApi
-  scans: ScansApi
+  checks: ChecksApi
 }
 
 /** A check of a file. */
 export interface FileCheck {
   key: string
-  kind: CheckKind
+  kind: CheckKindName
   file: ReadFile
   /** Where it stands in its document. */
   at: readonly string[]
@@ -78,7 +78,7 @@ export async function readWanted(
     const table = tables.get(check.tablePath)
     if (!table) continue
     try {
-      const fields = await deps.scans.reconciler.read(check.kind, table, check.body, false)
+      const fields = await deps.checks.reconciler.read(check.kind, table, check.body, false)
       const other = check.kind === 'freshness' ? scheduled.get(table.table.id) : undefined
       if (other) faults.add(check.file, check.at, `the table has a freshness schedule already: ${other.key}`)
       if (check.kind === 'freshness') scheduled.set(table.table.id, check)
@@ -122,16 +122,16 @@ async function findTables(
  * @throws 400 with all faults
  */
 export async function assertRunnable(
-  { scans }: Pick<MonitorsDeps, 'scans'>,
+  deps: Pick<MonitorsDeps, 'checks'>,
   source: Source,
-  checks: readonly WantedFileCheck[],
+  wanted: readonly WantedFileCheck[],
 ): Promise<void> {
   const faults = new FaultList()
   const pause = makePauses()
-  await scans.withSharedSession(source, async ask => {
-    for (const check of checks) {
+  await deps.checks.withSharedSession(source, async ask => {
+    for (const check of wanted) {
       await pause()
-      await scans.reconciler
+      await deps.checks.reconciler
         .read(check.kind, check.table, check.body, ask)
         .catch((error: unknown) => faults.addError(check, error))
     }

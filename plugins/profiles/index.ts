@@ -12,7 +12,7 @@ const HAS_NEWER = `exists (select from profiles newer where newer.table_id = pro
 /** What the columns of tables hold: counts, extremes, quantiles, frequent values and patterns, with their history. */
 export const profiles = feature<ProfilesApi>({
   name: 'profiles',
-  needs: ['catalog', 'scans'],
+  needs: ['catalog', 'checks'],
   tags: {
     profiles: {
       title: 'Profiles',

@@ -1,6 +1,6 @@
 /** What becomes of recommended checks that are created. */
 import type { Source } from '../catalog/api.ts'
-import { CHECK_TYPES, type CheckKind, type CheckTypeName, type EvidenceBasis } from './rules/evidence.ts'
+import { CHECK_TYPES, type CheckKindName, type CheckTypeName, type EvidenceBasis } from './rules/evidence.ts'
 
 /** How much of what is recommended a source is watched with. */
 export const WATCH_LEVELS = ['light', 'standard', 'deep'] as const
@@ -8,7 +8,7 @@ export type WatchLevel = (typeof WATCH_LEVELS)[number]
 
 /** What a choice of recommendations is made by. */
 export interface ChoosableRecommendation {
-  kind: CheckKind
+  kind: CheckKindName
   type: CheckTypeName
   column: string | null
   confidence: number

@@ -1,5 +1,5 @@
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
-import type { StoppedCheck } from '../scans/api.ts'
+import type { StoppedCheck } from '../checks/api.ts'
 import type { TableSuggestion } from './create.ts'
 import { StoredRecommendation } from './models.ts'
 import type { ComputedPast } from './past.ts'

@@ -17,7 +17,7 @@ import { watchRoutes } from './watch/routes.ts'
  */
 export const recommendations: Plugin<undefined> = {
   name: 'recommendations',
-  dependencies: ['catalog', 'scans', 'validity', 'metrics', 'referential', 'freshness', 'profiles'],
+  dependencies: ['catalog', 'checks', 'validity', 'metrics', 'referential', 'freshness', 'profiles'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       recommendations: {
@@ -44,7 +44,7 @@ export const recommendations: Plugin<undefined> = {
       },
     } satisfies Record<string, ApiTag>)
     const deps = depsOf(server)
-    server.plugins.scans.afterStop((trx, source, check) => saveRemoval(trx, source.id, check))
+    server.plugins.checks.afterStop((trx, source, check) => saveRemoval(trx, source.id, check))
     server.jobs.add(countJob, dispatchCounts, applyJob, dispatchPolicies)
     server.route([...routes(deps), ...publishedRoutes(deps), ...watchRoutes(deps), ...coverageRoutes(deps)])
     server.expose({

@@ -3,7 +3,7 @@ import type { SuitedColumn } from '../../checks/suited-columns.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import type { Source } from '../catalog/api.ts'
-import type { MissingCheckTarget } from '../scans/api.ts'
+import type { MissingCheckTarget } from '../checks/api.ts'
 import type { RecommendationsDeps } from './deps.ts'
 import type { CheckTypeName, Suggestion } from './rules/evidence.ts'
 

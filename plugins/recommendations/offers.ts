@@ -4,7 +4,7 @@ import type { Source } from '../catalog/api.ts'
 import { createSuggested, readWatched, type TableSuggestion, type WatchedTables } from './create.ts'
 import { readEvidence, readTables } from './evidence.ts'
 import { StoredRecommendation } from './models.ts'
-import type { CheckKind, TableEvidence } from './rules/evidence.ts'
+import type { CheckKindName, TableEvidence } from './rules/evidence.ts'
 import { indexParents } from './rules/references.ts'
 import { suggestChecks, type IdentifiedSuggestion } from './rules/suggest.ts'
 import type { RecommendationsDeps } from './deps.ts'
@@ -38,7 +38,7 @@ export interface OfferFilter {
   /** Only of these tables. */
   tableIds?: ReadonlySet<string> | undefined
   /** Only of this kind, so that nothing is computed of the others. */
-  kind?: CheckKind
+  kind?: CheckKindName
   isWanted(suggestion: IdentifiedSuggestion): boolean
 }
 
@@ -99,7 +99,7 @@ export async function refreshOffers(
 }
 
 /** Rows of such a source may not be read. */
-function isAllowed({ queryAccessLevel }: Source, kind: CheckKind): boolean {
+function isAllowed({ queryAccessLevel }: Source, kind: CheckKindName): boolean {
   return queryAccessLevel !== 'schema_only' || kind === 'freshness'
 }
 

@@ -6,19 +6,19 @@ import { saveDecision, savePast } from './decisions.ts'
 import { readOffers, statusOf, type Offer } from './offers.ts'
 import { computePast } from './past.ts'
 import { tableOfId, type IdentifiedSuggestion } from './rules/suggest.ts'
-import type { CheckKind, CheckTypeName } from './rules/evidence.ts'
+import type { CheckKindName, CheckTypeName } from './rules/evidence.ts'
 import type { RecommendationsDeps } from './deps.ts'
 
 /** Filters of recommendations, as queries and bodies have them. */
 export interface RecommendationFilter {
-  kind?: CheckKind[]
+  kind?: CheckKindName[]
   type?: CheckTypeName[]
   min_confidence?: number
 }
 
 /** The test for suggestions that a filter makes. */
 export function matcherOf({ kind, type, min_confidence: least = 0 }: RecommendationFilter) {
-  return (suggestion: { kind: CheckKind; type: CheckTypeName; confidence: number }) =>
+  return (suggestion: { kind: CheckKindName; type: CheckTypeName; confidence: number }) =>
     (kind?.includes(suggestion.kind) ?? true) &&
     (type?.includes(suggestion.type) ?? true) &&
     suggestion.confidence >= least

@@ -1,9 +1,9 @@
-import type { KindOfCheck, ScansApi } from '../scans/api.ts'
-import type { CheckDeps } from '../scans/kit.ts'
+import type { CheckKind, ChecksApi } from '../checks/api.ts'
+import type { CheckDeps } from '../checks/kit.ts'
 import type { ReferentialCheck } from './models.ts'
 
 /** What referential checks are made and tried with. */
 export interface ReferentialDeps extends Pick<CheckDeps, 'db' | 'catalog' | 'operatingSchedules'> {
-  scans: ScansApi
-  kind: KindOfCheck<ReferentialCheck>
+  checks: ChecksApi
+  kind: CheckKind<ReferentialCheck>
 }

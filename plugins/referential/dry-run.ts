@@ -29,7 +29,7 @@ export async function dryRunCheck(
   }
   const spec = checkSpecOf(deps.catalog, check, { source, table: parent })
   if ('message' in spec) throw new Error(spec.message)
-  const { statements, outcome } = await deps.scans.dryRun(
+  const { statements, outcome } = await deps.checks.dryRun(
     { source, table: child, check: spec, warnings: [], isEngineValidated: false },
     null,
   )

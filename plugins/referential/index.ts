@@ -10,7 +10,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Checks that the values of a column occur in another table, on schedule and on demand. */
 export const referential: Plugin<undefined> = {
   name: 'referential',
-  dependencies: ['catalog', 'scans', 'alerts', 'operatingSchedules'],
+  dependencies: ['catalog', 'checks', 'alerts', 'operatingSchedules'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       referential: {
@@ -22,11 +22,11 @@ export const referential: Plugin<undefined> = {
       },
     } satisfies Record<string, ApiTag>)
     const { db } = server
-    const { catalog, operatingSchedules, scans } = server.plugins
+    const { catalog, operatingSchedules, checks } = server.plugins
     const kind = makeReferentialKind(catalog)
-    const deps: ReferentialDeps = { db, catalog, operatingSchedules, scans, kind }
-    scans.addKind(kind)
-    server.route(scans.routesOf(referentialResource(deps)))
+    const deps: ReferentialDeps = { db, catalog, operatingSchedules, checks, kind }
+    checks.addKind(kind)
+    server.route(checks.routesOf(referentialResource(deps)))
     server.expose({
       createMissing: createMissingReferences,
       dryRun: (companyId, trial) => dryRunReference(deps, companyId, trial),

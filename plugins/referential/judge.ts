@@ -1,6 +1,6 @@
 import type { CheckOutcome } from '../../checks/check.ts'
-import type { Judgement } from '../scans/api.ts'
-import { failedJudgement, NO_BAND } from '../scans/kit.ts'
+import type { Judgement } from '../checks/api.ts'
+import { failedJudgement, NO_BAND } from '../checks/kit.ts'
 import type { OrphanDetails, OrphanNumbers, ReferentialCheck } from './models.ts'
 
 /** The limits of a check, null where there is none; beyond them it fails. */

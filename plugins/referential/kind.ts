@@ -9,18 +9,18 @@ import type {
   CheckSpec,
   CheckSummary,
   JudgedSeries,
-  KindOfCheck,
+  CheckKind,
   MeasureRefusal,
-} from '../scans/api.ts'
-import { publicIdOf, type CheckResult } from '../scans/kit.ts'
+} from '../checks/api.ts'
+import { publicIdOf, type CheckResult } from '../checks/kit.ts'
 import { referentialFailure } from './alert-kind.ts'
 import { limitFields } from './fields.ts'
 import { findBreaches, judgeOutcome, limitsOf, type ReferentialLimits } from './judge.ts'
 import { numbersOf, ReferentialCheck } from './models.ts'
 
 /** Checks that the values of a column occur in another table. */
-export function makeReferentialKind(catalog: CatalogApi): KindOfCheck<ReferentialCheck> {
-  const kind: KindOfCheck<ReferentialCheck> = {
+export function makeReferentialKind(catalog: CatalogApi): CheckKind<ReferentialCheck> {
+  const kind: CheckKind<ReferentialCheck> = {
     name: 'referential',
     feature: 'referential',
     label: 'Referential check',

@@ -1,5 +1,4 @@
-import { defineCap } from '../../server/database/company-caps.ts'
-import { CheckRow, type CheckResult, type TableNames } from '../scans/kit.ts'
+import { capOfKind, CheckRow, type CheckResult, type TableNames } from '../checks/kit.ts'
 
 /**
  * A check that the values of a column, the child's, occur in a column of another table, the parent's. The child's table and column are
@@ -14,14 +13,7 @@ export class ReferentialCheck extends CheckRow {
     'minChildCount',
     'maxChildCount',
   ]
-  static override cap = defineCap({
-    name: 'referential_checks',
-    table: 'checks',
-    condition: `kind = 'referential'`,
-    most: 100_000,
-    what: 'referential checks',
-    advice: 'delete one first',
-  })
+  static override cap = capOfKind('referential', { name: 'referential_checks', what: 'referential checks' })
 
   declare name: string
   declare description: string | null

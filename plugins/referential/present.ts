@@ -2,7 +2,7 @@ import { formatName } from '../../connectors/catalog.ts'
 import type { TakenSamples } from '../../checks/samples.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { checkFields, limitFields } from './fields.ts'
-import type { CheckResult } from '../scans/kit.ts'
+import type { CheckResult } from '../checks/kit.ts'
 import { limitsOf } from './judge.ts'
 import { numbersOf, type NamedCheck, type OrphanNumbers, type ReferentialCheck } from './models.ts'
 

@@ -1,5 +1,5 @@
 import { inCompany } from '../../server/http/access.ts'
-import type { CheckResource } from '../scans/api.ts'
+import type { CheckResource } from '../checks/api.ts'
 import { changeOf, listChecks, type CheckFilter } from './checks.ts'
 import { createCheck } from './create.ts'
 import { checkDeclaration } from './declaration.ts'

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../server/database/database.ts'
-import type { MissingCheckRequest, MissingCheckResult } from '../scans/api.ts'
+import type { MissingCheckRequest, MissingCheckResult } from '../checks/api.ts'
 
 /** What validity offers other features, as `server.plugins.validity`. */
 export interface ValidityApi {

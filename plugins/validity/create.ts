@@ -4,21 +4,21 @@ import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { v4 } from 'uuid'
 import type { TableContext } from '../catalog/api.ts'
-import type { Backfill, CheckRequest, MissingCheckRequest, MissingCheckResult } from '../scans/api.ts'
+import type { Backfill, CheckRequest, MissingCheckRequest, MissingCheckResult } from '../checks/api.ts'
 import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { ValidityRule, type NamedRule } from './models.ts'
 import { periodsOf, scheduleOf } from './rules.ts'
 import { newRule } from './schemas.ts'
-import { insertChecks, storePast } from '../scans/kit.ts'
+import { insertChecks, storePast } from '../checks/kit.ts'
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
 export function configureRule(
-  { scans }: Pick<ValidityDeps, 'scans'>,
+  { checks }: Pick<ValidityDeps, 'checks'>,
   companyId: string,
   assetId: string,
   body: NewRule,
 ) {
-  return scans.configure(companyId, assetId, {
+  return checks.configure(companyId, assetId, {
     tablePath: body.table_path,
     ...requestOf(body),
   })
@@ -48,12 +48,12 @@ export async function createRule(
   body: NewRule,
   audit: (trx: Transaction, rule: NamedRule) => Promise<unknown>,
 ): Promise<{ rule: NamedRule; backfill?: Backfill['summary']; warnings: string[] }> {
-  const { db, kind, scans } = deps
+  const { db, kind, checks } = deps
   const { backfill_days: days, check_interval: interval } = body
   if (days !== undefined && body.detection_mode !== 'auto')
     throw invalidField('backfill_days', 'needs detection_mode auto, which learns from it')
   const configured = await configureRule(deps, companyId, assetId, body)
-  const past = days === undefined ? null : await scans.backfill(configured, { days, interval })
+  const past = days === undefined ? null : await checks.backfill(configured, { days, interval })
   return db.company(companyId, async trx => {
     const hours = await scheduleOf(deps, trx, periodsOf(body))
     const { type, column = null, config } = configured.check
@@ -99,12 +99,12 @@ export function insertRules(trx: Transaction, rules: readonly RuleToStore[]): Pr
 
 /** Creates rules of a type where columns have none of it, with the defaults of a new rule. */
 export function createMissingRules(
-  { scans }: Pick<ValidityDeps, 'scans'>,
+  { checks }: Pick<ValidityDeps, 'checks'>,
   trx: Transaction,
   request: MissingCheckRequest,
 ): Promise<MissingCheckResult> {
   const { source, type, interval, fields } = request
-  return scans.createMissing(request, {
+  return checks.createMissing(request, {
     find: ids =>
       ValidityRule.query(trx)
         .where({ type, sourceId: source.id })

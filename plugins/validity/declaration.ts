@@ -1,14 +1,14 @@
 import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
-import type { CheckResource } from '../scans/api.ts'
+import type { CheckResource } from '../checks/api.ts'
 import { insertRules, requestOf, usualName } from './create.ts'
 import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { ValidityRule } from './models.ts'
 import { configOf, periodsOf, scheduleOf } from './rules.ts'
 import { declaredRule } from './schemas.ts'
-import { checksWithNames } from '../scans/kit.ts'
+import { checksWithNames } from '../checks/kit.ts'
 
 /** The columns that are no fields of `ruleFields`: what a rule measures. */
 const FIXED_FIELDS = ['rule_type', 'column_name', 'rule_config'] as const
@@ -40,7 +40,7 @@ export function ruleDeclaration(deps: ValidityDeps): CheckResource<ValidityRule>
     },
     async read(table, body, asksEngine) {
       const rule = validateBody<NewRule>(declaredRule, body)
-      const { check } = await deps.scans.configureTable(table, requestOf(rule), asksEngine)
+      const { check } = await deps.checks.configureTable(table, requestOf(rule), asksEngine)
       const periods = periodsOf(rule)
       if (periods.operatingPeriodMode === 'schedule' || periods.operatingScheduleId !== null)
         await deps.db.company(table.source.companyId, trx => scheduleOf(deps, trx, periods))

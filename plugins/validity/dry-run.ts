@@ -1,4 +1,4 @@
-import type { DryRunMeasurement } from '../scans/api.ts'
+import type { DryRunMeasurement } from '../checks/api.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { configureRule } from './create.ts'
 import type { ValidityDeps } from './deps.ts'
@@ -14,7 +14,7 @@ import {
   type ReplayedResults,
 } from './replay.ts'
 import { periodsOf, scheduleOf } from './rules.ts'
-import { activeAt } from '../scans/kit.ts'
+import { activeAt } from '../checks/kit.ts'
 
 /** The body of a dry run, validated. */
 export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
@@ -34,7 +34,7 @@ export async function dryRunRule(deps: ValidityDeps, companyId: string, body: Ru
     outcome,
     at,
     history: past,
-  } = await deps.scans.dryRun(
+  } = await deps.checks.dryRun(
     configured,
     stored.length > 0 ? null : { days: body.lookback_days, interval: body.check_interval },
   )

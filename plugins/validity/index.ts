@@ -14,7 +14,7 @@ import type { ApiTag } from '../../server/openapi/tags.ts'
 /** Rules that say which values are valid, checked on schedule and on demand. */
 export const validity: Plugin<undefined> = {
   name: 'validity',
-  dependencies: ['catalog', 'scans', 'alerts', 'operatingSchedules'],
+  dependencies: ['catalog', 'checks', 'alerts', 'operatingSchedules'],
   register(server) {
     Object.assign(server.apiParts.tags, {
       validity: {
@@ -31,12 +31,12 @@ export const validity: Plugin<undefined> = {
         .filter(({ family }) => family === 'rule')
         .map(({ name, config }) => configSchema(`${name}_RuleConfig`, config, `Of rule_type ${name}.`))
     const { db, checks: types } = server
-    const { catalog, operatingSchedules, scans } = server.plugins
+    const { catalog, operatingSchedules, checks } = server.plugins
     const kind = makeValidityKind({ types })
-    const deps: ValidityDeps = { db, types, catalog, operatingSchedules, scans, kind }
-    scans.addKind(kind)
+    const deps: ValidityDeps = { db, types, catalog, operatingSchedules, checks, kind }
+    checks.addKind(kind)
     operatingSchedules.addUser(scheduleUser)
-    server.route(scans.routesOf(ruleResource(deps)))
+    server.route(checks.routesOf(ruleResource(deps)))
     server.expose({
       createMissing: (trx, request) => createMissingRules(deps, trx, request),
       dryRun: (companyId, body) => dryRunRule(deps, companyId, Joi.attempt(body, dryRun) as RuleDryRun),

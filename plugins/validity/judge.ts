@@ -2,8 +2,8 @@ import type { CheckOutcome } from '../../checks/check.ts'
 import { judgePoint, learnPoint, listBands, startDetector } from '../../checks/detector.ts'
 import type { DetectorState, SeriesPoint } from '../../checks/detector.ts'
 import type { RuleDetails, ValidityRule } from './models.ts'
-import { failedJudgement, NO_BAND, secondsOf } from '../scans/kit.ts'
-import type { CheckMoment, Judgement } from '../scans/api.ts'
+import { failedJudgement, NO_BAND, secondsOf } from '../checks/kit.ts'
+import type { CheckMoment, Judgement } from '../checks/api.ts'
 
 /** What a rule's values are called among the series of the detector. */
 export const SERIES = 'invalid_percent'

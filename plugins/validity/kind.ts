@@ -3,15 +3,15 @@ import type { CheckOutcome } from '../../checks/check.ts'
 import type { SeriesPoint } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import type { TableContext } from '../catalog/api.ts'
-import type { AlertTexts, Capture, CheckSummary, JudgedSeries, KindOfCheck } from '../scans/api.ts'
-import type { CheckDeps } from '../scans/kit.ts'
+import type { AlertTexts, Capture, CheckSummary, JudgedSeries, CheckKind } from '../checks/api.ts'
+import type { CheckDeps } from '../checks/kit.ts'
 import { validityFailure } from './alert-kind.ts'
 import { judgeRule, SERIES, startState } from './judge.ts'
 import { detailsOf, ValidityRule } from './models.ts'
-import { pathOfTable, type CheckResult } from '../scans/kit.ts'
+import { pathOfTable, type CheckResult } from '../checks/kit.ts'
 
 /** Rules that say which values are valid. @param types finds the words for what a rule counted */
-export function makeValidityKind({ types }: Pick<CheckDeps, 'types'>): KindOfCheck<ValidityRule> {
+export function makeValidityKind({ types }: Pick<CheckDeps, 'types'>): CheckKind<ValidityRule> {
   /** What a rule found that is about a number: `40 %, expected at most 10 %`. */
   const findingOf = ({ type, config }: ValidityRule, outcome: CheckOutcome) =>
     types.has(type) ? describeCounted(types.get(type), outcome, config) : null

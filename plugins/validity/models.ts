@@ -1,5 +1,4 @@
-import { defineCap } from '../../server/database/company-caps.ts'
-import { CheckRow, type CheckResult, type TableNames } from '../scans/kit.ts'
+import { capOfKind, CheckRow, type CheckResult, type TableNames } from '../checks/kit.ts'
 
 /** A rule on a table, usually on one of its columns. Its results hold the percentages of invalid rows. */
 export class ValidityRule extends CheckRow {
@@ -11,14 +10,7 @@ export class ValidityRule extends CheckRow {
     'operatingPeriodMode',
     'errorMessage',
   ]
-  static override cap = defineCap({
-    name: 'validity_rules',
-    table: 'checks',
-    condition: `kind = 'validity'`,
-    most: 100_000,
-    what: 'rules',
-    advice: 'delete one first',
-  })
+  static override cap = capOfKind('validity', { name: 'validity_rules', what: 'rules' })
 
   declare name: string
   declare description: string | null

@@ -4,7 +4,7 @@ import { presentFields } from '../../server/http/fields.ts'
 import { detailFields, listedFields } from './fields.ts'
 import { detailsOf, type NamedRule } from './models.ts'
 import { configOf, type ListedRule } from './rules.ts'
-import type { CheckResult } from '../scans/kit.ts'
+import type { CheckResult } from '../checks/kit.ts'
 
 /** The list form of a rule. */
 export function presentRule(rule: ListedRule) {

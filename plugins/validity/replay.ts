@@ -3,10 +3,10 @@ import { SENSITIVITIES } from '../../checks/detector.ts'
 import type { DetectorState, Schedule, SensitivityBand } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
-import type { ConfiguredCheck, JudgedValue } from '../scans/api.ts'
+import type { ConfiguredCheck, JudgedValue } from '../checks/api.ts'
 import type { NewRule } from './fields.ts'
 import { judgeRule, startState, type RuleSettings } from './judge.ts'
-import { activeAt, MAX_BASELINE_RESULTS } from '../scans/kit.ts'
+import { activeAt, MAX_BASELINE_RESULTS } from '../checks/kit.ts'
 
 /** What was found of a rule at a moment of the past. */
 export interface PastOutcome {

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../server/database/database.ts'
 import { caller } from '../../server/http/access.ts'
-import type { CheckResource } from '../scans/api.ts'
+import type { CheckResource } from '../checks/api.ts'
 import { createRule } from './create.ts'
 import type { ValidityDeps } from './deps.ts'
 import { dryRunRule, type RuleDryRun } from './dry-run.ts'

@@ -4,11 +4,11 @@ import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { ScheduleUse } from '../operating-schedules/api.ts'
-import type { CheckChange } from '../scans/api.ts'
+import type { CheckChange } from '../checks/api.ts'
 import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule, type RulePatch } from './fields.ts'
 import { ValidityRule, type NamedRule } from './models.ts'
-import { checksWithNames, lockChecksOfSchedule, relearn } from '../scans/kit.ts'
+import { checksWithNames, lockChecksOfSchedule, relearn } from '../checks/kit.ts'
 
 /** The config of a rule as the API has it: null of a type that takes none. */
 export function configOf({ config }: Pick<ValidityRule, 'config'>): ValidityRule['config'] | null {

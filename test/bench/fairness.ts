@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { scanJob } from '../../plugins/scans/jobs.ts'
+import { scanJob } from '../../plugins/checks/jobs.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { withTeardown, type Teardown } from './rows.ts'
 

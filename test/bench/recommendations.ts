@@ -134,7 +134,7 @@ async function runSeed(t: Teardown, seed: string): Promise<SeedResult> {
   const checkDay = async (day: number) => {
     const at = new Date(start + day * DAY_MS)
     for (const tableId of tableIds.values())
-      await app.server.plugins.scans.runTable(companyId, tableId, 'active', { at })
+      await app.server.plugins.checks.runTable(companyId, tableId, 'active', { at })
     for (let n = 0; n < CHECKS_PER_DAY; n += 1)
       await app.server.plugins.freshness.checkSource({
         ...{ companyId, sourceId },

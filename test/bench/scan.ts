@@ -174,7 +174,7 @@ async function measure(engine: EngineName, source: BenchSource, world: World): P
 }
 
 function scan({ app, tenant, tableId }: World): Promise<{ checks: number; statements: number }> {
-  return app.server.plugins.scans.runTable(tenant.companyId, tableId, 'active')
+  return app.server.plugins.checks.runTable(tenant.companyId, tableId, 'active')
 }
 
 /** Every number that the product stored last is the one found by hand. */

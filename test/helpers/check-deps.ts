@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { CheckDeps } from '../../plugins/scans/deps.ts'
+import type { CheckDeps } from '../../plugins/checks/deps.ts'
 
 /** What the engine of checks works with on a server, for tests that call its parts. */
 export function checkDepsOf({ db, jobs, pino, telemetry, checks: types, plugins }: Server): CheckDeps {

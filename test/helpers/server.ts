@@ -178,8 +178,18 @@ async function describeDatabase({ query }: TestServer): Promise<string> {
 /** And of the server: its routes, and the methods and settings that a test may have replaced. */
 function listParts(server: Server): unknown[] {
   const { config, connectors, checks, db, egress, jobs, limits, vault } = server
-  const decorations = { config, connectors, checks, db, egress, jobs, limits, vault, ...server.plugins }
-  const parts = Object.values(decorations).flatMap(decoration => Object.values(decoration as object))
+  const decorated = [
+    config,
+    connectors,
+    checks,
+    db,
+    egress,
+    jobs,
+    limits,
+    vault,
+    ...Object.values(server.plugins),
+  ]
+  const parts = decorated.flatMap(decoration => Object.values(decoration as object))
   return [server.table().length, ...parts.filter(part => typeof part !== 'object')]
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { discoverJob } from '../../plugins/catalog/discovery/jobs.ts'
-import { scanJob } from '../../plugins/scans/jobs.ts'
+import { scanJob } from '../../plugins/checks/jobs.ts'
 import type { Tenant } from '../helpers/server.ts'
 import { startSource, type Source } from '../helpers/source.ts'
 import { makeStage } from '../helpers/world.ts'
@@ -61,12 +61,12 @@ const countAllStuck = async () =>
 t.test('a scan of B runs while no source of A answers', { timeout: 120_000 }, async t => {
   for (const source of slow) await hold(source)
   await makeDue(a)
-  await app.server.plugins.scans.dispatch()
+  await app.server.plugins.checks.dispatch()
   while ((await countAllStuck()) < 8) await delay(50)
   // The sweep that a new rule asks for may have scanned it already.
   const before = await jobsOf(b, 'completed')
   await makeDue(b)
-  await app.server.plugins.scans.dispatch()
+  await app.server.plugins.checks.dispatch()
   const began = performance.now()
   while ((await jobsOf(b, 'completed')) === before && performance.now() - began < MAX_WAIT_MS) await delay(50)
   t.equal(await jobsOf(b, 'completed'), before + 1, 'the scan of B has ended')

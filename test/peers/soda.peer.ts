@@ -207,7 +207,7 @@ async function makeProduct(t: Teardown, bodies: readonly CheckBody[]): Promise<P
   const { companyId } = tenant
   const [table] = await query('select id from tables where company_id = $1 and name = $2', [companyId, TABLE])
   return {
-    scan: () => server.plugins.scans.runTable(companyId, String(table?.id), 'active'),
+    scan: () => server.plugins.checks.runTable(companyId, String(table?.id), 'active'),
     async readValues() {
       const found = await query(
         `select distinct on (id) * from (

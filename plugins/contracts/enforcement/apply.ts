@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
 import { storable } from '../../../server/database/storable.ts'
 import type { Source } from '../../catalog/api.ts'
-import type { CheckKind, RecordEvent, Step, WantedCheck } from '../../scans/api.ts'
+import type { CheckKindName, RecordEvent, Step, WantedCheck } from '../../checks/api.ts'
 import type { ContractsDeps } from '../deps.ts'
 import { ContractClause, type Contract } from '../models.ts'
 import { contractViolation } from './alert-kind.ts'
@@ -100,12 +100,12 @@ async function resolveAlerts(
 interface ClauseStep {
   action: Step<WantedCheck>['action']
   /** Null where there is none. */
-  check: { kind: CheckKind; id: string } | null
+  check: { kind: CheckKindName; id: string } | null
 }
 
 /** Makes the checks of a contract those that its clauses want. @returns what became of them, by the keys of the clauses */
 async function reconcileChecks(
-  { scans }: ContractsDeps,
+  { checks }: ContractsDeps,
   trx: Transaction,
   { contract, source, record }: Omit<Enforcement, 'actor'>,
   { stored, wanted }: { stored: readonly ContractClause[]; wanted: readonly WantedCheck[] },
@@ -114,7 +114,7 @@ async function reconcileChecks(
     kind === null || checkId === null ? [] : [{ file: ownerName(contract), key, kind, checkId }],
   )
   // What a person made stays the person's: a contract takes no check over, so that its removal removes its own only.
-  const { steps, ids } = await scans.reconciler.reconcile(trx, source, {
+  const { steps, ids } = await checks.reconciler.reconcile(trx, source, {
     owner: { managed },
     wanted,
     prune: true,

@@ -1,6 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
-import type { CheckKind } from '../../scans/api.ts'
+import type { CheckKindName } from '../../checks/api.ts'
 
 /** All of them, as lists of checks join them. */
 export const OWNERS = `select l.company_id, l.check_kind as kind, l.check_id, 'the contract ' || c.name as file, l.key
@@ -12,7 +12,7 @@ export const ownerName = ({ name }: { name: string }): string => `the contract $
 /** The contracts that checks belong to, and their clauses, by the checks. */
 export async function ownersOfChecks(
   trx: Transaction,
-  checkKind: CheckKind,
+  checkKind: CheckKindName,
   checkIds: readonly string[],
 ): Promise<Map<string, CheckOwner>> {
   const owned = await rows<{ checkId: string; key: string; name: string }>(

@@ -3,7 +3,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { Source, Table } from '../../catalog/api.ts'
-import type { AskEngine, WantedCheck } from '../../scans/api.ts'
+import type { AskEngine, WantedCheck } from '../../checks/api.ts'
 import type { ContractNode } from '../elements.ts'
 import { bindTables, findColumn, type Bindings } from './bindings.ts'
 import type { Clause, ClauseVerdict, Domain } from './clause.ts'
@@ -90,7 +90,7 @@ export async function planContract(
   const verdicts = judgeClauses(source, clauses, bindings)
   const planned: PlannedClause[] = []
   const pause = makePauses()
-  await deps.scans.withSharedSession(source, async ask => {
+  await deps.checks.withSharedSession(source, async ask => {
     for (const [index, clause] of clauses.entries()) {
       await pause()
       const binding = clause.table === null ? undefined : bindings.get(clause.table)
@@ -119,7 +119,7 @@ async function planCheck(
     ask,
   }: { table: Table; info: Parameters<typeof findColumn>[0]; terms: ContractTerms; ask: AskEngine },
 ): Promise<Pick<PlannedClause, 'verdict' | 'check'>> {
-  const { catalog, scans } = deps
+  const { catalog, checks } = deps
   const column = clause.column === null ? null : (findColumn(info, clause.column)?.name ?? null)
   const { dialect } = catalog.connectorOf(source)
   const clauseCheck = await wantedCheckOf(
@@ -135,7 +135,7 @@ async function planCheck(
   const { kind, body } = clauseCheck
   const context = { source, table }
   try {
-    const fields = await scans.reconciler.read(kind, context, body, ask)
+    const fields = await checks.reconciler.read(kind, context, body, ask)
     const check = { key: clause.key, kind, table: context, tablePath: clause.table ?? '', fields }
     return { verdict: null, check }
   } catch (error) {

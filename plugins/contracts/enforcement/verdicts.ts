@@ -4,7 +4,7 @@ import { companyOf, insertAll, rows, type Transaction } from '../../../server/da
 import { storable } from '../../../server/database/storable.ts'
 import type { AlertEvent } from '../../alerts/api.ts'
 import type { Source } from '../../catalog/api.ts'
-import type { CheckKind } from '../../scans/api.ts'
+import type { CheckKindName } from '../../checks/api.ts'
 import { contractViolation } from './alert-kind.ts'
 import type { ClauseVerdict } from './clause.ts'
 import { ContractEvent, type Contract, type ContractClause } from '../models.ts'
@@ -79,7 +79,7 @@ function storableVerdict({ status, reason }: ClauseVerdict): ClauseVerdict {
 }
 
 /** The kinds of the alerts that checks raise themselves. */
-const ALERT_OF_CHECK: Record<CheckKind, string> = {
+const ALERT_OF_CHECK: Record<CheckKindName, string> = {
   validity: 'validity_failure',
   freshness: 'freshness_violation',
   metric: 'metric_anomaly',

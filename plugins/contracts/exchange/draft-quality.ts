@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../server/settings/durations.ts'
-import type { DeclaredCheck } from '../../scans/api.ts'
+import type { DeclaredCheck } from '../../checks/api.ts'
 import type { ContractNode } from '../elements.ts'
 
 type Config = Record<string, unknown>

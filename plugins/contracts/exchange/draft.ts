@@ -4,7 +4,7 @@ import { formatName } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { makePauses } from '../../../server/pauses.ts'
 import type { Source, Table } from '../../catalog/api.ts'
-import type { DeclaredCheck } from '../../scans/api.ts'
+import type { DeclaredCheck } from '../../checks/api.ts'
 import type { ContractNode } from '../elements.ts'
 import type { Domain } from '../enforcement/clause.ts'
 import { agreementOf, isPromised, optionsOf, qualityOf, type DraftRule } from './draft-quality.ts'
@@ -48,7 +48,7 @@ export async function draftContract(
   const rules: (DraftRule & { tableId: string })[] = []
   const schedules: DeclaredCheck[] = []
   const wanted = new Set(tables.map(({ id }) => id))
-  for (const kind of deps.scans.declaredKinds()) {
+  for (const kind of deps.checks.declaredKinds()) {
     const isWanted =
       (kind.kind === 'validity' && domains.has('validity')) ||
       (kind.kind === 'freshness' && domains.has('freshness'))

@@ -3,7 +3,7 @@ import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import type { Source, Table } from '../../catalog/api.ts'
-import type { ConfiguredCheck } from '../../scans/api.ts'
+import type { ConfiguredCheck } from '../../checks/api.ts'
 import type { ContractNode } from '../elements.ts'
 import { chooseTable, findColumn, namesIn, type Binding, type Bindings } from '../enforcement/bindings.ts'
 import type { Clause, ClauseVerdict } from '../enforcement/clause.ts'
@@ -136,7 +136,7 @@ async function measureClauses(
     for (const clause of clauses) pending(clause, 'its table was not discovered yet: run a discovery')
     return verdicts
   }
-  const { catalog, freshness, scans } = deps
+  const { catalog, freshness, checks } = deps
   const { dialect } = catalog.connectorOf(source)
   const rules: { clause: Clause; check: ConfiguredCheck['check']; limit: number }[] = []
   for (const clause of clauses) {
@@ -165,7 +165,7 @@ async function measureClauses(
     else rules.push({ clause, check, limit: Number(body.alert_threshold_percent ?? 0) })
   }
   if (rules.length === 0) return verdicts
-  const outcomes = await scans.measureOnce(
+  const outcomes = await checks.measureOnce(
     { source, table },
     rules.map(({ check }) => check),
   )
@@ -214,7 +214,7 @@ async function configureRule(
     configField: 'rule_config',
     nullIsValid: body.treat_null_as_valid === true,
   }
-  return (await deps.scans.configureTable(context, request, true)).check
+  return (await deps.checks.configureTable(context, request, true)).check
 }
 
 /** What is wrong with a check is wrong with its clause. */

@@ -8,7 +8,7 @@ import { ConnectorError } from '../../../connectors/errors.ts'
 import { sql } from '../../../connectors/sql.ts'
 import { hasCode, invalidInput } from '../../../server/http/errors.ts'
 import type { TableContext } from '../../catalog/api.ts'
-import type { AskEngine } from '../../scans/api.ts'
+import type { AskEngine } from '../../checks/api.ts'
 import { hiddenColumns } from './columns.ts'
 
 const FIELD = 'freshness_expression'

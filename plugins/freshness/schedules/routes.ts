@@ -6,7 +6,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import type { Page } from '../../../server/http/page.ts'
-import type { StoppedCheck } from '../../scans/api.ts'
+import type { StoppedCheck } from '../../checks/api.ts'
 import { createSchedules, type BulkScheduleRequest } from './bulk.ts'
 import { createListedSchedules, type ListedScheduleRequest } from './listed.ts'
 import { listSchedules, scopeOf } from '../lists.ts'
@@ -136,14 +136,14 @@ async function notifyStopped(
   { id, sourceId, tableId }: Pick<MonitoredTable, 'id' | 'sourceId' | 'tableId'>,
   how: StoppedCheck['how'],
 ): Promise<void> {
-  const { catalog, scans } = request.server.plugins
+  const { catalog, checks } = request.server.plugins
   const { source } = await catalog.findAsset(trx, sourceId)
   const about = { subject: { tableId, type: 'freshness', column: null }, by: actorOf(caller(request)) }
-  await scans.notifyStopped(trx, source, { kind: 'freshness', id, how, ...about })
+  await checks.notifyStopped(trx, source, { kind: 'freshness', id, how, ...about })
 }
 
 async function ownerOf({ server }: Request, trx: Transaction, id: string): Promise<CheckOwner | undefined> {
-  return (await server.plugins.scans.findOwners(trx, 'freshness', [id])).get(id)
+  return (await server.plugins.checks.findOwners(trx, 'freshness', [id])).get(id)
 }
 
 /** A new or changed schedule after its first check, with warnings. */
@@ -171,7 +171,7 @@ async function list(request: Request, trx: Transaction): Promise<object> {
   const isActive = isActiveOnly || state
   const scope = await scopeOf(request.server, trx, asset)
   const { tables, pagination } = await listSchedules(trx, scope, { ...page, isActive })
-  const owners = await request.server.plugins.scans.findOwners(
+  const owners = await request.server.plugins.checks.findOwners(
     trx,
     'freshness',
     tables.map(({ id }) => id),

@@ -1,6 +1,6 @@
 /** A plan as a terminal shows it. */
 import { oneLine } from '../../../server/cli/terminal-text.ts'
-import type { FieldChange } from '../../scans/api.ts'
+import type { FieldChange } from '../../checks/api.ts'
 import type { PresentedChange, PresentedPlan } from '../present.ts'
 
 const SIGNS = { create: '+', change: '~', replace: '-/+', delete: '-', adopt: '=' } as const

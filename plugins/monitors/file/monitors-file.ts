@@ -2,7 +2,7 @@
 import { Document, isCollection, isScalar, isSeq, visit } from 'yaml'
 import { didYouMean, nearest, quoteName } from '../../../server/http/nearest.ts'
 import { parseYaml, YamlParseError, type TextPosition } from '../../../server/yaml.ts'
-import type { CheckKind } from '../../scans/api.ts'
+import type { CheckKindName } from '../../checks/api.ts'
 import { ENTRY_FIELDS, KEY_PATTERN } from './json-schema.ts'
 
 export const MONITOR_KINDS = [
@@ -10,7 +10,7 @@ export const MONITOR_KINDS = [
   'metric',
   'referential',
   'freshness',
-] as const satisfies readonly CheckKind[]
+] as const satisfies readonly CheckKindName[]
 export type MonitorKind = (typeof MONITOR_KINDS)[number]
 
 /** A check: its key, and the fields that its POST takes, without the table. */

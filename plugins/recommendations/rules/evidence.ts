@@ -4,7 +4,7 @@ import type { ColumnProfile, TableProfile } from '../../profiles/api.ts'
 
 /** Kinds of checks, as the list of all checks calls them. */
 export const CHECK_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
-export type CheckKind = (typeof CHECK_KINDS)[number]
+export type CheckKindName = (typeof CHECK_KINDS)[number]
 
 /** What may be recommended, in the order in which a table shows it, and the kind of each. */
 export const KIND_OF_TYPE = {
@@ -20,7 +20,7 @@ export const KIND_OF_TYPE = {
   null_percent: 'metric',
   distinct_count: 'metric',
   mean: 'metric',
-} as const satisfies Record<string, CheckKind>
+} as const satisfies Record<string, CheckKindName>
 export type CheckTypeName = keyof typeof KIND_OF_TYPE
 export const CHECK_TYPES = Object.keys(KIND_OF_TYPE) as CheckTypeName[]
 
@@ -56,7 +56,7 @@ export interface ParentColumn {
 
 /** A check that evidence speaks for. */
 export interface Suggestion {
-  kind: CheckKind
+  kind: CheckKindName
   type: CheckTypeName
   column: string | null
   /** The config of the check type. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { CHECK_TYPES, type CheckKind, type Suggestion, type TableEvidence } from './evidence.ts'
+import { CHECK_TYPES, type CheckKindName, type Suggestion, type TableEvidence } from './evidence.ts'
 import { suggestMeasures } from './measures.ts'
 import { suggestReferences, type ParentIndex, type ParentProfiles } from './references.ts'
 import { suggestRules } from './value-rules.ts'
@@ -18,9 +18,9 @@ export function suggestChecks(
   table: TableEvidence,
   parents: ParentIndex,
   profiles: ParentProfiles,
-  kind?: CheckKind,
+  kind?: CheckKindName,
 ): IdentifiedSuggestion[] {
-  const isWanted = (...kinds: CheckKind[]) => kind === undefined || kinds.includes(kind)
+  const isWanted = (...kinds: CheckKindName[]) => kind === undefined || kinds.includes(kind)
   return [
     ...(isWanted('metric', 'freshness') ? suggestMeasures(table) : []),
     ...(isWanted('validity') ? suggestRules(table) : []),

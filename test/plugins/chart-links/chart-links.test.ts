@@ -24,7 +24,7 @@ const rule = await makeCheck('validity', {
 })
 const grouped = await makeCheck('metrics', { metric_type: 'row_count', group_by_columns: ['total'] })
 const highest = await makeCheck('metrics', { metric_type: 'max_value', column_name: 'total' })
-await app.server.plugins.scans.runTable(tenant.companyId, table.id, 'active')
+await app.server.plugins.checks.runTable(tenant.companyId, table.id, 'active')
 
 const share = (check: string, more: object = {}) =>
   tenant.ask('POST', base, { asset_id: table.id, check_id: check, ...more })

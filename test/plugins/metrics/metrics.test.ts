@@ -60,7 +60,7 @@ t.test(
     const made = await make({ metric_type: 'mean', column_name: 'amount', sensitivity: 3 })
     const [row] = await app.query('select table_id from checks')
     const capture = (day: number) =>
-      app.server.plugins.scans.runTable(tenant.companyId, String(row?.table_id), 'active', {
+      app.server.plugins.checks.runTable(tenant.companyId, String(row?.table_id), 'active', {
         at: new Date(Date.UTC(2024, 5, day, 6)),
       })
     for (let day = 1; day <= 14; day++) {

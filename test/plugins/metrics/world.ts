@@ -61,7 +61,7 @@ export async function metricOf(world: World, table: string, body: object): Promi
   const [row] = await app.query('select table_id from checks where id = $1', [metric.internal_id])
   const tableId = String(row?.table_id)
   const captureAt = async (at: Date) => {
-    await app.server.plugins.scans.runTable(tenant.companyId, tableId, 'active', { at })
+    await app.server.plugins.checks.runTable(tenant.companyId, tableId, 'active', { at })
   }
   const own = `check_id in (select id from checks where table_id = $1)`
   return {

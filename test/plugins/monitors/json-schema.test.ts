@@ -21,7 +21,7 @@ function entrySchema(kind: (typeof MONITOR_KINDS)[number]): Properties {
 
 t.test('the schema has the fields of the API, with their defaults', async t => {
   for (const kind of MONITOR_KINDS) {
-    const declared = server.plugins.scans.declaredKinds().find(checks => checks.kind === kind)!
+    const declared = server.plugins.checks.declaredKinds().find(checks => checks.kind === kind)!
     const keys = Object.entries(describeSchema(declared.body).keys ?? {}).filter(
       ([, { flags }]) => flags?.presence !== 'forbidden',
     )

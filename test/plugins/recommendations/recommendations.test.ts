@@ -168,7 +168,7 @@ t.test('what is applied is created once, and stays away once it is removed', asy
   const [metric] = await query(`select * from checks where source_id = $1 and type = 'mean'`, [source.id])
   t.match(metric, { column_name: 'total', sensitivity: 4 })
   for (const { id } of await query('select id from tables where source_id = $1', [source.id]))
-    await server.plugins.scans.runTable(tenant.companyId, String(id), 'active')
+    await server.plugins.checks.runTable(tenant.companyId, String(id), 'active')
   t.same(
     await query(`select type, status from checks where source_id = $1 and status <> 'pass'`, [source.id]),
     [],

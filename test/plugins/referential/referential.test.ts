@@ -1,5 +1,5 @@
 import t from 'tap'
-import { scanJob } from '../../../plugins/scans/jobs.ts'
+import { scanJob } from '../../../plugins/checks/jobs.ts'
 import { startProxy } from '../../helpers/proxy.ts'
 import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
 
@@ -491,8 +491,8 @@ t.test('the sweep runs what is due, in a statement of its own, and keeps no samp
     connection_config: { port: proxy.port, password: source.config.password },
   })
   proxy.statements.length = 0
-  const { scans } = app.server.plugins
-  t.same(await scans.dispatch(), { tables: 1 })
+  const { checks } = app.server.plugins
+  t.same(await checks.dispatch(), { tables: 1 })
   const [{ table_id: tableId } = {}] = await app.query('select table_id from checks')
   t.equal(await app.server.jobs.settled(scanJob, ({ table_id }) => table_id === tableId), 'completed')
   t.equal(proxy.statements.length, 2, proxy.statements.join('\n'))
@@ -505,9 +505,9 @@ t.test('the sweep runs what is due, in a statement of its own, and keeps no samp
     [id],
   )
   t.same(row, { ahead: true, running_slot: null, slotted: true })
-  t.same(await scans.dispatch(), { tables: 0 })
+  t.same(await checks.dispatch(), { tables: 0 })
   await app.query(`update checks set next_run_at = now() - interval '3 hours'`)
-  t.same(await scans.dispatch(), { tables: 1 }, 'one run, however many were missed')
+  t.same(await checks.dispatch(), { tables: 1 }, 'one run, however many were missed')
 })
 
 t.test('checks are read with read scope, changed with write scope, and never seen by others', async t => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { DetectorState } from '../../../checks/detector.ts'
 import { ValidityRule } from '../../../plugins/validity/models.ts'
-import { recordChecks } from '../../../plugins/scans/run/record.ts'
+import { recordChecks } from '../../../plugins/checks/run/record.ts'
 import { makeValidityKind } from '../../../plugins/validity/kind.ts'
 import { checkDepsOf } from '../../helpers/check-deps.ts'
 import { makeStage } from '../../helpers/world.ts'
@@ -135,7 +135,7 @@ t.test('what is measured while the null policy changes is not recorded, but due 
   await patch(rule, { treat_null_as_valid: true })
   const { table_id: tableId, ...slot } = (await due()) ?? {}
   t.same(slot, { running_slot: null, is_due: true })
-  const ran = await app.server.plugins.scans.runTable(tenant.companyId, String(tableId), 'claimed')
+  const ran = await app.server.plugins.checks.runTable(tenant.companyId, String(tableId), 'claimed')
   t.match([ran.checks, await results(rule)], [0, []])
 })
 

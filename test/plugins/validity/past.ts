@@ -46,7 +46,7 @@ export async function pastRules(t: Parameters<typeof makeWorldOn>[0], stage: Sta
     /** Lets all rules be checked as if at another time, and gives the result of one. */
     async checkAt(rule: string, at: number) {
       const { table_id: tableId } = (await idOf(rule)) ?? {}
-      await app.server.plugins.scans.runTable(tenant.companyId, String(tableId), 'active', {
+      await app.server.plugins.checks.runTable(tenant.companyId, String(tableId), 'active', {
         at: new Date(at),
       })
       return (await results(rule))[0]

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { scanJob } from '../../../plugins/scans/jobs.ts'
+import { scanJob } from '../../../plugins/checks/jobs.ts'
 import { untilBlocked } from '../../helpers/lock-waits.ts'
 import { startProxy } from '../../helpers/proxy.ts'
 import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
@@ -172,7 +172,7 @@ t.test(
     for (let day = 1; day <= 10; day++) {
       const at = new Date(Date.UTC(2024, 5, day, 6))
       if (day === 10) await source.query(`update orders set email = null where id % 3 = 0`)
-      await app.server.plugins.scans.runTable(tenant.companyId, String(rule?.table_id), 'active', { at })
+      await app.server.plugins.checks.runTable(tenant.companyId, String(rule?.table_id), 'active', { at })
     }
     const { body } = await tenant.ask('GET', `${base}/${made.body.data.uuid}/results`)
     const results = body.data.items.toReversed()
@@ -201,9 +201,9 @@ t.test('checks of one table that fall due together are one statement, claimed on
     metric_type: 'row_count',
     table_path: 'orders',
   })
-  const { scans } = app.server.plugins
+  const { checks } = app.server.plugins
   t.same(
-    await Promise.all([scans.dispatch(), scans.dispatch()]).then(both =>
+    await Promise.all([checks.dispatch(), checks.dispatch()]).then(both =>
       both.map(({ tables }) => tables).reduce((a, b) => a + b),
     ),
     1,
@@ -244,7 +244,7 @@ t.test('sixteen checks of a table cost its database one statement on the wire', 
     }
   }
   const [rule] = await app.query('select table_id from checks limit 1')
-  const ran = await app.server.plugins.scans.runTable(tenant.companyId, String(rule?.table_id), 'active')
+  const ran = await app.server.plugins.checks.runTable(tenant.companyId, String(rule?.table_id), 'active')
   t.same(ran, { checks: 16, statements: 1 })
   t.equal(proxy.statements.length, 1, proxy.statements.join('\n'))
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
-import { scanJob } from '../../../plugins/scans/jobs.ts'
+import { scanJob } from '../../../plugins/checks/jobs.ts'
 import { wakeForDueJobs } from '../../../server/jobs/wake.ts'
 import { startServer } from '../../helpers/server.ts'
 

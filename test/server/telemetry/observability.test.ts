@@ -203,7 +203,7 @@ t.test('labels contain no person and no data of a customer', async t => {
 })
 
 t.test('the page names each metric, and no other', async t => {
-  await app.server.plugins.scans.dispatch()
+  await app.server.plugins.checks.dispatch()
   const page = readFileSync(pageFile('observability.md'), 'utf8')
   const named = [...page.matchAll(/^\| `(tidemark_[a-z_]+)` +\| (.*?) +\|/gm)]
   const served = [...(await scrape()).matchAll(/^# TYPE (tidemark_[a-z_]+) /gm)].map(([, name]) => name)

@@ -110,7 +110,7 @@ async function fill(sourceId: string, keptId: string) {
     table_path: 'orders',
   })
   await send('POST', '/sdk/chart-links', { asset_id: orders, check_id: metric.data.id })
-  await server.plugins.scans.runTable(tenant.companyId, String(orders), 'active', {})
+  await server.plugins.checks.runTable(tenant.companyId, String(orders), 'active', {})
   const profiled = await server.db.company(tenant.companyId, trx =>
     server.plugins.profiles.resolveTarget(trx, String(orders), {}),
   )

@@ -9,7 +9,7 @@ import { openSession } from '../../../../plugins/catalog/sources/session.ts'
 import { makeMeter } from '../../../../plugins/catalog/sources/usage.ts'
 import { refreshJob } from '../../../../plugins/freshness/jobs.ts'
 import { profileJob } from '../../../../plugins/profiles/job.ts'
-import { scanJob } from '../../../../plugins/scans/jobs.ts'
+import { scanJob } from '../../../../plugins/checks/jobs.ts'
 import { expireRows } from '../../../../server/database/retention.ts'
 import { logPostgresql } from '../../../helpers/statement-log.ts'
 import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/world.ts'
@@ -203,7 +203,7 @@ t.test('a source that cannot be reached is left alone, and people are not held b
   })
   gate.dialled = 0
   const ended = app.server.jobs.settled(scanJob, () => true)
-  await app.server.plugins.scans.dispatch()
+  await app.server.plugins.checks.dispatch()
   await ended
   t.equal(gate.dialled, 0)
   const results = await tenant.ask('GET', `${rules}/${made.body.data.uuid}/results`)

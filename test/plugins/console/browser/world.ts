@@ -112,7 +112,7 @@ export async function makeConsoleWorld(t: Teardown, app: TestServer): Promise<Co
   const found = await tenant.ask('GET', '/api/v1/assets?search=orders&asset_type=table')
   const { id: tableId, qualified_name: name } = found.body.data[0]
   const scan = (at?: Date) =>
-    server.plugins.scans.runTable(tenant.companyId, tableId as string, 'active', at ? { at } : {})
+    server.plugins.checks.runTable(tenant.companyId, tableId as string, 'active', at ? { at } : {})
   await scan()
   const profile = async () => {
     const { profiles } = server.plugins

@@ -43,7 +43,7 @@ export function contractsOf({ app, tenant, asset, source }: World) {
     async runChecks() {
       const tables = await app.query('select id from tables where source_id = $1 and is_active', [asset.id])
       for (const { id } of tables)
-        await app.server.plugins.scans.runTable(tenant.companyId, String(id), 'active', {})
+        await app.server.plugins.checks.runTable(tenant.companyId, String(id), 'active', {})
       await app.server.plugins.freshness.checkSource({ companyId: tenant.companyId, sourceId: asset.id })
     },
     /** Alerts about contracts, the oldest first. */

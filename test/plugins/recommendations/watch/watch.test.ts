@@ -116,7 +116,7 @@ t.test('the statements of a day are those that are sent', async t => {
   const tables = await query(`select id from tables where source_id = $1`, [source.id])
   let scanned = 0
   for (const { id } of tables)
-    scanned += (await server.plugins.scans.runTable(tenant.companyId, id as string, 'active')).statements
+    scanned += (await server.plugins.checks.runTable(tenant.companyId, id as string, 'active')).statements
   t.equal(scanned, checks)
   const { companyId } = tenant
   const { statements } = await server.plugins.freshness.checkSource({ companyId, sourceId: source.id })
@@ -292,7 +292,7 @@ t.test('the level standard profiles tables, and creates what their profiles spea
      update customers set email = 'no address' where id = 1`,
   )
   for (const { id } of await query('select id from tables where source_id = $1', [source.id]))
-    await server.plugins.scans.runTable(tenant.companyId, String(id), 'active')
+    await server.plugins.checks.runTable(tenant.companyId, String(id), 'active')
   const failing = await query(
     `select column_name || ' ' || type as rule from checks where source_id = $1 and status = 'fail'
      union all select column_name || ' orphans' from checks where source_id = $1 and status = 'fail'

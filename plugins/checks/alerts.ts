@@ -1,0 +1,127 @@
+import { tablePath } from '../../connectors/catalog.ts'
+import type { Transaction } from '../../server/database/database.ts'
+import type { AlertEvent, AlertKind } from '../alerts/api.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { CheckDeps } from './deps.ts'
+import { publicIdOf, type AlertSubject, type Capture, type CheckKind, type JudgedSeries } from './kind.ts'
+import { lockCheck } from './locks.ts'
+import type { CheckRow } from './models.ts'
+import { confirmResults } from './past/states.ts'
+import { inChunks, loadPoints } from './past/points.ts'
+
+/** `schema.table`, or with its catalog where it has one, as titles have it. */
+export function pathOfTable({ table }: TableContext): string {
+  return tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
+}
+
+/** A check that fails, with the series that count on its alert. */
+interface FailingCheck<Row extends CheckRow> {
+  capture: Capture<Row>
+  failing: JudgedSeries[]
+  /** The farthest from what was expected. */
+  worst: JudgedSeries
+}
+
+/**
+ * Raises the alerts of checks that fail, and resolves those of checks that pass again. Earlier results are read only where
+ * there is a learned band to explain.
+ * @returns the alert of each series that counts on one
+ */
+export async function updateAlerts<Row extends CheckRow>(
+  { alerts, catalog }: Pick<CheckDeps, 'alerts' | 'catalog'>,
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  { table, captures, at }: { table: TableContext; captures: readonly Capture<Row>[]; at: Date },
+): Promise<Map<JudgedSeries, string>> {
+  const subjectOf = (row: Row): AlertSubject => ({
+    type: kind.alert.name,
+    sourceId: table.source.id,
+    asset: {
+      id: table.table.id,
+      qualifiedName: table.table.qualifiedName,
+      assetType: table.table.kind,
+      tags: catalog.tagsOf(table.source, table.table, [row.columnName, ...row.groupByColumns]),
+    },
+  })
+  const failing = captures.flatMap(capture => findFailing(capture) ?? [])
+  const events = await eventsOf(trx, kind, { failing, table, subjectOf })
+  const more = (await kind.moreAlerts?.(trx, { table, captures, at, subjectOf })) ?? {}
+  await alerts.resolveAll(trx, kind.alert.name, [
+    ...captures.filter(hasRecovered).map(({ row }) => publicIdOf(kind, row)),
+    ...(more.over ?? []),
+  ])
+  if (more.orphaned && more.orphaned.length > 0)
+    await alerts.resolveOrphaned(trx, { type: kind.alert.name, causes: [...more.orphaned] })
+  const raised = await alerts.raiseAll(trx, [...events, ...(more.events ?? [])])
+  return new Map(
+    failing.flatMap(({ failing: series }, place) =>
+      series.map(item => [item, raised[place]!.alertId] as const),
+    ),
+  )
+}
+
+/** An inactive check never runs again, so its alert would never be resolved. What still learns is no failure. */
+function findFailing<Row extends CheckRow>(capture: Capture<Row>): FailingCheck<Row> | null {
+  if (!capture.row.isActive) return null
+  const failing = capture.judged.filter(({ judged }) => judged.status === 'fail' && !judged.isLearning)
+  const distance = ({ judged }: JudgedSeries) => Math.abs(judged.zScore ?? 0)
+  const [worst] = failing.toSorted((a, b) => distance(b) - distance(a))
+  return worst ? { capture, failing, worst } : null
+}
+
+/** After any other status no alert is open. */
+function hasRecovered({ row, judged }: Capture): boolean {
+  const hadAlert = row.status === 'fail' || row.status === 'error'
+  return hadAlert && judged.every(({ judged: { status } }) => status === 'pass')
+}
+
+async function eventsOf<Row extends CheckRow>(
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  {
+    failing,
+    table,
+    subjectOf,
+  }: { failing: readonly FailingCheck<Row>[]; table: TableContext; subjectOf(row: Row): AlertSubject },
+): Promise<AlertEvent[]> {
+  const events: AlertEvent[] = []
+  for (const chunk of inChunks(failing)) {
+    const explained = chunk.filter(({ worst }) => worst.detection !== null)
+    const points = await loadPoints(
+      trx,
+      explained.map(({ capture: { row, hours }, worst: { series } }) => ({ row, series, hours })),
+    )
+    const pasts = new Map(explained.map((item, place) => [item, points[place]!]))
+    for (const item of chunk) {
+      const { capture, worst } = item
+      events.push({
+        ...subjectOf(capture.row),
+        cause: publicIdOf(kind, capture.row),
+        ...kind.alertTexts(capture, worst, table, pasts.get(item) ?? []),
+      })
+    }
+  }
+  return events
+}
+
+/**
+ * Makes what an alert spoke of part of what its check expects: the results that counted on it are confirmed, and their
+ * baselines are read again with them. The check is locked, as recording its results does, before the alert is. One that
+ * learns nothing marks them, no more. An alert about something else than a value of a check, such as groups that came or
+ * went, is dismissed, and nothing is learned.
+ */
+export function learningFromDismissals<Row extends CheckRow>({
+  idPrefix,
+  model,
+  startState,
+}: CheckKind<Row>): NonNullable<AlertKind['learnExpected']> {
+  return async (trx, alert) => {
+    const uuid = alert.cause.startsWith(idPrefix) ? alert.cause.slice(idPrefix.length) : ''
+    const check = UUID.test(uuid) ? await lockCheck(trx, model, { uuid }) : undefined
+    if (!check) return false
+    await confirmResults(trx, check, alert.id)
+    return (startState?.(check) ?? null) !== null
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

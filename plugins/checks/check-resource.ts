@@ -1,0 +1,80 @@
+import type { Request, RouteOptionsResponse } from '@hapi/hapi'
+import type Joi from 'joi'
+import type { CheckOutcome } from '../../checks/check.ts'
+import type { Readings, Transaction } from '../../server/database/database.ts'
+import type { ErrorCode } from '../../server/http/errors.ts'
+import type { Page } from '../../server/http/page.ts'
+import type { Asset } from '../catalog/api.ts'
+import type { CheckSubject, Declaration } from './declared/declared-checks.ts'
+import type { CheckKind } from './kind.ts'
+import type { CheckResult, CheckRow, TableNames } from './models.ts'
+import type { CheckChange, CheckTotals } from './store.ts'
+
+/** A page of a list, as its reply shows it, and how many items there are in all. */
+export interface PresentedPage {
+  items: object[]
+  total: number
+}
+
+/** A kind of check as the API offers it: what its endpoints need to know of it, and do with it. */
+export interface CheckResource<Row extends CheckRow> {
+  kind: CheckKind<Row>
+  names: {
+    /** The path segment below `/api/v1/sdk`, and the tag. */
+    path: string
+    /** As sentences name it: `rule`, `rules`. */
+    one: string
+    many: string
+    /** The path parameter that holds its id. */
+    id: string
+    /** The last path segments of what runs one and of what that stores. */
+    run: string
+    results: string
+    /** The type of its entries in the audit log. */
+    audit: string
+    notFound: ErrorCode
+    /** The error codes of the endpoints of one, where they do not follow from the parameter's name. */
+    errors?: ErrorCode[]
+  }
+  schemas: Record<'id' | 'list' | 'create' | 'patch', Joi.Schema> & { get?: Joi.Schema; run?: Joi.Schema }
+  /** What makes one for each of several columns. */
+  bulk?: { body: Joi.Schema; reply: RouteOptionsResponse }
+  replies: Record<
+    'summary' | 'list' | 'created' | 'get' | 'patched' | 'removed' | 'run' | 'results',
+    RouteOptionsResponse
+  >
+  /** Its name at the start of a sentence, and what the audit log holds of it. */
+  identify(row: Row): { title: string; details: object }
+  /** What the audit log holds of a new one besides. */
+  createdDetails?(row: Row): object
+  /** What it is about; null of one that is about a part of it only. */
+  subjectOf(row: Row): CheckSubject | null
+  presentSummary(totals: CheckTotals, trx: Transaction, asset: Asset): object | Promise<object>
+  list(request: Request, assetId: string, query: Page): Promise<PresentedPage>
+  /** The statements that `list` gives to `readForCaller`, for an asset by UUID. */
+  listReadings?(companyId: string, assetId: string, query: Page): Readings<object[]>
+  /** @param audit is called in the transaction that stores the row */
+  create(
+    companyId: string,
+    assetId: string,
+    body: object,
+    audit: (trx: Transaction, row: Row & TableNames) => Promise<unknown>,
+  ): Promise<object>
+  present(trx: Transaction, row: Row & TableNames, query: object): object | Promise<object>
+  /** What a patch changes. @throws 400 `VALIDATION_ERROR` */
+  changeOf(trx: Transaction, row: Row, patch: object): CheckChange<Row> | Promise<CheckChange<Row>>
+  /** Invalid rows to keep of a run, by its body. */
+  sampleLimitOf?(body: object | null): number
+  presentRun(row: Row, results: CheckResult[], outcome: CheckOutcome): object
+  presentResult(result: CheckResult, row: Row): object
+  /** What a chart of the results needs besides them: fields beside `items`. */
+  presentChart?(trx: Transaction, row: Row): Promise<object>
+  /** How declarations of many checks list and create them. */
+  declaration: Declaration<Row>
+  /** Measures a check that is not stored. */
+  dryRun?: {
+    body: Joi.Schema
+    reply: RouteOptionsResponse
+    measure(companyId: string, body: object): Promise<object>
+  }
+}

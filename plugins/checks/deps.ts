@@ -1,0 +1,19 @@
+import type { Server } from '@hapi/hapi'
+import type { AlertsApi } from '../alerts/api.ts'
+import type { CatalogApi } from '../catalog/api.ts'
+import type { OperatingSchedulesApi } from '../operating-schedules/api.ts'
+import type { ScanListener } from './types.ts'
+import type { CheckKind } from './kind.ts'
+
+/** What checks are run with. */
+export interface CheckDeps extends Pick<Server, 'db' | 'jobs' | 'pino' | 'telemetry'> {
+  /** The types of rules and metrics. */
+  types: Server['checks']
+  catalog: CatalogApi
+  alerts: AlertsApi
+  operatingSchedules: OperatingSchedulesApi
+  /** The kinds of checks by their names, in the order in which their rows are locked. */
+  kinds: ReadonlyMap<string, CheckKind>
+  /** Called after each scan was recorded, in its transaction. */
+  listeners: readonly ScanListener[]
+}

@@ -1,0 +1,124 @@
+import type { Plugin } from '@hapi/hapi'
+import { learningFromDismissals } from './alerts.ts'
+import type { ScanListener } from './types.ts'
+import type { DeclaredChecks, ChecksApi } from './api.ts'
+import { makeCheckJob, makeCheckRoute } from './check-job.ts'
+import { checkListRoutes } from './list/check-list.ts'
+import { checkRoutes } from './check-routes.ts'
+import { configure, configureTable } from './create/configure.ts'
+import { costExtension } from './costs/costs.ts'
+import { costRoute } from './costs/cost-routes.ts'
+import { checksOfResource } from './declared/checks-of-resource.ts'
+import { withSharedSession } from './declared/shared-session.ts'
+import { CHECK_KINDS, type FindOwners, type StopListener } from './declared/declared-checks.ts'
+import type { CheckDeps } from './deps.ts'
+import { dispatch, makeScanJobs } from './jobs.ts'
+import type { CheckKind } from './kind.ts'
+import { createMissingChecks } from './create/missing.ts'
+import { requireScopeForSql } from './create/caller-sql.ts'
+import { qualityExtension } from './quality.ts'
+import { checkAsset, resolveTarget } from './run/asset.ts'
+import { runTable } from './run/select.ts'
+import { backfill, dryRun, measureOnce } from './create/try.ts'
+import { makeReconciler } from './reconcile/reconciler.ts'
+import { readSeries } from './series.ts'
+import { typeRoute } from './type-routes.ts'
+import type { ApiTag } from '../../server/openapi/tags.ts'
+
+/** One pass over a table for every check that is due on it, across features. */
+export const checks: Plugin<undefined> = {
+  name: 'checks',
+  dependencies: ['alerts', 'catalog', 'operatingSchedules'],
+  register(server) {
+    Object.assign(server.apiParts.tags, {
+      checks: {
+        title: 'Checks',
+        group: 'Monitoring',
+        order: 115,
+        description: 'Rules, metrics and referential checks together.',
+        page: '/api/public/docs/checks.md',
+      },
+    } satisfies Record<string, ApiTag>)
+    const { alerts, catalog, operatingSchedules } = server.plugins
+    const kinds = new Map<string, CheckKind>()
+    const declared: DeclaredChecks[] = []
+    const owners: FindOwners[] = []
+    const ownerTexts: string[] = []
+    const listeners: ScanListener[] = []
+    const stopListeners: StopListener[] = []
+    const { db, jobs, pino, telemetry, checks: types } = server
+    const deps: CheckDeps = {
+      db,
+      jobs,
+      pino,
+      telemetry,
+      types,
+      catalog,
+      alerts,
+      operatingSchedules,
+      kinds,
+      listeners,
+    }
+    const declaredKinds = () =>
+      declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind))
+    const findOwners: FindOwners = async (trx, kind, checkIds) => {
+      const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
+      return new Map(found.flatMap(each => [...each]))
+    }
+    const notifyStopped: StopListener = async (trx, source, check) => {
+      for (const listener of stopListeners) await listener(trx, source, check)
+    }
+    const api: ChecksApi = {
+      addKind(kind) {
+        kinds.set(kind.name, kind)
+        const learnExpected = kind.startState && learningFromDismissals(kind)
+        alerts.addKind({ ...kind.alert, ...(learnExpected && { learnExpected }) })
+      },
+      kinds: () => [...kinds.values()],
+      routesOf(resource) {
+        declared.push(checksOfResource(alerts, resource))
+        return checkRoutes(deps, { findOwners, onStop: notifyStopped }, resource)
+      },
+      declare: checks => void declared.push(checks),
+      declaredKinds,
+      reconciler: makeReconciler({ kinds: declaredKinds, findOwners, notifyStopped }),
+      addOwners(find, text) {
+        owners.push(find)
+        ownerTexts.push(text)
+      },
+      findOwners,
+      afterStop: listener => void stopListeners.push(listener),
+      notifyStopped,
+      afterScan: listener => void listeners.push(listener),
+      runTable: (companyId, tableId, which, choice) => runTable(deps, { companyId, tableId, which }, choice),
+      resolveTarget: (trx, companyId, assetId, tablePath) =>
+        resolveTarget(deps, trx, { companyId, assetId, tablePath }),
+      checkAsset: (target, options) => checkAsset(deps, target, options),
+      readSeries: (trx, check) => readSeries(deps, trx, check),
+      createMissing: (request, store) => createMissingChecks(deps, request, store),
+      dispatch: () => dispatch(deps),
+      configure: (companyId, assetId, request) => configure(deps, companyId, assetId, request),
+      configureTable: (table, request, asksEngine) => configureTable(deps, table, request, asksEngine),
+      withSharedSession: (source, work) => withSharedSession(catalog, source, work),
+      backfill: (configured, choice) => backfill(deps, configured, choice),
+      dryRun: (configured, choice) => dryRun(deps, configured, choice),
+      requireScopeForSql,
+      measureOnce: (table, checks) => measureOnce(deps, table, checks),
+    }
+    catalog.extendAssets(qualityExtension(deps))
+    catalog.extendAssets(costExtension)
+    jobs.add(...makeScanJobs(deps), makeCheckJob(deps))
+    server.partitions.add({
+      name: 'check_results',
+      retention: 'retentionResultsDays',
+      tables: [{ table: 'check_results', by: 'at', unique: 'check_id, series, scheduled_for' }],
+    })
+    server.typesInUse.push({
+      what: 'check type',
+      isLoaded: name => types.has(name),
+      names: `select distinct type as name from checks where kind in ('validity', 'metric')`,
+    })
+    server.route([makeCheckRoute(deps), ...checkListRoutes(server, deps, ownerTexts), typeRoute, costRoute])
+    server.expose(api)
+  },
+}

@@ -1,0 +1,146 @@
+/** Judges what a scan measured, and stores the results, what was learned, and the alerts. */
+import type { CheckOutcome } from '../../../checks/check.ts'
+import type { DetectorState } from '../../../checks/detector.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
+import type { TableContext } from '../../catalog/api.ts'
+import { updateAlerts } from '../alerts.ts'
+import type { CheckDeps } from '../deps.ts'
+import { worstStatus, type Capture, type CheckKind } from '../kind.ts'
+import { CheckResult, type CheckRow, type SeriesValues } from '../models.ts'
+import { activeAt, inChunks, type SeriesOf } from '../past/points.ts'
+import { loadStates, saveStates, type SeriesState } from '../past/states.ts'
+
+/** A row, locked, with what the scan says of it. */
+export interface MeasuredRow<Row extends CheckRow = CheckRow> {
+  row: Row
+  outcome: CheckOutcome
+  /** The due time it was taken for; null of one that was asked for by hand and was not due. */
+  slot: Date | null
+}
+
+/**
+ * Judges checks of one kind and stores what was learned, alerts, and results, which name the alerts that they counted on. The
+ * rows are locked, so that two scans of one row learn one after the other.
+ * @returns the results of each, one a series, in the same order
+ */
+export async function recordChecks<Row extends CheckRow>(
+  deps: CheckDeps,
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  { table, measured, at }: { table: TableContext; measured: readonly MeasuredRow<Row>[]; at: Date },
+): Promise<CheckResult[][]> {
+  const captures = await judgeCaptures(deps, trx, kind, measured, at)
+  const { subject = kind.name, type: typeName } = kind.telemetry ?? {}
+  for (const { row, judged } of captures)
+    for (const { judged: result } of judged)
+      deps.telemetry.verdict(subject, typeName ?? row.type, result.isLearning ? 'learning' : result.status)
+  const alerts = await updateAlerts(deps, trx, kind, { table, captures, at })
+  const storing = insertAll(
+    captures.flatMap(({ row, slot, outcome, judged }) =>
+      judged.map(item => ({
+        checkId: row.id,
+        series: item.series,
+        ...item.judged,
+        alertId: alerts.get(item) ?? null,
+        durationMs: Math.round(outcome.durationMs),
+        scheduledFor: slot,
+        at,
+      })),
+    ),
+    chunk => CheckResult.query(trx).insert(chunk),
+  )
+  const [stored] = await Promise.all([storing, saveStatuses(trx, kind, captures, at)])
+  const byCheck = Map.groupBy(stored, ({ checkId }) => checkId)
+  return captures.map(({ row }) => byCheck.get(row.id) ?? [])
+}
+
+/** An outcome of one series: a check by groups has one a group. */
+interface SeriesOutcome<Row extends CheckRow> extends SeriesOf<Row> {
+  outcome: CheckOutcome
+  capture: Capture<Row>
+}
+
+/** Cuts the outcome of a check by groups into those of its groups. */
+export function seriesOutcomes(outcome: CheckOutcome): { series: SeriesValues; outcome: CheckOutcome }[] {
+  if (outcome.status !== 'grouped') return [{ series: {}, outcome }]
+  const { id, durationMs, groups } = outcome
+  return groups.map(({ group, value, total }) => ({
+    series: group,
+    outcome: { id, durationMs, status: 'measured', value, total },
+  }))
+}
+
+/** Judges every series by what is known of it, and stores what was learned, some series at a time. */
+async function judgeCaptures<Row extends CheckRow>(
+  { catalog, operatingSchedules }: Pick<CheckDeps, 'catalog' | 'operatingSchedules'>,
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  measured: readonly MeasuredRow<Row>[],
+  at: Date,
+): Promise<Capture<Row>[]> {
+  const scheduleIds = measured.map(({ row }) => kind.scheduleIdOf?.(row) ?? null)
+  const hours = await operatingSchedules.loadHours(
+    trx,
+    scheduleIds.filter(id => id !== null),
+  )
+  const otherIds = new Set(measured.flatMap(({ row }) => row.otherTableId ?? []))
+  const others = otherIds.size === 0 ? [] : await catalog.loadTables(trx, [...otherIds])
+  const otherById = new Map(others.map(table => [table.id, table]))
+  const captures = measured.map((item, place): Capture<Row> => ({
+    ...item,
+    other: otherById.get(item.row.otherTableId ?? ''),
+    hours: hours.get(scheduleIds[place] ?? ''),
+    judged: [],
+    sightings: item.outcome.status === 'grouped' ? [] : null,
+  }))
+  const outcomes = captures.flatMap((capture): SeriesOutcome<Row>[] =>
+    seriesOutcomes(capture.outcome).map(each => ({
+      ...each,
+      row: capture.row,
+      hours: capture.hours,
+      capture,
+    })),
+  )
+  for (const chunk of inChunks(outcomes)) {
+    const states = await loadStates(trx, kind, chunk.filter(hasRun))
+    const byItem = new Map(chunk.filter(hasRun).map((item, place) => [item, states[place]!]))
+    const learned: (SeriesOf<Row> & { state: DetectorState })[] = []
+    for (const item of chunk) {
+      const { row, series, outcome, capture } = item
+      const { state: before, ...sighting } = byItem.get(item) ?? NEVER_SEEN
+      const moment = { at, wasActive: activeAt(item.hours, at) }
+      const { judged, detection, state } = kind.judge(row, outcome, moment, before)
+      if (state) learned.push({ row, series, state })
+      capture.judged.push({ series, judged, detection })
+      capture.sightings?.push({ series, ...sighting, isLearning: judged.isLearning })
+    }
+    await saveStates(trx, learned, at)
+  }
+  return captures
+}
+
+const NEVER_SEEN: SeriesState = { state: null, run: 0, lastSeenAt: null, isNew: false }
+
+/** What could not run is not learned. */
+const hasRun = ({ outcome }: { outcome: CheckOutcome }) => outcome.status !== 'error'
+
+/** Stores how checks did, in one statement. */
+async function saveStatuses<Row extends CheckRow>(
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  captures: readonly Capture<Row>[],
+  at: Date,
+): Promise<void> {
+  const statuses = captures.map(({ row, judged }) => ({
+    id: row.id,
+    status: kind.overallStatus?.(row, judged) ?? worstStatus(judged),
+    is_learning: judged.every(({ judged: { isLearning } }) => isLearning),
+  }))
+  await rows(
+    trx,
+    `update checks c set status = s.status, is_learning = s.is_learning, last_checked_at = :at
+     from jsonb_to_recordset(cast(:statuses as jsonb)) as s(id bigint, status text, is_learning boolean)
+     where c.company_id = :companyId and c.id = s.id`,
+    { at, statuses: JSON.stringify(statuses), companyId: companyOf(trx) },
+  )
+}

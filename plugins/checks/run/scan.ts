@@ -1,0 +1,241 @@
+import type { Check, CheckOutcome } from '../../../checks/check.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import { isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../../server/database/due.ts'
+import { apiError, hasCode } from '../../../server/http/errors.ts'
+import type { TableContext } from '../../catalog/api.ts'
+import type { ScanRunOptions } from '../types.ts'
+import { saveScanCost } from '../costs/costs.ts'
+import type { CheckDeps } from '../deps.ts'
+import { publicIdOf, type CheckKind, type CheckSpec, type MeasureRefusal } from '../kind.ts'
+import { lockChecks } from '../locks.ts'
+import { CheckRow, withoutValues, type CheckResult } from '../models.ts'
+import { isTableLeased } from './leases.ts'
+import { measure, type Measurement } from './measure.ts'
+import { recordChecks } from './record.ts'
+
+/** The checks that one scan takes. */
+export type Selection = (trx: Transaction) => PromiseLike<CheckRow[]>
+
+/** A row of a selection, with its check or why it has none. */
+interface LoadedCheck {
+  kind: CheckKind
+  row: CheckRow
+  check: Check | CheckOutcome
+}
+
+/** What was made of a check. */
+export interface ScannedCheck {
+  kind: CheckKind
+  row: CheckRow
+  /** One a series. */
+  results: CheckResult[]
+  outcome: CheckOutcome
+}
+
+/** What a scan of one table took. */
+export interface ScanRun {
+  /** Checks that were asked for. */
+  asked: number
+  /** Statements sent to the source. */
+  statements: number
+  /** Those that are gone or were recorded by another process are missing. */
+  checks: ScannedCheck[]
+}
+
+const NOTHING: ScanRun = { asked: 0, statements: 0, checks: [] }
+
+/** What is scanned, and for whom. */
+interface ScanTarget {
+  companyId: string
+  tableId: string
+  /**
+   * `claimed` rows are recorded for their slot, and only while it is still theirs; `asked` ones for the slot that was open
+   * when the scan began, if any, which is then measured.
+   */
+  which: 'claimed' | 'asked'
+}
+
+/**
+ * Loads the checks of a table, measures them in one scan, and records the outcomes of all kinds in one transaction. No
+ * transaction is open while the source is being read. A source that cannot be reached makes every check an `error` with the
+ * reason.
+ */
+export async function runScan(
+  deps: CheckDeps,
+  target: ScanTarget,
+  selection: Selection,
+  choice: ScanRunOptions = {},
+): Promise<ScanRun> {
+  const { db, catalog } = deps
+  const { companyId, tableId, which } = target
+  const { table, asked, isLeased } = await db.company(companyId, async trx => {
+    const loaded = await loadChecks(deps, trx, tableId, selection)
+    return { ...loaded, isLeased: which === 'claimed' && (await isTableLeased(trx, tableId)) }
+  })
+  const release = () => db.company(companyId, trx => releaseSlots(trx, asked))
+  if (isLeased) {
+    // The manual check records them; what it does not, the sweep after it claims.
+    await release()
+    return NOTHING
+  }
+  // A replay of the past switches the source off, so that no sweep interferes.
+  if (!table.source.isActive && !choice.at) {
+    if (which === 'asked') throw catalog.sourceInactive(table.source)
+    await release()
+    return NOTHING
+  }
+  const checks = asked.flatMap(({ check }) => ('status' in check ? [] : [check]))
+  const measured = await measure(deps, table, checks, {
+    ...choice,
+    isScheduled: which === 'claimed' || choice.respectsBreaker === true,
+  }).catch(async error => {
+    if (which === 'asked' || !hasCode(error, 'UNAVAILABLE')) throw error
+    // All sessions of the source are in use: the next sweep claims it again.
+    await release()
+    return null
+  })
+  if (!measured) return NOTHING
+  const recorded = await db.company(companyId, trx =>
+    recordScan(deps, trx, { table, asked, which, at: choice.at, measured }),
+  )
+  // The table is no longer watched: run again by its current state.
+  if (!recorded) return runScan(deps, target, selection, choice)
+  return { asked: asked.length, statements: measured.statements, checks: recorded }
+}
+
+interface ScanToRecord {
+  table: TableContext
+  asked: readonly LoadedCheck[]
+  which: 'claimed' | 'asked'
+  at: Date | undefined
+  measured: Measurement
+}
+
+/** @returns null when the source was switched off or the table was retired while it was read */
+async function recordScan(
+  deps: CheckDeps,
+  trx: Transaction,
+  scan: ScanToRecord,
+): Promise<ScannedCheck[] | null> {
+  const { catalog, listeners } = deps
+  const { table, measured, at } = scan
+  // Only a scan that failed on the source, or that reached it after a failure, has news of it.
+  const hasNews =
+    measured.unreachable !== null || (measured.reached && table.source.connectionStatus !== 'connected')
+  // So that a change that stops watching it waits, and then finds the alerts that the scan raised. The source comes first:
+  // one that is being removed takes its rows away, and a discovery retires tables under its lock.
+  const locked = await catalog.lockScannedTable(trx, table, hasNews)
+  if (!locked) return []
+  const isOn = locked.isSourceActive || at !== undefined
+  if (!isOn || locked.isTableActive !== table.table.isActive) return null
+  const recorded = await recordOutcomes(deps, trx, scan)
+  const findings = recorded.map(({ kind, row, results, outcome }) => ({
+    id: publicIdOf(kind, row),
+    ...kind.describe(row, results, outcome),
+  }))
+  for (const listener of listeners) await listener(trx, table, findings)
+  if (hasNews) await catalog.recordConnectionStatus(trx, table.source, measured.unreachable)
+  return recorded
+}
+
+async function loadChecks(
+  { catalog, kinds, types }: Pick<CheckDeps, 'catalog' | 'kinds' | 'types'>,
+  trx: Transaction,
+  tableId: string,
+  selection: Selection,
+): Promise<{ table: TableContext; asked: LoadedCheck[] }> {
+  // Sent together: each would wait for a round trip.
+  const [table, selected] = await Promise.all([catalog.loadTable(trx, tableId), selection(trx)])
+  if (!table) throw apiError('ASSET_NOT_FOUND', 'The table is gone', { asset_id: tableId })
+  const byKind = Map.groupBy(selected, row => row.kind)
+  const asked: LoadedCheck[] = []
+  for (const kind of kinds.values()) {
+    const own = (byKind.get(kind.name) ?? []).map(row =>
+      Object.assign(row, { ...withoutValues(kind.model), ...row }),
+    )
+    if (own.length === 0) continue
+    const wanted = await kind.specs(own, table, trx)
+    for (const [index, row] of own.entries())
+      asked.push({ kind, row, check: resolveSpec(types, row.id, wanted[index]!) })
+  }
+  return { table, asked }
+}
+
+function resolveSpec(
+  types: CheckDeps['types'],
+  id: string,
+  wanted: CheckSpec | MeasureRefusal,
+): Check | CheckOutcome {
+  if ('message' in wanted) return { id, status: 'error', durationMs: 0, ...wanted }
+  const { type } = wanted
+  if (typeof type !== 'string') return { ...wanted, id, type }
+  if (types.has(type)) return { ...wanted, id, type: types.get(type) }
+  // Its checks cannot be measured, and the others of the table can.
+  const message = `No extension provides the check type ${type}: add it to EXTENSIONS`
+  return { id, status: 'error', kind: 'unsupported', message, durationMs: 0 }
+}
+
+/** What was claimed and cannot be asked now is due again: at once, or when its source is switched on. */
+async function releaseSlots(trx: Transaction, asked: readonly LoadedCheck[]): Promise<void> {
+  await CheckRow.query(trx)
+    .findByIds(asked.map(({ row }) => row.id))
+    .whereNotNull('runningSlot')
+    .patch({ nextRunAt: trx.raw('least(next_run_at, running_slot)'), runningSlot: null })
+}
+
+async function recordOutcomes(
+  deps: CheckDeps,
+  trx: Transaction,
+  { table, asked, which, at, measured }: ScanToRecord,
+): Promise<ScannedCheck[]> {
+  const outcomes = new Map(measured.outcomes.map(outcome => [outcome.id, outcome]))
+  // Sent together: each would wait for a round trip.
+  const [takenAt] = await Promise.all([
+    at ?? databaseTime(trx),
+    saveScanCost(trx, table, asked.length, measured.use),
+  ])
+  const scanned: ScannedCheck[] = []
+  for (const [kind, own] of Map.groupBy(asked, item => item.kind)) {
+    const before = new Map(own.map(item => [item.row.id, item]))
+    const locked = await lockChecks(trx, kind.model, [...before.keys()])
+    const taken = locked.flatMap(row => {
+      const item = before.get(row.id)
+      const outcome = item && ('status' in item.check ? item.check : outcomes.get(item.check.id))
+      if (!outcome || (which === 'claimed' && !isSameSlot(row, item.row))) return []
+      return [{ row, outcome, ...slotOf(row, item.row, { which, isReplay: at !== undefined }) }]
+    })
+    if (taken.length === 0) continue
+    const results = await recordChecks(deps, trx, kind, { table, measured: taken, at: takenAt })
+    taken.forEach(({ row, outcome }, place) => scanned.push({ kind, row, results: results[place]!, outcome }))
+    await endSlots(trx, taken)
+  }
+  return scanned
+}
+
+/** The due time that a row is recorded for. A replay of the past has none. */
+function slotOf(
+  row: CheckRow,
+  before: CheckRow,
+  { which, isReplay }: { which: 'claimed' | 'asked'; isReplay: boolean },
+): TakenSlot {
+  if (which === 'claimed') return { slot: row.runningSlot, isNext: false }
+  return isReplay ? { slot: null, isNext: false } : takenSlot(row, before)
+}
+
+/** Ends the slots that were recorded, so that neither a job that waits nor the sweep measures for them again. */
+async function endSlots(trx: Transaction, taken: readonly (TakenSlot & { row: CheckRow })[]): Promise<void> {
+  const claimed = taken.filter(({ slot, isNext }) => slot !== null && !isNext)
+  const next = taken.filter(({ isNext }) => isNext)
+  const end = (some: typeof taken, columns: object) =>
+    CheckRow.query(trx)
+      .findByIds(some.map(({ row }) => row.id))
+      .patch({ runningSlot: null, ...columns })
+  if (claimed.length > 0) await end(claimed, {})
+  if (next.length > 0) await end(next, { nextRunAt: nextOnGrid('check_interval') })
+}
+
+async function databaseTime(trx: Transaction): Promise<Date> {
+  const [clock] = await rows<{ now: Date }>(trx, 'select now() as now')
+  if (!clock) throw new Error('The database returned no time')
+  return clock.now
+}

@@ -1,0 +1,194 @@
+/** How the checks of a kind are found, created, changed and removed. */
+import { raw, type PartialModelObject, type QueryBuilder } from 'objection'
+import { v4 } from 'uuid'
+import type { Schedule } from '../../checks/detector.ts'
+import { findByPublicId, IS_OF_ASSET, whereAsset } from '../../server/database/asset-rows.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
+import { rescheduled } from '../../server/database/due.ts'
+import type { AlertsApi } from '../alerts/api.ts'
+import type { Asset } from '../catalog/api.ts'
+import type { Backfill } from './types.ts'
+import { publicIdOf, type CheckKind } from './kind.ts'
+import { lockCheck } from './locks.ts'
+import { CheckResult, queryChecks, type CheckRow, type TableNames, type CheckModel } from './models.ts'
+import { activeAt, type SeriesOf } from './past/points.ts'
+import { relearn, saveStates } from './past/states.ts'
+import { seriesOutcomes } from './run/record.ts'
+
+type Named<Row extends CheckRow> = Row & TableNames
+
+/** Checks with the names of their tables. @param some these checks only */
+export function checksWithNames<Row extends CheckRow>(
+  trx: Transaction,
+  model: CheckModel<Row>,
+  some?: QueryBuilder<Row>,
+): QueryBuilder<Named<Row>, Named<Row>[]> {
+  const query = queryChecks(model, trx)
+  const named = (some ? query.from(some.as('checks')) : query)
+    .innerJoin('tables', 'tables.id', 'checks.tableId')
+    .innerJoin('sources', 'sources.id', 'checks.sourceId')
+    .leftJoin('tables as other', 'other.id', 'checks.otherTableId')
+    .select(
+      'checks.*',
+      'tables.catalogName',
+      'tables.schemaName',
+      'tables.name as ofTable',
+      'tables.isActive as isTableActive',
+      'sources.internalId as sourceNumber',
+      'other.catalogName as otherCatalog',
+      'other.schemaName as otherSchema',
+      'other.name as otherTable',
+      'other.isActive as isOtherActive',
+    )
+  return named as unknown as QueryBuilder<Named<Row>, Named<Row>[]>
+}
+
+/** A check of an asset by its public id or its number. */
+export async function findCheck<Row extends CheckRow>(
+  trx: Transaction,
+  { model, idPrefix }: Pick<CheckKind<Row>, 'model' | 'idPrefix'>,
+  asset: Asset,
+  id: string,
+): Promise<Named<Row> | undefined> {
+  const columns = { prefix: idPrefix, uuid: 'checks.uuid', number: 'checks.id' }
+  const named = checksWithNames(trx, model) as unknown as QueryBuilder<Row, Row[]>
+  const check = await findByPublicId(whereAsset(named, model, asset), columns, id)
+  return check as Named<Row> | undefined
+}
+
+/** The number of checks of an asset, and of the active ones by their last status. */
+export interface CheckTotals {
+  total: number
+  active: number
+  pass: number
+  warning: number
+  fail: number
+  error: number
+  lastCheckedAt: Date | null
+}
+
+const COUNTS = ['pass', 'warning', 'fail', 'error'].map(
+  status => `count(*) filter (where is_active and status = '${status}')::int as ${status}`,
+)
+
+/** Counts the checks of one kind that an asset has. */
+export async function countChecks(
+  trx: Transaction,
+  { name }: Pick<CheckKind, 'name'>,
+  { source, table }: Asset,
+): Promise<CheckTotals> {
+  const [counted] = await rows<CheckTotals>(
+    trx,
+    `select count(*)::int as total, count(*) filter (where is_active)::int as active, ${COUNTS.join(', ')},
+       max(last_checked_at) as last_checked_at
+     from checks where ${IS_OF_ASSET} and kind = :kind`,
+    { companyId: companyOf(trx), sourceId: source.id, tableId: table?.id ?? null, kind: name },
+  )
+  return counted!
+}
+
+/** The columns of a new check. */
+export type NewRow<Row extends CheckRow> = Partial<Row> & Pick<Row, 'sourceId' | 'tableId' | 'type'>
+
+/** Stores checks; they are due at once. @returns them in the same order */
+export async function insertChecks<Row extends CheckRow>(
+  trx: Transaction,
+  model: CheckModel<Row>,
+  all: readonly NewRow<Row>[],
+): Promise<Named<Row>[]> {
+  const created = all.map(columns => ({ ...columns, uuid: v4() }))
+  await insertAll(created, chunk => queryChecks(model, trx).insert(chunk as PartialModelObject<Row>[]))
+  const stored = await checksWithNames(trx, model).whereRaw('checks.uuid = any(cast(? as uuid[]))', [
+    created.map(({ uuid }) => uuid),
+  ])
+  const byUuid = new Map(stored.map(check => [check.uuid, check]))
+  return created.map(({ uuid }) => byUuid.get(uuid)!)
+}
+
+/** A change of a check. */
+export interface CheckChange<Row extends CheckRow> {
+  columns: Partial<Row>
+  /** Whether the same results are read in another way. */
+  isRelearned?: boolean
+  /** Whether the check measures something else from now on, by its row before: earlier results say nothing about later ones. */
+  isMeasuredAnew?(before: Row): boolean
+}
+
+/**
+ * Changes what is given; what the baseline depends on makes it be read from the results again. A check that is switched off
+ * closes its alerts, and what is being measured for it is not recorded.
+ * @returns undefined when the check is gone
+ */
+export async function changeCheck<Row extends CheckRow>(
+  alerts: AlertsApi,
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  { id }: Pick<Row, 'id'>,
+  { columns, isRelearned = false, isMeasuredAnew }: CheckChange<Row>,
+): Promise<Named<Row> | undefined> {
+  // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
+  const before = await lockCheck(trx, kind.model, { id })
+  if (!before) return undefined
+  const isAnew = isMeasuredAnew?.(before) ?? false
+  await queryChecks(kind.model, trx)
+    .findById(id)
+    .patch({ ...rescheduled(columns), ...(isAnew && restartBaseline(before)) } as PartialModelObject<Row>)
+  if (isAnew || isRelearned) await relearn(trx, [before])
+  if (columns.isActive === false) await endAlerts(alerts, trx, kind, before)
+  const [changed] = await checksWithNames(trx, kind.model).where('checks.id', id)
+  return changed
+}
+
+/** The baseline starts without the results so far; what is being measured is not recorded but due again. */
+function restartBaseline({ runningSlot }: CheckRow) {
+  return {
+    baselineAfter: raw(`(select coalesce(max(r.id), 0) from check_results r
+      where r.company_id = checks.company_id and r.check_id = checks.id)`),
+    ...(runningSlot && { nextRunAt: raw('least(next_run_at, running_slot)'), runningSlot: null }),
+  }
+}
+
+/** Removes a check with its results, and resolves its alerts. */
+export async function removeCheck<Row extends CheckRow>(
+  alerts: AlertsApi,
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  { id }: Pick<Row, 'id'>,
+): Promise<void> {
+  // Its row is locked before its alerts, as recording its results does.
+  const check = await lockCheck(trx, kind.model, { id })
+  if (!check) return
+  await endAlerts(alerts, trx, kind, check)
+  await queryChecks(kind.model, trx).deleteById(id)
+}
+
+async function endAlerts<Row extends CheckRow>(
+  alerts: AlertsApi,
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  check: Row,
+): Promise<void> {
+  const causes = [publicIdOf(kind, check), ...((await kind.endMoreAlerts?.(trx, check)) ?? [])]
+  await alerts.resolveOrphaned(trx, { type: kind.alert.name, causes })
+}
+
+/** Stores past results as if they had been taken then, and what was learned of them. The past raises no alerts. */
+export async function storePast<Row extends CheckRow>(
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  check: Row,
+  { points }: Pick<Backfill, 'points'>,
+  hours?: Schedule,
+): Promise<void> {
+  let state = kind.startState?.(check) ?? null
+  const results = points.flatMap(({ at, outcome }) =>
+    seriesOutcomes(outcome).map(each => {
+      const judgement = kind.judge(check, each.outcome, { at, wasActive: activeAt(hours, at) }, state)
+      state = judgement.state
+      return { checkId: check.id, at, isBackfilled: true, series: each.series, ...judgement.judged }
+    }),
+  )
+  await insertAll(results, chunk => CheckResult.query(trx).insert(chunk))
+  const learned: SeriesOf<Pick<Row, 'id'>> = { row: check, series: {} }
+  if (state) await saveStates(trx, [{ ...learned, state }], points.at(-1)?.at ?? new Date())
+}
