@@ -17,10 +17,10 @@ import { typeRoute } from './destinations/type-routes.ts'
 import { describeWebhooks } from './destinations/webhook-schemas.ts'
 import { webhook } from './destinations/webhook.ts'
 import { explainRoutes } from './incidents/explain/routes.ts'
-import { incidentJobs } from './incidents/jobs.ts'
+import { makeIncidentJobs } from './incidents/jobs.ts'
 import { incidentRoutes } from './incidents/lifecycle/routes.ts'
 import { updateIncidents } from './incidents/update.ts'
-import { attemptJobs, sweepJob, sweepSteps } from './jobs.ts'
+import { makeAttemptJobs, makeSweepJob, sweepSteps } from './jobs.ts'
 import { createKindRegistry, destinationDisabled } from './kinds.ts'
 import { detailsSchema, eventSchema } from './lifecycle/event-schema.ts'
 import { alertRoutes } from './lifecycle/routes.ts'
@@ -86,8 +86,8 @@ export const alerts: Plugin<undefined> = {
     })
     server.partitions.add(deliveryPartitions)
     const sweep = sweepSteps(deps)
-    server.jobs.add(...attemptJobs(deps, makeAttemptRecorder(server.telemetry)))
-    server.jobs.add(sweepJob(sweep), pruneJob, ...incidentJobs(deps))
+    server.jobs.add(...makeAttemptJobs(deps, makeAttemptRecorder(server.telemetry)))
+    server.jobs.add(makeSweepJob(sweep), pruneJob, ...makeIncidentJobs(deps))
     server.route([...destinationRoutes(deps), typeRoute(deps), ...explainRoutes(deps)])
     let hasRoutes = false
     server.ext('onPreStart', () => {
