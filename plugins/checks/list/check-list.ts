@@ -1,4 +1,4 @@
-import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import type { Request, ServerRoute } from '@hapi/hapi'
 import { validate as isUuid } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { access, caller, routesOf } from '../../../server/http/access.ts'
@@ -12,13 +12,11 @@ import { checkListParams, checkListQuery, checkListReply } from './check-list-sc
 
 /** The routes that list the checks of all kinds: those of the company, and those of an asset. */
 export function checkListRoutes(
-  server: Server,
   { kinds, catalog }: Pick<CheckDeps, 'kinds' | 'catalog'>,
   owners: readonly string[],
 ): ServerRoute[] {
   const parts = { kinds, owners }
   const names = () => [...kinds.keys()]
-  server.vocabularies.set('check_kind', names)
   const route = routesOf('checks')
   return [
     route('GET', '/api/v1/sdk/checks', access.read, {
