@@ -95,7 +95,10 @@ t.test('it raises its alert and resolves it', async t => {
   const { id } = await makeBudget({ max_rows: 2 })
   await tenant.ask('POST', `${budgets}/${id}/check`)
   t.match(await alertsOf(id, 'triggered'), [
-    { message: /^rows of orders: \S*public\.orders has 3 rows, at most 2 are expected$/, severity: 'warning' },
+    {
+      message: /^rows of orders: \S*public\.orders has 3 rows, at most 2 are expected$/,
+      severity: 'warning',
+    },
   ])
   const { body: rules } = await tenant.ask('GET', `${sdk}/alerts/rules?limit=1`)
   t.match(
@@ -150,6 +153,40 @@ t.test('lists, the description of the API and the command line know it', async t
   t.equal(code, 1)
   t.match(out, /^fail +warning +\S+orders +Few orders: 3 rows, at most 2 are expected$/m)
   await tenant.ask('DELETE', `${budgets}/${id}`)
+})
+
+t.test('files declare it beside other checks, and exports have it', async t => {
+  const tables = {
+    'public.orders': {
+      checks: {
+        row_budget: [{ key: 'orders.few', max_rows: 7, name: 'Few orders' }],
+        validity: [{ key: 'orders.email', rule_type: 'NOT_NULL', column_name: 'email' }],
+      },
+    },
+  }
+  const monitors = (what: string, given: object = tables) =>
+    tenant.ask('POST', `${sdk}/monitors/${asset.id}/${what}`, {
+      files: [{ name: 'shop.yaml', content: { version: 1, source: 'shop', tables: given } }],
+      prune: true,
+    })
+  t.match((await monitors('apply')).body.data.changes, [
+    { action: 'create', kind: 'validity' },
+    { action: 'create', kind: 'row_budget', key: 'orders.few' },
+  ])
+  t.strictSame((await monitors('plan')).body.data.changes, [])
+  const { body } = await tenant.ask('GET', `${sdk}/checks?kind=row_budget`)
+  t.match(body.data.items, [{ name: 'Few orders', managed_by: { key: 'orders.few' } }])
+  const exported = await tenant.ask('GET', `${sdk}/monitors/${asset.id}`)
+  t.match(Object.values(exported.body.data.tables), [
+    { checks: { row_budget: [{ key: 'orders.few', max_rows: 7 }] } },
+  ])
+  const wrong = { 'public.orders': { checks: { row_budget: [{ key: 'orders.few' }] } } }
+  t.match((await monitors('plan', wrong)).body.error, { message: /max_rows/ })
+  const unheard = { 'public.orders': { checks: { row_bugdet: [{ key: 'orders.few' }] } } }
+  t.match((await monitors('plan', unheard)).body.error, { message: /row_bugdet.*did you mean `row_budget`/ })
+  const schema = await tenant.ask('GET', '/api/public/schemas/monitors.json')
+  t.match(JSON.stringify(schema.body), '"row_budget":')
+  t.equal((await monitors('apply', {})).body.data.changes.length, 2)
 })
 
 t.test('without the extension its checks are kept, and the start names their kind', async t => {
