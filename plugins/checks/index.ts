@@ -10,7 +10,7 @@ import { COST_RETENTION_DAYS, costExtension } from './costs/costs.ts'
 import { costRoute } from './costs/cost-routes.ts'
 import { checksOfResource } from './declared/checks-of-resource.ts'
 import { withSharedSession } from './declared/shared-session.ts'
-import { CHECK_KINDS, type FindOwners, type StopListener } from './declared/declared-checks.ts'
+import type { FindOwners, StopListener } from './declared/declared-checks.ts'
 import type { CheckDeps } from './deps.ts'
 import { dispatch, makeScanJobs } from './jobs.ts'
 import type { CheckKind } from './kind.ts'
@@ -59,8 +59,6 @@ export const checks: Plugin<undefined> = {
       kinds,
       listeners,
     }
-    const declaredKinds = () =>
-      declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind))
     const findOwners: FindOwners = async (trx, kind, checkIds) => {
       const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
       return new Map(found.flatMap(each => [...each]))
@@ -80,8 +78,8 @@ export const checks: Plugin<undefined> = {
         return checkRoutes(deps, { findOwners, onStop: notifyStopped }, resource)
       },
       declare: checks => void declared.push(checks),
-      declaredKinds,
-      reconciler: makeReconciler({ kinds: declaredKinds, findOwners, notifyStopped }),
+      declaredKinds: () => declared,
+      reconciler: makeReconciler({ kinds: () => declared, findOwners, notifyStopped }),
       addOwners(find, text) {
         owners.push(find)
         ownerTexts.push(text)
@@ -105,6 +103,9 @@ export const checks: Plugin<undefined> = {
       requireScopeForSql,
       measureOnce: (table, checks) => measureOnce(deps, table, checks),
     }
+    server.vocabularies.set('check_kind', () => [...kinds.keys()])
+    server.vocabularies.set('check_feature', () => [...kinds.values()].map(({ feature }) => feature))
+    server.vocabularies.set('declared_kind', () => declared.map(({ kind }) => kind))
     catalog.extendAssets(qualityExtension(deps))
     catalog.extendAssets(costExtension)
     jobs.add(...makeScanJobs(deps), makeCheckJob(deps))
@@ -115,12 +116,19 @@ export const checks: Plugin<undefined> = {
     })
     // A day ages from its end.
     server.retention.push({ table: 'scan_costs', column: 'day', days: COST_RETENTION_DAYS + 1 })
-    server.typesInUse.push({
-      what: 'check type',
-      isLoaded: name => types.has(name),
-      names: `select distinct type as name from checks where kind in ('validity', 'metric')`,
-    })
-    server.route([makeCheckRoute(deps), ...checkListRoutes(server, deps, ownerTexts), typeRoute, costRoute])
+    server.typesInUse.push(
+      {
+        what: 'check type',
+        isLoaded: name => types.has(name),
+        names: `select distinct type as name from checks where type <> kind`,
+      },
+      {
+        what: 'check kind',
+        isLoaded: name => kinds.has(name),
+        names: `select distinct kind as name from checks`,
+      },
+    )
+    server.route([makeCheckRoute(deps), ...checkListRoutes(deps, ownerTexts), typeRoute, costRoute])
     server.expose(api)
   },
 }

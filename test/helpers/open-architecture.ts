@@ -27,6 +27,5 @@ export const STILL_OPEN: Record<'writes' | 'reads' | 'callsItself' | 'takesServe
     'plugins/freshness/watched.ts',
     'plugins/operations/service.ts',
     'plugins/public/beta.ts',
-    'plugins/checks/list/check-list.ts',
   ],
 }

@@ -63,6 +63,7 @@ export function checksOfResource<Row extends CheckRow>(
   }
   return {
     ...declaration,
+    alertKind: kind.alert.name,
     createAll,
     async create(trx, table, fields, record) {
       const [id] = await createAll(trx, [{ table, fields }], record)

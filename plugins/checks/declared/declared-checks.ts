@@ -6,8 +6,8 @@ import type { AuditEvent } from '../../../server/http/audit.ts'
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import type { Source, TableContext } from '../../catalog/api.ts'
 
-export const CHECK_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
-export type CheckKindName = (typeof CHECK_KINDS)[number]
+/** The name of a kind that can be declared: `validity`. Extensions add kinds. */
+export type CheckKindName = string
 
 /** All fields of a check that bodies set, by their names in the API; null where nothing is set. */
 export type CheckFields = Record<string, unknown>
@@ -47,6 +47,8 @@ export interface NewDeclaredCheck {
 /** How one kind of check is listed, created, changed and removed, as its endpoints do it, in the caller's transaction. */
 export interface DeclaredChecks {
   kind: CheckKindName
+  /** The kind of the alerts that its checks raise, each with its id as the cause. */
+  alertKind: string
   /** What `read` takes. */
   body: Joi.ObjectSchema
   /** Fields that no change can set: with another value, it is another check. */

@@ -7,6 +7,7 @@ import { withoutDefaults } from '../../../server/http/fields.ts'
 import { validateBody } from '../../../server/http/validate-body.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { CheckFields, DeclaredChecks, NewDeclaredCheck, RecordEvent } from '../../checks/api.ts'
+import { freshnessViolation } from '../alert-kind.ts'
 import { monitoredTables, tableRefOf, type MonitoredTable } from '../models.ts'
 import { declaredSchedule } from '../schemas.ts'
 import { assertExpression } from './expression.ts'
@@ -30,6 +31,7 @@ export function scheduleDeclaration(server: Server): DeclaredChecks {
   }
   return {
     kind: 'freshness',
+    alertKind: freshnessViolation.name,
     body: declaredSchedule,
     fixedFields: () => [],
     engineFields: ['freshness_expression'],
