@@ -14,7 +14,6 @@ import type { FindOwners, StopListener } from './declared/declared-checks.ts'
 import type { CheckDeps } from './deps.ts'
 import { dispatch, makeScanJobs } from './jobs.ts'
 import type { CheckKind } from './kind.ts'
-import { createMissingChecks } from './create/missing.ts'
 import { requireScopeForSql } from './create/caller-sql.ts'
 import { qualityExtension } from './quality.ts'
 import { checkAsset, resolveTarget } from './run/asset.ts'
@@ -79,7 +78,7 @@ export const checks: Plugin<undefined> = {
       },
       declare: checks => void declared.push(checks),
       declaredKinds: () => declared,
-      reconciler: makeReconciler({ kinds: () => declared, findOwners, notifyStopped }),
+      reconciler: makeReconciler({ ...deps, kinds: () => declared, findOwners, notifyStopped }),
       addOwners(find, text) {
         owners.push(find)
         ownerTexts.push(text)
@@ -93,7 +92,6 @@ export const checks: Plugin<undefined> = {
         resolveTarget(deps, trx, { companyId, assetId, tablePath }),
       checkAsset: (target, options) => checkAsset(deps, target, options),
       readSeries: (trx, check) => readSeries(deps, trx, check),
-      createMissing: (request, store) => createMissingChecks(deps, request, store),
       dispatch: () => dispatch(deps),
       configure: (companyId, assetId, request) => configure(deps, companyId, assetId, request),
       configureTable: (table, request, asksEngine) => configureTable(deps, table, request, asksEngine),

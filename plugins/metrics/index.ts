@@ -2,7 +2,6 @@ import type { Plugin } from '@hapi/hapi'
 import Joi from 'joi'
 import type { MetricsApi } from './api.ts'
 import { countAlerts } from './detect/count-alerts.ts'
-import { createMissingMetrics } from './create.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
 import type { MetricDeps } from './deps.ts'
 import { makeMetricKind } from './kind.ts'
@@ -31,7 +30,6 @@ export const metrics: Plugin<undefined> = {
     checks.addKind(kind)
     server.route(checks.routesOf(metricResource(deps)))
     server.expose({
-      createMissing: (trx, request) => createMissingMetrics(deps, trx, request),
       dryRun: (companyId, body) => dryRunMetric(deps, companyId, Joi.attempt(body, dryRun) as MetricDryRun),
       countAlerts,
     } satisfies MetricsApi)

@@ -3,7 +3,6 @@ import type { ReferentialApi } from './api.ts'
 import type { ReferentialDeps } from './deps.ts'
 import { dryRunReference } from './dry-run.ts'
 import { makeReferentialKind } from './kind.ts'
-import { createMissingReferences } from './missing.ts'
 import { referentialResource } from './routes.ts'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 
@@ -28,7 +27,6 @@ export const referential: Plugin<undefined> = {
     checks.addKind(kind)
     server.route(checks.routesOf(referentialResource(deps)))
     server.expose({
-      createMissing: createMissingReferences,
       dryRun: (companyId, trial) => dryRunReference(deps, companyId, trial),
     } satisfies ReferentialApi)
   },

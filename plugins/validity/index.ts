@@ -1,7 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import Joi from 'joi'
 import type { ValidityApi } from './api.ts'
-import { createMissingRules } from './create.ts'
 import type { ValidityDeps } from './deps.ts'
 import { dryRunRule, type RuleDryRun } from './dry-run.ts'
 import { makeValidityKind } from './kind.ts'
@@ -38,7 +37,6 @@ export const validity: Plugin<undefined> = {
     operatingSchedules.addUser(scheduleUser)
     server.route(checks.routesOf(ruleResource(deps)))
     server.expose({
-      createMissing: (trx, request) => createMissingRules(deps, trx, request),
       dryRun: (companyId, body) => dryRunRule(deps, companyId, Joi.attempt(body, dryRun) as RuleDryRun),
     } satisfies ValidityApi)
   },

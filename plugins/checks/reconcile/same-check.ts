@@ -7,7 +7,11 @@ import type { FieldChange, Step, StoredCheck, WantedCheck } from './wanted-check
 export type FixedFields = (check: Pick<WantedCheck, 'kind' | 'fields'>) => readonly string[]
 
 /** What a check is about; null of a metric by groups. */
-export function subjectOf({ kind, tableId, fields }: StoredCheck): CheckSubject | null {
+export function subjectOf({
+  kind,
+  tableId,
+  fields,
+}: Pick<StoredCheck, 'kind' | 'tableId' | 'fields'>): CheckSubject | null {
   const groups = fields.group_by_columns
   if (Array.isArray(groups) && groups.length > 0) return null
   const text = (...names: string[]) =>
