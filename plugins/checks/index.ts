@@ -1,4 +1,4 @@
-import type { Plugin } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import { learningFromDismissals } from './alerts.ts'
 import type { ScanListener } from './types.ts'
 import type { DeclaredChecks, ChecksApi } from './api.ts'
@@ -22,22 +22,21 @@ import { backfill, dryRun, measureOnce } from './create/try.ts'
 import { makeReconciler } from './reconcile/reconciler.ts'
 import { readSeries } from './series.ts'
 import { typeRoute } from './type-routes.ts'
-import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** One pass over a table for every check that is due on it, across features. */
-export const checks: Plugin<undefined> = {
+export const checks = feature<ChecksApi>({
   name: 'checks',
-  dependencies: ['alerts', 'catalog', 'operatingSchedules'],
-  register(server) {
-    Object.assign(server.apiParts.tags, {
-      checks: {
-        title: 'Checks',
-        group: 'Monitoring',
-        order: 115,
-        description: 'Rules, metrics and referential checks together.',
-        page: '/api/public/docs/checks.md',
-      },
-    } satisfies Record<string, ApiTag>)
+  needs: ['alerts', 'catalog', 'operatingSchedules'],
+  tags: {
+    checks: {
+      title: 'Checks',
+      group: 'Monitoring',
+      order: 115,
+      description: 'Rules, metrics and referential checks together.',
+      page: '/api/public/docs/checks.md',
+    },
+  },
+  make(server) {
     const { alerts, catalog, operatingSchedules } = server.plugins
     const kinds = new Map<string, CheckKind>()
     const declared: DeclaredChecks[] = []
@@ -106,7 +105,6 @@ export const checks: Plugin<undefined> = {
     server.vocabularies.set('declared_kind', () => declared.map(({ kind }) => kind))
     catalog.extendAssets(qualityExtension(deps))
     catalog.extendAssets(costExtension)
-    jobs.add(...makeScanJobs(deps), makeCheckJob(deps))
     server.partitions.add({
       name: 'check_results',
       retention: 'retentionResultsDays',
@@ -126,7 +124,10 @@ export const checks: Plugin<undefined> = {
         names: `select distinct kind as name from checks`,
       },
     )
-    server.route([makeCheckRoute(deps), ...checkListRoutes(deps, ownerTexts), typeRoute, costRoute])
-    server.expose(api)
+    return {
+      api,
+      jobs: [...makeScanJobs(deps), makeCheckJob(deps)],
+      routes: [makeCheckRoute(deps), ...checkListRoutes(deps, ownerTexts), typeRoute, costRoute],
+    }
   },
-}
+})
