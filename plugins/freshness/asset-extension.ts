@@ -1,6 +1,6 @@
 import type { AssetExtension } from '../catalog/api.ts'
 import { readFreshnessHealth } from './health.ts'
-import { shownThreshold } from './judge.ts'
+import { shownThreshold } from './run/judge.ts'
 import { statusOfCounts, zeroCounts, type ReadinessCounts } from './lists.ts'
 import { Schedule } from './models.ts'
 import { statusOf } from './present.ts'

@@ -5,8 +5,8 @@ import { claimDue, type Due } from '../../server/database/due.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
 import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
 import type { SourceCheckRequest } from './api.ts'
-import { checkSource } from './check.ts'
-import type { SlotRange } from './watched.ts'
+import { checkSource } from './run/check.ts'
+import type { SlotRange } from './run/watched.ts'
 
 const id = Joi.string().guid().required()
 

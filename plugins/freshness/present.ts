@@ -1,6 +1,6 @@
 import { tablePath } from '../../connectors/catalog.ts'
 import { parseDuration } from '../../server/settings/durations.ts'
-import { shownThreshold } from './judge.ts'
+import { shownThreshold } from './run/judge.ts'
 import type { FreshnessRollup } from './lists.ts'
 import { tableRefOf, type FreshnessStatus, type MonitoredTable } from './models.ts'
 import type { JudgedTable } from './readiness.ts'

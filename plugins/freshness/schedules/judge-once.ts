@@ -1,11 +1,11 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import type { TableContext } from '../../catalog/api.ts'
-import { observe } from '../check.ts'
-import { judgeAge, knownThreshold } from '../judge.ts'
-import { describeFinding } from '../record.ts'
-import { readSource } from '../read.ts'
-import { planReading, type WatchedTable } from '../watched.ts'
+import { observe } from '../run/check.ts'
+import { judgeAge, knownThreshold } from '../run/judge.ts'
+import { describeFinding } from '../run/record.ts'
+import { readSource } from '../run/read.ts'
+import { planReading, type WatchedTable } from '../run/watched.ts'
 import type { FreshnessFinding } from '../api.ts'
 
 /**

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { checkJob, dispatchChecks } from '../../../plugins/freshness/jobs.ts'
-import { patchSchedule } from '../../../plugins/freshness/schedules/schedules.ts'
-import { untilBlocked } from '../../helpers/lock-waits.ts'
-import { jobContext } from '../../helpers/job-context.ts'
-import { explicit, startWorlds } from './worlds.ts'
+import { checkJob, dispatchChecks } from '../../../../plugins/freshness/jobs.ts'
+import { patchSchedule } from '../../../../plugins/freshness/schedules/schedules.ts'
+import { untilBlocked } from '../../../helpers/lock-waits.ts'
+import { jobContext } from '../../../helpers/job-context.ts'
+import { explicit, startWorlds } from '../worlds.ts'
 
 const { server, tenant, query, world } = await startWorlds(t)
 const { companyId } = tenant

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { TableUpdates } from './api.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { TableUpdates } from '../api.ts'
 import { learnThreshold, type Threshold } from './judge.ts'
 
 const MAX_UPDATES = 500

@@ -1,12 +1,12 @@
 import type { Server } from '@hapi/hapi'
-import { ConnectorError } from '../../connectors/errors.ts'
-import type { CustomSql } from '../../checks/sql/custom-sql.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import type { Source, Table } from '../catalog/api.ts'
-import type { SourceCheckRequest } from './api.ts'
-import { detectColumn, hiddenColumns, type TypedColumn } from './schedules/columns.ts'
-import { parseExpression } from './schedules/expression.ts'
-import type { MonitoredTable } from './models.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import type { CustomSql } from '../../../checks/sql/custom-sql.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import type { Source, Table } from '../../catalog/api.ts'
+import type { SourceCheckRequest } from '../api.ts'
+import { detectColumn, hiddenColumns, type TypedColumn } from '../schedules/columns.ts'
+import { parseExpression } from '../schedules/expression.ts'
+import type { MonitoredTable } from '../models.ts'
 
 export interface WatchedTable extends Pick<
   MonitoredTable,

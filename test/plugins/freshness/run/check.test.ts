@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { checkJob, dispatchChecks, refreshJob } from '../../../plugins/freshness/jobs.ts'
-import { parseDuration } from '../../../server/settings/durations.ts'
-import { jobContext } from '../../helpers/job-context.ts'
-import { explicit, startWorlds } from './worlds.ts'
+import { checkJob, dispatchChecks, refreshJob } from '../../../../plugins/freshness/jobs.ts'
+import { parseDuration } from '../../../../server/settings/durations.ts'
+import { jobContext } from '../../../helpers/job-context.ts'
+import { explicit, startWorlds } from '../worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-freshness-'))
 t.teardown(() => rm(folder, { recursive: true }))
