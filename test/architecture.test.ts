@@ -99,9 +99,6 @@ function usableBy(feature = ''): string[] {
   return [feature, ...(below[feature] ?? usable)]
 }
 
-const camelCase = (folder: string) =>
-  folder.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
-
 /** A file without its comments, whose words are English. */
 function codeOf({ text }: Source): string {
   return text.replaceAll(/(^|\s)\/\*[\s\S]*?\*\//g, '$1').replaceAll(/(^|\s)\/\/ .*/g, '$1')

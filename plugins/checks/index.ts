@@ -6,7 +6,7 @@ import { makeCheckJob, makeCheckRoute } from './check-job.ts'
 import { checkListRoutes } from './list/check-list.ts'
 import { checkRoutes } from './check-routes.ts'
 import { configure, configureTable } from './create/configure.ts'
-import { costExtension } from './costs/costs.ts'
+import { COST_RETENTION_DAYS, costExtension } from './costs/costs.ts'
 import { costRoute } from './costs/cost-routes.ts'
 import { checksOfResource } from './declared/checks-of-resource.ts'
 import { withSharedSession } from './declared/shared-session.ts'
@@ -113,6 +113,8 @@ export const checks: Plugin<undefined> = {
       retention: 'retentionResultsDays',
       tables: [{ table: 'check_results', by: 'at', unique: 'check_id, series, scheduled_for' }],
     })
+    // A day ages from its end.
+    server.retention.push({ table: 'scan_costs', column: 'day', days: COST_RETENTION_DAYS + 1 })
     server.typesInUse.push({
       what: 'check type',
       isLoaded: name => types.has(name),

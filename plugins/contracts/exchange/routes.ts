@@ -1,4 +1,4 @@
-import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi'
+import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import {
   apiError,
