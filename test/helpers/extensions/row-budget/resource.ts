@@ -13,12 +13,13 @@ import {
   whereAsset,
   withoutDefaults,
   type CatalogApi,
+  type CheckFields,
   type CheckResource,
   type CheckResult,
   type ChecksApi,
+  type CheckToStore,
   type Database,
   type Page,
-  type TableContext,
 } from 'tidemark/check-kind'
 import {
   budgetFields,
@@ -118,17 +119,9 @@ export function budgetResource({ db, catalog, checks }: Deps): CheckResource<Row
           }
         })
       },
-      read: async ({ table }, body) => ({
-        ...DEFAULTS,
-        name: usualName(table.name),
-        ...validateBody<object>(declaredBudget, body),
-      }),
-      insert: (trx, all) =>
-        insertChecks(
-          trx,
-          RowBudget,
-          all.map(({ table, fields }) => rowOf(table, fields)),
-        ),
+      read: async ({ table }, body) => complete(table, validateBody<CheckFields>(declaredBudget, body)),
+      complete,
+      rowsOf: async (_trx, all) => all.map(({ table, fields }) => rowOf(table, fields)),
     },
     dryRun: {
       body: dryRunBody,
@@ -149,7 +142,13 @@ const DEFAULTS = defaultsOf(budgetFields)
 
 const usualName = (table: string) => `rows of ${table}`
 
-function rowOf({ source, table }: TableContext, fields: object) {
+const complete = (table: { name: string }, body: CheckFields): CheckFields => ({
+  ...DEFAULTS,
+  name: usualName(table.name),
+  ...body,
+})
+
+function rowOf({ source, table }: CheckToStore['table'], fields: object) {
   return {
     sourceId: source.id,
     tableId: table.id,
