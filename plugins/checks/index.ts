@@ -6,15 +6,14 @@ import { makeCheckJob, makeCheckRoute } from './check-job.ts'
 import { checkListRoutes } from './list/check-list.ts'
 import { checkRoutes } from './check-routes.ts'
 import { configure, configureTable } from './create/configure.ts'
-import { costExtension } from './costs/costs.ts'
+import { COST_RETENTION_DAYS, costExtension } from './costs/costs.ts'
 import { costRoute } from './costs/cost-routes.ts'
 import { checksOfResource } from './declared/checks-of-resource.ts'
 import { withSharedSession } from './declared/shared-session.ts'
-import { CHECK_KINDS, type FindOwners, type StopListener } from './declared/declared-checks.ts'
+import type { FindOwners, StopListener } from './declared/declared-checks.ts'
 import type { CheckDeps } from './deps.ts'
 import { dispatch, makeScanJobs } from './jobs.ts'
 import type { CheckKind } from './kind.ts'
-import { createMissingChecks } from './create/missing.ts'
 import { requireScopeForSql } from './create/caller-sql.ts'
 import { qualityExtension } from './quality.ts'
 import { checkAsset, resolveTarget } from './run/asset.ts'
@@ -58,8 +57,6 @@ export const checks = feature<ChecksApi>({
       kinds,
       listeners,
     }
-    const declaredKinds = () =>
-      declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind))
     const findOwners: FindOwners = async (trx, kind, checkIds) => {
       const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
       return new Map(found.flatMap(each => [...each]))
@@ -79,8 +76,8 @@ export const checks = feature<ChecksApi>({
         return checkRoutes(deps, { findOwners, onStop: notifyStopped }, resource)
       },
       declare: checks => void declared.push(checks),
-      declaredKinds,
-      reconciler: makeReconciler({ kinds: declaredKinds, findOwners, notifyStopped }),
+      declaredKinds: () => declared,
+      reconciler: makeReconciler({ ...deps, kinds: () => declared, findOwners, notifyStopped }),
       addOwners(find, text) {
         owners.push(find)
         ownerTexts.push(text)
@@ -94,7 +91,6 @@ export const checks = feature<ChecksApi>({
         resolveTarget(deps, trx, { companyId, assetId, tablePath }),
       checkAsset: (target, options) => checkAsset(deps, target, options),
       readSeries: (trx, check) => readSeries(deps, trx, check),
-      createMissing: (request, store) => createMissingChecks(deps, request, store),
       dispatch: () => dispatch(deps),
       configure: (companyId, assetId, request) => configure(deps, companyId, assetId, request),
       configureTable: (table, request, asksEngine) => configureTable(deps, table, request, asksEngine),
@@ -104,6 +100,9 @@ export const checks = feature<ChecksApi>({
       requireScopeForSql,
       measureOnce: (table, checks) => measureOnce(deps, table, checks),
     }
+    server.vocabularies.set('check_kind', () => [...kinds.keys()])
+    server.vocabularies.set('check_feature', () => [...kinds.values()].map(({ feature }) => feature))
+    server.vocabularies.set('declared_kind', () => declared.map(({ kind }) => kind))
     catalog.extendAssets(qualityExtension(deps))
     catalog.extendAssets(costExtension)
     server.partitions.add({
@@ -111,12 +110,20 @@ export const checks = feature<ChecksApi>({
       retention: 'retentionResultsDays',
       tables: [{ table: 'check_results', by: 'at', unique: 'check_id, series, scheduled_for' }],
     })
-    server.typesInUse.push({
-      what: 'check type',
-      isLoaded: name => types.has(name),
-      names: `select distinct type as name from checks where kind in ('validity', 'metric')`,
-    })
-    server.vocabularies.set('check_kind', () => [...kinds.keys()])
+    // A day ages from its end.
+    server.retention.push({ table: 'scan_costs', column: 'day', days: COST_RETENTION_DAYS + 1 })
+    server.typesInUse.push(
+      {
+        what: 'check type',
+        isLoaded: name => types.has(name),
+        names: `select distinct type as name from checks where type <> kind`,
+      },
+      {
+        what: 'check kind',
+        isLoaded: name => kinds.has(name),
+        names: `select distinct kind as name from checks`,
+      },
+    )
     return {
       api,
       jobs: [...makeScanJobs(deps), makeCheckJob(deps)],

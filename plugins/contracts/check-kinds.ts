@@ -1,4 +1,8 @@
 import type { CheckKindName } from '../checks/api.ts'
 
 /** The kinds of checks that clauses can have. */
-export const CHECK_KINDS = ['validity', 'freshness', 'referential'] as const satisfies readonly CheckKindName[]
+export const CHECK_KINDS = [
+  'validity',
+  'freshness',
+  'referential',
+] as const satisfies readonly CheckKindName[]

@@ -24,7 +24,11 @@ export interface HitClause {
 export type SourceCheck = DeclaredCheck & { kind: string }
 
 /** The active checks of a source, of all kinds. */
-export async function readChecks(checks: ChecksApi, trx: Transaction, source: Source): Promise<SourceCheck[]> {
+export async function readChecks(
+  checks: ChecksApi,
+  trx: Transaction,
+  source: Source,
+): Promise<SourceCheck[]> {
   const active: SourceCheck[] = []
   for (const kind of checks.declaredKinds())
     for (const check of await kind.list(trx, source))

@@ -2,7 +2,6 @@ import Joi from 'joi'
 import { feature } from '../../server/feature.ts'
 import type { MetricsApi } from './api.ts'
 import { countAlerts } from './detect/count-alerts.ts'
-import { createMissingMetrics } from './create.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
 import type { MetricDeps } from './deps.ts'
 import { makeMetricKind } from './kind.ts'
@@ -28,7 +27,6 @@ export const metrics = feature<MetricsApi>({
     checks.addKind(kind)
     return {
       api: {
-        createMissing: (trx, request) => createMissingMetrics(deps, trx, request),
         dryRun: (companyId, body) => dryRunMetric(deps, companyId, Joi.attempt(body, dryRun) as MetricDryRun),
         countAlerts,
       },

@@ -3,7 +3,6 @@ import type { ReferentialApi } from './api.ts'
 import type { ReferentialDeps } from './deps.ts'
 import { dryRunReference } from './dry-run.ts'
 import { makeReferentialKind } from './kind.ts'
-import { createMissingReferences } from './missing.ts'
 import { referentialResource } from './routes.ts'
 
 /** Checks that the values of a column occur in another table, on schedule and on demand. */
@@ -25,7 +24,6 @@ export const referential = feature<ReferentialApi>({
     checks.addKind(kind)
     return {
       api: {
-        createMissing: createMissingReferences,
         dryRun: (companyId, trial) => dryRunReference(deps, companyId, trial),
       },
       routes: checks.routesOf(referentialResource(deps)),

@@ -1,6 +1,5 @@
 import Joi from 'joi'
 import type { ValidityApi } from './api.ts'
-import { createMissingRules } from './create.ts'
 import type { ValidityDeps } from './deps.ts'
 import { dryRunRule, type RuleDryRun } from './dry-run.ts'
 import { makeValidityKind } from './kind.ts'
@@ -37,7 +36,6 @@ export const validity = feature<ValidityApi>({
     operatingSchedules.addUser(scheduleUser)
     return {
       api: {
-        createMissing: (trx, request) => createMissingRules(deps, trx, request),
         dryRun: (companyId, body) => dryRunRule(deps, companyId, Joi.attempt(body, dryRun) as RuleDryRun),
       },
       routes: checks.routesOf(ruleResource(deps)),

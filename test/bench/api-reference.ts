@@ -17,7 +17,7 @@ const RULES = `
   select v.id, v.uuid, t.catalog_name, t.schema_name, t.name as table_name, v.column_name, v.type, v.name, v.severity,
     v.is_active, v.check_interval, v.created_at, v.status, count(*) over () as total
   from checks v join tables t on t.id = v.table_id
-  where v.company_id = $1 and v.table_id = $2
+  where v.company_id = $1 and v.kind = 'validity' and v.table_id = $2
   order by v.created_at desc, v.id desc limit $3 offset $4`
 
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
@@ -25,8 +25,8 @@ const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 const RULES_AS_JSON = `
   select coalesce(json_agg(json_build_object('id', id, 'uuid', 'v_' || uuid,
       'table_path', catalog_name || '.' || schema_name || '.' || table_name, 'column_name', column_name,
-      'rule_type', rule_type, 'name', name, 'severity', severity, 'is_active', is_active, 'check_interval', check_interval,
-      'created_at', to_char(created_at at time zone 'utc', ${ISO}), 'latest_status', latest_status)), '[]') as items,
+      'rule_type', type, 'name', name, 'severity', severity, 'is_active', is_active, 'check_interval', check_interval,
+      'created_at', to_char(created_at at time zone 'utc', ${ISO}), 'latest_status', status)), '[]') as items,
     coalesce(max(total), 0) as total
   from (${RULES}) found`
 
@@ -38,16 +38,10 @@ const ASSET = `
   cross join lateral (
     select count(*) filter (where status in ('pass', 'warning')) as passing,
       count(*) filter (where status = 'fail') as failing, count(*) filter (where status = 'error') as errors
-    from (
-      select status as status from checks where company_id = $1 and table_id = t.id and is_active
-      union all
-      select lower(status) from checks where company_id = $1 and table_id = t.id and is_active
-      union all
-      select status from checks where company_id = $1 and table_id = t.id and is_active
-    ) checks
+    from checks where company_id = $1 and table_id = t.id and is_active
   ) q
   left join lateral (
-    select status as freshness, sla_threshold, last_updated, last_checked_at
+    select status as freshness, sla_threshold, last_updated, last_check_at
     from freshness_schedules where company_id = $1 and table_id = t.id
   ) f on true
   cross join lateral (

@@ -30,8 +30,7 @@ export function sizesOf(snapshots: number): Sizes {
 
 /** A table that is cut by months: its time, whether that is a UUID v7, and what no month has twice. */
 const PARTITIONED_TABLES = [
-  { table: 'validity_results', slot: 'validity_rule_id, scheduled_for' },
-  { table: 'metric_snapshots', slot: 'metric_id, group_values, scheduled_for' },
+  { table: 'check_results', slot: 'check_id, series, scheduled_for' },
   { table: 'freshness_checks' },
   { table: 'schema_changes' },
   { table: 'deliveries', isUuid: true },

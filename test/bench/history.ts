@@ -90,8 +90,12 @@ async function sizeOf(app: TestServer): Promise<string> {
 
 async function kindsOf(app: TestServer, { companyId }: Tenant, { rules }: Sizes): Promise<Kind[]> {
   const one = async (text: string) => (await app.query(text, [companyId]))[0] as Record<string, string>
-  const rule = await one('select * from checks where company_id = $1 order by id limit 1')
-  const metric = await one('select * from checks where company_id = $1 order by id limit 1')
+  const rule = await one(
+    `select * from checks where company_id = $1 and kind = 'validity' order by id limit 1`,
+  )
+  const metric = await one(
+    `select * from checks where company_id = $1 and kind = 'metric' order by id limit 1`,
+  )
   const schedule = await one('select * from freshness_schedules where company_id = $1 order by id limit 1')
   const change = await one('select * from schema_changes where company_id = $1 limit 1')
   const destination = await one('select * from destinations where company_id = $1')
@@ -103,35 +107,35 @@ async function kindsOf(app: TestServer, { companyId }: Tenant, { rules }: Sizes)
       count: `select count(*) ${from}`,
     }
   }
-  const ofMetric = `metric_id = ${metric.internal_id}`
-  const ofRule = `validity_rule_id = ${rule.id}`
+  const ofMetric = `check_id = ${metric.id}`
+  const ofRule = `check_id = ${rule.id}`
   const deep = Math.floor(rules / 3 / 2)
   const rulesPath = `/api/v1/sdk/validity/${rule.source_id}?limit=${LIMIT}`
   return [
     {
       name: 'snapshots of a metric',
-      path: `/api/v1/sdk/metrics/${metric.table_id}/${metric.internal_id}/snapshots?limit=${LIMIT}`,
-      hand: page('metric_snapshots', ofMetric, 'captured_at'),
+      path: `/api/v1/sdk/metrics/${metric.table_id}/${metric.id}/snapshots?limit=${LIMIT}`,
+      hand: page('check_results', ofMetric, 'at'),
     },
     {
       name: 'a metric with its last snapshots',
-      path: `/api/v1/sdk/metrics/${metric.table_id}/${metric.internal_id}`,
-      hand: page('metric_snapshots', ofMetric, 'captured_at'),
+      path: `/api/v1/sdk/metrics/${metric.table_id}/${metric.id}`,
+      hand: page('check_results', ofMetric, 'at'),
     },
     {
       name: 'results of a rule',
       path: `/api/v1/sdk/validity/${rule.table_id}/${rule.id}/results?limit=${LIMIT}`,
-      hand: page('validity_results', ofRule, 'checked_at'),
+      hand: page('check_results', ofRule, 'at'),
     },
     {
       name: 'rules of a source',
       path: rulesPath,
-      hand: page('validity_rules', `source_id = '${rule.source_id}'`, 'created_at'),
+      hand: page('checks', `kind = 'validity' and source_id = '${rule.source_id}'`, 'created_at'),
     },
     {
       name: 'rules of a source, deep',
       path: `${rulesPath}&offset=${deep}`,
-      hand: page('validity_rules', `source_id = '${rule.source_id}'`, 'created_at', deep),
+      hand: page('checks', `kind = 'validity' and source_id = '${rule.source_id}'`, 'created_at', deep),
     },
     {
       name: 'history of freshness',

@@ -120,11 +120,10 @@ async function runSeed(t: Teardown, seed: string): Promise<SeedResult> {
   if (watched.status !== 200) throw new Error(JSON.stringify(watched.body))
   await settled
   // Days pass here and not by the clock.
-  for (const name of ['metrics', 'validity_rules', 'referential_checks', 'freshness_schedules'])
+  for (const name of ['checks', 'freshness_schedules'])
     await app.query(`update ${name} set next_run_at = now() + interval '10 years'`)
   const [{ count: checks } = { count: 0 }] = await app.query(
-    `select (select count(*) from checks) + (select count(*) from checks) + (select count(*) from checks)
-       + (select count(*) from freshness_schedules) as count`,
+    `select (select count(*) from checks) + (select count(*) from freshness_schedules) as count`,
   )
   const stored = await app.query('select id, name from tables where source_id = $1', [sourceId])
   const tableIds = new Map(stored.map(({ id, name }) => [String(name), String(id)]))
@@ -168,11 +167,9 @@ interface StoredAlert extends Omit<BegunAlert, 'day'> {
 
 async function readAlerts(query: Query): Promise<StoredAlert[]> {
   const found = await query(
-    `select a.id, a.kind, t.name as table, a.rule_name as check, coalesce(m.column_name, v.column_name, r.column_name) as column
+    `select a.id, a.kind, t.name as table, a.rule_name as check, c.column_name as column
      from alerts a join tables t on t.id = a.asset_id
-     left join checks m on m.id::text = a.cause or 'm_' || m.id = a.cause
-     left join checks v on v.uuid::text = a.cause or 'v_' || v.uuid = a.cause
-     left join checks r on r.id::text = a.cause
+     left join checks c on c.uuid::text = regexp_replace(a.cause, '^[mv]_', '')
      where a.severity <> 'info' or a.kind = 'metric_anomaly'`,
   )
   return found as unknown as StoredAlert[]

@@ -8,10 +8,9 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { deliverJob, retryJob, type AttemptData } from '../../plugins/alerts/delivery/job-kinds.ts'
 import { startReceiver, type Receiver } from '../helpers/receiver.ts'
-import { jobContext } from '../helpers/job-context.ts'
+import { jobContext, workOf } from '../helpers/job-context.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../plugins/alerts/world.ts'
-import { workOf } from '../plugins/alerts/time.ts'
 
 /** Whether the statement never arrives, is cut off when it is under way, or is done and its result is lost. */
 const MOMENTS = ['before', 'amid', 'after'] as const

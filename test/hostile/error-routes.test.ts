@@ -112,7 +112,9 @@ async function extract(t: Test, { people, view, ...source }: Attacked) {
   // What runs by itself.
   const tables = await app.query('select id from tables where source_id = $1', [asset.id])
   for (const { id } of tables)
-    await app.server.plugins.checks.runTable(tenant.companyId, String(id), 'active', {}).catch(() => undefined)
+    await app.server.plugins.checks
+      .runTable(tenant.companyId, String(id), 'active', {})
+      .catch(() => undefined)
   await app.server.plugins.freshness
     .checkSource({ companyId: tenant.companyId, sourceId: asset.id })
     .catch(() => undefined)

@@ -211,11 +211,9 @@ async function makeProduct(t: Teardown, bodies: readonly CheckBody[]): Promise<P
     async readValues() {
       const found = await query(
         `select distinct on (id) * from (
-           select r.uuid as id, v.id as number, v.invalid_count::float8 as value
-           from check_results v join checks r on r.id = v.check_id where v.company_id = $1
-           union all
-           select m.id, s.id, s.value::float8
-           from check_results s join checks m on m.id = s.check_id where s.company_id = $1) all_results
+           select c.uuid as id, r.id as number,
+             case c.kind when 'validity' then (r.details ->> 'invalidCount')::float8 else r.value end as value
+           from check_results r join checks c on c.id = r.check_id where r.company_id = $1) all_results
          order by id, number desc`,
         [companyId],
       )

@@ -15,6 +15,7 @@ export function checkListRoutes(
   owners: readonly string[],
 ): ServerRoute[] {
   const parts = { kinds, owners }
+  const listed = () => [...kinds.values()].map(({ name, label }) => ({ kind: name, label }))
   const names = () => [...kinds.keys()]
   const route = routesOf('checks')
   return [
@@ -34,7 +35,7 @@ export function checkListRoutes(
         const { query } = request
         const reading = checkListReading(parts, caller(request).companyId, undefined, query)
         const [found] = await readForCaller<[CheckPageRow]>(request, [reading])
-        return presentList(found, query)
+        return presentList(found, listed(), query)
       },
     }),
     route('GET', '/api/v1/sdk/checks/{asset_id}', access.read, {
@@ -55,15 +56,19 @@ export function checkListRoutes(
         const [found] = await catalog.readByAsset<[CheckPageRow]>(request, param(request, 'asset_id'), id => [
           checkListReading(parts, caller(request).companyId, id, query),
         ])
-        return presentList(found, query)
+        return presentList(found, listed(), query)
       },
     }),
   ]
 }
 
-function presentList(found: readonly CheckPageRow[], query: CheckListQuery) {
+function presentList(
+  found: readonly CheckPageRow[],
+  kinds: readonly { kind: string; label: string }[],
+  query: CheckListQuery,
+) {
   const items = found.filter(row => row.id !== null).map(row => presentCheck(row, query.points))
-  return { data: { items }, pagination: pagination(found[0]?.total ?? 0, query) }
+  return { data: { items, kinds }, pagination: pagination(found[0]?.total ?? 0, query) }
 }
 
 function presentCheck(row: CheckRow, points: number): object {

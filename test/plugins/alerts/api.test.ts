@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { sweepJob } from '../../../plugins/alerts/jobs.ts'
 import { startServer } from '../../helpers/server.ts'
-import { workOf } from './time.ts'
+import { workOf } from '../../helpers/job-context.ts'
 import { ALERTS, makeWorld } from './world.ts'
 
 // Nothing is delivered here, so that only what the tests do changes anything.

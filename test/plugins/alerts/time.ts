@@ -1,7 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { sweepJob } from '../../../plugins/alerts/jobs.ts'
 import type { SweepStep } from '../../../plugins/alerts/api.ts'
-import type { Job, JobKind } from '../../../server/jobs/jobs.ts'
 import type { TestServer } from '../../helpers/server.ts'
 
 type Sweep = Server['plugins']['alerts']['sweep']
@@ -12,13 +11,6 @@ export function sweepStep(server: Server, step: keyof Sweep): Promise<number> {
     throw err
   }
   return server.plugins.alerts.sweep[step]({ error } as unknown as Parameters<SweepStep>[0])
-}
-
-/** Runs a job of a queue at once, in the test. */
-export function workOf<Data extends object>(server: Server, queue: JobKind<Data>): Job<Data>['work'] {
-  const job = server.jobs.all().find(({ name }) => name === queue.name)
-  if (!job) throw new Error(`No job works ${queue.name}`)
-  return (data, context) => job.work(data, context)
 }
 
 /** Runs the sweep of alerts as a job, on any of the servers of a database, and waits until it is completed. */

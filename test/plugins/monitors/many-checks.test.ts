@@ -61,8 +61,8 @@ t.test('many checks are asked about in one session, and created by few statement
   const changing = sent.filter(({ text }) => /^\s*insert into "?checks|audit_append/.test(text))
   t.ok(changing.length <= 4, `${changing.length} statements create and audit ${3 * COLUMNS} checks`)
   const [stored] = await query(
-    `select (select count(*) from checks where source_id = $1) as rules,
-       (select count(*) from checks where source_id = $1) as metrics,
+    `select (select count(*) from checks where source_id = $1 and kind = 'validity') as rules,
+       (select count(*) from checks where source_id = $1 and kind = 'metric') as metrics,
        (select count(*) from monitors where source_id = $1) as managed`,
     [ids[0]],
   )

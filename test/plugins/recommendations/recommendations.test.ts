@@ -161,8 +161,8 @@ t.test('what is applied is created once, and stays away once it is removed', asy
   t.equal(body.data.counts.applied, made.body.data.created_count)
   const [rule] = await query(`select * from checks where source_id = $1 and type = 'ENUM'`, [source.id])
   t.match(rule, {
-    rule_config: { allowed_values: ['new', 'paid', 'sent'] },
-    treat_null_as_valid: true,
+    config: { allowed_values: ['new', 'paid', 'sent'] },
+    settings: { treatNullAsValid: true },
     check_interval: 'daily',
   })
   const [metric] = await query(`select * from checks where source_id = $1 and type = 'mean'`, [source.id])

@@ -8,9 +8,9 @@ import { settleDelivery } from '../../../../plugins/alerts/delivery/settle.ts'
 import { lockAlertOfDelivery } from '../../../../plugins/alerts/locks.ts'
 import { Delivery } from '../../../../plugins/alerts/models.ts'
 import { countBlocked } from '../../../helpers/lock-waits.ts'
-import { jobContext } from '../../../helpers/job-context.ts'
+import { jobContext, workOf } from '../../../helpers/job-context.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { runSweep, workOf } from '../time.ts'
+import { runSweep } from '../time.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'
 
 // No attempt starts by itself.

@@ -18,14 +18,14 @@ const SHOP = `create table orders (id int primary key, updated_at timestamptz);
 /** Rules and metrics of a source as their lists show them, without what belongs to each row. */
 const stored = async (sourceId: string) => ({
   rules: await query(
-    `select name, type, column_name, config, severity, check_interval, detection_mode, sensitivity, is_active,
-       treat_null_as_valid, operating_period_mode, error_message, description
-     from checks where source_id = $1 order by name`,
+    `select name, type, column_name, config, severity, check_interval, sensitivity, is_active,
+       settings, description
+     from checks where source_id = $1 and kind = 'validity' order by name`,
     [sourceId],
   ),
   metrics: await query(
     `select t.name as of_table, type, column_name, config, group_by_columns, check_interval, sensitivity, m.is_active
-     from checks m join tables t on t.id = m.table_id where m.source_id = $1 order by t.name`,
+     from checks m join tables t on t.id = m.table_id where m.source_id = $1 and m.kind = 'metric' order by t.name`,
     [sourceId],
   ),
 })
@@ -211,7 +211,7 @@ t.test('a level is kept as the policy of the source, for tables that come later'
   t.match((await tenant.ask('GET', path)).body.data, { level: 'light', exclude_patterns: ['tmp_*'] })
 
   await query(
-    `delete from checks where source_id = $1 and table_id in (select id from tables where name = 'notes')`,
+    `delete from checks where source_id = $1 and kind = 'metric' and table_id in (select id from tables where name = 'notes')`,
     [source.id],
   )
   await database.query(
@@ -222,9 +222,9 @@ t.test('a level is kept as the policy of the source, for tables that come later'
   await server.jobs.send(dispatchPolicies, {})
   await applied
   const checks = await query(
-    `select t.name, m.type as type from checks m join tables t on t.id = m.table_id where m.source_id = $1
+    `select t.name, m.type as type from checks m join tables t on t.id = m.table_id where m.source_id = $1 and m.kind = 'metric'
      union all select t.name, type from checks r join tables t on t.id = r.table_id
-       where r.source_id = $1 and t.name = 'invoices'
+       where r.source_id = $1 and r.kind = 'validity' and t.name = 'invoices'
      union all select t.name, 'freshness' from freshness_schedules f join tables t on t.id = f.table_id
        where f.source_id = $1 and t.name = 'invoices' order by 1, 2`,
     [source.id],
@@ -264,7 +264,7 @@ t.test('the level standard profiles tables, and creates what their profiles spea
   await settled
   const rules = await query(
     `select t.name || '.' || r.column_name || ' ' || r.type as rule, r.config, r.status
-     from checks r join tables t on t.id = r.table_id where r.source_id = $1 order by 1`,
+     from checks r join tables t on t.id = r.table_id where r.source_id = $1 and r.kind = 'validity' order by 1`,
     [source.id],
   )
   t.strictSame(
@@ -284,8 +284,14 @@ t.test('the level standard profiles tables, and creates what their profiles spea
       'orders.total RANGE',
     ],
   )
-  const references = await query('select * from checks where source_id = $1', [source.id])
-  t.match(references, [{ child_column_name: 'customer_id', parent_column_name: 'id' }], 'by name and values')
+  const references = await query(`select * from checks where source_id = $1 and kind = 'referential'`, [
+    source.id,
+  ])
+  t.match(
+    references,
+    [{ column_name: 'customer_id', settings: { parentColumnName: 'id' } }],
+    'by name and values',
+  )
 
   await database.query(
     `insert into orders values (5000, 999, 'lost', -1, now()), (5001, null, null, null, null);
@@ -294,8 +300,9 @@ t.test('the level standard profiles tables, and creates what their profiles spea
   for (const { id } of await query('select id from tables where source_id = $1', [source.id]))
     await server.plugins.checks.runTable(tenant.companyId, String(id), 'active')
   const failing = await query(
-    `select column_name || ' ' || type as rule from checks where source_id = $1 and status = 'fail'
-     union all select column_name || ' orphans' from checks where source_id = $1 and status = 'fail'
+    `select column_name || ' ' || type as rule from checks where source_id = $1 and kind = 'validity' and status = 'fail'
+     union all select column_name || ' orphans' from checks
+       where source_id = $1 and kind = 'referential' and status = 'fail'
      order by 1`,
     [source.id],
   )
@@ -335,7 +342,7 @@ t.test('a table that cannot be profiled does not keep the others from it', async
 t.test('a policy that is replaced while another application waits is the one that is applied', async t => {
   const { source } = await world(t, SHOP)
   await watch(source.id, { level: 'light', include_patterns: ['notes'] })
-  await query('delete from checks where source_id = $1', [source.id])
+  await query(`delete from checks where source_id = $1 and kind = 'metric'`, [source.id])
   await query('delete from recommendations where source_id = $1', [source.id])
   await query('delete from watched_tables where source_id = $1', [source.id])
   const { companyId } = tenant
@@ -348,7 +355,7 @@ t.test('a policy that is replaced while another application waits is the one tha
   })
   await applied
   const watched = await query(
-    'select t.name from checks m join tables t on t.id = m.table_id where m.source_id = $1',
+    `select t.name from checks m join tables t on t.id = m.table_id where m.source_id = $1 and m.kind = 'metric'`,
     [source.id],
   )
   t.strictSame(watched, [{ name: 'items' }])
