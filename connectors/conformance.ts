@@ -94,7 +94,12 @@ export async function testConnector<Config>(
     const reason = isClaimed ? skip[group.name] : 'not claimed'
     const { name, needs } = group
     kit.groups.push({
-      ...{ name, basic: !needs, ended: false, promises: 0, passed: 0, skipped: [] },
+      name,
+      basic: !needs,
+      ended: false,
+      promises: 0,
+      passed: 0,
+      skipped: [],
       ...(reason && { reason }),
     })
     if (!isClaimed) continue

@@ -290,7 +290,10 @@ function hapi(config: Config): Server {
       // Parsed by `shapeReplies`, once the values in it are counted; routes that take forms leave it to hapi. A field
       // `__proto__` is rejected like any unknown one.
       payload: {
-        ...{ maxBytes: 1_048_576, allow: 'application/json', timeout: false, parse: 'gunzip' },
+        maxBytes: 1_048_576,
+        allow: 'application/json',
+        timeout: false,
+        parse: 'gunzip',
         protoAction: 'ignore',
       },
       security: { hsts: false, noSniff: true, xframe: 'deny', referrer: 'no-referrer' },

@@ -123,7 +123,8 @@ export function parseYaml(
       message: isSeveral
         ? `a second document starts here: send one ${what} at a time`
         : truncateMessage(message.split('\n', 1)[0] ?? message, MAX_MESSAGE_CHARACTERS),
-      ...{ line, column },
+      line,
+      column,
     }
   }
   // The library catches a stack overflow and passes on the message of the engine.
@@ -181,7 +182,8 @@ function toValue(document: Document, maxAliases: number): unknown {
       {
         type: 'yaml.alias',
         message: describeAliasError(error as Error, maxAliases),
-        ...{ line: null, column: null },
+        line: null,
+        column: null,
       },
     ])
   }

@@ -144,7 +144,11 @@ function readStatements({ text, pieces, isOwn }: ScannedSql, statements: ParseNo
   const isLimited = 'limitCount' in select || 'limitOffset' in select
   const countColumns = findCountColumns(select)
   return {
-    ...{ form: 'select', text, pieces, isLimited, countColumns },
+    form: 'select',
+    text,
+    pieces,
+    isLimited,
+    countColumns,
     ...(countingPieces && { countingPieces }),
     ...found,
   }

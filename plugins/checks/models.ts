@@ -58,7 +58,7 @@ export class CheckRow extends CompanyRow {
 
   static override query<M extends Model>(this: Constructor<M>, trx?: TransactionOrKnex): QueryBuilderType<M> {
     const { kind } = this as unknown as typeof CheckRow
-    const builder = CompanyRow.query.call(this as never, trx) as unknown as QueryBuilderType<M>
+    const builder = super.query(trx) as unknown as QueryBuilderType<M>
     if (kind === undefined) return builder
     return builder.onBuild(query => {
       if (!query.isInsert()) void query.where('checks.kind', kind)

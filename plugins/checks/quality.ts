@@ -66,7 +66,7 @@ function qualityCondition(statuses: readonly string[]): string {
   return `(${conditions.join(' or ')})`
 }
 
-function sourceFields(tally: StatusCounts): object {
+function sourceFields(tally: StatusCounts) {
   const status = statusOf(tally)
   const { passing, failing, error } = tally
   return {

@@ -34,7 +34,7 @@ interface MetricPast {
 const DAY_MS = 86_400_000
 
 /** Takes the value that a metric of this body would, judges it as that metric would, and stores nothing. */
-export async function dryRunMetric(deps: MetricDeps, companyId: string, body: MetricDryRun): Promise<object> {
+export async function dryRunMetric(deps: MetricDeps, companyId: string, body: MetricDryRun) {
   const { asset_id: assetId, lookback_days: days, ...metricBody } = body
   const configured = await configureMetric(deps, companyId, assetId, metricBody as NewMetric)
   const interval = body.capture_interval
@@ -147,7 +147,7 @@ function presentGroup({ group, judged }: MeasuredGroup) {
 
 const SOURCES = { snapshots: 'stored', timestamps: 'computed' }
 
-function presentPast(body: MetricDryRun, { replayed, summary, unknownReason: unknown }: MetricPast): object {
+function presentPast(body: MetricDryRun, { replayed, summary, unknownReason: unknown }: MetricPast) {
   const { lookback_days: days, capture_interval: interval, sensitivity } = body
   const { anomalies, alerts } = countAnomalies(replayed, sensitivity)
   const counts = `${anomalies} would have been anomalies at sensitivity ${sensitivity}, in ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
@@ -164,7 +164,7 @@ function presentPast(body: MetricDryRun, { replayed, summary, unknownReason: unk
   }
 }
 
-function presentPastPoint({ at, value, expected, zScore, isLearning, bands }: ReplayedPoint): object {
+function presentPastPoint({ at, value, expected, zScore, isLearning, bands }: ReplayedPoint) {
   return {
     at: new Date(at * 1_000),
     value,

@@ -174,7 +174,7 @@ export async function clearAlertedGroups(trx: Transaction, metric: Metric): Prom
 /** Groups that an alert names. */
 const MAX_ALERT_GROUPS = 20
 
-function groupDetails(groups: readonly SeriesValues[]): object {
+function groupDetails(groups: readonly SeriesValues[]) {
   return { groups: groups.slice(0, MAX_ALERT_GROUPS), group_count: groups.length }
 }
 

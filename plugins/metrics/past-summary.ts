@@ -28,7 +28,7 @@ interface ReplayedPast {
 export function summarizePast(
   body: NewMetric & { lookback_days: number },
   { metricId, replayed, unknownReason }: ReplayedPast,
-): object {
+) {
   const { sensitivity, lookback_days: days } = body
   const alerting = replayed.filter(point => isAlertingAt(point, sensitivity))
   const values = replayed.map(({ value }) => value)

@@ -35,7 +35,7 @@ export const replaceFrom: OwnersApi['replaceFrom'] = async (trx, origin, scope, 
   return { added: added.length, removed: removed.length }
 }
 
-function toRecords({ tableId, owners }: ReportedOwners): object[] {
+function toRecords({ tableId, owners }: ReportedOwners) {
   return owners.flatMap(({ name, email }) => {
     const address = email?.trim().toLowerCase()
     if (address && isAddress(address)) return { id: v7(), table_id: tableId, email: address, name: null }

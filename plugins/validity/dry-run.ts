@@ -23,7 +23,7 @@ export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
  * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past are the results
  * of a rule that measures the same; where there are none, it is computed from the table's timestamps.
  */
-export async function dryRunRule(deps: ValidityDeps, companyId: string, body: RuleDryRun): Promise<object> {
+export async function dryRunRule(deps: ValidityDeps, companyId: string, body: RuleDryRun) {
   const configured = await configureRule(deps, companyId, body.asset_id, body)
   const { schedule, stored } = await deps.db.company(companyId, async trx => ({
     schedule: await scheduleOf(deps, trx, periodsOf(body)),
@@ -78,7 +78,7 @@ function presentHistory(
   { lookback_days: days, check_interval: interval }: RuleDryRun,
   { source, column, message }: KnownPast,
   { points, failing, alerts, bySensitivity, series }: ReplayedResults,
-): object {
+) {
   return {
     lookback_days: days,
     source,
@@ -95,7 +95,7 @@ function presentHistory(
   }
 }
 
-function presentPastResult({ at, judged, bands }: ReplayedResult): object {
+function presentPastResult({ at, judged, bands }: ReplayedResult) {
   return {
     at,
     value: judged.value,

@@ -80,7 +80,7 @@ function describeCounts(invalid: number | null, total: number | string | null, p
 }
 
 /** What the rate was to stay below: the threshold, or the learned band with what it was learned from. */
-function limitDetails(failing: FailingRule, past: readonly SeriesPoint[]): object {
+function limitDetails(failing: FailingRule, past: readonly SeriesPoint[]) {
   const { detection, judged } = failing.worst
   if (!detection) return { threshold: failing.capture.row.alertThresholdPercent ?? 0 }
   const { point, verdict } = detection

@@ -94,9 +94,13 @@ async function show(
 ): Promise<void> {
   // Nothing of our own environment: what it needs is named, and a password is in no list of processes.
   const env = {
-    ...{ HOST: '127.0.0.1', PORT: String(port), NODE_ENV: 'production' },
-    ...{ DATABASE_URL: databaseUrl, PGBOSS_SCHEMA: 'pgboss' },
-    ...{ PGBOSS_DASHBOARD_AUTH_USERNAME: user, PGBOSS_DASHBOARD_AUTH_PASSWORD: password },
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    NODE_ENV: 'production',
+    DATABASE_URL: databaseUrl,
+    PGBOSS_SCHEMA: 'pgboss',
+    PGBOSS_DASHBOARD_AUTH_USERNAME: user,
+    PGBOSS_DASHBOARD_AUTH_PASSWORD: password,
     ...(!changes && { PGBOSS_DASHBOARD_READ_ONLY: '1' }),
   }
   const child = spawn(process.execPath, ['--import', SCHEMAS, program], {

@@ -156,8 +156,11 @@ function bucketOfCaller(request: Request): Bucket | null {
 export function installLimits(server: Server): void {
   const ask = async (statement: 'limit' | 'limit peek', { name, whole, burst }: Bucket): Promise<Taken> => {
     const bound = {
-      ...{ name, limit: whole.limit, seconds: whole.seconds },
-      ...{ burst_limit: burst.limit, burst_seconds: burst.seconds },
+      name,
+      limit: whole.limit,
+      seconds: whole.seconds,
+      burst_limit: burst.limit,
+      burst_seconds: burst.seconds,
     }
     const [taken] = await server.db.statement<Taken>(statement === 'limit' ? TAKE : PEEK, bound, statement)
     if (!taken) throw new Error(`The limit ${name} gave no answer`)

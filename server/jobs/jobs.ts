@@ -123,8 +123,10 @@ export function makeJobs(options: {
     superviseIntervalSeconds: LOOK_SECONDS,
     monitorIntervalSeconds: LOOK_SECONDS,
     // Two pages of its dashboard show nothing else.
-    ...{ persistWarnings: true, warningRetentionDays: WARNING_DAYS },
-    ...{ persistQueueStats: true, queueStatRetentionDays: COUNT_DAYS },
+    persistWarnings: true,
+    warningRetentionDays: WARNING_DAYS,
+    persistQueueStats: true,
+    queueStatRetentionDays: COUNT_DAYS,
     // What looks for sweeps that are due polls as well.
     schedule: options.sweeps !== false,
     // The first two detect a peer that vanished without closing; the driver parses only the ISO date style.
@@ -244,7 +246,7 @@ export function makeJobs(options: {
       if (role === 'web') return
       worksFor = server
       const workerOptions = {
-        surroundings: { ...{ server, log, running, crashes }, note: (text: string) => watch?.note(text) },
+        surroundings: { server, log, running, crashes, note: (text: string) => watch?.note(text) },
         settled,
         noteStarted: (name: string, turn: number) => turnsOf(name).noteStarted(turn),
       }

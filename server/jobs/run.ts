@@ -105,7 +105,13 @@ async function tryJob(
       const data = checked(job, splitCause(sentData(record)).data)
       const signal = AbortSignal.any([claimed, running.handingBack])
       return job.work(data, {
-        ...{ server, log, attempt, isLast, signal, id: record.id, isAfterLoss: loss !== undefined },
+        server,
+        log,
+        attempt,
+        isLast,
+        signal,
+        id: record.id,
+        isAfterLoss: loss !== undefined,
       })
     })
     return { id: record.id, status: 'completed', output: small(output ?? {}) }

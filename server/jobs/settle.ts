@@ -87,7 +87,9 @@ export function makeSettler(
       const batch = completed
       completed = []
       const items = batch.map(({ record, output }) => ({
-        ...{ id: record.id, retry_count: record.retryCount, output },
+        id: record.id,
+        retry_count: record.retryCount,
+        output,
       }))
       await persist(async () => {
         const { rows } = await boss.getDb().executeSql(COMPLETE, [name, JSON.stringify(items)])

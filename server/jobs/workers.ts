@@ -221,7 +221,10 @@ export function startWorkers(
     wake,
     look: () => ({ queue: job.name, lookedAt, hasFreeSlots: !isStopping && countFree() > 0 }),
     activity: () => ({
-      ...{ queue: job.name, busy: tries.size, slots, dispatchedAt },
+      queue: job.name,
+      busy: tries.size,
+      slots,
+      dispatchedAt,
       oldestStartedAt: tries.size === 0 ? null : Math.min(...Array.from(tries, ({ startedAt }) => startedAt)),
     }),
     async stop() {

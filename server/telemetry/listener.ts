@@ -126,7 +126,8 @@ function activity({ jobs }: ReaderDeps): Reader {
           { labels: { queue, state: 'idle' }, value: slots - busy },
         ]),
         oldest_active_job_seconds: all.map(({ queue, oldestStartedAt }) => ({
-          ...{ labels: { queue }, value: oldestStartedAt === null ? 0 : (now - oldestStartedAt) / 1_000 },
+          labels: { queue },
+          value: oldestStartedAt === null ? 0 : (now - oldestStartedAt) / 1_000,
         })),
         last_dispatch_timestamp_seconds: all.flatMap(({ queue, dispatchedAt }) =>
           dispatchedAt === null ? [] : [{ labels: { queue }, value: dispatchedAt / 1_000 }],

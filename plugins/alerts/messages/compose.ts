@@ -122,7 +122,7 @@ function readFacts({ kinds, log }: ComposeDeps, { event: { type: kindName, detai
 }
 
 /** A program that takes incidents gets them under event types of their own: `incident.opened`. */
-function nameIncident(payload: Payload): object {
+function nameIncident(payload: Payload) {
   const { incident } = payload
   return incident ? { ...payload, event_type: `incident.${incident.event}` } : payload
 }

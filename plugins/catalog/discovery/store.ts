@@ -109,7 +109,7 @@ function* chunkTables(tables: readonly TableInfo[]): Generator<TableInfo[]> {
   if (chunk.length > 0) yield chunk
 }
 
-function tableRow(source: Source, table: TableInfo, fingerprint: string): object {
+function tableRow(source: Source, table: TableInfo, fingerprint: string) {
   return {
     id: v7(),
     catalog_name: table.catalog,

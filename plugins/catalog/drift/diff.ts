@@ -261,7 +261,7 @@ function columnChanges(now: TableInfo, match: ColumnMatch): SchemaDifference[] {
   ]
 }
 
-function columnValue({ name, type, nullable, base }: ColumnInfo): object {
+function columnValue({ name, type, nullable, base }: ColumnInfo) {
   return { name, data_type: type, nullable, ...(base !== undefined && { base_type: base }) }
 }
 

@@ -78,7 +78,7 @@ function recordset(binding: string): string {
     name text, category text, description text, origin text, is_refused boolean, created_at timestamptz)`
 }
 
-function toRecord(tag: Partial<Tag>): object {
+function toRecord(tag: Partial<Tag>) {
   return {
     id: tag.id,
     source_id: tag.sourceId,

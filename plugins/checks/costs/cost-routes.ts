@@ -113,7 +113,7 @@ async function readCosts(
   }
 }
 
-function presentCost(row: CostRow): object {
+function presentCost(row: CostRow) {
   return {
     asset_id: row.tableId,
     qualified_name: row.qualifiedName,

@@ -67,7 +67,7 @@ export const costExtension: AssetExtension = {
   }),
 }
 
-function presentLastScan(last: LastScanRow): object {
+function presentLastScan(last: LastScanRow) {
   return {
     at: last.lastAt,
     checks: last.lastChecks,

@@ -71,7 +71,7 @@ function presentList(
   return { data: { items, kinds }, pagination: pagination(found[0]?.total ?? 0, query) }
 }
 
-function presentCheck(row: CheckRow, points: number): object {
+function presentCheck(row: CheckRow, points: number) {
   const results = (row.results ?? []).map(([at, value, status, low, high]) => ({
     at: new Date(at),
     value,

@@ -196,7 +196,10 @@ function queryRule(query: string, comparison: Comparison | null, target: CheckTa
   if (query === '') return { reason: 'it has no query' }
   const table = writeTable(target)
   const names: Record<string, string | null> = {
-    ...{ table, object: table, model: table, schema: table },
+    table,
+    object: table,
+    model: table,
+    schema: table,
     ...Object.fromEntries(
       ['column', 'property', 'field'].map(name => [
         name,

@@ -14,11 +14,24 @@ export interface Agreement {
 const FRESHNESS_PROPERTIES = ['freshness', 'latency', 'frequency']
 
 const UNIT_SECONDS: Record<string, number> = {
-  ...{ s: 1, sec: 1, second: 1, seconds: 1 },
-  ...{ m: 60, min: 60, minute: 60, minutes: 60 },
-  ...{ h: 3_600, hr: 3_600, hour: 3_600, hours: 3_600 },
-  ...{ d: 86_400, day: 86_400, days: 86_400 },
-  ...{ w: 604_800, week: 604_800, weeks: 604_800 },
+  s: 1,
+  sec: 1,
+  second: 1,
+  seconds: 1,
+  m: 60,
+  min: 60,
+  minute: 60,
+  minutes: 60,
+  h: 3_600,
+  hr: 3_600,
+  hour: 3_600,
+  hours: 3_600,
+  d: 86_400,
+  day: 86_400,
+  days: 86_400,
+  w: 604_800,
+  week: 604_800,
+  weeks: 604_800,
 }
 
 const MIN_SECONDS = 60

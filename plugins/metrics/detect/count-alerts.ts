@@ -32,8 +32,12 @@ export async function countAlerts(
        and (cast(:tableId as uuid) is null or m.table_id = :tableId) and s.points is not null
      order by t.qualified_name, m.id limit :maxMetrics`,
     {
-      ...{ companyId: companyOf(trx), sourceId, tableId: tableId ?? null, days },
-      ...{ maxPoints: MAX_POINTS, maxMetrics: MAX_METRICS },
+      companyId: companyOf(trx),
+      sourceId,
+      tableId: tableId ?? null,
+      days,
+      maxPoints: MAX_POINTS,
+      maxMetrics: MAX_METRICS,
     },
   )
   return metrics.map(({ points, ...metric }) => {
