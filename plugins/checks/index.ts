@@ -42,7 +42,6 @@ export const checks: Plugin<undefined> = {
     const kinds = new Map<string, CheckKind>()
     const declared: DeclaredChecks[] = []
     const owners: FindOwners[] = []
-    const ownerTexts: string[] = []
     const listeners: ScanListener[] = []
     const stopListeners: StopListener[] = []
     const { db, jobs, pino, telemetry, checks: types } = server
@@ -76,15 +75,12 @@ export const checks: Plugin<undefined> = {
       kinds: () => [...kinds.values()],
       routesOf(resource) {
         declared.push(checksOfResource(alerts, resource))
-        return checkRoutes(deps, { findOwners, onStop: notifyStopped }, resource)
+        return checkRoutes(deps, { onStop: notifyStopped }, resource)
       },
       declare: checks => void declared.push(checks),
       declaredKinds,
       reconciler: makeReconciler({ ...deps, kinds: declaredKinds, findOwners, notifyStopped }),
-      addOwners(find, text) {
-        owners.push(find)
-        ownerTexts.push(text)
-      },
+      addOwners: find => void owners.push(find),
       findOwners,
       afterStop: listener => void stopListeners.push(listener),
       notifyStopped,
@@ -116,7 +112,7 @@ export const checks: Plugin<undefined> = {
       isLoaded: name => types.has(name),
       names: `select distinct type as name from checks where kind in ('validity', 'metric')`,
     })
-    server.route([makeCheckRoute(deps), ...checkListRoutes(server, deps, ownerTexts), typeRoute, costRoute])
+    server.route([makeCheckRoute(deps), ...checkListRoutes(server, deps), typeRoute, costRoute])
     server.expose(api)
   },
 }

@@ -5,7 +5,7 @@ import { contractPicture } from './enforcement/badge.ts'
 import { clausesOfTables } from './enforcement/contracts.ts'
 import { enforceJob } from './enforcement/enforce-job.ts'
 import { judgeChecked, judgeDiscovered, judgeFreshness, judgeStopped } from './enforcement/judge.ts'
-import { OWNERS, ownersOfChecks } from './enforcement/owner.ts'
+import { ownersOfChecks } from './enforcement/owner.ts'
 import { enforcementRoutes } from './enforcement/routes.ts'
 import { exchangeRoutes } from './exchange/routes.ts'
 import { exportJob, KEPT_HOURS } from './exchange/export-job.ts'
@@ -51,7 +51,7 @@ export const contracts: Plugin<undefined> = {
     checks.afterScan((trx, { source }, findings) => judgeChecked(deps, trx, source, findings))
     checks.afterStop((trx, source, check) => judgeStopped(deps, trx, source, check))
     freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(deps, trx, sourceId, findings))
-    checks.addOwners(ownersOfChecks, OWNERS)
+    checks.addOwners(ownersOfChecks)
     server.jobs.add(enforceJob, testJob, exportJob)
     server.retention.push(
       // What clauses are now stands with them, so their history can go.

@@ -2,7 +2,7 @@ import type { Plugin } from '@hapi/hapi'
 import type { ApiTag } from '../../server/openapi/tags.ts'
 import { makeMonitors } from './apply.ts'
 import { routes } from './routes.ts'
-import { findOwners, OWNERS } from './store.ts'
+import { findOwners } from './store.ts'
 
 /** Checks that stand in files: exported, planned and applied. */
 export const monitors: Plugin<undefined> = {
@@ -19,7 +19,7 @@ export const monitors: Plugin<undefined> = {
       },
     } satisfies Record<string, ApiTag>)
     const { catalog, checks } = server.plugins
-    checks.addOwners(findOwners, OWNERS)
+    checks.addOwners(findOwners)
     const { baseUrl } = server.config
     server.route(routes(makeMonitors({ db: server.db, catalog, checks }), { checks, baseUrl }))
   },

@@ -5,8 +5,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import type { AuditEvent } from '../../../server/http/audit.ts'
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import type { Source, Table, TableContext } from '../../catalog/api.ts'
-import type { CheckRow } from '../models.ts'
-import type { NewRow } from '../store.ts'
+import type { CheckRow, NewRow, OwnerKind } from '../models.ts'
 
 export const CHECK_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
 export type CheckKindName = (typeof CHECK_KINDS)[number]
@@ -24,6 +23,8 @@ export interface DeclaredCheck {
   /** Whether the last discovery found the table. */
   isTableActive: boolean
   fields: CheckFields
+  /** What manages it, null of one by hand; undefined of a schedule, which its owners are asked about. */
+  owner?: CheckOwner | null
   /** The body that creates the same check, without defaults, and without the path of its table. */
   body: Record<string, unknown>
 }
@@ -55,6 +56,13 @@ export type CheckedTable = Pick<Table, 'id' | 'name'>
 /** A check that is to be created, with the fields that `read` gave. */
 export interface NewDeclaredCheck extends CheckToStore {
   table: TableContext
+  /** What manages it from now on. */
+  owner?: NamedOwner
+}
+
+/** What manages a check, as its row says. */
+export interface NamedOwner extends CheckOwner {
+  kind: OwnerKind
 }
 
 /** How one kind of check is listed, created, changed and removed, as its endpoints do it, in the caller's transaction. */
@@ -84,6 +92,8 @@ export interface DeclaredChecks {
   create(trx: Transaction, table: TableContext, fields: CheckFields, record: RecordEvent): Promise<string>
   /** Creates any number of checks, by statements of many where its feature can. @returns their ids, in the same order */
   createAll(trx: Transaction, checks: readonly NewDeclaredCheck[], record: RecordEvent): Promise<string[]>
+  /** Says what manages checks that are there; absent of schedules, whose owners note it. */
+  setOwners?(trx: Transaction, owned: readonly OwnedCheckId[]): Promise<void>
   /** How checks are created that tables lack; absent of schedules, which their own feature creates in bulk. */
   lacking?: LackingChecks
   /**
@@ -94,6 +104,12 @@ export interface DeclaredChecks {
   update(trx: Transaction, check: CheckRef, changes: CheckFields, record: RecordEvent): Promise<boolean>
   /** Removes a check with its results, as its DELETE does. @returns false when the check is gone */
   remove(trx: Transaction, check: CheckRef, record: RecordEvent): Promise<boolean>
+}
+
+/** A check, by the id of `DeclaredCheck`, and what manages it from now on. */
+export interface OwnedCheckId {
+  id: string
+  owner: NamedOwner
 }
 
 /** How checks of one kind are created without a look at their tables. */
@@ -116,7 +132,10 @@ export interface Declaration<Row extends CheckRow>
   rowsOf(trx: Transaction, checks: readonly CheckToStore[]): Promise<NewRow<Row>[]>
 }
 
-/** The files that manage some checks of one kind, by the ids of the checks. */
+/**
+ * What manages some checks of one kind, by their ids. Rows of the table of all checks say it themselves; this is for freshness
+ * schedules, until they are such rows.
+ */
 export type FindOwners = (
   trx: Transaction,
   kind: CheckKindName,

@@ -14,9 +14,7 @@ import { checkListParams, checkListQuery, checkListReply } from './check-list-sc
 export function checkListRoutes(
   server: Server,
   { kinds, catalog }: Pick<CheckDeps, 'kinds' | 'catalog'>,
-  owners: readonly string[],
 ): ServerRoute[] {
-  const parts = { kinds, owners }
   const names = () => [...kinds.keys()]
   server.vocabularies.set('check_kind', names)
   const route = routesOf('checks')
@@ -30,12 +28,12 @@ export function checkListRoutes(
       response: checkListReply,
       app: {
         readings: ({ query }, companyId) => [
-          checkListReading(parts, companyId, undefined, query as CheckListQuery),
+          checkListReading({ kinds }, companyId, undefined, query as CheckListQuery),
         ],
       },
       handler: async request => {
         const query = queryOf<CheckListQuery>(request)
-        const reading = checkListReading(parts, caller(request).companyId, undefined, query)
+        const reading = checkListReading({ kinds }, caller(request).companyId, undefined, query)
         const [found] = await readForCaller<[CheckPageRow]>(request, [reading])
         return presentList(found, query)
       },
@@ -50,13 +48,13 @@ export function checkListRoutes(
       app: {
         readings: ({ params: { asset_id: id = '' }, query }, companyId) =>
           isUuid(id)
-            ? [checkListReading(parts, companyId, id.toLowerCase(), query as CheckListQuery)]
+            ? [checkListReading({ kinds }, companyId, id.toLowerCase(), query as CheckListQuery)]
             : undefined,
       },
       handler: async (request: Request) => {
         const query = queryOf<CheckListQuery>(request)
         const [found] = await catalog.readByAsset<[CheckPageRow]>(request, param(request, 'asset_id'), id => [
-          checkListReading(parts, caller(request).companyId, id, query),
+          checkListReading({ kinds }, caller(request).companyId, id, query),
         ])
         return presentList(found, query)
       },
