@@ -59,9 +59,9 @@ const ids = Joi.array()
   .unique()
   .description('Ids of recommendations, of one source or several.')
 
-const words = (known: readonly string[]) =>
+const words = (choices: readonly string[]) =>
   Joi.array()
-    .items(Joi.valid(...known))
+    .items(Joi.valid(...choices))
     .min(1)
     .unique()
 
