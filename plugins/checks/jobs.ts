@@ -5,7 +5,6 @@ import { lockName } from '../../server/database/locks.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { Job, JobKind, Turns } from '../../server/jobs/jobs.ts'
 import type { CheckDeps } from './deps.ts'
-import { pruneCosts } from './costs/costs.ts'
 import { runTable } from './run/select.ts'
 import { IS_LEASED } from './run/leases.ts'
 
@@ -47,15 +46,7 @@ async function findSources(trx: Transaction, companyIds: readonly string[]): Pro
 /** Checks that are claimed in one transaction. */
 const CLAIM_BATCH_ROWS = 1_000
 
-/** Deletes the costs of days that are too old, of all companies, once a day. */
-export const pruneJob: JobKind = {
-  name: 'scans.prune',
-  data: Joi.object({}),
-  every: '20 3 * * *',
-  concurrency: { local: 1 },
-}
-
-/** The scans, the sweep that asks for them, and the daily job. */
+/** The scans, and the sweep that asks for them. */
 export function makeScanJobs(deps: CheckDeps): Job[] {
   const scan: Job<TableJob> = {
     ...scanJob,
@@ -75,11 +66,7 @@ export function makeScanJobs(deps: CheckDeps): Job[] {
     every: '* * * * *',
     work: () => dispatch(deps),
   }
-  const pruning: Job = {
-    ...pruneJob,
-    work: async (_data, { signal }) => ({ costs: await pruneCosts(deps.db, { signal }) }),
-  }
-  return [scan as Job, sweep, pruning]
+  return [scan as Job, sweep]
 }
 
 /**

@@ -4,7 +4,7 @@ import { v4 } from 'uuid'
 import type { Schedule } from '../../checks/detector.ts'
 import { findByPublicId, IS_OF_ASSET, whereAsset } from '../../server/database/asset-rows.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
-import { rescheduled } from '../../server/database/due.ts'
+import { dueAgain, rescheduled } from '../../server/database/due.ts'
 import type { AlertsApi } from '../alerts/api.ts'
 import type { Asset } from '../catalog/api.ts'
 import type { NamedOwner, OwnedCheckId } from './declared/declared-checks.ts'
@@ -157,7 +157,7 @@ function restartBaseline({ runningSlot }: CheckRow) {
   return {
     baselineAfter: raw(`(select coalesce(max(r.id), 0) from check_results r
       where r.company_id = checks.company_id and r.check_id = checks.id)`),
-    ...(runningSlot && { nextRunAt: raw('least(next_run_at, running_slot)'), runningSlot: null }),
+    ...(runningSlot && dueAgain()),
   }
 }
 

@@ -3,12 +3,23 @@ import type { Transaction } from '../../server/database/database.ts'
 import type { Source, TableContext } from '../catalog/api.ts'
 import type { FreshnessSignal, FreshnessStatus } from './models.ts'
 
+/** What other features may read in SQL: the schedules of tables, with what their last check found. */
+export const READABLE_TABLES = ['freshness_schedules'] as const
+
+/** The range of due times that a sweep claimed for one job. */
+export interface SlotRange {
+  from: string
+  to: string
+}
+
 /** Which schedules of a source to check, and when. */
 export interface SourceCheckRequest {
   companyId: string
   sourceId: string
   /** Defaults to all active schedules of the source. */
   scheduleIds?: readonly string[]
+  /** Only those that a sweep claimed for one job and that have no result yet. */
+  claimed?: SlotRange
   /** Time of the check, to replay past days; defaults to the database's clock. */
   at?: Date
   /** Cancels statements at the source and rejects; observations not stored by then are dropped. */
@@ -102,7 +113,7 @@ export interface FreshnessApi {
   /**
    * Checks tables of one source, stores the results, and raises or resolves alerts. Failures of the source are stored
    * with its tables, not thrown.
-   * @throws 409 `CONFLICT` if the source is paused, 503 `UNAVAILABLE` while all its sessions are in use
+   * @throws 404 `ASSET_NOT_FOUND` if the source was removed, 409 `CONFLICT` if it is paused, 503 `UNAVAILABLE` while all its sessions are in use
    */
   checkSource(request: SourceCheckRequest): Promise<SourceCheckResult>
   /** Measures the age of a table now, and judges it. Stores nothing. @param terms without a column, one is detected */
@@ -112,8 +123,6 @@ export interface FreshnessApi {
   ): Promise<Omit<FreshnessFinding, 'scheduleId'>>
   /** Adds a function that is called after checks were stored, in their transaction. */
   afterCheck(listener: FreshnessListener): void
-  /** Calls these functions. */
-  notifyChecked: FreshnessListener
   /**
    * Creates the missing schedules of the tables of a source that match.
    * @throws 400 for an invalid pattern, or a source that was not discovered yet

@@ -1,6 +1,6 @@
 import type { AssetExtension } from '../catalog/api.ts'
 import { readFreshnessHealth } from './health.ts'
-import { shownThreshold } from './judge.ts'
+import { shownThreshold } from './run/judge.ts'
 import { statusOfCounts, zeroCounts, type ReadinessCounts } from './lists.ts'
 import { Schedule } from './models.ts'
 import { statusOf } from './present.ts'
@@ -24,7 +24,7 @@ export const freshnessExtension: AssetExtension = {
     for (const { id, readiness, count } of counted) {
       counts.set(id, { ...(counts.get(id) ?? zeroCounts()), [readiness]: count })
     }
-    return new Map([...counts].map(([id, known]) => [id, sourceFreshness(known)]))
+    return new Map([...counts].map(([id, each]) => [id, sourceFreshness(each)]))
   },
   outcomes: () => [
     {
@@ -52,9 +52,9 @@ export const freshnessExtension: AssetExtension = {
         from freshness_schedules where company_id = :company_id and table_id = any(cast(:ids as uuid[]))`,
       bindings: { company_id: companyId, ids: [...tableIds] },
     },
-    fieldsByTable: (found: readonly JudgedTable[]) =>
+    fieldsByTable: (tables: readonly JudgedTable[]) =>
       new Map(
-        found.map(table => [
+        tables.map(table => [
           table.tableId,
           {
             freshness: {
@@ -76,14 +76,14 @@ function freshnessCondition(statuses: readonly string[]): string {
   const among = (readiness: readonly Readiness[]) =>
     `(select table_id from freshness_schedules where company_id = :companyId
       and ${READINESS_SQL} in (${readiness.map(state => `'${state}'`).join(', ')}))`
-  const known = statuses.flatMap(status => READINESS_OF[status] ?? [])
+  const states = statuses.flatMap(status => READINESS_OF[status] ?? [])
   return `(${[
-    ...(known.length > 0 ? [`a.id in ${among(known)}`] : []),
+    ...(states.length > 0 ? [`a.id in ${among(states)}`] : []),
     ...(statuses.includes('unknown') ? [`a.id not in ${among(Object.values(READINESS_OF))}`] : []),
   ].join(' or ')})`
 }
 
-function sourceFreshness(counts: ReadinessCounts): object {
+function sourceFreshness(counts: ReadinessCounts) {
   const { ready, not_ready: stale, unknown, error } = counts
   const total = ready + stale + unknown + error
   return {

@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { percentOf } from '../../server/percent.ts'
+import type { CatalogApi } from '../catalog/api.ts'
 import { Schedule } from './models.ts'
 import { presentHours } from './present.ts'
 import { tableOf } from './schedules/schedules.ts'
@@ -35,11 +35,11 @@ const SECONDS_PER_HOUR = 3_600
  * checks gives zeros. @throws 404
  */
 export async function dryRunFreshness(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   { expected_interval_hours: hours, lookback_days: days, ...named }: FreshnessDryRun,
-): Promise<object> {
-  const { table } = await tableOf(server, trx, named)
+) {
+  const { table } = await tableOf(catalog, trx, named)
   const schedule = await Schedule.query(trx)
     .findOne('tableId', table.id)
     .select('id', trx.raw('cast(extract(epoch from now() - last_updated) as float8) as age_seconds'))

@@ -1,5 +1,5 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { pagination, type Page, type Pagination } from '../../server/http/page.ts'
+import { pagination, type Page } from '../../server/http/page.ts'
 import type { SlaStatus, FreshnessStatus } from './models.ts'
 
 interface StoredCheck {
@@ -17,12 +17,12 @@ export async function listChecks(
   trx: Transaction,
   scheduleId: string,
   { days_back: days, ...page }: Page & { days_back?: number },
-): Promise<{ data: object[]; pagination: Pagination }> {
+) {
   const companyId = companyOf(trx)
   const matching = `from freshness_checks where company_id = :companyId and schedule_id = :scheduleId
     ${days === undefined ? '' : 'and checked_at >= now() - make_interval(days => :days)'}`
   // OFFSET skips entries of the index, not rows.
-  const [found] = await rows<{ total: number; ids: string[] | null; from: string; to: string }>(
+  const [listed] = await rows<{ total: number; ids: string[] | null; from: string; to: string }>(
     trx,
     // As text, because JavaScript dates have no microseconds.
     `select (select cast(count(*) as int) ${matching}) as total, array_agg(id) as ids,
@@ -30,7 +30,7 @@ export async function listChecks(
      from (select id, checked_at ${matching} order by checked_at desc, id desc limit :limit offset :offset) page`,
     { companyId, scheduleId, days: days ?? null, ...page },
   )
-  if (!found?.ids) return { data: [], pagination: pagination(found?.total ?? 0, page) }
+  if (!listed?.ids) return { data: [], pagination: pagination(listed?.total ?? 0, page) }
   const checks = await rows<StoredCheck>(
     trx,
     `select status, sla_status, last_updated, cast(data_age_seconds / 60 as float8) as data_age_minutes, is_update,
@@ -38,12 +38,12 @@ export async function listChecks(
      from freshness_checks where company_id = :companyId and id = any(cast(:ids as bigint[]))
        and checked_at between :from and :to
      order by checked_at desc, id desc`,
-    { companyId, ...found },
+    { companyId, ...listed },
   )
-  return { data: checks.map(presentCheck), pagination: pagination(found.total, page) }
+  return { data: checks.map(presentCheck), pagination: pagination(listed.total, page) }
 }
 
-function presentCheck(check: StoredCheck): object {
+function presentCheck(check: StoredCheck) {
   return {
     checked_at: check.checkedAt,
     status: check.status,

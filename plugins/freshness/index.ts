@@ -1,52 +1,39 @@
-import type { Plugin } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import { freshnessViolation } from './alert-kind.ts'
-import type { FreshnessApi, FreshnessListener } from './api.ts'
-import { checkSource } from './check.ts'
+import type { FreshnessApi } from './api.ts'
 import { freshnessExtension } from './asset-extension.ts'
-import { judgeOnce } from './schedules/judge-once.ts'
-import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
+import { depsOf } from './deps.ts'
+import { makeFreshness } from './freshness.ts'
+import { makeFreshnessJobs } from './jobs.ts'
 import { routes } from './routes.ts'
-import { readUpdatesOfTables } from './learn.ts'
-import { createSchedules, findSignals } from './schedules/bulk.ts'
 import { scheduleDeclaration } from './schedules/declaration.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
-import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Freshness: the age of the newest data of tables, and its SLA. */
-export const freshness: Plugin<undefined> = {
+export const freshness = feature<FreshnessApi>({
   name: 'freshness',
-  dependencies: ['alerts', 'catalog', 'operatingSchedules', 'checks'],
-  register(server) {
-    Object.assign(server.apiParts.tags, {
-      freshness: {
-        title: 'Freshness',
-        group: 'Monitoring',
-        order: 110,
-        description: 'The age of the newest rows of tables, against what is expected.',
-        page: '/api/public/docs/freshness.md',
-      },
-    } satisfies Record<string, ApiTag>)
+  needs: ['alerts', 'catalog', 'operatingSchedules', 'checks'],
+  tags: {
+    freshness: {
+      title: 'Freshness',
+      group: 'Monitoring',
+      order: 110,
+      description: 'The age of the newest rows of tables, against what is expected.',
+      page: '/api/public/docs/freshness.md',
+    },
+  },
+  api: server => makeFreshness(depsOf(server)),
+  setUp(server) {
+    const { alerts, catalog, checks } = server.plugins
     server.partitions.add({
       name: 'freshness_checks',
       retention: 'retentionResultsDays',
       tables: [{ table: 'freshness_checks', by: 'checked_at' }],
     })
-    server.plugins.alerts.addKind(freshnessViolation)
-    server.jobs.add(checkJob, dispatchChecks, refreshJob)
-    server.route([...routes, ...scheduleRoutes])
-    server.plugins.catalog.extendAssets(freshnessExtension)
-    server.plugins.checks.declare(scheduleDeclaration(server))
-    const listeners: FreshnessListener[] = []
-    server.expose({
-      judgeOnce: (table, terms) => judgeOnce(server, table, terms),
-      afterCheck: listener => void listeners.push(listener),
-      async notifyChecked(trx, sourceId, findings) {
-        for (const listener of listeners) await listener(trx, sourceId, findings)
-      },
-      checkSource: request => checkSource(server, request),
-      createSchedules: (trx, request) => createSchedules(server, trx, request),
-      findSignals: (trx, source, tableIds) => findSignals(server, trx, source, tableIds),
-      readUpdates: readUpdatesOfTables,
-    } satisfies FreshnessApi)
+    alerts.addKind(freshnessViolation)
+    catalog.extendAssets(freshnessExtension)
+    checks.declare(scheduleDeclaration({ alerts, catalog }))
   },
-}
+  jobs: (api, server) => makeFreshnessJobs(depsOf(server), api),
+  routes: (api, server) => [...routes(depsOf(server)), ...scheduleRoutes(depsOf(server), api)],
+})

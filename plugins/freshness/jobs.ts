@@ -1,191 +1,148 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import { claimDue, type Due } from '../../server/database/due.ts'
-import { hasCode, hasErrorData } from '../../server/http/errors.ts'
-import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job } from '../../server/jobs/jobs.ts'
-import type { SourceCheckRequest } from './api.ts'
-import { checkSource } from './check.ts'
-import type { SlotRange } from './watched.ts'
+import type { PartialModelObject } from 'objection'
+import type { Transaction } from '../../server/database/database.ts'
+import { claimDue, dueAgain, type Due } from '../../server/database/due.ts'
+import { hasCode } from '../../server/http/errors.ts'
+import { SESSION_WAIT_MS, type Job, type JobKind } from '../../server/jobs/jobs.ts'
+import { runKind, workRun } from '../../server/jobs/run-job.ts'
+import type { FreshnessApi, SlotRange } from './api.ts'
+import type { FreshnessDeps } from './deps.ts'
+import { Schedule } from './models.ts'
 
 const id = Joi.string().guid().required()
 
-const MAX_TRIES = 3
 /** One hour in which statements may start, plus the longest statement. */
 const MAX_CHECK_SECONDS = 7_500
-/** Concurrent checks per process, and per company over all processes: slow sources must not take all workers. */
-const CONCURRENCY = { isShared: true, local: 4, perGroup: 2 } as const
+/** Checks at once of a company over all processes: slow sources must not take all workers. */
+const CHECKS_PER_COMPANY = 2
 const SCHEDULES_PER_CLAIM = 50_000
 
 const moment = Joi.string().isoDate().required()
 
+interface CheckJobData {
+  company_id: string
+  source_id: string
+  slots: SlotRange
+}
+
 /** Checks the schedules of a source that one sweep claimed. Claims of another sweep belong to its own job. */
-export const checkJob: Job<{ company_id: string; source_id: string; slots: SlotRange }> = {
+export const checkJob = runKind<CheckJobData>({
   name: 'freshness.check',
-  data: Joi.object({
-    company_id: id,
-    source_id: id,
-    slots: Joi.object({ from: moment, to: moment }).required(),
-  }),
-  queue: { expireSeconds: MAX_CHECK_SECONDS, retries: MAX_TRIES - 1 },
-  concurrency: CONCURRENCY,
-  async work({ company_id: companyId, source_id: sourceId, slots }, { server, attempt, signal }) {
-    try {
-      const { failed, ...checked } = await checkOrGiveUp(server, {
-        companyId,
-        sourceId,
-        claimed: slots,
-        signal,
-      })
-      return { ...checked, failed: failed.length }
-    } catch (error) {
-      // All sessions of the source are in use, or it was paused after the sweep.
-      const isForLater = hasCode(error, 'UNAVAILABLE') || hasCode(error, 'CONFLICT')
-      if (isForLater || (attempt >= MAX_TRIES && !signal.aborted))
-        await server.db.company(companyId, trx =>
-          handBack(trx, { companyId, sourceId, ...slots, isForLater }),
-        )
-      if (!isForLater) throw error
-      return { measured: 0, failed: 0 }
-    }
-  },
+  data: { source_id: id, slots: Joi.object({ from: moment, to: moment }).required() },
+  expireSeconds: MAX_CHECK_SECONDS,
+  perGroup: CHECKS_PER_COMPANY,
+})
+
+interface RefreshJobData {
+  company_id: string
+  source_id: string
+  run_id: string
+  table_id?: string
 }
 
-/**
- * Releases claimed schedules. If the source could not be read now, they are due again at their original time, and the
- * next sweep that finds the source active claims them. After a failure they keep their next due time.
- */
-async function handBack(
-  trx: Transaction,
-  claim: SlotRange & { companyId: string; sourceId: string; isForLater: boolean },
-): Promise<void> {
-  await rows(
-    trx,
-    `update freshness_schedules set running_slot = null,
-       next_run_at = case when cast(:isForLater as boolean) then least(next_run_at, running_slot) else next_run_at end
-     where company_id = :companyId and source_id = :sourceId and running_slot between :from and :to`,
-    { ...claim },
-  )
-}
+/** Checks a table, or all tables of a source, on request. */
+export const refreshJob = runKind<RefreshJobData>({
+  name: 'freshness.refresh',
+  data: { source_id: id, run_id: id, table_id: id.optional() },
+  expireSeconds: MAX_CHECK_SECONDS,
+  perGroup: CHECKS_PER_COMPANY,
+})
 
-/**
- * Claims due schedules and sends one check per source. A table whose check is queued or running is not claimed again,
- * unless that check was lost.
- */
-export const dispatchChecks: Job = {
+/** Claims due schedules and sends one check per source. */
+export const dispatchChecks: JobKind = {
   name: 'freshness.dispatch',
   data: Joi.object({}),
   every: '* * * * *',
-  work: (_data, { server }) =>
-    server.db.system(async trx => {
-      const columns = { interval: 'check_interval', source: 'source_id' }
-      const limits = { limit: SCHEDULES_PER_CLAIM, patience: MAX_CHECK_SECONDS }
-      const due = await claimDue(trx, 'freshness_schedules', columns, limits)
-      const bySource = Map.groupBy(due, ({ sourceId }) => sourceId)
-      const items = [...bySource].map(([sourceId, claimed]) => {
-        const { companyId } = claimed[0]!
-        return {
-          data: { company_id: companyId, source_id: sourceId, slots: slotsOf(claimed) },
-          group: companyId,
-        }
-      })
-      await server.jobs.sendAll(checkJob, items, { trx })
-      return { sources: items.length, schedules: due.length }
-    }),
+}
+
+/** The checks that a sweep or a caller asks for, and the sweep. */
+export function makeFreshnessJobs(
+  deps: Pick<FreshnessDeps, 'catalog' | 'db' | 'jobs'>,
+  { checkSource }: Pick<FreshnessApi, 'checkSource'>,
+): Job[] {
+  const { catalog, db } = deps
+  const check = workRun(checkJob, {
+    async work({ company_id: companyId, source_id: sourceId, slots: claimed }, { signal }) {
+      try {
+        const { failed, ...checked } = await checkSource({ companyId, sourceId, claimed, signal })
+        return { ...checked, failed: failed.length }
+      } catch (error) {
+        // All sessions of the source are in use, or it was paused after the sweep.
+        if (!hasCode(error, 'UNAVAILABLE') && !hasCode(error, 'CONFLICT')) throw error
+        await db.company(companyId, trx => endSlots(trx, sourceId, claimed, dueAgain()))
+        return { measured: 0, failed: 0 }
+      }
+    },
+    fail: (trx, { source_id: sourceId, slots }) => endSlots(trx, sourceId, slots, { runningSlot: null }),
+  })
+  const refresh = workRun(refreshJob, {
+    async work({ company_id: companyId, source_id: sourceId, run_id: runId, table_id: tableId }, { signal }) {
+      if (!(await db.company(companyId, trx => catalog.recordProgress(trx, runId, 0))))
+        return { status: 'cancelled' }
+      const scheduleIds = await db.company(companyId, trx => findScheduleIds(trx, sourceId, tableId))
+      const request = { companyId, sourceId, scheduleIds, signal, slotWaitMs: SESSION_WAIT_MS }
+      const { failed, ...checked } = await checkSource(request)
+      const tables = failed.map(({ asset, error }) => ({
+        asset,
+        status: 'error',
+        error_message: error.message,
+      }))
+      const [first] = failed
+      const end =
+        checked.measured === 0 && first
+          ? { error: first.error }
+          : { result: { ...checked, failed: failed.length, tables } }
+      await db.company(companyId, trx => catalog.finishRun(trx, runId, end))
+      return { ...checked, failed: failed.length }
+    },
+    fail: (trx, { run_id: runId }, error) => catalog.finishRun(trx, runId, { error }),
+  })
+  return [check as Job, { ...dispatchChecks, work: () => dispatch(deps) }, refresh as Job]
+}
+
+/** Changes the schedules of a source that one sweep claimed and that have no result yet. */
+async function endSlots(
+  trx: Transaction,
+  sourceId: string,
+  { from, to }: SlotRange,
+  columns: PartialModelObject<Schedule>,
+): Promise<void> {
+  await Schedule.query(trx).where({ sourceId }).whereBetween('runningSlot', [from, to]).patch(columns)
+}
+
+/**
+ * Claims due schedules and sends one check per source, which reads its tables together. A table whose check is queued or
+ * running is not claimed again, unless that check was lost.
+ */
+async function dispatch({ db, jobs }: Pick<FreshnessDeps, 'db' | 'jobs'>) {
+  return db.system(async trx => {
+    const columns = { interval: 'check_interval', source: 'source_id' }
+    const limits = { limit: SCHEDULES_PER_CLAIM, patience: MAX_CHECK_SECONDS }
+    const due = await claimDue(trx, 'freshness_schedules', columns, limits)
+    const bySource = Map.groupBy(due, ({ sourceId }) => sourceId)
+    const items = [...bySource].map(([sourceId, claimed]) => {
+      const { companyId } = claimed[0]!
+      return {
+        data: { company_id: companyId, source_id: sourceId, slots: slotsOf(claimed) },
+        group: companyId,
+      }
+    })
+    await jobs.sendAll(checkJob, items, { trx })
+    return { sources: items.length, schedules: due.length }
+  })
 }
 
 /** The range of due times; 1 ms is added to the end because a Date drops microseconds. */
 function slotsOf(claimed: readonly Due[]): SlotRange {
-  const [from, to] = claimed.reduce(
-    ([first, last], { slot }) => [Math.min(first, slot.getTime()), Math.max(last, slot.getTime() + 1)],
-    [Infinity, -Infinity],
-  )
-  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+  const times = claimed.map(({ slot }) => slot.getTime()).toSorted((one, other) => one - other)
+  return { from: new Date(times[0]!).toISOString(), to: new Date(times.at(-1)! + 1).toISOString() }
 }
 
-/** Checks a table, or all tables of a source, on request. */
-export const refreshJob: Job<{ company_id: string; source_id: string; run_id: string; table_id?: string }> = {
-  name: 'freshness.refresh',
-  data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
-  queue: { expireSeconds: MAX_CHECK_SECONDS, retries: MAX_TRIES - 1 },
-  concurrency: CONCURRENCY,
-  async work(data, { server, attempt, signal }) {
-    const { company_id: companyId, run_id: runId } = data
-    if (!(await server.db.company(companyId, trx => beginRun(trx, companyId, runId))))
-      return { status: 'cancelled' }
-    try {
-      return await refresh(server, data, signal)
-    } catch (error) {
-      putOffIfBusy(error)
-      const isLast = error instanceof GiveUp || (attempt >= MAX_TRIES && !signal.aborted)
-      if (isLast) await server.db.company(companyId, trx => failRun(server, trx, runId, error as Error))
-      throw error
-    }
-  },
-}
-
-async function refresh(
-  server: Server,
-  data: { company_id: string; source_id: string; run_id: string; table_id?: string },
-  signal: AbortSignal,
-): Promise<object> {
-  const { company_id: companyId, source_id: sourceId, run_id: runId, table_id: tableId } = data
-  const scheduleIds = await server.db.company(companyId, trx =>
-    findScheduleIds(trx, companyId, sourceId, tableId),
-  )
-  const { failed, ...checked } = await checkOrGiveUp(server, {
-    ...{ companyId, sourceId, scheduleIds, signal },
-    slotWaitMs: SESSION_WAIT_MS,
-  })
-  const tables = failed.map(({ asset, error }) => ({ asset, status: 'error', error_message: error.message }))
-  const [first] = failed
-  await server.db.company(companyId, trx =>
-    checked.measured === 0 && first
-      ? failRun(server, trx, runId, first.error)
-      : server.plugins.catalog.finishRun(trx, runId, {
-          result: { ...checked, failed: failed.length, tables },
-        }),
-  )
-  return { ...checked, failed: failed.length }
-}
-
-/** Fails for good if the source was removed, or a requested refresh finds it paused; retries while it is busy. */
-async function checkOrGiveUp(server: Server, request: SourceCheckRequest & { claimed?: SlotRange }) {
-  try {
-    return await checkSource(server, request)
-  } catch (error) {
-    const mayPass = hasCode(error, 'UNAVAILABLE') || (request.claimed && hasCode(error, 'CONFLICT'))
-    if (hasErrorData(error) && !mayPass) throw new GiveUp(error.message)
-    throw error
-  }
-}
-
-/** @returns false if the run was cancelled */
-async function beginRun(trx: Transaction, companyId: string, runId: string): Promise<boolean> {
-  const begun = await rows(
-    trx,
-    `update runs set status = 'running', started_at = coalesce(started_at, now())
-     where company_id = ? and id = ? and status in ('pending', 'running') returning id`,
-    [companyId, runId],
-  )
-  return begun.length > 0
-}
-
-async function failRun(server: Server, trx: Transaction, runId: string, error: Error): Promise<void> {
-  await server.plugins.catalog.finishRun(trx, runId, { error })
-}
-
-async function findScheduleIds(
-  trx: Transaction,
-  companyId: string,
-  sourceId: string,
-  tableId: string | undefined,
-): Promise<string[]> {
-  const found = await rows<{ id: string }>(
-    trx,
-    `select id from freshness_schedules where company_id = :companyId and source_id = :sourceId
-       and case when cast(:tableId as uuid) is null then is_active else table_id = :tableId end`,
-    { companyId, sourceId, tableId: tableId ?? null },
-  )
-  return found.map(found => found.id)
+/** The schedule of a table, active or not; without one, the active schedules of a source. */
+async function findScheduleIds(trx: Transaction, sourceId: string, tableId?: string): Promise<string[]> {
+  const which = tableId === undefined ? { isActive: true } : { tableId }
+  const schedules = await Schedule.query(trx)
+    .where({ sourceId, ...which })
+    .select('id')
+  return schedules.map(({ id }) => id)
 }

@@ -1,7 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, type Transaction } from '../../server/database/database.ts'
 import { newestFirst, type Page, pagination, type Pagination } from '../../server/http/page.ts'
 import { percentOf } from '../../server/percent.ts'
+import type { CatalogApi } from '../catalog/api.ts'
 import { Schedule, type FreshnessStatus } from './models.ts'
 import {
   IS_LAPSED,
@@ -29,9 +29,13 @@ export interface FreshnessScope {
 }
 
 /** The scope of an asset. @throws 404 */
-export async function scopeOf(server: Server, trx: Transaction, assetId: string | undefined) {
+export async function scopeOf(
+  catalog: CatalogApi,
+  trx: Transaction,
+  assetId: string | undefined,
+): Promise<FreshnessScope> {
   if (assetId === undefined) return {}
-  const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+  const { source, table } = await catalog.findAsset(trx, assetId)
   return table ? { tableId: table.id } : { sourceId: source.id }
 }
 
@@ -173,8 +177,8 @@ export interface FreshnessRollup {
 export function rollUp(states: readonly StateCounts[]): FreshnessRollup {
   const judged = states.filter(({ readiness }) => readiness === 'ready' || readiness === 'not_ready')
   const largest = (values: (number | null)[]) => {
-    const known = values.filter(value => value !== null)
-    return known.length === 0 ? null : Math.max(...known)
+    const numbers = values.filter(value => value !== null)
+    return numbers.length === 0 ? null : Math.max(...numbers)
   }
   return {
     status: statusOfCounts(countReadiness(states)),

@@ -1,6 +1,6 @@
 import { tablePath } from '../../connectors/catalog.ts'
 import { parseDuration } from '../../server/settings/durations.ts'
-import { shownThreshold } from './judge.ts'
+import { shownThreshold } from './run/judge.ts'
 import type { FreshnessRollup } from './lists.ts'
 import { tableRefOf, type FreshnessStatus, type MonitoredTable } from './models.ts'
 import type { JudgedTable } from './readiness.ts'
@@ -11,7 +11,7 @@ export function statusOf({ status, isLapsed }: JudgedTable): FreshnessStatus {
 }
 
 /** The freshness record of a table. */
-export function presentFreshness(table: JudgedTable): object {
+export function presentFreshness(table: JudgedTable) {
   return {
     asset: table.qualifiedName,
     status: statusOf(table),
@@ -25,7 +25,7 @@ export function presentFreshness(table: JudgedTable): object {
 }
 
 /** The freshness record of the SDK: with schedule, table and notes. */
-export function presentMonitored(table: JudgedTable): object {
+export function presentMonitored(table: JudgedTable) {
   const status = statusOf(table)
   return {
     ...presentFreshness(table),
@@ -49,7 +49,7 @@ export function presentMonitored(table: JudgedTable): object {
 }
 
 /** The rolled-up fields of a source, named as in the record of a table. */
-export function presentRollup(source: { sourceId: string; name: string }, rollup: FreshnessRollup): object {
+export function presentRollup(source: { sourceId: string; name: string }, rollup: FreshnessRollup) {
   return {
     asset_id: source.sourceId,
     qualified_name: source.name,
@@ -94,7 +94,7 @@ export function presentMeta(table: JudgedTable) {
 }
 
 /** A schedule. */
-export function presentSchedule(table: MonitoredTable): object {
+export function presentSchedule(table: MonitoredTable) {
   const threshold = shownThreshold(table)
   return {
     id: table.id,
@@ -132,9 +132,9 @@ function pauseNote({ isActive, isWatched, isLapsed, ...table }: JudgedTable): st
   const paused = isActive ? 'Its source is paused' : 'Its schedule is paused'
   const last = isActive ? 'the last result' : 'a refresh'
   if (!isLapsed) return `${paused}; ${last} is valid for ${table.checkInterval}`
-  const found =
+  const result =
     table.lastError === null ? `it was ${table.status}` : `it could not be read (${table.lastError})`
-  return `${paused}, so the last result is outdated: ${found}`
+  return `${paused}, so the last result is outdated: ${result}`
 }
 
 function statusNote(table: JudgedTable): string | null {

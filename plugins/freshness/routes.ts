@@ -1,13 +1,15 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
-import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import { access, caller, inCompany, routesOf, type AnyRequest } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { invalidField, unprocessable } from '../../server/http/errors.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
+import { param } from '../../server/http/input.ts'
 import type { Page } from '../../server/http/page.ts'
 import { envelope } from '../../server/http/replies.ts'
 import { waitHeaders } from '../../server/http/run-accepted.ts'
-import { dryRunFreshness, type FreshnessDryRun } from './dry-run.ts'
+import type { CatalogApi } from '../catalog/api.ts'
+import type { FreshnessDeps } from './deps.ts'
+import { dryRunFreshness } from './dry-run.ts'
 import { listChecks } from './history.ts'
 import { refreshJob } from './jobs.ts'
 import { countReadiness, listTables, rollUp, scopeOf, summarize, type FreshnessFilters } from './lists.ts'
@@ -21,7 +23,9 @@ import { readUpdateClock } from './update-clock.ts'
 const route = routesOf('freshness')
 
 /** Routes that read freshness and refresh it. */
-export const routes: ServerRoute[] = [
+export const routes = (
+  deps: Pick<FreshnessDeps, 'catalog' | 'jobs' | 'operatingSchedules'>,
+): ServerRoute[] => [
   route('GET', '/api/v1/freshness', access.read, {
     id: 'findFreshness',
     description: 'Get the freshness of an asset by its name',
@@ -30,10 +34,9 @@ export const routes: ServerRoute[] = [
     validate: { query: schemas.namedAssetQuery },
     response: replies.bare,
     handler: request => {
-      const { asset, ...query } = queryOf<FreshnessFilters & Page & { asset: string }>(request)
-      return inCompany(request, trx =>
-        freshnessEnvelope(request, trx, { asset, loc: ['query', 'asset'] }, query),
-      )
+      const { asset, ...query } = request.query
+      const named = { asset, loc: ['query', 'asset'] }
+      return inCompany(request, trx => freshnessEnvelope(deps.catalog, trx, named, query))
     },
   }),
   route('GET', '/api/v1/assets/{asset_id}/freshness', access.read, {
@@ -43,9 +46,7 @@ export const routes: ServerRoute[] = [
     validate: { params: schemas.assetParams, query: schemas.freshnessQuery },
     response: replies.bare,
     handler: request =>
-      inCompany(request, trx =>
-        freshnessEnvelope(request, trx, assetOfPath(request), queryOf<FreshnessFilters & Page>(request)),
-      ),
+      inCompany(request, trx => freshnessEnvelope(deps.catalog, trx, assetOfPath(request), request.query)),
   }),
   route('GET', '/api/v1/sdk/freshness', access.read, {
     id: 'listFreshness',
@@ -55,14 +56,10 @@ export const routes: ServerRoute[] = [
     validate: { query: schemas.monitoredQuery },
     response: replies.monitored,
     handler: request => {
-      const { asset_id: asset, ...query } = queryOf<FreshnessFilters & Page & { asset_id?: string }>(request)
+      const { asset_id: asset, ...query } = request.query
       return inCompany(request, async trx => {
-        const { tables, pagination } = await listTables(
-          trx,
-          await scopeOf(request.server, trx, asset),
-          query,
-          query,
-        )
+        const scope = await scopeOf(deps.catalog, trx, asset)
+        const { tables, pagination } = await listTables(trx, scope, query, query)
         return { data: { data: tables.map(presentMonitored), pagination } }
       })
     },
@@ -72,12 +69,10 @@ export const routes: ServerRoute[] = [
     notes: 'Use it for an overview; `GET /api/v1/sdk/freshness` lists them.',
     validate: { query: schemas.summaryQuery },
     response: replies.summary,
-    handler: request => {
-      const { asset_id: asset } = queryOf<{ asset_id?: string }>(request)
-      return inCompany(request, async trx => ({
-        data: await summarize(trx, await scopeOf(request.server, trx, asset)),
-      }))
-    },
+    handler: request =>
+      inCompany(request, async trx => ({
+        data: await summarize(trx, await scopeOf(deps.catalog, trx, request.query.asset_id)),
+      })),
   }),
   route('POST', '/api/v1/sdk/freshness/dry-run', access.read, {
     id: 'dryRunFreshness',
@@ -87,7 +82,7 @@ export const routes: ServerRoute[] = [
     response: replies.dryRun,
     handler: request =>
       inCompany(request, async trx => ({
-        data: await dryRunFreshness(request.server, trx, bodyOf<FreshnessDryRun>(request)),
+        data: await dryRunFreshness(deps.catalog, trx, request.payload),
       })),
   }),
   route('GET', '/api/v1/sdk/freshness/{asset_id}', access.read, {
@@ -98,15 +93,13 @@ export const routes: ServerRoute[] = [
     response: replies.detail,
     handler: request =>
       inCompany(request, async trx => {
-        const { clock_timezone: zone, ...query } = queryOf<
-          FreshnessFilters & Page & { clock_timezone?: string }
-        >(request)
-        const asset = await findConfigured(request, trx, assetOfPath(request))
+        const { clock_timezone: zone, ...query } = request.query
+        const asset = await findConfigured(deps.catalog, trx, assetOfPath(request))
         if (!asset.table) {
           if (zone !== undefined)
             throw invalidField('clock_timezone', 'is for tables, but the asset is a source')
-          const { states, ...tables } = await readSourceTables(trx, asset, query, presentMonitored)
-          return { data: { ...tables, ...presentRollup(asset, rollUp(states)) } }
+          const { shown, states } = await readSourceTables(trx, asset, query, presentMonitored)
+          return { data: { ...shown, ...presentRollup(asset, rollUp(states)) } }
         }
         const [filter] = filtersIn(query)
         if (filter) throw invalidField(filter, ONLY_FOR_SOURCES)
@@ -123,14 +116,14 @@ export const routes: ServerRoute[] = [
     response: replies.history,
     handler: request =>
       inCompany(request, async trx => {
-        const { table, name } = await findConfigured(request, trx, assetOfPath(request))
+        const { table, name } = await findConfigured(deps.catalog, trx, assetOfPath(request))
         if (!table)
           throw invalidField(
             'asset_id',
             `is a source, and only tables have a history: GET /api/v1/sdk/freshness?asset_id=${name} lists them`,
           )
-        const checks = await listChecks(trx, table.id, queryOf<Page & { days_back?: number }>(request))
-        const hours = await request.server.plugins.operatingSchedules.loadHoursOfTable(trx, table.tableId)
+        const checks = await listChecks(trx, table.id, request.query)
+        const hours = await deps.operatingSchedules.loadHoursOfTable(trx, table.tableId)
         return { data: { ...checks, operating_hours: hours } }
       }),
   }),
@@ -141,24 +134,24 @@ export const routes: ServerRoute[] = [
     validate: { params: schemas.assetParams, headers: waitHeaders },
     response: replies.refresh,
     handler: async (request, h) => {
-      const run = await inCompany(request, trx => requestRefresh(request, trx))
-      return request.server.plugins.catalog.answerStarted(request, h, 'Refresh', run)
+      const run = await inCompany(request, trx => requestRefresh(deps, request, trx))
+      return deps.catalog.answerStarted(request, h, 'Refresh', run)
     },
   }),
 ]
 
 /** The record of a table, or counts and tables of a source, in the standard envelope. */
 async function freshnessEnvelope(
-  request: Request,
+  catalog: CatalogApi,
   trx: Transaction,
   named: NamedAsset,
   query: FreshnessFilters & Page,
-): Promise<object> {
-  const asset = await findConfigured(request, trx, named)
+) {
+  const asset = await findConfigured(catalog, trx, named)
   if (!asset.table) {
     const present = (table: JudgedTable) => ({ ...presentFreshness(table), readiness: table.readiness })
-    const { states: _, ...tables } = await readSourceTables(trx, asset, query, present)
-    return envelope(tables)
+    const { shown } = await readSourceTables(trx, asset, query, present)
+    return envelope(shown)
   }
   const detail = filtersIn(query).map(name => ({
     loc: ['query', name],
@@ -181,7 +174,7 @@ interface NamedAsset {
   loc: string[]
 }
 
-function assetOfPath(request: Request): NamedAsset {
+function assetOfPath(request: AnyRequest): NamedAsset {
   return { asset: param(request, 'asset_id'), loc: ['path', 'asset_id'] }
 }
 
@@ -193,25 +186,27 @@ interface ConfiguredAsset {
   table?: JudgedTable
 }
 
-async function readSourceTables(
+async function readSourceTables<Shown>(
   trx: Transaction,
   { sourceId, name }: ConfiguredAsset,
   query: FreshnessFilters & Page,
-  present: (table: JudgedTable) => object,
+  present: (table: JudgedTable) => Shown,
 ) {
   const { tables, states, pagination } = await listTables(trx, { sourceId }, query, query)
-  return {
-    ...{ asset: name, summary: countReadiness(states), tables: tables.map(present), ...pagination },
-    states,
-  }
+  const shown = { asset: name, summary: countReadiness(states), tables: tables.map(present), ...pagination }
+  return { shown, states }
 }
 
 /** Finds an asset with at least one schedule. @throws 422 if it has none */
-async function findConfigured(request: Request, trx: Transaction, { asset, loc }: NamedAsset) {
-  const { source, table } = await request.server.plugins.catalog.findAsset(trx, asset)
+async function findConfigured(
+  catalog: CatalogApi,
+  trx: Transaction,
+  { asset, loc }: NamedAsset,
+): Promise<ConfiguredAsset> {
+  const { source, table } = await catalog.findAsset(trx, asset)
   if (table) {
-    const [found] = await judgedTables(trx).where('freshness_schedules.tableId', table.id)
-    if (found) return { sourceId: source.id, name: table.qualifiedName, table: found }
+    const [judged] = await judgedTables(trx).where('freshness_schedules.tableId', table.id)
+    if (judged) return { sourceId: source.id, name: table.qualifiedName, table: judged }
   } else if (await Schedule.query(trx).findOne('sourceId', source.id).select('id')) {
     return { sourceId: source.id, name: formatName([source.name]) }
   }
@@ -219,14 +214,18 @@ async function findConfigured(request: Request, trx: Transaction, { asset, loc }
   throw unprocessable([{ loc, msg, type: 'freshness.not_configured' }])
 }
 
-async function requestRefresh(request: Request, trx: Transaction) {
+async function requestRefresh(
+  { catalog, jobs }: Pick<FreshnessDeps, 'catalog' | 'jobs'>,
+  request: AnyRequest,
+  trx: Transaction,
+) {
   const { companyId } = caller(request)
   const named = assetOfPath(request)
-  const { sourceId, name, table } = await findConfigured(request, trx, named)
-  const { source } = await request.server.plugins.catalog.findAsset(trx, sourceId)
-  if (!source.isActive) throw request.server.plugins.catalog.sourceInactive(source)
+  const { sourceId, name, table } = await findConfigured(catalog, trx, named)
+  const { source } = await catalog.findAsset(trx, sourceId)
+  if (!source.isActive) throw catalog.sourceInactive(source)
   if (!table) await assertActive(trx, sourceId, name, named.loc)
-  const run = await request.server.plugins.catalog.startRun(trx, {
+  const run = await catalog.startRun(trx, {
     workflowName: 'freshness_refresh',
     sourceId,
     assetId: table?.tableId ?? sourceId,
@@ -237,7 +236,7 @@ async function requestRefresh(request: Request, trx: Transaction) {
     run_id: run.id,
     ...(table && { table_id: table.tableId }),
   }
-  await request.server.jobs.send(refreshJob, data, { trx, group: companyId })
+  await jobs.send(refreshJob, data, { trx, group: companyId })
   return run
 }
 

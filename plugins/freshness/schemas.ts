@@ -1,9 +1,14 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
+import { pageQuery, queryBoolean, queryInteger, type Page } from '../../server/http/page.ts'
 import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
+import type { FreshnessDryRun } from './dry-run.ts'
+import type { FreshnessFilters } from './lists.ts'
 import { SIGNALS } from './models.ts'
 import { STATUS_FILTERS } from './readiness.ts'
+import type { BulkScheduleRequest } from './schedules/bulk.ts'
+import type { ListedScheduleRequest } from './schedules/listed.ts'
+import type { ScheduleFields, ScheduleRequest } from './schedules/schedules.ts'
 
 const MINUTE_SECONDS = 60
 const MAX_SLA_SECONDS = 400 * 86_400
@@ -78,24 +83,38 @@ const freshnessFilters = {
 const assetId = Joi.string().max(1_000)
 
 export const assetParams = Joi.object({ asset_id: assetId.required() })
-export const freshnessQuery = Joi.object({ ...freshnessFilters, ...pageQuery() })
-export const namedAssetQuery = Joi.object({ asset: assetId.required(), ...freshnessFilters, ...pageQuery() })
-export const monitoredQuery = Joi.object({ asset_id: assetId, ...freshnessFilters, ...pageQuery() })
-export const detailQuery = Joi.object({
+export const freshnessQuery = Joi.object<FreshnessFilters & Page>({ ...freshnessFilters, ...pageQuery() })
+export const namedAssetQuery = Joi.object<FreshnessFilters & Page & { asset: string }>({
+  asset: assetId.required(),
+  ...freshnessFilters,
+  ...pageQuery(),
+})
+export const monitoredQuery = Joi.object<FreshnessFilters & Page & { asset_id?: string }>({
+  asset_id: assetId,
+  ...freshnessFilters,
+  ...pageQuery(),
+})
+export const detailQuery = Joi.object<FreshnessFilters & Page & { clock_timezone?: string }>({
   ...freshnessFilters,
   clock_timezone: TIMEZONE.description(
     'Adds `update_clock`, the hours of the week in which updates of a table arrived, in this time zone.',
   ),
   ...pageQuery({ fallback: 100 }),
 })
-export const historyQuery = Joi.object({
+export const historyQuery = Joi.object<Page & { days_back?: number }>({
   days_back: queryInteger(1, 365),
   ...pageQuery({ max: 1_000, fallback: 100 }),
 })
-export const summaryQuery = Joi.object({ asset_id: assetId })
+export const summaryQuery = Joi.object<{ asset_id?: string }>({ asset_id: assetId })
 
 export const scheduleParams = Joi.object({ id: Joi.string().max(100).required() })
-export const schedulesQuery = Joi.object({
+export interface SchedulesQuery extends Page {
+  asset_id?: string
+  is_active?: boolean
+  active_only?: boolean
+}
+
+export const schedulesQuery = Joi.object<SchedulesQuery>({
   ...pageQuery(),
   asset_id: assetId,
   is_active: queryBoolean,
@@ -130,7 +149,7 @@ const scheduleFields = {
   is_active: Joi.boolean().strict(),
 }
 
-export const newSchedule = Joi.object({
+export const newSchedule = Joi.object<ScheduleRequest>({
   asset_id: assetId.required(),
   table_path: Joi.string().max(1_000),
   ...scheduleFields,
@@ -150,7 +169,7 @@ export const declaredSchedule = Joi.object({
   .oxor('freshness_column', 'freshness_expression')
   .required()
 
-export const schedulePatch = Joi.object(scheduleFields)
+export const schedulePatch = Joi.object<ScheduleFields>(scheduleFields)
   .min(1)
   .oxor('sla_threshold', 'expected_interval_hours')
   .oxor('freshness_column', 'freshness_expression')
@@ -181,7 +200,7 @@ const listedSchedule = Joi.object({
   is_active: scheduleFields.is_active,
 }).oxor('sla_threshold', 'expected_interval_hours')
 
-export const newSchedules = Joi.object({
+export const newSchedules = Joi.object<BulkScheduleRequest | ListedScheduleRequest>({
   asset_id: assetId.required().description('A source.'),
   schedules: Joi.array()
     .items(listedSchedule)
@@ -209,7 +228,7 @@ export const newSchedules = Joi.object({
   .required()
   .example({ asset_id: 'shop', include_patterns: ['public.*'], monitoring_mode: 'auto_learn' })
 
-export const dryRun = Joi.object({
+export const dryRun = Joi.object<FreshnessDryRun>({
   asset_id: assetId.required(),
   table_path: Joi.string().max(1_000).description('Needed unless the asset is a table.'),
   expected_interval_hours: scheduleFields.expected_interval_hours

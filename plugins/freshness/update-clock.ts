@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon'
 import type { Transaction } from '../../server/database/database.ts'
-import { readUpdates } from './learn.ts'
+import { readUpdates } from './run/learn.ts'
 
 /** At which hours of the week the stored updates of a table arrived. */
 export interface UpdateClock {

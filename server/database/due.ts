@@ -122,6 +122,11 @@ export function nextOnGrid(interval: string): RawBuilder {
   })
 }
 
+/** The columns of a row whose claimed slot could not be measured: it is due again, at the time that it was due at. */
+export function dueAgain() {
+  return { nextRunAt: raw('least(next_run_at, running_slot)'), runningSlot: null }
+}
+
 /** The claimed slot of a row in a table of schedules. */
 interface Claimed {
   runningSlot: Date | null

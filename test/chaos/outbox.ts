@@ -6,12 +6,11 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { pino } from 'pino'
-import { deliverQueue, retryQueue, type AttemptData } from '../../plugins/alerts/delivery/queues.ts'
+import { deliverJob, retryJob, type AttemptData } from '../../plugins/alerts/delivery/job-kinds.ts'
 import { startReceiver, type Receiver } from '../helpers/receiver.ts'
-import { jobContext } from '../helpers/job-context.ts'
+import { jobContext, workOf } from '../helpers/job-context.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../plugins/alerts/world.ts'
-import { workOf } from '../plugins/alerts/time.ts'
 
 /** Whether the statement never arrives, is cut off when it is under way, or is done and its result is lost. */
 const MOMENTS = ['before', 'amid', 'after'] as const
@@ -123,7 +122,7 @@ async function prepareRedelivery(scene: Scene) {
 
 async function work({ server }: TestServer, data: AttemptData, id: string) {
   const context = jobContext(server, { log: pino({ level: 'silent' }), id })
-  await workOf(server, data.n === 1 ? deliverQueue : retryQueue)(data, context)
+  await workOf(server, data.n === 1 ? deliverJob : retryJob)(data, context)
 }
 
 /** Cuts connections of the application's role, from outside of the product. */

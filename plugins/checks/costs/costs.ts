@@ -1,5 +1,4 @@
-import { companyOf, rows, type Database, type Transaction } from '../../../server/database/database.ts'
-import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { AssetExtension, SessionUse, TableContext } from '../../catalog/api.ts'
 
 /** How long the costs of a day are kept, in days. */
@@ -77,15 +76,4 @@ function presentLastScan(last: LastScanRow): object {
     bytes: Number(last.lastBytes),
     duration_ms: Number(last.lastMilliseconds),
   }
-}
-
-const DELETE_OLD_COSTS = deleteFirst(
-  'scan_costs',
-  'day',
-  `day < cast(now() at time zone 'utc' as date) - cast(:days as int)`,
-)
-
-/** Deletes the costs of days that are too old, of all companies. @returns how many rows */
-export function pruneCosts(db: Database, pace?: Pace): Promise<number> {
-  return prune(db.system, DELETE_OLD_COSTS, { days: COST_RETENTION_DAYS }, pace)
 }

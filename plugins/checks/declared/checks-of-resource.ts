@@ -73,6 +73,7 @@ export function checksOfResource<Row extends CheckRow>(
   }
   return {
     ...declaration,
+    alertKind: kind.alert.name,
     createAll,
     setOwners: (trx, owned) => setOwners(trx, kind, owned),
     lacking: {

@@ -7,8 +7,8 @@ import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import type { Source, Table, TableContext } from '../../catalog/api.ts'
 import type { CheckRow, NewRow, OwnerKind } from '../models.ts'
 
-export const CHECK_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
-export type CheckKindName = (typeof CHECK_KINDS)[number]
+/** The name of a kind that can be declared: `validity`. Extensions add kinds. */
+export type CheckKindName = string
 
 /** All fields of a check that bodies set, by their names in the API; null where nothing is set. */
 export type CheckFields = Record<string, unknown>
@@ -68,6 +68,8 @@ export interface NamedOwner extends CheckOwner {
 /** How one kind of check is listed, created, changed and removed, as its endpoints do it, in the caller's transaction. */
 export interface DeclaredChecks {
   kind: CheckKindName
+  /** The kind of the alerts that its checks raise, each with its id as the cause. */
+  alertKind: string
   /** What `read` takes. */
   body: Joi.ObjectSchema
   /** Fields that no change can set: with another value, it is another check. */
@@ -126,8 +128,10 @@ export interface LackingChecks {
 /** What a kind of check with the usual endpoints adds to them to become declarable. */
 export interface Declaration<Row extends CheckRow>
   extends
-    Pick<DeclaredChecks, 'kind' | 'body' | 'fixedFields' | 'engineFields' | 'list' | 'read'>,
+    Pick<DeclaredChecks, 'kind' | 'body' | 'fixedFields' | 'engineFields' | 'read'>,
     Pick<LackingChecks, 'complete'> {
+  /** As in `DeclaredChecks`; \`owner\` is the \`ownerRef\` of the row. */
+  list(trx: Transaction, source: Source): Promise<(DeclaredCheck & { owner: CheckOwner | null })[]>
   /** The rows of new checks, in the same order. */
   rowsOf(trx: Transaction, checks: readonly CheckToStore[]): Promise<NewRow<Row>[]>
 }

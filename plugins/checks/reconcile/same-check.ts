@@ -16,8 +16,8 @@ export function subjectOf({
   if (Array.isArray(groups) && groups.length > 0) return null
   const text = (...names: string[]) =>
     names.map(name => fields[name]).find(value => typeof value === 'string') ?? null
-  const type = kind === 'validity' || kind === 'metric' ? text('rule_type', 'metric_type') : kind
-  return type === null ? null : { tableId, type, column: text('column_name', 'child_column_name') }
+  const type = text('rule_type', 'metric_type') ?? kind
+  return { tableId, type, column: text('column_name', 'child_column_name') }
 }
 
 /**

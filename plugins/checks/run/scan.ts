@@ -1,6 +1,6 @@
 import type { Check, CheckOutcome } from '../../../checks/check.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
-import { isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../../server/database/due.ts'
+import { dueAgain, isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../../server/database/due.ts'
 import { apiError, hasCode } from '../../../server/http/errors.ts'
 import type { TableContext } from '../../catalog/api.ts'
 import type { ScanRunOptions } from '../types.ts'
@@ -180,7 +180,7 @@ async function releaseSlots(trx: Transaction, asked: readonly LoadedCheck[]): Pr
   await CheckRow.query(trx)
     .findByIds(asked.map(({ row }) => row.id))
     .whereNotNull('runningSlot')
-    .patch({ nextRunAt: trx.raw('least(next_run_at, running_slot)'), runningSlot: null })
+    .patch(dueAgain())
 }
 
 async function recordOutcomes(

@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
 import { filterWithPauses } from '../../../server/filter-with-pauses.ts'
@@ -6,8 +5,8 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { invalidField } from '../../../server/http/errors.ts'
 import type { Connector } from '../../../connectors/connector.ts'
 import { parseDuration } from '../../../server/settings/durations.ts'
-import type { Source, Table } from '../../catalog/api.ts'
-import { countStatements } from '../measure.ts'
+import type { CatalogApi, Source, Table } from '../../catalog/api.ts'
+import { countStatements } from '../run/measure.ts'
 import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
 import type { BulkScheduleResult, DetectedSignal, TableSignal } from '../api.ts'
 import { resolveTerms, type ScheduleFields } from './schedules.ts'
@@ -35,13 +34,13 @@ const MAX_NAMED_TABLES = 100
  * are due together share statements, so spreading them over the interval would send more. Idempotent.
  */
 export async function createSchedules(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   body: BulkScheduleRequest,
 ): Promise<BulkScheduleResult> {
-  const source = await sourceOf(server, trx, body.asset_id)
+  const source = await sourceOf(catalog, trx, body.asset_id)
   const terms = resolveTerms(source, body)
-  const isMatch = server.plugins.catalog.patternMatcher(body)
+  const isMatch = catalog.patternMatcher(body)
   const reply: BulkScheduleResult = {
     ...{ created: 0, existing: 0, without_signal: 0, matched: 0, tables_without_signal: [] },
     signals: { column: 0, last_modified: 0 },
@@ -52,7 +51,7 @@ export async function createSchedules(
   for (let from = 0; from < tables.length; from += TABLES_PER_STATEMENT) {
     const matching = await filterWithPauses(tables.slice(from, from + TABLES_PER_STATEMENT), isMatch)
     const planned = (await unscheduledTables(trx, source, matching)).map(table =>
-      planSchedule(server, source, table, body.columns?.get(table.id)),
+      planSchedule(catalog, source, table, body.columns?.get(table.id)),
     )
     const withoutSignal = planned.filter(({ signal }) => signal === null)
     const wanted = body.only_with_signal ? planned.filter(({ signal }) => signal !== null) : planned
@@ -66,7 +65,7 @@ export async function createSchedules(
     for (const { signal } of created) if (signal) reply.signals[signal]++
     reply.tables_without_signal.push(...withoutSignal.map(({ path }) => path))
   }
-  const { connectorOf } = server.plugins.catalog
+  const { connectorOf } = catalog
   const statements = statementsPerCheck(connectorOf(source), reply.signals)
   reply.statements_per_day = Math.ceil(
     (statements * DAY_SECONDS) / (parseDuration(terms.checkInterval) ?? DAY_SECONDS),
@@ -78,7 +77,7 @@ export async function createSchedules(
 
 /** The signals that schedules of tables of a source would get, by table. */
 export async function findSignals(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   source: Source,
   tableIds: readonly string[],
@@ -86,7 +85,7 @@ export async function findSignals(
   const tables = await readSchedulable(trx, source, tableIds)
   return new Map(
     tables.map(table => {
-      const { signal, timestampColumn: column } = planSchedule(server, source, table)
+      const { signal, timestampColumn: column } = planSchedule(catalog, source, table)
       return [table.id, { signal, column, isScheduled: table.isScheduled }]
     }),
   )
@@ -101,8 +100,8 @@ function statementsPerCheck(
   return countStatements(column, dialect) + (hasTimes ? 1 : 0)
 }
 
-async function sourceOf(server: Server, trx: Transaction, assetId: string): Promise<Source> {
-  const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+async function sourceOf(catalog: CatalogApi, trx: Transaction, assetId: string): Promise<Source> {
+  const { source, table } = await catalog.findAsset(trx, assetId)
   if (table)
     throw invalidField(
       'asset_id',
@@ -178,7 +177,7 @@ interface PlannedSchedule {
 
 /** @param given a column that shows updates where nothing else does */
 function planSchedule(
-  server: Server,
+  catalog: CatalogApi,
   source: Source,
   table: SchedulableTable,
   given?: string,
@@ -186,8 +185,8 @@ function planSchedule(
   // With schema_only, no column may be read.
   const isReadable = source.queryAccessLevel !== 'schema_only'
   const { columns } = table
-  const hidden = hiddenColumns(server, table)
-  const isTimed = hasModificationTime(server, source, table)
+  const hidden = hiddenColumns(catalog, table)
+  const isTimed = hasModificationTime(catalog, source, table)
   const isNeeded = ({ name }: TypedColumn) => name === given && !isTimed && !hidden.has(name)
   const column = isReadable
     ? (detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns) ?? columns.find(isNeeded))

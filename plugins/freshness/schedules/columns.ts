@@ -1,6 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import { TEMPORAL_KINDS, type ColumnInfo, type ColumnKind } from '../../../connectors/catalog.ts'
-import type { Table } from '../../catalog/api.ts'
+import type { CatalogApi, Table } from '../../catalog/api.ts'
 
 /** Conventional names of columns with the time a row was written, the most reliable first. */
 const CONVENTIONAL_NAMES = [
@@ -30,12 +29,12 @@ export type TypedColumn = Pick<ColumnInfo, 'name' | 'type' | 'base' | 'kind'>
  * A tag on a table or source does not make the time of writing personal.
  */
 export function hiddenColumns(
-  server: Server,
+  catalog: CatalogApi,
   table: Pick<Table, 'columnTags' | 'personalFromUpstream'> & { columns: readonly TypedColumn[] },
 ): ReadonlySet<string> {
   const fromColumns = Object.entries(table.personalFromUpstream).filter(([, level]) => level === 'column')
   const tagged = { ...table, tags: [], personalFromUpstream: Object.fromEntries(fromColumns) }
-  return server.plugins.catalog.personalColumns({ source: { tags: [] }, table: tagged })
+  return catalog.personalColumns({ source: { tags: [] }, table: tagged })
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../../connectors/catalog.ts'
 import { fieldsOf as namesOf } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
@@ -7,6 +6,8 @@ import { withoutDefaults } from '../../../server/http/fields.ts'
 import { validateBody } from '../../../server/http/validate-body.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { CheckFields, DeclaredChecks, NewDeclaredCheck, RecordEvent } from '../../checks/api.ts'
+import { freshnessViolation } from '../alert-kind.ts'
+import type { FreshnessDeps } from '../deps.ts'
 import { monitoredTables, tableRefOf, type MonitoredTable } from '../models.ts'
 import { declaredSchedule } from '../schemas.ts'
 import { assertExpression } from './expression.ts'
@@ -21,15 +22,17 @@ import {
 import { chooseSignal, type SignalFields, type StoredSignal } from './signals.ts'
 
 /** Freshness schedules as declarations of many checks list, create and change them. A table has one. */
-export function scheduleDeclaration(server: Server): DeclaredChecks {
+export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalog'>): DeclaredChecks {
+  const { alerts, catalog } = deps
   const create = async (trx: Transaction, { table, fields }: NewDeclaredCheck, record: RecordEvent) => {
     const body = { ...patchOf(fields), is_active: fields.is_active as boolean }
-    const schedule = await insertSchedule(server, trx, table, body)
+    const schedule = await insertSchedule(catalog, trx, table, body)
     await record(scheduleEvent('created', schedule, { table: schedule.qualifiedName }))
     return schedule.id
   }
   return {
     kind: 'freshness',
+    alertKind: freshnessViolation.name,
     body: declaredSchedule,
     fixedFields: () => [],
     engineFields: ['freshness_expression'],
@@ -51,9 +54,9 @@ export function scheduleDeclaration(server: Server): DeclaredChecks {
     async read(table, body, asksEngine) {
       const fields = validateBody<ScheduleFields & { is_active: boolean }>(declaredSchedule, body)
       const terms = resolveTerms(table.source, fields)
-      const signal = chooseSignal(server, table.source, table.table, fields)
+      const signal = chooseSignal(catalog, table, fields)
       if (asksEngine !== false && signal.expression !== null)
-        await assertExpression(server, table, signal.expression, asksEngine)
+        await assertExpression(catalog, table, signal.expression, asksEngine)
       return fieldsOf({
         monitoringMode: terms.mode,
         slaThreshold: terms.slaThreshold ?? null,
@@ -71,12 +74,12 @@ export function scheduleDeclaration(server: Server): DeclaredChecks {
     update: (trx, { id }, changes, record) =>
       unlessGone(async () => {
         const patch = patchOf(changes)
-        const schedule = await patchSchedule(server, trx, id, patch)
+        const schedule = await patchSchedule(deps, trx, id, patch)
         await record(scheduleEvent('updated', schedule, { fields: namesOf(patch) }))
       }),
     remove: (trx, { id }, record) =>
       unlessGone(async () => {
-        const schedule = await deleteSchedule(server, trx, id)
+        const schedule = await deleteSchedule(alerts, trx, id)
         await record(scheduleEvent('removed', schedule, { table: schedule.qualifiedName }))
       }),
   }

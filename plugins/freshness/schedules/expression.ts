@@ -1,4 +1,3 @@
-import type { Server } from '@hapi/hapi'
 import { checkCustomSql, type CustomSql } from '../../../checks/sql/custom-sql.ts'
 import { validateVolatility, renderCustomSql } from '../../../checks/sql/render.ts'
 import type { TableRef } from '../../../connectors/catalog.ts'
@@ -7,7 +6,7 @@ import type { Dialect } from '../../../connectors/dialect.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { sql } from '../../../connectors/sql.ts'
 import { hasCode, invalidInput } from '../../../server/http/errors.ts'
-import type { TableContext } from '../../catalog/api.ts'
+import type { CatalogApi, TableContext } from '../../catalog/api.ts'
 import type { AskEngine } from '../../checks/api.ts'
 import { hiddenColumns } from './columns.ts'
 
@@ -108,15 +107,14 @@ async function volatilityError(connection: Connection, dialect: Dialect, express
  * @throws 400 `VALIDATION_ERROR`
  */
 export async function assertExpression(
-  server: Server,
+  catalog: CatalogApi,
   { source, table }: TableContext,
   text: string,
   asked: true | AskEngine = true,
 ) {
-  const { catalog } = server.plugins
   const { name, columns } = table
   const { dialect } = catalog.connectorOf(source)
-  const hidden = hiddenColumns(server, table)
+  const hidden = hiddenColumns(catalog, table)
   const reading = await parseExpression(text, { dialect, table: name, columns, hidden })
   if ('error' in reading) throw invalidInput([{ field: FIELD, error: reading.error }])
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return

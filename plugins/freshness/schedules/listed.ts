@@ -1,6 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
+import type { CatalogApi } from '../../catalog/api.ts'
 import { createSchedule, type ScheduleFields } from './schedules.ts'
 
 /** The body of `POST /sdk/freshness/schedules/bulk` that lists tables, validated. */
@@ -23,17 +23,19 @@ export interface ListedScheduleResult {
 
 /** Creates the schedules of listed tables. A table that is refused fails alone. @throws 404 for an unknown asset */
 export async function createListedSchedules(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   { schedules, ...shared }: ListedScheduleRequest,
 ): Promise<ListedScheduleResult> {
-  const { id: assetId } = await findRoot(server, trx, shared.asset_id)
+  // An unknown asset is an error of the request, not of each table.
+  const { source, table } = await catalog.findAsset(trx, shared.asset_id)
+  const assetId = (table ?? source).id
   const results: ListedScheduleResult['results'] = []
   for (const fields of schedules) {
     const body = { ...withoutOtherThreshold(shared, fields), ...fields, asset_id: assetId }
     const { table_path: path } = fields
     try {
-      const { id } = await createSchedule(server, trx, body)
+      const { id } = await createSchedule(catalog, trx, body)
       results.push({ table_path: path, status: 'created', schedule_id: id, error: null })
     } catch (error) {
       // Refused before anything was written, so that the transaction goes on.
@@ -43,12 +45,6 @@ export async function createListedSchedules(
   }
   const created = results.filter(({ status }) => status === 'created').length
   return { results, created, failed: results.length - created, total: results.length }
-}
-
-/** An unknown asset is an error of the request, not of each table. */
-async function findRoot(server: Server, trx: Transaction, assetId: string) {
-  const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
-  return table ?? source
 }
 
 /** The shared fields, without the threshold in one form if a table sets it in the other. */

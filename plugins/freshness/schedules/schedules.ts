@@ -1,11 +1,13 @@
-import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { AuditEvent } from '../../../server/http/audit.ts'
 import { databaseNow, timeOf } from '../../../server/database/now.ts'
 import { apiError, hasCode, invalidField } from '../../../server/http/errors.ts'
-import type { Source, TableContext } from '../../catalog/api.ts'
-import { checkSource } from '../check.ts'
+import { nextOnGrid } from '../../../server/database/due.ts'
+import type { AlertsApi } from '../../alerts/api.ts'
+import type { CatalogApi, Source, TableContext } from '../../catalog/api.ts'
+import type { FreshnessApi } from '../api.ts'
+import type { FreshnessDeps } from '../deps.ts'
 import { assertExpression } from './expression.ts'
 import { formatDuration } from '../../../server/settings/durations.ts'
 import { withTimeout } from '../../../server/with-timeout.ts'
@@ -35,25 +37,21 @@ const MAX_WAIT_MS = 5_000
 
 const DEFAULT_CHECK_INTERVAL = '1h'
 
-/** The next time on the schedule's grid: checks do not drift, and missed ones run once. */
-export const NEXT_ON_GRID = `next_run_at + make_interval(secs =>
-  extract(epoch from cast(check_interval as interval)) *
-  (floor(extract(epoch from now() - next_run_at) / extract(epoch from cast(check_interval as interval))) + 1))`
-
 /** Creates the schedule of a table, due at once. @throws 409 if the table has one */
-export async function createSchedule(server: Server, trx: Transaction, body: ScheduleRequest) {
-  return insertSchedule(server, trx, await tableOf(server, trx, body), body)
+export async function createSchedule(catalog: CatalogApi, trx: Transaction, body: ScheduleRequest) {
+  return insertSchedule(catalog, trx, await tableOf(catalog, trx, body), body)
 }
 
 /** Stores the schedule of a table, due at once. @throws 409 if the table has one */
 export async function insertSchedule(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
-  { source, table }: TableContext,
+  subject: TableContext,
   body: ScheduleFields & { is_active: boolean },
 ): Promise<MonitoredTable> {
+  const { source, table } = subject
   const { mode, slaThreshold, checkInterval } = resolveTerms(source, body)
-  const signal = chooseSignal(server, source, table, body)
+  const signal = chooseSignal(catalog, subject, body)
   const id = v7()
   const inserted = await rows(
     trx,
@@ -76,9 +74,9 @@ export async function insertSchedule(
     },
   )
   if (inserted.length > 0) return findSchedule(trx, id)
-  const known = await Schedule.query(trx).findOne('tableId', table.id)
+  const existing = await Schedule.query(trx).findOne('tableId', table.id)
   const message = `${table.qualifiedName} already has a freshness schedule: PATCH it`
-  throw apiError('CONFLICT', message, { field: 'table_path', schedule_id: known?.id ?? null })
+  throw apiError('CONFLICT', message, { field: 'table_path', schedule_id: existing?.id ?? null })
 }
 
 /**
@@ -86,25 +84,30 @@ export async function insertSchedule(
  * @throws 400 `VALIDATION_ERROR`
  */
 export async function assertRunnable(
-  server: Server,
+  { db, catalog }: Pick<FreshnessDeps, 'db' | 'catalog'>,
   companyId: string,
   target: ScheduleRequest | { id: string },
   { freshness_expression: expression }: SignalFields,
 ): Promise<void> {
   if (expression === undefined) return
-  const loaded = await server.db.company(companyId, async trx => {
-    if ('asset_id' in target) return tableOf(server, trx, target)
+  const subject = await db.company(companyId, async trx => {
+    if ('asset_id' in target) return tableOf(catalog, trx, target)
     const { tableId } = await findSchedule(trx, target.id)
-    return server.plugins.catalog.loadTable(trx, tableId)
+    return catalog.loadTable(trx, tableId)
   })
-  if (loaded) await assertExpression(server, loaded, expression)
+  if (subject) await assertExpression(catalog, subject, expression)
 }
 
 /**
  * Changes the given fields; a threshold makes the schedule explicit unless the patch sets the mode. The schedule is due
  * at once. A different signal deletes what was learned.
  */
-export async function patchSchedule(server: Server, trx: Transaction, id: string, patch: ScheduleFields) {
+export async function patchSchedule(
+  { alerts, catalog }: Pick<FreshnessDeps, 'alerts' | 'catalog'>,
+  trx: Transaction,
+  id: string,
+  patch: ScheduleFields,
+) {
   const schedule = await findLockedSchedule(trx, id)
   const ownThreshold = thresholdOf(patch)
   const slaThreshold = ownThreshold ?? schedule.slaThreshold
@@ -112,7 +115,7 @@ export async function patchSchedule(server: Server, trx: Transaction, id: string
     patch.monitoring_mode ?? (ownThreshold === undefined ? schedule.monitoringMode : 'explicit')
   assertThreshold(monitoringMode, slaThreshold ?? undefined)
   const { timestampColumn, expression, usesLastModified } = await chooseSignalOfPatch(
-    server,
+    catalog,
     trx,
     schedule,
     patch,
@@ -140,15 +143,19 @@ export async function patchSchedule(server: Server, trx: Transaction, id: string
       updatedAt: timeOf('clock_timestamp()'),
     })
   if (isOtherSignal) await forgetHistory(trx, schedule.id)
-  if (!isActive) await resolveOrphanedAlert(server, trx, schedule)
+  if (!isActive) await resolveOrphanedAlert(alerts, trx, schedule)
   return findSchedule(trx, schedule.id)
 }
 
 /** Removes a schedule with its history, and resolves its alert. */
-export async function deleteSchedule(server: Server, trx: Transaction, id: string): Promise<MonitoredTable> {
+export async function deleteSchedule(
+  alerts: AlertsApi,
+  trx: Transaction,
+  id: string,
+): Promise<MonitoredTable> {
   const schedule = await findLockedSchedule(trx, id)
   await Schedule.query(trx).deleteById(schedule.id)
-  await resolveOrphanedAlert(server, trx, schedule)
+  await resolveOrphanedAlert(alerts, trx, schedule)
   return schedule
 }
 
@@ -161,15 +168,19 @@ export function scheduleEvent(
   return { action: `schedule.${happened}`, target: { type: 'schedule', id }, details }
 }
 
-async function resolveOrphanedAlert(server: Server, trx: Transaction, { id }: MonitoredTable): Promise<void> {
-  await server.plugins.alerts.resolveOrphaned(trx, { type: 'freshness_violation', causes: [id] })
+async function resolveOrphanedAlert(
+  alerts: AlertsApi,
+  trx: Transaction,
+  { id }: MonitoredTable,
+): Promise<void> {
+  await alerts.resolveOrphaned(trx, { type: 'freshness_violation', causes: [id] })
 }
 
 /** Locks a schedule: a check that stores its result now has raised its alert before this returns. */
 async function findLockedSchedule(trx: Transaction, id: string): Promise<MonitoredTable> {
-  const { id: known } = await findSchedule(trx, id)
-  await lockSchedule(trx, known)
-  return findSchedule(trx, known)
+  const { id: scheduleId } = await findSchedule(trx, id)
+  await lockSchedule(trx, scheduleId)
+  return findSchedule(trx, scheduleId)
 }
 
 /** @throws 404 `SCHEDULE_NOT_FOUND` */
@@ -182,36 +193,40 @@ export async function findSchedule(trx: Transaction, id: string): Promise<Monito
   return schedule
 }
 
+interface CheckNowDeps extends Pick<FreshnessDeps, 'db' | 'pino'>, Pick<FreshnessApi, 'checkSource'> {}
+
 /** Runs the check of a new or changed schedule, waits for it up to 5 s, and returns the schedule. */
-export async function checkNow(server: Server, schedule: MonitoredTable): Promise<MonitoredTable> {
+export async function checkNow(
+  { db, pino, checkSource }: CheckNowDeps,
+  schedule: MonitoredTable,
+): Promise<MonitoredTable> {
   const { companyId, sourceId, id } = schedule
   if (!schedule.isActive) return schedule
-  const checking = checkSource(server, { companyId, sourceId, scheduleIds: [id] })
-    .then(() => server.db.company(companyId, trx => advanceNextRun(trx, id)))
+  const checking = checkSource({ companyId, sourceId, scheduleIds: [id] })
+    .then(() => db.company(companyId, trx => advanceNextRun(trx, id)))
     // The schedule stays due, so a sweep retries; for a paused source once it is active.
     .catch((error: Error) => {
       if (!hasCode(error, 'CONFLICT'))
-        server.pino.warn({ err: error.message, schedule_id: id }, 'first freshness check failed')
+        pino.warn({ err: error.message, schedule_id: id }, 'first freshness check failed')
     })
   await withTimeout(checking, MAX_WAIT_MS, () => undefined)
-  return server.db.company(companyId, trx => findSchedule(trx, id))
+  return db.company(companyId, trx => findSchedule(trx, id))
 }
 
 async function advanceNextRun(trx: Transaction, id: string): Promise<void> {
-  await trx.raw(
-    `update freshness_schedules set next_run_at = ${NEXT_ON_GRID}
-     where company_id = :companyId and id = :id and next_run_at <= now()`,
-    { companyId: companyOf(trx), id },
-  )
+  await Schedule.query(trx)
+    .findById(id)
+    .where('nextRunAt', '<=', databaseNow())
+    .patch({ nextRunAt: nextOnGrid('check_interval') })
 }
 
 /** The table that a request names by its asset, or by its path in the asset. @throws 400, 404 */
 export async function tableOf(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   body: { asset_id: string; table_path?: string },
 ): Promise<TableContext> {
-  const { source, table } = await server.plugins.catalog.findAsset(trx, body.asset_id)
+  const { source, table } = await catalog.findAsset(trx, body.asset_id)
   if (body.table_path === undefined) {
     if (!table)
       throw invalidField(
@@ -221,7 +236,7 @@ export async function tableOf(
     if (!table.isActive) throw invalidField('asset_id', 'is a table that the last discovery did not find')
     return { source, table }
   }
-  const named = await server.plugins.catalog.findTable(trx, { source, table }, body.table_path)
+  const named = await catalog.findTable(trx, { source, table }, body.table_path)
   return { source, table: named }
 }
 

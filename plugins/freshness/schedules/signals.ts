@@ -1,7 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
-import type { Source, Table } from '../../catalog/api.ts'
+import type { CatalogApi, Source, Table, TableContext } from '../../catalog/api.ts'
 import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
 import type { MonitoredTable, Schedule, FreshnessSignal } from '../models.ts'
 
@@ -21,9 +20,8 @@ export type StoredSignal = Pick<Schedule, 'timestampColumn' | 'expression' | 'us
  * @throws 400 if the requested signal is not available
  */
 export function chooseSignal(
-  server: Server,
-  source: Source,
-  table: Pick<Table, 'qualifiedName' | 'columns' | 'columnTags' | 'personalFromUpstream' | 'kind'>,
+  catalog: CatalogApi,
+  subject: TableContext,
   { freshness_signal: signal, freshness_column: asked, freshness_expression: expression }: SignalFields,
 ): StoredSignal {
   const named = expression !== undefined ? 'expression' : typeof asked === 'string' ? 'column' : undefined
@@ -33,54 +31,57 @@ export function chooseSignal(
   if (signal === 'expression')
     throw invalidField('freshness_expression', 'is required with freshness_signal expression')
   if (signal === 'last_modified') {
-    assertHasModificationTime(server, source, table)
+    assertHasModificationTime(catalog, subject)
     return { timestampColumn: null, expression: null, usesLastModified: true }
   }
-  const timestampColumn = chooseColumn(server, source, table, asked)
+  const timestampColumn = chooseColumn(catalog, subject, asked)
   if (signal === 'column' && timestampColumn === null)
     throw invalidField('freshness_column', 'is required: no timestamp column was detected')
   return { timestampColumn, expression: null, usesLastModified: false }
 }
 
 /** Whether the engine reports when a table was last modified; not for views. */
-export function hasModificationTime(server: Server, source: Source, { kind }: Pick<Table, 'kind'>): boolean {
-  return kind === 'table' && server.plugins.catalog.connectorOf(source).capabilities.lastModified === true
+export function hasModificationTime(
+  catalog: CatalogApi,
+  source: Source,
+  { kind }: Pick<Table, 'kind'>,
+): boolean {
+  return kind === 'table' && catalog.connectorOf(source).capabilities.lastModified === true
 }
 
 /** Warnings about a new or changed schedule: that its table has no signal. */
 export async function warningsOf(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   { tableId, timestampColumn, expression, qualifiedName }: MonitoredTable,
 ): Promise<string[]> {
   if (timestampColumn !== null || expression !== null) return []
-  const known = await server.plugins.catalog.loadTable(trx, tableId)
-  if (known && hasModificationTime(server, known.source, known.table)) return []
+  const subject = await catalog.loadTable(trx, tableId)
+  if (subject && hasModificationTime(catalog, subject.source, subject.table)) return []
   return [
     `Nothing shows when ${qualifiedName} was updated: its status stays unknown until the schedule has a freshness_column or freshness_expression`,
   ]
 }
 
-function assertHasModificationTime(server: Server, source: Source, table: Pick<Table, 'kind'>): void {
-  if (hasModificationTime(server, source, table)) return
-  const { label } = server.plugins.catalog.connectorOf(source)
+function assertHasModificationTime(catalog: CatalogApi, { source, table }: TableContext): void {
+  if (hasModificationTime(catalog, source, table)) return
+  const { label } = catalog.connectorOf(source)
   const kind = table.kind.replaceAll('_', ' ')
   const error = `${label} does not report when the rows of ${kind.startsWith('e') ? 'an' : 'a'} ${kind} changed: set freshness_column`
-  throw invalidInput([{ field: 'freshness_signal', error: error }])
+  throw invalidInput([{ field: 'freshness_signal', error }])
 }
 
 /** The column to read: the given one, else the first timestamp column, else none. */
 function chooseColumn(
-  server: Server,
-  source: Source,
-  table: Pick<Table, 'qualifiedName' | 'columns' | 'columnTags' | 'personalFromUpstream'>,
+  catalog: CatalogApi,
+  { source, table }: TableContext,
   asked: string | null | undefined,
 ): string | null {
   const { columns } = table
-  const hidden = hiddenColumns(server, table)
+  const hidden = hiddenColumns(catalog, table)
   if (asked === undefined || asked === null)
     return detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns)?.name ?? null
-  const column = server.plugins.catalog.findColumn(table, asked, 'freshness_column')
+  const column = catalog.findColumn(table, asked, 'freshness_column')
   if (hidden.has(asked))
     throw invalidInput([
       {
@@ -90,19 +91,19 @@ function chooseColumn(
     ])
   if (isReadable(column)) return column.name
   const error = `${asked} is ${column.type}, which contains no dates or times`
-  throw invalidInput([{ field: 'freshness_column', error: error }])
+  throw invalidInput([{ field: 'freshness_column', error }])
 }
 
 /** The signal of a schedule after a patch. */
 export async function chooseSignalOfPatch(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   schedule: MonitoredTable,
   patch: SignalFields,
 ): Promise<StoredSignal> {
   const { freshness_column: column, freshness_expression: expression, freshness_signal: signal } = patch
   if (column === undefined && expression === undefined && signal === undefined) return schedule
-  const known = await server.plugins.catalog.loadTable(trx, schedule.tableId)
-  if (!known) throw apiError('SCHEDULE_NOT_FOUND', 'The table was removed', { schedule_id: schedule.id })
-  return chooseSignal(server, known.source, known.table, patch)
+  const subject = await catalog.loadTable(trx, schedule.tableId)
+  if (!subject) throw apiError('SCHEDULE_NOT_FOUND', 'The table was removed', { schedule_id: schedule.id })
+  return chooseSignal(catalog, subject, patch)
 }

@@ -1,7 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import { sweepQueue } from '../../../plugins/alerts/jobs.ts'
+import { sweepJob } from '../../../plugins/alerts/jobs.ts'
 import type { SweepStep } from '../../../plugins/alerts/api.ts'
-import type { Job, JobKind } from '../../../server/jobs/jobs.ts'
 import type { TestServer } from '../../helpers/server.ts'
 
 type Sweep = Server['plugins']['alerts']['sweep']
@@ -14,16 +13,9 @@ export function sweepStep(server: Server, step: keyof Sweep): Promise<number> {
   return server.plugins.alerts.sweep[step]({ error } as unknown as Parameters<SweepStep>[0])
 }
 
-/** Runs a job of a queue at once, in the test. */
-export function workOf<Data extends object>(server: Server, queue: JobKind<Data>): Job<Data>['work'] {
-  const job = server.jobs.all().find(({ name }) => name === queue.name)
-  if (!job) throw new Error(`No job works ${queue.name}`)
-  return (data, context) => job.work(data, context)
-}
-
 /** Runs the sweep of alerts as a job, on any of the servers of a database, and waits until it is completed. */
 export async function runSweep({ query }: TestServer, server: Server): Promise<void> {
-  const id = await server.jobs.send(sweepQueue, {})
+  const id = await server.jobs.send(sweepJob, {})
   for (;;) {
     const [job] = await query(`select state from pgboss.job where id = $1`, [id])
     if (job?.state === 'completed') return

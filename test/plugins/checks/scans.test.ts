@@ -4,7 +4,7 @@ import { withSlot } from '../../../plugins/catalog/sources/session-slots.ts'
 import { checkJob } from '../../../plugins/freshness/jobs.ts'
 import { scanJob } from '../../../plugins/checks/jobs.ts'
 import { running } from '../../helpers/source.ts'
-import { jobContext } from '../../helpers/job-context.ts'
+import { jobContext, workOf } from '../../helpers/job-context.ts'
 import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
@@ -136,7 +136,7 @@ t.test('while all sessions of a source are in use, what is due waits and nothing
     tenant.ask('POST', `/api/v1/sdk/assets/${asset.id}/test-connection`),
     make({ rule_type: 'REGEX', rule_config: { pattern: '@' }, name: 'made meanwhile' }),
     server.plugins.checks.runTable(tenant.companyId, String(tableId), 'claimed'),
-    checkJob.work(ids, jobContext(server)),
+    workOf(server, checkJob)(ids, jobContext(server)),
   ])
   t.match(refused, {
     status: 503,

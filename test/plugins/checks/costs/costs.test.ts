@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pruneCosts } from '../../../../plugins/checks/costs/costs.ts'
+import { expireRows } from '../../../../server/database/retention.ts'
 import { logPostgresql } from '../../../helpers/statement-log.ts'
 import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/world.ts'
 
@@ -106,10 +106,9 @@ t.test('tables are listed by the cost of their scans, those of the period alone'
   t.equal((await costs(world, '?asset_id=nowhere')).status, 404)
 
   await app.query(`update scan_costs set day = day - 81 where table_id = $1`, [items.id])
-  const pruned = { costs: await pruneCosts(app.server.db) }
-  t.match(pruned, { costs: 1 }, 'and what is older than 90 days is forgotten')
+  t.match(await expireRows(app.server), { scan_costs: 1 }, 'and what is older than 90 days is forgotten')
   t.equal((await recordOf(world, items.id)).last_scan, null)
-  t.equal(await pruneCosts(app.server.db), 0)
+  t.notOk((await expireRows(app.server)).scan_costs)
 
   await world.tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)
   t.strictSame(await app.query('select 1 from scan_costs where source_id = $1', [asset.id]), [])

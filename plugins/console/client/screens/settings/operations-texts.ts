@@ -63,7 +63,6 @@ export const operationsTexts = {
     'rows.expire': 'Delete what has expired or is too old',
     'scans.check': 'Run checks on request',
     'scans.dispatch': 'Look for checks that are due',
-    'scans.prune': 'Delete old costs of scans',
     'scans.run': 'Run due checks',
     'watch.apply': 'Create the checks of a level',
     'watch.dispatch': 'Look for sources to create checks for',

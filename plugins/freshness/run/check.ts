@@ -1,45 +1,40 @@
-import type { Server } from '@hapi/hapi'
-import { ConnectorError } from '../../connectors/errors.ts'
-import type { Source } from '../catalog/api.ts'
-import type { SourceCheckResult, SourceCheckRequest } from './api.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import type { Database } from '../../../server/database/database.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { SourceCheckResult, SourceCheckRequest } from '../api.ts'
+import type { FreshnessDeps } from '../deps.ts'
 import { judgeAge, knownThreshold } from './judge.ts'
 import { learnThresholds } from './learn.ts'
 import type { TableReading } from './measure.ts'
 import { readMoment } from './moments.ts'
 import { readSource, zoneOf } from './read.ts'
-import { recordObservations, type JudgedObservation, type Observation } from './record.ts'
-import {
-  loadWatched,
-  planReading,
-  type PlannedReading,
-  type SlotRange,
-  type WatchedTable,
-} from './watched.ts'
+import { recordObservations, type JudgedObservation, type Observation, type RecordDeps } from './record.ts'
+import { loadWatched, planReading, type PlannedReading, type WatchedTable } from './watched.ts'
 
 const TABLES_PER_TRANSACTION = 5_000
 
+type CheckSourceDeps = FreshnessDeps & RecordDeps
+
 /**
- * Checks tables of one source: reads the newest timestamps in as few statements as possible, judges and stores them,
- * some thousand tables per transaction.
- * @param request `claimed` selects the schedules that a sweep claimed for one job and that have no result yet
- * @throws 404 `ASSET_NOT_FOUND` if the source was removed
+ * Checks tables of one source, as `server.plugins.freshness.checkSource` does: reads the newest timestamps in as few
+ * statements as possible, judges and stores them, some thousand tables per transaction.
  */
 export async function checkSource(
-  server: Server,
-  request: SourceCheckRequest & { claimed?: SlotRange },
+  deps: CheckSourceDeps,
+  request: SourceCheckRequest,
 ): Promise<SourceCheckResult> {
+  const { db, catalog } = deps
   let total: SourceCheckResult = { measured: 0, fresh: 0, stale: 0, unknown: 0, failed: [], statements: 0 }
   let failure: ConnectorError | null = null
   for (let after: string | null = null; ;) {
-    const part: WatchedBatch = await server.db.company(request.companyId, trx =>
-      loadWatched(server, trx, request, { after, limit: TABLES_PER_TRANSACTION }),
+    const part: WatchedBatch = await db.company(request.companyId, trx =>
+      loadWatched(catalog, trx, request, { after, limit: TABLES_PER_TRANSACTION }),
     )
     // A replay of the past deactivates the source first, so that no sweep interferes.
-    if (!part.source.isActive && request.at === undefined)
-      throw server.plugins.catalog.sourceInactive(part.source)
+    if (!part.source.isActive && request.at === undefined) throw catalog.sourceInactive(part.source)
     const last: WatchedTable | undefined = part.watched.at(-1)
     if (!last) return total
-    const checked = await checkBatch(server, request, part, failure)
+    const checked = await checkBatch(deps, request, part, failure)
     total = addResults(total, checked)
     failure = checked.failure
     if (part.watched.length < TABLES_PER_TRANSACTION) return total
@@ -50,15 +45,15 @@ export async function checkSource(
 type WatchedBatch = Awaited<ReturnType<typeof loadWatched>>
 
 async function checkBatch(
-  server: Server,
-  { companyId, sourceId, at, signal, slotWaitMs, claimed }: SourceCheckRequest & { claimed?: SlotRange },
+  deps: CheckSourceDeps,
+  { companyId, sourceId, at, signal, slotWaitMs, claimed }: SourceCheckRequest,
   { source, watched, now }: WatchedBatch,
   failure: ConnectorError | null,
 ): Promise<SourceCheckResult & { failure: ConnectorError | null }> {
   const loadedAt = performance.now()
   const planned: PlannedReading[] = []
-  for (const each of watched) planned.push(await planReading(server, source, each))
-  const found = await readSource(server, source, planned, {
+  for (const each of watched) planned.push(await planReading(deps, source, each))
+  const read = await readSource(deps, source, planned, {
     now: at ?? now,
     failure,
     isScheduled: claimed !== undefined,
@@ -70,17 +65,16 @@ async function checkBatch(
     at ?? ('isUnchanged' in reading ? now : new Date(now.getTime() + reading.at - loadedAt))
   const seen = planned.map(item => {
     const refused: TableReading | undefined = item.refusal && { error: item.refusal, at: performance.now() }
-    const reading = refused ?? found.readings.get(item.watched.id)
+    const reading = refused ?? read.readings.get(item.watched.id)
     if (!reading) throw new Error(`There is no reading of ${item.watched.qualifiedName}`)
-    return observe(server, source, item, reading, clock(reading))
+    return observe(deps, source, item, reading, clock(reading))
   })
-  const findings = await judgeAll(server, companyId, seen)
-  await server.db.company(companyId, async trx => {
-    await recordObservations(server, trx, sourceId, findings, { isReplay: at !== undefined })
-    if (found.isConnected || found.failure)
-      await server.plugins.catalog.recordConnectionStatus(trx, source, found.failure)
+  const findings = await judgeAll(deps.db, companyId, seen)
+  await deps.db.company(companyId, async trx => {
+    await recordObservations(deps, trx, sourceId, findings, { isReplay: at !== undefined })
+    if (read.isConnected || read.failure) await deps.catalog.recordConnectionStatus(trx, source, read.failure)
   })
-  return { ...resultOf(findings, found.statements), failure: found.failure }
+  return { ...resultOf(findings, read.statements), failure: read.failure }
 }
 
 function addResults(a: SourceCheckResult, b: SourceCheckResult): SourceCheckResult {
@@ -98,15 +92,15 @@ const EXPRESSION = 'freshness_expression'
 
 /** Turns a reading into an observation of the table. */
 export function observe(
-  server: Server,
+  deps: Pick<FreshnessDeps, 'catalog' | 'config'>,
   source: Source,
   { watched, column, expression }: PlannedReading,
   reading: TableReading,
   checkedAt: Date,
 ): Observation {
   const { modifiedAt, isSlow } = watched
-  const zone = zoneOf(server, source)
-  const known = {
+  const zone = zoneOf(deps, source)
+  const common = {
     watched,
     timestampColumn: column?.name ?? watched.timestampColumn,
     checkedAt,
@@ -115,7 +109,7 @@ export function observe(
     zone,
   }
   const failed = (error: ConnectorError): Observation => ({
-    ...known,
+    ...common,
     // The statement may have failed before this table.
     isSlow: isSlow || 'isSlow' in reading,
     error,
@@ -124,8 +118,8 @@ export function observe(
   })
   if ('error' in reading) return failed(reading.error)
   if ('isUnchanged' in reading)
-    return { ...known, error: null, lastUpdated: watched.lastUpdated, isUpdate: false }
-  const { dialect } = server.plugins.catalog.connectorOf(source)
+    return { ...common, error: null, lastUpdated: watched.lastUpdated, isUpdate: false }
+  const { dialect } = deps.catalog.connectorOf(source)
   const lastUpdated = readMoment(reading.value, {
     // Engines do not report whether the result of an expression has a time zone.
     zone: expression ? 'utc' : zone,
@@ -138,7 +132,7 @@ export function observe(
     return failed(new ConnectorError({ kind: 'invalid-query', engine: source.sourceType, message }))
   }
   return {
-    ...known,
+    ...common,
     modifiedAt: reading.modifiedAt ?? null,
     isSlow: reading.isSlow ?? false,
     error: null,
@@ -158,13 +152,13 @@ function earlier(a: Date, b: Date): Date {
 }
 
 /** Judges observations. A learned threshold changes only with an update, so it is learned again only then. */
-async function judgeAll(server: Server, companyId: string, seen: readonly Observation[]) {
+async function judgeAll(db: Database, companyId: string, seen: readonly Observation[]) {
   const learners = seen.filter(
     ({ watched, error, isUpdate }) =>
       watched.monitoringMode === 'auto_learn' && !error && (isUpdate || watched.learnedSlaSeconds === null),
   )
   const learned = await learnThresholds(
-    server,
+    db,
     companyId,
     learners.map(({ watched, isUpdate, lastUpdated, checkedAt }) => ({
       id: watched.id,

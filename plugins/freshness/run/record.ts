@@ -1,14 +1,15 @@
-import type { Server } from '@hapi/hapi'
-import { tablePath } from '../../connectors/catalog.ts'
-import type { ConnectorError } from '../../connectors/errors.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { isSameSlot } from '../../server/database/due.ts'
-import { formatDuration, sayAge } from '../../server/settings/durations.ts'
-import type { AlertEvent } from '../alerts/api.ts'
-import type { FreshnessFinding } from './api.ts'
+import { tablePath } from '../../../connectors/catalog.ts'
+import type { ConnectorError } from '../../../connectors/errors.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { isSameSlot } from '../../../server/database/due.ts'
+import { formatDuration, sayAge } from '../../../server/settings/durations.ts'
+import type { AlertEvent } from '../../alerts/api.ts'
+import type { CatalogApi } from '../../catalog/api.ts'
+import type { FreshnessFinding, FreshnessListener } from '../api.ts'
+import type { FreshnessDeps } from '../deps.ts'
 import { alertSeverityOf, type FreshnessVerdict } from './judge.ts'
-import { lockSchedules, type LockedSchedule } from './locks.ts'
-import { tableRefOf } from './models.ts'
+import { lockSchedules, type LockedSchedule } from '../locks.ts'
+import { tableRefOf } from '../models.ts'
 import type { WatchedTable } from './watched.ts'
 
 /** The result of reading one table. */
@@ -34,6 +35,11 @@ export interface JudgedObservation extends Observation {
   judgement: FreshnessVerdict | null
 }
 
+/** What recording needs, and what it calls with its findings. */
+export interface RecordDeps extends Pick<FreshnessDeps, 'alerts' | 'catalog' | 'telemetry'> {
+  notifyChecked: FreshnessListener
+}
+
 /**
  * Stores observations, and raises or resolves alerts. A warning or violation opens an alert, a table within its SLA
  * resolves it, and an unknown status does neither. Changes to a schedule since it was loaded take precedence: the source
@@ -42,36 +48,34 @@ export interface JudgedObservation extends Observation {
  * @throws 404 `ASSET_NOT_FOUND` if the source was removed, 409 `CONFLICT` if it was deactivated
  */
 export async function recordObservations(
-  server: Server,
+  { alerts, catalog, telemetry, notifyChecked }: RecordDeps,
   trx: Transaction,
   sourceId: string,
   findings: readonly JudgedObservation[],
   { isReplay }: { isReplay: boolean },
 ): Promise<void> {
-  const held = await lockCurrent(server, trx, sourceId, { findings, isReplay })
+  const schedules = await lockCurrent(catalog, trx, sourceId, { findings, isReplay })
   const current: CurrentObservation[] = []
   const dropped: LockedSchedule[] = []
   for (const finding of findings) {
-    const schedule = held.get(finding.watched.id)
+    const schedule = schedules.get(finding.watched.id)
     if (!schedule) continue
     if (isCurrent(schedule, finding, isReplay)) current.push(applySchedule(schedule, finding))
     else if (isSameSlot(schedule, finding.watched)) dropped.push(schedule)
   }
   await storeObservations(trx, current)
-  for (const { judgement } of current)
-    server.telemetry.verdict('freshness', 'age', judgement?.status ?? 'error')
+  for (const { judgement } of current) telemetry.verdict('freshness', 'age', judgement?.status ?? 'error')
   await releaseSlots(trx, dropped)
   const over = current.filter(
     finding => finding.watched.alertSeverity !== null && severityOf(finding) === null,
   )
-  const { alerts } = server.plugins
   const causes = over.map(({ watched }) => watched.id)
   await alerts.resolveAll(trx, 'freshness_violation', causes)
   await alerts.raiseAll(
     trx,
-    current.flatMap(finding => violationEvent(server, sourceId, finding) ?? []),
+    current.flatMap(finding => violationEvent(catalog, sourceId, finding) ?? []),
   )
-  await server.plugins.freshness.notifyChecked(
+  await notifyChecked(
     trx,
     sourceId,
     current.map(finding => ({ scheduleId: finding.watched.id, ...describeFinding(finding) })),
@@ -97,24 +101,23 @@ export function describeFinding({
 
 /** Locks the source and then the schedules that still exist. @returns them by id */
 async function lockCurrent(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
   sourceId: string,
   { findings, isReplay }: { findings: readonly JudgedObservation[]; isReplay: boolean },
 ): Promise<Map<string, LockedSchedule>> {
-  const source = await server.plugins.catalog.lockSource(trx, sourceId)
+  const source = await catalog.lockSource(trx, sourceId)
   // Its alerts were resolved when it was deactivated; a new one would stay open.
-  if (!source.isActive && !isReplay) throw server.plugins.catalog.sourceInactive(source)
+  if (!source.isActive && !isReplay) throw catalog.sourceInactive(source)
   const ids = findings.map(({ watched }) => watched.id)
-  const held = await lockSchedules(trx, ids)
-  return new Map(held.map(schedule => [schedule.id, schedule]))
+  return new Map((await lockSchedules(trx, ids)).map(schedule => [schedule.id, schedule]))
 }
 
 /** Whether an observation still applies: the schedule has the same terms, and no later check was stored. */
-function isCurrent(held: LockedSchedule, { watched, checkedAt }: JudgedObservation, isReplay: boolean) {
+function isCurrent(schedule: LockedSchedule, { watched, checkedAt }: JudgedObservation, isReplay: boolean) {
   return (
-    COMPARED_FIELDS.every(term => held[term] === watched[term]) &&
-    (isReplay || held.lastCheckAt === null || held.lastCheckAt <= checkedAt)
+    COMPARED_FIELDS.every(term => schedule[term] === watched[term]) &&
+    (isReplay || schedule.lastCheckAt === null || schedule.lastCheckAt <= checkedAt)
   )
 }
 
@@ -214,7 +217,7 @@ function severityOf({ watched, judgement, checkedAt }: JudgedObservation): 'warn
 
 /** The alert event of a late table; undefined if the table is within its SLA or its status is unknown. */
 function violationEvent(
-  server: Server,
+  catalog: CatalogApi,
   sourceId: string,
   finding: JudgedObservation,
 ): AlertEvent | undefined {
@@ -234,7 +237,7 @@ function violationEvent(
       id: watched.tableId,
       qualifiedName: watched.qualifiedName,
       assetType: watched.kind,
-      tags: server.plugins.catalog.tagsOf({ tags: watched.sourceTags }, watched, [finding.timestampColumn]),
+      tags: catalog.tagsOf({ tags: watched.sourceTags }, watched, [finding.timestampColumn]),
     },
     ruleName: `Freshness of ${path}`,
     title: isViolated

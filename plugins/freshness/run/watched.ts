@@ -1,12 +1,12 @@
-import type { Server } from '@hapi/hapi'
-import { ConnectorError } from '../../connectors/errors.ts'
-import type { CustomSql } from '../../checks/sql/custom-sql.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import type { Source, Table } from '../catalog/api.ts'
-import type { SourceCheckRequest } from './api.ts'
-import { detectColumn, hiddenColumns, type TypedColumn } from './schedules/columns.ts'
-import { parseExpression } from './schedules/expression.ts'
-import type { MonitoredTable } from './models.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import type { CustomSql } from '../../../checks/sql/custom-sql.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import type { CatalogApi, Source, Table } from '../../catalog/api.ts'
+import type { SourceCheckRequest } from '../api.ts'
+import type { FreshnessDeps } from '../deps.ts'
+import { detectColumn, hiddenColumns, type TypedColumn } from '../schedules/columns.ts'
+import { parseExpression } from '../schedules/expression.ts'
+import type { MonitoredTable } from '../models.ts'
 
 export interface WatchedTable extends Pick<
   MonitoredTable,
@@ -54,23 +54,14 @@ export interface PlannedReading {
   refusal: ConnectorError | undefined
 }
 
-/** The range of due times that a sweep claimed for one job. */
-export interface SlotRange {
-  from: string
-  to: string
-}
-
-/**
- * Loads a page of the schedules of a check with their tables, ordered by id.
- * @param request `claimed` selects the schedules that a sweep claimed for one job and that have no result yet
- */
+/** Loads a page of the schedules of a check with their tables, ordered by id. */
 export async function loadWatched(
-  server: Server,
+  catalog: CatalogApi,
   trx: Transaction,
-  { companyId, sourceId, scheduleIds, claimed }: SourceCheckRequest & { claimed?: SlotRange },
+  { companyId, sourceId, scheduleIds, claimed }: SourceCheckRequest,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<{ source: Source; watched: WatchedTable[]; now: Date }> {
-  const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
+  const { source } = await catalog.findAsset(trx, sourceId)
   const which = scheduleIds
     ? 'and f.id = any(cast(:ids as uuid[]))'
     : `and f.is_active${claimed ? ' and f.running_slot between :from and :to' : ''}`
@@ -100,16 +91,14 @@ export async function loadWatched(
 
 /** Plans the reading from the catalog, without querying the source. */
 export async function planReading(
-  server: Server,
+  { catalog, connectors }: Pick<FreshnessDeps, 'catalog' | 'connectors'>,
   source: Source,
   watched: WatchedTable,
 ): Promise<PlannedReading> {
   const columns = watched.columns ?? []
-  const hidden = hiddenColumns(server, { ...watched, columns })
+  const hidden = hiddenColumns(catalog, { ...watched, columns })
   // A source whose engine is no longer loaded fails when it is connected.
-  const connector = server.connectors.has(source.sourceType)
-    ? server.connectors.get(source.sourceType)
-    : undefined
+  const connector = connectors.has(source.sourceType) ? connectors.get(source.sourceType) : undefined
   const reading =
     watched.expression === null || !connector
       ? undefined

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { checkJob, dispatchChecks } from '../../../plugins/freshness/jobs.ts'
-import { patchSchedule } from '../../../plugins/freshness/schedules/schedules.ts'
-import { untilBlocked } from '../../helpers/lock-waits.ts'
-import { jobContext } from '../../helpers/job-context.ts'
-import { explicit, startWorlds } from './worlds.ts'
+import { checkJob, dispatchChecks } from '../../../../plugins/freshness/jobs.ts'
+import { patchSchedule } from '../../../../plugins/freshness/schedules/schedules.ts'
+import { untilBlocked } from '../../../helpers/lock-waits.ts'
+import { jobContext, workOf } from '../../../helpers/job-context.ts'
+import { explicit, startWorlds } from '../worlds.ts'
 
 const { server, tenant, query, world } = await startWorlds(t)
 const { companyId } = tenant
@@ -77,7 +77,7 @@ t.test('a schedule that is paused during its check raises no alert', async t => 
   await holding(async trx => {
     checking = at(11)
     await untilBlocked({ query })
-    await patchSchedule(server, trx, id, { is_active: false })
+    await patchSchedule(server.plugins, trx, id, { is_active: false })
   })
   await checking
   t.same(await alertsOf(id), [])
@@ -93,7 +93,7 @@ t.test('a schedule that is changed during its check is judged by its new terms o
   await holding(async trx => {
     checking = check()
     await untilBlocked({ query })
-    await patchSchedule(server, trx, id, { check_interval: '1w', sla_threshold: '400d' })
+    await patchSchedule(server.plugins, trx, id, { check_interval: '1w', sla_threshold: '400d' })
   })
   await checking
   t.match(await scheduleOf(id), { status: 'unknown', last_check_at: null, running_slot: null })
@@ -112,7 +112,7 @@ t.test('two concurrent changes are both kept', async t => {
   await holding(async trx => {
     changing = tenant.ask('PATCH', `/api/v1/sdk/freshness/schedules/${id}`, { sla_threshold: '12h' })
     await untilBlocked({ query })
-    await patchSchedule(server, trx, id, { freshness_column: 'other' })
+    await patchSchedule(server.plugins, trx, id, { freshness_column: 'other' })
   })
   t.match(await changing, { status: 200 })
   t.match(await scheduleOf(id), { timestamp_column: 'other', sla_threshold: '12h' })
@@ -197,7 +197,9 @@ t.test('the claims of a job are released when its last attempt has failed', asyn
   const slots = { from: slot.toISOString(), to: slot.toISOString() }
   const run = async (attempt: number) => {
     const data = { company_id: companyId, source_id: source.id, slots }
-    await t.rejects(Promise.resolve(checkJob.work(data, jobContext(server, { attempt }))))
+    await t.rejects(
+      Promise.resolve(workOf(server, checkJob)(data, jobContext(server, { isLast: () => attempt === 3 }))),
+    )
     return (await scheduleOf(id)).running_slot
   }
   t.ok(await run(1))

@@ -1,6 +1,6 @@
-import { learnCadence } from '../../checks/cadence.ts'
-import { formatDuration, parseDuration } from '../../server/settings/durations.ts'
-import type { FreshnessStatus, Schedule, SlaStatus } from './models.ts'
+import { learnCadence } from '../../../checks/cadence.ts'
+import { formatDuration, parseDuration } from '../../../server/settings/durations.ts'
+import type { FreshnessStatus, Schedule, SlaStatus } from '../models.ts'
 import { clampToCalendar } from './moments.ts'
 
 /** The SLA of a table. */

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { TableUpdates } from './api.ts'
+import { companyOf, rows, type Database, type Transaction } from '../../../server/database/database.ts'
+import type { TableUpdates } from '../api.ts'
 import { learnThreshold, type Threshold } from './judge.ts'
 
 const MAX_UPDATES = 500
@@ -21,7 +20,7 @@ export interface LearningSchedule {
  * because thousands of tables take seconds.
  */
 export async function learnThresholds(
-  server: Server,
+  db: Database,
   companyId: string,
   learners: readonly LearningSchedule[],
 ): Promise<Map<string, Threshold>> {
@@ -29,7 +28,7 @@ export async function learnThresholds(
   for (let from = 0; from < learners.length; from += SCHEDULES_PER_STATEMENT) {
     const some = learners.slice(from, from + SCHEDULES_PER_STATEMENT)
     const ids = some.map(({ id }) => id)
-    const updatesOf = await server.db.company(companyId, trx => readUpdates(trx, ids))
+    const updatesOf = await db.company(companyId, trx => readUpdates(trx, ids))
     for (const { id, newUpdate } of some) {
       if (learned.size % TABLES_BETWEEN_PAUSES === 0) await setImmediate()
       learned.set(id, learnThreshold([...(updatesOf.get(id) ?? []), ...(newUpdate ? [newUpdate] : [])]))

@@ -1,16 +1,16 @@
-import type { Server } from '@hapi/hapi'
-import type { CustomSql } from '../../checks/sql/custom-sql.ts'
-import { renderCustomSql } from '../../checks/sql/render.ts'
-import type { Connection } from '../../connectors/connector.ts'
-import type { Dialect } from '../../connectors/dialect.ts'
-import { ConnectorError } from '../../connectors/errors.ts'
-import { hasCode, hasErrorData } from '../../server/http/errors.ts'
-import type { Source } from '../catalog/api.ts'
-import type { SourceCheckRequest } from './api.ts'
-import { findVolatileExpressions } from './schedules/expression.ts'
+import type { CustomSql } from '../../../checks/sql/custom-sql.ts'
+import { renderCustomSql } from '../../../checks/sql/render.ts'
+import type { Connection } from '../../../connectors/connector.ts'
+import type { Dialect } from '../../../connectors/dialect.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import { hasCode, hasErrorData } from '../../../server/http/errors.ts'
+import type { Source } from '../../catalog/api.ts'
+import type { SourceCheckRequest } from '../api.ts'
+import type { FreshnessDeps } from '../deps.ts'
+import { findVolatileExpressions } from '../schedules/expression.ts'
 import { alertSeverityOf, judgeAge, knownThreshold } from './judge.ts'
 import { readNewest, type MeasureResult, type TableReading, type MeasureTarget } from './measure.ts'
-import { tableRefOf } from './models.ts'
+import { tableRefOf } from '../models.ts'
 import type { PlannedReading, WatchedTable } from './watched.ts'
 
 /** The readings of a source's tables. */
@@ -25,7 +25,7 @@ export interface SourceReadings extends MeasureResult {
  * @throws 503 `UNAVAILABLE` while all sessions of the source are in use
  */
 export async function readSource(
-  server: Server,
+  deps: Pick<FreshnessDeps, 'catalog' | 'config' | 'pino'>,
   source: Source,
   planned: readonly PlannedReading[],
   {
@@ -38,7 +38,7 @@ export async function readSource(
     'signal' | 'slotWaitMs'
   >,
 ): Promise<SourceReadings> {
-  const { catalog } = server.plugins
+  const { catalog } = deps
   const readable = planned.filter(({ refusal }) => !refusal)
   const none = (error: ConnectorError | null): SourceReadings => ({
     readings: new Map(
@@ -53,7 +53,7 @@ export async function readSource(
   const options = { engine: source.sourceType, timeoutMs }
   try {
     const { dialect } = catalog.connectorOf(source)
-    const zone = zoneOf(server, source)
+    const zone = zoneOf(deps, source)
     const targets = readable.map(item => targetOf(dialect, item, now, zone))
     const measured = await catalog.withConnection(
       source,
@@ -72,7 +72,7 @@ export async function readSource(
     waiting.signal?.throwIfAborted()
     // All sessions are in use, which says nothing about the tables.
     if (hasErrorData(thrown) && !hasCode(thrown, 'CONFLICT')) throw thrown
-    return none(thrown instanceof ConnectorError ? thrown : otherError(server, source, thrown))
+    return none(thrown instanceof ConnectorError ? thrown : otherError(deps, source, thrown))
   }
 }
 
@@ -126,15 +126,20 @@ function keepsVerdict(watched: WatchedTable, now: Date): boolean {
 }
 
 /** An engine that no extension provides any more, or an internal error, is the error of every table. */
-function otherError(server: Server, { id, sourceType: engine }: Source, cause: unknown): ConnectorError {
+function otherError(
+  { pino }: Pick<FreshnessDeps, 'pino'>,
+  { id, sourceType: engine }: Source,
+  cause: unknown,
+): ConnectorError {
   if (hasErrorData(cause))
     return new ConnectorError({ kind: 'driver-missing', engine, message: cause.message })
-  server.pino.error({ err: cause, source_id: id }, 'freshness check failed')
+  pino.error({ err: cause, source_id: id }, 'freshness check failed')
   const message = 'An unexpected error occurred while reading the source; see the log.'
   return new ConnectorError({ kind: 'other', engine, message, cause })
 }
 
 /** The time zone of timestamps without one. */
-export function zoneOf(server: Server, { config }: Source): string {
-  return typeof config.timezone === 'string' ? config.timezone : server.config.timezone
+export function zoneOf({ config }: Pick<FreshnessDeps, 'config'>, source: Source): string {
+  const { timezone } = source.config
+  return typeof timezone === 'string' ? timezone : config.timezone
 }

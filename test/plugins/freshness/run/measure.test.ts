@@ -1,10 +1,10 @@
 import t from 'tap'
-import { tablePath } from '../../../connectors/catalog.ts'
-import type { Connection } from '../../../connectors/connector.ts'
-import { defineDialect } from '../../../connectors/dialect.ts'
-import { ConnectorError, type ConnectorErrorKind } from '../../../connectors/errors.ts'
-import type { Sql } from '../../../connectors/sql.ts'
-import { readNewest, newestSelect, type MeasureTarget } from '../../../plugins/freshness/measure.ts'
+import { tablePath } from '../../../../connectors/catalog.ts'
+import type { Connection } from '../../../../connectors/connector.ts'
+import { defineDialect } from '../../../../connectors/dialect.ts'
+import { ConnectorError, type ConnectorErrorKind } from '../../../../connectors/errors.ts'
+import type { Sql } from '../../../../connectors/sql.ts'
+import { readNewest, newestSelect, type MeasureTarget } from '../../../../plugins/freshness/run/measure.ts'
 
 const dialect = defineDialect({ limits: { columns: 10, values: 100 } })
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { checkJob, dispatchChecks, refreshJob } from '../../../plugins/freshness/jobs.ts'
-import { parseDuration } from '../../../server/settings/durations.ts'
-import { jobContext } from '../../helpers/job-context.ts'
-import { explicit, startWorlds } from './worlds.ts'
+import { checkJob, dispatchChecks, refreshJob } from '../../../../plugins/freshness/jobs.ts'
+import { parseDuration } from '../../../../server/settings/durations.ts'
+import { jobContext, workOf } from '../../../helpers/job-context.ts'
+import { explicit, startWorlds } from '../worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-freshness-'))
 t.teardown(() => rm(folder, { recursive: true }))
@@ -168,7 +168,7 @@ t.test('a table whose check still runs is not claimed again, unless that was los
   const claim = async (slot: string) => {
     const before = `running_slot = now() - cast($1 as interval), next_run_at = now() - interval '1 minute'`
     await query(`update freshness_schedules set ${before} where id = $2`, [slot, id])
-    await dispatchChecks.work({}, jobContext(server))
+    await workOf(server, dispatchChecks)({}, jobContext(server))
     const [row] = await query(
       `select next_run_at > now() + interval '88 minutes' as is_claimed from freshness_schedules where id = $1`,
       [id],

@@ -1,15 +1,15 @@
 import t from 'tap'
-import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
-import { detectColumn, isReadable } from '../../../plugins/freshness/schedules/columns.ts'
-import { formatDuration, parseDuration, sayAge } from '../../../server/settings/durations.ts'
+import type { ColumnInfo, ColumnKind } from '../../../../connectors/catalog.ts'
+import { detectColumn, isReadable } from '../../../../plugins/freshness/schedules/columns.ts'
+import { formatDuration, parseDuration, sayAge } from '../../../../server/settings/durations.ts'
 import {
   isLate,
   judgeAge,
   learnThreshold,
   explicitThreshold,
   shownThreshold,
-} from '../../../plugins/freshness/judge.ts'
-import { readMoment } from '../../../plugins/freshness/moments.ts'
+} from '../../../../plugins/freshness/run/judge.ts'
+import { readMoment } from '../../../../plugins/freshness/run/moments.ts'
 
 const NOW = new Date('2025-03-10T12:00:00Z')
 const HOUR = 3600

@@ -1,8 +1,8 @@
-import { tablePath, type TableRef } from '../../connectors/catalog.ts'
-import type { Connection, Value } from '../../connectors/connector.ts'
-import type { Dialect } from '../../connectors/dialect.ts'
-import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
-import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
+import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
+import type { Connection, Value } from '../../../connectors/connector.ts'
+import type { Dialect } from '../../../connectors/dialect.ts'
+import { CHECK_ERROR_KINDS, ConnectorError } from '../../../connectors/errors.ts'
+import { join, raw, sql, type Sql } from '../../../connectors/sql.ts'
 
 /** A table and the value to read from it. */
 export interface MeasureTarget {

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon'
-import type { Value } from '../../connectors/connector.ts'
+import type { Value } from '../../../connectors/connector.ts'
 
 /** `YYYY-MM-DD HH:MM:SS` and similar; luxon needs a T. */
 const SPACED_TIME = /^(\d{4,}-\d{2}-\d{2}) (\d.*)$/
