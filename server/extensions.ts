@@ -146,7 +146,7 @@ const ADVICE: readonly [RegExp, string][] = [
   ],
   [
     /Package subpath .* is not defined by "exports" in .*package\.json/,
-    'there are tidemark/connector, tidemark/check, tidemark/destination, and /conformance of each',
+    'there are tidemark/connector, tidemark/check, tidemark/destination, and /conformance of each, and tidemark/check-kind',
   ],
 ]
 

@@ -4,6 +4,13 @@ import type { Retention } from './database/retention.ts'
 import type { Job } from './jobs/jobs.ts'
 import type { ApiTag } from './openapi/tags.ts'
 
+/** What `make` gives. */
+interface Made<Api> {
+  api?: Api
+  jobs?: Job[]
+  routes?: ServerRoute[]
+}
+
 /** A value, or a function that makes it from the feature's API. */
 type FromApi<Value, Api> = Value | ((api: Api, server: Server) => Value)
 
@@ -18,6 +25,8 @@ export interface Feature<Api extends object> {
   api?(server: Server): Api
   /** Adds whatever else it gives to the server, such as alert kinds, encrypted columns and hooks, before its routes. */
   setUp?(server: Server, api: Api): void | Promise<void>
+  /** In place of `api`, `setUp`, `jobs` and `routes`, where these share what they are made of. */
+  make?(server: Server): Made<Api>
   /** How long rows of its tables are kept. */
   retention?: Retention[]
   jobs?: FromApi<Job[], Api>
@@ -32,12 +41,14 @@ export function feature<Api extends object = object>(given: Feature<Api>): Plugi
     dependencies: needs,
     async register(server) {
       Object.assign(server.apiParts.tags, tags)
-      const api = given.api?.(server) ?? ({} as Api)
-      server.expose(api)
+      const made: Made<Api> = given.make?.(server) ?? { api: given.api?.(server) }
+      const api = made.api ?? ({} as Api)
+      // By reference: a whole object would be copied deeply, with the registries in it.
+      for (const [key, value] of Object.entries(api)) server.expose(key, value)
       await given.setUp?.(server, api)
       server.retention.push(...retention)
-      server.jobs.add(...(typeof jobs === 'function' ? jobs(api, server) : jobs))
-      server.route(typeof routes === 'function' ? routes(api, server) : routes)
+      server.jobs.add(...(made.jobs ?? []), ...(typeof jobs === 'function' ? jobs(api, server) : jobs))
+      server.route(made.routes ?? (typeof routes === 'function' ? routes(api, server) : routes))
     },
   }
 }

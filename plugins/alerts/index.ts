@@ -1,6 +1,6 @@
-import type { Plugin, Server } from '@hapi/hapi'
+import type { PluginProperties, Server } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import { configSchema } from '../../server/openapi/choices.ts'
-import type { ApiTag } from '../../server/openapi/tags.ts'
 import { makeAttemptRecorder } from './delivery/delivery-telemetry.ts'
 import { makeDemoAlerts } from './demo.ts'
 import type { Deps } from './deps.ts'
@@ -17,10 +17,10 @@ import { typeRoute } from './destinations/type-routes.ts'
 import { describeWebhooks } from './destinations/webhook-schemas.ts'
 import { webhook } from './destinations/webhook.ts'
 import { explainRoutes } from './incidents/explain/routes.ts'
-import { incidentJobs } from './incidents/jobs.ts'
+import { makeIncidentJobs } from './incidents/jobs.ts'
 import { incidentRoutes } from './incidents/lifecycle/routes.ts'
 import { updateIncidents } from './incidents/update.ts'
-import { attemptJobs, sweepJob, sweepSteps } from './jobs.ts'
+import { makeAttemptJobs, makeSweepJob, sweepSteps } from './jobs.ts'
 import { createKindRegistry, destinationDisabled } from './kinds.ts'
 import { detailsSchema, eventSchema } from './lifecycle/event-schema.ts'
 import { alertRoutes } from './lifecycle/routes.ts'
@@ -28,46 +28,44 @@ import { makeAlerts } from './make-alerts.ts'
 import { deliveryPartitions, pruneJob } from './prune.ts'
 import { ruleRoutes } from './rules/routes.ts'
 
-const tags = {
-  incidents: {
-    title: 'Incidents',
-    group: 'Notifications',
-    order: 205,
-    description: 'Alerts that belong together, with their cause.',
-    page: '/api/public/docs/incidents.md',
-  },
-  alerts: {
-    title: 'Alerts',
-    group: 'Notifications',
-    order: 210,
-    description: 'Problems that were found, and what became of them.',
-    page: '/api/public/docs/alerts.md',
-  },
-  'alert-rules': {
-    title: 'Alert rules',
-    group: 'Notifications',
-    order: 220,
-    description: 'Which alerts are sent to which destinations.',
-    page: '/api/public/docs/alerts.md',
-  },
-  destinations: {
-    title: 'Destinations',
-    group: 'Notifications',
-    order: 230,
-    description: 'Where messages are sent, and each delivery with its attempts.',
-    page: '/api/public/docs/destinations.md',
-  },
-} satisfies Record<string, ApiTag>
-
 /** Alerts, the incidents that they belong to, the rules that select who is notified, and the delivery of messages. */
-export const alerts: Plugin<undefined> = {
+export const alerts = feature<PluginProperties['alerts']>({
   name: 'alerts',
-  register(server) {
+  tags: {
+    incidents: {
+      title: 'Incidents',
+      group: 'Notifications',
+      order: 205,
+      description: 'Alerts that belong together, with their cause.',
+      page: '/api/public/docs/incidents.md',
+    },
+    alerts: {
+      title: 'Alerts',
+      group: 'Notifications',
+      order: 210,
+      description: 'Problems that were found, and what became of them.',
+      page: '/api/public/docs/alerts.md',
+    },
+    'alert-rules': {
+      title: 'Alert rules',
+      group: 'Notifications',
+      order: 220,
+      description: 'Which alerts are sent to which destinations.',
+      page: '/api/public/docs/alerts.md',
+    },
+    destinations: {
+      title: 'Destinations',
+      group: 'Notifications',
+      order: 230,
+      description: 'Where messages are sent, and each delivery with its attempts.',
+      page: '/api/public/docs/destinations.md',
+    },
+  },
+  make(server) {
     server.decorate('server', 'destinations', createDestinationRegistry())
     const deps = depsOf(server)
-    const { kinds, types } = deps
+    const { db, kinds, types, lookUps } = deps
     const subscriptions = makeSubscriptions(deps)
-    const { lookUps, db } = deps
     const builtIn = [
       webhook,
       slack,
@@ -85,10 +83,6 @@ export const alerts: Plugin<undefined> = {
       names: 'select distinct destination_type as name from destinations where deleted_at is null',
     })
     server.partitions.add(deliveryPartitions)
-    const sweep = sweepSteps(deps)
-    server.jobs.add(...attemptJobs(deps, makeAttemptRecorder(server.telemetry)))
-    server.jobs.add(sweepJob(sweep), pruneJob, ...incidentJobs(deps))
-    server.route([...destinationRoutes(deps), typeRoute(deps), ...explainRoutes(deps)])
     let hasRoutes = false
     server.ext('onPreStart', () => {
       // A server that was stopped can start again.
@@ -99,17 +93,22 @@ export const alerts: Plugin<undefined> = {
       // Their schemas list the kinds, which features and extensions have added by now.
       server.route([...alertRoutes(deps), ...ruleRoutes(deps), ...incidentRoutes(deps)])
     })
-    // By reference: `expose` with an object copies it deeply, registries too.
-    server.plugins.alerts = {
-      ...makeAlerts(deps),
-      kinds,
-      subscriptions,
-      sweep,
-      demo: makeDemoAlerts(deps),
-      incidents: { update: (trx, alertIds) => updateIncidents(deps, trx, alertIds) },
+    const sweep = sweepSteps(deps)
+    const attemptJobs = makeAttemptJobs(deps, makeAttemptRecorder(server.telemetry))
+    return {
+      api: {
+        ...makeAlerts(deps),
+        kinds,
+        subscriptions,
+        sweep,
+        demo: makeDemoAlerts(deps),
+        incidents: { update: (trx, alertIds) => updateIncidents(deps, trx, alertIds) },
+      },
+      jobs: [...attemptJobs, makeSweepJob(sweep), pruneJob, ...makeIncidentJobs(deps)],
+      routes: [...destinationRoutes(deps), typeRoute(deps), ...explainRoutes(deps)],
     }
   },
-}
+})
 
 function depsOf({ db, jobs, config, pino, vault, egress, deadlines, destinations }: Server): Deps {
   const kinds = createKindRegistry()
@@ -118,7 +117,6 @@ function depsOf({ db, jobs, config, pino, vault, egress, deadlines, destinations
 
 /** What the description of the API says of kinds and types, which are added until the server starts. */
 function describe({ apiParts, vocabularies }: Server, { kinds, types }: Deps): void {
-  Object.assign(apiParts.tags, tags)
   vocabularies.set('destination_type', () => types.names())
   apiParts.choices.destination_config = () =>
     types

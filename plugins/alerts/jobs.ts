@@ -7,7 +7,7 @@ import type { AttemptRecorder } from './delivery/delivery-telemetry.ts'
 import { makeAttempts } from './delivery/attempts.ts'
 import { requeueDelivery } from './delivery/delivery.ts'
 import { IS_POSTPONED } from './delivery/postponed.ts'
-import { deliverQueue, retryQueue, type AttemptData } from './delivery/queues.ts'
+import { deliverJob, retryJob, type AttemptData } from './delivery/job-kinds.ts'
 import { sweepCompanies } from './delivery/sweep-companies.ts'
 import type { Deps } from './deps.ts'
 import { disableFailingDestinations } from './lifecycle/auto-disable.ts'
@@ -19,13 +19,13 @@ import { sendPostponed } from './rules/send-postponed.ts'
 const MAX_REQUEUED = 1_000
 
 /** The jobs of attempts to deliver. */
-export function attemptJobs(deps: Deps, recordAttempt: AttemptRecorder): Job<AttemptData>[] {
+export function makeAttemptJobs(deps: Deps, recordAttempt: AttemptRecorder): Job<AttemptData>[] {
   const { runAttempt } = makeAttempts(deps, recordAttempt)
-  return [deliverQueue, retryQueue].map(queue => ({ ...queue, work: runAttempt }))
+  return [deliverJob, retryJob].map(kind => ({ ...kind, work: runAttempt }))
 }
 
 /** Wakes snoozed alerts, sends postponed messages, requeues lost deliveries and disables failing destinations. */
-export const sweepQueue: JobKind = {
+export const sweepJob: JobKind = {
   name: 'alerts.sweep',
   data: Joi.object({}),
   every: '* * * * *',
@@ -42,9 +42,9 @@ export function sweepSteps(deps: Deps): PluginProperties['alerts']['sweep'] {
   }
 }
 
-export function sweepJob(steps: Record<string, SweepStep>): Job {
+export function makeSweepJob(steps: Record<string, SweepStep>): Job {
   return {
-    ...sweepQueue,
+    ...sweepJob,
     async work(_data, { log }) {
       const counts: Record<string, number> = {}
       const errors: unknown[] = []

@@ -26,7 +26,7 @@ type GivenRole = Exclude<Role, 'owner'>
 export const givenRole = Joi.string<GivenRole>().valid('admin', 'member', 'viewer')
 
 /** What replies show of a company. */
-interface CompanyRecord {
+export interface CompanyRecord {
   id: string
   name: string
   plan: Plan

@@ -1,28 +1,20 @@
-import type { Plugin } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import { makeBadges } from './badges.ts'
 import { routes } from './routes.ts'
-import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Status pictures for other web pages: whether the checks of an asset pass. */
-export const badges: Plugin<undefined> = {
+export const badges = feature({
   name: 'badges',
-  dependencies: ['auth', 'catalog'],
-  register(server) {
-    Object.assign(server.apiParts.tags, {
-      badges: {
-        title: 'Badges',
-        group: 'Notifications',
-        order: 240,
-        description: 'Status images of assets, for other pages.',
-        page: '/api/public/docs/badges.md',
-      },
-    } satisfies Record<string, ApiTag>)
-    const api = makeBadges({
-      db: server.db,
-      catalog: server.plugins.catalog,
-      baseUrl: server.config.baseUrl,
-    })
-    server.expose(api)
-    server.route(routes(api))
+  needs: ['auth', 'catalog'],
+  tags: {
+    badges: {
+      title: 'Badges',
+      group: 'Notifications',
+      order: 240,
+      description: 'Status images of assets, for other pages.',
+      page: '/api/public/docs/badges.md',
+    },
   },
-}
+  api: ({ db, plugins: { catalog }, config: { baseUrl } }) => makeBadges({ db, catalog, baseUrl }),
+  routes,
+})

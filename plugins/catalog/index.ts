@@ -1,6 +1,5 @@
-import type { Plugin } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import { configSchema } from '../../server/openapi/choices.ts'
-import type { ApiTag } from '../../server/openapi/tags.ts'
 import { alertKinds } from './alert-kinds.ts'
 import { assetIdOf, knownAssets } from './assets/assets.ts'
 import { assetRoutes } from './assets/routes.ts'
@@ -20,40 +19,40 @@ import { USAGE_DAYS } from './sources/usage.ts'
 import { tagRoutes } from './tags/routes.ts'
 
 /** Sources, what is in them, and how it changes. */
-export const catalog: Plugin<undefined> = {
+export const catalog = feature({
   name: 'catalog',
-  dependencies: ['auth', 'alerts'],
-  register(server) {
-    Object.assign(server.apiParts.tags, {
-      assets: {
-        title: 'Sources and assets',
-        group: 'Catalog',
-        order: 10,
-        description: 'Sources, which are connections to databases, and the tables found in them.',
-        page: '/api/public/docs/getting-started.md',
-      },
-      jobs: {
-        title: 'Jobs',
-        group: 'Catalog',
-        order: 20,
-        description: 'Background jobs, such as discoveries.',
-        page: '/api/public/docs/getting-started.md',
-      },
-      schema: {
-        title: 'Schema changes',
-        group: 'Catalog',
-        order: 30,
-        description: 'How tables and columns changed.',
-        page: '/api/public/docs/drift.md',
-      },
-      tags: {
-        title: 'Tags',
-        group: 'Catalog',
-        order: 40,
-        description: 'Labels of tables and columns.',
-        page: '/api/public/docs/tags.md',
-      },
-    } satisfies Record<string, ApiTag>)
+  needs: ['auth', 'alerts'],
+  tags: {
+    assets: {
+      title: 'Sources and assets',
+      group: 'Catalog',
+      order: 10,
+      description: 'Sources, which are connections to databases, and the tables found in them.',
+      page: '/api/public/docs/getting-started.md',
+    },
+    jobs: {
+      title: 'Jobs',
+      group: 'Catalog',
+      order: 20,
+      description: 'Background jobs, such as discoveries.',
+      page: '/api/public/docs/getting-started.md',
+    },
+    schema: {
+      title: 'Schema changes',
+      group: 'Catalog',
+      order: 30,
+      description: 'How tables and columns changed.',
+      page: '/api/public/docs/drift.md',
+    },
+    tags: {
+      title: 'Tags',
+      group: 'Catalog',
+      order: 40,
+      description: 'Labels of tables and columns.',
+      page: '/api/public/docs/tags.md',
+    },
+  },
+  make(server) {
     server.apiParts.choices.connection_config = () =>
       server.connectors
         .all()
@@ -83,14 +82,7 @@ export const catalog: Plugin<undefined> = {
       readers: [],
     }
     const api = makeCatalog(deps)
-    server.expose(api)
     server.partitions.add(schemaChangePartitions)
-    server.retention.push(
-      { table: 'runs', column: 'created_at', days: config => config.retentionChangesDays },
-      // A day ages from its end.
-      { table: 'source_usage', column: 'day', days: USAGE_DAYS + 1 },
-    )
-    jobs.add(...discoveryJobs(deps))
     alerts.addKind(...alertKinds)
     alerts.connect({
       assets: {
@@ -107,14 +99,23 @@ export const catalog: Plugin<undefined> = {
       isLoaded: name => connectors.has(name),
       names: 'select distinct source_type as name from sources',
     })
-    server.route([
-      ...assetRoutes(deps),
-      ...sourceRoutes(deps),
-      ...schemaRoutes(deps),
-      ...tagRoutes(deps),
-      ...usageRoutes,
-      ...searchRoutes,
-      ...typeRoutes(connectors),
-    ])
+    return {
+      api,
+      jobs: discoveryJobs(deps),
+      routes: [
+        ...assetRoutes(deps),
+        ...sourceRoutes(deps),
+        ...schemaRoutes(deps),
+        ...tagRoutes(deps),
+        ...usageRoutes,
+        ...searchRoutes,
+        ...typeRoutes(connectors),
+      ],
+    }
   },
-}
+  retention: [
+    { table: 'runs', column: 'created_at', days: config => config.retentionChangesDays },
+    // A day ages from its end.
+    { table: 'source_usage', column: 'day', days: USAGE_DAYS + 1 },
+  ],
+})

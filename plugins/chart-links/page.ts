@@ -46,16 +46,18 @@ export const missingPage = renderPage(
 const formatTime = (at: number | Date) => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
 const formatValue = (value: number | null) => (value === null ? '–' : String(Number(value.toPrecision(6))))
 
+/** What the values of checks of a kind are. */
+const MEASURED: Record<string, string> = {
+  validity: 'Invalid rows in percent',
+  referential: 'Rows without a parent',
+}
+
 /** The page of a link: one chart, and its numbers as a table. */
 export function renderChartPage({ series, days, expiresAt }: SharedChart): string {
   const { name, table, kind, points } = series
   const title = `${name} on ${table}`
   const anomalies = points.filter(({ status }) => status === 'fail').length
-  const what = {
-    validity: 'Invalid rows in percent',
-    referential: 'Rows without a parent',
-    metric: 'Value',
-  }[kind]
+  const what = MEASURED[kind] ?? 'Value'
   return renderPage(
     title,
     html`<h1>${title}</h1>

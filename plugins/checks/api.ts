@@ -8,7 +8,6 @@ import type { AskEngine, DeclaredChecks, FindOwners, StopListener } from './decl
 import type { CheckKind } from './kind.ts'
 
 import type { CheckRow } from './models.ts'
-import type { MissingCheckRequest, MissingCheckResult, MissingCheckStore } from './create/missing-checks.ts'
 import type { Reconciler } from './reconcile/reconciler.ts'
 
 import type {
@@ -33,11 +32,13 @@ export type {
   CheckKindName,
   CheckRef,
   CheckSubject,
+  CheckToStore,
   DeclaredCheck,
   DeclaredChecks,
   NewDeclaredCheck,
   RecordEvent,
   StoppedCheck,
+  CheckedTable,
 } from './declared/declared-checks.ts'
 export type {
   AlertContext,
@@ -57,7 +58,7 @@ export type {
   SeriesSighting,
 } from './kind.ts'
 export type { CheckChange, CheckTotals } from './store.ts'
-export type { MissingCheckRequest, MissingCheckResult, MissingCheckTarget } from './create/missing-checks.ts'
+export type { LackedCheck, MissingChecks, MissingRequest } from './reconcile/missing.ts'
 export type { Reconciler } from './reconcile/reconciler.ts'
 export type * from './reconcile/wanted-check.ts'
 
@@ -81,7 +82,7 @@ export interface ChecksApi {
   declare(checks: DeclaredChecks): void
   /** The kinds of checks that can be declared, in the order in which their rows are locked. */
   declaredKinds(): readonly DeclaredChecks[]
-  /** Creates, changes, adopts and removes many checks of an owner: a file, a contract. */
+  /** Creates, changes, adopts and removes many checks of an owner: a file, a contract. And creates those that tables lack. */
   reconciler: Reconciler
   /**
    * Adds a feature that manages checks, for `managed_by` of their records and of lists.
@@ -124,8 +125,6 @@ export interface ChecksApi {
     trx: Transaction,
     check: { tableId: string; checkId: string; days: number },
   ): Promise<CheckSeries | undefined>
-  /** Creates the checks of one type that tables or columns lack, where a single one would not be refused. */
-  createMissing(request: MissingCheckRequest, store: MissingCheckStore): Promise<MissingCheckResult>
   /** Claims what is due now and sends one job a table; the sweep does so every minute. */
   dispatch(): Promise<{ tables: number }>
   /**

@@ -1,4 +1,4 @@
-import type { Plugin } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import { learningFromDismissals } from './alerts.ts'
 import type { ScanListener } from './types.ts'
 import type { DeclaredChecks, ChecksApi } from './api.ts'
@@ -10,11 +10,10 @@ import { COST_RETENTION_DAYS, costExtension } from './costs/costs.ts'
 import { costRoute } from './costs/cost-routes.ts'
 import { checksOfResource } from './declared/checks-of-resource.ts'
 import { withSharedSession } from './declared/shared-session.ts'
-import { CHECK_KINDS, type FindOwners, type StopListener } from './declared/declared-checks.ts'
+import type { FindOwners, StopListener } from './declared/declared-checks.ts'
 import type { CheckDeps } from './deps.ts'
 import { dispatch, makeScanJobs } from './jobs.ts'
 import type { CheckKind } from './kind.ts'
-import { createMissingChecks } from './create/missing.ts'
 import { requireScopeForSql } from './create/caller-sql.ts'
 import { qualityExtension } from './quality.ts'
 import { checkAsset, resolveTarget } from './run/asset.ts'
@@ -23,22 +22,21 @@ import { backfill, dryRun, measureOnce } from './create/try.ts'
 import { makeReconciler } from './reconcile/reconciler.ts'
 import { readSeries } from './series.ts'
 import { typeRoute } from './type-routes.ts'
-import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** One pass over a table for every check that is due on it, across features. */
-export const checks: Plugin<undefined> = {
+export const checks = feature<ChecksApi>({
   name: 'checks',
-  dependencies: ['alerts', 'catalog', 'operatingSchedules'],
-  register(server) {
-    Object.assign(server.apiParts.tags, {
-      checks: {
-        title: 'Checks',
-        group: 'Monitoring',
-        order: 115,
-        description: 'Rules, metrics and referential checks together.',
-        page: '/api/public/docs/checks.md',
-      },
-    } satisfies Record<string, ApiTag>)
+  needs: ['alerts', 'catalog', 'operatingSchedules'],
+  tags: {
+    checks: {
+      title: 'Checks',
+      group: 'Monitoring',
+      order: 115,
+      description: 'Rules, metrics and referential checks together.',
+      page: '/api/public/docs/checks.md',
+    },
+  },
+  make(server) {
     const { alerts, catalog, operatingSchedules } = server.plugins
     const kinds = new Map<string, CheckKind>()
     const declared: DeclaredChecks[] = []
@@ -59,8 +57,6 @@ export const checks: Plugin<undefined> = {
       kinds,
       listeners,
     }
-    const declaredKinds = () =>
-      declared.toSorted((one, other) => CHECK_KINDS.indexOf(one.kind) - CHECK_KINDS.indexOf(other.kind))
     const findOwners: FindOwners = async (trx, kind, checkIds) => {
       const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
       return new Map(found.flatMap(each => [...each]))
@@ -80,8 +76,8 @@ export const checks: Plugin<undefined> = {
         return checkRoutes(deps, { findOwners, onStop: notifyStopped }, resource)
       },
       declare: checks => void declared.push(checks),
-      declaredKinds,
-      reconciler: makeReconciler({ kinds: declaredKinds, findOwners, notifyStopped }),
+      declaredKinds: () => declared,
+      reconciler: makeReconciler({ ...deps, kinds: () => declared, findOwners, notifyStopped }),
       addOwners(find, text) {
         owners.push(find)
         ownerTexts.push(text)
@@ -95,7 +91,6 @@ export const checks: Plugin<undefined> = {
         resolveTarget(deps, trx, { companyId, assetId, tablePath }),
       checkAsset: (target, options) => checkAsset(deps, target, options),
       readSeries: (trx, check) => readSeries(deps, trx, check),
-      createMissing: (request, store) => createMissingChecks(deps, request, store),
       dispatch: () => dispatch(deps),
       configure: (companyId, assetId, request) => configure(deps, companyId, assetId, request),
       configureTable: (table, request, asksEngine) => configureTable(deps, table, request, asksEngine),
@@ -105,9 +100,11 @@ export const checks: Plugin<undefined> = {
       requireScopeForSql,
       measureOnce: (table, checks) => measureOnce(deps, table, checks),
     }
+    server.vocabularies.set('check_kind', () => [...kinds.keys()])
+    server.vocabularies.set('check_feature', () => [...kinds.values()].map(({ feature }) => feature))
+    server.vocabularies.set('declared_kind', () => declared.map(({ kind }) => kind))
     catalog.extendAssets(qualityExtension(deps))
     catalog.extendAssets(costExtension)
-    jobs.add(...makeScanJobs(deps), makeCheckJob(deps))
     server.partitions.add({
       name: 'check_results',
       retention: 'retentionResultsDays',
@@ -115,12 +112,22 @@ export const checks: Plugin<undefined> = {
     })
     // A day ages from its end.
     server.retention.push({ table: 'scan_costs', column: 'day', days: COST_RETENTION_DAYS + 1 })
-    server.typesInUse.push({
-      what: 'check type',
-      isLoaded: name => types.has(name),
-      names: `select distinct type as name from checks where kind in ('validity', 'metric')`,
-    })
-    server.route([makeCheckRoute(deps), ...checkListRoutes(server, deps, ownerTexts), typeRoute, costRoute])
-    server.expose(api)
+    server.typesInUse.push(
+      {
+        what: 'check type',
+        isLoaded: name => types.has(name),
+        names: `select distinct type as name from checks where type <> kind`,
+      },
+      {
+        what: 'check kind',
+        isLoaded: name => kinds.has(name),
+        names: `select distinct kind as name from checks`,
+      },
+    )
+    return {
+      api,
+      jobs: [...makeScanJobs(deps), makeCheckJob(deps)],
+      routes: [makeCheckRoute(deps), ...checkListRoutes(deps, ownerTexts), typeRoute, costRoute],
+    }
   },
-}
+})

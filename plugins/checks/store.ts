@@ -90,19 +90,27 @@ export async function countChecks(
 /** The columns of a new check. */
 export type NewRow<Row extends CheckRow> = Partial<Row> & Pick<Row, 'sourceId' | 'tableId' | 'type'>
 
-/** Stores checks; they are due at once. @returns them in the same order */
+/** Stores checks; they are due at once. @returns their UUIDs, in the same order */
+export async function storeChecks<Row extends CheckRow>(
+  trx: Transaction,
+  model: CheckModel<Row>,
+  all: readonly NewRow<Row>[],
+): Promise<string[]> {
+  const created = all.map(columns => ({ ...columns, uuid: v4() }))
+  await insertAll(created, chunk => queryChecks(model, trx).insert(chunk as PartialModelObject<Row>[]))
+  return created.map(({ uuid }) => uuid)
+}
+
+/** Stores checks, as above. @returns them in the same order */
 export async function insertChecks<Row extends CheckRow>(
   trx: Transaction,
   model: CheckModel<Row>,
   all: readonly NewRow<Row>[],
 ): Promise<Named<Row>[]> {
-  const created = all.map(columns => ({ ...columns, uuid: v4() }))
-  await insertAll(created, chunk => queryChecks(model, trx).insert(chunk as PartialModelObject<Row>[]))
-  const stored = await checksWithNames(trx, model).whereRaw('checks.uuid = any(cast(? as uuid[]))', [
-    created.map(({ uuid }) => uuid),
-  ])
+  const uuids = await storeChecks(trx, model, all)
+  const stored = await checksWithNames(trx, model).whereRaw('checks.uuid = any(cast(? as uuid[]))', [uuids])
   const byUuid = new Map(stored.map(check => [check.uuid, check]))
-  return created.map(({ uuid }) => byUuid.get(uuid)!)
+  return uuids.map(uuid => byUuid.get(uuid)!)
 }
 
 /** A change of a check. */

@@ -1,4 +1,4 @@
-import type { Plugin } from '@hapi/hapi'
+import { feature } from '../../server/feature.ts'
 import { depsOf } from './deps.ts'
 import { contractViolation } from './enforcement/alert-kind.ts'
 import { contractPicture } from './enforcement/badge.ts'
@@ -16,12 +16,11 @@ import { normalizeContentType, routes } from './routes.ts'
 import type { ContractsApi } from './api.ts'
 import { readContract } from './enforcement/upload.ts'
 import { createValidator, ownValidator } from './validator.ts'
-import type { ApiTag } from '../../server/openapi/tags.ts'
 
 /** Data contracts of the Open Data Contract Standard: validated without a sign-in, and enforced on sources. */
-export const contracts: Plugin<undefined> = {
+export const contracts = feature<ContractsApi>({
   name: 'contracts',
-  dependencies: [
+  needs: [
     'auth',
     'alerts',
     'catalog',
@@ -32,16 +31,16 @@ export const contracts: Plugin<undefined> = {
     'recommendations',
     'badges',
   ],
-  register(server) {
-    Object.assign(server.apiParts.tags, {
-      contracts: {
-        title: 'Data contracts',
-        group: 'Monitoring',
-        order: 155,
-        description: 'Contracts of the Open Data Contract Standard: validated, and enforced on sources.',
-        page: '/api/public/docs/contracts.md',
-      },
-    } satisfies Record<string, ApiTag>)
+  tags: {
+    contracts: {
+      title: 'Data contracts',
+      group: 'Monitoring',
+      order: 155,
+      description: 'Contracts of the Open Data Contract Standard: validated, and enforced on sources.',
+      page: '/api/public/docs/contracts.md',
+    },
+  },
+  make(server) {
     const validator = createValidator(server.textPool)
     server.ext('onRequest', normalizeContentType)
     const deps = depsOf(server)
@@ -52,29 +51,31 @@ export const contracts: Plugin<undefined> = {
     checks.afterStop((trx, source, check) => judgeStopped(deps, trx, source, check))
     freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(deps, trx, sourceId, findings))
     checks.addOwners(ownersOfChecks, OWNERS)
-    server.jobs.add(enforceJob, testJob, exportJob)
-    server.retention.push(
-      // What clauses are now stands with them, so their history can go.
-      { table: 'contract_events', column: 'at', days: config => config.retentionResultsDays },
-      { table: 'contract_exports', column: 'created_at', days: KEPT_HOURS / 24 },
-      // A test that was killed in its last attempt leaves its contract; a waiting one is younger.
-      { table: 'contract_tests', column: 'created_at', days: 7 },
-    )
-    server.route([
-      ...routes(validator),
-      ...enforcementRoutes(deps, validator),
-      ...testingRoutes(deps, validator),
-      ...exchangeRoutes(deps, validator),
-      contractPicture(deps),
-    ])
-    server.expose({
-      listClauses: clausesOfTables,
-      async test(companyId, asked, signal) {
-        const { document } = await readContract(ownValidator, { text: asked.text }, companyId)
-        const { source } = await deps.db.company(companyId, trx => catalog.findAsset(trx, asked.source))
-        const { extraColumns } = asked
-        return testContract(deps, { source, document, extraColumns }, { signal })
+    return {
+      api: {
+        listClauses: clausesOfTables,
+        async test(companyId, asked, signal) {
+          const { document } = await readContract(ownValidator, { text: asked.text }, companyId)
+          const { source } = await deps.db.company(companyId, trx => catalog.findAsset(trx, asked.source))
+          const { extraColumns } = asked
+          return testContract(deps, { source, document, extraColumns }, { signal })
+        },
       },
-    } satisfies ContractsApi)
+      routes: [
+        ...routes(validator),
+        ...enforcementRoutes(deps, validator),
+        ...testingRoutes(deps, validator),
+        ...exchangeRoutes(deps, validator),
+        contractPicture(deps),
+      ],
+    }
   },
-}
+  retention: [
+    // What clauses are now stands with them, so their history can go.
+    { table: 'contract_events', column: 'at', days: config => config.retentionResultsDays },
+    { table: 'contract_exports', column: 'created_at', days: KEPT_HOURS / 24 },
+    // A test that was killed in its last attempt leaves its contract; a waiting one is younger.
+    { table: 'contract_tests', column: 'created_at', days: 7 },
+  ],
+  jobs: [enforceJob, testJob, exportJob],
+})

@@ -29,20 +29,30 @@ function depsOf(server: Server): DemoDeps {
 }
 
 /** A company with an example source, created at the first start. */
-export const demo = feature<DemoApi>({
+export const demo = feature({
   name: 'demo',
   needs: [
-    ...['auth', 'catalog', 'freshness', 'checks', 'validity', 'metrics', 'referential'],
-    ...['alerts', 'lineage', 'profiles', 'recommendations'],
+    'auth',
+    'catalog',
+    'freshness',
+    'checks',
+    'validity',
+    'metrics',
+    'referential',
+    'alerts',
+    'lineage',
+    'profiles',
+    'recommendations',
   ],
-  api: server => ({ runDemo: print => run(depsOf(server), print) }),
-  setUp(server, { runDemo }) {
-    server.ext('onPostStart', () => prepareShop(depsOf(server)))
+  make(server) {
+    const deps = depsOf(server)
+    const runDemo: DemoApi['runDemo'] = print => run(deps, print)
+    server.ext('onPostStart', () => prepareShop(deps))
     server.afterStart.push(async print => {
-      if (server.config.demoEnabled) await runDemo(print)
+      if (deps.config.demoEnabled) await runDemo(print)
     })
+    return { api: { runDemo }, routes: routes(deps) }
   },
-  routes: (_, server) => routes(depsOf(server)),
 })
 
 /** With a shared database, a discovery may run on a machine that has served no request for the demo asset. */

@@ -4,6 +4,7 @@ import type { AlertKind } from '../alerts/api.ts'
 
 export const freshnessViolation: AlertKind = {
   name: 'freshness_violation',
+  title: 'stale table',
   aliases: ['freshness_stale', 'freshness_alert'],
   label: 'freshness',
   symptom: 'stale',

@@ -114,7 +114,7 @@ const changeImpact = exampleRecord({
     .items(
       record({
         id: Joi.string(),
-        kind: Joi.valid('validity', 'metric', 'referential', 'freshness'),
+        kind: Joi.string().meta({ openapi: { 'x-words': 'declared_kind' } }),
         name: text,
         table_path: text,
         certainty,

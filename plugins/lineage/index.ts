@@ -27,7 +27,7 @@ const depsOf = ({ db, textPool, pino, plugins: { alerts, catalog, owners } }: Se
 })
 
 /** Which tables are made from which. */
-export const lineage = feature<LineageApi>({
+export const lineage = feature({
   name: 'lineage',
   needs: ['auth', 'alerts', 'catalog', 'owners'],
   tags: {
@@ -39,23 +39,23 @@ export const lineage = feature<LineageApi>({
       page: '/api/public/docs/lineage.md',
     },
   },
-  api: () => ({
-    connect: connectTables,
-    recordEdges,
-    walk: walkEdges,
-    readNodes,
-    runsOf: (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since),
-  }),
-  setUp(server, { walk, runsOf }) {
+  make(server) {
     const deps = depsOf(server)
     const { alerts, catalog, owners } = deps
+    const api: LineageApi = {
+      connect: connectTables,
+      recordEdges,
+      walk: walkEdges,
+      readNodes,
+      runsOf: (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since),
+    }
     alerts.addKind(externalCheckFailed)
-    alerts.connect({ lineage: { walk, runsOf } })
+    alerts.connect({ lineage: { walk: walkEdges, runsOf: api.runsOf } })
     catalog.extendAssets(lineageExtension)
     catalog.extendAssets(feedsExtension)
     catalog.readAtDiscovery(lineageReader(deps))
     catalog.afterDiscovery(async (trx, source) => void (await adoptDatasets(owners, trx, source.id)))
+    return { api, routes: [...routes(deps), ...feedRoutes(deps)] }
   },
   jobs: [pruneJob, pruneRunsJob],
-  routes: (_, server) => [...routes(depsOf(server)), ...feedRoutes(depsOf(server))],
 })

@@ -4,6 +4,7 @@ import type { AlertKind } from '../alerts/api.ts'
 
 export const metricAnomaly: AlertKind = {
   name: 'metric_anomaly',
+  title: 'unusual metric',
   label: 'metric',
   symptom: ({ metric_type: type }) => (type === 'row_count' ? 'volume' : 'quality'),
   isRechecked: true,

@@ -1,10 +1,7 @@
 import type { Transaction } from '../../server/database/database.ts'
-import type { MissingCheckRequest, MissingCheckResult } from '../checks/api.ts'
 
 /** What metrics offer other features, as `server.plugins.metrics`. */
 export interface MetricsApi {
-  /** Creates metrics of a type for the tables or columns that have none of it. Groups are other metrics. */
-  createMissing(trx: Transaction, request: MissingCheckRequest): Promise<MissingCheckResult>
   /**
    * What `POST /sdk/metrics/dry-run` replies to a body, which is validated here.
    * @throws 400 `VALIDATION_ERROR`, 404 `ASSET_NOT_FOUND`, 409 `CONFLICT` when the source is switched off

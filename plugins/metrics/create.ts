@@ -1,16 +1,8 @@
-import Joi from 'joi'
-import { v4 } from 'uuid'
-import { insertAll, type Transaction } from '../../server/database/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { fieldNamesOf } from '../../server/http/validation-messages.ts'
 import type { TableContext } from '../catalog/api.ts'
-import type {
-  Backfill,
-  CheckRequest,
-  ConfiguredCheck,
-  MissingCheckRequest,
-  MissingCheckResult,
-} from '../checks/api.ts'
+import type { Backfill, CheckRequest, ConfiguredCheck } from '../checks/api.ts'
 import { insertChecks, storePast } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { metricFields, type NewMetric } from './fields.ts'
@@ -72,7 +64,7 @@ export async function createMetric(
   return deps.db.company(companyId, async trx => {
     const { type, column: columnName = null, config } = configured.check
     const measured = { type: type.name, columnName, config }
-    const [metric] = await insertMetrics(trx, [{ context: configured, measured, body }])
+    const [metric] = await insertChecks(trx, Metric, [rowOf({ context: configured, measured, body })])
     if (past) await storePast(trx, deps.kind, metric!, past)
     await audit(trx, metric!)
     return { metric: metric!, ...(past && { backfill: past.summary }) }
@@ -87,38 +79,8 @@ interface MetricToStore {
   body: object
 }
 
-function rowOf({ context: { source, table }, measured, body }: MetricToStore) {
+/** The columns of a new metric. */
+export function rowOf({ context: { source, table }, measured, body }: MetricToStore) {
   const columns = columnsOf<Metric>(metricFields, body)
   return { sourceId: source.id, tableId: table.id, ...measured, ...columns }
-}
-
-/** Stores metrics. @returns them in the same order */
-export function insertMetrics(trx: Transaction, metrics: readonly MetricToStore[]): Promise<NamedMetric[]> {
-  return insertChecks(trx, Metric, metrics.map(rowOf))
-}
-
-/** Creates metrics of a type where tables or columns have none of it, with the defaults of a new metric. */
-export function createMissingMetrics(
-  { checks, types }: Pick<MetricDeps, 'checks' | 'types'>,
-  trx: Transaction,
-  request: MissingCheckRequest,
-): Promise<MissingCheckResult> {
-  const { source, type, interval, fields } = request
-  return checks.createMissing(request, {
-    find: ids =>
-      Metric.query(trx)
-        .where({ type, sourceId: source.id })
-        .whereRaw("group_by_columns = '{}' and table_id = any(cast(? as uuid[]))", [ids])
-        .select('tableId', 'columnName'),
-    async insert(targets) {
-      const given = { metric_type: type, table_path: 'any', capture_interval: interval, ...fields }
-      const body = Joi.attempt(given, newMetric) as NewMetric
-      const configOf = (own = {}) => Joi.attempt(own, types.get(type).config) as Metric['config']
-      const created = targets.map(({ table, column, config }) => {
-        const measured = { type, columnName: column?.name ?? null, config: configOf(config) }
-        return { uuid: v4(), ...rowOf({ context: { source, table }, measured, body }) }
-      })
-      await insertAll(created, chunk => Metric.query(trx).insert(chunk))
-    },
-  })
 }

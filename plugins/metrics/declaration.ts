@@ -1,9 +1,8 @@
 import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
-import type { TableContext } from '../catalog/api.ts'
-import type { CheckFields, CheckResource } from '../checks/api.ts'
-import { insertMetrics, requestOf } from './create.ts'
+import type { CheckResource, CheckToStore } from '../checks/api.ts'
+import { requestOf, rowOf } from './create.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { Metric } from './models.ts'
 import { checksWithNames } from '../checks/kit.ts'
@@ -48,20 +47,17 @@ export function metricDeclaration({ checks }: MetricDeps): CheckResource<Metric>
         is_active: metric.is_active,
       }
     },
-    insert: (trx, checks) =>
-      insertMetrics(
-        trx,
-        checks.map(({ table, fields }) => metricOf(table, fields)),
-      ),
+    complete: (_table, body) => ({ column_name: null, ...DEFAULTS, ...body }),
+    rowsOf: async (_trx, checks) => checks.map(newRow),
   }
 }
 
-function metricOf(context: TableContext, fields: CheckFields) {
+function newRow({ table: context, fields }: CheckToStore) {
   const { metric_type: type, column_name: columnName, ...rest } = fields
   const own = new Set(Object.keys(metricFields))
   const config = Object.fromEntries(Object.entries(rest).filter(([name]) => !own.has(name)))
   const measured = { type: type as string, columnName: columnName as string | null, config }
-  return { context, measured, body: fields }
+  return rowOf({ context, measured, body: fields })
 }
 
 function fieldsOf(metric: Metric) {

@@ -1,11 +1,6 @@
 import type { Source } from '../catalog/api.ts'
 import type { StoredCheck, StoredState } from '../checks/api.ts'
-import {
-  MONITOR_KINDS,
-  type MonitorEntry,
-  type MonitorsDocument,
-  type TableMonitors,
-} from './file/monitors-file.ts'
+import type { MonitorEntry, MonitorsDocument, TableMonitors } from './file/monitors-file.ts'
 
 /** The checks of a source as a file, sorted. Those of tables that the last discovery did not find are left out. */
 export function exportMonitors({ name }: Pick<Source, 'name'>, state: StoredState): MonitorsDocument {
@@ -21,11 +16,9 @@ export function exportMonitors({ name }: Pick<Source, 'name'>, state: StoredStat
 
 function toEntries(checks: readonly StoredCheck[], keys: ReadonlyMap<StoredCheck, string>): TableMonitors {
   const byKind = Map.groupBy(checks, ({ kind }) => kind)
-  const entries = MONITOR_KINDS.flatMap(kind => {
-    const some = (byKind.get(kind) ?? []).map((check): MonitorEntry => {
-      return { key: keys.get(check)!, ...check.body }
-    })
-    return some.length === 0 ? [] : [[kind, some.toSorted((a, b) => compareTexts(a.key, b.key))] as const]
+  const entries = [...byKind].map(([kind, some]) => {
+    const written = some.map((check): MonitorEntry => ({ key: keys.get(check)!, ...check.body }))
+    return [kind, written.toSorted((a, b) => compareTexts(a.key, b.key))] as const
   })
   return Object.fromEntries(entries)
 }

@@ -32,7 +32,7 @@ export function makeKeys(checks: readonly StoredCheck[], others: Iterable<string
 
 /** What a check is about, beside its table. */
 function describe(kind: CheckKindName, fields: CheckFields): string[] {
-  const parts: Record<CheckKindName, unknown[]> = {
+  const parts: Record<CheckKindName, unknown[] | undefined> = {
     validity: [fields.column_name, fields.rule_type],
     metric: [
       fields.column_name,
@@ -40,9 +40,8 @@ function describe(kind: CheckKindName, fields: CheckFields): string[] {
       ...(Array.isArray(fields.group_by_columns) ? (fields.group_by_columns as unknown[]) : []),
     ],
     referential: [fields.child_column_name, 'references'],
-    freshness: ['freshness'],
   }
-  return parts[kind].filter(part => typeof part === 'string')
+  return (parts[kind] ?? [fields.column_name, kind]).filter(part => typeof part === 'string')
 }
 
 function toKey(parts: readonly string[]): string {

@@ -4,7 +4,7 @@ import { auditRequestAll } from '../../server/http/audit.ts'
 import { param } from '../../server/http/input.ts'
 import type { ChecksApi } from '../checks/api.ts'
 import type { Monitors } from './apply.ts'
-import { MONITORS_SCHEMA } from './file/json-schema.ts'
+import { monitorsSchema } from './file/json-schema.ts'
 import { presentPlan } from './present.ts'
 import { readRequest, writeText } from './texts.ts'
 import { MAX_BYTES, monitorsBody, monitorsParams, replies } from './schemas.ts'
@@ -43,7 +43,7 @@ export const routes = (
     response: replies.planned,
     app: { isHeavy: true },
     handler: async request => {
-      const wanted = await readRequest(request)
+      const wanted = await readRequest(request, kindsOf(checks))
       const entries = wanted.files.flatMap(file => file.entries.map(({ entry }) => entry))
       checks.requireScopeForSql(request, entries)
       const { companyId } = caller(request)
@@ -61,7 +61,7 @@ export const routes = (
     response: replies.applied,
     app: { isHeavy: true },
     handler: async request => {
-      const wanted = await readRequest(request)
+      const wanted = await readRequest(request, kindsOf(checks))
       const { companyId } = caller(request)
       const assetId = param(request, 'asset_id')
       const asked = { ...wanted, by: actorOf(caller(request)) }
@@ -76,9 +76,11 @@ export const routes = (
     description: 'Get the JSON Schema of monitors files, for editors',
     notes: 'Name its address in the first line of a file: `# yaml-language-server: $schema=…`.',
     response: replies.schema,
-    handler: () => MONITORS_SCHEMA,
+    handler: () => monitorsSchema(kindsOf(checks)),
   }),
 ]
+
+const kindsOf = (checks: ChecksApi) => checks.declaredKinds().map(({ kind }) => kind)
 
 function acceptsYaml({ headers }: Request): boolean {
   return /\byaml\b/i.test(String(headers.accept ?? ''))

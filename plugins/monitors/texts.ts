@@ -29,10 +29,11 @@ const reading = textTask<typeof readFiles>(moduleOf('read-files'), 'readFiles')
 const writing = textTask<typeof writeMonitorsJson>(moduleOf('write-json'), 'writeMonitorsJson')
 
 /**
+ * @param kinds those that checks may be of
  * @throws 400 with the mistakes of all files; 413 for a file or files that are too large, naming the limit; 503 when too
  *   many requests of the company wait
  */
-export async function readRequest(request: Request): Promise<MonitorsRequest> {
+export async function readRequest(request: Request, kinds: readonly string[]): Promise<MonitorsRequest> {
   const { files, prune } = bodyOf<{ files: GivenFile[]; prune: boolean }>(request)
   for (const { name, content } of files)
     if (typeof content === 'string' && Buffer.byteLength(content) > MAX_FILE_BYTES)
@@ -45,7 +46,7 @@ export async function readRequest(request: Request): Promise<MonitorsRequest> {
       )
   const owner = caller(request).companyId
   const read = await request.server.textPool
-    .run(reading, files, { ...LIMITS, owner, maxWaiting: MAX_WAITING })
+    .run(reading, { files, kinds }, { ...LIMITS, owner, maxWaiting: MAX_WAITING })
     .catch(refuseTooLarge('The files', ADVICE))
   if ('faults' in read) throw faultsError(read.faults)
   if ('tooMuch' in read) throw apiError('PAYLOAD_TOO_LARGE', read.tooMuch)

@@ -1,5 +1,4 @@
-import type { Plugin } from '@hapi/hapi'
-import type { ApiTag } from '../../server/openapi/tags.ts'
+import { feature } from '../../server/feature.ts'
 import type { OwnersApi } from './api.ts'
 import { ownerFields, presentOwner, readOwners } from './effective-owners.ts'
 import { ownerLookup } from './owner-lookup.ts'
@@ -9,20 +8,20 @@ import { ownerRoutes } from './routes.ts'
 import { teamRoutes } from './team-routes.ts'
 
 /** Who owns sources, schemas, tables and tags. */
-export const owners: Plugin<undefined> = {
+export const owners = feature({
   name: 'owners',
-  dependencies: ['auth', 'alerts', 'catalog'],
-  register(server) {
-    Object.assign(server.apiParts.tags, {
-      owners: {
-        title: 'Owners and teams',
-        group: 'Catalog',
-        order: 45,
-        description: 'Who owns sources, schemas, tables and tags.',
-        page: '/api/public/docs/owners.md',
-      },
-    } satisfies Record<string, ApiTag>)
-    const { alerts, auth, catalog } = server.plugins
+  needs: ['auth', 'alerts', 'catalog'],
+  tags: {
+    owners: {
+      title: 'Owners and teams',
+      group: 'Catalog',
+      order: 45,
+      description: 'Who owns sources, schemas, tables and tags.',
+      page: '/api/public/docs/owners.md',
+    },
+  },
+  api: (): OwnersApi => ({ replaceFrom, ownersOf: readOwners }),
+  setUp({ plugins: { alerts, auth, catalog } }) {
     alerts.connect({ owners: ownerLookup })
     auth.onUserRemoved((trx, user) => forgetUser(alerts, trx, user))
     catalog.afterDiscovery(readCommentOwners)
@@ -34,7 +33,6 @@ export const owners: Plugin<undefined> = {
         return new Map(ids.map(id => [id, { owners: (owners.get(id) ?? []).map(presentOwner) }]))
       },
     })
-    server.route([...teamRoutes(alerts), ...ownerRoutes(catalog)])
-    server.expose({ replaceFrom, ownersOf: readOwners } satisfies OwnersApi)
   },
-}
+  routes: (_, { plugins: { alerts, catalog } }) => [...teamRoutes(alerts), ...ownerRoutes(catalog)],
+})

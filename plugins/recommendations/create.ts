@@ -1,9 +1,10 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Source } from '../catalog/api.ts'
+import type { MissingChecks } from '../checks/api.ts'
 import type { TableEvidence } from './rules/evidence.ts'
 import type { IdentifiedSuggestion } from './rules/suggest.ts'
 import type { RecommendationsDeps } from './deps.ts'
-import { createMissing, type MissingResult } from './missing.ts'
+import { createMissing } from './missing.ts'
 
 /** A suggestion with its table. */
 export interface TableSuggestion {
@@ -22,16 +23,17 @@ export async function createSuggested<Suggested extends TableSuggestion>(
   source: Source,
   suggested: readonly Suggested[],
   isDryRun: boolean,
-): Promise<MissingResult<Suggested>> {
-  const wanted = suggested.map(of => {
-    const { table, suggestion } = of
+): Promise<MissingChecks<Suggested>> {
+  const planned = suggested.map(each => {
+    const { table, suggestion } = each
     const { kind, type, config, settings, parent, column: name } = suggestion
-    const column = table.columns.find(each => each.name === name)
-    return { kind, type, config, settings, parent, table, column, of }
+    const column = table.columns.find(({ name: columnName }) => columnName === name)
+    return { kind, type, config, settings, parent, table, column, suggested: each }
   })
-  const { missing, refused } = await createMissing(deps, trx, { source, wanted, isDryRun })
-  const ofAll = (checks: Iterable<{ of: Suggested }>) => new Set([...checks].map(({ of }) => of))
-  return { missing: ofAll(missing), refused: ofAll(refused) }
+  const { missing, refused } = await createMissing(deps, trx, { source, planned, isDryRun })
+  const suggestedOf = (checks: Iterable<{ suggested: Suggested }>) =>
+    new Set([...checks].map(check => check.suggested))
+  return { missing: suggestedOf(missing), refused: suggestedOf(refused) }
 }
 
 /** What the checks of a table cost already. */

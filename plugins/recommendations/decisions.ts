@@ -60,10 +60,10 @@ export async function saveRemoval(
   sourceId: string,
   { kind, how, subject, by }: StoppedCheck,
 ): Promise<void> {
-  if (how !== 'removed' || !subject || !(subject.type in KIND_OF_TYPE)) return
+  const type = subject?.type as CheckTypeName
+  if (how !== 'removed' || !subject || KIND_OF_TYPE[type] !== kind) return
   const { tableId, column: columnName } = subject
-  const type = subject.type as CheckTypeName
-  const id = suggestionId(tableId, { kind, type, column: columnName })
+  const id = suggestionId(tableId, { kind: KIND_OF_TYPE[type], type, column: columnName })
   await trx.raw(
     `insert into recommendations as r (id, company_id, source_id, table_id, type, column_name, decision, decided_by, decided_at)
      values (:id, :companyId, :sourceId, :tableId, :type, :columnName, 'applied', :by, now())

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { Database } from '../../server/database/database.ts'
 import type { Jobs } from '../../server/jobs/jobs.ts'
 import type { CatalogApi } from '../catalog/api.ts'
+import type { ChecksApi } from '../checks/api.ts'
 import type { FreshnessApi } from '../freshness/api.ts'
 import type { MetricsApi } from '../metrics/api.ts'
 import type { ProfilesApi } from '../profiles/api.ts'
@@ -13,6 +14,7 @@ export interface RecommendationsDeps {
   db: Database
   jobs: Jobs
   catalog: CatalogApi
+  checks: ChecksApi
   freshness: FreshnessApi
   metrics: MetricsApi
   profiles: ProfilesApi
@@ -21,6 +23,6 @@ export interface RecommendationsDeps {
 }
 
 export function depsOf({ db, jobs, plugins }: Server): RecommendationsDeps {
-  const { catalog, freshness, metrics, profiles, referential, validity } = plugins
-  return { db, jobs, catalog, freshness, metrics, profiles, referential, validity }
+  const { catalog, checks, freshness, metrics, profiles, referential, validity } = plugins
+  return { db, jobs, catalog, checks, freshness, metrics, profiles, referential, validity }
 }

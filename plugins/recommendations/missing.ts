@@ -1,9 +1,9 @@
 /** The one way in which recommendations and watching create checks: those that tables and columns lack. */
-import type { SuitedColumn } from '../../checks/suited-columns.ts'
+import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import type { Source } from '../catalog/api.ts'
-import type { MissingCheckTarget } from '../checks/api.ts'
+import type { CheckFields, LackedCheck, MissingChecks } from '../checks/api.ts'
 import type { RecommendationsDeps } from './deps.ts'
 import type { CheckTypeName, Suggestion } from './rules/evidence.ts'
 
@@ -12,70 +12,76 @@ const CHECK_INTERVAL = 'daily'
 export const RUNS_PER_DAY = INTERVAL_SECONDS['1d'] / INTERVAL_SECONDS[CHECK_INTERVAL]
 
 /** A check that a table, or a column of it, is to have unless it has one of the type, active or not. */
-export interface LackingCheck extends Partial<Pick<Suggestion, 'config' | 'settings' | 'parent'>> {
-  kind: Suggestion['kind']
+export interface PlannedCheck
+  extends Pick<LackedCheck, 'kind' | 'column'>, Partial<Pick<Suggestion, 'config' | 'settings' | 'parent'>> {
   type: CheckTypeName
   /** A schedule is created where it is known that there is none. */
-  table: MissingCheckTarget['table'] & { freshness?: { isScheduled: boolean } }
-  column?: SuitedColumn | undefined
+  table: LackedCheck['table'] & { freshness?: { isScheduled: boolean } }
 }
 
-interface MissingRequest<Wanted extends LackingCheck> {
+/** The fields that say what a check measures, as bodies have them. */
+export function measuredFields(
+  { kind, type, config = {}, parent }: Pick<PlannedCheck, 'kind' | 'type' | 'config' | 'parent'>,
+  column: string | undefined,
+): CheckFields {
+  if (kind === 'referential' && parent)
+    return {
+      child_column_name: column,
+      parent_table_path: tablePath(parent.table),
+      parent_column_name: parent.column,
+    }
+  const ofColumn = column === undefined ? {} : { column_name: column }
+  return kind === 'metric'
+    ? { metric_type: type, ...ofColumn, ...config }
+    : { rule_type: type, ...ofColumn, rule_config: config }
+}
+
+/** What is to be there. */
+interface PlanRequest<Planned extends PlannedCheck> {
   source: Source
-  wanted: readonly Wanted[]
+  planned: readonly Planned[]
   /** Creates nothing, and returns what would be created. */
   isDryRun: boolean
 }
 
-/** Which wanted checks were missing, and which the engine or the column refuses; the others were there. */
-export interface MissingResult<Wanted> {
-  missing: Set<Wanted>
-  refused: Set<Wanted>
-}
-
 /** Creates checks that are missing. The caller has locked the source. */
-export async function createMissing<Wanted extends LackingCheck>(
+export async function createMissing<Planned extends PlannedCheck>(
   deps: RecommendationsDeps,
   trx: Transaction,
-  { source, wanted, isDryRun }: MissingRequest<Wanted>,
-): Promise<MissingResult<Wanted>> {
-  const missing = new Set<Wanted>()
-  const refused = new Set<Wanted>()
-  const groups = Map.groupBy(wanted, ({ type, settings = {} }) => JSON.stringify([type, settings]))
-  for (const group of groups.values()) {
-    const { kind, type, settings: fields } = group[0]!
-    const request = { source, wanted: group, isDryRun }
-    if (kind === 'freshness')
-      for (const check of await createSchedules(deps, trx, request)) missing.add(check)
-    else if (kind === 'referential')
-      for (const check of await createReferences(deps, trx, request)) missing.add(check)
-    else {
-      const byTarget = new Map<MissingCheckTarget, Wanted>(
-        group.map(check => [{ table: check.table, column: check.column, config: check.config }, check]),
-      )
-      const targets = [...byTarget.keys()]
-      const made = await deps[kind === 'metric' ? 'metrics' : 'validity'].createMissing(trx, {
-        source,
-        type,
-        fields,
-        interval: CHECK_INTERVAL,
-        targets,
-        isDryRun,
-      })
-      for (const target of made.created) missing.add(byTarget.get(target)!)
-      for (const target of made.unsuited) refused.add(byTarget.get(target)!)
-    }
-  }
-  return { missing, refused }
+  { source, planned, isDryRun }: PlanRequest<Planned>,
+): Promise<MissingChecks<Planned>> {
+  const { schedules = [], others = [] } = Object.groupBy(planned, ({ kind }) =>
+    kind === 'freshness' ? 'schedules' : 'others',
+  )
+  const wanted = others.map(lackedCheck)
+  const { missing, refused } = await deps.checks.reconciler.addMissing(trx, { source, wanted, isDryRun })
+  const lacking = schedules.filter(({ table }) => table.freshness?.isScheduled === false)
+  if (!isDryRun && lacking.length > 0) await createSchedules(deps, trx, source, lacking)
+  const plannedOf = (checks: Iterable<{ planned: Planned }>) => [...checks].map(check => check.planned)
+  return { missing: new Set([...plannedOf(missing), ...lacking]), refused: new Set(plannedOf(refused)) }
 }
 
-async function createSchedules<Wanted extends LackingCheck>(
+function lackedCheck<Planned extends PlannedCheck>(planned: Planned) {
+  const { kind, table, column, settings, parent } = planned
+  const interval = kind === 'validity' ? 'check_interval' : 'capture_interval'
+  const otherTable = parent && { id: parent.tableId, name: parent.table.name }
+  return {
+    kind,
+    table,
+    fields: { ...measuredFields(planned, column?.name), [interval]: CHECK_INTERVAL, ...settings },
+    column,
+    ...(otherTable && { otherTable }),
+    planned,
+  }
+}
+
+/** Schedules are no rows of the table of all checks, so their feature finds and creates them. */
+async function createSchedules(
   { freshness }: RecommendationsDeps,
   trx: Transaction,
-  { source, wanted, isDryRun }: MissingRequest<Wanted>,
-): Promise<Wanted[]> {
-  const missing = wanted.filter(({ table }) => table.freshness?.isScheduled === false)
-  if (isDryRun || missing.length === 0) return missing
+  source: Source,
+  lacking: readonly PlannedCheck[],
+): Promise<void> {
   await freshness.createSchedules(trx, {
     asset_id: source.id,
     include_patterns: [],
@@ -83,33 +89,7 @@ async function createSchedules<Wanted extends LackingCheck>(
     only_with_signal: true,
     dry_run: false,
     is_active: true,
-    table_ids: new Set(missing.map(({ table }) => table.id)),
-    columns: new Map(missing.flatMap(({ table, column }) => (column ? [[table.id, column.name]] : []))),
+    table_ids: new Set(lacking.map(({ table }) => table.id)),
+    columns: new Map(lacking.flatMap(({ table, column }) => (column ? [[table.id, column.name]] : []))),
   })
-  return missing
-}
-
-async function createReferences<Wanted extends LackingCheck>(
-  { referential }: RecommendationsDeps,
-  trx: Transaction,
-  { source, wanted, isDryRun }: MissingRequest<Wanted>,
-): Promise<Wanted[]> {
-  const byReference = new Map(
-    wanted.map(check => {
-      const { table, column, parent } = check
-      const reference = {
-        child: { id: table.id, name: table.name, column: column!.name },
-        parent: { id: parent!.tableId, name: parent!.table.name, column: parent!.column },
-      }
-      return [reference, check]
-    }),
-  )
-  const references = [...byReference.keys()]
-  const missing = await referential.createMissing(trx, {
-    source,
-    interval: CHECK_INTERVAL,
-    references,
-    isDryRun,
-  })
-  return missing.map(reference => byReference.get(reference)!)
 }

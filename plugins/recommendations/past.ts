@@ -1,5 +1,6 @@
 import { tablePath } from '../../connectors/catalog.ts'
 import { replayCadence, type ReplayedCadence } from './cadence.ts'
+import { measuredFields } from './missing.ts'
 import type { TableEvidence } from './rules/evidence.ts'
 import type { TriedReference } from '../referential/api.ts'
 import type { IdentifiedSuggestion } from './rules/suggest.ts'
@@ -74,8 +75,7 @@ export async function computePast(
 ): Promise<ComputedPast> {
   const { metrics, validity, referential } = deps
   const common = { asset_id: sourceId, table_path: tablePath(table), lookback_days: PAST_DAYS }
-  const { kind, type, column, config, settings, parent } = suggestion
-  const ofColumn = column === null ? {} : { column_name: column }
+  const { kind, column, settings, parent } = suggestion
   if (kind === 'referential' && parent) {
     const pair = { child: table, childColumn: column!, parent: parent.table, parentColumn: parent.column }
     return describeOrphans(await referential.dryRun(companyId, { sourceId, ...pair }))
@@ -86,17 +86,8 @@ export async function computePast(
     const hourly = { ...common, metric_type: 'row_count', capture_interval: 'hourly' }
     return describeCadence((await metrics.dryRun(companyId, hourly)) as TriedCheck)
   }
-  const tried = (
-    kind === 'metric'
-      ? await metrics.dryRun(companyId, { ...common, ...ofColumn, metric_type: type, ...config, ...settings })
-      : await validity.dryRun(companyId, {
-          ...common,
-          ...ofColumn,
-          rule_type: type,
-          ...settings,
-          rule_config: config,
-        })
-  ) as TriedCheck
+  const body = { ...common, ...measuredFields(suggestion, column ?? undefined), ...settings }
+  const tried = (await (kind === 'metric' ? metrics : validity).dryRun(companyId, body)) as TriedCheck
   return describeTried(tried, settings.sensitivity)
 }
 

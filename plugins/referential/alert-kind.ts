@@ -4,6 +4,7 @@ import type { AlertKind } from '../alerts/api.ts'
 
 export const referentialFailure: AlertKind = {
   name: 'referential_failure',
+  title: 'broken references',
   label: 'referential',
   isRechecked: true,
   details: Joi.object({

@@ -1,21 +1,4 @@
 import type { TableRef } from '../../connectors/catalog.ts'
-import type { Transaction } from '../../server/database/database.ts'
-import type { Source } from '../catalog/api.ts'
-
-/** Two columns of which the first refers to the second. */
-export interface MissingReference {
-  child: { id: string; name: string; column: string }
-  parent: { id: string; name: string; column: string }
-}
-
-/** References to create where there are none. The caller has locked the source, so that none is created twice. */
-export interface MissingReferencesRequest {
-  source: Source
-  interval: 'hourly' | 'daily' | 'weekly'
-  references: readonly MissingReference[]
-  /** Creates nothing, and returns what would be created. */
-  isDryRun: boolean
-}
 
 /** What a reference is tried with. */
 export interface ReferenceTrial {
@@ -36,8 +19,6 @@ export interface TriedReference {
 
 /** What referential checks offer other features, as `server.plugins.referential`. */
 export interface ReferentialApi {
-  /** Creates the checks that columns lack. @returns those that were missing */
-  createMissing(trx: Transaction, request: MissingReferencesRequest): Promise<MissingReference[]>
   /**
    * Counts the orphans of a reference that is not stored.
    * @throws 400 `VALIDATION_ERROR`, 404 `ASSET_NOT_FOUND`, 409 `CONFLICT` when the source is switched off

@@ -1,8 +1,8 @@
 import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
-import type { CheckResource } from '../checks/api.ts'
-import { checksWithNames, insertChecks } from '../checks/kit.ts'
+import type { CheckFields, CheckResource, CheckedTable } from '../checks/api.ts'
+import { checksWithNames } from '../checks/kit.ts'
 import { assertComparable, findParent, rowOf, usualName } from './create.ts'
 import type { ReferentialDeps } from './deps.ts'
 import { checkFields, type NewCheck } from './fields.ts'
@@ -47,24 +47,26 @@ export function checkDeclaration({
         findParent(catalog, trx, source, check.parent_table_path),
       )
       await assertComparable(catalog, { source, child, parent }, check, asksEngine)
-      return {
-        ...DEFAULTS,
-        name: usualName(child, parent, check),
-        ...check,
-        parent_table_path: formatName([parent.catalogName, parent.schemaName, parent.name]),
-      }
+      const parent_table_path = formatName([parent.catalogName, parent.schemaName, parent.name])
+      return complete(child, { ...check, parent_table_path }, parent)
     },
-    async insert(trx, checks) {
+    complete,
+    async rowsOf(trx, checks) {
       const created = []
-      for (const { table: context, fields } of checks) {
+      for (const { table: context, fields, otherTable } of checks) {
         const { source, table: child } = context
         const check = fields as unknown as Omit<NewCheck, 'child_table_path'>
-        const parent = await findParent(catalog, trx, source, check.parent_table_path)
+        const parent = otherTable ?? (await findParent(catalog, trx, source, check.parent_table_path))
         created.push(rowOf({ source, child, parent }, check))
       }
-      return insertChecks(trx, ReferentialCheck, created)
+      return created
     },
   }
+}
+
+/** The fields of a new check. @param check its body, good for its tables */
+function complete(child: CheckedTable, check: CheckFields, parent?: CheckedTable): CheckFields {
+  return { ...DEFAULTS, name: usualName(child, parent!, check as unknown as NewCheck), ...check }
 }
 
 function fieldsOf(check: NamedCheck) {

@@ -4,6 +4,7 @@ import type { AlertKind } from '../alerts/api.ts'
 
 export const validityFailure: AlertKind = {
   name: 'validity_failure',
+  title: 'invalid rows',
   label: 'validity',
   isRechecked: true,
   details: Joi.object({

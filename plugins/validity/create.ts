@@ -1,16 +1,14 @@
-import Joi from 'joi'
-import { insertAll, type Transaction } from '../../server/database/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
-import { v4 } from 'uuid'
 import type { TableContext } from '../catalog/api.ts'
-import type { Backfill, CheckRequest, MissingCheckRequest, MissingCheckResult } from '../checks/api.ts'
+import type { Backfill, CheckRequest } from '../checks/api.ts'
 import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { ValidityRule, type NamedRule } from './models.ts'
 import { periodsOf, scheduleOf } from './rules.ts'
-import { newRule } from './schemas.ts'
 import { insertChecks, storePast } from '../checks/kit.ts'
+
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
 export function configureRule(
   { checks }: Pick<ValidityDeps, 'checks'>,
@@ -58,7 +56,7 @@ export async function createRule(
     const hours = await scheduleOf(deps, trx, periodsOf(body))
     const { type, column = null, config } = configured.check
     const measured = { type: type.name, column, config }
-    const [rule] = await insertRules(trx, [{ context: configured, measured, body }])
+    const [rule] = await insertChecks(trx, ValidityRule, [rowOf({ context: configured, measured, body })])
     if (past) await storePast(trx, kind, rule!, past, hours)
     await audit(trx, rule!)
     return { rule: rule!, ...(past && { backfill: past.summary }), warnings: configured.warnings }
@@ -78,7 +76,8 @@ interface RuleToStore {
   body: object & { error_message?: string | null }
 }
 
-function rowOf({ context: { source, table }, measured: { type, column, config }, body }: RuleToStore) {
+/** The columns of a new rule. */
+export function rowOf({ context: { source, table }, measured: { type, column, config }, body }: RuleToStore) {
   return {
     sourceId: source.id,
     tableId: table.id,
@@ -90,40 +89,4 @@ function rowOf({ context: { source, table }, measured: { type, column, config },
     ...columnsOf<ValidityRule>(ruleFields, body),
     errorMessage: body.error_message || null,
   }
-}
-
-/** Stores rules. @returns them in the same order */
-export function insertRules(trx: Transaction, rules: readonly RuleToStore[]): Promise<NamedRule[]> {
-  return insertChecks(trx, ValidityRule, rules.map(rowOf))
-}
-
-/** Creates rules of a type where columns have none of it, with the defaults of a new rule. */
-export function createMissingRules(
-  { checks }: Pick<ValidityDeps, 'checks'>,
-  trx: Transaction,
-  request: MissingCheckRequest,
-): Promise<MissingCheckResult> {
-  const { source, type, interval, fields } = request
-  return checks.createMissing(request, {
-    find: ids =>
-      ValidityRule.query(trx)
-        .where({ type, sourceId: source.id })
-        .whereRaw('table_id = any(cast(? as uuid[]))', [ids])
-        .select('tableId', 'columnName'),
-    async insert(targets) {
-      const body = Joi.attempt(
-        { rule_type: type, table_path: 'any', check_interval: interval, ...fields },
-        newRule,
-      ) as NewRule
-      const created = targets.map(({ table, column, config = {} }) => ({
-        uuid: v4(),
-        ...rowOf({
-          context: { source, table },
-          measured: { type, column: column?.name ?? null, config },
-          body,
-        }),
-      }))
-      await insertAll(created, chunk => ValidityRule.query(trx).insert(chunk))
-    },
-  })
 }

@@ -1,8 +1,8 @@
 import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
-import type { CheckResource } from '../checks/api.ts'
-import { insertRules, requestOf, usualName } from './create.ts'
+import type { CheckFields, CheckResource } from '../checks/api.ts'
+import { requestOf, rowOf, usualName } from './create.ts'
 import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { ValidityRule } from './models.ts'
@@ -44,21 +44,13 @@ export function ruleDeclaration(deps: ValidityDeps): CheckResource<ValidityRule>
       const periods = periodsOf(rule)
       if (periods.operatingPeriodMode === 'schedule' || periods.operatingScheduleId !== null)
         await deps.db.company(table.source.companyId, trx => scheduleOf(deps, trx, periods))
-      const column = check.column ?? null
-      return {
-        ...DEFAULTS,
-        name: usualName(check.type.name, table.table, column),
-        ...presentGiven(rule),
-        error_message: rule.error_message || null,
-        rule_type: check.type.name,
-        column_name: column,
-        rule_config: configOf(check),
-      }
+      const measured = { rule_type: check.type.name, column_name: check.column, rule_config: configOf(check) }
+      return complete(table.table, { ...rule, ...measured })
     },
-    insert: (trx, checks) =>
-      insertRules(
-        trx,
-        checks.map(({ table, fields }) => ({
+    complete,
+    rowsOf: async (_trx, checks) =>
+      checks.map(({ table, fields }) =>
+        rowOf({
           context: table,
           measured: {
             type: fields.rule_type as string,
@@ -66,8 +58,22 @@ export function ruleDeclaration(deps: ValidityDeps): CheckResource<ValidityRule>
             config: (fields.rule_config as ValidityRule['config'] | null) ?? {},
           },
           body: fields,
-        })),
+        }),
       ),
+  }
+}
+
+/** The fields of a new rule. @param rule its body, good for the table */
+function complete(table: { name: string }, rule: CheckFields): CheckFields {
+  const { rule_type, column_name = null, rule_config = null, error_message } = rule as Partial<NewRule>
+  return {
+    ...DEFAULTS,
+    name: usualName(rule_type!, table, column_name),
+    ...presentGiven(rule),
+    error_message: error_message || null,
+    rule_type,
+    column_name,
+    rule_config,
   }
 }
 

@@ -13,7 +13,8 @@
  *  5. runs of a source
  *  6. tables of a source
  *  7. operating schedules: before the rules that use them
- *  8. checks: validity rules, metrics, referential checks, freshness schedules
+ *  8. checks: validity rules, metrics, referential checks, freshness schedules, then those of extensions in the order in
+ *     which their kinds are added
  *  9. alerts, by kind, cause and id, in the collation "C": raising an alert locks its row in this order
  *     Clauses of contracts come after the alerts about their checks, and before alerts about contracts.
  * 10. deliveries

@@ -1,5 +1,5 @@
 /** Holds what the database says was sent against what the receiver got. */
-import { deliverQueue, retryQueue } from '../../plugins/alerts/delivery/queues.ts'
+import { deliverJob, retryJob } from '../../plugins/alerts/delivery/job-kinds.ts'
 import type { Arrival } from './receiver.ts'
 import type { Stage } from './stage.ts'
 
@@ -7,8 +7,7 @@ import type { Stage } from './stage.ts'
 export const RECOVERY_SECONDS = 30
 
 /** Attempts that one process may have on their way for one company, which gets half of the slots. */
-export const MAX_IN_FLIGHT =
-  ((deliverQueue.concurrency?.local ?? 2) + (retryQueue.concurrency?.local ?? 2)) / 2
+export const MAX_IN_FLIGHT = ((deliverJob.concurrency?.local ?? 2) + (retryJob.concurrency?.local ?? 2)) / 2
 
 /** How a scenario ended. */
 export interface Tally {

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { pino } from 'pino'
-import { deliverQueue, retryQueue, type AttemptData } from '../../plugins/alerts/delivery/queues.ts'
+import { deliverJob, retryJob, type AttemptData } from '../../plugins/alerts/delivery/job-kinds.ts'
 import { startReceiver, type Receiver } from '../helpers/receiver.ts'
 import { jobContext, workOf } from '../helpers/job-context.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
@@ -122,7 +122,7 @@ async function prepareRedelivery(scene: Scene) {
 
 async function work({ server }: TestServer, data: AttemptData, id: string) {
   const context = jobContext(server, { log: pino({ level: 'silent' }), id })
-  await workOf(server, data.n === 1 ? deliverQueue : retryQueue)(data, context)
+  await workOf(server, data.n === 1 ? deliverJob : retryJob)(data, context)
 }
 
 /** Cuts connections of the application's role, from outside of the product. */

@@ -9,6 +9,5 @@ export const STILL_OPEN: Record<'writes' | 'reads' | 'callsItself' | 'takesServe
   takesServer: [
     'plugins/operations/service.ts',
     'plugins/public/beta.ts',
-    'plugins/checks/list/check-list.ts',
   ],
 }

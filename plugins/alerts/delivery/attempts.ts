@@ -17,7 +17,7 @@ import {
   statusAfterAttempt,
   type EndedAttempt,
 } from './outcomes.ts'
-import { retryQueue, type AttemptData } from './queues.ts'
+import { retryJob, type AttemptData } from './job-kinds.ts'
 import { attemptDelivery, UNCOMPOSED } from './send.ts'
 import { settleDeliveries, settleDelivery } from './settle.ts'
 import { releaseSlots } from './slots.ts'
@@ -165,7 +165,7 @@ async function recordOutcomes(
   for (const { delivery, n, delay, jobId, inContext } of recorded)
     if (delay !== undefined)
       await inContext(() =>
-        enqueueAttempt(jobs, trx, retryQueue, delivery, { n: n + 1, after: delay, id: jobId }),
+        enqueueAttempt(jobs, trx, retryJob, delivery, { n: n + 1, after: delay, id: jobId }),
       )
   const byDestination = recorded.toSorted((a, b) => (a.destination.id < b.destination.id ? -1 : 1))
   for (const { claim, outcome } of byDestination) await recordHealth(trx, claim, outcome)

@@ -8,7 +8,7 @@ import {
 } from '../../../server/database/database.ts'
 import type { JobContext } from '../../../server/jobs/jobs.ts'
 import { Delivery, type Destination } from '../models.ts'
-import type { AttemptData } from './queues.ts'
+import type { AttemptData } from './job-kinds.ts'
 import { SLOT_LEASE_SECONDS, releaseSlots, takeSlots } from './slots.ts'
 import { destinationsOfLock } from '../locks.ts'
 

@@ -5,7 +5,7 @@ import type { Item, JobKind } from '../../../server/jobs/jobs.ts'
 import type { Deps } from '../deps.ts'
 import type { MessageType } from '../destinations/destination.ts'
 import { Delivery, Destination } from '../models.ts'
-import { deliverQueue, retryQueue, type AttemptData } from './queues.ts'
+import { deliverJob, retryJob, type AttemptData } from './job-kinds.ts'
 
 /** One message about an alert or an incident to one destination. */
 export interface OutgoingMessage {
@@ -35,7 +35,7 @@ export async function startDeliveries(
   const deliveries = messages.map(({ subject, isFailing, isWaiting, postponedUntil, ...message }) => {
     const isStarted = !isWaiting && postponedUntil === null
     return {
-      queue: !isStarted ? null : isFailing ? retryQueue : deliverQueue,
+      kind: !isStarted ? null : isFailing ? retryJob : deliverJob,
       row: {
         ...message,
         id: v7(),
@@ -46,11 +46,11 @@ export async function startDeliveries(
       },
     }
   })
-  for (const queue of [deliverQueue, retryQueue]) {
+  for (const kind of [deliverJob, retryJob]) {
     const items = deliveries
-      .filter(delivery => delivery.queue === queue)
+      .filter(delivery => delivery.kind === kind)
       .map(({ row }) => ({ ...attemptJobItem(trx, row, 1, delay), id: row.jobId! }))
-    await jobs.sendAll(queue, items, { trx })
+    await jobs.sendAll(kind, items, { trx })
   }
   await insertAll(
     deliveries.map(({ row }) => row),
@@ -82,7 +82,7 @@ function attemptJobItem(
 
 /** Makes a finished delivery pending again for one attempt that a person requested. */
 export async function redeliver(jobs: Deps['jobs'], trx: Transaction, delivery: Delivery): Promise<Delivery> {
-  const jobId = await enqueueAttempt(jobs, trx, deliverQueue, delivery, { n: delivery.attempt + 1 })
+  const jobId = await enqueueAttempt(jobs, trx, deliverJob, delivery, { n: delivery.attempt + 1 })
   const [pending] = await Delivery.query(trx)
     .where({ id: delivery.id })
     .patch({
@@ -108,8 +108,8 @@ export async function requeueDelivery(
 ): Promise<void> {
   const destination = await Destination.query(trx).findById(delivery.destinationId).throwIfNotFound()
   const isFirst = delivery.attempt === 0 && !destination.failingSince && !destination.silentSince
-  const queue = isFirst ? deliverQueue : retryQueue
-  const jobId = await enqueueAttempt(jobs, trx, queue, delivery, { n: delivery.attempt + 1, after })
+  const kind = isFirst ? deliverJob : retryJob
+  const jobId = await enqueueAttempt(jobs, trx, kind, delivery, { n: delivery.attempt + 1, after })
   await Delivery.query(trx)
     .where({ id: delivery.id })
     .patch({ jobId, nextAttemptAt: secondsFromNow(after) })

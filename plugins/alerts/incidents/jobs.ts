@@ -2,19 +2,19 @@ import Joi from 'joi'
 import { prune } from '../../../server/database/prune.ts'
 import type { Job } from '../../../server/jobs/jobs.ts'
 import type { Deps } from '../deps.ts'
-import { incidentsQueue } from '../lifecycle/notice.ts'
+import { incidentsJob } from '../lifecycle/notice.ts'
 import { IS_ACTIVE } from './models.ts'
 import { IS_OPEN } from '../models.ts'
 import { updateIncidents } from './update.ts'
 
 /** The jobs of incidents. */
-export function incidentJobs(deps: Deps): Job[] {
-  return [updateJob(deps) as Job, sweepJob(deps), pruneJob]
+export function makeIncidentJobs(deps: Deps): Job[] {
+  return [makeUpdateJob(deps) as Job, makeSweepJob(deps), pruneJob]
 }
 
-function updateJob(deps: Deps): Job<{ company_id: string; alert_ids: string[] }> {
+function makeUpdateJob(deps: Deps): Job<{ company_id: string; alert_ids: string[] }> {
   return {
-    ...incidentsQueue,
+    ...incidentsJob,
     work: ({ company_id: companyId, alert_ids: alertIds }) =>
       deps.db.company(companyId, trx => updateIncidents(deps, trx, alertIds)),
   }
@@ -24,7 +24,7 @@ function updateJob(deps: Deps): Job<{ company_id: string; alert_ids: string[] }>
 const MAX_SWEPT = 1_000
 
 /** Groups open alerts that have no incident, and follows incidents whose alerts are over: those whose jobs were lost. */
-function sweepJob(deps: Deps): Job {
+function makeSweepJob(deps: Deps): Job {
   return {
     name: 'incidents.sweep',
     data: Joi.object({}),

@@ -13,7 +13,7 @@ interface UpdateData {
 const MAX_ALERTS = 1_000
 
 /** Updates the incidents of alerts that were opened or changed their status. */
-export const incidentsQueue: JobKind<UpdateData> = {
+export const incidentsJob: JobKind<UpdateData> = {
   name: 'incidents.update',
   data: Joi.object<UpdateData>({
     company_id: Joi.string().uuid().required(),
@@ -41,5 +41,5 @@ export async function noticeAlerts(
     after: config.incidentDelaySeconds,
     group: companyId,
   }))
-  await jobs.sendAll(incidentsQueue, items, { trx })
+  await jobs.sendAll(incidentsJob, items, { trx })
 }

@@ -161,9 +161,9 @@ const checked = record({
     .items(
       record({
         id: Joi.string().description('The rule, metric or referential check.'),
-        feature: Joi.valid('validity', 'metrics', 'referential').description(
-          'What stands before it in paths.',
-        ),
+        feature: Joi.string()
+          .meta({ openapi: { 'x-words': 'check_feature' } })
+          .description('What stands before it in paths.'),
         asset: text.description('The qualified name of its table.'),
         name: text,
         status: Joi.valid('pass', 'warning', 'fail', 'error'),

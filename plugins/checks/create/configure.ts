@@ -1,5 +1,9 @@
-import type { CheckType } from '../../../checks/check.ts'
-import { describeUngroupableColumn } from '../../../checks/suited-columns.ts'
+import { describeMissingCapability, type CheckType } from '../../../checks/check.ts'
+import {
+  describeUngroupableColumn,
+  describeUnsuitedColumn,
+  type SuitedColumn,
+} from '../../../checks/suited-columns.ts'
 import { columnForType } from '../../../checks/column-values.ts'
 import { buildCheckContext } from '../../../checks/plan.ts'
 import { validateOnEngine, validationSession } from '../../../checks/engine-validation.ts'
@@ -8,12 +12,11 @@ import type { Connection } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { hasCode, invalidField, invalidInput, unknownName } from '../../../server/http/errors.ts'
 import { EXTENSION_VALIDATION_OPTIONS, inputErrorsOf } from '../../../server/http/validation-messages.ts'
-import type { TableContext } from '../../catalog/api.ts'
+import type { CatalogApi, Source, TableContext } from '../../catalog/api.ts'
 import type { CheckRequest, ConfiguredCheck } from '../types.ts'
-import type { AskEngine } from '../api.ts'
+import type { AskEngine } from '../declared/declared-checks.ts'
 import type { CheckDeps } from '../deps.ts'
 import { personalDataRefusal } from '../run/measure.ts'
-import { findSuitabilityRefusal } from './missing.ts'
 
 /** What checks are found good with. */
 type ConfigureDeps = Pick<CheckDeps, 'db' | 'catalog' | 'types'>
@@ -214,4 +217,24 @@ function assertSuited(
   if (!refusal) return
   const field = refusal.blamed === 'type' ? typeField : 'column_name'
   throw invalidInput([{ field, error: refusal.error }])
+}
+
+/** Why a type does not suit a source or a column: which of the two to blame, and a sentence. */
+interface SuitabilityRefusal {
+  blamed: 'type' | 'column'
+  error: string
+}
+
+/** What a check of a type and a column is refused for, whatever its config. */
+export function findSuitabilityRefusal(
+  catalog: CatalogApi,
+  type: CheckType,
+  source: Source,
+  column: SuitedColumn | undefined,
+): SuitabilityRefusal | null {
+  const connector = catalog.connectorOf(source)
+  const missing = describeMissingCapability(type, connector)
+  if (missing) return { blamed: 'type', error: missing }
+  const error = column ? describeUnsuitedColumn(type, column, connector.dialect) : null
+  return error === null ? null : { blamed: 'column', error }
 }

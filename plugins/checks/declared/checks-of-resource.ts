@@ -4,7 +4,7 @@ import type { AlertsApi } from '../../alerts/api.ts'
 import type { CheckResource } from '../check-resource.ts'
 import { publicIdOf } from '../kind.ts'
 import type { CheckRow, TableNames } from '../models.ts'
-import { changeCheck, findCheck, removeCheck } from '../store.ts'
+import { changeCheck, findCheck, insertChecks, removeCheck, storeChecks } from '../store.ts'
 import type { DeclaredChecks, RecordEvent } from './declared-checks.ts'
 
 /** The entry of the audit log for a check that was created or removed. */
@@ -55,15 +55,22 @@ export function checksOfResource<Row extends CheckRow>(
   resource: CheckResource<Row>,
 ): DeclaredChecks {
   const { kind } = resource
-  const { insert, ...declaration } = resource.declaration
+  const { rowsOf, complete, ...declaration } = resource.declaration
   const createAll: DeclaredChecks['createAll'] = async (trx, checks, record) => {
-    const stored = await insert(trx, checks)
+    const stored = await insertChecks(trx, kind.model, await rowsOf(trx, checks))
     for (const row of stored) await record(auditEventOf(resource, 'created', row))
     return stored.map(row => publicIdOf(kind, row))
   }
   return {
     ...declaration,
+    alertKind: kind.alert.name,
     createAll,
+    lacking: {
+      complete,
+      async insertAll(trx, checks) {
+        await storeChecks(trx, kind.model, await rowsOf(trx, checks))
+      },
+    },
     async create(trx, table, fields, record) {
       const [id] = await createAll(trx, [{ table, fields }], record)
       return id!

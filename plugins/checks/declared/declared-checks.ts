@@ -4,10 +4,12 @@ import type { Connection } from '../../../connectors/connector.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { AuditEvent } from '../../../server/http/audit.ts'
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
-import type { Source, TableContext } from '../../catalog/api.ts'
+import type { Source, Table, TableContext } from '../../catalog/api.ts'
+import type { CheckRow } from '../models.ts'
+import type { NewRow } from '../store.ts'
 
-export const CHECK_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
-export type CheckKindName = (typeof CHECK_KINDS)[number]
+/** The name of a kind that can be declared: `validity`. Extensions add kinds. */
+export type CheckKindName = string
 
 /** All fields of a check that bodies set, by their names in the API; null where nothing is set. */
 export type CheckFields = Record<string, unknown>
@@ -38,15 +40,28 @@ export type RecordEvent = (event: AuditEvent) => Promise<unknown>
 /** Gives a session of the source to a question; it stays open for further ones. */
 export type AskEngine = <T>(question: (connection: Connection) => Promise<T>) => Promise<T>
 
-/** A check that is to be created, with the fields that `read` gave. */
-export interface NewDeclaredCheck {
-  table: TableContext
+/** A check that is to be stored, with no more of its table than its row needs. */
+export interface CheckToStore {
+  table: Pick<TableContext, 'source'> & { table: CheckedTable }
+  /** All of them. */
   fields: CheckFields
+  /** The second table of a check of two; it is looked up by its path where it is not given. */
+  otherTable?: CheckedTable
+}
+
+/** A table as a row of a check needs it. */
+export type CheckedTable = Pick<Table, 'id' | 'name'>
+
+/** A check that is to be created, with the fields that `read` gave. */
+export interface NewDeclaredCheck extends CheckToStore {
+  table: TableContext
 }
 
 /** How one kind of check is listed, created, changed and removed, as its endpoints do it, in the caller's transaction. */
 export interface DeclaredChecks {
   kind: CheckKindName
+  /** The kind of the alerts that its checks raise, each with its id as the cause. */
+  alertKind: string
   /** What `read` takes. */
   body: Joi.ObjectSchema
   /** Fields that no change can set: with another value, it is another check. */
@@ -71,6 +86,8 @@ export interface DeclaredChecks {
   create(trx: Transaction, table: TableContext, fields: CheckFields, record: RecordEvent): Promise<string>
   /** Creates any number of checks, by statements of many where its feature can. @returns their ids, in the same order */
   createAll(trx: Transaction, checks: readonly NewDeclaredCheck[], record: RecordEvent): Promise<string[]>
+  /** How checks are created that tables lack; absent of schedules, which their own feature creates in bulk. */
+  lacking?: LackingChecks
   /**
    * Changes fields of a check, as its PATCH does.
    * @param changes the fields that differ, none of them fixed
@@ -81,13 +98,24 @@ export interface DeclaredChecks {
   remove(trx: Transaction, check: CheckRef, record: RecordEvent): Promise<boolean>
 }
 
+/** How checks of one kind are created without a look at their tables. */
+export interface LackingChecks {
+  /**
+   * The fields of a new check: those of a body that is good for its table, and what it leaves out.
+   * @param otherTable the second table of a check of two
+   */
+  complete(table: CheckedTable, body: CheckFields, otherTable?: CheckedTable): CheckFields
+  /** Stores checks and nothing else; they are due at once. */
+  insertAll(trx: Transaction, checks: readonly CheckToStore[]): Promise<void>
+}
+
 /** What a kind of check with the usual endpoints adds to them to become declarable. */
-export interface Declaration<Row> extends Pick<
-  DeclaredChecks,
-  'kind' | 'body' | 'fixedFields' | 'engineFields' | 'list' | 'read'
-> {
-  /** Stores new checks and nothing else. @returns their rows, in the same order */
-  insert(trx: Transaction, checks: readonly NewDeclaredCheck[]): Promise<Row[]>
+export interface Declaration<Row extends CheckRow>
+  extends
+    Pick<DeclaredChecks, 'kind' | 'body' | 'fixedFields' | 'engineFields' | 'list' | 'read'>,
+    Pick<LackingChecks, 'complete'> {
+  /** The rows of new checks, in the same order. */
+  rowsOf(trx: Transaction, checks: readonly CheckToStore[]): Promise<NewRow<Row>[]>
 }
 
 /** The files that manage some checks of one kind, by the ids of the checks. */

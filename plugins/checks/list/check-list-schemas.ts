@@ -101,4 +101,9 @@ const check = exampleRecord({
     .example([{ at: '2026-03-09T08:10:05.000Z', value: 0.0274, status: 'failing', low: null, high: null }]),
 }).label('ListedCheck')
 
-export const checkListReply = reply(inItems(check))
+const kinds = Joi.array()
+  .items(record({ kind: Joi.string(), label: text.description('What people call a check of it.') }))
+  .description('The kinds of checks that there are, also those of extensions.')
+  .example([{ kind: 'validity', label: 'Rule' }])
+
+export const checkListReply = reply(inItems(check, { kinds }))

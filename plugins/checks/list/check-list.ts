@@ -1,4 +1,4 @@
-import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import type { Request, ServerRoute } from '@hapi/hapi'
 import { validate as isUuid } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { access, caller, routesOf } from '../../../server/http/access.ts'
@@ -12,13 +12,12 @@ import { checkListParams, checkListQuery, checkListReply } from './check-list-sc
 
 /** The routes that list the checks of all kinds: those of the company, and those of an asset. */
 export function checkListRoutes(
-  server: Server,
   { kinds, catalog }: Pick<CheckDeps, 'kinds' | 'catalog'>,
   owners: readonly string[],
 ): ServerRoute[] {
   const parts = { kinds, owners }
+  const listed = () => [...kinds.values()].map(({ name, label }) => ({ kind: name, label }))
   const names = () => [...kinds.keys()]
-  server.vocabularies.set('check_kind', names)
   const route = routesOf('checks')
   return [
     route('GET', '/api/v1/sdk/checks', access.read, {
@@ -37,7 +36,7 @@ export function checkListRoutes(
         const query = queryOf<CheckListQuery>(request)
         const reading = checkListReading(parts, caller(request).companyId, undefined, query)
         const [found] = await readForCaller<[CheckPageRow]>(request, [reading])
-        return presentList(found, query)
+        return presentList(found, listed(), query)
       },
     }),
     route('GET', '/api/v1/sdk/checks/{asset_id}', access.read, {
@@ -58,15 +57,19 @@ export function checkListRoutes(
         const [found] = await catalog.readByAsset<[CheckPageRow]>(request, param(request, 'asset_id'), id => [
           checkListReading(parts, caller(request).companyId, id, query),
         ])
-        return presentList(found, query)
+        return presentList(found, listed(), query)
       },
     }),
   ]
 }
 
-function presentList(found: readonly CheckPageRow[], query: CheckListQuery) {
+function presentList(
+  found: readonly CheckPageRow[],
+  kinds: readonly { kind: string; label: string }[],
+  query: CheckListQuery,
+) {
   const items = found.filter(row => row.id !== null).map(row => presentCheck(row, query.points))
-  return { data: { items }, pagination: pagination(found[0]?.total ?? 0, query) }
+  return { data: { items, kinds }, pagination: pagination(found[0]?.total ?? 0, query) }
 }
 
 function presentCheck(row: CheckRow, points: number): object {

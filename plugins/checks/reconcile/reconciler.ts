@@ -9,7 +9,9 @@ import type {
   FindOwners,
   StopListener,
 } from '../declared/declared-checks.ts'
+import type { CheckDeps } from '../deps.ts'
 import { carryOut, changedMeanwhile, type CarryingOut } from './carry-out.ts'
+import { addMissing, type LackedCheck, type MissingRequest } from './missing.ts'
 import { isChange, makePlan } from './plan.ts'
 import type { Owner, Plan, PlanRequest, StoredCheck, StoredState, WantedCheck } from './wanted-check.ts'
 
@@ -26,7 +28,7 @@ export interface Reconciled<Wanted extends WantedCheck> extends Plan<Wanted> {
   ids: ReadonlyMap<Wanted, string>
 }
 
-interface Deps {
+interface Deps extends Pick<CheckDeps, 'catalog' | 'types'> {
   /** In the order in which their rows are locked. */
   kinds(): readonly DeclaredChecks[]
   findOwners: FindOwners
@@ -36,7 +38,7 @@ interface Deps {
 /** The one way to create, change, adopt and remove checks in bulk. */
 export type Reconciler = ReturnType<typeof makeReconciler>
 
-export function makeReconciler({ kinds, findOwners, notifyStopped }: Deps) {
+export function makeReconciler({ kinds, findOwners, notifyStopped, ...deps }: Deps) {
   const fixedFields = ({ kind, fields }: { kind: CheckKindName; fields: CheckFields }) =>
     kinds()
       .find(declared => declared.kind === kind)!
@@ -129,7 +131,15 @@ export function makeReconciler({ kinds, findOwners, notifyStopped }: Deps) {
     return { ...planned, ids }
   }
 
-  return { read, readState, plan, reconcile, isChange }
+  return {
+    read,
+    readState,
+    plan,
+    reconcile,
+    addMissing: <Wanted extends LackedCheck>(trx: Transaction, request: MissingRequest<Wanted>) =>
+      addMissing(deps, kinds(), trx, request),
+    isChange,
+  }
 }
 
 /** Whether a plan changes nothing but what an earlier one would have. */

@@ -7,13 +7,17 @@ import type { FieldChange, Step, StoredCheck, WantedCheck } from './wanted-check
 export type FixedFields = (check: Pick<WantedCheck, 'kind' | 'fields'>) => readonly string[]
 
 /** What a check is about; null of a metric by groups. */
-export function subjectOf({ kind, tableId, fields }: StoredCheck): CheckSubject | null {
+export function subjectOf({
+  kind,
+  tableId,
+  fields,
+}: Pick<StoredCheck, 'kind' | 'tableId' | 'fields'>): CheckSubject | null {
   const groups = fields.group_by_columns
   if (Array.isArray(groups) && groups.length > 0) return null
   const text = (...names: string[]) =>
     names.map(name => fields[name]).find(value => typeof value === 'string') ?? null
-  const type = kind === 'validity' || kind === 'metric' ? text('rule_type', 'metric_type') : kind
-  return type === null ? null : { tableId, type, column: text('column_name', 'child_column_name') }
+  const type = text('rule_type', 'metric_type') ?? kind
+  return { tableId, type, column: text('column_name', 'child_column_name') }
 }
 
 /**

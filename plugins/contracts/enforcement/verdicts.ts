@@ -4,7 +4,6 @@ import { companyOf, insertAll, rows, type Transaction } from '../../../server/da
 import { storable } from '../../../server/database/storable.ts'
 import type { AlertEvent } from '../../alerts/api.ts'
 import type { Source } from '../../catalog/api.ts'
-import type { CheckKindName } from '../../checks/api.ts'
 import { contractViolation } from './alert-kind.ts'
 import type { ClauseVerdict } from './clause.ts'
 import { ContractEvent, type Contract, type ContractClause } from '../models.ts'
@@ -78,14 +77,6 @@ function storableVerdict({ status, reason }: ClauseVerdict): ClauseVerdict {
   return { status, reason: reason === null ? null : storable(reason.slice(0, MAX_REASON_LENGTH)) }
 }
 
-/** The kinds of the alerts that checks raise themselves. */
-const ALERT_OF_CHECK: Record<CheckKindName, string> = {
-  validity: 'validity_failure',
-  freshness: 'freshness_violation',
-  metric: 'metric_anomaly',
-  referential: 'referential_failure',
-}
-
 async function eventsOf(
   deps: ContractsDeps,
   trx: Transaction,
@@ -107,6 +98,7 @@ async function eventsOf(
     [companyOf(trx), ids],
   )
   const byId = new Map(tables.map(table => [table.id, table]))
+  const alertKinds = new Map(deps.checks.declaredKinds().map(({ kind, alertKind }) => [kind, alertKind]))
   return failing.map(({ clause, verdict }) => {
     const table = byId.get(clause.tableId ?? '')
     const tags = table ? deps.catalog.tagsOf(source, table, [clause.columnName]) : source.tags
@@ -116,7 +108,7 @@ async function eventsOf(
       cause: clause.id,
       ...(clause.checkId !== null &&
         clause.checkKind !== null && {
-          sameAs: { type: ALERT_OF_CHECK[clause.checkKind], cause: clause.checkId },
+          sameAs: { type: alertKinds.get(clause.checkKind)!, cause: clause.checkId },
         }),
       severity: clause.severity,
       sourceId: source.id,

@@ -6,6 +6,7 @@ import { withoutDefaults } from '../../../server/http/fields.ts'
 import { validateBody } from '../../../server/http/validate-body.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { CheckFields, DeclaredChecks, NewDeclaredCheck, RecordEvent } from '../../checks/api.ts'
+import { freshnessViolation } from '../alert-kind.ts'
 import type { FreshnessDeps } from '../deps.ts'
 import { monitoredTables, tableRefOf, type MonitoredTable } from '../models.ts'
 import { declaredSchedule } from '../schemas.ts'
@@ -31,6 +32,7 @@ export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalo
   }
   return {
     kind: 'freshness',
+    alertKind: freshnessViolation.name,
     body: declaredSchedule,
     fixedFields: () => [],
     engineFields: ['freshness_expression'],

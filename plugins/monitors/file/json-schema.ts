@@ -1,6 +1,6 @@
 /**
  * The JSON Schema of a monitors file, for editors. It is written by hand, since the command line prints it without a
- * server; `test/plugins/monitors/json-schema.test.ts` holds its fields to the bodies of the API. A check type of an extension is
+ * server, which adds the kinds of extensions; `test/plugins/monitors/json-schema.test.ts` holds its fields to the bodies of the API. A check type of an extension is
  * allowed, hence types are not limited to the ones that are named here.
  */
 
@@ -256,6 +256,11 @@ const list = (items: Json, what: string, more: Json = {}): Json => ({
   ...more,
 })
 
+export type EntryFields = Record<
+  string,
+  { fields: readonly string[]; required: readonly string[]; hasMore: boolean } | undefined
+>
+
 /** The fields of the entries of each kind, and those that each entry needs. */
 export const ENTRY_FIELDS = {
   validity: { fields: Object.keys(validity), required: ['rule_type'], hasMore: false },
@@ -269,7 +274,24 @@ export const ENTRY_FIELDS = {
   freshness: { fields: Object.keys(freshness), required: [] as string[], hasMore: false },
 } as const
 
-export const MONITORS_SCHEMA = {
+/** The lists of checks of a table, by kind. */
+const KINDS = {
+  validity: list(validityEntry, 'Rules for values.'),
+  metric: list(
+    entry(metric, [...ENTRY_FIELDS.metric.required], true),
+    'Numbers that are measured again and again, and judged against their history.',
+  ),
+  referential: list(
+    entry(referential, [...ENTRY_FIELDS.referential.required]),
+    'Checks that the values of a column of this table occur in another table.',
+  ),
+  freshness: list(entry(freshness, []), 'How old the newest rows may be. A table has one schedule.', {
+    maxItems: 1,
+  }),
+} satisfies Record<string, Json>
+
+/** @param kinds those of a server; it judges the fields of those that extensions add */
+export const monitorsSchema = (kinds: readonly string[] = []) => ({
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Tidemark monitors',
   description: 'The checks of the tables of a source.',
@@ -291,24 +313,16 @@ export const MONITORS_SCHEMA = {
             type: 'object',
             additionalProperties: false,
             properties: {
-              validity: list(validityEntry, 'Rules for values.'),
-              metric: list(
-                entry(metric, [...ENTRY_FIELDS.metric.required], true),
-                'Numbers that are measured again and again, and judged against their history.',
+              ...Object.fromEntries(
+                kinds.map(kind => [kind, list(entry({ key }, [], true), 'Checks of an extension.')]),
               ),
-              referential: list(
-                entry(referential, [...ENTRY_FIELDS.referential.required]),
-                'Checks that the values of a column of this table occur in another table.',
-              ),
-              freshness: list(
-                entry(freshness, []),
-                'How old the newest rows may be. A table has one schedule.',
-                { maxItems: 1 },
-              ),
+              ...KINDS,
             },
           },
         },
       },
     },
   },
-} as const
+})
+
+export const MONITORS_SCHEMA = monitorsSchema()

@@ -2,21 +2,17 @@
 import { Document, isCollection, isScalar, isSeq, visit } from 'yaml'
 import { didYouMean, nearest, quoteName } from '../../../server/http/nearest.ts'
 import { parseYaml, YamlParseError, type TextPosition } from '../../../server/yaml.ts'
-import type { CheckKindName } from '../../checks/api.ts'
-import { ENTRY_FIELDS, KEY_PATTERN } from './json-schema.ts'
+import { ENTRY_FIELDS, KEY_PATTERN, type EntryFields } from './json-schema.ts'
 
-export const MONITOR_KINDS = [
-  'validity',
-  'metric',
-  'referential',
-  'freshness',
-] as const satisfies readonly CheckKindName[]
+/** The kinds of checks whose fields the format states; extensions add kinds. */
+export const MONITOR_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
 export type MonitorKind = (typeof MONITOR_KINDS)[number]
 
 /** A check: its key, and the fields that its POST takes, without the table. */
 export type MonitorEntry = { key: string } & Record<string, unknown>
 
-export type TableMonitors = Partial<Record<MonitorKind, MonitorEntry[]>>
+/** By kind. */
+export type TableMonitors = Record<string, MonitorEntry[]>
 
 /** What a file holds. */
 export interface MonitorsDocument {
@@ -65,13 +61,20 @@ const MAX_FAULTS = 100
 /** Anchors are good for what many checks have in common. */
 const MAX_ALIASES = 10_000
 
+/** How a file is read. */
+export interface ReadOptions {
+  /** The kinds that checks may be of; null where those of the server are not known. Defaults to those of the format. */
+  kinds?: readonly string[] | null
+  /** Called with what the file holds before that is judged. */
+  refuse?(value: unknown): void
+}
+
 /**
  * Reads a monitors file. What its checks say is not judged: that takes their tables.
  * @param name of the file, for messages
- * @param refuse called with what the text holds before that is judged
  * @throws MonitorsFileError with all mistakes, what `refuse` throws
  */
-export function readMonitors(text: string, name: string, refuse?: (value: unknown) => void): MonitorsFile {
+export function readMonitors(text: string, name: string, options: ReadOptions = {}): MonitorsFile {
   try {
     const { value, positionOf, doubts } = parseYaml(text, { what: 'monitors file', maxAliases: MAX_ALIASES })
     const faults = doubts.map(({ message, line, column }) => ({
@@ -82,7 +85,7 @@ export function readMonitors(text: string, name: string, refuse?: (value: unknow
       message: message.replace(LINE_PREFIX, ''),
     }))
     if (faults.length > 0) throw new MonitorsFileError(faults)
-    return readDocument(value, name, positionOf, refuse)
+    return readDocument(value, name, options, positionOf)
   } catch (error) {
     if (!(error instanceof YamlParseError)) throw error
     throw new MonitorsFileError(
@@ -104,10 +107,10 @@ const LINE_PREFIX = /^line \d+: /
 export function readDocument(
   value: unknown,
   name: string,
+  { kinds = MONITOR_KINDS, refuse }: ReadOptions = {},
   positionOf: MonitorsFile['positionOf'] = () => null,
-  refuse: (value: unknown) => void = () => undefined,
 ): MonitorsFile {
-  refuse(value)
+  refuse?.(value)
   const faults: FileFault[] = []
   const blame: Blame = (path, message, candidates) => {
     if (faults.length >= MAX_FAULTS) return
@@ -115,14 +118,14 @@ export function readDocument(
     const more = candidates && candidates.length > 0 ? { candidates } : {}
     faults.push({ file: name, line, column, field: path.join('.'), message, ...more })
   }
-  judgeDocument(value, blame)
+  judgeDocument(value, kinds, blame)
   if (faults.length > 0) throw new MonitorsFileError(faults)
   return { name, document: value as MonitorsDocument, positionOf }
 }
 
 type Blame = (path: readonly string[], message: string, candidates?: string[]) => void
 
-function judgeDocument(value: unknown, blame: Blame): void {
+function judgeDocument(value: unknown, kinds: readonly string[] | null, blame: Blame): void {
   if (!isObject(value)) return blame([], 'a monitors file is an object with version, source and tables')
   blameUnknown(value, ['version', 'source', 'tables'], [], blame)
   if (value.version !== 1)
@@ -132,18 +135,29 @@ function judgeDocument(value: unknown, blame: Blame): void {
   if (!isObject(value.tables))
     return blame(['tables'], 'tables has the path of each table, with its checks under it')
   const keys = new Map<string, string>()
-  for (const [path, table] of Object.entries(value.tables)) judgeTable(table, ['tables', path], keys, blame)
+  for (const [path, table] of Object.entries(value.tables))
+    judgeTable(table, kinds, { at: ['tables', path], keys, blame })
 }
 
-function judgeTable(table: unknown, at: string[], keys: Map<string, string>, blame: Blame): void {
+/** Where a part stands, the keys of the checks before it, and what notes mistakes. */
+interface Judging {
+  at: string[]
+  keys: Map<string, string>
+  blame: Blame
+}
+
+function judgeTable(table: unknown, kinds: readonly string[] | null, { at, keys, blame }: Judging): void {
   blameUnstorable(at.at(-1), at, blame)
   if (!isObject(table)) return blame(at, 'a table is an object with checks')
   blameUnknown(table, ['checks'], at, blame)
   const checks = table.checks ?? {}
   if (!isObject(checks))
-    return blame([...at, 'checks'], `checks has the kinds ${MONITOR_KINDS.join(', ')}, each with a list`)
-  blameUnknown(checks, MONITOR_KINDS, [...at, 'checks'], blame)
-  for (const kind of MONITOR_KINDS) {
+    return blame(
+      [...at, 'checks'],
+      `checks has the kinds ${(kinds ?? MONITOR_KINDS).join(', ')}, each with a list`,
+    )
+  if (kinds) blameUnknown(checks, kinds, [...at, 'checks'], blame)
+  for (const kind of kinds ?? Object.keys(checks)) {
     const entries = checks[kind] ?? []
     const place = [...at, 'checks', kind]
     if (!Array.isArray(entries)) {
@@ -151,22 +165,19 @@ function judgeTable(table: unknown, at: string[], keys: Map<string, string>, bla
       continue
     }
     for (const [index, entry] of entries.entries())
-      judgeEntry(entry, kind, [...place, String(index)], keys, blame)
+      judgeEntry(entry, kind, { at: [...place, String(index)], keys, blame })
     if (kind === 'freshness' && entries.length > 1)
       blame([...place, '1'], 'a table has one freshness schedule: leave one here')
   }
 }
 
-function judgeEntry(
-  entry: unknown,
-  kind: MonitorKind,
-  at: string[],
-  keys: Map<string, string>,
-  blame: Blame,
-): void {
+/** The server that has the kind says which fields it has. */
+const ANY_FIELDS = { fields: [], required: [], hasMore: true } as const
+
+function judgeEntry(entry: unknown, kind: string, { at, keys, blame }: Judging): void {
   if (!isObject(entry)) return blame(at, 'a check is an object with a key')
   blameUnstorable(entry, at, blame)
-  const { fields, required, hasMore } = ENTRY_FIELDS[kind]
+  const { fields, required, hasMore } = (ENTRY_FIELDS as EntryFields)[kind] ?? ANY_FIELDS
   if (!hasMore) blameUnknown(entry, fields, at, blame)
   for (const field of required)
     if (entry[field] === undefined || entry[field] === null) blame([...at, field], `${field} is missing`)

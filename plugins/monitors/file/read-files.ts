@@ -6,13 +6,11 @@ import { packList, type PackedList } from '../../../server/text-pool/parts.ts'
 import type { TextPosition } from '../../../server/yaml.ts'
 import { assertFewParts, TooMuchError, type Amount } from './amount.ts'
 import {
-  MONITOR_KINDS,
   MonitorsFileError,
   readDocument,
   readMonitors,
   type FileFault,
   type MonitorEntry,
-  type MonitorKind,
   type MonitorsFile,
 } from './monitors-file.ts'
 
@@ -38,7 +36,7 @@ export interface FileHead {
 export interface FileEntry {
   /** Which of the files has it. */
   file: number
-  kind: MonitorKind
+  kind: string
   tablePath: string
   /** Its place in the list of its table and kind. */
   index: number
@@ -66,21 +64,25 @@ export function pathOf({
   return ['tables', tablePath, 'checks', kind, String(index)]
 }
 
-/** @returns the checks of all files, or the mistakes of all of them, or what they have too much of */
-export function readFiles(files: readonly GivenFile[]): ReadFiles {
+/**
+ * @param given the files, and the kinds that their checks may be of
+ * @returns the checks of all files, or the mistakes of all of them, or what they have too much of
+ */
+export function readFiles(given: { files: readonly GivenFile[]; kinds: readonly string[] }): ReadFiles {
+  const { files, kinds } = given
   const amount: Amount = { checks: 0, values: 0, characters: 0 }
   const faults: FileFault[] = []
   const heads: FileHead[] = []
   const entries: FileEntry[] = []
   for (const [file, { name, content }] of files.entries()) {
-    const refuse = (value: unknown) => assertFewParts(value, amount)
+    const options = { kinds, refuse: (value: unknown) => assertFewParts(value, amount) }
     try {
       const read =
         typeof content === 'string'
-          ? readMonitors(content, name, refuse)
-          : readDocument(content, name, undefined, refuse)
+          ? readMonitors(content, name, options)
+          : readDocument(content, name, options)
       heads.push(headOf(read))
-      for (const found of entriesOf(read)) entries.push({ file, ...found })
+      for (const found of entriesOf(read, kinds)) entries.push({ file, ...found })
     } catch (error) {
       if (error instanceof TooMuchError) return { tooMuch: error.message }
       if (!(error instanceof MonitorsFileError)) throw error
@@ -95,9 +97,12 @@ function headOf({ name, document, positionOf }: MonitorsFile): FileHead {
   return { name, source: document.source, places: placesOf(paths, positionOf) }
 }
 
-function* entriesOf({ document, positionOf }: MonitorsFile): Generator<Omit<FileEntry, 'file'>> {
+function* entriesOf(
+  { document, positionOf }: MonitorsFile,
+  kinds: readonly string[],
+): Generator<Omit<FileEntry, 'file'>> {
   for (const [tablePath, { checks = {} }] of Object.entries(document.tables))
-    for (const kind of MONITOR_KINDS)
+    for (const kind of kinds)
       for (const [index, entry] of (checks[kind] ?? []).entries()) {
         const at = pathOf({ tablePath, kind, index })
         const places = placesOf(pathsIn(entry), path => positionOf([...at, ...path]))

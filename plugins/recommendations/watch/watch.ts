@@ -4,7 +4,7 @@ import { invalidField } from '../../../server/http/errors.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { BulkScheduleResult } from '../../freshness/api.ts'
 import type { WatchLevel } from '../applied.ts'
-import { createMissing, RUNS_PER_DAY } from '../missing.ts'
+import { createMissing, RUNS_PER_DAY, type PlannedCheck } from '../missing.ts'
 import { applyToTables, TABLES_PER_BATCH } from './batches.ts'
 import { presentOutcome } from './outcome.ts'
 import { applyTerms, findPolicy, savePolicy } from './policy.ts'
@@ -99,12 +99,8 @@ async function watchByKinds(
     key.length === 1 ? [{ kind: 'validity', type: 'UNIQUE', table, column: key[0]! } as const] : [],
   )
   const isDryRun = request.dry_run
-  const wanted = [...rowCounts, ...notNull, ...unique]
-  const { missing, refused } = await createMissing<(typeof wanted)[number]>(deps, trx, {
-    source,
-    wanted,
-    isDryRun,
-  })
+  const planned: (PlannedCheck & { table: WatchedTable })[] = [...rowCounts, ...notNull, ...unique]
+  const { missing, refused } = await createMissing(deps, trx, { source, planned, isDryRun })
   const scheduled = request.freshness
     ? await deps.freshness.createSchedules(trx, {
         asset_id: source.id,
@@ -121,7 +117,7 @@ async function watchByKinds(
   const composite = skip('composite_key', pathsOf(keyed.filter(({ key }) => key.length > 1)))
   const unread = (isWanted: boolean) =>
     skip('not_readable', isWanted && !isReadable ? pathsOf(tables.map(table => ({ table }))) : [])
-  const present = (checks: typeof wanted, ...skipped: WatchedKind['skipped'][]): WatchedKind => {
+  const present = (checks: typeof planned, ...skipped: WatchedKind['skipped'][]): WatchedKind => {
     const created = checks.filter(check => missing.has(check)).length
     const unsuited = checks.filter(check => refused.has(check))
     return {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { sweepQueue } from '../../../plugins/alerts/jobs.ts'
+import { sweepJob } from '../../../plugins/alerts/jobs.ts'
 import { startServer } from '../../helpers/server.ts'
 import { workOf } from '../../helpers/job-context.ts'
 import { ALERTS, makeWorld } from './world.ts'
@@ -85,7 +85,7 @@ t.test('the history of an alert holds each of its moves, with who made it and wh
   const move = (verb: string, body?: object) => world.ask('POST', `${ALERTS}/${alertId}/${verb}`, body)
   await move('snooze', { duration_minutes: 5, reason: 'a release' })
   await app.query('update alerts set snoozed_until = now() where id = $1', [alertId])
-  await workOf(app.server, sweepQueue)({}, { server: app.server } as never)
+  await workOf(app.server, sweepJob)({}, { server: app.server } as never)
   await move('acknowledge', { reason: 'looking' })
   const { alertId: worse } = await world.raise({ severity: 'critical' })
   const moves = async (id: string) => (await world.ask('GET', `${ALERTS}/${id}/history`)).body.data.data

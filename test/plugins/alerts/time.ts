@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { sweepQueue } from '../../../plugins/alerts/jobs.ts'
+import { sweepJob } from '../../../plugins/alerts/jobs.ts'
 import type { SweepStep } from '../../../plugins/alerts/api.ts'
 import type { TestServer } from '../../helpers/server.ts'
 
@@ -15,7 +15,7 @@ export function sweepStep(server: Server, step: keyof Sweep): Promise<number> {
 
 /** Runs the sweep of alerts as a job, on any of the servers of a database, and waits until it is completed. */
 export async function runSweep({ query }: TestServer, server: Server): Promise<void> {
-  const id = await server.jobs.send(sweepQueue, {})
+  const id = await server.jobs.send(sweepJob, {})
   for (;;) {
     const [job] = await query(`select state from pgboss.job where id = $1`, [id])
     if (job?.state === 'completed') return

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { deliverQueue } from '../../../plugins/alerts/delivery/queues.ts'
+import { deliverJob } from '../../../plugins/alerts/delivery/job-kinds.ts'
 import { startServer, type Tenant } from '../../helpers/server.ts'
 
 const ONBOARDING = '/api/v1/auth/preferences/onboarding'
@@ -55,7 +55,7 @@ t.test('it is changed, tested, sent to again and deleted like any other, and not
   t.match(tested, { success: true, address: null, response_body: /nothing was sent/ })
   t.match(await dataOf(tenant, 'POST', `${one}/rotate-secret`), { signing_secret: /^whsec_/ })
   await dataOf(tenant, 'POST', `${ALERTS}/deliveries/${tested.delivery_id}/redeliver`)
-  await server.jobs.settled(deliverQueue, job => job.delivery_id === tested.delivery_id)
+  await server.jobs.settled(deliverJob, job => job.delivery_id === tested.delivery_id)
   t.match((await dataOf(tenant, 'GET', `${one}/deliveries`)).data, [
     { id: tested.delivery_id, status: 'delivered', attempts: [{ n: 1 }, { n: 2, status_code: 200 }] },
   ])

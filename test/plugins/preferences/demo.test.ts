@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { deliverQueue } from '../../../plugins/alerts/delivery/queues.ts'
+import { deliverJob } from '../../../plugins/alerts/delivery/job-kinds.ts'
 import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
 import { startServer, type Tenant } from '../../helpers/server.ts'
 
@@ -295,7 +295,7 @@ t.test('a real alert reaches the demo destination, and nothing is sent', async t
   t.match({ name, type }, { name: 'Demo chat', type: 'slack' })
   const alertId = await raise(tenant)
   const [sent] = await deliveries(companyId)
-  await server.jobs.settled(deliverQueue, job => job.delivery_id === sent?.id)
+  await server.jobs.settled(deliverJob, job => job.delivery_id === sent?.id)
   const [delivery] = (await look(tenant, `/sdk/alerts/${alertId}/deliveries`)).data.data
   t.match(delivery, {
     destination_id: id,
@@ -313,7 +313,7 @@ t.test('a demo destination hides no failure of a real one', async t => {
   const alertId = await raise(tenant)
   const sent = await deliveries(tenant.companyId)
   t.equal(sent.length, 2)
-  for (const { id } of sent) await server.jobs.settled(deliverQueue, job => job.delivery_id === id)
+  for (const { id } of sent) await server.jobs.settled(deliverJob, job => job.delivery_id === id)
   t.strictSame((await deliveries(tenant.companyId)).map(({ status }) => status).sort(), [
     'delivered',
     'failed',

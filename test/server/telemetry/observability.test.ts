@@ -13,8 +13,8 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import t from 'tap'
 import { makeLog } from '../../../server/telemetry/log.ts'
-import { deliverQueue } from '../../../plugins/alerts/delivery/queues.ts'
-import { sweepQueue } from '../../../plugins/alerts/jobs.ts'
+import { deliverJob } from '../../../plugins/alerts/delivery/job-kinds.ts'
+import { sweepJob } from '../../../plugins/alerts/jobs.ts'
 import { pageFile } from '../../../plugins/public/doc-pages.ts'
 import { watchedLog } from '../../helpers/log-watch.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
@@ -89,7 +89,7 @@ t.test('the page shows how to follow one request to the webhook that it caused',
     mark => page.find(({ text }) => text.includes(mark))?.text ?? '',
   ) as [string, string, string]
   await world.source.query('alter table secret_orders drop column discount')
-  const delivered = server.jobs.settled(deliverQueue, ({ n }) => n === 1)
+  const delivered = server.jobs.settled(deliverJob, ({ n }) => n === 1)
   const id = (await shell(ask, {})).trim()
   t.match(id, /^[0-9a-f-]{36}$/, 'the reply names the request')
   const [received] = await receiver.received(1)
@@ -131,8 +131,8 @@ t.test('a job goes back to what caused it, and no job sees that', async t => {
   t.match(stored, [{ origin: /^[0-9a-f-]{36}$/, data: { company_id: tenant.companyId, n: 1 } }])
   t.strictSame(Object.keys((stored[0] as { data: object }).data).sort(), ['company_id', 'delivery_id', 'n'])
 
-  const id = await server.jobs.send(sweepQueue, {})
-  await server.jobs.settled(sweepQueue, () => true)
+  const id = await server.jobs.send(sweepJob, {})
+  await server.jobs.settled(sweepJob, () => true)
   const own = lines().find(line => line.job_id === id)
   t.match(own, { origin: id, level: 20, msg: 'job completed' }, 'a sweep goes back to itself, and is quiet')
 })

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { countOf } from '../lib/format.ts'
-import { deleteCheck, runCheck, updateCheck } from '../checks/requests.ts'
+import { deleteCheck, isCheckKind, runCheck, updateCheck } from '../checks/requests.ts'
 import { workOnEach } from '../lib/bulk.ts'
 import { html } from '../lib/html.ts'
 import { canWrite } from '../lib/session.ts'
@@ -47,8 +47,12 @@ async function actOnAll(action: Action, checks: readonly Check[], changed: Chang
 
 type Changed = (changed: readonly Check[]) => void
 
-/** What can be done with checks of the list: buttons, and a question before they are deleted. None for a viewer. */
-export function CheckActions({ checks, changed }: { checks: readonly Check[]; changed: Changed }) {
+/**
+ * What can be done with checks of the list: buttons, and a question before they are deleted. None for a viewer, and for
+ * checks of kinds that extensions add: the API alone changes those.
+ */
+export function CheckActions({ checks: chosen, changed }: { checks: readonly Check[]; changed: Changed }) {
+  const checks = chosen.filter(({ kind }) => isCheckKind(kind))
   const [busy, setBusy] = useState<Action | null>(null)
   const [isAsked, setAsked] = useState(false)
   const run = async (action: Action) => {

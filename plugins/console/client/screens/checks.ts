@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { countOf } from '../lib/format.ts'
@@ -16,18 +17,21 @@ import { texts } from '../texts.ts'
 import { CheckActions } from './check-actions.ts'
 
 const POINTS = 30
-const KINDS = ['validity', 'metric', 'referential'] as const
 const STATUSES = ['failing', 'error', 'warning', 'learning', 'pending', 'passing'] as const
 const FILTERS = ['kind', 'status', 'state', 'search'] as const
 
+/** A kind of checks with what people call one of them. */
+type Kind = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/checks'>>>['data']['kinds'][number]
+
 interface CheckList {
   checks: Check[]
+  kinds: Kind[]
   pagination: PageOfList
 }
 
-/** Reads the filters of an address; what the API does not know is left out. */
+/** Reads the filters of an address; what the API does not know is left out, but for kinds, which extensions add. */
 function readFilters(query: URLSearchParams) {
-  const kind = KINDS.find(known => known === query.get('kind'))
+  const kind = query.get('kind') as 'validity' | null
   const given = query.get('status')?.split(',') ?? []
   const status = STATUSES.filter(known => given.includes(known))
   const state = query.get('state')
@@ -48,7 +52,7 @@ export function Checks() {
   const key = JSON.stringify(asked)
   const list = useData<CheckList>(`checks ${key}`, async signal => {
     const reply = await api.get('/api/v1/sdk/checks', { query: { ...asked, points: POINTS }, signal })
-    return { checks: reply.data.items, pagination: reply.pagination }
+    return { checks: reply.data.items, kinds: reply.data.kinds, pagination: reply.pagination }
   })
   const { place, selection, targets, setSelected } = useRows(key, list.data?.checks ?? [], {
     name: texts.check,
@@ -57,6 +61,9 @@ export function Checks() {
     select: { nameOf: ({ name }) => name, allLabel: 'Select all checks of this page' },
   })
   useTitle(texts.checks)
+  // They stay in the filter while another page is asked for.
+  const kinds = useRef<Kind[]>([])
+  if (list.data) kinds.current = list.data.kinds
   const isFiltered = FILTERS.some(name => query.has(name))
   const changed = (those: readonly Check[]) => {
     setSelected(new Set(targets.filter(check => !those.includes(check)).map(({ id }) => id)))
@@ -74,7 +81,7 @@ export function Checks() {
       }
       <${Help} page="checks" about=${texts.checks} />
     </h1>
-    <${CheckFilters} isFiltered=${isFiltered} />
+    <${CheckFilters} kinds=${kinds.current} isFiltered=${isFiltered} />
     <p><a href="/recommendations">${texts.recommendations}</a></p>
     ${
       targets.length > 0 &&
@@ -84,11 +91,11 @@ export function Checks() {
       </div>`
     }
     <${Loaded} of=${list} what=${texts.checks.toLowerCase()} rows=${16}>
-      ${({ checks, pagination }: CheckList) =>
+      ${({ checks, kinds: named, pagination }: CheckList) =>
         html`<${DataTable}
           label=${texts.checks}
           className="checks"
-          columns=${COLUMNS}
+          columns=${columnsOf(named)}
           rows=${checks}
           place=${place}
           selection=${selection}
@@ -102,7 +109,7 @@ export function Checks() {
 /** The table of a check, with its chart. */
 const addressOf = ({ qualified_name: table, id }: Check) => withQuery(tableAddress(table), { check: id })
 
-function CheckFilters({ isFiltered }: { isFiltered: boolean }) {
+function CheckFilters({ kinds, isFiltered }: { kinds: readonly Kind[]; isFiltered: boolean }) {
   const clear = Object.fromEntries([...FILTERS, 'offset'].map(name => [name, null]))
   return html`<div class="filters">
     <${SearchField} label="Search checks" />
@@ -110,7 +117,7 @@ function CheckFilters({ isFiltered }: { isFiltered: boolean }) {
       name="kind"
       label=${texts.kind}
       none=${texts.anyKind}
-      options=${KINDS.map(kind => [kind, kind] as const)}
+      options=${kinds.map(({ kind, label }) => [kind, label] as const)}
     />
     <${Choice}
       name="status"
@@ -139,7 +146,7 @@ function NoChecks({ isFiltered }: { isFiltered: boolean }) {
   <//>`
 }
 
-const COLUMNS: Column<Check>[] = [
+const columnsOf = (kinds: readonly Kind[]): Column<Check>[] => [
   {
     label: texts.check,
     isName: true,
@@ -151,7 +158,11 @@ const COLUMNS: Column<Check>[] = [
     label: texts.table,
     cell: ({ qualified_name: name }) => html`<a href=${tableAddress(name)}><bdi>${name}</bdi></a>`,
   },
-  { label: texts.kind, cellClass: 'quiet', cell: ({ kind }) => kind },
+  {
+    label: texts.kind,
+    cellClass: 'quiet',
+    cell: ({ kind }) => kinds.find(each => each.kind === kind)?.label ?? kind,
+  },
   { ...STATUS_COLUMN, sort: { name: 'status', first: 'desc' } },
   ...RESULT_COLUMNS,
 ]

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { deliverQueue, retryQueue } from '../../../../plugins/alerts/delivery/queues.ts'
-import { sweepQueue } from '../../../../plugins/alerts/jobs.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
+import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import {
   startReceiver,
   type Behaviour,
@@ -150,12 +150,12 @@ async function pass({ query }: TestServer, seconds: number): Promise<void> {
 
 /** Resolves when workers have looked for attempts and lost ones since now: jobs that come last in their queues are done. */
 async function looked({ server, query }: TestServer, { companyId }: World): Promise<void> {
-  const swept = await server.jobs.send(sweepQueue, {})
+  const swept = await server.jobs.send(sweepJob, {})
   await untilEnded(query, [swept])
   const nothing = { company_id: companyId, delivery_id: '00000000-0000-7000-8000-000000000000', n: 1 }
   await untilEnded(
     query,
-    await Promise.all([deliverQueue, retryQueue].map(job => server.jobs.send(job, nothing))),
+    await Promise.all([deliverJob, retryJob].map(job => server.jobs.send(job, nothing))),
   )
 }
 
@@ -278,8 +278,8 @@ t.test('a job that asks for an attempt out of turn makes none', async t => {
   const stray = (n: number) => ({ company_id: world.companyId, delivery_id: String(delivery?.id), n })
   const other = await makeWorld(app, 'Other')
   const sent = await Promise.all([
-    ...[1, 3, 4, 5, 6].map(n => app.server.jobs.send(retryQueue, stray(n))),
-    app.server.jobs.send(retryQueue, { ...stray(2), company_id: other.companyId }),
+    ...[1, 3, 4, 5, 6].map(n => app.server.jobs.send(retryJob, stray(n))),
+    app.server.jobs.send(retryJob, { ...stray(2), company_id: other.companyId }),
   ])
   await untilEnded(app.query, sent)
   t.match(await world.deliveries(id), [{ status: 'pending', attempt_count: 1 }])

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import type { AttemptData } from '../../../../plugins/alerts/delivery/queues.ts'
-import { deliverQueue, retryQueue } from '../../../../plugins/alerts/delivery/queues.ts'
-import { sweepQueue } from '../../../../plugins/alerts/jobs.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/job-kinds.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
+import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import { startReceiver, type Received } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { ALERTS, makeWorld } from '../world.ts'
@@ -65,7 +65,7 @@ t.test('an alert reaches the receiver in the shape of the specification, signed 
     'x-team': 'data-platform',
   })
 
-  await app.server.jobs.settled(deliverQueue, started(1))
+  await app.server.jobs.settled(deliverJob, started(1))
   const [delivered] = await world.deliveries(id)
   t.match(request.headers, {
     'x-service-delivery': delivered?.id,
@@ -109,7 +109,7 @@ t.test(
     down.answer(500, 302, (_request, response) => response.destroy(), 404, 503)
     const dead = await world.addDestination({ url: down.url })
     const { alertId } = await world.raise()
-    t.equal(await app.server.jobs.settled(retryQueue, started(5)), 'completed')
+    t.equal(await app.server.jobs.settled(retryJob, started(5)), 'completed')
 
     const [delivery] = await world.deliveries(dead.id)
     t.match(delivery, { status: 'failed', attempt_count: 5, next_attempt_at: null })
@@ -152,11 +152,11 @@ t.test(
       const path = `${ALERTS}/deliveries/${delivery?.id}/redeliver`
       down.answer(500)
       t.match(await world.ask('POST', path), { status: 202, body: { data: { status: 'pending' } } })
-      await app.server.jobs.settled(deliverQueue, started(6))
+      await app.server.jobs.settled(deliverJob, started(6))
       t.match(await world.deliveries(dead.id), [{ status: 'failed', attempt_count: 6 }])
       down.answer(200)
       t.match(await world.ask('POST', path), { status: 202 })
-      await app.server.jobs.settled(deliverQueue, started(7))
+      await app.server.jobs.settled(deliverJob, started(7))
       const [again] = await world.deliveries(dead.id)
       t.match(again, { status: 'delivered', attempts: Array(7).fill(Object) })
       t.match(again?.attempts.slice(5), [
@@ -178,7 +178,7 @@ t.test(
       const second = await world.raise({ cause: 'rule:2' })
       await up.received(1)
       const [latest] = await world.deliveries(dead.id)
-      await app.server.jobs.settled(retryQueue, started(5, latest?.id))
+      await app.server.jobs.settled(retryJob, started(5, latest?.id))
       t.match(await world.deliveries(dead.id), [
         { id: latest?.id, status: 'failed' },
         { status: 'delivered' },
@@ -217,7 +217,7 @@ t.test('what may not be reached is refused when made, and again when sent', asyn
   const { body } = await make(`https://localhost:${receiver.port}/`)
   delete app.server.egress.resolve
   await world.raise()
-  await app.server.jobs.settled(deliverQueue, started(1))
+  await app.server.jobs.settled(deliverJob, started(1))
   t.match(await world.deliveries(body.data.id), [
     { status: 'failed', attempts: [{ status_code: null, error_class: 'egress_refused' }] },
   ])
@@ -303,7 +303,7 @@ t.test('a destination that is switched off or deleted stops what is on its way',
     void world.ask('PATCH', path(id), { is_active: false }).then(() => response.writeHead(500).end())
   })
   await world.raise()
-  await app.server.jobs.settled(retryQueue, started(2))
+  await app.server.jobs.settled(retryJob, started(2))
   t.match(await world.deliveries(id), [
     { status: 'stopped', stopped_reason: /switched off/, attempts: [{ n: 1 }] },
   ])
@@ -342,8 +342,8 @@ t.test('the sweep sends a delivery whose job was lost, once, and leaves those in
     `update deliveries set next_attempt_at = now() - interval '2 minutes' returning *`,
   )
   await app.query('delete from pgboss.job where id = $1', [lost?.job_id])
-  const jobId = await app.server.jobs.send(sweepQueue, {})
-  await app.server.jobs.settled(deliverQueue, started(1, String(lost?.id)))
+  const jobId = await app.server.jobs.send(sweepJob, {})
+  await app.server.jobs.settled(deliverJob, started(1, String(lost?.id)))
   await receiver.received(1)
   const output = await app.query('select output from pgboss.job where id = $1', [jobId])
   t.match(output, [{ output: { woken: 0, resent: 1 } }])
@@ -365,13 +365,13 @@ t.test(
       void app.query('update deliveries set fence = fence + 1').then(() => response.writeHead(200).end())
     }, 200)
     await world.raise()
-    await app.server.jobs.settled(deliverQueue, started(1))
+    await app.server.jobs.settled(deliverJob, started(1))
     t.match(await world.deliveries(id), [{ status: 'pending', attempts: [] }])
 
     const [row] = await app.query('update deliveries set claimed_by = null returning id')
     const data = { company_id: world.companyId, delivery_id: String(row?.id), n: 1 }
-    await Promise.all([app.server.jobs.send(retryQueue, data), app.server.jobs.send(retryQueue, data)])
-    await app.server.jobs.settled(retryQueue, started(1))
+    await Promise.all([app.server.jobs.send(retryJob, data), app.server.jobs.send(retryJob, data)])
+    await app.server.jobs.settled(retryJob, started(1))
     await receiver.received(2)
     const done = `select count(*)::int as n from pgboss.job where name = 'alerts.retry' and state = 'completed'`
     while ((await app.query(done))[0]?.n !== 2) await new Promise(resolve => setTimeout(resolve, 50))
@@ -391,7 +391,7 @@ t.test('nothing secret is stored in the clear or handed to the job engine', asyn
     headers: { 'X-Custom': 'header-of-theirs' },
   })
   await world.raise()
-  await app.server.jobs.settled(deliverQueue, started(1))
+  await app.server.jobs.settled(deliverJob, started(1))
   const tables = ['destinations', 'deliveries', 'delivery_attempts', 'alerts', 'pgboss.job']
   for (const table of tables) {
     const [stored] = await app.query(`select coalesce(string_agg(x::text, ''), '') as text from ${table} x`)

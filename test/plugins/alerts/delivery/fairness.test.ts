@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import type { AttemptData } from '../../../../plugins/alerts/delivery/queues.ts'
-import { deliverQueue, retryQueue } from '../../../../plugins/alerts/delivery/queues.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/job-kinds.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
 import type { JobKind } from '../../../../server/jobs/jobs.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
@@ -40,29 +40,29 @@ t.test('silent receivers of one company hold up no attempt of another', async t 
   await other.addDestination({ url: well.url })
   const setFailing = (failing: boolean) =>
     app.query(`update destinations set failing_since = case when $1 then now() end`, [failing])
-  const [first, later] = [slotsOf(deliverQueue), slotsOf(retryQueue)].map(slots => slots / 2)
+  const [first, later] = [slotsOf(deliverJob), slotsOf(retryJob)].map(slots => slots / 2)
 
   await hog.raiseAll(causes(4, 'first'))
   await silent.received(first!)
   await other.raise({ cause: 'first' })
   await well.received(1)
-  t.equal(await held(app, deliverQueue, hog), first, 'first attempts hold half of the slots')
+  t.equal(await held(app, deliverJob, hog), first, 'first attempts hold half of the slots')
   const ended = await app.query(`select from delivery_attempts where error_class = 'timeout'`)
   t.equal(ended.length, 0, 'before any silent receiver is given up on')
 
   await setFailing(true)
   await hog.raiseAll(causes(4, 'later'))
-  await until(async () => (await held(app, retryQueue, hog)) === later)
+  await until(async () => (await held(app, retryJob, hog)) === later)
   await other.raise({ cause: 'later' })
   await well.received(2)
-  t.equal(await held(app, retryQueue, hog), later, 'later attempts hold half of the slots')
+  t.equal(await held(app, retryJob, hog), later, 'later attempts hold half of the slots')
 
   await setFailing(false)
   await third.raiseAll(causes(4, 'first'))
-  await until(async () => (await held(app, deliverQueue, third)) === first! / 2)
+  await until(async () => (await held(app, deliverJob, third)) === first! / 2)
   await other.raise({ cause: 'beside two' })
   await well.received(3)
-  t.equal(await held(app, deliverQueue, third), first! / 2, 'the next company holds half of what is left')
+  t.equal(await held(app, deliverJob, third), first! / 2, 'the next company holds half of what is left')
 })
 
 t.test('a backlog of one company takes turns with another, first attempts and later ones', async t => {
@@ -80,8 +80,8 @@ t.test('a backlog of one company takes turns with another, first attempts and la
     )
     return jobs.map(({ company }) => (company === first.companyId ? 'first' : 'second')).join(' ')
   }
-  for (const job of [deliverQueue, retryQueue]) {
-    const isFailing = job === retryQueue
+  for (const job of [deliverJob, retryJob]) {
+    const isFailing = job === retryJob
     await app.query('update destinations set failing_since = case when $1 then now() end', [isFailing])
     await first.raiseAll(causes(4, job.name))
     await first.raise({ cause: `${job.name} alone` })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deliverQueue } from '../../../../plugins/alerts/delivery/queues.ts'
+import { deliverJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
 import { makeFaultyWorld } from '../../../helpers/faulty-world.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { discover } from '../../../helpers/world.ts'
@@ -47,7 +47,7 @@ t.test(
       alerts += 1
       await receiver.received(alerts)
       const [newest] = await deliveries(bad)
-      await app.server.jobs.settled(deliverQueue, ({ delivery_id: id }) => id === newest.id)
+      await app.server.jobs.settled(deliverJob, ({ delivery_id: id }) => id === newest.id)
       const error_message = 'The destination type badhook could not compose the message; the log has more'
       t.match((await deliveries(bad))[0], {
         id: newest.id,
@@ -156,6 +156,6 @@ t.test('an alert kind that throws costs its own words, and no list and no other 
     { rule_id: null },
   )
   const [newest] = await deliveries(id)
-  await app.server.jobs.settled(deliverQueue, data => data.delivery_id === newest.id)
+  await app.server.jobs.settled(deliverJob, data => data.delivery_id === newest.id)
   t.match((await deliveries(id))[0], { status: 'delivered' })
 })

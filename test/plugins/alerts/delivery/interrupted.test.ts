@@ -1,6 +1,6 @@
 import t from 'tap'
 import { WORKER_CONNECTIONS } from '../../../../server/jobs/jobs.ts'
-import { sweepQueue } from '../../../../plugins/alerts/jobs.ts'
+import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
 import { ALERTS, makeWorld } from '../world.ts'
@@ -131,7 +131,7 @@ t.test('an attempt whose job died with its processes is recorded, and the delive
             source_output = '{"name": "Crashed"}'
       where id in (select job_id from deliveries)`,
   )
-  await app.server.jobs.send(sweepQueue, {})
+  await app.server.jobs.send(sweepJob, {})
   await receiver.received(1)
   await attempted(app, 2)
   t.match(await world.deliveries(id), [

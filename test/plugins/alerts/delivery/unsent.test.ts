@@ -3,7 +3,7 @@ import pino from 'pino'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { claimAttempts } from '../../../../plugins/alerts/delivery/claims.ts'
-import { deliverQueue } from '../../../../plugins/alerts/delivery/queues.ts'
+import { deliverJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
 import { settleDelivery } from '../../../../plugins/alerts/delivery/settle.ts'
 import { lockAlertOfDelivery } from '../../../../plugins/alerts/locks.ts'
 import { Delivery } from '../../../../plugins/alerts/models.ts'
@@ -30,7 +30,7 @@ const context = (id?: string) => jobContext(server, { log: pino({ level: 'silent
 
 /** Runs the job of a first attempt. */
 const runAttempt = ({ companyId }: World, deliveryId: unknown) =>
-  workOf(server, deliverQueue)({ company_id: companyId, delivery_id: String(deliveryId), n: 1 }, context())
+  workOf(server, deliverJob)({ company_id: companyId, delivery_id: String(deliveryId), n: 1 }, context())
 
 const setActive = ({ ask }: World, id: string, isActive: boolean) =>
   ask('PATCH', `${ALERTS}/destinations/${id}`, { is_active: isActive })

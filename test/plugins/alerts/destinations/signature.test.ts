@@ -2,8 +2,8 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import type { AttemptData } from '../../../../plugins/alerts/delivery/queues.ts'
-import { deliverQueue, retryQueue } from '../../../../plugins/alerts/delivery/queues.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/job-kinds.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
 import type { Destination } from '../../../../plugins/alerts/models.ts'
 import {
   createSigningSecret,
@@ -175,12 +175,12 @@ t.test(
     const name = Object.values(STRANGE).join(' ')
     const { alertId } = await world.raise({ title: name, ruleName: name, details: STRANGE })
     const ended = (n: number) => (data: AttemptData) => data.n === n
-    await app.server.jobs.settled(retryQueue, ended(2))
+    await app.server.jobs.settled(retryJob, ended(2))
     const rotated = await world.ask('POST', `${ALERTS}/destinations/${made.id}/rotate-secret`)
-    await app.server.jobs.settled(retryQueue, ended(5))
+    await app.server.jobs.settled(retryJob, ended(5))
     const [delivery] = await world.deliveries(made.id)
     await world.ask('POST', `${ALERTS}/deliveries/${delivery?.id}/redeliver`)
-    await app.server.jobs.settled(deliverQueue, ended(6))
+    await app.server.jobs.settled(deliverJob, ended(6))
 
     const requests: Received[] = receiver.requests
     t.equal(requests.length, 6)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AlertEvent } from '../../../../plugins/alerts/api.ts'
-import { incidentsQueue } from '../../../../plugins/alerts/lifecycle/notice.ts'
+import { incidentsJob } from '../../../../plugins/alerts/lifecycle/notice.ts'
 import type { Reply, Tenant, TestServer } from '../../../helpers/server.ts'
 import { addSource } from '../../lineage/world.ts'
 
@@ -75,7 +75,7 @@ export async function makePipeline(
     server.jobs.forgetSettled()
     const done = await work()
     await Promise.all(
-      alertIds.map(id => server.jobs.settled(incidentsQueue, ({ alert_ids: all }) => all.includes(id))),
+      alertIds.map(id => server.jobs.settled(incidentsJob, ({ alert_ids: all }) => all.includes(id))),
     )
     return done
   }
@@ -92,7 +92,7 @@ export async function makePipeline(
       const raised = await company(trx => alerts.raiseAll(trx, events))
       const fresh = raised.filter(({ isNew }) => isNew).map(({ alertId }) => alertId)
       await Promise.all(
-        fresh.map(id => server.jobs.settled(incidentsQueue, ({ alert_ids: all }) => all.includes(id))),
+        fresh.map(id => server.jobs.settled(incidentsJob, ({ alert_ids: all }) => all.includes(id))),
       )
       return raised.map(({ alertId }) => alertId)
     },
@@ -106,7 +106,7 @@ export async function makePipeline(
         )
         await company(trx => alerts.resolve(trx, type, cause))
         if (open)
-          await server.jobs.settled(incidentsQueue, ({ alert_ids: all }) => all.includes(String(open.id)))
+          await server.jobs.settled(incidentsJob, ({ alert_ids: all }) => all.includes(String(open.id)))
       }
     },
     async show(query) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { deliverQueue } from '../../../../plugins/alerts/delivery/queues.ts'
-import { sweepQueue } from '../../../../plugins/alerts/jobs.ts'
+import { deliverJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
+import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { ALERTS, makeWorld } from '../world.ts'
@@ -125,8 +125,8 @@ t.test('a snoozed alert comes back when its time is up', async t => {
   for (const { alertId } of [over, waiting])
     await world.ask('POST', `${ALERTS}/${alertId}/snooze`, { duration_minutes: 5 })
   await app.query(`update alerts set snoozed_until = now() where id = $1`, [over.alertId])
-  await app.server.jobs.send(sweepQueue, {})
-  await app.server.jobs.settled(sweepQueue, () => true)
+  await app.server.jobs.send(sweepJob, {})
+  await app.server.jobs.settled(sweepJob, () => true)
   t.match((await world.ask('GET', `${ALERTS}/${over.alertId}`)).body.data, {
     status: 'triggered',
     snoozed_until: null,
@@ -360,7 +360,7 @@ t.test("another company's alerts, rules, destinations and deliveries are not the
   const rule = (await mine.ask('POST', `${ALERTS}/rules`, { name: 'r', destination_ids: [id] })).body.data
   const { alertId } = await mine.raise()
   const [delivery] = await mine.deliveries(id)
-  await app.server.jobs.settled(deliverQueue, data => data.delivery_id === delivery?.id)
+  await app.server.jobs.settled(deliverJob, data => data.delivery_id === delivery?.id)
   const paths: [string, string, string][] = [
     ['GET', `${ALERTS}/${alertId}`, 'ALERT_NOT_FOUND'],
     ['GET', `${ALERTS}/${alertId}/history`, 'ALERT_NOT_FOUND'],

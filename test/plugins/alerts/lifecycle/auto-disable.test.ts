@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { AttemptData } from '../../../../plugins/alerts/delivery/queues.ts'
-import { deliverQueue, retryQueue } from '../../../../plugins/alerts/delivery/queues.ts'
-import { sweepQueue } from '../../../../plugins/alerts/jobs.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/job-kinds.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
+import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import { startReceiver, type Received } from '../../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
 import { ALERTS, makeWorld } from '../world.ts'
@@ -18,7 +18,7 @@ t.test('that an alert is over never overtakes that it was opened', async t => {
   const { id } = await world.addDestination({ url: receiver.url })
   receiver.answer(500, 200)
   await world.raise()
-  await app.server.jobs.settled(deliverQueue, started(1))
+  await app.server.jobs.settled(deliverJob, started(1))
   await world.recover()
   t.match(await app.query(`select job_id from deliveries where event_type = 'alert.resolved'`), [
     { job_id: null },
@@ -62,7 +62,7 @@ t.test('the sweep leaves a message alone that waits, and starts it when nothing 
   await world.raise()
   await world.recover()
   const resent = async () => {
-    const id = await app.server.jobs.send(sweepQueue, {})
+    const id = await app.server.jobs.send(sweepJob, {})
     for (;;) {
       const [job] = await app.query(`select output from pgboss.job where id = $1 and state = 'completed'`, [
         id,
@@ -88,7 +88,7 @@ t.test(
     const path = `${ALERTS}/destinations/${id}`
     dead.answer(500)
     const swept = async () => {
-      const jobId = await app.server.jobs.send(sweepQueue, {})
+      const jobId = await app.server.jobs.send(sweepJob, {})
       for (;;) {
         const [job] = await app.query(`select output from pgboss.job where id = $1 and state = 'completed'`, [
           jobId,
@@ -105,19 +105,19 @@ t.test(
     }
 
     t.equal(await failingSince(), null)
-    await app.server.jobs.settled(deliverQueue, started(1, await fail('rule:1')))
+    await app.server.jobs.settled(deliverJob, started(1, await fail('rule:1')))
     t.type(await failingSince(), 'string')
     dead.answer(200)
-    await app.server.jobs.settled(retryQueue, started(1, await fail('rule:2')))
+    await app.server.jobs.settled(retryJob, started(1, await fail('rule:2')))
     t.equal(await failingSince(), null, 'a success ends it')
     dead.answer(500)
-    await app.server.jobs.settled(deliverQueue, started(1, await fail('rule:3')))
+    await app.server.jobs.settled(deliverJob, started(1, await fail('rule:3')))
     await app.query(`update destinations set failing_since = now() - interval '6 days'`)
     await app.query(
       `update deliveries set created_at = now() - interval '6 days', completed_at = now() - interval '6 days'`,
     )
     t.equal(await swept(), 0, 'one failure long ago is not five days of them')
-    await app.server.jobs.settled(retryQueue, started(1, await fail('rule:4')))
+    await app.server.jobs.settled(retryJob, started(1, await fail('rule:4')))
     await world.addDestination({ url: well.url }, { name: 'Well' })
     t.equal(await swept(), 1)
     t.match((await world.ask('GET', path)).body.data, {
@@ -162,7 +162,7 @@ t.test('eight silent receivers do not delay the others', async t => {
 
 /** Runs the sweep. @returns what it did */
 async function sweepOnce({ server, query }: TestServer): Promise<Record<string, number>> {
-  const id = await server.jobs.send(sweepQueue, {})
+  const id = await server.jobs.send(sweepJob, {})
   for (;;) {
     const [job] = await query(`select output from pgboss.job where id = $1 and state = 'completed'`, [id])
     if (job) return job.output as Record<string, number>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { AlertEvent } from '../../../../plugins/alerts/api.ts'
-import { sweepQueue } from '../../../../plugins/alerts/jobs.ts'
+import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import { IS_POSTPONED } from '../../../../plugins/alerts/delivery/postponed.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
@@ -151,7 +151,7 @@ t.test('concurrent work of two servers never deadlocks, and every message ends',
       `update deliveries set created_at = created_at - interval '5 minutes', next_attempt_at = null
         where id in (select id from deliveries where status = 'pending' for update skip locked)`,
     )
-    await app.server.jobs.send(sweepQueue, {})
+    await app.server.jobs.send(sweepJob, {})
     await new Promise(resolve => setTimeout(resolve, 200))
   }
   const overtaken = await query(

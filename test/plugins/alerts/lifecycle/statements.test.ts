@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { AttemptData } from '../../../../plugins/alerts/delivery/queues.ts'
-import { deliverQueue, retryQueue } from '../../../../plugins/alerts/delivery/queues.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/job-kinds.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
 import { Batch } from '../../../../server/database/batch.ts'
 import type { Transaction } from '../../../../server/database/database.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
@@ -52,12 +52,12 @@ const CLAIM: Sent = { statements: 3, packets: 2 }
 const seen = new Set<string>()
 
 /** Raises, or recovers, and counts what the attempts send that follow. */
-async function attempts(act: () => Promise<unknown>, queues = [deliverQueue]): Promise<Sent[]> {
+async function attempts(act: () => Promise<unknown>, kinds = [deliverJob]): Promise<Sent[]> {
   const ids: string[] = []
   const isNew = ({ delivery_id: id }: AttemptData) => !seen.has(id) && ids.push(id) > 0
   const [, ...transactions] = await during(async () => {
     await act()
-    await Promise.all(queues.map(queue => app.server.jobs.settled(queue, isNew)))
+    await Promise.all(kinds.map(kind => app.server.jobs.settled(kind, isNew)))
   })
   for (const id of ids) seen.add(id)
   return transactions
@@ -71,7 +71,7 @@ t.test('an attempt that gets through is two transactions of few statements', asy
 t.test('one that does not sends the next', async t => {
   receiver.answer(500, 200)
   const failed = { statements: 7, packets: 5 }
-  t.strictSame(await attempts(() => world.raise({ cause: 'rule:2' }), [deliverQueue, retryQueue]), [
+  t.strictSame(await attempts(() => world.raise({ cause: 'rule:2' }), [deliverJob, retryJob]), [
     ...[CLAIM, failed],
     ...[CLAIM, failed],
   ])

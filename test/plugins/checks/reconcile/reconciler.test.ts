@@ -1,6 +1,7 @@
 /** The rules of the reconciler, on kinds of checks that are in memory. */
+import type { Server } from '@hapi/hapi'
 import t from 'tap'
-import type { Source, TableContext } from '../../../../plugins/catalog/api.ts'
+import type { CatalogApi, Source, TableContext } from '../../../../plugins/catalog/api.ts'
 import type {
   CheckFields,
   CheckKindName,
@@ -44,6 +45,8 @@ function world(stored: Record<string, [CheckKindName, tableId: string, CheckFiel
     }),
   )
   const reconciler = makeReconciler({
+    catalog: {} as CatalogApi,
+    types: {} as Server['checks'],
     kinds: () => kinds as DeclaredChecks[],
     findOwners: async (_trx, _kind, ids) =>
       new Map(ids.filter(id => theirs.includes(id)).map(id => [id, { file: 'the contract c', key: id }])),

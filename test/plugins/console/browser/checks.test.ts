@@ -39,7 +39,7 @@ async function tryConsole({ app, world, origin, openAs, ready, untilCount, viola
     const { page } = await openAs(world.tenant, '/checks?kind=validity&sort=status&order=desc')
     await ready(page)
     const active = async () =>
-      (await app.query('select count(*)::int as n from checks where is_active'))[0]?.n
+      (await app.query(`select count(*)::int as n from checks where kind = 'validity' and is_active`))[0]?.n
     await page.keyboard.press('j')
     await page.keyboard.press('x')
     await page.keyboard.press('j')

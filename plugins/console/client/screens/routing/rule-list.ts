@@ -1,5 +1,5 @@
 import type { AlertEventType, AlertRule, Destination } from 'tidemark/client'
-import { labelKinds } from '../../lib/alert-kinds.ts'
+import { sortKinds } from '../../lib/alert-kinds.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { countOf, formatSpan } from '../../lib/format.ts'
@@ -28,7 +28,7 @@ async function loadRules(limit: number, offset: number, signal: AbortSignal) {
     rules: rules.data.data,
     page: rules.data.pagination,
     destinations: destinations.data.destinations,
-    kinds: labelKinds(rules.data.event_types),
+    kinds: sortKinds(rules.data.event_types),
   }
 }
 type RuleListContent = Awaited<ReturnType<typeof loadRules>>

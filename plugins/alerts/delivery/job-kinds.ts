@@ -9,7 +9,7 @@ export interface AttemptData {
   n: number
 }
 
-const QUEUE_OPTIONS = {
+const ATTEMPT_OPTIONS = {
   data: Joi.object<AttemptData>({
     company_id: Joi.string().uuid().required(),
     delivery_id: Joi.string().uuid().required(),
@@ -22,8 +22,8 @@ const QUEUE_OPTIONS = {
 } as const
 
 /** First attempts to healthy destinations, and attempts that a person requested. */
-export const deliverQueue: JobKind<AttemptData> = {
-  ...QUEUE_OPTIONS,
+export const deliverJob: JobKind<AttemptData> = {
+  ...ATTEMPT_OPTIONS,
   name: 'alerts.deliver',
   concurrency: { isShared: true, local: 128, perGroup: MAX_IN_FLIGHT - 1 },
 }
@@ -32,8 +32,8 @@ export const deliverQueue: JobKind<AttemptData> = {
  * Later attempts, and first attempts to failing destinations: a queue of their own, so that receivers that are down do
  * not delay the others.
  */
-export const retryQueue: JobKind<AttemptData> = {
-  ...QUEUE_OPTIONS,
+export const retryJob: JobKind<AttemptData> = {
+  ...ATTEMPT_OPTIONS,
   name: 'alerts.retry',
   concurrency: { isShared: true, local: 64, perGroup: 1 },
 }

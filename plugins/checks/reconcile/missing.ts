@@ -1,0 +1,95 @@
+/** The mode of the reconciler that only adds: checks that tables, or columns of them, lack. */
+import type { SuitedColumn } from '../../../checks/suited-columns.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { Source } from '../../catalog/api.ts'
+import { findSuitabilityRefusal } from '../create/configure.ts'
+import type { CheckFields, CheckSubject, DeclaredChecks, CheckedTable } from '../declared/declared-checks.ts'
+import type { CheckDeps } from '../deps.ts'
+import { subjectOf } from './same-check.ts'
+import type { WantedCheck } from './wanted-check.ts'
+
+/** A check that a table is to have, unless it has one of the type there already, active or not. Groups are other checks. */
+export interface LackedCheck extends Pick<WantedCheck, 'kind'> {
+  table: CheckedTable
+  /** Those of the body that creates it, without its table; the column and the config are taken as they are. */
+  fields: CheckFields
+  /** The column, where the type may not suit it. */
+  column?: SuitedColumn | undefined
+  /** The second table of a check of two. */
+  otherTable?: CheckedTable
+}
+
+/** What tables are to have. */
+export interface MissingRequest<Wanted extends LackedCheck> {
+  source: Source
+  wanted: readonly Wanted[]
+  /** Creates nothing, and returns what would be created. */
+  isDryRun: boolean
+}
+
+/** Which wanted checks were missing, and which the engine or the column refuses; the others were there. */
+export interface MissingChecks<Wanted> {
+  missing: Set<Wanted>
+  refused: Set<Wanted>
+}
+
+/** Creates the checks that are missing, by statements of many. The caller has locked the source. */
+export async function addMissing<Wanted extends LackedCheck>(
+  { catalog, types }: Pick<CheckDeps, 'catalog' | 'types'>,
+  kinds: readonly DeclaredChecks[],
+  trx: Transaction,
+  { source, wanted, isDryRun }: MissingRequest<Wanted>,
+): Promise<MissingChecks<Wanted>> {
+  const subjects = new Map(wanted.map(check => [check, wantedSubject(check)]))
+  const isRefused = (check: Wanted) => {
+    const { type } = subjects.get(check)!
+    // Types of no registry, such as that of references, suit all columns.
+    return types.has(type) && findSuitabilityRefusal(catalog, types.get(type), source, check.column) !== null
+  }
+  const { refused = [], suited = [] } = Object.groupBy(wanted, check =>
+    isRefused(check) ? 'refused' : 'suited',
+  )
+  const existing = await findExisting(trx, source, [...subjects.values()])
+  const missing = suited.filter(check => !existing.has(keyOf(check.kind, subjects.get(check)!)))
+  if (!isDryRun)
+    for (const [kind, some] of Map.groupBy(missing, check => check.kind)) {
+      const { complete, insertAll } = kinds.find(declared => declared.kind === kind)!.lacking!
+      const toStore = some.map(({ table, fields, otherTable }) => ({
+        table: { source, table },
+        fields: complete(table, fields, otherTable),
+        ...(otherTable && { otherTable }),
+      }))
+      await insertAll(trx, toStore)
+    }
+  return { missing: new Set(missing), refused: new Set(refused) }
+}
+
+function wantedSubject({ kind, table, fields }: LackedCheck): CheckSubject {
+  return subjectOf({ kind, tableId: table.id, fields })!
+}
+
+function keyOf(kind: string, { tableId, type, column }: CheckSubject): string {
+  return JSON.stringify([tableId, kind, type, column])
+}
+
+/** What the checks of some tables are about, of those types. */
+async function findExisting(
+  trx: Transaction,
+  source: Source,
+  subjects: readonly CheckSubject[],
+): Promise<Set<string>> {
+  if (subjects.length === 0) return new Set()
+  const existing = await rows<CheckSubject & { kind: string }>(
+    trx,
+    `select table_id, kind, type, column_name as column from checks
+     where company_id = :companyId and source_id = :sourceId and group_by_columns = '{}'
+       and table_id = any(cast(:tableIds as uuid[])) and type = any(cast(:types as text[]))`,
+    {
+      companyId: companyOf(trx),
+      sourceId: source.id,
+      tableIds: [...new Set(subjects.map(({ tableId }) => tableId))],
+      types: [...new Set(subjects.map(({ type }) => type))],
+    },
+  )
+  return new Set(existing.map(({ kind, ...subject }) => keyOf(kind, subject)))
+}
