@@ -5,7 +5,7 @@ import type { Job } from './jobs/jobs.ts'
 import type { ApiTag } from './openapi/tags.ts'
 
 /** What `make` gives. */
-interface FeatureParts<Api> {
+interface Parts<Api> {
   api?: Api
   jobs?: Job[]
   routes?: ServerRoute[]
@@ -26,7 +26,7 @@ export interface Feature<Api extends object> {
   /** Adds whatever else it gives to the server, such as alert kinds, encrypted columns and hooks, before its routes. */
   setUp?(server: Server, api: Api): void | Promise<void>
   /** In place of `api`, `setUp`, `jobs` and `routes`, where these share what they are made of. */
-  make?(server: Server): FeatureParts<Api>
+  make?(server: Server): Parts<Api>
   /** How long rows of its tables are kept. */
   retention?: Retention[]
   jobs?: FromApi<Job[], Api>
@@ -41,7 +41,7 @@ export function feature<Api extends object = object>(given: Feature<Api>): Plugi
     dependencies: needs,
     async register(server) {
       Object.assign(server.apiParts.tags, tags)
-      const made: FeatureParts<Api> = given.make?.(server) ?? { api: given.api?.(server) }
+      const made: Parts<Api> = given.make?.(server) ?? { api: given.api?.(server) }
       const api = made.api ?? ({} as Api)
       // By reference: a whole object would be copied deeply, with the registries in it.
       for (const [key, value] of Object.entries(api)) server.expose(key, value)

@@ -1,10 +1,17 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
+import {
+  access,
+  caller,
+  inCompany,
+  routesOf,
+  type AnyRequest,
+  type ValidRequest,
+} from '../../server/http/access.ts'
 import { auditRequest, auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
-import { idParams, param, queryOf } from '../../server/http/input.ts'
-import { pageOf, pagination, type Page } from '../../server/http/page.ts'
+import { idParams, param } from '../../server/http/input.ts'
+import { pageOf, pagination } from '../../server/http/page.ts'
 import { listDeliveries } from './delivery/delivery-lists.ts'
 import { redeliver } from './delivery/delivery.ts'
 import { createDestinations, probeAll } from './destinations/bulk.ts'
@@ -14,8 +21,6 @@ import {
   probeChange,
   probeNew,
   rotateSecret,
-  type DestinationChanges,
-  type NewDestination,
 } from './destinations/destinations.ts'
 import type { Deps } from './deps.ts'
 import { changeDestination, deleteDestination } from './lifecycle/destination-changes.ts'
@@ -26,7 +31,7 @@ import { presentAttempt, presentDelivery, presentDestinations } from './delivery
 import { getDestinationType } from './destinations/registry.ts'
 import { replies } from './destinations/replies.ts'
 import { lockAlertOfDelivery, lockDelivery } from './locks.ts'
-import { schemas } from './destinations/schemas.ts'
+import { schemas, type DestinationFilters } from './destinations/schemas.ts'
 
 const route = routesOf('destinations')
 
@@ -49,7 +54,7 @@ export function destinationRoutes(deps: Deps): ServerRoute[] {
       validate: { payload: schemas.newDestination },
       response: replies.newDestination,
       async handler(request, h) {
-        const input = request.payload as NewDestination
+        const input = request.payload
         await probeNew(deps, input)
         const data = await inCompany(request, async trx => {
           const { destination, signingSecret } = await createDestination(deps, trx, input)
@@ -68,7 +73,7 @@ export function destinationRoutes(deps: Deps): ServerRoute[] {
       validate: { payload: schemas.newDestinations },
       response: replies.newDestinations,
       async handler(request, h) {
-        const { destinations: given } = request.payload as { destinations: NewDestination[] }
+        const { destinations: given } = request.payload
         await probeAll(deps, given)
         const destinations = await inCompany(request, async trx => {
           const created = await createDestinations(deps, trx, given)
@@ -109,7 +114,7 @@ export function destinationRoutes(deps: Deps): ServerRoute[] {
         response: replies.destination,
         async handler(request) {
           const id = param(request, 'id')
-          const changes = request.payload as DestinationChanges
+          const changes = request.payload
           await probeChange(deps, caller(request).companyId, id, changes)
           const [data] = await inCompany(request, async trx => {
             const shown = await presentDestinations(trx, [await changeDestination(deps, trx, id, changes)])
@@ -186,7 +191,7 @@ export function destinationRoutes(deps: Deps): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => {
           const { id } = await findDestination(trx, param(request, 'id'))
-          return listDeliveries(trx, { destinationId: id }, queryOf(request))
+          return listDeliveries(trx, { destinationId: id }, request.query)
         }),
     }),
     route('GET', '/api/v1/sdk/alerts/{id}/deliveries', access.read, {
@@ -198,7 +203,7 @@ export function destinationRoutes(deps: Deps): ServerRoute[] {
         inCompany(request, async trx => {
           const id = param(request, 'id')
           if (!(await Alert.query(trx).select('id').findById(id))) throw noAlert(id)
-          return listDeliveries(trx, { alertId: id }, queryOf(request))
+          return listDeliveries(trx, { alertId: id }, request.query)
         }),
     }),
     route('POST', '/api/v1/sdk/alerts/deliveries/{id}/redeliver', access.write, {
@@ -221,21 +226,14 @@ const describeRuleOff = ({ name }: { name: string }) =>
 
 const auditDestination = auditorOf('destination', (id: string) => id)
 
-interface DestinationFilters extends Page {
-  destination_type?: string
-  is_active?: boolean
-  active_only?: boolean
-  is_failing?: boolean
-}
-
-async function listDestinations({ types }: Deps, request: Request) {
+async function listDestinations({ types }: Deps, request: ValidRequest<unknown, DestinationFilters>) {
   const {
     destination_type: destinationType,
     is_active: isActive,
     active_only: isActiveOnly,
     is_failing: isFailing,
     ...page
-  } = queryOf<DestinationFilters>(request)
+  } = request.query
   return inCompany(request, async trx => {
     const matching = Destination.query(trx).whereNull('deletedAt').orderBy(NEWEST_FIRST)
     if (destinationType !== undefined) void matching.where({ destinationType })
@@ -261,7 +259,7 @@ async function wouldOvertake(trx: Transaction, { eventType, alertId, incidentId,
 /** Whether a delivery was stopped before its first attempt. */
 const isUnsent = ({ status, fence }: Delivery): boolean => status === 'stopped' && fence === 0
 
-async function redeliverMessage(deps: Deps, request: Request) {
+async function redeliverMessage(deps: Deps, request: AnyRequest) {
   const id = param(request, 'id')
   return inCompany(request, async trx => {
     const unlocked = await Delivery.query(trx).findById(id).select('alertId')

@@ -1,5 +1,6 @@
+import type { AnyRequest } from '../../server/http/access.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
-import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
+import type { ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Found, Readings, Transaction } from '../../server/database/database.ts'
@@ -38,7 +39,7 @@ export interface CatalogApi {
    * @throws 404 `ASSET_NOT_FOUND`
    */
   readByAsset<T extends object[]>(
-    request: Request,
+    request: AnyRequest,
     assetId: string,
     readings: (id: string) => Readings<T>,
   ): Promise<Found<T>>
@@ -120,7 +121,7 @@ export interface CatalogApi {
    * @param more fields beside the job of an answer with 202
    */
   answerStarted(
-    request: Request,
+    request: AnyRequest,
     h: ResponseToolkit,
     what: string,
     run: Run,

@@ -1,12 +1,16 @@
 import Joi from 'joi'
 import type { Connector } from '../../connectors/connector.ts'
 import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
-import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../server/http/page.ts'
+import { pageQuery, type Page, queryBoolean, queryInteger, queryWords } from '../../server/http/page.ts'
 import { TABLE_KINDS } from '../../connectors/catalog.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { IMPACTS } from './drift/diff.ts'
 import { patternList } from './discovery/patterns.ts'
 import { TABLE_FILTERS } from './assets/asset-extensions.ts'
+import type { AssetListQuery } from './assets/lists.ts'
+import type { TableFilterQuery } from './assets/table-filters.ts'
+import type { TablePreviewRequest } from './discovery/table-preview.ts'
+import type { NewSource, SourcePatch } from './sources/sources.ts'
 
 const DISCOVERY_INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly']
 
@@ -68,7 +72,7 @@ const treatment = {
   freshness_defaults: freshnessDefaults,
 }
 
-export const newSource = Joi.object({
+export const newSource = Joi.object<NewSource>({
   name: Joi.string().trim().min(1).max(200).required(),
   source_type: Joi.string()
     .required()
@@ -100,7 +104,7 @@ export const newSource = Joi.object({
     discovery_interval: 'daily',
   })
 
-export const sourcePatch = Joi.object({
+export const sourcePatch = Joi.object<SourcePatch>({
   name: Joi.string().trim().min(1).max(200),
   description: Joi.string().allow('', null).max(2_000),
   connection_config: connectionConfig(timezone.allow(null)),
@@ -112,7 +116,7 @@ export const sourcePatch = Joi.object({
   .required()
   .example({ discovery_interval: 'daily', include_patterns: ['public.*'] })
 
-export const tablePreview = Joi.object({
+export const tablePreview = Joi.object<TablePreviewRequest>({
   include_patterns: treatment.include_patterns,
   exclude_patterns: treatment.exclude_patterns,
 })
@@ -133,7 +137,7 @@ const names = (description: string) =>
     .messages({ 'names.empty': '{{#label}} must be names separated by commas, none of them empty' })
     .description(description)
 
-export const assetList = Joi.object({
+export const assetList = Joi.object<AssetListQuery & TableFilterQuery>({
   ...pageQuery(),
   source: Joi.string()
     .max(200)
@@ -165,11 +169,16 @@ export const assetList = Joi.object({
     .description('By default desc, the newest first, of created_at, and asc of name.'),
 })
 
-export const assetQuery = Joi.object({
+export const assetQuery = Joi.object<{ include_columns: boolean }>({
   include_columns: queryBoolean.default(true).description('Whether a table comes with its columns.'),
 })
 
-export const changesQuery = Joi.object({
+export interface AssetChangesQuery extends Page {
+  days_back: number
+  change_type?: string
+}
+
+export const changesQuery = Joi.object<AssetChangesQuery>({
   days_back: queryInteger(1, 365).default(30),
   change_type: Joi.string()
     .valid(...Object.keys(IMPACTS))

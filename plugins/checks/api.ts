@@ -1,4 +1,5 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { AnyRequest } from '../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
 import type { CheckOutcome } from '../../checks/check.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Source, TableContext } from '../catalog/api.ts'
@@ -158,7 +159,7 @@ export interface ChecksApi {
    * @param checks their fields, as the caller writes them
    * @throws 403
    */
-  requireScopeForSql(request: Request, checks: readonly Record<string, unknown>[]): void
+  requireScopeForSql(request: AnyRequest, checks: readonly Record<string, unknown>[]): void
   /**
    * Measures checks of one table now, in one scan, and stores nothing.
    * @returns their outcomes, in their order

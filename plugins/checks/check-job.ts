@@ -1,10 +1,10 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import { access, caller, inCompany, routesOf, type ValidRequest } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { held } from '../../server/http/envelopes.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
-import { bodyOf, param } from '../../server/http/input.ts'
+import { orNull, param } from '../../server/http/input.ts'
 import { GiveUp, putOffIfBusy, SESSION_WAIT_MS, type Job, type JobKind } from '../../server/jobs/jobs.ts'
 import { startedReplies, startedRun, waitHeaders } from '../../server/http/run-accepted.ts'
 import type { CheckDeps } from './deps.ts'
@@ -62,9 +62,17 @@ export const makeCheckJob = (deps: CheckDeps): Job<CheckJobData> => ({
   },
 })
 
-async function requestCheck({ catalog, jobs, kinds }: CheckDeps, request: Request, trx: Transaction) {
+interface CheckRequest {
+  table_path?: string
+}
+
+async function requestCheck(
+  { catalog, jobs, kinds }: CheckDeps,
+  request: ValidRequest<CheckRequest | null, unknown>,
+  trx: Transaction,
+) {
   const { companyId } = caller(request)
-  const { table_path: tablePath } = bodyOf<{ table_path?: string } | null>(request) ?? {}
+  const { table_path: tablePath } = request.payload ?? {}
   const assetId = param(request, 'asset_id')
   const target = await resolveTarget({ catalog, kinds }, trx, { companyId, assetId, tablePath })
   const { sourceId, tableId } = target
@@ -101,11 +109,13 @@ export const makeCheckRoute = (deps: CheckDeps): ServerRoute =>
     validate: {
       params: Joi.object({ asset_id: Joi.string().max(1_000).required() }),
       headers: waitHeaders,
-      payload: Joi.object({
-        table_path: Joi.string()
-          .max(1_000)
-          .description('Only this table of the source, `catalog.schema.table`.'),
-      }).allow(null),
+      payload: orNull(
+        Joi.object<CheckRequest>({
+          table_path: Joi.string()
+            .max(1_000)
+            .description('Only this table of the source, `catalog.schema.table`.'),
+        }),
+      ),
     },
     response: startedReplies(started),
     app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },

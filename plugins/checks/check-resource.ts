@@ -1,4 +1,5 @@
-import type { Request, RouteOptionsResponse } from '@hapi/hapi'
+import type { AnyRequest } from '../../server/http/access.ts'
+import type { RouteOptionsResponse } from '@hapi/hapi'
 import type Joi from 'joi'
 import type { CheckOutcome } from '../../checks/check.ts'
 import type { Readings, Transaction } from '../../server/database/database.ts'
@@ -36,9 +37,16 @@ export interface CheckResource<Row extends CheckRow> {
     /** The error codes of the endpoints of one, where they do not follow from the parameter's name. */
     errors?: ErrorCode[]
   }
-  schemas: Record<'id' | 'list' | 'create' | 'patch', Joi.Schema> & { get?: Joi.Schema; run?: Joi.Schema }
+  schemas: {
+    id: Joi.Schema
+    list: Joi.AnySchema<Page>
+    create: Joi.AnySchema<object>
+    patch: Joi.AnySchema<object>
+    get?: Joi.AnySchema<object>
+    run?: Joi.AnySchema<object | null>
+  }
   /** What makes one for each of several columns. */
-  bulk?: { body: Joi.Schema; reply: RouteOptionsResponse }
+  bulk?: { body: Joi.AnySchema<{ column_names: string[] }>; reply: RouteOptionsResponse }
   replies: Record<
     'summary' | 'list' | 'created' | 'get' | 'patched' | 'removed' | 'run' | 'results',
     RouteOptionsResponse
@@ -50,7 +58,7 @@ export interface CheckResource<Row extends CheckRow> {
   /** What it is about; null of one that is about a part of it only. */
   subjectOf(row: Row): CheckSubject | null
   presentSummary(totals: CheckTotals, trx: Transaction, asset: Asset): object | Promise<object>
-  list(request: Request, assetId: string, query: Page): Promise<PresentedPage>
+  list(request: AnyRequest, assetId: string, query: Page): Promise<PresentedPage>
   /** The statements that `list` gives to `readForCaller`, for an asset by UUID. */
   listReadings?(companyId: string, assetId: string, query: Page): Readings<object[]>
   /** @param audit is called in the transaction that stores the row */
@@ -73,7 +81,7 @@ export interface CheckResource<Row extends CheckRow> {
   declaration: Declaration<Row>
   /** Measures a check that is not stored. */
   dryRun?: {
-    body: Joi.Schema
+    body: Joi.AnySchema<Record<string, unknown>>
     reply: RouteOptionsResponse
     measure(companyId: string, body: object): Promise<object>
   }

@@ -1,12 +1,19 @@
-import type { Request } from '@hapi/hapi'
 import Joi from 'joi'
 import { validate as isUuid } from 'uuid'
-import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import {
+  access,
+  actorOf,
+  caller,
+  inCompany,
+  routesOf,
+  type ValidRequest,
+  type AnyRequest,
+} from '../../server/http/access.ts'
 import { auditAtEnd, auditRequest, auditRequestAll } from '../../server/http/audit.ts'
 import { warnOfChange, warnOfRemoval } from '../../server/http/check-owner.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
+import { param } from '../../server/http/input.ts'
 import { newestFirst, pageOf, pageQuery, pagination, type Page } from '../../server/http/page.ts'
 import { pascalCase } from '../../server/openapi/components.ts'
 import type { CheckResource, RecordEvent, StoppedCheck } from './api.ts'
@@ -21,7 +28,7 @@ import { countChecks, findCheck } from './store.ts'
 import type { StopListener } from './declared/declared-checks.ts'
 
 const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
-const resultQuery = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))
+const resultQuery = Joi.object<Page>(pageQuery({ max: 1_000, fallback: 100 }))
 
 /** What the endpoints of checks look up, and call. */
 export interface CheckRouteHooks {
@@ -44,25 +51,25 @@ export function checkRoutes<Row extends CheckRow>(
   const route = routesOf(names.path)
   const app = names.errors && { errors: names.errors }
 
-  const audited = <T>(request: Request, trx: Transaction, work: (record: RecordEvent) => Promise<T>) =>
+  const audited = <T>(request: AnyRequest, trx: Transaction, work: (record: RecordEvent) => Promise<T>) =>
     auditAtEnd(events => auditRequestAll(request, trx, events), work)
-  const auditCreated = (request: Request, trx: Transaction, row: Row) =>
+  const auditCreated = (request: AnyRequest, trx: Transaction, row: Row) =>
     auditRequest(request, trx, auditEventOf(resource, 'created', row))
-  const notifyStopped = async (trx: Transaction, request: Request, row: Row, how: StoppedCheck['how']) => {
+  const notifyStopped = async (trx: Transaction, request: AnyRequest, row: Row, how: StoppedCheck['how']) => {
     const { source } = await assetOf(trx, request)
     const about = { subject: resource.subjectOf(row), by: actorOf(caller(request)) }
     const check = { kind: resource.declaration.kind, id: publicIdOf(kind, row), how, ...about }
     await onStop(trx, source, check)
   }
-  const assetIdOf = (request: Request) => param(request, 'asset_id')
-  const assetOf = (trx: Transaction, request: Request) => catalog.findAsset(trx, assetIdOf(request))
+  const assetIdOf = (request: AnyRequest) => param(request, 'asset_id')
+  const assetOf = (trx: Transaction, request: AnyRequest) => catalog.findAsset(trx, assetIdOf(request))
   /** Throws 404 for a row that never existed, belongs to another company, or was removed meanwhile. */
-  const present = <T>(request: Request, found: T | undefined): T => {
+  const present = <T>(request: AnyRequest, found: T | undefined): T => {
     if (found !== undefined) return found
     const details = { [names.id]: param(request, names.id) }
     throw apiError(names.notFound, `There is no such ${one} on this asset`, details)
   }
-  const rowOf = async (trx: Transaction, request: Request) =>
+  const rowOf = async (trx: Transaction, request: AnyRequest) =>
     present(request, await findCheck(trx, kind, await assetOf(trx, request), param(request, names.id)))
 
   return [
@@ -90,7 +97,7 @@ export function checkRoutes<Row extends CheckRow>(
           isUuid(id) ? resource.listReadings?.(companyId, id, query as Page) : undefined,
       },
       handler: async request => {
-        const query = queryOf<Page>(request)
+        const { query } = request
         const { items, total } = await resource.list(request, assetIdOf(request), query)
         return { data: { items }, pagination: pagination(total, query) }
       },
@@ -105,7 +112,7 @@ export function checkRoutes<Row extends CheckRow>(
         const data = await resource.create(
           caller(request).companyId,
           assetIdOf(request),
-          bodyOf(request),
+          request.payload,
           (trx, row) => auditCreated(request, trx, row),
         )
         return h.response({ data }).code(201)
@@ -120,9 +127,9 @@ export function checkRoutes<Row extends CheckRow>(
               'Takes the fields of one, with `column_names`. A column that is refused fails alone; the reply has the outcome of each.',
             validate: { params: assetParams, payload: resource.bulk.body },
             response: resource.bulk.reply,
-            handler: async (request: Request) => {
+            handler: async (request: ValidRequest<{ column_names: string[] }, unknown>) => {
               const { companyId } = caller(request)
-              const { column_names: columns, ...body } = bodyOf<{ column_names: string[] }>(request)
+              const { column_names: columns, ...body } = request.payload
               const create = async (column: string) => {
                 let id = ''
                 await resource.create(
@@ -154,7 +161,7 @@ export function checkRoutes<Row extends CheckRow>(
           const { ownerRef: owner } = row
           return {
             data: {
-              ...(await resource.present(trx, row, queryOf(request))),
+              ...(await resource.present(trx, row, request.query)),
               ...(owner && { managed_by: owner }),
             },
           }
@@ -170,7 +177,7 @@ export function checkRoutes<Row extends CheckRow>(
       handler: request =>
         inCompany(request, async trx => {
           const found = await rowOf(trx, request)
-          const change = { row: found, patch: bodyOf<object>(request) }
+          const change = { row: found, patch: request.payload }
           const row = await audited(request, trx, async record => {
             const changed = present(request, await patchCheck(alerts, resource, trx, change, record))
             if ('is_active' in change.patch && change.patch.is_active === false)
@@ -212,7 +219,7 @@ export function checkRoutes<Row extends CheckRow>(
       app,
       handler: async request => {
         const row = await inCompany(request, trx => rowOf(trx, request))
-        const sampleLimit = resource.sampleLimitOf?.(bodyOf(request))
+        const sampleLimit = resource.sampleLimitOf?.(request.payload)
         const { results, outcome } = present(
           request,
           await runRow(deps, row, sampleLimit === undefined ? {} : { sampleLimit }),
@@ -229,7 +236,7 @@ export function checkRoutes<Row extends CheckRow>(
       app,
       handler: request =>
         inCompany(request, async trx => {
-          const page = queryOf<Page>(request)
+          const page = request.query
           const row = await rowOf(trx, request)
           const { results, total } = await pageOf(resultsOf(trx, row), page)
           const items = results.map(result => resource.presentResult(result, row))
@@ -247,7 +254,7 @@ export function checkRoutes<Row extends CheckRow>(
             validate: { payload: dryRun.body },
             response: dryRun.reply,
             handler: async request => {
-              const body = bodyOf<Record<string, unknown>>(request)
+              const body = request.payload
               requireScopeForSql(request, [body])
               return { data: await dryRun.measure(caller(request).companyId, body) }
             },

@@ -1,10 +1,9 @@
-import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import type { Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
 import { describeUnsuitedColumn } from '../../checks/suited-columns.ts'
-import { access, inCompany, routesOf } from '../../server/http/access.ts'
+import { access, inCompany, routesOf, type ValidRequest } from '../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
-import { queryOf } from '../../server/http/input.ts'
 import { describeConfig } from '../../server/openapi/choices.ts'
 import type { Asset } from '../catalog/api.ts'
 
@@ -42,7 +41,7 @@ export const typeRoute: ServerRoute = routesOf('checks')('GET', '/api/v1/sdk/che
   notes:
     'Also those of extensions. For a form that adds a rule or a metric; with `asset_id` only those that the engine of the asset can measure, with the columns of the table that each takes.',
   validate: {
-    query: Joi.object({
+    query: Joi.object<{ asset_id?: string }>({
       asset_id: Joi.string().max(1_000).description('The id or qualified name of a source or a table.'),
     }),
   },
@@ -52,9 +51,9 @@ export const typeRoute: ServerRoute = routesOf('checks')('GET', '/api/v1/sdk/che
   handler: listCheckTypes,
 })
 
-async function listCheckTypes(request: Request) {
+async function listCheckTypes(request: ValidRequest<unknown, { asset_id?: string }>) {
   const { server } = request
-  const { asset_id: assetId } = queryOf<{ asset_id?: string }>(request)
+  const { asset_id: assetId } = request.query
   const asset =
     assetId === undefined
       ? undefined

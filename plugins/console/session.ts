@@ -3,7 +3,6 @@ import Joi from 'joi'
 import { access, routesOf } from '../../server/http/access.ts'
 import { held, record } from '../../server/http/envelopes.ts'
 import { apiError, hasCode } from '../../server/http/errors.ts'
-import { bodyOf } from '../../server/http/input.ts'
 import { hasBody } from '../../server/http/replies.ts'
 import type { AuthApi } from '../auth/api.ts'
 
@@ -11,7 +10,7 @@ const SESSION_DAYS = 30
 const path = '/console/session'
 const route = routesOf('console')
 
-const credentials = Joi.object({
+const credentials = Joi.object<{ email?: string; password?: string; ticket?: string; demo?: true }>({
   email: Joi.string()
     .max(254)
     .meta({ openapi: { format: 'email' } })
@@ -112,7 +111,7 @@ export function sessionRoutes({ auth, baseUrl }: { auth: AuthApi; baseUrl: strin
         ],
       },
       async handler(request, h) {
-        const body = bodyOf<{ email?: string; password?: string; ticket?: string; demo?: true }>(request)
+        const body = request.payload
         if (body.demo) {
           const demo = await askApi<{ data: { api_key: string } }>(request, 'POST', '/demo/session', {
             payload: {},
@@ -130,7 +129,7 @@ export function sessionRoutes({ auth, baseUrl }: { auth: AuthApi; baseUrl: strin
       notes:
         'Does not use the ticket up. The console asks a person who opens a sign-in link before it signs them in: the link may be of another person.',
       validate: {
-        payload: Joi.object({ ticket: Joi.string().min(1).max(200).required() })
+        payload: Joi.object<{ ticket: string }>({ ticket: Joi.string().min(1).max(200).required() })
           .required()
           .example({ ticket: 'k7Qd0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0' })
           .label('ConsoleTicketRequest'),
@@ -138,7 +137,7 @@ export function sessionRoutes({ auth, baseUrl }: { auth: AuthApi; baseUrl: strin
       response: { status: { 200: ticketHolder } },
       app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'RATE_LIMITED'] },
       async handler(request, h) {
-        const { ticket } = bodyOf<{ ticket: string }>(request)
+        const { ticket } = request.payload
         return sendSession(h, await auth.findTicketHolder(ticket))
       },
     }),

@@ -1,6 +1,5 @@
-import type { Request } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
-import { actorOf, caller } from '../../server/http/access.ts'
+import { actorOf, caller, type AnyRequest } from '../../server/http/access.ts'
 import { auditorOf, auditRequestAll } from '../../server/http/audit.ts'
 import type { ContractActor } from './enforcement/contracts.ts'
 import type { Contract } from './models.ts'
@@ -9,7 +8,7 @@ const audit = auditorOf('contract', ({ id }: Contract) => id)
 
 /** Stores the entry of the audit log for what a caller did to a contract. */
 export async function auditContract(
-  request: Request,
+  request: AnyRequest,
   trx: Transaction,
   happened: 'created' | 'replaced' | 'removed',
   contract: Contract,
@@ -19,7 +18,7 @@ export async function auditContract(
 }
 
 /** The caller as who stores a contract. */
-export function contractActor(request: Request): ContractActor {
+export function contractActor(request: AnyRequest): ContractActor {
   return {
     actor: actorOf(caller(request)),
     recordAll: (trx, events) => auditRequestAll(request, trx, events),

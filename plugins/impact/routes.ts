@@ -1,9 +1,8 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { invalidField } from '../../server/http/errors.ts'
-import { bodyOf, param } from '../../server/http/input.ts'
+import { param } from '../../server/http/input.ts'
 import { assessChanges, presentImpact } from './assess.ts'
-import type { PlannedChange } from './changes.ts'
 import type { ImpactDeps } from './deps.ts'
 import { readAlertImpact, readChangeImpact } from './recorded.ts'
 import * as schemas from './schemas.ts'
@@ -20,7 +19,7 @@ export const routes = (deps: ImpactDeps): ServerRoute[] => [
     response: schemas.replies.impact,
     app: { errors: ['ASSET_NOT_FOUND'], isHeavy: true },
     handler: async request => {
-      const { source: sourceId, changes } = bodyOf<{ source: string; changes: PlannedChange[] }>(request)
+      const { source: sourceId, changes } = request.payload
       const { source, table } = await inCompany(request, trx => deps.catalog.findAsset(trx, sourceId))
       if (table) throw invalidField('source', 'is a table: name its source')
       const { level, impacts, unknown } = await assessChanges(deps, source, changes)

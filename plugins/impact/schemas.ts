@@ -40,7 +40,7 @@ const plannedChange = Joi.object({
 /** Changes of one request: a migration has some, and each is looked for through the whole graph. */
 export const MAX_CHANGES = 100
 
-export const impactRequest = Joi.object({
+export const impactRequest = Joi.object<{ source: string; changes: PlannedChange[] }>({
   source: Joi.string().max(1_000).required().description('The source, by its id or name.'),
   changes: Joi.array().items(plannedChange).min(1).max(MAX_CHANGES).required(),
 })

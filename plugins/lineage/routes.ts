@@ -3,21 +3,15 @@ import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
 import { reply } from '../../server/http/envelopes.ts'
 import { hasCode } from '../../server/http/errors.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
-import { pagination, type Page } from '../../server/http/page.ts'
+import { param } from '../../server/http/input.ts'
+import { pagination } from '../../server/http/page.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { CatalogApi } from '../catalog/api.ts'
 import type { LineageDeps } from './deps.ts'
 import { findOutside, listConnected } from './graph/nodes.ts'
 import { presentEdge, presentNode } from './graph/present.ts'
-import { readGraph, type GraphQuery, type GraphRoot } from './graph/read.ts'
-import {
-  addManualEdge,
-  listManualEdges,
-  readNames,
-  removeManualEdge,
-  type ManualEdgeInput,
-} from './manual.ts'
+import { readGraph, type GraphRoot } from './graph/read.ts'
+import { addManualEdge, listManualEdges, readNames, removeManualEdge } from './manual.ts'
 import type { LineageEdge } from './graph/unreported.ts'
 import * as schemas from './schemas.ts'
 
@@ -33,7 +27,7 @@ export const routes = (deps: LineageDeps): ServerRoute[] => [
     response: schemas.nodes,
     handler: request =>
       inCompany(request, async trx => {
-        const page = queryOf<Page>(request)
+        const page = request.query
         const { nodes, total } = await listConnected(trx, page)
         return { data: { data: nodes.map(presentNode), pagination: pagination(total, page) } }
       }),
@@ -47,7 +41,7 @@ export const routes = (deps: LineageDeps): ServerRoute[] => [
     handler: request =>
       inCompany(request, async trx => {
         const root = await findRoot(deps.catalog, trx, param(request, 'asset_id'))
-        return { data: await readGraph(deps, trx, root, queryOf<GraphQuery>(request)) }
+        return { data: await readGraph(deps, trx, root, request.query) }
       }),
   }),
   route('GET', edges, access.read, {
@@ -57,7 +51,7 @@ export const routes = (deps: LineageDeps): ServerRoute[] => [
     response: reply(schemas.replies.edges),
     handler: request =>
       inCompany(request, async trx => {
-        const page = queryOf<Page>(request)
+        const page = request.query
         const { edges, names, total } = await listManualEdges(trx, page)
         const data = edges.map(edge => presentEdge(edge, names, true))
         return { data: { data, pagination: pagination(total, page) } }
@@ -71,7 +65,7 @@ export const routes = (deps: LineageDeps): ServerRoute[] => [
     response: reply(schemas.replies.edge, 201),
     handler: async (request, h) => {
       const data = await inCompany(request, async trx => {
-        const { edge, isNew } = await addManualEdge(deps.catalog, trx, bodyOf<ManualEdgeInput>(request))
+        const { edge, isNew } = await addManualEdge(deps.catalog, trx, request.payload)
         await auditEdge(request, trx, isNew ? 'created' : 'changed', edge)
         return presentEdge(edge, await readNames(trx, [edge]), true)
       })

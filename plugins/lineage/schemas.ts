@@ -11,9 +11,10 @@ import {
   reply,
   withoutExamples,
 } from '../../server/http/envelopes.ts'
-import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
+import { pageQuery, type Page, queryBoolean, queryInteger } from '../../server/http/page.ts'
 import { ALL_COLUMNS, LINEAGE_ORIGINS, OUTSIDE_KINDS } from './api.ts'
-import { DIRECTIONS } from './graph/read.ts'
+import { DIRECTIONS, type GraphQuery } from './graph/read.ts'
+import type { ManualEdgeInput } from './manual.ts'
 
 export const assetParams = Joi.object({
   asset_id: Joi.string()
@@ -21,7 +22,7 @@ export const assetParams = Joi.object({
     .description('The id or qualified name of a source, a table, or a thing outside the catalog.'),
 })
 
-export const walkQuery = Joi.object({
+export const walkQuery = Joi.object<GraphQuery>({
   depth: queryInteger(1, 10).default(3).description('Steps away from the table.'),
   direction: Joi.string()
     .valid('both', ...DIRECTIONS)
@@ -37,7 +38,7 @@ export const walkQuery = Joi.object({
 const orders = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d90'
 const sales = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d91'
 
-export const nodeList = Joi.object(pageQuery())
+export const nodeList = Joi.object<Page>(pageQuery())
 
 const placeFields = {
   id: held.id.example(orders),
@@ -203,7 +204,7 @@ const end = Joi.string()
   .max(2_000)
   .description('The id or qualified name of a table, or of a thing outside the catalog.')
 
-export const newEdge = Joi.object({
+export const newEdge = Joi.object<ManualEdgeInput>({
   upstream: end,
   upstream_external: external,
   downstream: end,

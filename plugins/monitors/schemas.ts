@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
+import type { GivenFile } from './file/read-files.ts'
 
 const { count, integer, text } = held
 
@@ -44,7 +45,12 @@ const file = Joi.object({
     .description('The text of the file, YAML or JSON of at most 1 MiB; or the document itself.'),
 })
 
-export const monitorsBody = Joi.object({
+export interface MonitorsBody {
+  files: GivenFile[]
+  prune: boolean
+}
+
+export const monitorsBody = Joi.object<MonitorsBody>({
   files: Joi.array()
     .items(file)
     .min(1)

@@ -1,17 +1,15 @@
 /** Files of requests and replies: read and written in a thread where that takes long. */
-import type { Request } from '@hapi/hapi'
-import { caller } from '../../server/http/access.ts'
+import { caller, type AnyRequest, type ValidRequest } from '../../server/http/access.ts'
 import { apiError } from '../../server/http/errors.ts'
-import { bodyOf } from '../../server/http/input.ts'
 import { unpackList } from '../../server/text-pool/parts.ts'
 import { MODULE_EXTENSION, textTask } from '../../server/text-pool/text-pool.ts'
 import { refuseTooLarge } from '../../server/text-pool/too-large.ts'
 import type { MonitorsRequest } from './apply.ts'
 import { toReadFile } from './file/read-file.ts'
 import { writeMonitors, type MonitorsDocument } from './file/monitors-file.ts'
-import type { GivenFile, readFiles } from './file/read-files.ts'
+import type { readFiles } from './file/read-files.ts'
 import type { writeMonitorsJson } from './file/write-json.ts'
-import { MAX_FILE_BYTES } from './schemas.ts'
+import { MAX_FILE_BYTES, type MonitorsBody } from './schemas.ts'
 import { faultsError } from './faults.ts'
 
 /** Files of 2 MiB take two seconds and 200 MiB; those that are nothing but mistakes take several times as much. */
@@ -33,8 +31,11 @@ const writing = textTask<typeof writeMonitorsJson>(moduleOf('write-json'), 'writ
  * @throws 400 with the mistakes of all files; 413 for a file or files that are too large, naming the limit; 503 when too
  *   many requests of the company wait
  */
-export async function readRequest(request: Request, kinds: readonly string[]): Promise<MonitorsRequest> {
-  const { files, prune } = bodyOf<{ files: GivenFile[]; prune: boolean }>(request)
+export async function readRequest(
+  request: ValidRequest<MonitorsBody, unknown>,
+  kinds: readonly string[],
+): Promise<MonitorsRequest> {
+  const { files, prune } = request.payload
   for (const { name, content } of files)
     if (typeof content === 'string' && Buffer.byteLength(content) > MAX_FILE_BYTES)
       throw apiError(
@@ -60,7 +61,7 @@ export async function readRequest(request: Request, kinds: readonly string[]): P
  * @throws 413 for more than can be written, 503 when too many requests of the company wait
  */
 export async function writeText(
-  request: Request,
+  request: AnyRequest,
   document: MonitorsDocument,
   schemaUrl: string,
 ): Promise<string> {

@@ -1,10 +1,17 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { validate as isUuid } from 'uuid'
-import { access, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import {
+  access,
+  caller,
+  inCompany,
+  routesOf,
+  type ValidRequest,
+  type AnyRequest,
+} from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
-import { newestFirst, pageOf, pagination, type Page } from '../../server/http/page.ts'
+import { param } from '../../server/http/input.ts'
+import { newestFirst, pageOf, pagination } from '../../server/http/page.ts'
 import { waitHeaders } from '../../server/http/run-accepted.ts'
 import type { Jobs } from '../../server/jobs/jobs.ts'
 import type { CatalogApi, TableContext } from '../catalog/api.ts'
@@ -49,7 +56,7 @@ export const routes = ({ catalog, jobs }: RoutesDeps): ServerRoute[] => [
     app: { errors: ['ASSET_NOT_FOUND', 'NOT_FOUND'] },
     handler: request =>
       inCompany(request, async trx => {
-        const { compare_to: compareTo } = queryOf<{ compare_to?: string }>(request)
+        const { compare_to: compareTo } = request.query
         return { data: await readPresented(catalog, request, trx, compareTo) }
       }),
   }),
@@ -62,7 +69,7 @@ export const routes = ({ catalog, jobs }: RoutesDeps): ServerRoute[] => [
     handler: request =>
       inCompany(request, async trx => {
         const { table } = await findTable(catalog, request, trx)
-        const page = queryOf<Page>(request)
+        const page = request.query
         const { results, total } = await pageOf(historyOf(trx, table.id), page)
         const data = results.map(row => presentSummary(readProfile(row, NO_VALUES)))
         return { data, pagination: pagination(total, page) }
@@ -70,9 +77,13 @@ export const routes = ({ catalog, jobs }: RoutesDeps): ServerRoute[] => [
   }),
 ]
 
-async function requestProfile({ catalog, jobs }: RoutesDeps, request: Request, trx: Transaction) {
+async function requestProfile(
+  { catalog, jobs }: RoutesDeps,
+  request: ValidRequest<ProfileRequest | null, unknown>,
+  trx: Transaction,
+) {
   const { companyId } = caller(request)
-  const body = bodyOf<ProfileRequest | null>(request) ?? {}
+  const body = request.payload ?? {}
   const target = await resolveTarget(catalog, trx, param(request, 'asset_id'), body)
   const { sourceId, tableId } = target
   const run = await catalog.startRun(trx, {
@@ -93,7 +104,7 @@ async function requestProfile({ catalog, jobs }: RoutesDeps, request: Request, t
   return run
 }
 
-async function findTable(catalog: CatalogApi, request: Request, trx: Transaction): Promise<TableContext> {
+async function findTable(catalog: CatalogApi, request: AnyRequest, trx: Transaction): Promise<TableContext> {
   const { source, table } = await catalog.findAsset(trx, param(request, 'asset_id'))
   if (!table) throw invalidField('asset_id', 'is a source, but must be a table: each table has its profile')
   return { source, table }
@@ -105,7 +116,7 @@ function historyOf(trx: Transaction, tableId: string) {
 
 async function readPresented(
   catalog: CatalogApi,
-  request: Request,
+  request: AnyRequest,
   trx: Transaction,
   compareTo: string | undefined,
 ) {

@@ -1,8 +1,10 @@
 import Joi from 'joi'
 import { exampleIn, exampleRecord, held, inData, inPage, record, reply } from '../../server/http/envelopes.ts'
-import { pageQuery } from '../../server/http/page.ts'
+import { orNull } from '../../server/http/input.ts'
+import { pageQuery, type Page } from '../../server/http/page.ts'
 import { startedReplies, startedRun } from '../../server/http/run-accepted.ts'
 import { PATTERN_NAMES } from './api.ts'
+import type { ProfileRequest } from './profile.ts'
 
 const { id, count, number, text, texts, time, flag } = held
 
@@ -24,15 +26,15 @@ const patterns = (description: string) =>
     .max(200)
     .description(`${description}: table, schema.table or catalog.schema.table, with * for any characters.`)
 
-export const profileBody = Joi.object({
-  table_path: Joi.string().max(1_000).description('Only this table of the source, `catalog.schema.table`.'),
-  include_patterns: patterns('Tables of the source to profile, default all'),
-  exclude_patterns: patterns('Tables to leave out, even if included'),
-})
-  .allow(null)
-  .example({ include_patterns: ['public.*'] })
+export const profileBody = orNull(
+  Joi.object<ProfileRequest>({
+    table_path: Joi.string().max(1_000).description('Only this table of the source, `catalog.schema.table`.'),
+    include_patterns: patterns('Tables of the source to profile, default all'),
+    exclude_patterns: patterns('Tables to leave out, even if included'),
+  }),
+).example({ include_patterns: ['public.*'] })
 
-export const profileQuery = Joi.object({
+export const profileQuery = Joi.object<{ compare_to?: string }>({
   compare_to: Joi.string()
     .max(100)
     .description(
@@ -41,7 +43,7 @@ export const profileQuery = Joi.object({
     .example('2026-03-01T00:00:00Z'),
 })
 
-export const listQuery = Joi.object(pageQuery())
+export const listQuery = Joi.object<Page>(pageQuery())
 
 const TABLE_ID = '0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'
 const PROFILE_ID = '0196f2f4-2222-7333-8444-555566667777'

@@ -1,12 +1,11 @@
 import type { Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access } from '../../server/http/access.ts'
+import { access, routesOf } from '../../server/http/access.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { held, record, reply } from '../../server/http/envelopes.ts'
-import { bodyOf } from '../../server/http/input.ts'
 import { lockName } from '../../server/database/locks.ts'
 
-const tags = ['api', 'public']
+const route = routesOf('public')
 
 const text = (max: number) =>
   Joi.string()
@@ -16,7 +15,14 @@ const text = (max: number) =>
     .messages({ 'string.pattern.base': '{{#label}} must not hold control characters' })
     .allow('', null)
 
-const signUp = Joi.object({
+interface BetaSignup {
+  email: string
+  name?: string | null
+  company?: string | null
+  use_case?: string | null
+}
+
+const signUp = Joi.object<BetaSignup>({
   email: Joi.string()
     .trim()
     .normalize('NFC')
@@ -57,25 +63,12 @@ const signedUp = record(
   { registered: true, position: 42, message: 'You are on the list: we will write to you.' },
 ).label('BetaSignupResponse')
 
-interface BetaSignup {
-  email: string
-  name?: string | null
-  company?: string | null
-  use_case?: string | null
-}
-
 /** The waiting list of the beta. */
 export const betaRoutes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path: '/api/public/beta/status',
-    options: {
-      ...access.open,
-      description: 'Get whether the beta accepts sign-ups',
-      notes: 'Use it before showing the form.',
-      tags,
-      response: reply(status),
-    },
+  route('GET', '/api/public/beta/status', access.open, {
+    description: 'Get whether the beta accepts sign-ups',
+    notes: 'Use it before showing the form.',
+    response: reply(status),
     async handler({ server }, h) {
       const registered = await server.db.system(countSignups)
       const { betaCapacity: capacity = null } = server.config
@@ -85,21 +78,15 @@ export const betaRoutes: ServerRoute[] = [
         : 'The beta is full or closed at the moment: try again later.'
       return h.response({ open, capacity, registered, message }).header('Cache-Control', 'no-store')
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/public/beta/signup',
-    options: {
-      ...access.beta,
-      description: 'Sign up for the beta',
-      notes:
-        'Signing up again with the same email returns the same position, also when the beta is full or closed, and keeps the first details.',
-      tags,
-      validate: { payload: signUp },
-      response: reply(signedUp.description('The place on the list')),
-    },
+  }),
+  route('POST', '/api/public/beta/signup', access.beta, {
+    description: 'Sign up for the beta',
+    notes:
+      'Signing up again with the same email returns the same position, also when the beta is full or closed, and keeps the first details.',
+    validate: { payload: signUp },
+    response: reply(signedUp.description('The place on the list')),
     async handler(request, h) {
-      const position = await registerSignup(request.server, bodyOf<BetaSignup>(request))
+      const position = await registerSignup(request.server, request.payload)
       const message =
         position === null
           ? 'The beta is full or closed at the moment: try again later.'
@@ -108,7 +95,7 @@ export const betaRoutes: ServerRoute[] = [
         .response({ registered: position !== null, position, message })
         .header('Cache-Control', 'no-store')
     },
-  },
+  }),
 ]
 
 /** @returns the position on the list, from 1; null for a new email when the beta is full or closed */

@@ -1,10 +1,10 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { v7 as uuid } from 'uuid'
-import { access } from '../../server/http/access.ts'
+import { access, routesOf } from '../../server/http/access.ts'
 import { noReply } from '../../server/http/envelopes.ts'
 import { apiError } from '../../server/http/errors.ts'
-import { bodyOf, isTooFarAhead, TOO_FAR_AHEAD } from '../../server/http/input.ts'
+import { isTooFarAhead, TOO_FAR_AHEAD } from '../../server/http/input.ts'
 import { timeInput } from '../../server/times/time-input.ts'
 
 const MAX_BYTES = 8_192
@@ -17,7 +17,14 @@ const name = (max: number) =>
     .pattern(/^\P{Cc}*$/u)
     .messages({ 'string.pattern.base': '{{#label}} must not hold control characters' })
 
-const body = Joi.object({
+interface TrackedEvent {
+  event_name: string
+  anonymous_id: string
+  properties: object
+  occurred_at?: Date
+}
+
+const body = Joi.object<TrackedEvent>({
   event_name: name(100).required().description('The name of the event.'),
   anonymous_id: name(128).required().description('A random id that a browser stores; no personal data.'),
   properties: Joi.object().unknown().default({}).description('More details.'),
@@ -36,36 +43,25 @@ const body = Joi.object({
   })
   .label('TrackEventRequest')
 
-interface TrackedEvent {
-  event_name: string
-  anonymous_id: string
-  properties: object
-  occurred_at?: Date
-}
+const route = routesOf('public')
 
 /** Events of pages without a sign-in. Neither the address nor the browser is stored. */
 export const eventRoutes: ServerRoute[] = [
-  {
-    method: 'POST',
-    path: '/api/public/events',
-    options: {
-      ...access.events,
-      description: 'Record an anonymous event',
-      notes: 'At most 8 KiB. Events are kept for 90 days.',
-      tags: ['api', 'public'],
-      payload: {
-        maxBytes: MAX_BYTES,
-        failAction(_request, _h, error) {
-          const { output } = error as { output?: { statusCode: number } }
-          if (output?.statusCode !== 413) throw error ?? new Error('The body could not be read')
-          throw apiError('PAYLOAD_TOO_LARGE', 'An event takes at most 8 KiB: send fewer properties')
-        },
+  route('POST', '/api/public/events', access.events, {
+    description: 'Record an anonymous event',
+    notes: 'At most 8 KiB. Events are kept for 90 days.',
+    payload: {
+      maxBytes: MAX_BYTES,
+      failAction(_request, _h, error) {
+        const { output } = error as { output?: { statusCode: number } }
+        if (output?.statusCode !== 413) throw error ?? new Error('The body could not be read')
+        throw apiError('PAYLOAD_TOO_LARGE', 'An event takes at most 8 KiB: send fewer properties')
       },
-      validate: { payload: body },
-      response: noReply,
     },
+    validate: { payload: body },
+    response: noReply,
     async handler(request, h) {
-      const event = bodyOf<TrackedEvent>(request)
+      const event = request.payload
       await request.server.db.statement(
         `insert into anonymous_events (id, anonymous_id, event_name, properties, occurred_at)
          values (:id, :anonymousId, :eventName, cast(:properties as jsonb), coalesce(cast(:occurredAt as timestamptz), now()))`,
@@ -79,5 +75,5 @@ export const eventRoutes: ServerRoute[] = [
       )
       return h.response().code(204)
     },
-  },
+  }),
 ]

@@ -1,11 +1,11 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi'
 import { isbot } from 'isbot'
 import Joi from 'joi'
-import { access } from '../../server/http/access.ts'
+import { access, routesOf } from '../../server/http/access.ts'
 import { requestOrigin } from '../../server/http/audit.ts'
 import { failure, record } from '../../server/http/envelopes.ts'
 import { apiError, hasErrorData } from '../../server/http/errors.ts'
-import { acceptsHtml, bodyOf } from '../../server/http/input.ts'
+import { acceptsHtml } from '../../server/http/input.ts'
 import { html } from '../../server/markup.ts'
 import { formPolicy, renderForward, renderMessage } from './card-page.ts'
 import { sendPage } from './page-shell.ts'
@@ -14,12 +14,12 @@ import { html as page } from './schemas.ts'
 const path = '/api/public/magic-login'
 const MAX_TOKEN = 200
 const refused = Joi.alternatives(failure, page)
-const tags = ['api', 'public']
+const route = routesOf('public')
 
 /** User agents of mail programs and scanners that isbot does not know. */
 const SCANNERS = /preview|scan|barracuda|proofpoint|mimecast/i
 
-const body = Joi.object({
+const body = Joi.object<{ token: string }>({
   token: Joi.string().min(1).max(MAX_TOKEN).required().description('The token of the link.'),
 })
   .required()
@@ -46,7 +46,7 @@ const refusal = () =>
   )
 
 /** Recognizes programs that open links in mails by their user agent. */
-function isScanner({ headers }: Request): boolean {
+function isScanner({ headers }: Pick<Request, 'headers'>): boolean {
   const agent = String(headers['user-agent'] ?? '')
   return isbot(agent) || SCANNERS.test(agent)
 }
@@ -59,7 +59,7 @@ const refuseScanners: Lifecycle.Method = (request, h) => {
   return h.continue
 }
 
-function isForm({ mime }: Request): boolean {
+function isForm({ mime }: Pick<Request, 'mime'>): boolean {
   return mime === 'application/x-www-form-urlencoded'
 }
 
@@ -84,61 +84,49 @@ const showPage = (h: ResponseToolkit, page: string, status: number) =>
   sendPage(h, page, formPolicy, { status })
 
 export const magicRoutes: ServerRoute[] = [
-  {
-    method: 'GET',
-    path,
-    options: {
-      ...access.open,
-      description: 'Show the page of a sign-in link, with a button that sends its token by POST',
-      notes:
-        'For a browser, whose Accept names text/html. Opening the page does not sign in. Programs that open links in mails are refused, also by their user agent; a link without its token gets a page that says so.',
-      tags,
-      validate: {
-        query: Joi.object({
-          token: Joi.string().allow('').max(8_000).description('The token of the link.'),
-        }).unknown(),
-      },
-      app: { errors: ['BOT_REFUSED'] },
-      response: {
-        status: { 200: page.description('The page with the button'), 403: refused },
-        sample: 0,
-      },
+  route('GET', path, access.open, {
+    description: 'Show the page of a sign-in link, with a button that sends its token by POST',
+    notes:
+      'For a browser, whose Accept names text/html. Opening the page does not sign in. Programs that open links in mails are refused, also by their user agent; a link without its token gets a page that says so.',
+    validate: {
+      query: Joi.object<{ token?: string }>({
+        token: Joi.string().allow('').max(8_000).description('The token of the link.'),
+      }).unknown(),
+    },
+    app: { errors: ['BOT_REFUSED'] },
+    response: {
+      status: { 200: page.description('The page with the button'), 403: refused },
+      sample: 0,
     },
     handler(request, h) {
       if (!acceptsHtml(request) || isScanner(request)) throw refusal()
-      const { token } = request.query as { token?: string }
+      const { token } = request.query
       if (isComplete(token)) return showPage(h, signInPage(token), 200)
       const advice = 'The link is not complete. Open it again; if you copied it, copy all of it.'
       return showPage(h, renderMessage(FAILED_TITLE, advice), 403)
     },
-  },
-  {
-    method: 'POST',
-    path,
-    options: {
-      ...access.magic,
-      description: 'Exchange the token of a link for a sign-in ticket',
-      notes:
-        'Creates the user at the first sign-in. The token can be used any number of times within 7 days, the ticket once within 5 minutes. The form of the page at GET gets a page that redirects to redirect_url.',
-      tags,
-      payload: {
-        parse: true,
-        maxBytes: 8_192,
-        allow: ['application/json', 'application/x-www-form-urlencoded'],
+  }),
+  route('POST', path, access.magic, {
+    description: 'Exchange the token of a link for a sign-in ticket',
+    notes:
+      'Creates the user at the first sign-in. The token can be used any number of times within 7 days, the ticket once within 5 minutes. The form of the page at GET gets a page that redirects to redirect_url.',
+    payload: {
+      parse: true,
+      maxBytes: 8_192,
+      allow: ['application/json', 'application/x-www-form-urlencoded'],
+    },
+    validate: { payload: body },
+    ext: { onPostAuth: { method: refuseScanners } },
+    app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'BOT_REFUSED', 'USER_EXISTS'] },
+    response: {
+      status: {
+        200: Joi.alternatives(ticket, page).description('The ticket; a page for the form'),
+        ...Object.fromEntries([401, 403, 409].map(code => [code, refused])),
       },
-      validate: { payload: body },
-      ext: { onPostAuth: { method: refuseScanners } },
-      app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'BOT_REFUSED', 'USER_EXISTS'] },
-      response: {
-        status: {
-          200: Joi.alternatives(ticket, page).description('The ticket; a page for the form'),
-          ...Object.fromEntries([401, 403, 409].map(code => [code, refused])),
-        },
-        sample: 0,
-      },
+      sample: 0,
     },
     async handler(request, h) {
-      const { token } = bodyOf<{ token: string }>(request)
+      const { token } = request.payload
       const admitted = request.server.plugins.auth.admitProspect(token, requestOrigin(request))
       if (isForm(request) && acceptsHtml(request)) return signInWithForm(h, admitted)
       const made = await admitted
@@ -146,7 +134,7 @@ export const magicRoutes: ServerRoute[] = [
         .response({ ticket: made.ticket, expires_in: made.expiresIn, redirect_url: made.redirectUrl })
         .header('Cache-Control', 'no-store')
     },
-  },
+  }),
 ]
 
 /** Replies to the form with a page that redirects, or that shows why the sign-in failed. */

@@ -64,10 +64,19 @@ const address = {
   token: Joi.string().max(500).required().description('The signature of the link in the mail'),
 }
 
-/** Mail programs and click trackers add parameters of their own. */
-export const unsubscribeQuery = Joi.object(address).unknown()
+export interface UnsubscribeQuery {
+  email: string
+  token: string
+}
 
-export const unsubscribeChange = Joi.object({
+export interface UnsubscribeChange extends UnsubscribeQuery {
+  action: 'subscribe' | 'unsubscribe'
+}
+
+/** Mail programs and click trackers add parameters of their own. */
+export const unsubscribeQuery = Joi.object<UnsubscribeQuery>(address).unknown()
+
+export const unsubscribeChange = Joi.object<UnsubscribeChange>({
   ...address,
   action: Joi.valid('subscribe', 'unsubscribe').default('unsubscribe'),
 }).unknown()

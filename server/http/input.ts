@@ -10,12 +10,15 @@ export function bodyOf<T>(request: Request): T {
   return request.payload as unknown as T
 }
 
+/** A body that may also be null, in place of an object without fields. */
+export const orNull = <T>(body: Joi.ObjectSchema<T>) => body.allow(null) as Joi.AnySchema<T | null>
+
 export function param(request: Pick<Request, 'params'>, name: string): string {
   return (request.params as Record<string, string>)[name] ?? ''
 }
 
 /** Whether the client is a browser that shows a page: its Accept names text/html. */
-export function acceptsHtml({ headers }: Request): boolean {
+export function acceptsHtml({ headers }: Pick<Request, 'headers'>): boolean {
   return String(headers.accept ?? '').includes('text/html')
 }
 
@@ -23,7 +26,7 @@ export function acceptsHtml({ headers }: Request): boolean {
  * Whether the client would rather have HTML than Markdown: its Accept names text/html, with a weight above that of
  * text/markdown and not below that of everything else.
  */
-export function prefersHtml({ headers }: Request): boolean {
+export function prefersHtml({ headers }: Pick<Request, 'headers'>): boolean {
   const weights = new Map(
     String(headers.accept ?? '')
       .split(',')

@@ -1,7 +1,7 @@
 import type { Request, Server } from '@hapi/hapi'
 import Boom from '@hapi/boom'
 import ipaddr from 'ipaddr.js'
-import { caller } from './access.ts'
+import { caller, type AnyRequest } from './access.ts'
 import type { Plan } from '../settings/config.ts'
 import { apiError } from './errors.ts'
 import { isRefusedWrite } from '../database/pool.ts'
@@ -58,7 +58,7 @@ export interface Limits {
    * @param name what is limited and who it counts: `discovery:<asset id>`
    * @throws 429 `RATE_LIMITED` with `Retry-After`
    */
-  take(name: string, limit: number, seconds: number, request?: Request): Promise<void>
+  take(name: string, limit: number, seconds: number, request?: AnyRequest): Promise<void>
   /**
    * Holds a guarded request to the limit of its route before its body is read: counts it where there is no body,
    * else only looks whether the limit is used up, since a body that cannot be read does not count.
@@ -163,7 +163,7 @@ export function installLimits(server: Server): void {
     if (!taken) throw new Error(`The limit ${name} gave no answer`)
     return taken
   }
-  const take = async (bucket: Bucket | null, request?: Request) => {
+  const take = async (bucket: Bucket | null, request?: AnyRequest) => {
     if (bucket) judge(await ask('limit', bucket), bucket, request)
   }
   const peek = async (bucket: Bucket | null, request: Request) => {
@@ -222,7 +222,7 @@ export function installLimits(server: Server): void {
 }
 
 /** Notes how a limit stands for the reply's headers. @throws 429 when it did not let the request through */
-function judge(taken: Taken, { whole, burst }: Bucket, request?: Request): void {
+function judge(taken: Taken, { whole, burst }: Bucket, request?: AnyRequest): void {
   const standing = nearest(
     {
       limit: whole.limit,

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Request } from '@hapi/hapi'
 import type { Found, Readings } from '../database/database.ts'
-import { caller } from './access.ts'
+import { caller, type AnyRequest } from './access.ts'
 import { validateAhead } from './prepared-validation.ts'
 
 /** The validated path and query of a request. */
@@ -42,7 +42,7 @@ export function readingsAhead(request: Request, companyId: string): Readings<obj
 
 /** Runs statements that read the caller's company; takes what was read ahead when it was by the same statements. */
 export async function readForCaller<T extends object[]>(
-  request: Request,
+  request: AnyRequest,
   readings: Readings<T>,
 ): Promise<Found<T>> {
   const { readAhead } = request.plugins

@@ -1,17 +1,12 @@
 import { raw } from 'objection'
 import type { Transaction } from '../../../server/database/database.ts'
-import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
-import type { MessageType } from '../destinations/destination.ts'
+import { pageOf, pagination } from '../../../server/http/page.ts'
+import type { DeliveryFilters } from '../destinations/schemas.ts'
 import { Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
 import { presentDelivery } from './present.ts'
 
 /** Characters of a response body in lists; up to 16 KiB are stored. */
 const EXCERPT_CHARACTERS = 2_000
-
-interface DeliveryFilters extends Page {
-  status?: Delivery['status'][]
-  event_type?: MessageType[]
-}
 
 /** One page of the deliveries to a destination, or about an alert, with all attempts. */
 export async function listDeliveries(

@@ -1,7 +1,9 @@
 import Joi from 'joi'
 import { MAX_NEW_DESTINATIONS } from './bulk.ts'
-import { MESSAGE_CHOICES } from '../models.ts'
-import { pageQuery, queryBoolean, queryWords } from '../../../server/http/page.ts'
+import type { MessageType } from './destination.ts'
+import type { DestinationChanges, NewDestination } from './destinations.ts'
+import { MESSAGE_CHOICES, type Delivery } from '../models.ts'
+import { pageQuery, type Page, queryBoolean, queryWords } from '../../../server/http/page.ts'
 
 const destinationFields = {
   name: Joi.string().trim().min(1).max(200),
@@ -15,7 +17,19 @@ const destinationFields = {
 
 const destinationType = Joi.string().meta({ openapi: { 'x-words': 'destination_type' } })
 
-const newDestination = Joi.object({
+export interface DestinationFilters extends Page {
+  destination_type?: string
+  is_active?: boolean
+  active_only?: boolean
+  is_failing?: boolean
+}
+
+export interface DeliveryFilters extends Page {
+  status?: Delivery['status'][]
+  event_type?: MessageType[]
+}
+
+const newDestination = Joi.object<NewDestination>({
   name: destinationFields.name.required(),
   destination_type: destinationType.required().example('webhook'),
   config: Joi.object()
@@ -29,7 +43,7 @@ const newDestination = Joi.object({
 
 export const schemas = {
   nothing: Joi.object({}).allow(null),
-  destinations: Joi.object({
+  destinations: Joi.object<DestinationFilters>({
     ...pageQuery(),
     destination_type: destinationType.max(100),
     is_active: queryBoolean,
@@ -37,13 +51,13 @@ export const schemas = {
     is_failing: queryBoolean.description('Whether its latest attempts have all failed.'),
   }),
   newDestination: newDestination.required(),
-  newDestinations: Joi.object({
+  newDestinations: Joi.object<{ destinations: NewDestination[] }>({
     destinations: Joi.array().items(newDestination).min(1).max(MAX_NEW_DESTINATIONS).required(),
   }).required(),
-  destinationPatch: Joi.object({ ...destinationFields, config: Joi.object().unknown() })
+  destinationPatch: Joi.object<DestinationChanges>({ ...destinationFields, config: Joi.object().unknown() })
     .min(1)
     .required(),
-  deliveries: Joi.object({
+  deliveries: Joi.object<DeliveryFilters>({
     ...pageQuery(),
     status: queryWords(['pending', 'delivered', 'failed', 'stopped']),
     event_type: queryWords(['alert.triggered', 'alert.resolved', 'alert.test']),

@@ -1,35 +1,18 @@
-import type { Request } from '@hapi/hapi'
 import { raw, type QueryBuilder } from 'objection'
-import { inCompany } from '../../../server/http/access.ts'
-import { param, queryOf } from '../../../server/http/input.ts'
+import { inCompany, type AnyRequest, type ValidRequest } from '../../../server/http/access.ts'
+import { param } from '../../../server/http/input.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../server/http/page.ts'
-import { RESOLUTION_FIELDS, type LookUps, type OwnerLookup, type Severity } from '../api.ts'
+import { RESOLUTION_FIELDS, type LookUps, type OwnerLookup } from '../api.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { Deps } from '../deps.ts'
-import { Alert, AlertTransition, ALERT_STATUSES, NEWEST_FIRST, type AlertStatus } from '../models.ts'
+import { Alert, AlertTransition, ALERT_STATUSES, NEWEST_FIRST } from '../models.ts'
 import { noAlert } from './transitions.ts'
 import { countAlerts, sumCounts } from './health.ts'
 import { InboxAlert, presentAction, presentAlert, presentInboxAlert, presentTransition } from '../present.ts'
-import { INBOX_STATUSES } from './schemas.ts'
+import { INBOX_STATUSES, type AlertFilters, type InboxQuery } from './schemas.ts'
 
-interface AlertFilters extends Page {
-  status?: AlertStatus[]
-  severity?: Severity[]
-  event_type?: string[]
-  asset_id?: string
-  owner?: string
-  delivery_failed?: boolean
-  search?: string
-  action_category?: string
-  root_cause_category?: string
-  since?: Date
-  until?: Date
-  from_date?: Date
-  to_date?: Date
-}
-
-export async function listAlerts(deps: Deps, request: Request) {
-  const filters = queryOf<AlertFilters>(request)
+export async function listAlerts(deps: Deps, request: ValidRequest<unknown, AlertFilters>) {
+  const filters = request.query
   return inCompany(request, async trx => {
     const matching = filterAlerts(Alert.query(trx), filters, await resolveFilters(deps.lookUps, trx, filters))
     const { results, total } = await pageOf(matching.orderBy(NEWEST_FIRST), filters)
@@ -41,8 +24,8 @@ export async function listAlerts(deps: Deps, request: Request) {
 }
 
 /** Lists alerts by default those that need attention, with their destinations, in the statement of the list. */
-export async function listInbox(deps: Deps, request: Request) {
-  const { state, ...given } = queryOf<AlertFilters & { state?: AlertStatus[] }>(request)
+export async function listInbox(deps: Deps, request: ValidRequest<unknown, InboxQuery>) {
+  const { state, ...given } = request.query
   const filters = { ...given, status: given.status ?? state ?? [...INBOX_STATUSES] }
   return inCompany(request, async trx => {
     const resolved = await resolveFilters(deps.lookUps, trx, filters)
@@ -126,7 +109,7 @@ const SEARCHED = [
   ...RESOLUTION_FIELDS.map(field => `resolution ->> '${field}'`),
 ]
 
-export async function summarizeAlerts(request: Request) {
+export async function summarizeAlerts(request: AnyRequest) {
   const { counts, open, totals } = await inCompany(request, trx => countAlerts(trx))
   return {
     data: {
@@ -142,9 +125,9 @@ export async function summarizeAlerts(request: Request) {
 }
 
 /** One page of the transitions of an alert, newest first. @throws 404 `ALERT_NOT_FOUND` */
-export async function listTransitions(request: Request) {
+export async function listTransitions(request: ValidRequest<unknown, Page>) {
   const id = param(request, 'id')
-  const page = queryOf<Page>(request)
+  const page = request.query
   return inCompany(request, async trx => {
     if (!(await Alert.query(trx).findById(id))) throw noAlert(id)
     const transitions = AlertTransition.query(trx).where({ alertId: id }).orderBy('id', 'desc')

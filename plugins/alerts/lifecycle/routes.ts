@@ -3,7 +3,7 @@ import type Joi from 'joi'
 import type { Deps } from '../deps.ts'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
-import { bodyOf, idParams, param } from '../../../server/http/input.ts'
+import { idParams, param } from '../../../server/http/input.ts'
 import { listAlerts, listInbox, listTransitions, summarizeAlerts } from './lists.ts'
 import { Alert } from '../models.ts'
 import { transitionAlert, noAlert } from './transitions.ts'
@@ -125,7 +125,7 @@ export function alertRoutes(deps: Deps): ServerRoute[] {
     to: StatusRequest['to'],
     description: string,
     notes: string,
-    payload: Joi.Schema = schemas.transition,
+    payload: Joi.AnySchema<StatusBody | null> = schemas.transition,
   ): ServerRoute {
     return route('POST', `/api/v1/sdk/alerts/{id}/${verb}`, access.write, {
       description,
@@ -135,7 +135,7 @@ export function alertRoutes(deps: Deps): ServerRoute[] {
       async handler(request) {
         const who = caller(request)
         const id = param(request, 'id')
-        const asked = readStatusBody(bodyOf<StatusBody | null>(request))
+        const asked = readStatusBody(request.payload)
         const requested = { to, actor: actorOf(who), ...asked }
         const alert = await deps.db.company(who.companyId, async trx => {
           const changed = await transitionAlert(deps, trx, id, requested)

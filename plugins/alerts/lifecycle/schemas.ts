@@ -1,9 +1,9 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
+import { pageQuery, type Page, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
 import { TIMEZONE } from '../../../server/settings/timezones.ts'
 import { timeInput } from '../../../server/times/time-input.ts'
-import { SEVERITIES, type AlertKind } from '../api.ts'
-import { ALERT_STATUSES } from '../models.ts'
+import { SEVERITIES, type AlertKind, type Severity } from '../api.ts'
+import { ALERT_STATUSES, type AlertStatus } from '../models.ts'
 import { ALERT_STATES } from '../replies.ts'
 import { kindWords } from '../kinds.ts'
 import { statusBodies } from './status-body.ts'
@@ -24,6 +24,34 @@ const ENDING_EXAMPLE = {
   root_cause_detail: 'A file was missing',
   action_category: 'reran_job',
   job_run_id: 'run-7',
+}
+
+export interface AlertFilters extends Page {
+  status?: AlertStatus[]
+  severity?: Severity[]
+  event_type?: string[]
+  asset_id?: string
+  owner?: string
+  delivery_failed?: boolean
+  search?: string
+  action_category?: string
+  root_cause_category?: string
+  since?: Date
+  until?: Date
+  from_date?: Date
+  to_date?: Date
+}
+
+/** By default those that need attention. */
+export interface InboxQuery extends AlertFilters {
+  state?: AlertStatus[]
+}
+
+export interface TrendQuery {
+  days?: number
+  period?: string
+  timezone?: string
+  asset_id?: string
 }
 
 export function alertSchemas(kinds: readonly AlertKind[]) {
@@ -57,14 +85,14 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
   }
   return {
     none: Joi.object({}),
-    page: Joi.object(pageQuery()),
-    alerts: Joi.object({ ...filters, status: queryWords(ALERT_STATUSES) }),
-    inbox: Joi.object({
+    page: Joi.object<Page>(pageQuery()),
+    alerts: Joi.object<AlertFilters>({ ...filters, status: queryWords(ALERT_STATUSES) }),
+    inbox: Joi.object<InboxQuery>({
       ...filters,
       status: queryWords(INBOX_STATUSES).description('Defaults to both.'),
       state: queryWords(ALERT_STATES).description('In place of `status`; also of alerts that are over.'),
     }).without('state', 'status'),
-    trends: Joi.object({
+    trends: Joi.object<TrendQuery>({
       days: queryInteger(1, 365).description('The number of days, including today; defaults to 30.'),
       period: Joi.string()
         .valid(...TREND_PERIODS.keys())

@@ -1,5 +1,6 @@
 /** What people send with a change of the status of an alert, or of what has alerts. */
 import Joi from 'joi'
+import { orNull } from '../../../server/http/input.ts'
 import { timeInput } from '../../../server/times/time-input.ts'
 import { RESOLUTION_FIELDS, type ResolutionField } from '../api.ts'
 
@@ -71,10 +72,10 @@ const snoozeFields = {
 export function statusBodies(reasonDescription: string) {
   const reason = detail.description(reasonDescription)
   const noteFields = { reason, notes: reason.description('Another name for `reason`.') }
-  const oneNote = (body: Joi.ObjectSchema) => body.without('notes', 'reason')
+  const oneNote = (body: Joi.ObjectSchema<StatusBody>) => body.without('notes', 'reason')
   return {
-    note: oneNote(Joi.object(noteFields)).allow(null),
-    end: oneNote(Joi.object({ ...noteFields, ...resolutionFields })).allow(null),
+    note: orNull(oneNote(Joi.object(noteFields))),
+    end: orNull(oneNote(Joi.object({ ...noteFields, ...resolutionFields }))),
     snooze: oneNote(
       Joi.object({ ...snoozeFields, ...noteFields }).xor(
         'snoozed_until',

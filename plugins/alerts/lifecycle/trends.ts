@@ -1,13 +1,11 @@
-import type { Request } from '@hapi/hapi'
 import { DateTime } from 'luxon'
-import { inCompany } from '../../../server/http/access.ts'
+import { inCompany, type ValidRequest } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import { queryOf } from '../../../server/http/input.ts'
 import { SEVERITIES, type Severity } from '../api.ts'
 import type { Deps } from '../deps.ts'
 import { routineNames } from '../kinds.ts'
 import { NOT_DEMO } from '../models.ts'
-import { TREND_PERIODS } from './schemas.ts'
+import { TREND_PERIODS, type TrendQuery } from './schemas.ts'
 
 interface TrendPeriod {
   companyId: string
@@ -43,16 +41,12 @@ const COUNTED = `a.company_id = :companyId and a.kind <> all(cast(:routineKinds 
   and (cast(:assetId as uuid) is null or a.asset_id = :assetId or a.source_id = :assetId)`
 const OPENED = `${COUNTED} and a.created_at >= :since and a.created_at < :until`
 
-interface TrendQuery {
-  days?: number
-  period?: string
-  timezone?: string
-  asset_id?: string
-}
-
 /** Counts alerts by day or hour, severity and kind, with mean times and the noisiest assets and rules: in four statements. */
-export async function showTrends({ kinds, lookUps, config }: Deps, request: Request) {
-  const { days, period, timezone, asset_id: asset } = queryOf<TrendQuery>(request)
+export async function showTrends(
+  { kinds, lookUps, config }: Deps,
+  request: ValidRequest<unknown, TrendQuery>,
+) {
+  const { days, period, timezone, asset_id: asset } = request.query
   const zone = timezone ?? config.timezone
   const dayCount = days ?? TREND_PERIODS.get(period ?? '') ?? DEFAULT_DAYS
   const isHourly = period === HOURLY_PERIOD

@@ -1,16 +1,16 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditorOf, fieldsOf } from '../../../server/http/audit.ts'
-import { bodyOf, idParams, param, queryOf } from '../../../server/http/input.ts'
-import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
+import { idParams, param } from '../../../server/http/input.ts'
+import { pageOf, pagination } from '../../../server/http/page.ts'
 import { presentDestinations } from '../delivery/present.ts'
 import type { Deps } from '../deps.ts'
 import { presentKind } from '../kinds.ts'
 import { AlertRule, NEWEST_FIRST } from '../models.ts'
 import { linkDestinations, listRuleDestinations, unlinkDestination } from './links.ts'
-import { previewRule, type PreviewInput } from './preview.ts'
+import { previewRule } from './preview.ts'
 import { ruleReplies } from './replies.ts'
-import { changeRule, createRule, deleteRule, findRule, presentRule, type RuleInput } from './rules.ts'
+import { changeRule, createRule, deleteRule, findRule, presentRule } from './rules.ts'
 import { ruleSchemas } from './schemas.ts'
 
 const route = routesOf('alert-rules')
@@ -32,7 +32,7 @@ export function ruleRoutes(deps: Deps): ServerRoute[] {
           enabled_only: isEnabledOnly,
           destination_id: destinationId,
           ...page
-        } = queryOf<Page & { is_active?: boolean; enabled_only?: boolean; destination_id?: string }>(request)
+        } = request.query
         return inCompany(request, async trx => {
           const matching = AlertRule.query(trx).orderBy(NEWEST_FIRST)
           if (isActive !== undefined) void matching.where({ isActive })
@@ -57,7 +57,7 @@ export function ruleRoutes(deps: Deps): ServerRoute[] {
       response: replies.newRule,
       app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
       async handler(request, h) {
-        const input = bodyOf<RuleInput>(request)
+        const input = request.payload
         const rule = await inCompany(request, async trx => {
           const created = await createRule(lookUps, trx, input)
           await auditRule(request, trx, 'created', created, { name: created.name })
@@ -89,7 +89,7 @@ export function ruleRoutes(deps: Deps): ServerRoute[] {
         app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
         async handler(request) {
           const id = param(request, 'id')
-          const input = bodyOf<RuleInput>(request)
+          const input = request.payload
           const rule = await inCompany(request, async trx => {
             const changed = await changeRule(lookUps, trx, await findRule(trx, id, true), input)
             await auditRule(request, trx, 'updated', changed, { fields: fieldsOf(input) })
@@ -137,7 +137,7 @@ export function ruleRoutes(deps: Deps): ServerRoute[] {
       app: { errors: ['NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
       async handler(request) {
         const id = param(request, 'id')
-        const { destination_ids: added } = bodyOf<{ destination_ids: string[] }>(request)
+        const { destination_ids: added } = request.payload
         const linkedCount = await inCompany(request, async trx => {
           const { rule, linkedCount: count } = await linkDestinations(lookUps, trx, id, added)
           await auditRule(request, trx, 'updated', rule, { fields: ['destination_ids'] })
@@ -174,7 +174,7 @@ export function ruleRoutes(deps: Deps): ServerRoute[] {
       response: replies.preview,
       app: { isHeavy: true, errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
       async handler(request) {
-        const input = bodyOf<PreviewInput>(request)
+        const input = request.payload
         return { data: await inCompany(request, trx => previewRule(deps, trx, input)) }
       },
     }),

@@ -1,8 +1,10 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean } from '../../../server/http/page.ts'
+import { pageQuery, type Page, queryBoolean } from '../../../server/http/page.ts'
 import { SEVERITIES, type AlertKind } from '../api.ts'
 import { kindWords } from '../kinds.ts'
 import { idParam, uuid } from '../../../server/http/input.ts'
+import type { PreviewInput } from './preview.ts'
+import type { RuleInput } from './rules.ts'
 
 const daysBack = Joi.number().integer().min(1).max(90)
 
@@ -14,6 +16,12 @@ const derivedFields = {
   severity: Joi.string()
     .valid(...SEVERITIES)
     .description('Follows from `severities`, which has to be given too.'),
+}
+
+interface RuleFilters extends Page {
+  is_active?: boolean
+  enabled_only?: boolean
+  destination_id?: string
 }
 
 export function ruleSchemas(kinds: readonly AlertKind[]) {
@@ -57,24 +65,26 @@ export function ruleSchemas(kinds: readonly AlertKind[]) {
     cooldown_minutes: rule.cooldown_minutes,
   }
   return {
-    newRule: bodyOf({
+    newRule: ruleBody({
       ...rule,
       name: rule.name.required(),
       destination_ids: rule.destination_ids.required(),
       cooldown_minutes: rule.cooldown_minutes.default(0),
     }).required(),
-    rules: Joi.object({
+    rules: Joi.object<RuleFilters>({
       ...pageQuery(),
       is_active: queryBoolean,
       enabled_only: queryBoolean.description('Whether to leave out rules that are switched off.'),
       destination_id: uuid.description('Rules that send to this destination.'),
     }),
-    links: Joi.object({ destination_ids: rule.destination_ids.required() }).required(),
+    links: Joi.object<{ destination_ids: string[] }>({
+      destination_ids: rule.destination_ids.required(),
+    }).required(),
     linkParams: Joi.object({
       id: idParam,
       destination_id: idParam.description('The id of a destination of the rule.'),
     }),
-    preview: Joi.object({
+    preview: Joi.object<PreviewInput>({
       ...previewed,
       rule_id: uuid.description('A stored rule to start from.'),
       days_back: daysBack.description('How far to look back; defaults to 7.'),
@@ -85,7 +95,7 @@ export function ruleSchemas(kinds: readonly AlertKind[]) {
       .without('lookback_days', 'days_back')
       .example({ severities: ['critical'], days_back: 7 })
       .required(),
-    rulePatch: bodyOf({
+    rulePatch: ruleBody({
       ...rule,
       // A rule whose only destination was deleted is off and has none: a client can send back what it read.
       destination_ids: Joi.array().items(uuid).max(100).unique(),
@@ -95,8 +105,8 @@ export function ruleSchemas(kinds: readonly AlertKind[]) {
   }
 }
 
-const bodyOf = (fields: Record<string, Joi.Schema>) =>
-  Joi.object({ ...fields, ...derivedFields })
+const ruleBody = (fields: Record<string, Joi.Schema>) =>
+  Joi.object<RuleInput>({ ...fields, ...derivedFields })
     .with('rule_type', 'event_types')
     .with('severity', 'severities')
     .messages({ 'object.with': '{{#main}} follows from {{#peer}}: give {{#peer}}' })

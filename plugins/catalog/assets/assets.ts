@@ -1,4 +1,3 @@
-import type { Request } from '@hapi/hapi'
 import { formatName, parseName, type TableInfo } from '../../../connectors/catalog.ts'
 import {
   companyOf,
@@ -7,7 +6,7 @@ import {
   type Readings,
   type Transaction,
 } from '../../../server/database/database.ts'
-import { caller } from '../../../server/http/access.ts'
+import { caller, type AnyRequest } from '../../../server/http/access.ts'
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import { didYouMean, quoteName } from '../../../server/http/nearest.ts'
 import { readForCaller } from '../../../server/http/read-ahead.ts'
@@ -42,7 +41,7 @@ export async function findAsset(trx: Transaction, assetId: string): Promise<Asse
  * @throws 404 `ASSET_NOT_FOUND`
  */
 export async function readByAsset<T extends object[]>(
-  request: Request,
+  request: AnyRequest,
   assetId: string,
   readings: (id: string) => Readings<T>,
 ): Promise<Found<T>> {

@@ -1,9 +1,16 @@
-import type { Request, RouteOptionsApp, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import type { RouteOptionsApp, ServerRoute } from '@hapi/hapi'
+import {
+  access,
+  caller,
+  inCompany,
+  routesOf,
+  type AnyRequest,
+  type ValidRequest,
+} from '../../../server/http/access.ts'
 import type { Transaction } from '../../../server/database/database.ts'
-import { param, queryOf } from '../../../server/http/input.ts'
+import { param } from '../../../server/http/input.ts'
 import { readForCaller } from '../../../server/http/read-ahead.ts'
-import { pagination, type Page } from '../../../server/http/page.ts'
+import { pagination } from '../../../server/http/page.ts'
 import { envelope } from '../../../server/http/replies.ts'
 import { findAsset, UUID } from './assets.ts'
 import { listAssets, listChanges, type AssetListQuery } from './lists.ts'
@@ -18,8 +25,8 @@ const route = routesOf('assets')
 
 /** The routes that read sources, tables and their changes. */
 export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): ServerRoute[] {
-  async function record(request: Request) {
-    const { include_columns: withColumns } = queryOf<{ include_columns: boolean }>(request)
+  async function record(request: ValidRequest<unknown, { include_columns: boolean }>) {
+    const { include_columns: withColumns } = request.query
     const { companyId } = caller(request)
     const assetId = param(request, 'asset_id')
     const read = UUID.test(assetId) && (await readRecord(request, companyId, assetId))
@@ -32,7 +39,7 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
     })
   }
 
-  async function readRecord(request: Request, companyId: string, assetId: string) {
+  async function readRecord(request: AnyRequest, companyId: string, assetId: string) {
     const { readings, recordOf } = tableRecordReadings(companyId, assetId, extensions)
     return recordOf(await readForCaller(request, readings))
   }
@@ -42,8 +49,8 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
       UUID.test(id) ? tableRecordReadings(companyId, id, extensions).readings : undefined,
   }
 
-  async function list(request: Request) {
-    const given = queryOf<AssetListQuery & TableFilterQuery>(request)
+  async function list(request: ValidRequest<unknown, AssetListQuery & TableFilterQuery>) {
+    const given = request.query
     const { source } = given
     const query = { ...given, isEngine: source !== undefined && connectors.has(source) }
     const conditions = tableConditions(extensions, given, alerts.openAlertsQuery)
@@ -109,13 +116,8 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
   ]
 }
 
-interface ChangesQuery extends Page {
-  days_back: number
-  change_type?: string
-}
-
-async function changes(trx: Transaction, request: Request) {
-  const { days_back: days, change_type: type, ...page } = queryOf<ChangesQuery>(request)
+async function changes(trx: Transaction, request: ValidRequest<unknown, schemas.AssetChangesQuery>) {
+  const { days_back: days, change_type: type, ...page } = request.query
   const asset = await findAsset(trx, param(request, 'asset_id'))
   const { changes: listed, total } = await listChanges(trx, asset, { days, type, ...page })
   return envelope({

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
+import type { ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import { v7 } from 'uuid'
-import { inCompany } from '../../../server/http/access.ts'
+import { inCompany, type AnyRequest } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { preferredWait, presentStarted } from '../../../server/http/run-accepted.ts'
 import { failureOf } from '../sources/failures.ts'
@@ -66,7 +66,7 @@ const POLL_INTERVALS_MS = [25, 50, 100, 200, 400, 800]
  * @param more fields beside the job of an answer with 202
  */
 export async function answerStarted(
-  request: Request,
+  request: AnyRequest,
   h: ResponseToolkit,
   what: string,
   run: Run,
@@ -81,7 +81,11 @@ export async function answerStarted(
 }
 
 /** The run once it has ended; undefined when it has not by then. */
-async function waitForEnd(request: Request, runId: string, milliseconds: number): Promise<Run | undefined> {
+async function waitForEnd(
+  request: AnyRequest,
+  runId: string,
+  milliseconds: number,
+): Promise<Run | undefined> {
   const deadline = performance.now() + milliseconds
   for (let looks = 0; ; looks++) {
     const left = deadline - performance.now()

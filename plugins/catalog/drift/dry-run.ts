@@ -1,4 +1,4 @@
-import type { Request } from '@hapi/hapi'
+import type { AnyRequest } from '../../../server/http/access.ts'
 import { tablePath } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
@@ -31,7 +31,7 @@ const MAX_SAMPLES = 10
  * Reads the catalog of a source now, and returns what a discovery would record for it, or for one table. Stores nothing.
  * @throws 429 `RATE_LIMITED` after 10 an hour
  */
-export async function dryRun(deps: SessionDeps, request: Request, companyId: string, body: SchemaDryRun) {
+export async function dryRun(deps: SessionDeps, request: AnyRequest, companyId: string, body: SchemaDryRun) {
   const { asset, history, past } = await deps.db.company(companyId, async trx => {
     const named = await findAsset(trx, body.asset_id)
     const path = body.table_path

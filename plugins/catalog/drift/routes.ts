@@ -1,17 +1,25 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
+import {
+  access,
+  actorOf,
+  caller,
+  inCompany,
+  routesOf,
+  type AnyRequest,
+  type ValidRequest,
+} from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
-import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
-import { newestFirst, type Page, pageOf, pagination } from '../../../server/http/page.ts'
+import { param } from '../../../server/http/input.ts'
+import { newestFirst, pageOf, pagination } from '../../../server/http/page.ts'
 import type { CatalogDeps } from '../deps.ts'
 import { findAsset, UUID, type Asset } from '../assets/assets.ts'
 import { acceptBaseline, acceptOnce, acknowledgeChanges } from './baseline.ts'
 import { SEVERITY } from './changes.ts'
 import { SchemaChange, Source } from '../models.ts'
 import { qualifiedName } from '../assets/present.ts'
-import { dryRun, type SchemaDryRun } from './dry-run.ts'
+import { dryRun } from './dry-run.ts'
 import { summarizeChanges } from './health.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
@@ -68,7 +76,7 @@ export const schemaRoutes = (deps: CatalogDeps): ServerRoute[] => [
     validate: { payload: schemas.dryRun },
     response: replies.dryRun,
     handler: async request => ({
-      data: await dryRun(deps, request, caller(request).companyId, bodyOf<SchemaDryRun>(request)),
+      data: await dryRun(deps, request, caller(request).companyId, request.payload),
     }),
   }),
   route('GET', `${BASE}/{asset_id}`, access.read, {
@@ -94,7 +102,7 @@ export const schemaRoutes = (deps: CatalogDeps): ServerRoute[] => [
     validate: { params: schemas.assetParams, payload: schemas.baseline },
     response: replies.baseline,
     handler: async (request, h) => {
-      const { description = null } = bodyOf<{ description?: string | null } | null>(request) ?? {}
+      const { description = null } = request.payload ?? {}
       const data = await inCompany(request, async trx => {
         const asset = await findAsset(trx, param(request, 'asset_id'))
         const by = actorOf(caller(request))
@@ -130,24 +138,15 @@ export const schemaRoutes = (deps: CatalogDeps): ServerRoute[] => [
   }),
 ]
 
-async function summary(trx: Transaction, request: Request) {
-  const { asset_id: assetId, days_back: days } = queryOf<{ asset_id?: string; days_back: number }>(request)
+async function summary(trx: Transaction, request: ValidRequest<unknown, schemas.SummaryQuery>) {
+  const { asset_id: assetId, days_back: days } = request.query
   const { companyId } = caller(request)
   const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
   return { data: await summarizeChanges(trx, companyId, asset, days) }
 }
 
-interface ChangesQuery extends Page {
-  asset_id?: string
-  severity?: 'critical' | 'warning' | 'info'
-  impact?: SchemaChange['impact']
-  change_type?: string
-  unacknowledged_only: boolean
-  days_back: number
-}
-
-async function list(trx: Transaction, request: Request) {
-  const query = queryOf<ChangesQuery>(request)
+async function list(trx: Transaction, request: ValidRequest<unknown, schemas.ChangesQuery>) {
+  const { query } = request
   const asset = query.asset_id === undefined ? undefined : await findAsset(trx, query.asset_id)
   const changes = changesOf(trx, asset).whereRaw('detected_at >= now() - make_interval(days => ?)', [
     query.days_back,
@@ -174,7 +173,7 @@ function changesOf(trx: Transaction, asset: Asset | undefined) {
   return changes.where(table ? { tableId: table.id } : { sourceId: source.id })
 }
 
-async function status(trx: Transaction, request: Request) {
+async function status(trx: Transaction, request: AnyRequest) {
   const asset = await findAsset(trx, param(request, 'asset_id'))
   const { source, table } = asset
   const counts = await countChanges(trx, source.companyId, asset, ALL_DAYS)
@@ -204,7 +203,7 @@ async function monitoring(trx: Transaction, source: Source) {
   }
 }
 
-async function acknowledgeOne({ alerts }: CatalogDeps, trx: Transaction, request: Request) {
+async function acknowledgeOne({ alerts }: CatalogDeps, trx: Transaction, request: AnyRequest) {
   const id = param(request, 'change_id')
   const change = UUID.test(id) ? await SchemaChange.query(trx).findById(id) : undefined
   if (!change) throw changeNotFound(id)
@@ -220,8 +219,12 @@ async function acknowledgeOne({ alerts }: CatalogDeps, trx: Transaction, request
   return { data }
 }
 
-async function acknowledgeMany({ alerts }: CatalogDeps, trx: Transaction, request: Request) {
-  const { change_ids: changeIds } = bodyOf<{ change_ids?: string[] } | null>(request) ?? {}
+async function acknowledgeMany(
+  { alerts }: CatalogDeps,
+  trx: Transaction,
+  request: ValidRequest<schemas.Acknowledgement, unknown>,
+) {
+  const { change_ids: changeIds } = request.payload ?? {}
   const asset = await findAsset(trx, param(request, 'asset_id'))
   if (changeIds) await assertKnown(trx, asset, changeIds)
   const by = actorOf(caller(request))
@@ -256,8 +259,12 @@ function changeNotFound(id: string) {
   })
 }
 
-async function startMonitoring(deps: CatalogDeps, trx: Transaction, request: Request) {
-  const body = bodyOf<{ schedule_type: string; auto_create_baseline: boolean }>(request)
+async function startMonitoring(
+  deps: CatalogDeps,
+  trx: Transaction,
+  request: ValidRequest<schemas.MonitoringRequest, unknown>,
+) {
+  const body = request.payload
   const source = await findSource(trx, request)
   if (!source.isActive) {
     throw apiError('CONFLICT', `${source.name} is paused: set its is_active to true first`, {
@@ -277,7 +284,7 @@ async function startMonitoring(deps: CatalogDeps, trx: Transaction, request: Req
   return { data }
 }
 
-function auditMonitoring(request: Request, trx: Transaction, source: Source, interval: string) {
+function auditMonitoring(request: AnyRequest, trx: Transaction, source: Source, interval: string) {
   const details = { fields: ['discovery_interval'], discovery_interval: interval }
   return auditRequest(request, trx, { action: 'source.updated', target: targetOf({ source }), details })
 }
@@ -288,7 +295,7 @@ function targetOf({ source, table }: Asset): { type: string; id: string } {
 }
 
 /** The source of the path. @throws 400 for a table, naming its source */
-async function findSource(trx: Transaction, request: Request): Promise<Source> {
+async function findSource(trx: Transaction, request: AnyRequest): Promise<Source> {
   const { source, table } = await findAsset(trx, param(request, 'asset_id'))
   if (!table) return source
   throw invalidField('asset_id', `is a table: discovery is scheduled for its source, ${source.id}`, {

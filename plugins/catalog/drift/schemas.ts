@@ -1,6 +1,9 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean, queryInteger } from '../../../server/http/page.ts'
+import { orNull } from '../../../server/http/input.ts'
+import { pageQuery, type Page, queryBoolean, queryInteger } from '../../../server/http/page.ts'
+import type { SchemaChange } from '../models.ts'
 import { IMPACTS } from './diff.ts'
+import type { SchemaDryRun } from './dry-run.ts'
 
 /** What `discovery_interval` can be, except `off`. */
 const SCHEDULES = ['hourly', 'every_4_hours', 'daily', 'weekly']
@@ -15,9 +18,23 @@ export const changeParams = Joi.object({ change_id: Joi.string().max(100).requir
 
 export const none = Joi.object({})
 
-export const summaryQuery = Joi.object({ asset_id: assetId, days_back: daysBack })
+export interface SummaryQuery {
+  asset_id?: string
+  days_back: number
+}
 
-export const changesQuery = Joi.object({
+export const summaryQuery = Joi.object<SummaryQuery>({ asset_id: assetId, days_back: daysBack })
+
+export interface ChangesQuery extends Page {
+  asset_id?: string
+  severity?: 'critical' | 'warning' | 'info'
+  impact?: SchemaChange['impact']
+  change_type?: string
+  unacknowledged_only: boolean
+  days_back: number
+}
+
+export const changesQuery = Joi.object<ChangesQuery>({
   asset_id: assetId,
   severity: Joi.string().valid('critical', 'warning', 'info').description('By impact: high, medium, low.'),
   impact: Joi.string().valid('high', 'medium', 'low').description('Only changes of this impact.'),
@@ -29,20 +46,29 @@ export const changesQuery = Joi.object({
   ...pageQuery(),
 })
 
-export const acknowledgement = Joi.object({
-  change_ids: Joi.array()
-    .items(Joi.string().max(100))
-    .min(1)
-    .max(1_000)
-    .unique()
-    .description('Those to acknowledge; all that are open unless given.'),
+export type Acknowledgement = { change_ids?: string[] } | null
+
+export const acknowledgement = orNull(
+  Joi.object<NonNullable<Acknowledgement>>({
+    change_ids: Joi.array()
+      .items(Joi.string().max(100))
+      .min(1)
+      .max(1_000)
+      .unique()
+      .description('Those to acknowledge; all that are open unless given.'),
+  }),
+).example({ change_ids: ['0196f2e1-2d00-7a11-8c22-b3c4d5e6f708'] })
+
+export const baseline = orNull(Joi.object<{ description?: string | null }>({ description })).example({
+  description: 'Release 12',
 })
-  .allow(null)
-  .example({ change_ids: ['0196f2e1-2d00-7a11-8c22-b3c4d5e6f708'] })
 
-export const baseline = Joi.object({ description }).allow(null).example({ description: 'Release 12' })
+export interface MonitoringRequest {
+  schedule_type: string
+  auto_create_baseline: boolean
+}
 
-export const monitoring = Joi.object({
+export const monitoring = Joi.object<MonitoringRequest>({
   schedule_type: Joi.string()
     .valid(...SCHEDULES)
     .default('daily')
@@ -56,7 +82,7 @@ export const monitoring = Joi.object({
   .default()
   .example({ schedule_type: 'daily' })
 
-export const dryRun = Joi.object({
+export const dryRun = Joi.object<SchemaDryRun>({
   asset_id: assetId.required(),
   table_path: Joi.string().max(1_000),
   lookback_days: Joi.number()

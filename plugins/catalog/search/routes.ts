@@ -1,7 +1,5 @@
-import type { Request } from '@hapi/hapi'
 import { formatName } from '../../../connectors/catalog.ts'
-import { access, caller, routesOf } from '../../../server/http/access.ts'
-import { queryOf } from '../../../server/http/input.ts'
+import { access, caller, routesOf, type ValidRequest } from '../../../server/http/access.ts'
 import { readForCaller } from '../../../server/http/read-ahead.ts'
 import { searchQuery, searchReply } from './schemas.ts'
 import { searchReadings, type SearchQuery } from './search.ts'
@@ -19,8 +17,8 @@ export const searchRoutes = [
   }),
 ]
 
-async function search(request: Request) {
-  const readings = searchReadings(caller(request).companyId, queryOf<SearchQuery>(request))
+async function search(request: ValidRequest<unknown, SearchQuery>) {
+  const readings = searchReadings(caller(request).companyId, request.query)
   const [sources, tables, columns] = await readForCaller(request, readings)
   return {
     data: {

@@ -1,12 +1,13 @@
 import Joi from 'joi'
 import { exampleRecord, held, inData, record, reply } from '../../../server/http/envelopes.ts'
 import { queryInteger } from '../../../server/http/page.ts'
+import type { SearchQuery } from './search.ts'
 
 const { id, text } = held
 
 const MAX_MATCHES = 50
 
-export const searchQuery = Joi.object({
+export const searchQuery = Joi.object<SearchQuery>({
   q: Joi.string()
     .trim()
     .min(1)

@@ -1,10 +1,10 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../../connectors/catalog.ts'
-import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import { access, caller, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import { auditorOf, auditRequest, fieldsOf } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
-import { bodyOf, param } from '../../../server/http/input.ts'
+import { param } from '../../../server/http/input.ts'
 import { waitHeaders } from '../../../server/http/run-accepted.ts'
 import { findAsset, UUID } from '../assets/assets.ts'
 import { Run, Source, Table } from '../models.ts'
@@ -15,17 +15,10 @@ import { presentRun, presentSource, presentTable } from '../assets/present.ts'
 import { replies } from '../assets/replies.ts'
 import { answerStarted } from '../discovery/runs.ts'
 import * as schemas from '../schemas.ts'
-import {
-  createSource,
-  patchSource,
-  removeSource,
-  sourceInactive,
-  type NewSource,
-  type SourcePatch,
-} from './sources.ts'
+import { createSource, patchSource, removeSource, sourceInactive, type SourcePatch } from './sources.ts'
 import { lockRun, lockSource } from '../locks.ts'
 import { requestDiscovery } from '../discovery/jobs.ts'
-import { makeTablePreview, type TablePreviewRequest } from '../discovery/table-preview.ts'
+import { makeTablePreview } from '../discovery/table-preview.ts'
 import { testSource } from './connection-status.ts'
 
 const route = routesOf('assets')
@@ -37,7 +30,7 @@ const DISCOVERIES_AN_HOUR = 10
 const audit = auditorOf('source', ({ id }: Source) => id)
 
 /** The source that the path names. @throws 404 `ASSET_NOT_FOUND`, 400 `VALIDATION_ERROR` for a table */
-export async function findSource(trx: Transaction, request: Request): Promise<Source> {
+export async function findSource(trx: Transaction, request: AnyRequest): Promise<Source> {
   const { source, table } = await findAsset(trx, param(request, 'asset_id'))
   if (!table) return source
   throw invalidField('asset_id', `is a table; give its source, ${formatName([source.name])}`, {
@@ -62,7 +55,7 @@ export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
       handler: async (request, h) => {
         const { companyId } = caller(request)
         const data = await inCompany(request, async trx => {
-          const source = await createSource(deps, trx, companyId, bodyOf<NewSource>(request))
+          const source = await createSource(deps, trx, companyId, request.payload)
           const record = await present(trx, source)
           const { name, sourceType } = source
           await audit(request, trx, 'created', source, { name, source_type: sourceType })
@@ -79,7 +72,7 @@ export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
       response: replies.asset,
       handler: request =>
         inCompany(request, async trx => {
-          const patch = bodyOf<SourcePatch>(request)
+          const patch = request.payload
           const { source, table } = await findAsset(trx, param(request, 'asset_id'))
           const data = table
             ? await describeTable(trx, source, table, patch, extensions)
@@ -130,7 +123,7 @@ export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
       response: replies.tablePreview,
       handler: async request => {
         const source = await inCompany(request, trx => findSource(trx, request))
-        return { data: await previewTables(source, bodyOf<TablePreviewRequest>(request)) }
+        return { data: await previewTables(source, request.payload) }
       },
     }),
     route('POST', '/api/v1/sdk/assets/{asset_id}/discover', access.write, {
@@ -191,7 +184,7 @@ export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
 
 async function findRun(
   trx: Transaction,
-  request: Request,
+  request: AnyRequest,
   find = async (_: Transaction, id: string) => Run.query(trx).findById(id),
 ): Promise<Run> {
   const id = param(request, 'job_id')

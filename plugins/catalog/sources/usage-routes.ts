@@ -2,7 +2,6 @@ import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { held, inData, record, reply } from '../../../server/http/envelopes.ts'
-import { queryOf } from '../../../server/http/input.ts'
 import { queryInteger } from '../../../server/http/page.ts'
 import { SOURCE_ID } from '../assets/asset-replies.ts'
 import * as schemas from '../schemas.ts'
@@ -32,7 +31,7 @@ const day = (description: string) =>
     .description(description)
     .example('2026-03-09')
 
-const query = Joi.object({
+const query = Joi.object<UsageDays>({
   days: queryInteger(1, USAGE_DAYS).description('The number of days until today; defaults to 30.'),
   from: day('The first day, UTC; in place of days.'),
   to: day('The last day, UTC; defaults to today.'),
@@ -108,7 +107,7 @@ export const usageRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const source = await findSource(trx, request)
-        const used = await readUsage(trx, source, queryOf<UsageDays>(request))
+        const used = await readUsage(trx, source, request.query)
         return { data: { asset_id: source.id, ...used } }
       }),
   }),

@@ -1,11 +1,11 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../../connectors/catalog.ts'
-import { access, inCompany, routesOf } from '../../../server/http/access.ts'
+import { access, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
-import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
-import { newestFirst, type Page, pageOf, pagination } from '../../../server/http/page.ts'
+import { param } from '../../../server/http/input.ts'
+import { newestFirst, pageOf, pagination } from '../../../server/http/page.ts'
 import type { AssetExtension } from '../assets/asset-extensions.ts'
 import type { Additions } from '../deps.ts'
 import { findAsset, UUID, type Asset } from '../assets/assets.ts'
@@ -28,8 +28,8 @@ export const tagRoutes = ({ extensions }: Additions): ServerRoute[] => [
     response: replies.tag,
     handler: async (request, h) => {
       const { data, isNew } = await inCompany(request, async trx => {
-        const { name, asset_id: assetId } = bodyOf<TagRequest>(request)
-        const made = await create(extensions, trx, bodyOf<TagRequest>(request))
+        const { name, asset_id: assetId } = request.payload
+        const made = await create(extensions, trx, request.payload)
         if (made.isNew) await auditApplied(request, trx, { names: [name], asset_ids: [assetId], applied: 1 })
         return made
       })
@@ -41,8 +41,7 @@ export const tagRoutes = ({ extensions }: Additions): ServerRoute[] => [
     notes: 'Tags that people put on and those that were found by name, with their origin.',
     validate: { query: schemas.tagList },
     response: replies.tags,
-    handler: request =>
-      inCompany(request, async trx => ({ data: await list(trx, queryOf<TagListQuery>(request)) })),
+    handler: request => inCompany(request, async trx => ({ data: await list(trx, request.query) })),
   }),
   route('POST', '/api/v1/sdk/tags/apply', access.write, {
     id: 'applyTags',
@@ -53,8 +52,8 @@ export const tagRoutes = ({ extensions }: Additions): ServerRoute[] => [
     response: replies.tagsApplied,
     handler: request =>
       inCompany(request, async trx => {
-        const { tag_names: names, asset_id: assetId } = bodyOf<Application>(request)
-        const data = await apply(extensions, trx, bodyOf<Application>(request))
+        const { tag_names: names, asset_id: assetId } = request.payload
+        const data = await apply(extensions, trx, request.payload)
         await auditApplied(request, trx, { names, asset_ids: [assetId], applied: data.applied })
         return { data }
       }),
@@ -68,8 +67,8 @@ export const tagRoutes = ({ extensions }: Additions): ServerRoute[] => [
     response: replies.tagsApplied,
     handler: request =>
       inCompany(request, async trx => {
-        const { tag_name: name, asset_ids: ids } = bodyOf<BulkApplication>(request)
-        const data = await bulkApply(extensions, trx, bodyOf<BulkApplication>(request))
+        const { tag_name: name, asset_ids: ids } = request.payload
+        const data = await bulkApply(extensions, trx, request.payload)
         await auditApplied(request, trx, { names: [name], asset_ids: ids, applied: data.applied })
         return { data }
       }),
@@ -87,7 +86,7 @@ export const tagRoutes = ({ extensions }: Additions): ServerRoute[] => [
 const MAX_AUDITED_ASSETS = 20
 
 async function auditApplied(
-  request: Request,
+  request: AnyRequest,
   trx: Transaction,
   applied: { names: string[]; asset_ids: string[]; applied: number },
 ): Promise<void> {
@@ -105,14 +104,7 @@ function targetOf(sourceId: string, tableId?: string | null): { type: string; id
   return tableId ? { type: 'table', id: tableId } : { type: 'source', id: sourceId }
 }
 
-interface TagRequest extends TagFields {
-  asset_id: string
-  name: string
-  object_path?: string
-  object_type: 'table' | 'column'
-}
-
-async function create(extensions: readonly AssetExtension[], trx: Transaction, body: TagRequest) {
+async function create(extensions: readonly AssetExtension[], trx: Transaction, body: schemas.TagRequest) {
   const { asset_id: assetId, name, object_path: path, object_type: type, category, description } = body
   const asset = await findAsset(trx, assetId)
   const [named] = path === undefined ? [wholeAsset(asset, type)] : await subjectsAt(trx, asset, [path], type)
@@ -142,14 +134,6 @@ function wholeAsset({ source, table }: Asset, type: 'table' | 'column'): TagSubj
   )
 }
 
-interface Application {
-  asset_id: string
-  tag_names: string[]
-  object_paths: string[]
-  object_type?: 'table' | 'column'
-  category?: Tag['category']
-}
-
 /** What came of several tags: one that is there already counts as applied. */
 interface ApplyResult {
   applied: number
@@ -161,23 +145,17 @@ interface ApplyResult {
 async function apply(
   extensions: readonly AssetExtension[],
   trx: Transaction,
-  body: Application,
+  body: schemas.Application,
 ): Promise<ApplyResult> {
   const asset = await findAsset(trx, body.asset_id)
   const named = await subjectsAt(trx, asset, body.object_paths, body.object_type)
   return putEachTag(extensions, trx, body.tag_names, body.object_paths, named, { category: body.category })
 }
 
-interface BulkApplication {
-  tag_name: string
-  asset_ids: string[]
-  category?: Tag['category']
-}
-
 async function bulkApply(
   extensions: readonly AssetExtension[],
   trx: Transaction,
-  body: BulkApplication,
+  body: schemas.BulkApplication,
 ): Promise<ApplyResult> {
   const named = await subjectsOf(trx, body.asset_ids)
   return putEachTag(extensions, trx, [body.tag_name], body.asset_ids, named, { category: body.category })
@@ -244,18 +222,11 @@ async function assertTagLimit(trx: Transaction, ids: readonly string[]): Promise
   )
 }
 
-interface TagListQuery extends Page {
-  asset_id?: string
-  category?: Tag['category']
-  name?: string
-  origin?: Tag['origin']
-}
-
 /** Not of a table that was removed. */
 const IS_OF_ACTIVE_TABLE = `(tags.table_id is null or tags.table_id in (
   select id from tables t where t.company_id = tags.company_id and t.is_active))`
 
-async function list(trx: Transaction, query: TagListQuery) {
+async function list(trx: Transaction, query: schemas.TagListQuery) {
   const { asset_id: assetId, category, name, origin, limit, offset } = query
   const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
   const given = {
@@ -284,7 +255,7 @@ async function list(trx: Transaction, query: TagListQuery) {
   }
 }
 
-async function remove(extensions: readonly AssetExtension[], trx: Transaction, request: Request) {
+async function remove(extensions: readonly AssetExtension[], trx: Transaction, request: AnyRequest) {
   const id = param(request, 'id')
   const tag = UUID.test(id) ? await Tag.query(trx).findById(id).where('isRefused', false) : undefined
   if (!tag) throw apiError('TAG_NOT_FOUND', 'There is no such tag, or it is not yours', { tag_id: id })

@@ -1,5 +1,7 @@
 import Joi from 'joi'
-import { pageQuery } from '../../../server/http/page.ts'
+import { pageQuery, type Page } from '../../../server/http/page.ts'
+import type { Tag } from '../models.ts'
+import type { TagFields } from './tags.ts'
 
 const CATEGORIES = ['business', 'technical', 'governance']
 
@@ -26,7 +28,14 @@ const tagName = Joi.string()
 const category = { category: Joi.string().valid(...CATEGORIES) }
 const objectType = Joi.string().valid('table', 'column')
 
-export const newTag = Joi.object({
+export interface TagRequest extends TagFields {
+  asset_id: string
+  name: string
+  object_path?: string
+  object_type: 'table' | 'column'
+}
+
+export const newTag = Joi.object<TagRequest>({
   asset_id: assetId.required(),
   name: tagName.required(),
   object_path: path.description('A table or column within the asset; the asset itself unless given.'),
@@ -43,7 +52,15 @@ export const newTag = Joi.object({
     category: 'governance',
   })
 
-export const applyTags = Joi.object({
+export interface Application {
+  asset_id: string
+  tag_names: string[]
+  object_paths: string[]
+  object_type?: 'table' | 'column'
+  category?: Tag['category']
+}
+
+export const applyTags = Joi.object<Application>({
   asset_id: assetId.required(),
   tag_names: Joi.array().items(tagName).min(1).max(50).required(),
   object_paths: Joi.array().items(path).min(1).max(500).required(),
@@ -58,7 +75,13 @@ export const applyTags = Joi.object({
     object_type: 'table',
   })
 
-export const bulkApplyTag = Joi.object({
+export interface BulkApplication {
+  tag_name: string
+  asset_ids: string[]
+  category?: Tag['category']
+}
+
+export const bulkApplyTag = Joi.object<BulkApplication>({
   tag_name: tagName.required(),
   asset_ids: Joi.array().items(assetId).min(1).max(500).required(),
   ...category,
@@ -66,7 +89,14 @@ export const bulkApplyTag = Joi.object({
   .required()
   .example({ tag_name: 'finance', asset_ids: ['shop.shop.public.orders', 'shop.shop.public.payments'] })
 
-export const tagList = Joi.object({
+export interface TagListQuery extends Page {
+  asset_id?: string
+  category?: Tag['category']
+  name?: string
+  origin?: Tag['origin']
+}
+
+export const tagList = Joi.object<TagListQuery>({
   asset_id: assetId,
   category: Joi.string()
     .valid(...CATEGORIES)

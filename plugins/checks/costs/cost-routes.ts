@@ -4,7 +4,6 @@ import { formatName } from '../../../connectors/catalog.ts'
 import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { exampleRecord, held, inItems, reply } from '../../../server/http/envelopes.ts'
-import { queryOf } from '../../../server/http/input.ts'
 import { pageQuery, pagination, queryInteger, type Page } from '../../../server/http/page.ts'
 import { COST_RETENTION_DAYS } from './costs.ts'
 
@@ -19,7 +18,7 @@ interface CostQuery extends Page {
   order_by: keyof typeof ORDERS
 }
 
-const query = Joi.object({
+const query = Joi.object<CostQuery>({
   asset_id: Joi.string()
     .max(1_000)
     .description('The id or qualified name of a source or a table; defaults to all sources.'),
@@ -75,7 +74,7 @@ export const costRoute: ServerRoute = routesOf('checks')('GET', '/api/v1/sdk/usa
   response: reply(inItems(cost)),
   handler: request =>
     inCompany(request, async trx => {
-      const asked = queryOf<CostQuery>(request)
+      const asked = request.query
       const asset = asked.asset_id && (await request.server.plugins.catalog.findAsset(trx, asked.asset_id))
       const ids = asset ? { sourceId: asset.source.id, tableId: asset.table?.id } : {}
       const { costs, total } = await readCosts(trx, { ...asked, ...ids })

@@ -1,5 +1,4 @@
-import type { Request } from '@hapi/hapi'
-import { requireScope } from '../../../server/http/access.ts'
+import { requireScope, type AnyRequest } from '../../../server/http/access.ts'
 import type { CheckDeps } from '../deps.ts'
 
 /** Whether the fields of a check, as a caller writes them, hold SQL of the caller. */
@@ -13,7 +12,7 @@ export function hasCallerSql(types: CheckDeps['types'], fields: Record<string, u
  * included, and its outcome says what they hold.
  * @throws 403
  */
-export function requireScopeForSql(request: Request, checks: readonly Record<string, unknown>[]): void {
+export function requireScopeForSql(request: AnyRequest, checks: readonly Record<string, unknown>[]): void {
   if (checks.some(fields => hasCallerSql(request.server.checks, fields)))
     requireScope(request, 'read-write', 'SQL of your own')
 }

@@ -1,16 +1,5 @@
 /** Which checks a page of the list of all checks has, and how many there are: found in indexes alone. */
-import type { Page } from '../../../server/http/page.ts'
-import type { CheckOrder, CheckSort, ListStatus } from './check-list-schemas.ts'
-
-export interface CheckListQuery extends Page {
-  points: number
-  kind?: string
-  status?: ListStatus[]
-  is_active?: boolean
-  search?: string
-  sort: CheckSort
-  order: CheckOrder
-}
+import type { CheckListQuery, CheckOrder, CheckSort, ListStatus } from './check-list-schemas.ts'
 
 /** The head of a statement, and what it needs. */
 export interface CheckPage {

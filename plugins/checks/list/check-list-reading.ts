@@ -1,8 +1,8 @@
 /** The statement that reads the list of the checks of all kinds. */
 import type { Reading } from '../../../server/database/database.ts'
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
-import { findCheckPage, type CheckListQuery } from './check-list-page.ts'
-import type { ListStatus } from './check-list-schemas.ts'
+import { findCheckPage } from './check-list-page.ts'
+import type { CheckListQuery, ListStatus } from './check-list-schemas.ts'
 import type { CheckDeps } from '../deps.ts'
 import { alertKindText, publicIdText, RESULTS_OF_CHECK } from './list-columns.ts'
 

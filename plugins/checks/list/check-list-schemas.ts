@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { managedBy } from '../../../server/http/check-owner.ts'
 import { exampleRecord, held, inItems, record, reply } from '../../../server/http/envelopes.ts'
-import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
+import { pageQuery, type Page, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
 
 const { id, text, time, number, flag } = held
 
@@ -24,9 +24,19 @@ export const checkListParams = Joi.object({
     .description('The id or qualified name of a source or a table.'),
 })
 
+export interface CheckListQuery extends Page {
+  points: number
+  kind?: string
+  status?: ListStatus[]
+  is_active?: boolean
+  search?: string
+  sort: CheckSort
+  order: CheckOrder
+}
+
 /** @param kinds the kinds of checks, known once the server is built */
 export const checkListQuery = (kinds: () => string[]) =>
-  Joi.object({
+  Joi.object<CheckListQuery>({
     points: queryInteger(0, MAX_POINTS)
       .default(DEFAULT_POINTS)
       .description('The last results that each check comes with.'),

@@ -1,14 +1,13 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { validate as isUuid } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { access, caller, routesOf } from '../../../server/http/access.ts'
-import { param, queryOf } from '../../../server/http/input.ts'
+import { param } from '../../../server/http/input.ts'
 import { pagination } from '../../../server/http/page.ts'
 import { readForCaller } from '../../../server/http/read-ahead.ts'
 import type { CheckDeps } from '../deps.ts'
-import type { CheckListQuery } from './check-list-page.ts'
 import { checkListReading, type CheckPageRow, type CheckRow } from './check-list-reading.ts'
-import { checkListParams, checkListQuery, checkListReply } from './check-list-schemas.ts'
+import { checkListParams, checkListQuery, checkListReply, type CheckListQuery } from './check-list-schemas.ts'
 
 /** The routes that list the checks of all kinds: those of the company, and those of an asset. */
 export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'catalog'>): ServerRoute[] {
@@ -29,7 +28,7 @@ export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'c
         ],
       },
       handler: async request => {
-        const query = queryOf<CheckListQuery>(request)
+        const { query } = request
         const reading = checkListReading({ kinds }, caller(request).companyId, undefined, query)
         const [found] = await readForCaller<[CheckPageRow]>(request, [reading])
         return presentList(found, listed(), query)
@@ -48,8 +47,8 @@ export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'c
             ? [checkListReading({ kinds }, companyId, id.toLowerCase(), query as CheckListQuery)]
             : undefined,
       },
-      handler: async (request: Request) => {
-        const query = queryOf<CheckListQuery>(request)
+      handler: async request => {
+        const { query } = request
         const [found] = await catalog.readByAsset<[CheckPageRow]>(request, param(request, 'asset_id'), id => [
           checkListReading({ kinds }, caller(request).companyId, id, query),
         ])

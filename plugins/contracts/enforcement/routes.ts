@@ -1,9 +1,9 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
+import { access, caller, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import { auditAtEnd, auditRequestAll } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import { param, queryOf } from '../../../server/http/input.ts'
-import { pagination, type Page } from '../../../server/http/page.ts'
+import { param } from '../../../server/http/input.ts'
+import { pagination } from '../../../server/http/page.ts'
 import { auditContract, contractActor } from '../audit.ts'
 import type { Contract } from '../models.ts'
 import type { ContractValidator } from '../validator.ts'
@@ -18,7 +18,6 @@ import {
   removeContract,
   summarizeContracts,
   type ClauseCounts,
-  type ContractListQuery,
 } from './contracts.ts'
 import { presentClause, presentContract, presentEvent } from './present.ts'
 import { bindingQuery, contractBody, contractList, contractParams, historyQuery, replies } from './schemas.ts'
@@ -42,7 +41,7 @@ export const enforcementRoutes = (deps: ContractsDeps, validator: ContractValida
     response: replies.contracts,
     handler: request =>
       inCompany(request, async trx => {
-        const page = queryOf<ContractListQuery>(request)
+        const page = request.query
         const { results, total, counts } = await listContracts(deps, trx, page)
         const contracts = await presentAll(deps, trx, results, counts)
         const summary = summarizeContracts(counts)
@@ -97,7 +96,7 @@ export const enforcementRoutes = (deps: ContractsDeps, validator: ContractValida
     app: { errors: ['CONTRACT_NOT_FOUND'] },
     handler: request =>
       inCompany(request, async trx => {
-        const page = queryOf<Page>(request)
+        const page = request.query
         const { results, total } = await historyOf(trx, await named(request, trx), page)
         return { data: { events: results.map(presentEvent), pagination: pagination(total, page) } }
       }),
@@ -121,7 +120,7 @@ export const enforcementRoutes = (deps: ContractsDeps, validator: ContractValida
   }),
 ]
 
-function named(request: Request, trx: Transaction): Promise<Contract> {
+function named(request: AnyRequest, trx: Transaction): Promise<Contract> {
   return findContract(trx, param(request, 'name'))
 }
 

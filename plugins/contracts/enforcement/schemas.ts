@@ -10,12 +10,12 @@ import {
   removal,
   reply,
 } from '../../../server/http/envelopes.ts'
-import { pageQuery } from '../../../server/http/page.ts'
+import { pageQuery, type Page } from '../../../server/http/page.ts'
 import { CHECK_KINDS } from '../check-kinds.ts'
 import { finding } from '../schemas.ts'
 import { CLAUSE_KINDS, CLAUSE_STATUSES } from './clause.ts'
-import { CONTRACT_STATUSES } from './contracts.ts'
-import { bindingFields, wrappedContract } from './upload.ts'
+import { CONTRACT_STATUSES, type ContractListQuery } from './contracts.ts'
+import { bindingFields, wrappedContract, type ContractBinding } from './upload.ts'
 
 const yaml = `apiVersion: v3.1.0
 kind: DataContract
@@ -44,7 +44,7 @@ export const contractParams = Joi.object({
     .description('The name of the contract.'),
 })
 
-export const contractList = Joi.object({
+export const contractList = Joi.object<ContractListQuery>({
   ...pageQuery(),
   asset_id: Joi.string()
     .max(1_000)
@@ -55,9 +55,9 @@ export const pictureParams = Joi.object({
   public_id: Joi.string().guid().required().description('The public id of the contract.'),
 })
 
-export const bindingQuery = Joi.object(bindingFields)
+export const bindingQuery = Joi.object<ContractBinding>(bindingFields)
 
-export const historyQuery = Joi.object(pageQuery({ max: 200, fallback: 50 }))
+export const historyQuery = Joi.object<Page>(pageQuery({ max: 200, fallback: 50 }))
 
 /** Any value: what is no contract is refused with the line of each error. */
 export const contractBody = Joi.alternatives(

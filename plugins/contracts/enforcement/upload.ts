@@ -1,5 +1,5 @@
-import type { Request } from '@hapi/hapi'
 import Joi from 'joi'
+import type { AnyRequest } from '../../../server/http/access.ts'
 import { storable } from '../../../server/database/storable.ts'
 import { hasErrorData, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import { inputErrorsOf, VALIDATION_OPTIONS } from '../../../server/http/validation-messages.ts'
@@ -42,7 +42,7 @@ export const wrappedContract = Joi.object({
 })
 
 /** The contract in the body of a request: YAML, JSON, or either in the field `contract`. @throws 400 */
-export function readUpload({ payload, mime, query }: Request): UploadedContract {
+export function readUpload({ payload, mime, query }: AnyRequest): UploadedContract {
   const asked = query as ContractBinding
   if (payload === undefined || payload === null || payload === '')
     throw invalidField('body', 'is empty: send the contract in it')

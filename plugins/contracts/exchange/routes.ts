@@ -1,4 +1,4 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import {
   apiError,
@@ -7,14 +7,13 @@ import {
   unprocessableInput,
   type InputError,
 } from '../../../server/http/errors.ts'
-import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
+import { param } from '../../../server/http/input.ts'
 import { contractActor } from '../audit.ts'
 import { putContract } from '../enforcement/contracts.ts'
 import { textOf } from '../enforcement/document.ts'
 import { CONTRACT_PAYLOAD } from '../enforcement/routes.ts'
 import { readUpload } from '../enforcement/upload.ts'
 import type { ContractNode } from '../elements.ts'
-import type { ExportRequest } from '../models.ts'
 import type { ContractValidator } from '../validator.ts'
 import { chooseDomains, readList, type DomainChoice } from './domains.ts'
 import { exportAsset, findExport, requestExport } from './export-job.ts'
@@ -29,6 +28,7 @@ import {
   exportQuery,
   planQuery,
   replies,
+  type Choice,
 } from './schemas.ts'
 import type { ContractsDeps } from '../deps.ts'
 
@@ -53,16 +53,8 @@ function asUnprocessable(error: unknown, { query }: AnyRequest): unknown {
   return unprocessableInput(errors, field => (Object.hasOwn(query as object, field) ? 'query' : 'body'))
 }
 
-interface Choice {
-  mode?: 'extended' | 'odcs-pure'
-  include?: string
-  exclude?: string
-}
-
-function choiceOf(request: Request): DomainChoice {
-  const { include, exclude } = queryOf<Choice>(request)
-  return chooseDomains(readList(include), readList(exclude))
-}
+const choiceOf = ({ include, exclude }: Choice): DomainChoice =>
+  chooseDomains(readList(include), readList(exclude))
 
 const summaryOf = (document: ContractNode) => ({
   id: textOf(document.id) ?? null,
@@ -98,7 +90,7 @@ export const exchangeRoutes = (deps: ContractsDeps, validator: ContractValidator
       const { document, errors } = await readChecked(request, validator)
       await inCompany(request, async trx => deps.catalog.findAsset(trx, param(request, 'asset_id')))
       if (!document) return { data: { valid: false, errors, diffs: {}, summary: {} } }
-      const { domains } = choiceOf(request)
+      const { domains } = choiceOf(request.query)
       const diffs = await inCompany(request, trx => diffContract(trx, document, domains))
       return { data: { valid: true, errors, diffs, summary: countChanges(diffs) } }
     },
@@ -116,7 +108,7 @@ export const exchangeRoutes = (deps: ContractsDeps, validator: ContractValidator
       const { source } = await inCompany(request, trx =>
         deps.catalog.findAsset(trx, param(request, 'asset_id')),
       )
-      const { domains, unsupported } = choiceOf(request)
+      const { domains, unsupported } = choiceOf(request.query)
       const refused = { applied: {}, unsupported_domains: unsupported, pruned: false, contract: null }
       if (!document) return { data: { valid: false, errors, ...refused } }
       // Nothing to enforce is asked for by a mistake, such as parts that contracts do not have.
@@ -139,8 +131,8 @@ export const exchangeRoutes = (deps: ContractsDeps, validator: ContractValidator
     response: replies.yaml,
     app: { isHeavy: true },
     handler: async (request, h) => {
-      const { domains } = choiceOf(request)
-      const isExtended = queryOf<Choice>(request).mode === 'extended'
+      const { domains } = choiceOf(request.query)
+      const isExtended = request.query.mode === 'extended'
       const text = await inCompany(request, async trx => {
         const asset = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
         return exportAsset(deps, trx, asset, { domains, isExtended, isFromProfiles: false })
@@ -156,7 +148,7 @@ export const exchangeRoutes = (deps: ContractsDeps, validator: ContractValidator
     response: replies.submitted,
     app: { errors: ['ASSET_NOT_FOUND'] },
     handler: async (request, h) => {
-      const asked = await inCompany(request, trx => requestExport(deps, trx, bodyOf<ExportRequest>(request)))
+      const asked = await inCompany(request, trx => requestExport(deps, trx, request.payload))
       return h.response({ data: { job_id: asked.id } }).code(202)
     },
   }),
@@ -198,7 +190,7 @@ export const exchangeRoutes = (deps: ContractsDeps, validator: ContractValidator
 ]
 
 async function readChecked(
-  request: Request,
+  request: AnyRequest,
   validator: ContractValidator,
 ): Promise<CheckedDocument & { text: string }> {
   const { input, text } = readUpload(request)

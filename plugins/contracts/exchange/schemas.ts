@@ -3,7 +3,8 @@ import { held, inData, record, reply } from '../../../server/http/envelopes.ts'
 import { queryBoolean } from '../../../server/http/page.ts'
 import { startedReplies, startedRun } from '../../../server/http/run-accepted.ts'
 import { CLAUSE_KINDS, DOMAINS } from '../enforcement/clause.ts'
-import { bindingFields } from '../enforcement/upload.ts'
+import { bindingFields, type ContractBinding } from '../enforcement/upload.ts'
+import type { ExportRequest } from '../models.ts'
 
 const assetId = Joi.string()
   .max(1_000)
@@ -29,20 +30,27 @@ const choice = {
   exclude: domainList('Parts to leave out'),
 }
 
-export const planQuery = Joi.object({ mode, ...choice })
-export const applyQuery = Joi.object({
+/** Which parts of contracts are meant, and whether custom properties of the service count. */
+export interface Choice {
+  mode?: 'extended' | 'odcs-pure'
+  include?: string
+  exclude?: string
+}
+
+export const planQuery = Joi.object<Choice>({ mode, ...choice })
+export const applyQuery = Joi.object<Choice & { prune: boolean }>({
   prune: queryBoolean
     .default(false)
     .description('Accepted: checks of clauses that a contract no longer has are always removed.'),
   ...choice,
 })
-export const exportQuery = Joi.object({ mode, ...choice })
-export const draftQuery = Joi.object({ mode })
-export const testQuery = Joi.object({ extra_columns: bindingFields.extra_columns })
+export const exportQuery = Joi.object<Choice>({ mode, ...choice })
+export const draftQuery = Joi.object<Pick<Choice, 'mode'>>({ mode })
+export const testQuery = Joi.object<ContractBinding>({ extra_columns: bindingFields.extra_columns })
 
 const names = Joi.array().items(Joi.string().max(100)).max(20)
 
-export const exportBody = Joi.object({
+export const exportBody = Joi.object<ExportRequest>({
   scope: Joi.string()
     .valid('all', 'assets', 'warehouse')
     .required()

@@ -1,7 +1,7 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { invalidField } from '../../../server/http/errors.ts'
-import { param, queryOf } from '../../../server/http/input.ts'
+import { param } from '../../../server/http/input.ts'
 import { waitHeaders } from '../../../server/http/run-accepted.ts'
 import { DOMAINS } from '../enforcement/clause.ts'
 import { CONTRACT_PAYLOAD } from '../enforcement/routes.ts'
@@ -48,7 +48,7 @@ export const testingRoutes = (deps: ContractsDeps, validator: ContractValidator)
     handler: request =>
       inCompany(request, async trx => {
         const asset = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
-        const isExtended = queryOf<{ mode?: string }>(request).mode === 'extended'
+        const isExtended = request.query.mode === 'extended'
         const contract = await exportAsset(deps, trx, asset, {
           domains: new Set(DOMAINS),
           isExtended,

@@ -3,8 +3,8 @@ import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditorOf, auditRequest } from '../../../server/http/audit.ts'
 import { apiError, hasErrorData } from '../../../server/http/errors.ts'
 import { toApiNames } from '../../../server/http/fields.ts'
-import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
-import { pagination, type Page } from '../../../server/http/page.ts'
+import { param } from '../../../server/http/input.ts'
+import { pagination } from '../../../server/http/page.ts'
 import type { OwnersApi } from '../../owners/api.ts'
 import type { LineageDeps } from '../deps.ts'
 import { createRule, deleteRule, listNamespaces } from '../datasets/namespace-rules.ts'
@@ -121,11 +121,7 @@ export const feedRoutes = (deps: LineageDeps): ServerRoute[] => [
     response: schemas.testReply,
     handler: request =>
       inCompany(request, async trx => {
-        const {
-          asset_id: assetId,
-          status,
-          ...page
-        } = queryOf<Page & { asset_id?: string; status?: string }>(request)
+        const { asset_id: assetId, status, ...page } = request.query
         const asset = assetId === undefined ? undefined : await deps.catalog.findAsset(trx, assetId)
         const { checks, total } = await listChecks(trx, { asset, status, ...page })
         return {
@@ -142,7 +138,7 @@ export const feedRoutes = (deps: LineageDeps): ServerRoute[] => [
     response: schemas.runReply,
     handler: request =>
       inCompany(request, async trx => {
-        const { asset_id: assetId, days } = queryOf<{ asset_id: string; days: number }>(request)
+        const { asset_id: assetId, days } = request.query
         const { source, table } = await deps.catalog.findAsset(trx, assetId)
         const target = table ? { tableIds: [table.id] } : { sourceId: source.id }
         const runs = await listRunsOf(trx, target, new Date(Date.now() - days * DAY_MS))
@@ -173,7 +169,7 @@ export const feedRoutes = (deps: LineageDeps): ServerRoute[] => [
     validate: { payload: schemas.newRule },
     response: schemas.ruleReply,
     handler: async (request, h) => {
-      const body = bodyOf<{ namespace: string; source_id: string; name_prefix: string | null }>(request)
+      const body = request.payload
       const data = await inCompany(request, async trx => {
         const { source } = await deps.catalog.findAsset(trx, body.source_id)
         const { namespace, name_prefix: namePrefix } = body

@@ -8,7 +8,7 @@ import {
   removal,
   reply,
 } from '../../../server/http/envelopes.ts'
-import { pageQuery, queryInteger } from '../../../server/http/page.ts'
+import { pageQuery, type Page, queryInteger } from '../../../server/http/page.ts'
 import { TEST_STATUSES } from '../dbt/test-results.ts'
 import { dbtArtifacts } from './dbt-artifacts-schema.ts'
 import { describeObject, rawBody } from './raw-body.ts'
@@ -100,7 +100,7 @@ export const dbtReply = reply(
 
 const assetQuery = Joi.string().max(1_000).description('A source or a table, by its id or qualified name.')
 
-export const testList = Joi.object({
+export const testList = Joi.object<Page & { asset_id?: string; status?: string }>({
   ...pageQuery(),
   asset_id: assetQuery,
   status: Joi.string()
@@ -144,7 +144,7 @@ export const testReply = reply(
   ),
 )
 
-export const runQuery = Joi.object({
+export const runQuery = Joi.object<{ asset_id: string; days: number }>({
   asset_id: assetQuery.required(),
   days: queryInteger(1, 90).default(7).description('How far back.'),
 })
@@ -180,7 +180,7 @@ const prefix = Joi.string()
     'Written in front of the names of datasets: with `shop.public`, `orders` is `shop.public.orders`.',
   )
 
-export const newRule = Joi.object({
+export const newRule = Joi.object<{ namespace: string; source_id: string; name_prefix: string | null }>({
   namespace: namespace.required(),
   source_id: Joi.string().max(500).required().description('The source, by id or name.'),
   name_prefix: prefix.allow(null).default(null),

@@ -1,11 +1,11 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
-import { bodyOf, param } from '../../../../server/http/input.ts'
+import { param } from '../../../../server/http/input.ts'
 import type { AssetLookup, LookUps } from '../../api.ts'
 import type { Deps } from '../../deps.ts'
 import { briefToday } from './briefing.ts'
-import { explainAsset, type EventType } from './capsule.ts'
+import { explainAsset } from './capsule.ts'
 import * as schemas from './schemas.ts'
 
 const route = routesOf('incidents')
@@ -21,9 +21,7 @@ export function explainRoutes(deps: Deps): ServerRoute[] {
       response: schemas.capsule,
       handler: request =>
         inCompany(request, async trx => {
-          const body = bodyOf<{ asset_id: string; question?: string | null; event_type?: EventType | null }>(
-            request,
-          )
+          const body = request.payload
           const { source, table } = await findAsset(deps.lookUps, trx, body.asset_id)
           const assetId = (table ?? source).id
           const capsule = await explainAsset(deps, trx, {

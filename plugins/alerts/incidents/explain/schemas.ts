@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { held, inData, record, reply } from '../../../../server/http/envelopes.ts'
 import { idParam } from '../../../../server/http/input.ts'
-import { EVENT_TYPES } from './capsule.ts'
+import { EVENT_TYPES, type EventType } from './capsule.ts'
 
 const { text, texts, time } = held
 const ratio = Joi.number().min(0).max(1)
@@ -12,7 +12,11 @@ export const investigationParams = Joi.object({
   id: idParam.description('The id of an incident, of an alert, or of a table or source.'),
 })
 
-export const explainBody = Joi.object({
+export const explainBody = Joi.object<{
+  asset_id: string
+  question?: string | null
+  event_type?: EventType | null
+}>({
   asset_id: Joi.string()
     .max(1_000)
     .required()

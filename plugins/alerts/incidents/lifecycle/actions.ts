@@ -1,5 +1,4 @@
-import type { Request } from '@hapi/hapi'
-import { actorOf, caller } from '../../../../server/http/access.ts'
+import { actorOf, caller, type AnyRequest } from '../../../../server/http/access.ts'
 import { auditRequest } from '../../../../server/http/audit.ts'
 import { apiError } from '../../../../server/http/errors.ts'
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
@@ -12,6 +11,7 @@ import { updateIncidents } from '../update.ts'
 import { Incident, type IncidentStatus } from '../models.ts'
 import { IS_OPEN } from '../../models.ts'
 import { findIncident, presentActivities } from './lists.ts'
+import type { IncidentPatch } from './schemas.ts'
 
 const COMMENT_CAP = defineCap({
   name: 'incident_comments',
@@ -32,7 +32,7 @@ const ACTIVE_STATUSES: readonly IncidentStatus[] = ['open', 'acknowledged', 'sno
  */
 export async function changeIncident(
   deps: Deps,
-  request: Request,
+  request: AnyRequest,
   id: string,
   to: StatusRequest['to'],
   body: StatusBody | null,
@@ -89,11 +89,6 @@ export async function addComment(
   const [activity] = activities
   if (!activity || !shown) throw new Error(`The comment on incident ${id} was not stored`)
   return { activity, shown }
-}
-
-export interface IncidentPatch {
-  assignee_id?: string | null
-  post_mortem?: string | null
 }
 
 /** Changes what people write about an incident. @throws 404 `INCIDENT_NOT_FOUND`, 404 `USER_NOT_FOUND` */

@@ -1,14 +1,11 @@
-import type { Request } from '@hapi/hapi'
 import { raw, type QueryBuilder } from 'objection'
-import { inCompany } from '../../../../server/http/access.ts'
+import { inCompany, type ValidRequest } from '../../../../server/http/access.ts'
 import { apiError } from '../../../../server/http/errors.ts'
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
-import { queryOf } from '../../../../server/http/input.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../../server/http/page.ts'
-import type { Severity } from '../../api.ts'
 import type { Deps } from '../../deps.ts'
 import { IS_OPEN } from '../../models.ts'
-import { Incident, IncidentActivity, NEWEST_FIRST, type IncidentStatus } from '../models.ts'
+import { Incident, IncidentActivity, NEWEST_FIRST } from '../models.ts'
 import {
   ListedIncident,
   presentActivity,
@@ -16,18 +13,7 @@ import {
   presentMember,
   type ShownAlert,
 } from './present.ts'
-
-interface IncidentFilters extends Page {
-  status?: IncidentStatus[]
-  severity?: Severity[]
-  event_type?: string[]
-  asset_id?: string
-  alert_id?: string
-  assignee_id?: string
-  search?: string
-  since?: Date
-  until?: Date
-}
+import type { IncidentFilters } from './schemas.ts'
 
 /** What lists read of the alerts of an incident, and of its assignee. */
 const JOINED = `cross join lateral (
@@ -51,8 +37,11 @@ function readShown(trx: Transaction, page: QueryBuilder<ListedIncident, ListedIn
 
 type ListDeps = Pick<Deps, 'lookUps' | 'config'>
 
-export async function listIncidents({ lookUps, config }: ListDeps, request: Request) {
-  const filters = queryOf<IncidentFilters>(request)
+export async function listIncidents(
+  { lookUps, config }: ListDeps,
+  request: ValidRequest<unknown, IncidentFilters>,
+) {
+  const filters = request.query
   return inCompany(request, async trx => {
     const { asset_id: asset } = filters
     const assetId = asset && ((await lookUps.assets?.resolveId(trx, asset)) ?? asset)

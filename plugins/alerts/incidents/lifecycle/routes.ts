@@ -2,11 +2,10 @@ import type { ServerRoute } from '@hapi/hapi'
 import type Joi from 'joi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../../server/http/access.ts'
 import { auditRequest, fieldsOf } from '../../../../server/http/audit.ts'
-import { bodyOf, idParams, param, queryOf } from '../../../../server/http/input.ts'
-import type { Page } from '../../../../server/http/page.ts'
+import { idParams, param } from '../../../../server/http/input.ts'
 import type { StatusBody, StatusRequest } from '../../lifecycle/status-body.ts'
 import type { Deps } from '../../deps.ts'
-import { addComment, changeIncident, patchIncident, type IncidentPatch } from './actions.ts'
+import { addComment, changeIncident, patchIncident } from './actions.ts'
 import { listActivities, listIncidents, showIncident } from './lists.ts'
 import { incidentReplies } from './replies.ts'
 import { incidentSchemas } from './schemas.ts'
@@ -45,7 +44,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
       response: replies.summary,
       handler: request =>
         inCompany(request, async trx => ({
-          data: await summarizeIncidents(trx, queryOf<{ days: number }>(request).days),
+          data: await summarizeIncidents(trx, request.query.days),
         })),
     }),
     route('GET', `${base}/{id}`, access.read, {
@@ -68,7 +67,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => {
           const id = param(request, 'id')
-          const patch = bodyOf<IncidentPatch>(request)
+          const patch = request.payload
           await patchIncident(trx, id, patch, actorOf(caller(request)))
           const data = await showIncident(config.baseUrl, trx, id)
           await auditRequest(request, trx, {
@@ -87,7 +86,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
       response: replies.activities,
       handler: request =>
         inCompany(request, async trx => ({
-          data: await listActivities(trx, param(request, 'id'), queryOf<Page>(request)),
+          data: await listActivities(trx, param(request, 'id'), request.query),
         })),
     }),
     route('POST', `${base}/{id}/comment`, access.write, {
@@ -102,7 +101,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
           const actor = actorOf(caller(request))
           const { activity, shown } = await addComment(trx, id, {
             actor,
-            ...bodyOf<{ comment: string }>(request),
+            ...request.payload,
           })
           await auditRequest(request, trx, {
             action: 'incident.commented',
@@ -149,7 +148,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
     to: StatusRequest['to'],
     description: string,
     notes: string,
-    payload: Joi.Schema,
+    payload: Joi.AnySchema<StatusBody | null>,
   ): ServerRoute {
     return route('POST', `${base}/{id}/${verb}`, access.write, {
       description,
@@ -158,7 +157,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
       response: replies.incident,
       async handler(request) {
         const id = param(request, 'id')
-        await changeIncident(deps, request, id, to, bodyOf<StatusBody | null>(request))
+        await changeIncident(deps, request, id, to, request.payload)
         return inCompany(request, async trx => ({ data: await showIncident(config.baseUrl, trx, id) }))
       },
     })

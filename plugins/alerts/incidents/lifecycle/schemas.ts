@@ -1,18 +1,35 @@
 import Joi from 'joi'
 import { uuid } from '../../../../server/http/input.ts'
-import { pageQuery, queryInteger, queryWords } from '../../../../server/http/page.ts'
+import { pageQuery, type Page, queryInteger, queryWords } from '../../../../server/http/page.ts'
 import { timeInput } from '../../../../server/times/time-input.ts'
-import { SEVERITIES } from '../../api.ts'
+import { SEVERITIES, type Severity } from '../../api.ts'
 import { kindWords, type Kinds } from '../../kinds.ts'
 import { statusBodies } from '../../lifecycle/status-body.ts'
-import { INCIDENT_STATUSES } from '../models.ts'
+import { INCIDENT_STATUSES, type IncidentStatus } from '../models.ts'
 
 const MAX_POST_MORTEM_CHARACTERS = 50_000
+
+export interface IncidentFilters extends Page {
+  status?: IncidentStatus[]
+  severity?: Severity[]
+  event_type?: string[]
+  asset_id?: string
+  alert_id?: string
+  assignee_id?: string
+  search?: string
+  since?: Date
+  until?: Date
+}
+
+export interface IncidentPatch {
+  assignee_id?: string | null
+  post_mortem?: string | null
+}
 
 export function incidentSchemas(kinds: Kinds) {
   const bodies = statusBodies('Shown in the timeline, and in the history of its alerts.')
   return {
-    list: Joi.object({
+    list: Joi.object<IncidentFilters>({
       ...pageQuery(),
       status: queryWords(INCIDENT_STATUSES),
       severity: queryWords(SEVERITIES),
@@ -28,11 +45,11 @@ export function incidentSchemas(kinds: Kinds) {
       since: timeInput.description('Opened at this time or after.'),
       until: timeInput.description('Opened before this time.'),
     }),
-    summary: Joi.object({
+    summary: Joi.object<{ days: number }>({
       days: queryInteger(1, 365).default(30).description('The number of days up to now.'),
     }),
-    page: Joi.object(pageQuery()),
-    patch: Joi.object({
+    page: Joi.object<Page>(pageQuery()),
+    patch: Joi.object<IncidentPatch>({
       assignee_id: uuid.allow(null).description('A user of the company; null for none.'),
       post_mortem: Joi.string()
         .trim()
@@ -45,7 +62,7 @@ export function incidentSchemas(kinds: Kinds) {
       .required()
       .example({ post_mortem: 'The loader ran before its files had arrived.' })
       .label('UpdateIncidentRequest'),
-    comment: Joi.object({ comment: Joi.string().trim().min(1).max(5_000).required() })
+    comment: Joi.object<{ comment: string }>({ comment: Joi.string().trim().min(1).max(5_000).required() })
       .required()
       .example({ comment: 'The loader was restarted' })
       .label('CommentRequest'),
