@@ -52,6 +52,9 @@ const CHECKS = `
       settings jsonb not null default '{}',
       -- Each group of their values is measured and judged as a series of its own.
       group_by_columns text[] not null default '{}',
+      -- What manages it: null by hand; file or contract, which owner_ref names with its key in there.
+      owner_kind text,
+      owner_ref jsonb,
       -- The second table of a check of two. It takes no check away with it: without it, the check is an error. A source
       -- takes both.
       other_table_id uuid references tables,

@@ -85,16 +85,13 @@ export interface ChecksApi {
   declaredKinds(): readonly DeclaredChecks[]
   /** Creates, changes, adopts and removes many checks of an owner: a file, a contract. And creates those that tables lack. */
   reconciler: Reconciler
-  /**
-   * Adds a feature that manages checks, for `managed_by` of their records and of lists.
-   * @param text a SELECT of what `find` finds, for all companies: `company_id`, `kind`, `check_id`, `file` and `key`
-   */
-  addOwners(find: FindOwners, text: string): void
+  /** Adds a feature that manages freshness schedules; of other checks, the reconciler notes what manages them. */
+  addOwners(find: FindOwners): void
   /** Adds a function that is called when a caller removes or pauses one check. */
   afterStop(listener: StopListener): void
   /** Calls these functions. */
   notifyStopped: StopListener
-  /** What manages each of some checks; nothing for checks made by hand. */
+  /** What manages each of some freshness schedules; nothing for those made by hand. */
   findOwners: FindOwners
   /** Scans a table once for the checks of all kinds: those the sweep claimed, or all active ones. */
   runTable(

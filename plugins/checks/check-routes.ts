@@ -25,21 +25,20 @@ import { publicIdOf } from './kind.ts'
 import { CheckResult, type CheckRow } from './models.ts'
 import { runRow } from './run/select.ts'
 import { countChecks, findCheck } from './store.ts'
-import type { FindOwners, StopListener } from './declared/declared-checks.ts'
+import type { StopListener } from './declared/declared-checks.ts'
 
 const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
 const resultQuery = Joi.object<Page>(pageQuery({ max: 1_000, fallback: 100 }))
 
 /** What the endpoints of checks look up, and call. */
 export interface CheckRouteHooks {
-  findOwners: FindOwners
   onStop: StopListener
 }
 
 /** The eight endpoints that every kind of check has, and its dry run. */
 export function checkRoutes<Row extends CheckRow>(
   deps: CheckDeps,
-  { findOwners, onStop }: CheckRouteHooks,
+  { onStop }: CheckRouteHooks,
   resource: CheckResource<Row>,
 ) {
   const { alerts, catalog } = deps
@@ -56,10 +55,6 @@ export function checkRoutes<Row extends CheckRow>(
     auditAtEnd(events => auditRequestAll(request, trx, events), work)
   const auditCreated = (request: AnyRequest, trx: Transaction, row: Row) =>
     auditRequest(request, trx, auditEventOf(resource, 'created', row))
-  const ownerOf = async (trx: Transaction, row: Row) => {
-    const id = publicIdOf(kind, row)
-    return (await findOwners(trx, resource.declaration.kind, [id])).get(id)
-  }
   const notifyStopped = async (trx: Transaction, request: AnyRequest, row: Row, how: StoppedCheck['how']) => {
     const { source } = await assetOf(trx, request)
     const about = { subject: resource.subjectOf(row), by: actorOf(caller(request)) }
@@ -163,7 +158,7 @@ export function checkRoutes<Row extends CheckRow>(
       handler: request =>
         inCompany(request, async trx => {
           const row = await rowOf(trx, request)
-          const owner = await ownerOf(trx, row)
+          const { ownerRef: owner } = row
           return {
             data: {
               ...(await resource.present(trx, row, request.query)),
@@ -182,7 +177,6 @@ export function checkRoutes<Row extends CheckRow>(
       handler: request =>
         inCompany(request, async trx => {
           const found = await rowOf(trx, request)
-          const owner = await ownerOf(trx, found)
           const change = { row: found, patch: request.payload }
           const row = await audited(request, trx, async record => {
             const changed = present(request, await patchCheck(alerts, resource, trx, change, record))
@@ -190,7 +184,7 @@ export function checkRoutes<Row extends CheckRow>(
               await notifyStopped(trx, request, changed, 'paused')
             return changed
           })
-          return { data: { ...(await resource.present(trx, row, {})), ...warnOfChange(owner) } }
+          return { data: { ...(await resource.present(trx, row, {})), ...warnOfChange(found.ownerRef) } }
         }),
     }),
     route('DELETE', item, access.write, {
@@ -203,13 +197,16 @@ export function checkRoutes<Row extends CheckRow>(
       handler: request =>
         inCompany(request, async trx => {
           const row = await rowOf(trx, request)
-          const owner = await ownerOf(trx, row)
           await audited(request, trx, async record => {
             await deleteCheck(alerts, resource, trx, row, record)
             await notifyStopped(trx, request, row, 'removed')
           })
           return {
-            data: { success: true, message: `${identify(row).title} was removed`, ...warnOfRemoval(owner) },
+            data: {
+              success: true,
+              message: `${identify(row).title} was removed`,
+              ...warnOfRemoval(row.ownerRef),
+            },
           }
         }),
     }),

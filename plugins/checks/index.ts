@@ -41,7 +41,6 @@ export const checks = feature<ChecksApi>({
     const kinds = new Map<string, CheckKind>()
     const declared: DeclaredChecks[] = []
     const owners: FindOwners[] = []
-    const ownerTexts: string[] = []
     const listeners: ScanListener[] = []
     const stopListeners: StopListener[] = []
     const { db, jobs, pino, telemetry, checks: types } = server
@@ -73,15 +72,12 @@ export const checks = feature<ChecksApi>({
       kinds: () => [...kinds.values()],
       routesOf(resource) {
         declared.push(checksOfResource(alerts, resource))
-        return checkRoutes(deps, { findOwners, onStop: notifyStopped }, resource)
+        return checkRoutes(deps, { onStop: notifyStopped }, resource)
       },
       declare: checks => void declared.push(checks),
       declaredKinds: () => declared,
       reconciler: makeReconciler({ ...deps, kinds: () => declared, findOwners, notifyStopped }),
-      addOwners(find, text) {
-        owners.push(find)
-        ownerTexts.push(text)
-      },
+      addOwners: find => void owners.push(find),
       findOwners,
       afterStop: listener => void stopListeners.push(listener),
       notifyStopped,
@@ -127,7 +123,7 @@ export const checks = feature<ChecksApi>({
     return {
       api,
       jobs: [...makeScanJobs(deps), makeCheckJob(deps)],
-      routes: [makeCheckRoute(deps), ...checkListRoutes(deps, ownerTexts), typeRoute, costRoute],
+      routes: [makeCheckRoute(deps), ...checkListRoutes(deps), typeRoute, costRoute],
     }
   },
 })

@@ -14,6 +14,16 @@ export async function lockChecks<Row extends CheckRow>(
     .forUpdate()
 }
 
+/** Locks those checks that still exist, by id, as above. */
+export async function lockChecksByUuid<Row extends CheckRow>(
+  trx: Transaction,
+  model: CheckModel<Row>,
+  uuids: readonly string[],
+): Promise<void> {
+  const some = queryChecks(model, trx).whereRaw('uuid = any(cast(? as uuid[]))', [uuids])
+  await some.select('checks.id').orderBy('checks.id').forUpdate()
+}
+
 /** Locks a check; undefined if it was removed. Once it is locked, no scan of it is being recorded. */
 export async function lockCheck<Row extends CheckRow>(
   trx: Transaction,

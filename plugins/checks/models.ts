@@ -11,6 +11,10 @@ import type {
 import type { DetectorState } from '../../checks/detector.ts'
 import { defineCap, type CompanyCap } from '../../server/database/company-caps.ts'
 import { CompanyRow, type Transaction } from '../../server/database/database.ts'
+import type { CheckOwner } from '../../server/http/check-owner.ts'
+
+/** What manages checks: monitors files, and contracts. */
+export type OwnerKind = 'file' | 'contract'
 
 /** How a check did last, and how one result of it did. */
 export type CheckStatus = 'pass' | 'warning' | 'fail' | 'error'
@@ -25,7 +29,7 @@ export type SeriesValues = Record<string, unknown>
  */
 export class CheckRow extends CompanyRow {
   static override tableName = 'checks'
-  static override jsonAttributes = ['config', 'settings']
+  static override jsonAttributes = ['config', 'settings', 'ownerRef']
   static kind: string | undefined
   static settings: readonly string[] = []
 
@@ -40,6 +44,9 @@ export class CheckRow extends CompanyRow {
   declare config: Record<string, unknown>
   declare groupByColumns: string[]
   declare otherTableId: string | null
+  /** What manages it; null of one that was made by hand. */
+  declare ownerKind: OwnerKind | null
+  declare ownerRef: CheckOwner | null
   declare isActive: boolean
   declare checkInterval: 'hourly' | 'daily' | 'weekly'
   declare operatingScheduleId: string | null
@@ -101,6 +108,9 @@ export function capOfKind(kind: string, { name, what }: { name: string; what: st
     advice: 'delete one first',
   })
 }
+
+/** The columns of a new check. */
+export type NewRow<Row extends CheckRow> = Partial<Row> & Pick<Row, 'sourceId' | 'tableId' | 'type'>
 
 /** The settings of a kind, each null: what an older row does not have. */
 export function withoutValues({ settings }: Pick<typeof CheckRow, 'settings'>): Record<string, null> {

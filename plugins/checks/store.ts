@@ -7,10 +7,18 @@ import { companyOf, insertAll, rows, type Transaction } from '../../server/datab
 import { dueAgain, rescheduled } from '../../server/database/due.ts'
 import type { AlertsApi } from '../alerts/api.ts'
 import type { Asset } from '../catalog/api.ts'
+import type { NamedOwner, OwnedCheckId } from './declared/declared-checks.ts'
 import type { Backfill } from './types.ts'
 import { publicIdOf, type CheckKind } from './kind.ts'
-import { lockCheck } from './locks.ts'
-import { CheckResult, queryChecks, type CheckRow, type TableNames, type CheckModel } from './models.ts'
+import { lockCheck, lockChecksByUuid } from './locks.ts'
+import {
+  CheckResult,
+  queryChecks,
+  type CheckModel,
+  type CheckRow,
+  type NewRow,
+  type TableNames,
+} from './models.ts'
 import { activeAt, type SeriesOf } from './past/points.ts'
 import { relearn, saveStates } from './past/states.ts'
 import { seriesOutcomes } from './run/record.ts'
@@ -86,9 +94,6 @@ export async function countChecks(
   )
   return counted!
 }
-
-/** The columns of a new check. */
-export type NewRow<Row extends CheckRow> = Partial<Row> & Pick<Row, 'sourceId' | 'tableId' | 'type'>
 
 /** Stores checks; they are due at once. @returns their UUIDs, in the same order */
 export async function storeChecks<Row extends CheckRow>(
@@ -199,4 +204,31 @@ export async function storePast<Row extends CheckRow>(
   await insertAll(results, chunk => CheckResult.query(trx).insert(chunk))
   const learned: SeriesOf<Pick<Row, 'id'>> = { row: check, series: {} }
   if (state) await saveStates(trx, [{ ...learned, state }], points.at(-1)?.at ?? new Date())
+}
+
+/** The columns that say what manages a check. */
+export function ownerColumns(owner: NamedOwner | undefined): Pick<CheckRow, 'ownerKind' | 'ownerRef'> {
+  return owner
+    ? { ownerKind: owner.kind, ownerRef: { file: owner.file, key: owner.key } }
+    : { ownerKind: null, ownerRef: null }
+}
+
+const SET_OWNERS = `
+  update checks c set owner_kind = r.kind, owner_ref = jsonb_build_object('file', r.file, 'key', r.key)
+  from jsonb_to_recordset(cast(:records as jsonb)) as r(uuid uuid, kind text, file text, key text)
+  where c.company_id = :companyId and c.uuid = r.uuid`
+
+/** Says what manages checks of one kind, which are locked by id first, as scans lock them. */
+export async function setOwners<Row extends CheckRow>(
+  trx: Transaction,
+  { model, idPrefix }: Pick<CheckKind<Row>, 'model' | 'idPrefix'>,
+  owned: readonly OwnedCheckId[],
+): Promise<void> {
+  const records = owned.map(({ id, owner }) => ({ uuid: id.slice(idPrefix.length), ...owner }))
+  await lockChecksByUuid(
+    trx,
+    model,
+    records.map(({ uuid }) => uuid),
+  )
+  await trx.raw(SET_OWNERS, { companyId: companyOf(trx), records: JSON.stringify(records) })
 }

@@ -44,8 +44,9 @@ export interface SourceCheckResult {
 /** The tables of a source that get schedules with the defaults of the source. */
 export interface MissingSchedulesRequest {
   asset_id: string
-  include_patterns: string[]
-  exclude_patterns: string[]
+  /** Defaults to all. */
+  include_patterns?: readonly string[]
+  exclude_patterns?: readonly string[]
   only_with_signal: boolean
   dry_run: boolean
   is_active: boolean

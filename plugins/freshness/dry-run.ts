@@ -64,27 +64,32 @@ export async function dryRunFreshness(
   }
 }
 
-async function replayChecks(trx: Transaction, scheduleId: string, thresholdSeconds: number, days: number) {
-  const [found] = await rows<ReplayedChecks>(
-    trx,
-    `with checks as (
-       select checked_at, data_age_seconds as age, data_age_seconds >= :threshold as is_stale,
-         lag(data_age_seconds >= :threshold) over (order by checked_at, id) as was_stale
-       from freshness_checks
-       where company_id = :companyId and schedule_id = :scheduleId and data_age_seconds is not null
-         and checked_at >= now() - make_interval(days => :days)
-     )
-     select cast(count(*) as int) as total, cast(count(*) filter (where is_stale) as int) as stale,
-       cast(count(*) filter (where is_stale and was_stale is not true) as int) as alerts,
-       cast(percentile_disc(0.95) within group (order by age) as float8) as usual_seconds,
-       (select jsonb_agg(jsonb_build_object('timestamp', checked_at,
-            'hours_since_update', round(age / 3600.0, 2)) order by checked_at desc)
-          from (select checked_at, age from checks where is_stale order by checked_at desc limit :limit) newest)
-         as samples
-     from checks`,
-    { companyId: companyOf(trx), scheduleId, threshold: thresholdSeconds, days, limit: MAX_SAMPLES },
+const REPLAY_CHECKS = `
+  with checks as (
+    select checked_at, data_age_seconds as age, data_age_seconds >= :threshold as is_stale,
+      lag(data_age_seconds >= :threshold) over (order by checked_at, id) as was_stale
+    from freshness_checks
+    where company_id = :companyId and schedule_id = :scheduleId and data_age_seconds is not null
+      and checked_at >= now() - make_interval(days => :days)
   )
-  return found
+  select cast(count(*) as int) as total, cast(count(*) filter (where is_stale) as int) as stale,
+    cast(count(*) filter (where is_stale and was_stale is not true) as int) as alerts,
+    cast(percentile_disc(0.95) within group (order by age) as float8) as usual_seconds,
+    (select jsonb_agg(jsonb_build_object('timestamp', checked_at,
+         'hours_since_update', round(age / 3600.0, 2)) order by checked_at desc)
+       from (select checked_at, age from checks where is_stale order by checked_at desc limit :limit) newest)
+      as samples
+  from checks`
+
+async function replayChecks(trx: Transaction, scheduleId: string, thresholdSeconds: number, days: number) {
+  const [replayed] = await rows<ReplayedChecks>(trx, REPLAY_CHECKS, {
+    companyId: companyOf(trx),
+    scheduleId,
+    threshold: thresholdSeconds,
+    days,
+    limit: MAX_SAMPLES,
+  })
+  return replayed
 }
 
 /** A sentence on what to choose, from the ages that the checks found. */

@@ -1,16 +1,7 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { pagination, type Page } from '../../server/http/page.ts'
-import type { SlaStatus, FreshnessStatus } from './models.ts'
-
-interface StoredCheck {
-  status: FreshnessStatus
-  slaStatus: SlaStatus | null
-  lastUpdated: Date | null
-  dataAgeMinutes: number | null
-  isUpdate: boolean
-  errorMessage: string | null
-  checkedAt: Date
-}
+import { presentFields, type RowOf } from '../../server/http/fields.ts'
+import { checkFields } from './fields.ts'
 
 /** One page of the checks of a schedule, newest first; limited to the last `days_back` days if given. */
 export async function listChecks(
@@ -31,7 +22,7 @@ export async function listChecks(
     { companyId, scheduleId, days: days ?? null, ...page },
   )
   if (!listed?.ids) return { data: [], pagination: pagination(listed?.total ?? 0, page) }
-  const checks = await rows<StoredCheck>(
+  const checks = await rows<RowOf<typeof checkFields>>(
     trx,
     `select status, sla_status, last_updated, cast(data_age_seconds / 60 as float8) as data_age_minutes, is_update,
        error_message, checked_at
@@ -40,17 +31,8 @@ export async function listChecks(
      order by checked_at desc, id desc`,
     { companyId, ...listed },
   )
-  return { data: checks.map(presentCheck), pagination: pagination(listed.total, page) }
-}
-
-function presentCheck(check: StoredCheck) {
   return {
-    checked_at: check.checkedAt,
-    status: check.status,
-    sla_status: check.slaStatus,
-    last_updated: check.lastUpdated,
-    data_age_minutes: check.dataAgeMinutes,
-    is_update: check.isUpdate,
-    error_message: check.errorMessage,
+    data: checks.map(check => presentFields(checkFields, check)),
+    pagination: pagination(listed.total, page),
   }
 }

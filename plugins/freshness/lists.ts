@@ -100,47 +100,26 @@ export function zeroCounts(): ReadinessCounts {
 }
 
 /** Counts of all monitored tables, for `GET /sdk/freshness/summary`. */
-export async function summarize(trx: Transaction, scope: FreshnessScope): Promise<FreshnessSummary> {
+export async function summarize(trx: Transaction, scope: FreshnessScope) {
   const states = await countByState(trx, scope, {})
-  const count = (of: (state: StateCounts) => number) => states.reduce((sum, state) => sum + of(state), 0)
-  const inState = (readiness: Readiness) => count(state => (state.readiness === readiness ? state.count : 0))
-  const total = count(state => state.count)
-  return {
-    total_tables: total,
-    fresh: inState('ready'),
-    stale: inState('not_ready'),
-    unknown: inState('unknown'),
-    error: inState('error'),
-    warning: count(state => state.warning),
-    violated: count(state => state.violated),
-    paused: count(state => state.paused),
-    last_check_at: extreme('max', states, 'lastCheckAt'),
-    ...countOnce(states, total),
-  }
-}
-
-/** The counts of `GET /sdk/freshness/summary`. */
-export interface FreshnessSummary extends ReturnType<typeof countOnce> {
-  total_tables: number
-  fresh: number
-  stale: number
-  unknown: number
-  error: number
-  warning: number
-  violated: number
-  paused: number
-  last_check_at: Date | null
-}
-
-/** Counts in which each table occurs once: without a valid verdict it is disabled if it is paused, else unknown. */
-function countOnce(states: readonly StateCounts[], total: number) {
-  const count = (readiness: Readiness, field: 'count' | 'paused') =>
-    states.reduce((sum, state) => sum + (state.readiness === readiness ? state[field] : 0), 0)
-  const fresh = count('ready', 'count')
-  const stale = count('not_ready', 'count')
-  const disabled = count('unknown', 'paused') + count('error', 'paused')
+  const { ready: fresh, not_ready: stale, unknown, error } = countReadiness(states)
+  const count = (field: 'count' | 'warning' | 'violated' | 'paused', some = states) =>
+    some.reduce((sum, state) => sum + state[field], 0)
+  const total = count('count')
+  // Without a valid verdict a table is disabled if it is paused, else unknown: in these counts it occurs once.
+  const unjudged = states.filter(({ readiness }) => readiness === 'unknown' || readiness === 'error')
+  const disabled = count('paused', unjudged)
   const enabled = total - disabled
   return {
+    total_tables: total,
+    fresh,
+    stale,
+    unknown,
+    error,
+    warning: count('warning'),
+    violated: count('violated'),
+    paused: count('paused'),
+    last_check_at: extreme('max', states, 'lastCheckAt'),
     total_assets: total,
     fresh_count: fresh,
     stale_count: stale,

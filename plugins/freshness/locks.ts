@@ -1,22 +1,10 @@
 /** Locks of freshness schedules: after their source, before their alerts. The order of all locks: `server/database/locks.ts`. */
+import type { ModelObject } from 'objection'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { Schedule } from './models.ts'
 
 /** A schedule as it is when results are recorded. */
-export interface LockedSchedule extends Pick<
-  Schedule,
-  | 'id'
-  | 'timestampColumn'
-  | 'expression'
-  | 'usesLastModified'
-  | 'monitoringMode'
-  | 'slaThreshold'
-  | 'isActive'
-  | 'alertSeverity'
-  | 'lastUpdated'
-  | 'lastCheckAt'
-  | 'runningSlot'
-> {
+export interface LockedSchedule extends ModelObject<Schedule> {
   /** Whether the catalog has its table; tables are retired under the lock of their source. */
   isKnown: boolean
 }
@@ -25,8 +13,7 @@ export interface LockedSchedule extends Pick<
 export function lockSchedules(trx: Transaction, ids: readonly string[]): Promise<LockedSchedule[]> {
   return rows<LockedSchedule>(
     trx,
-    `select id, timestamp_column, expression, uses_last_modified, monitoring_mode, sla_threshold, is_active,
-       alert_severity, last_updated, last_check_at, running_slot,
+    `select freshness_schedules.*,
        (select t.is_active from tables t where t.company_id = :companyId and t.id = table_id) as is_known
      from freshness_schedules where company_id = :companyId and id = any(cast(:ids as uuid[]))
      order by id for no key update`,

@@ -16,15 +16,13 @@ import {
 } from '../../server/http/envelopes.ts'
 import { operatingHoursReply } from '../../server/http/check-schemas.ts'
 import { startedReplies, startedRun } from '../../server/http/run-accepted.ts'
+import { replyKeys } from '../../server/http/fields.ts'
+import { ageMinutes, checkFields, freshnessStatus as status, slaStatus } from './fields.ts'
 import { SIGNALS } from './models.ts'
 import { READINESS } from './readiness.ts'
 
-const { id, text, time, count, integer, number, flag } = held
+const { id, text, time, count, number, flag } = held
 
-const status = Joi.valid('fresh', 'stale', 'unknown')
-const slaStatus = Joi.valid('within_sla', 'warning', 'violated')
-  .allow(null)
-  .description('Null while unknown.')
 const readiness = Joi.valid(...READINESS).description(
   'Whether the table is usable: fresh is ready, stale is not_ready, a failed check is error.',
 )
@@ -35,7 +33,6 @@ const mode = Joi.valid('explicit', 'auto_learn')
 const signal = Joi.valid(...SIGNALS)
   .allow(null)
   .description('Where the age is read from; null without a signal.')
-const ageMinutes = integer.min(0).allow(null).description('Age at the time of the check.')
 
 const freshnessFields = {
   asset: Joi.string().description('The qualified name.').example('shop.shop.public.orders'),
@@ -181,15 +178,7 @@ const summary = exampleRecord({
     .example(100),
 }).label('FreshnessSummary')
 
-const check = exampleRecord({
-  checked_at: time.example('2026-03-09T08:05:00.000Z'),
-  status: status.example('fresh'),
-  sla_status: slaStatus.example('within_sla'),
-  last_updated: time.allow(null).example('2026-03-09T07:58:00.000Z'),
-  data_age_minutes: ageMinutes.example(7),
-  is_update: flag.description('Whether the data is newer than at the previous check.').example(true),
-  error_message: text.allow(null).example(null),
-}).label('FreshnessCheck')
+const check = exampleRecord(replyKeys(checkFields)).label('FreshnessCheck')
 
 const JOB_ID = '0196f2e9-7000-7b1c-9d2e-3f4051627384'
 

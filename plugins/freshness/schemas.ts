@@ -149,31 +149,27 @@ const scheduleFields = {
   is_active: Joi.boolean().strict(),
 }
 
-export const newSchedule = Joi.object<ScheduleRequest>({
+/** A body of these fields, of which two say the same. */
+const scheduleBody = <Body>(fields: Joi.SchemaMap) =>
+  Joi.object<Body>(fields)
+    .oxor('sla_threshold', 'expected_interval_hours')
+    .oxor('freshness_column', 'freshness_expression')
+    .required()
+
+const isActiveByDefault = scheduleFields.is_active.default(true)
+
+export const newSchedule = scheduleBody<ScheduleRequest>({
   asset_id: assetId.required(),
   table_path: Joi.string().max(1_000),
   ...scheduleFields,
-  is_active: scheduleFields.is_active.default(true),
-})
-  .oxor('sla_threshold', 'expected_interval_hours')
-  .oxor('freshness_column', 'freshness_expression')
-  .required()
-  .example({ asset_id: 'shop.shop.public.orders', sla_threshold: '24h', check_interval: '1h' })
+  is_active: isActiveByDefault,
+}).example({ asset_id: 'shop.shop.public.orders', sla_threshold: '24h', check_interval: '1h' })
 
 /** A schedule of a declaration: the body of a new one without its table. */
-export const declaredSchedule = Joi.object({
-  ...scheduleFields,
-  is_active: scheduleFields.is_active.default(true),
-})
-  .oxor('sla_threshold', 'expected_interval_hours')
-  .oxor('freshness_column', 'freshness_expression')
-  .required()
+export const declaredSchedule = scheduleBody({ ...scheduleFields, is_active: isActiveByDefault })
 
-export const schedulePatch = Joi.object<ScheduleFields>(scheduleFields)
+export const schedulePatch = scheduleBody<ScheduleFields>(scheduleFields)
   .min(1)
-  .oxor('sla_threshold', 'expected_interval_hours')
-  .oxor('freshness_column', 'freshness_expression')
-  .required()
   .example({ sla_threshold: '6h' })
 
 /** Patterns; the catalog validates their form. */
@@ -181,6 +177,10 @@ const patterns = (description: string) =>
   Joi.array().items(Joi.string().max(400)).max(200).description(description)
 
 const PATTERN_FORMS = 'table, schema.table or catalog.schema.table, with * for any characters'
+
+/** Fields of a schedule among many, and those that all of them may share. */
+const { freshness_expression: _expression, freshness_signal: _signal, ...listedFields } = scheduleFields
+const { freshness_column: _column, ...sharedFields } = listedFields
 
 const MAX_LISTED_SCHEDULES = 100
 
@@ -192,12 +192,7 @@ const unlessListed = (schema: Joi.Schema) =>
 
 const listedSchedule = Joi.object({
   table_path: Joi.string().max(1_000).required(),
-  monitoring_mode: scheduleFields.monitoring_mode,
-  sla_threshold: scheduleFields.sla_threshold,
-  expected_interval_hours: scheduleFields.expected_interval_hours,
-  freshness_column: scheduleFields.freshness_column,
-  check_interval: scheduleFields.check_interval,
-  is_active: scheduleFields.is_active,
+  ...listedFields,
 }).oxor('sla_threshold', 'expected_interval_hours')
 
 export const newSchedules = Joi.object<BulkScheduleRequest | ListedScheduleRequest>({
@@ -217,11 +212,8 @@ export const newSchedules = Joi.object<BulkScheduleRequest | ListedScheduleReque
   dry_run: unlessListed(
     Joi.boolean().strict().default(false).description('Creates nothing, and returns what would be created.'),
   ),
-  monitoring_mode: scheduleFields.monitoring_mode,
-  sla_threshold: scheduleFields.sla_threshold,
-  expected_interval_hours: scheduleFields.expected_interval_hours,
-  check_interval: scheduleFields.check_interval,
-  is_active: scheduleFields.is_active.default(true),
+  ...sharedFields,
+  is_active: isActiveByDefault,
 })
   .oxor('sla_threshold', 'expected_interval_hours')
   .meta({ openapi: { allOf: UNLESS_LISTED.map(name => ({ not: { required: ['schedules', name] } })) } })

@@ -30,6 +30,7 @@ export function metricDeclaration({ checks }: MetricDeps): CheckResource<Metric>
         tableId: metric.tableId,
         tablePath: formatName([metric.catalogName, metric.schemaName, metric.ofTable]),
         isTableActive: metric.isTableActive,
+        owner: metric.ownerRef,
         fields: fieldsOf(metric),
         body: withoutDefaults(fieldsOf(metric), DEFAULTS),
       }))

@@ -118,7 +118,8 @@ export function makeMonitors(deps: MonitorsDeps) {
       const applied = await auditAtEnd(
         events => audit(trx, events),
         async record => {
-          const asked = { owner, wanted, prune, expected, record, stoppedBy }
+          const fileOf = ({ file }: WantedFileCheck) => file.name
+          const asked = { owner, fileOf, wanted, prune, expected, record, stoppedBy }
           const done = await reconciler.reconcile(trx, source, asked)
           const isNoted = await noteApplied(trx, source, done)
           if (isNoted) await record(summaryEvent(source, done))
@@ -136,7 +137,7 @@ export function makeMonitors(deps: MonitorsDeps) {
 async function readFiles(trx: Transaction, source: Source): Promise<Owner> {
   const managed = await readManaged(trx, source.id)
   const keys = managed.map(({ key }) => key)
-  return { managed, nameUnmanaged: checks => makeKeys(checks, keys) }
+  return { kind: 'file', managed, nameUnmanaged: checks => makeKeys(checks, keys) }
 }
 
 /** A table has one freshness schedule. @throws 400 with all faults, where another owner has it */

@@ -55,9 +55,6 @@ export async function forgetManaged(
   )
 }
 
-/** All of them, as lists of checks join them. */
-export const OWNERS = 'select company_id, kind, check_id, file, key from monitors'
-
 /** The files that manage some checks of one kind. */
 export async function findOwners(
   trx: Transaction,

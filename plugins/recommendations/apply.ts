@@ -38,10 +38,17 @@ export async function applyOffers(
 ): Promise<AppliedRecommendations> {
   const sum = new AppliedSum()
   for await (const offers of readOffers(deps, trx, application.source, { tableIds, isWanted })) {
-    const of = (...statuses: OfferStatus[]) => offers.filter(({ status }) => statuses.includes(status))
-    sum.declined += of('dismissed', 'removed').length
-    sum.noisy += of('noisy').length
-    await applyBatch(deps, trx, application, { offered: of('offered'), existing: of('applied') }, sum)
+    const withStatus = (...statuses: OfferStatus[]) =>
+      offers.filter(({ status }) => statuses.includes(status))
+    sum.declined += withStatus('dismissed', 'removed').length
+    sum.noisy += withStatus('noisy').length
+    await applyBatch(
+      deps,
+      trx,
+      application,
+      { offered: withStatus('offered'), existing: withStatus('applied') },
+      sum,
+    )
   }
   return sum.result()
 }
@@ -57,9 +64,9 @@ export async function applyNamed(
 ): Promise<AppliedRecommendations> {
   const sum = new AppliedSum()
   const current = await refreshOffers(deps, trx, application.source, offers)
-  const of = (...statuses: OfferStatus[]) => current.filter(({ status }) => statuses.includes(status))
-  sum.noisy += of('noisy').length
-  const batch = { offered: of('offered', 'dismissed', 'removed'), existing: of('applied') }
+  const withStatus = (...statuses: OfferStatus[]) => current.filter(({ status }) => statuses.includes(status))
+  sum.noisy += withStatus('noisy').length
+  const batch = { offered: withStatus('offered', 'dismissed', 'removed'), existing: withStatus('applied') }
   await applyBatch(deps, trx, application, batch, sum)
   return sum.result()
 }

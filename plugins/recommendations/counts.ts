@@ -20,7 +20,7 @@ export const TABLES_PER_COUNT = 200
 
 /** The tables of a source that changed since they were counted, in the order of lists; at most `limit`. */
 export async function findUncounted(trx: Transaction, { id }: Source, limit: number): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  const changed = await rows<{ id: string }>(
     trx,
     `select c.table_id as id
      from (select distinct table_id from recommendation_changes where company_id = :companyId and source_id = :sourceId) c
@@ -28,12 +28,12 @@ export async function findUncounted(trx: Transaction, { id }: Source, limit: num
      order by t.qualified_name, c.table_id limit :limit`,
     { companyId: companyOf(trx), sourceId: id, limit },
   )
-  return found.map(table => table.id)
+  return changed.map(table => table.id)
 }
 
 /** Whether any of them comes before a table, or is it. */
 export async function hasUncountedUntil(trx: Transaction, { id }: Source, tableId: string): Promise<boolean> {
-  const found = await rows(
+  const earlier = await rows(
     trx,
     `select 1 as one from recommendation_changes c
      join tables t on t.company_id = :companyId and t.id = c.table_id
@@ -42,18 +42,18 @@ export async function hasUncountedUntil(trx: Transaction, { id }: Source, tableI
      limit 1`,
     { companyId: companyOf(trx), sourceId: id, tableId },
   )
-  return found.length > 0
+  return earlier.length > 0
 }
 
 /** How many tables of a source changed since they were counted. */
 export async function countUncounted(trx: Transaction, { id }: Source): Promise<number> {
-  const [found] = await rows<{ count: number }>(
+  const [counted] = await rows<{ count: number }>(
     trx,
     `select cast(count(distinct table_id) as int) as count from recommendation_changes
      where company_id = :companyId and source_id = :sourceId`,
     { companyId: companyOf(trx), sourceId: id },
   )
-  return found?.count ?? 0
+  return counted?.count ?? 0
 }
 
 /**
@@ -83,8 +83,8 @@ export async function countTables(
   await saveCounts(trx, source, [...counted.values()], offers)
   await trx.raw(
     `delete from recommendation_counts where company_id = :companyId and source_id = :sourceId
-       and table_id = any(cast(:gone as uuid[]))`,
-    { ...bindings, gone: tableIds.filter(id => !counted.has(id)) },
+       and table_id = any(cast(:inactive as uuid[]))`,
+    { ...bindings, inactive: tableIds.filter(id => !counted.has(id)) },
   )
   await trx.raw(
     `delete from recommendation_changes where company_id = :companyId and id = any(cast(:ids as bigint[]))`,
@@ -206,7 +206,7 @@ export async function readWindow(
   const { types, minConfidence, status, limit, offset } = filter
   const isFiltered = types !== undefined || minConfidence > 0
   const from = isFiltered ? 'd' : 'c'
-  const found = await rows<WindowRow>(
+  const placed = await rows<WindowRow>(
     trx,
     `with counted as materialized (
        select c.table_id, c.qualified_name, ${STATUSES.map(name => `${from}.${name}`).join(', ')},
@@ -232,12 +232,12 @@ export async function readWindow(
       minConfidence,
     },
   )
-  const { total, tableCount } = found[0]!
+  const { total, tableCount } = placed[0]!
   return {
-    tables: found.flatMap(({ id, before, wanted }) => (id === null ? [] : [{ id, before, wanted }])),
+    tables: placed.flatMap(({ id, before, wanted }) => (id === null ? [] : [{ id, before, wanted }])),
     total,
     tableCount,
-    counts: Object.fromEntries(STATUSES.map(name => [name, found[0]![name]])) as CountWindow['counts'],
+    counts: Object.fromEntries(STATUSES.map(name => [name, placed[0]![name]])) as CountWindow['counts'],
   }
 }
 

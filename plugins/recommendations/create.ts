@@ -55,14 +55,14 @@ export async function readWatched(
   const textsOf = (...kinds: string[]) =>
     queries.filter(({ kind }) => kinds.includes(kind)).map(({ text }) => text)
   const bindings = { companyId: companyOf(trx), sourceId: source.id, tableIds }
-  const of = `where company_id = :companyId and source_id = :sourceId`
+  const ofSource = `where company_id = :companyId and source_id = :sourceId`
   const texts = { scans: textsOf('metrics', 'validity'), freshness: textsOf('freshness') }
   const scanned =
     texts.scans.length === 0
       ? []
       : await rows<{ tableId: string }>(
           trx,
-          `select distinct table_id from (${texts.scans.join(' union all ')}) c ${of} and table_id = any(cast(:tableIds as uuid[]))`,
+          `select distinct table_id from (${texts.scans.join(' union all ')}) c ${ofSource} and table_id = any(cast(:tableIds as uuid[]))`,
           bindings,
         )
   const checked =
@@ -70,7 +70,7 @@ export async function readWatched(
       ? []
       : await rows(
           trx,
-          `select 1 as one from (${texts.freshness.join(' union all ')}) c ${of} limit 1`,
+          `select 1 as one from (${texts.freshness.join(' union all ')}) c ${ofSource} limit 1`,
           bindings,
         )
   return {

@@ -1,5 +1,4 @@
-import type { Plugin } from '@hapi/hapi'
-import type { ApiTag } from '../../server/openapi/tags.ts'
+import { feature } from '../../server/feature.ts'
 import type { RecommendationsApi } from './api.ts'
 import { countJob, dispatchCounts } from './count-jobs.ts'
 import { coverageRoutes } from './coverage/routes.ts'
@@ -15,40 +14,42 @@ import { watchRoutes } from './watch/routes.ts'
  * Checks that the evidence of tables speaks for: why, what they cost, and what they would have said; for many tables at
  * once, too, and for those that come later; and which tables have which checks.
  */
-export const recommendations: Plugin<undefined> = {
+export const recommendations = feature<RecommendationsApi>({
   name: 'recommendations',
-  dependencies: ['catalog', 'checks', 'validity', 'metrics', 'referential', 'freshness', 'profiles'],
-  register(server) {
-    Object.assign(server.apiParts.tags, {
-      recommendations: {
-        title: 'Recommendations',
-        group: 'Monitoring',
-        order: 104,
-        description: 'Checks that constraints, profiles, names and history of tables speak for.',
-        page: '/api/public/docs/recommendations.md',
-      },
-      watch: {
-        title: 'Watch tables',
-        group: 'Monitoring',
-        order: 105,
-        description:
-          'Row counts, freshness, keys and recommended checks of many tables, set up by one request.',
-        page: '/api/public/docs/checks.md#watch-many-tables-at-once',
-      },
-      coverage: {
-        title: 'Coverage',
-        group: 'Monitoring',
-        order: 160,
-        description: 'Which tables are watched by which checks.',
-        page: '/api/public/docs/coverage.md',
-      },
-    } satisfies Record<string, ApiTag>)
-    const deps = depsOf(server)
-    server.plugins.checks.afterStop((trx, source, check) => saveRemoval(trx, source.id, check))
-    server.jobs.add(countJob, dispatchCounts, applyJob, dispatchPolicies)
-    server.route([...routes(deps), ...publishedRoutes(deps), ...watchRoutes(deps), ...coverageRoutes(deps)])
-    server.expose({
-      listKept: (trx, source, tableIds) => listKept(deps, trx, source, tableIds),
-    } satisfies RecommendationsApi)
+  needs: ['catalog', 'checks', 'validity', 'metrics', 'referential', 'freshness', 'profiles'],
+  tags: {
+    recommendations: {
+      title: 'Recommendations',
+      group: 'Monitoring',
+      order: 104,
+      description: 'Checks that constraints, profiles, names and history of tables speak for.',
+      page: '/api/public/docs/recommendations.md',
+    },
+    watch: {
+      title: 'Watch tables',
+      group: 'Monitoring',
+      order: 105,
+      description:
+        'Row counts, freshness, keys and recommended checks of many tables, set up by one request.',
+      page: '/api/public/docs/checks.md#watch-many-tables-at-once',
+    },
+    coverage: {
+      title: 'Coverage',
+      group: 'Monitoring',
+      order: 160,
+      description: 'Which tables are watched by which checks.',
+      page: '/api/public/docs/coverage.md',
+    },
   },
-}
+  api(server) {
+    const deps = depsOf(server)
+    return { listKept: (trx, source, tableIds) => listKept(deps, trx, source, tableIds) }
+  },
+  setUp: ({ plugins }) =>
+    plugins.checks.afterStop((trx, source, check) => saveRemoval(trx, source.id, check)),
+  jobs: [countJob, dispatchCounts, applyJob, dispatchPolicies],
+  routes(_, server) {
+    const deps = depsOf(server)
+    return [...routes(deps), ...publishedRoutes(deps), ...watchRoutes(deps), ...coverageRoutes(deps)]
+  },
+})

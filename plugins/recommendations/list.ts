@@ -14,7 +14,8 @@ import {
 } from './counts.ts'
 import { readOffers, STATUSES, type Offer, type OfferStatus } from './offers.ts'
 import { KIND_OF_TYPE } from './rules/evidence.ts'
-import { matcherOf, type RecommendationFilter } from './service.ts'
+import { matcherOf } from './service.ts'
+import type { RecommendationFilter } from './schemas.ts'
 import type { RecommendationsDeps } from './deps.ts'
 
 /** What a list asks for. */

@@ -1,18 +1,11 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
-import { queryOf } from '../../server/http/input.ts'
 import { readFreshnessAdvice, readMetricAdvice, readThresholdAdvice, resolveAsset } from './published.ts'
 import { freshnessQuery, metricsQuery, publishedReplies, thresholdsQuery } from './published-schemas.ts'
 import type { RecommendationsDeps } from './deps.ts'
 
 const base = '/api/v1/sdk/recommendations'
 const route = routesOf('recommendations')
-
-interface AssetQuery {
-  asset_id: string
-  table_path?: string
-  limit: number
-}
 
 /** Parts of the recommendations, as published clients ask for them. */
 export const publishedRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
@@ -25,7 +18,7 @@ export const publishedRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
     response: publishedReplies.freshness,
     handler: request =>
       inCompany(request, async trx => {
-        const query = queryOf<AssetQuery & { min_confidence: number; include_monitored: boolean }>(request)
+        const { query } = request
         const asset = await resolveAsset(deps, trx, query)
         return { data: await readFreshnessAdvice(deps, trx, asset, query) }
       }),
@@ -38,7 +31,7 @@ export const publishedRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
     response: publishedReplies.metrics,
     handler: request =>
       inCompany(request, async trx => {
-        const query = queryOf<AssetQuery & { min_confidence: number }>(request)
+        const { query } = request
         const asset = await resolveAsset(deps, trx, query)
         return { data: await readMetricAdvice(deps, trx, asset, query) }
       }),
@@ -51,7 +44,7 @@ export const publishedRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
     response: publishedReplies.thresholds,
     handler: request =>
       inCompany(request, async trx => {
-        const query = queryOf<AssetQuery & { days: number }>(request)
+        const { query } = request
         const asset = await resolveAsset(deps, trx, query)
         return { data: await readThresholdAdvice(deps, trx, asset, query) }
       }),

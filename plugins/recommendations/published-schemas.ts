@@ -8,21 +8,29 @@ const ASSET_ID = '0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'
 const assetId = Joi.string().max(1_000).required().description('The id or name of a source or a table.')
 const confidence = Joi.number().min(0).max(1).default(0.5).description('From 0 to 1.')
 
-export const freshnessQuery = Joi.object({
+/** What queries of all kinds of advice have, validated. */
+interface AdviceQuery {
+  asset_id: string
+  limit: number
+}
+
+export const freshnessQuery = Joi.object<
+  AdviceQuery & { min_confidence: number; include_monitored: boolean }
+>({
   asset_id: assetId,
   min_confidence: confidence,
   limit: queryInteger(1, 100).default(20),
   include_monitored: queryBoolean.default(false).description('Also tables that have a schedule.'),
 })
 
-export const metricsQuery = Joi.object({
+export const metricsQuery = Joi.object<AdviceQuery & { table_path?: string; min_confidence: number }>({
   asset_id: assetId,
   table_path: Joi.string().min(1).max(1_000).description('One table of the source.'),
   min_confidence: confidence,
   limit: queryInteger(1, 200).default(50),
 })
 
-export const thresholdsQuery = Joi.object({
+export const thresholdsQuery = Joi.object<AdviceQuery & { days: number }>({
   asset_id: assetId,
   days: queryInteger(1, 90).default(30).description('How many days of alerts are looked at.'),
   limit: queryInteger(1, 100).default(10),

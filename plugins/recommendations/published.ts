@@ -209,7 +209,7 @@ function adviseThreshold(
   { captures, alerts, sensitivity, bySensitivity, ...metric }: MetricAlerts,
   days: number,
 ) {
-  const of = [metric.tablePath, metric.columnName].filter(Boolean).join('.')
+  const measured = [metric.tablePath, metric.columnName].filter(Boolean).join('.')
   const common = {
     table_path: metric.tablePath,
     metric_type: metric.metricType,
@@ -222,7 +222,7 @@ function adviseThreshold(
       ...common,
       suggested_threshold: calmer.sensitivity,
       direction: 'increase',
-      reasoning: `${metric.metricType} of ${of} alerted ${countOf(alerts, 'time')} in ${countOf(days, 'day')}, and would have ${countOf(calmer.alerts, 'time')} at ${calmer.sensitivity}.`,
+      reasoning: `${metric.metricType} of ${measured} alerted ${countOf(alerts, 'time')} in ${countOf(days, 'day')}, and would have ${countOf(calmer.alerts, 'time')} at ${calmer.sensitivity}.`,
       confidence: round(Math.min(0.95, 0.5 + captures / 100)),
       historical_alerts: alerts,
       projected_reduction: `${reduction}%`,
@@ -234,7 +234,7 @@ function adviseThreshold(
     ...common,
     suggested_threshold: keener.sensitivity,
     direction: 'decrease',
-    reasoning: `${metric.metricType} of ${of} did not alert in ${countOf(days, 'day')}, and would not have at ${keener.sensitivity} either, where it notices smaller changes.`,
+    reasoning: `${metric.metricType} of ${measured} did not alert in ${countOf(days, 'day')}, and would not have at ${keener.sensitivity} either, where it notices smaller changes.`,
     confidence: 0.5,
     historical_alerts: 0,
     projected_reduction: '0%',

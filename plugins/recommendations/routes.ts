@@ -1,38 +1,29 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
+import type { ServerRoute } from '@hapi/hapi'
+import { access, actorOf, caller, inCompany, routesOf, type AnyRequest } from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
-import { pagination, type Page } from '../../server/http/page.ts'
+import { param } from '../../server/http/input.ts'
+import { pagination } from '../../server/http/page.ts'
 import type { Source } from '../catalog/api.ts'
 import { sumApplied, type AppliedRecommendations } from './applied.ts'
 import { applyNamed, applyOffers } from './apply.ts'
 import { removeDismissals } from './decisions.ts'
 import type { RecommendationsDeps } from './deps.ts'
 import { listOffers } from './list.ts'
-import type { OfferStatus } from './offers.ts'
 import { presentApplied, presentOffer } from './present.ts'
-import { applyBody, dismissBody, idParams, listQuery, replies, restoreBody } from './schemas.ts'
 import {
-  dismissOffers,
-  findOffers,
-  matcherOf,
-  tableIdsOf,
-  tryOffers,
-  type NamedOffers,
-  type RecommendationFilter,
-} from './service.ts'
+  applyBody,
+  type ApplyBody,
+  dismissBody,
+  idParams,
+  listQuery,
+  replies,
+  restoreBody,
+} from './schemas.ts'
+import { dismissOffers, findOffers, matcherOf, tableIdsOf, tryOffers, type NamedOffers } from './service.ts'
 
 const base = '/api/v1/sdk/recommendations'
 const route = routesOf('recommendations')
-
-/** The body of a request to apply recommendations, validated. */
-interface ApplyBody extends RecommendationFilter {
-  ids?: string[]
-  asset_id?: string
-  check_past: boolean
-  dry_run: boolean
-}
 
 export const routes = (deps: RecommendationsDeps): ServerRoute[] => [
   route('GET', base, access.read, {
@@ -44,9 +35,7 @@ export const routes = (deps: RecommendationsDeps): ServerRoute[] => [
     app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
-        const query = queryOf<RecommendationFilter & Page & { asset_id: string; status: OfferStatus[] }>(
-          request,
-        )
+        const { query } = request
         const asset = await deps.catalog.findAsset(trx, query.asset_id)
         const page = await listOffers(deps, trx, asset, query)
         const { tables, counts, uncounted: uncounted_tables } = page
@@ -64,7 +53,7 @@ export const routes = (deps: RecommendationsDeps): ServerRoute[] => [
     response: replies.applied,
     app: { isHeavy: true, errors: ['ASSET_NOT_FOUND', 'NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'] },
     handler: async request => {
-      const body = bodyOf<ApplyBody>(request)
+      const { payload: body } = request
       const { companyId } = caller(request)
       const tried = body.check_past ? await tryOffers(deps, companyId, body.ids ?? []) : undefined
       return inCompany(request, async trx => ({
@@ -81,7 +70,7 @@ export const routes = (deps: RecommendationsDeps): ServerRoute[] => [
     app: { isHeavy: true, errors: ['NOT_FOUND'] },
     handler: request =>
       inCompany(request, async trx => {
-        const { ids, reason } = bodyOf<{ ids: string[]; reason?: string | null }>(request)
+        const { ids, reason } = request.payload
         const by = actorOf(caller(request))
         const named = await dismissOffers(deps, trx, { ids, reason: reason || null, by })
         for (const { source, offers } of named)
@@ -102,7 +91,7 @@ export const routes = (deps: RecommendationsDeps): ServerRoute[] => [
     app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
-        const { ids } = bodyOf<{ ids: string[] }>(request)
+        const { ids } = request.payload
         const changed = await removeDismissals(trx, ids)
         await auditRequest(request, trx, {
           action: 'recommendations.restored',
@@ -137,7 +126,7 @@ function idsOf(offers: readonly { suggestion: { id: string } }[]): string[] {
 /** @param tried what the body names, found and tried on the past */
 async function applyRequested(
   deps: RecommendationsDeps,
-  request: Request,
+  request: AnyRequest,
   trx: Transaction,
   body: ApplyBody,
   tried?: NamedOffers[],

@@ -8,9 +8,15 @@ import {
   record,
   reply,
 } from '../../server/http/envelopes.ts'
-import { pageQuery, queryWords } from '../../server/http/page.ts'
-import { STATUSES } from './offers.ts'
-import { CHECK_KINDS, CHECK_TYPES, EVIDENCE_BASES } from './rules/evidence.ts'
+import { pageQuery, queryWords, type Page } from '../../server/http/page.ts'
+import { STATUSES, type OfferStatus } from './offers.ts'
+import {
+  CHECK_KINDS,
+  CHECK_TYPES,
+  EVIDENCE_BASES,
+  type CheckKindName,
+  type CheckTypeName,
+} from './rules/evidence.ts'
 
 const { id, count, number, text, flag, time } = held
 
@@ -20,7 +26,20 @@ const TABLE_ID = '0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'
 const assetId = Joi.string().max(1_000).required().description('The id or name of a source or a table.')
 const minConfidence = Joi.number().min(0).max(1).description('From 0 to 1.')
 
-export const listQuery = Joi.object({
+/** Filters of recommendations, as queries and bodies have them. */
+export interface RecommendationFilter {
+  kind?: CheckKindName[]
+  type?: CheckTypeName[]
+  min_confidence?: number
+}
+
+/** The query of a list, validated. */
+export interface RecommendationListQuery extends RecommendationFilter, Page {
+  asset_id: string
+  status: OfferStatus[]
+}
+
+export const listQuery = Joi.object<RecommendationListQuery>({
   asset_id: assetId,
   kind: queryWords(CHECK_KINDS),
   type: queryWords(CHECK_TYPES),
@@ -40,9 +59,9 @@ const ids = Joi.array()
   .unique()
   .description('Ids of recommendations, of one source or several.')
 
-const words = (known: readonly string[]) =>
+const words = (choices: readonly string[]) =>
   Joi.array()
-    .items(Joi.valid(...known))
+    .items(Joi.valid(...choices))
     .min(1)
     .unique()
 
@@ -51,7 +70,15 @@ const FILTERS = ['kind', 'type', 'min_confidence']
 /** Recommendations that one request tries on the past. */
 const MAX_TRIED = 20
 
-export const applyBody = Joi.object({
+/** The body of a request to apply recommendations, validated. */
+export interface ApplyBody extends RecommendationFilter {
+  ids?: string[]
+  asset_id?: string
+  check_past: boolean
+  dry_run: boolean
+}
+
+export const applyBody = Joi.object<ApplyBody>({
   ids,
   asset_id: assetId.optional().description('In place of ids: all that is offered for a source or a table.'),
   kind: words(CHECK_KINDS).description('With asset_id.'),
@@ -80,14 +107,14 @@ export const applyBody = Joi.object({
   .required()
   .example({ ids: [EXAMPLE_ID] })
 
-export const dismissBody = Joi.object({
+export const dismissBody = Joi.object<{ ids: string[]; reason?: string | null }>({
   ids: ids.required(),
   reason: Joi.string().trim().max(500).allow(null, '').description('Why, for those who ask later.'),
 })
   .required()
   .example({ ids: [EXAMPLE_ID], reason: 'The column is free text' })
 
-export const restoreBody = Joi.object({ ids: ids.required() })
+export const restoreBody = Joi.object<{ ids: string[] }>({ ids: ids.required() })
   .required()
   .example({ ids: [EXAMPLE_ID] })
 

@@ -5,16 +5,10 @@ import type { KeptRule } from './api.ts'
 import { saveDecision, savePast } from './decisions.ts'
 import { readOffers, statusOf, type Offer } from './offers.ts'
 import { computePast } from './past.ts'
+import type { RecommendationFilter } from './schemas.ts'
 import { tableOfId, type IdentifiedSuggestion } from './rules/suggest.ts'
 import type { CheckKindName, CheckTypeName } from './rules/evidence.ts'
 import type { RecommendationsDeps } from './deps.ts'
-
-/** Filters of recommendations, as queries and bodies have them. */
-export interface RecommendationFilter {
-  kind?: CheckKindName[]
-  type?: CheckTypeName[]
-  min_confidence?: number
-}
 
 /** The test for suggestions that a filter makes. */
 export function matcherOf({ kind, type, min_confidence: least = 0 }: RecommendationFilter) {

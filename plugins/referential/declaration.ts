@@ -36,6 +36,7 @@ export function checkDeclaration({
           tableId: check.tableId,
           tablePath: childPath(check),
           isTableActive: check.isTableActive,
+          owner: check.ownerRef,
           fields,
           body: withoutDefaults(fields, { ...DEFAULTS, name }),
         }

@@ -31,6 +31,7 @@ export function ruleDeclaration(deps: ValidityDeps): CheckResource<ValidityRule>
         tableId: rule.tableId,
         tablePath: formatName([rule.catalogName, rule.schemaName, rule.ofTable]),
         isTableActive: rule.isTableActive,
+        owner: rule.ownerRef,
         fields: fieldsOf(rule),
         body: withoutDefaults(fieldsOf(rule), {
           ...DEFAULTS,

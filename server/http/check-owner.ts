@@ -29,7 +29,7 @@ export function checkRemoval(message: string): Joi.Schema {
 }
 
 /** What the reply to a change says of the file; nothing of a check that is managed by none. */
-export function warnOfChange(owner: CheckOwner | undefined): {
+export function warnOfChange(owner: CheckOwner | null | undefined): {
   managed_by?: CheckOwner
   warnings?: string[]
 } {
@@ -37,14 +37,14 @@ export function warnOfChange(owner: CheckOwner | undefined): {
 }
 
 /** The same of a removal. */
-export function warnOfRemoval(owner: CheckOwner | undefined): {
+export function warnOfRemoval(owner: CheckOwner | null | undefined): {
   managed_by?: CheckOwner
   warnings?: string[]
 } {
   return warn(owner, 'creates it again unless it is removed from the file, too')
 }
 
-function warn(owner: CheckOwner | undefined, what: string) {
+function warn(owner: CheckOwner | null | undefined, what: string) {
   if (!owner) return {}
   const managed = `${owner.file} manages this check by the key ${owner.key}`
   return { managed_by: owner, warnings: [`${managed}: the next apply ${what}`] }

@@ -4,7 +4,15 @@ import type { AlertsApi } from '../../alerts/api.ts'
 import type { CheckResource } from '../check-resource.ts'
 import { publicIdOf } from '../kind.ts'
 import type { CheckRow, TableNames } from '../models.ts'
-import { changeCheck, findCheck, insertChecks, removeCheck, storeChecks } from '../store.ts'
+import {
+  changeCheck,
+  findCheck,
+  insertChecks,
+  ownerColumns,
+  removeCheck,
+  setOwners,
+  storeChecks,
+} from '../store.ts'
 import type { DeclaredChecks, RecordEvent } from './declared-checks.ts'
 
 /** The entry of the audit log for a check that was created or removed. */
@@ -57,7 +65,9 @@ export function checksOfResource<Row extends CheckRow>(
   const { kind } = resource
   const { rowsOf, complete, ...declaration } = resource.declaration
   const createAll: DeclaredChecks['createAll'] = async (trx, checks, record) => {
-    const stored = await insertChecks(trx, kind.model, await rowsOf(trx, checks))
+    const rows = await rowsOf(trx, checks)
+    const owned = rows.map((row, index) => ({ ...row, ...ownerColumns(checks[index]?.owner) }))
+    const stored = await insertChecks(trx, kind.model, owned)
     for (const row of stored) await record(auditEventOf(resource, 'created', row))
     return stored.map(row => publicIdOf(kind, row))
   }
@@ -65,6 +75,7 @@ export function checksOfResource<Row extends CheckRow>(
     ...declaration,
     alertKind: kind.alert.name,
     createAll,
+    setOwners: (trx, owned) => setOwners(trx, kind, owned),
     lacking: {
       complete,
       async insertAll(trx, checks) {

@@ -5,8 +5,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import type { AuditEvent } from '../../../server/http/audit.ts'
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import type { Source, Table, TableContext } from '../../catalog/api.ts'
-import type { CheckRow } from '../models.ts'
-import type { NewRow } from '../store.ts'
+import type { CheckRow, NewRow, OwnerKind } from '../models.ts'
 
 /** The name of a kind that can be declared: `validity`. Extensions add kinds. */
 export type CheckKindName = string
@@ -24,6 +23,8 @@ export interface DeclaredCheck {
   /** Whether the last discovery found the table. */
   isTableActive: boolean
   fields: CheckFields
+  /** What manages it, null of one by hand; undefined of a schedule, which its owners are asked about. */
+  owner?: CheckOwner | null
   /** The body that creates the same check, without defaults, and without the path of its table. */
   body: Record<string, unknown>
 }
@@ -55,6 +56,13 @@ export type CheckedTable = Pick<Table, 'id' | 'name'>
 /** A check that is to be created, with the fields that `read` gave. */
 export interface NewDeclaredCheck extends CheckToStore {
   table: TableContext
+  /** What manages it from now on. */
+  owner?: NamedOwner
+}
+
+/** What manages a check, as its row says. */
+export interface NamedOwner extends CheckOwner {
+  kind: OwnerKind
 }
 
 /** How one kind of check is listed, created, changed and removed, as its endpoints do it, in the caller's transaction. */
@@ -86,6 +94,8 @@ export interface DeclaredChecks {
   create(trx: Transaction, table: TableContext, fields: CheckFields, record: RecordEvent): Promise<string>
   /** Creates any number of checks, by statements of many where its feature can. @returns their ids, in the same order */
   createAll(trx: Transaction, checks: readonly NewDeclaredCheck[], record: RecordEvent): Promise<string[]>
+  /** Says what manages checks that are there; absent of schedules, whose owners note it. */
+  setOwners?(trx: Transaction, owned: readonly OwnedCheckId[]): Promise<void>
   /** How checks are created that tables lack; absent of schedules, which their own feature creates in bulk. */
   lacking?: LackingChecks
   /**
@@ -96,6 +106,12 @@ export interface DeclaredChecks {
   update(trx: Transaction, check: CheckRef, changes: CheckFields, record: RecordEvent): Promise<boolean>
   /** Removes a check with its results, as its DELETE does. @returns false when the check is gone */
   remove(trx: Transaction, check: CheckRef, record: RecordEvent): Promise<boolean>
+}
+
+/** A check, by the id of `DeclaredCheck`, and what manages it from now on. */
+export interface OwnedCheckId {
+  id: string
+  owner: NamedOwner
 }
 
 /** How checks of one kind are created without a look at their tables. */
@@ -112,13 +128,18 @@ export interface LackingChecks {
 /** What a kind of check with the usual endpoints adds to them to become declarable. */
 export interface Declaration<Row extends CheckRow>
   extends
-    Pick<DeclaredChecks, 'kind' | 'body' | 'fixedFields' | 'engineFields' | 'list' | 'read'>,
+    Pick<DeclaredChecks, 'kind' | 'body' | 'fixedFields' | 'engineFields' | 'read'>,
     Pick<LackingChecks, 'complete'> {
+  /** As in `DeclaredChecks`; \`owner\` is the \`ownerRef\` of the row. */
+  list(trx: Transaction, source: Source): Promise<(DeclaredCheck & { owner: CheckOwner | null })[]>
   /** The rows of new checks, in the same order. */
   rowsOf(trx: Transaction, checks: readonly CheckToStore[]): Promise<NewRow<Row>[]>
 }
 
-/** The files that manage some checks of one kind, by the ids of the checks. */
+/**
+ * What manages some checks of one kind, by their ids. Rows of the table of all checks say it themselves; this is for freshness
+ * schedules, until they are such rows.
+ */
 export type FindOwners = (
   trx: Transaction,
   kind: CheckKindName,

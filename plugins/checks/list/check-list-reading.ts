@@ -40,18 +40,12 @@ export interface CheckRow {
   results: PointRow[] | null
 }
 
-/** What the list is made of. */
-export interface CheckListParts extends Pick<CheckDeps, 'kinds'> {
-  /** SELECTs of what manages checks: `company_id`, `kind`, `check_id`, `file` and `key`, found by the first three. */
-  owners: readonly string[]
-}
-
 /**
  * The statement that reads one page of the checks of an asset, or of the company, and counts them.
  * @param assetId undefined for the company
  */
 export function checkListReading(
-  { kinds, owners }: CheckListParts,
+  { kinds }: Pick<CheckDeps, 'kinds'>,
   companyId: string,
   assetId: string | undefined,
   query: CheckListQuery,
@@ -59,7 +53,7 @@ export function checkListReading(
   const { name, text, order, bindings } = findCheckPage([...kinds.keys()], companyId, assetId, query)
   return {
     name: `checks ${name}`,
-    text: `${text} ${rowsText({ kinds, owners }, order)}`,
+    text: `${text} ${rowsText(kinds, order)}`,
     bindings: { ...bindings, points: query.points },
   }
 }
@@ -68,14 +62,14 @@ export function checkListReading(
  * Reads the rows of `page` in their order. Past the last page one row has the total; where nothing is found there is none. One
  * by one, however many rows a plan for any page reckons with: no page needs all checks, tables, alerts and results.
  */
-function rowsText({ kinds, owners }: CheckListParts, order: readonly string[]): string {
+function rowsText(kinds: CheckDeps['kinds'], order: readonly string[]): string {
   return `select whole.total, c.kind, c.public_id as id, c.table_id, t.qualified_name, t.catalog_name, t.schema_name,
       t.name as of_table, coalesce(c.name, concat_ws(' of ', c.type, c.column_name) || ' on ' || t.name) as name,
       c.column_name, c.type, c.severity, c.is_active, c.check_interval, c.has_series,
       ${statusOf('c.status', 'c.is_learning')} as status,
       (select a.id from alerts a where a.company_id = c.company_id and a.kind = c.alert_kind and a.cause = c.public_id
          and a.status in ('triggered', 'acknowledged', 'snoozed') limit 1) as open_alert_id,
-      ${owners.length === 0 ? 'null' : ownerText(owners)} as managed_by,
+      c.owner_ref as managed_by,
       (select json_agg(json_build_array(floor(extract(epoch from r.at) * 1000), r.value,
            ${statusOf('r.status', 'r.is_learning')}, r.low, r.high) order by r.at, r.id)
        from (${RESULTS_OF_CHECK}
@@ -89,11 +83,6 @@ function rowsText({ kinds, owners }: CheckListParts, order: readonly string[]): 
     left join lateral (select qualified_name, catalog_name, schema_name, name from tables
       where company_id = c.company_id and id = c.table_id limit 1) t on true
     order by ${order.map(column => `p.${column}`).join(', ')}`
-}
-
-function ownerText(owners: readonly string[]): string {
-  return `(select json_build_object('file', o.file, 'key', o.key) from (${owners.join(' union all ')}) o
-    where o.company_id = c.company_id and o.kind = c.kind and o.check_id = c.public_id limit 1)`
 }
 
 /** The status of the API in SQL. @param isLearning is evaluated for what passes only */

@@ -10,11 +10,7 @@ import { checkListReading, type CheckPageRow, type CheckRow } from './check-list
 import { checkListParams, checkListQuery, checkListReply, type CheckListQuery } from './check-list-schemas.ts'
 
 /** The routes that list the checks of all kinds: those of the company, and those of an asset. */
-export function checkListRoutes(
-  { kinds, catalog }: Pick<CheckDeps, 'kinds' | 'catalog'>,
-  owners: readonly string[],
-): ServerRoute[] {
-  const parts = { kinds, owners }
+export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'catalog'>): ServerRoute[] {
   const listed = () => [...kinds.values()].map(({ name, label }) => ({ kind: name, label }))
   const names = () => [...kinds.keys()]
   const route = routesOf('checks')
@@ -28,12 +24,12 @@ export function checkListRoutes(
       response: checkListReply,
       app: {
         readings: ({ query }, companyId) => [
-          checkListReading(parts, companyId, undefined, query as CheckListQuery),
+          checkListReading({ kinds }, companyId, undefined, query as CheckListQuery),
         ],
       },
       handler: async request => {
         const { query } = request
-        const reading = checkListReading(parts, caller(request).companyId, undefined, query)
+        const reading = checkListReading({ kinds }, caller(request).companyId, undefined, query)
         const [found] = await readForCaller<[CheckPageRow]>(request, [reading])
         return presentList(found, listed(), query)
       },
@@ -48,13 +44,13 @@ export function checkListRoutes(
       app: {
         readings: ({ params: { asset_id: id = '' }, query }, companyId) =>
           isUuid(id)
-            ? [checkListReading(parts, companyId, id.toLowerCase(), query as CheckListQuery)]
+            ? [checkListReading({ kinds }, companyId, id.toLowerCase(), query as CheckListQuery)]
             : undefined,
       },
       handler: async request => {
         const { query } = request
         const [found] = await catalog.readByAsset<[CheckPageRow]>(request, param(request, 'asset_id'), id => [
-          checkListReading(parts, caller(request).companyId, id, query),
+          checkListReading({ kinds }, caller(request).companyId, id, query),
         ])
         return presentList(found, listed(), query)
       },

@@ -4,10 +4,13 @@ import { apiError } from '../../../server/http/errors.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { DeclaredChecks, RecordEvent, StopListener } from '../declared/declared-checks.ts'
 import { subjectOf } from './same-check.ts'
-import type { Plan, Step, StoredCheck, WantedCheck } from './wanted-check.ts'
+import type { Owner, Plan, Step, StoredCheck, WantedCheck } from './wanted-check.ts'
 
 /** How a plan is carried out. */
-export interface CarryingOut {
+export interface CarryingOut<Wanted extends WantedCheck> {
+  owner: Pick<Owner, 'kind'>
+  /** What the file is called that a check is wanted by. */
+  fileOf(wanted: Wanted): string
   /** Receives what belongs into the audit log. */
   record: RecordEvent
   /**
@@ -32,11 +35,12 @@ export async function carryOut<Wanted extends WantedCheck>(
   trx: Transaction,
   source: Source,
   { steps, removed }: Plan<Wanted>,
-  { record, stoppedBy: by }: CarryingOut,
+  { owner, fileOf, record, stoppedBy: by }: CarryingOut<Wanted>,
 ): Promise<Map<Wanted, string>> {
   const kindOf = new Map(kinds.map(declared => [declared.kind, declared]))
   const remove = ({ kind, id }: StoredCheck) => kindOf.get(kind)!.remove(trx, { source, id }, record)
   const ids = new Map<Wanted, string>()
+  const ownerOf = (wanted: Wanted) => ({ kind: owner.kind, file: fileOf(wanted), key: wanted.key })
 
   // Changes that name an operating schedule lock it, which has to precede the locks of other checks.
   for (const { action, wanted, stored, changes } of steps.toSorted((one, other) => rank(one) - rank(other))) {
@@ -46,6 +50,13 @@ export async function carryOut<Wanted extends WantedCheck>(
     const values = Object.fromEntries(changes.map(change => [change.field, change.new]))
     if (!(await kindOf.get(stored.kind)!.update(trx, { source, id: stored.id }, values, record)))
       throw changedMeanwhile()
+  }
+  const staying = steps.filter(step => isOwnedAnew(step, fileOf(step.wanted)))
+  for (const { kind, setOwners } of kinds) {
+    const owned = staying.flatMap(({ wanted, stored }) =>
+      stored?.kind === kind ? [{ id: stored.id, owner: ownerOf(wanted) }] : [],
+    )
+    if (owned.length > 0) await setOwners?.(trx, owned)
   }
   for (const { stored } of removed) {
     await remove(stored)
@@ -59,9 +70,16 @@ export async function carryOut<Wanted extends WantedCheck>(
   for (const { kind, createAll } of kinds) {
     const some = created.flatMap(({ wanted }) => (wanted.kind === kind ? [wanted] : []))
     if (some.length === 0) continue
-    for (const [index, id] of (await createAll(trx, some, record)).entries()) ids.set(some[index]!, id)
+    const owned = some.map(wanted => ({ ...wanted, owner: ownerOf(wanted) }))
+    for (const [index, id] of (await createAll(trx, owned, record)).entries()) ids.set(some[index]!, id)
   }
   return ids
+}
+
+/** Whether a check that stays has another owner, file or key than before. */
+function isOwnedAnew({ action, wanted, stored }: Step<WantedCheck>, file: string): boolean {
+  const stays = action === 'keep' || action === 'adopt' || action === 'change'
+  return stays && (stored?.owner?.file !== file || stored.owner.key !== wanted.key)
 }
 
 const rank = ({ changes }: Step<WantedCheck>) =>

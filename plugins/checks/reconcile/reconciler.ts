@@ -16,7 +16,8 @@ import { isChange, makePlan } from './plan.ts'
 import type { Owner, Plan, PlanRequest, StoredCheck, StoredState, WantedCheck } from './wanted-check.ts'
 
 /** What an owner wants of a source, and how it is brought about. */
-export interface ReconcileRequest<Wanted extends WantedCheck> extends PlanRequest<Wanted>, CarryingOut {
+export interface ReconcileRequest<Wanted extends WantedCheck>
+  extends PlanRequest<Wanted>, CarryingOut<Wanted> {
   owner: Owner
   /** A plan that was made before the lock was taken, where the engine was asked about what it changes and nothing else. */
   expected?: Plan<Wanted>
@@ -90,16 +91,12 @@ export function makeReconciler({ kinds, findOwners, notifyStopped, ...deps }: De
     checks: readonly StoredCheck[],
   ): Promise<Map<StoredCheck, CheckOwner>> {
     const others = new Map<StoredCheck, CheckOwner>()
-    for (const [kind, some] of Map.groupBy(checks, check => check.kind)) {
-      const owners = await findOwners(
-        trx,
-        kind,
-        some.map(({ id }) => id),
-      )
-      for (const check of some) {
-        const owner = owners.get(check.id)
-        if (owner) others.set(check, owner)
-      }
+    const schedules = checks.filter(({ owner }) => owner === undefined)
+    const ids = schedules.map(({ id }) => id)
+    const ownersOfSchedules = await findOwners(trx, 'freshness', ids)
+    for (const check of checks) {
+      const owner = check.owner ?? ownersOfSchedules.get(check.id)
+      if (owner) others.set(check, owner)
     }
     return others
   }

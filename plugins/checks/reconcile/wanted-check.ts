@@ -1,6 +1,7 @@
 /** What the reconciler works on: wanted and stored checks, and who manages them. */
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import type { TableContext } from '../../catalog/api.ts'
+import type { OwnerKind } from '../models.ts'
 import type { CheckFields, CheckKindName, DeclaredCheck } from '../declared/declared-checks.ts'
 
 /** A check that an owner wants on a table. */
@@ -36,6 +37,7 @@ export interface OwnedCheck {
 
 /** Whose checks are reconciled. */
 export interface Owner {
+  kind: OwnerKind
   managed: readonly ManagedCheck[]
   /**
    * Present of an owner that takes over checks without one, instead of making equal ones beside them.

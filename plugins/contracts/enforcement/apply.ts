@@ -110,12 +110,14 @@ async function reconcileChecks(
   { contract, source, record }: Omit<Enforcement, 'actor'>,
   { stored, wanted }: { stored: readonly ContractClause[]; wanted: readonly WantedCheck[] },
 ): Promise<Map<string, ClauseStep>> {
+  const file = ownerName(contract)
   const managed = stored.flatMap(({ key, checkKind: kind, checkId }) =>
-    kind === null || checkId === null ? [] : [{ file: ownerName(contract), key, kind, checkId }],
+    kind === null || checkId === null ? [] : [{ file, key, kind, checkId }],
   )
   // What a person made stays the person's: a contract takes no check over, so that its removal removes its own only.
   const { steps, ids } = await checks.reconciler.reconcile(trx, source, {
-    owner: { managed },
+    owner: { kind: 'contract', managed },
+    fileOf: () => file,
     wanted,
     prune: true,
     record,

@@ -2,10 +2,6 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import type { CheckKindName } from '../../checks/api.ts'
 
-/** All of them, as lists of checks join them. */
-export const OWNERS = `select l.company_id, l.check_kind as kind, l.check_id, 'the contract ' || c.name as file, l.key
-  from contract_clauses l join data_contracts c on c.company_id = l.company_id and c.id = l.contract_id`
-
 /** What a contract is called as the owner of checks. */
 export const ownerName = ({ name }: { name: string }): string => `the contract ${name}`
 

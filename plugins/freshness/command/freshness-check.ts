@@ -32,10 +32,10 @@ export async function checkFreshness(
   options: FreshnessLookOptions,
 ): Promise<FreshnessLook> {
   const { signal, note } = options
-  const [known] = (await readRecords(client, asset, signal, 1)).records
-  if (!known) throw notMonitoredError(asset)
+  const [first] = (await readRecords(client, asset, signal, 1)).records
+  if (!first) throw notMonitoredError(asset)
   const { isRefreshed, failure } = options.refresh
-    ? await refreshRecords(client, asset, known, options)
+    ? await refreshRecords(client, asset, first, options)
     : { isRefreshed: false }
   const { records, now } = await readRecords(client, asset, signal)
   const active = records.filter(record => record.is_active !== false || isTableOf(asset, record))
@@ -92,13 +92,13 @@ const PERMANENT_FAILURE_CODES = ['credentials', 'permission', 'tls', 'driver_mis
 async function refreshRecords(
   client: ServiceClient,
   asset: string,
-  known: FreshnessRecord,
+  record: FreshnessRecord,
   { signal, note }: FreshnessLookOptions,
 ): Promise<{ isRefreshed: boolean; failure?: JobFailure | undefined }> {
   try {
     const failure = client.local
-      ? await checkLocally(client.local, asset, known, signal)
-      : await checkRemotely(client, asset, known, { signal, note })
+      ? await checkLocally(client.local, asset, record, signal)
+      : await checkRemotely(client, asset, record, { signal, note })
     return { isRefreshed: true, failure }
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 403)) throw error
@@ -113,13 +113,13 @@ const BUSY_SOURCE_RETRY_MS = 5_000
 async function checkLocally(
   { server, companyId }: NonNullable<ServiceClient['local']>,
   asset: string,
-  known: FreshnessRecord,
+  record: FreshnessRecord,
   signal: AbortSignal,
 ): Promise<JobFailure | undefined> {
-  const scheduleIds = isTableOf(asset, known) ? [known.schedule_id] : undefined
+  const scheduleIds = isTableOf(asset, record) ? [record.schedule_id] : undefined
   for (;;) {
     try {
-      const request = { companyId, sourceId: known.source_id, scheduleIds }
+      const request = { companyId, sourceId: record.source_id, scheduleIds }
       const checking = server.plugins.freshness.checkSource(request)
       const { measured, failed } = await unlessAborted(checking, signal)
       const [first] = failed
@@ -142,10 +142,10 @@ async function checkLocally(
 async function checkRemotely(
   client: ServiceClient,
   asset: string,
-  known: FreshnessRecord,
+  record: FreshnessRecord,
   { signal, note }: Pick<FreshnessLookOptions, 'signal' | 'note'>,
 ): Promise<JobFailure | undefined> {
-  const id = isTableOf(asset, known) ? known.asset_id : known.source_id
+  const id = isTableOf(asset, record) ? record.asset_id : record.source_id
   const reply = await client.request<{ data: { job_id: string } }>(
     'POST',
     `/sdk/freshness/${id}/refresh`,

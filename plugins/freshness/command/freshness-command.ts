@@ -112,19 +112,18 @@ export async function waitUntilFresh(
   const { waitMs, intervalMs, signal, note } = options
   const end = performance.now() + waitMs
   for (let isFirst = true; ; isFirst = false) {
-    const found = await lookOnce().catch((error: unknown) => {
+    const look = await lookOnce().catch((error: unknown) => {
       if (error instanceof CommandError && error.isTransient) return error
       throw error
     })
     const left = end - performance.now()
-    const isFailed = found instanceof CommandError
-    if (isFailed && left <= 0) throw found
-    if (!isFailed && (left <= 0 || !found.mayTurnFresh || found.verdict.status === 'fresh'))
-      return found.verdict
+    const isFailed = look instanceof CommandError
+    if (isFailed && left <= 0) throw look
+    if (!isFailed && (left <= 0 || !look.mayTurnFresh || look.verdict.status === 'fresh')) return look.verdict
     if (isFirst) {
       const now = new Date()
       const until = formatClockTime(new Date(now.getTime() + left), now)
-      note(`${isFailed ? found.message : found.verdict.message}; waiting until ${until}`)
+      note(`${isFailed ? look.message : look.verdict.message}; waiting until ${until}`)
     }
     await pause(Math.min(intervalMs, left), undefined, { signal }).catch(() => {
       throw new CommandError('Stopped before it was fresh', EXIT.error)

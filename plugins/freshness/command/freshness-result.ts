@@ -120,12 +120,12 @@ function describeSource(name: string, tables: readonly FreshnessRecord[]): strin
   const total = tables.length
   const tablesOf = `${total === 1 ? 'the one monitored table' : `${total} monitored tables`} of ${name}`
   if (count('fresh') === total) return `${total === 1 ? '' : 'all '}${tablesOf}; nearest to its limit:`
-  const said = [
+  const counts = [
     [count('stale'), 'stale'],
     [count('error'), 'could not be checked'],
     [count('unknown'), 'unknown'],
   ] as const
-  const parts = said.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : []))
+  const parts = counts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : []))
   return `of ${tablesOf} ${parts.join(', ')}; worst:`
 }
 

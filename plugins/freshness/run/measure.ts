@@ -90,8 +90,8 @@ export async function readNewest(
     for (let from = 0; from < quick.length;) {
       const part = quick.slice(from, from + most)
       from += part.length
-      const { readings: found, largest } = await readBatch(session, part)
-      keep(found)
+      const { readings: some, largest } = await readBatch(session, part)
+      keep(some)
       // A batch that was too large once would be too large again.
       most = Math.min(most, largest)
     }
@@ -242,7 +242,7 @@ async function readLastModified(session: ReadSession, targets: readonly MeasureT
   const times = new Map<string, Date>()
   const timed = connection.lastModified ? targets.filter(({ isStored }) => isStored) : []
   let failure: ConnectorError | undefined
-  const known = await (timed.length > 0
+  const modified = await (timed.length > 0
     ? connection.lastModified!(timed.map(({ table }) => table)).catch(async (thrown: unknown) => {
         if (!(thrown instanceof ConnectorError && (await blamesTable(session, thrown)))) throw thrown
         failure = thrown
@@ -250,7 +250,7 @@ async function readLastModified(session: ReadSession, targets: readonly MeasureT
     : undefined)
   const at = session.now()
   for (const { id, table, value, isStored, unchanged } of targets) {
-    const time = isStored ? known?.get(tablePath(table)) : undefined
+    const time = isStored ? modified?.get(tablePath(table)) : undefined
     // If modification times are unavailable, columns are still read.
     if (value === null)
       readings.set(id, failure && isStored ? { error: failure, at } : { value: time ?? null, at })

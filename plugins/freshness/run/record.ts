@@ -152,30 +152,31 @@ function applySchedule(
   }
 }
 
-async function storeObservations(trx: Transaction, findings: readonly CurrentObservation[]): Promise<void> {
-  await rows(
-    trx,
-    `with r as materialized (
-       select * from jsonb_to_recordset(cast(:findings as jsonb)) as r (
-         id uuid, timestamp_column text, status text, sla_status text, last_updated timestamptz, is_update boolean,
-         is_slow boolean, modified_at timestamptz, zone text, age_seconds bigint, learned_sla_seconds integer,
-         expected_next timestamptz, error text, alert_severity text, checked_at timestamptz, ends_slot boolean)
-     ), updated as (
-       update freshness_schedules s
-       set status = r.status, sla_status = r.sla_status, last_error = r.error, last_check_at = r.checked_at,
-         timestamp_column = r.timestamp_column, alert_severity = r.alert_severity,
-         running_slot = case when r.ends_slot then null else s.running_slot end,
-         is_slow = r.is_slow, modified_at = r.modified_at, read_zone = r.zone,
-         last_updated = case when r.error is null then r.last_updated else s.last_updated end,
-         expected_next = case when r.error is null then r.expected_next else s.expected_next end,
-         learned_sla_seconds = case when r.error is null then r.learned_sla_seconds else s.learned_sla_seconds end
-       from r where s.company_id = :companyId and s.id = r.id
-     )
-     insert into freshness_checks
-       (company_id, schedule_id, status, sla_status, last_updated, is_update, data_age_seconds, error_message, checked_at)
-     select :companyId, id, status, sla_status, last_updated, is_update, age_seconds, error, checked_at from r`,
-    { companyId: companyOf(trx), findings: JSON.stringify(findings.map(toRecord)) },
+/** Updates the schedules, and adds a check of each. */
+const STORE_OBSERVATIONS = `
+  with r as materialized (
+    select * from jsonb_to_recordset(cast(:records as jsonb)) as r (
+      id uuid, timestamp_column text, status text, sla_status text, last_updated timestamptz, is_update boolean,
+      is_slow boolean, modified_at timestamptz, zone text, age_seconds bigint, learned_sla_seconds integer,
+      expected_next timestamptz, error text, alert_severity text, checked_at timestamptz, ends_slot boolean)
+  ), updated as (
+    update freshness_schedules s
+    set status = r.status, sla_status = r.sla_status, last_error = r.error, last_check_at = r.checked_at,
+      timestamp_column = r.timestamp_column, alert_severity = r.alert_severity,
+      running_slot = case when r.ends_slot then null else s.running_slot end,
+      is_slow = r.is_slow, modified_at = r.modified_at, read_zone = r.zone,
+      last_updated = case when r.error is null then r.last_updated else s.last_updated end,
+      expected_next = case when r.error is null then r.expected_next else s.expected_next end,
+      learned_sla_seconds = case when r.error is null then r.learned_sla_seconds else s.learned_sla_seconds end
+    from r where s.company_id = :companyId and s.id = r.id
   )
+  insert into freshness_checks
+    (company_id, schedule_id, status, sla_status, last_updated, is_update, data_age_seconds, error_message, checked_at)
+  select :companyId, id, status, sla_status, last_updated, is_update, age_seconds, error, checked_at from r`
+
+async function storeObservations(trx: Transaction, findings: readonly CurrentObservation[]): Promise<void> {
+  const records = JSON.stringify(findings.map(toRecord))
+  await rows(trx, STORE_OBSERVATIONS, { companyId: companyOf(trx), records })
 }
 
 /** Ends the slots of dropped observations, so that the next check need not wait for them. */
@@ -188,7 +189,7 @@ async function releaseSlots(trx: Transaction, dropped: readonly LockedSchedule[]
   )
 }
 
-function toRecord(finding: CurrentObservation): object {
+function toRecord(finding: CurrentObservation) {
   const { watched, timestampColumn, checkedAt, error, lastUpdated, isUpdate, judgement } = finding
   return {
     id: watched.id,

@@ -1,3 +1,4 @@
+import type { ModelObject } from 'objection'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import type { CustomSql } from '../../../checks/sql/custom-sql.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
@@ -6,28 +7,19 @@ import type { SourceCheckRequest } from '../api.ts'
 import type { FreshnessDeps } from '../deps.ts'
 import { detectColumn, hiddenColumns, type TypedColumn } from '../schedules/columns.ts'
 import { parseExpression } from '../schedules/expression.ts'
-import type { MonitoredTable } from '../models.ts'
+import type { Schedule } from '../models.ts'
 
-export interface WatchedTable extends Pick<
-  MonitoredTable,
-  | 'id'
-  | 'tableId'
-  | 'timestampColumn'
-  | 'expression'
-  | 'usesLastModified'
-  | 'monitoringMode'
-  | 'slaThreshold'
-  | 'learnedSlaSeconds'
-  | 'expectedNext'
-  | 'alertSeverity'
-  | 'slaStatus'
-  | 'lastError'
-  | 'lastUpdated'
-  | 'modifiedAt'
-  | 'readZone'
-  | 'isSlow'
-  | 'isActive'
-  | 'runningSlot'
+/** A table with its schedule, as a check reads it. */
+export interface WatchedTable extends Omit<
+  ModelObject<Schedule>,
+  | 'companyId'
+  | 'sourceId'
+  | 'checkInterval'
+  | 'status'
+  | 'lastCheckAt'
+  | 'nextRunAt'
+  | 'createdAt'
+  | 'updatedAt'
 > {
   catalogName: string
   schemaName: string

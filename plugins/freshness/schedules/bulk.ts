@@ -1,4 +1,3 @@
-import { v7 } from 'uuid'
 import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
 import { filterWithPauses } from '../../../server/filter-with-pauses.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
@@ -8,21 +7,12 @@ import { parseDuration } from '../../../server/settings/durations.ts'
 import type { CatalogApi, Source, Table } from '../../catalog/api.ts'
 import { countStatements } from '../run/measure.ts'
 import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
-import type { BulkScheduleResult, DetectedSignal, TableSignal } from '../api.ts'
-import { resolveTerms, type ScheduleFields } from './schedules.ts'
+import type { BulkScheduleResult, DetectedSignal, MissingSchedulesRequest, TableSignal } from '../api.ts'
+import { resolveTerms, storeSchedules, type NewSchedule, type ScheduleFields } from './schedules.ts'
 import { hasModificationTime } from './signals.ts'
 
 /** The body of `POST /sdk/freshness/schedules/bulk`, validated. */
-export interface BulkScheduleRequest extends ScheduleFields {
-  asset_id: string
-  include_patterns?: string[]
-  exclude_patterns?: string[]
-  only_with_signal: boolean
-  dry_run: boolean
-  is_active: boolean
-  table_ids?: ReadonlySet<string>
-  columns?: ReadonlyMap<string, string>
-}
+export type BulkScheduleRequest = MissingSchedulesRequest & ScheduleFields
 
 const DAY_SECONDS = 86_400
 const TABLES_PER_STATEMENT = 4_000
@@ -42,7 +32,11 @@ export async function createSchedules(
   const terms = resolveTerms(source, body)
   const isMatch = catalog.patternMatcher(body)
   const reply: BulkScheduleResult = {
-    ...{ created: 0, existing: 0, without_signal: 0, matched: 0, tables_without_signal: [] },
+    created: 0,
+    existing: 0,
+    without_signal: 0,
+    matched: 0,
+    tables_without_signal: [],
     signals: { column: 0, last_modified: 0 },
     statements_per_day: 0,
     dry_run: body.dry_run,
@@ -57,7 +51,7 @@ export async function createSchedules(
     const wanted = body.only_with_signal ? planned.filter(({ signal }) => signal !== null) : planned
     const created = body.dry_run
       ? wanted
-      : await insertSchedules(trx, source, wanted, { ...terms, isActive: body.is_active })
+      : await storeSchedules(trx, source, wanted, { ...terms, isActive: body.is_active })
     reply.matched += matching.length
     reply.existing += matching.length - planned.length + wanted.length - created.length
     reply.created += created.length
@@ -166,13 +160,10 @@ function readSchedulable(
   )
 }
 
-interface PlannedSchedule {
-  tableId: string
+interface PlannedSchedule extends NewSchedule {
   path: string
   /** Null without any signal. */
   signal: DetectedSignal | null
-  timestampColumn: string | null
-  usesLastModified: boolean
 }
 
 /** @param given a column that shows updates where nothing else does */
@@ -196,43 +187,8 @@ function planSchedule(
     path: tablePath(table),
     signal: column ? 'column' : isTimed ? 'last_modified' : null,
     timestampColumn: column?.name ?? null,
+    expression: null,
     // Otherwise a check would choose the column, which it may not read.
     usesLastModified: isTimed && !isReadable,
   }
-}
-
-/** @returns the inserted ones, without tables that got a schedule concurrently */
-async function insertSchedules(
-  trx: Transaction,
-  source: Source,
-  plans: readonly PlannedSchedule[],
-  terms: ReturnType<typeof resolveTerms> & { isActive: boolean },
-): Promise<PlannedSchedule[]> {
-  if (plans.length === 0) return []
-  const records = plans.map(({ tableId, timestampColumn, usesLastModified }) => ({
-    id: v7(),
-    table_id: tableId,
-    timestamp_column: timestampColumn,
-    uses_last_modified: usesLastModified,
-  }))
-  const inserted = await rows<{ tableId: string }>(
-    trx,
-    `insert into freshness_schedules
-       (id, company_id, source_id, table_id, timestamp_column, uses_last_modified, monitoring_mode, sla_threshold,
-        check_interval, is_active)
-     select r.id, :companyId, :sourceId, r.table_id, r.timestamp_column, r.uses_last_modified, :mode,
-       cast(:slaThreshold as text), :checkInterval, cast(:isActive as boolean)
-     from jsonb_to_recordset(cast(:records as jsonb)) as r(id uuid, table_id uuid, timestamp_column text,
-       uses_last_modified boolean)
-     on conflict (table_id) do nothing returning table_id`,
-    {
-      companyId: companyOf(trx),
-      sourceId: source.id,
-      ...terms,
-      slaThreshold: terms.slaThreshold ?? null,
-      records: JSON.stringify(records),
-    },
-  )
-  const ids = new Set(inserted.map(({ tableId }) => tableId))
-  return plans.filter(({ tableId }) => ids.has(tableId))
 }

@@ -52,7 +52,7 @@ function personalDataError({ references }: CustomSql, { table, columns, hidden }
   // Most engines ignore the case of unquoted names.
   const lower = (name: string) => name.toLowerCase()
   const tagged = new Set([...hidden].map(lower))
-  const known = new Set(columns.map(({ name }) => lower(name)))
+  const names = new Set(columns.map(({ name }) => lower(name)))
   for (const parts of references) {
     // Any part may be the column: the first may have fields.
     const shown = parts.find(part => tagged.has(lower(part)))
@@ -60,7 +60,7 @@ function personalDataError({ references }: CustomSql, { table, columns, hidden }
       return `${shown} is tagged as personal data, and its newest value would be shown: leave it out of ${FIELD}, or take the tag off.`
     const last = parts.at(-1) ?? ''
     // A table name, a star, or a function in place of a column (orders.to_json) mean a whole row.
-    const isRow = last === '' || (parts.some(part => lower(part) === lower(table)) && !known.has(lower(last)))
+    const isRow = last === '' || (parts.some(part => lower(part) === lower(table)) && !names.has(lower(last)))
     if (isRow)
       return `${parts.map(part => part || '*').join('.')} is a whole row, in which ${[...hidden].join(', ')} is tagged as personal data: list the columns that ${FIELD} reads.`
   }

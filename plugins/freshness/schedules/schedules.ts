@@ -13,7 +13,7 @@ import { formatDuration } from '../../../server/settings/durations.ts'
 import { withTimeout } from '../../../server/with-timeout.ts'
 import { monitoredTables, Schedule, type MonitoredTable } from '../models.ts'
 import { lockSchedule } from '../locks.ts'
-import { chooseSignalOfPatch, chooseSignal, type SignalFields } from './signals.ts'
+import { chooseSignalOfPatch, chooseSignal, type SignalFields, type StoredSignal } from './signals.ts'
 
 /** The fields of a schedule that clients set, validated. */
 export interface ScheduleFields extends SignalFields {
@@ -50,33 +50,48 @@ export async function insertSchedule(
   body: ScheduleFields & { is_active: boolean },
 ): Promise<MonitoredTable> {
   const { source, table } = subject
-  const { mode, slaThreshold, checkInterval } = resolveTerms(source, body)
-  const signal = chooseSignal(catalog, subject, body)
-  const id = v7()
-  const inserted = await rows(
-    trx,
-    `insert into freshness_schedules
-       (id, company_id, source_id, table_id, timestamp_column, expression, uses_last_modified, monitoring_mode,
-        sla_threshold, check_interval, is_active)
-     values (:id, :companyId, :sourceId, :tableId, :timestampColumn, :expression, :usesLastModified, :mode,
-       :slaThreshold, :checkInterval, :isActive)
-     on conflict (table_id) do nothing returning id`,
-    {
-      id,
-      companyId: companyOf(trx),
-      sourceId: source.id,
-      tableId: table.id,
-      ...signal,
-      mode,
-      slaThreshold: slaThreshold ?? null,
-      checkInterval,
-      isActive: body.is_active,
-    },
-  )
-  if (inserted.length > 0) return findSchedule(trx, id)
+  const terms = { ...resolveTerms(source, body), isActive: body.is_active }
+  const schedule = { tableId: table.id, ...chooseSignal(catalog, subject, body) }
+  const [stored] = await storeSchedules(trx, source, [schedule], terms)
+  if (stored) return findSchedule(trx, stored.id)
   const existing = await Schedule.query(trx).findOne('tableId', table.id)
   const message = `${table.qualifiedName} already has a freshness schedule: PATCH it`
   throw apiError('CONFLICT', message, { field: 'table_path', schedule_id: existing?.id ?? null })
+}
+
+/** A schedule that is to be stored. */
+export interface NewSchedule extends StoredSignal {
+  tableId: string
+}
+
+const STORE_SCHEDULES = `
+  insert into freshness_schedules
+    (id, company_id, source_id, table_id, timestamp_column, expression, uses_last_modified, monitoring_mode,
+     sla_threshold, check_interval, is_active)
+  select r.id, :companyId, :sourceId, r."tableId", r."timestampColumn", r.expression, r."usesLastModified", :mode,
+    cast(:slaThreshold as text), :checkInterval, cast(:isActive as boolean)
+  from jsonb_to_recordset(cast(:records as jsonb)) as r(id uuid, "tableId" uuid, "timestampColumn" text,
+    expression text, "usesLastModified" boolean)
+  on conflict (table_id) do nothing returning id`
+
+/** Stores schedules that share their terms, due at once. @returns those of tables that had none, with their ids */
+export async function storeSchedules<New extends NewSchedule>(
+  trx: Transaction,
+  source: Source,
+  schedules: readonly New[],
+  terms: ReturnType<typeof resolveTerms> & { isActive: boolean },
+): Promise<(New & { id: string })[]> {
+  if (schedules.length === 0) return []
+  const records = schedules.map(schedule => ({ ...schedule, id: v7() }))
+  const stored = await rows<{ id: string }>(trx, STORE_SCHEDULES, {
+    companyId: companyOf(trx),
+    sourceId: source.id,
+    ...terms,
+    slaThreshold: terms.slaThreshold ?? null,
+    records: JSON.stringify(records),
+  })
+  const ids = new Set(stored.map(({ id }) => id))
+  return records.filter(({ id }) => ids.has(id))
 }
 
 /**

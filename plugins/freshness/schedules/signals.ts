@@ -82,15 +82,10 @@ function chooseColumn(
   if (asked === undefined || asked === null)
     return detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns)?.name ?? null
   const column = catalog.findColumn(table, asked, 'freshness_column')
-  if (hidden.has(asked))
-    throw invalidInput([
-      {
-        field: 'freshness_column',
-        error: `${asked} is tagged as personal data, and its newest value would be shown: choose another, or remove the tag`,
-      },
-    ])
-  if (isReadable(column)) return column.name
-  const error = `${asked} is ${column.type}, which contains no dates or times`
+  if (!hidden.has(asked) && isReadable(column)) return column.name
+  const error = hidden.has(asked)
+    ? `${asked} is tagged as personal data, and its newest value would be shown: choose another, or remove the tag`
+    : `${asked} is ${column.type}, which contains no dates or times`
   throw invalidInput([{ field: 'freshness_column', error }])
 }
 

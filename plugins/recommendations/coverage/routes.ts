@@ -1,8 +1,8 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
-import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
-import { applyCoverage, type CoverageRequest } from './apply.ts'
+import { param } from '../../../server/http/input.ts'
+import { applyCoverage } from './apply.ts'
 import { readCompanyCoverage, readCoverage, readCoverageAdvice, readGaps } from './coverage.ts'
 import { adviceQuery, applyBody, assetParams, gapsQuery, replies } from './schemas.ts'
 import type { RecommendationsDeps } from '../deps.ts'
@@ -35,7 +35,7 @@ export const coverageRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
     handler: request =>
       inCompany(request, async trx => {
         const asset = await deps.catalog.findAsset(trx, param(request, 'asset_id'))
-        return { data: await readGaps(deps, trx, asset, queryOf<{ limit: number }>(request).limit) }
+        return { data: await readGaps(deps, trx, asset, request.query.limit) }
       }),
   }),
   route('POST', '/api/v1/sdk/coverage/{asset_id}/apply', access.write, {
@@ -51,7 +51,7 @@ export const coverageRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
         const { source, result } = await applyCoverage(deps, trx, {
           assetId: param(request, 'asset_id'),
           by: actorOf(caller(request)),
-          request: bodyOf<CoverageRequest>(request),
+          request: request.payload,
         })
         if (result.applied_count > 0)
           await auditRequest(request, trx, {
@@ -71,7 +71,7 @@ export const coverageRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
     app: { isHeavy: true },
     handler: request =>
       inCompany(request, async trx => {
-        const { asset_id: assetId, limit } = queryOf<{ asset_id: string; limit: number }>(request)
+        const { asset_id: assetId, limit } = request.query
         const asset = await deps.catalog.findAsset(trx, assetId)
         return { data: await readCoverageAdvice(deps, trx, asset, limit) }
       }),

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { exampleRecord, held, inData, record, reply } from '../../../server/http/envelopes.ts'
-import { APPLICABLE_KINDS } from './apply.ts'
+import { APPLICABLE_KINDS, type CoverageRequest } from './apply.ts'
 import { queryInteger } from '../../../server/http/page.ts'
 
 const { id, count, number, text, texts } = held
@@ -12,7 +12,7 @@ export const assetParams = Joi.object({
     .description('The id or qualified name of a source or a table.'),
 })
 
-export const gapsQuery = Joi.object({ limit: queryInteger(1, 100).default(20) })
+export const gapsQuery = Joi.object<{ limit: number }>({ limit: queryInteger(1, 100).default(20) })
 
 const score = count.max(100).description('The weighted mean share of watched tables, in per cent.')
 const tier = Joi.valid('none', 'bronze', 'silver', 'gold').description('From 0, 20, 50 and 80 points.')
@@ -69,12 +69,12 @@ const asset = exampleRecord({
   recommendation: text.allow(null).example(action),
 }).label('AssetCoverage')
 
-export const adviceQuery = Joi.object({
+export const adviceQuery = Joi.object<{ asset_id: string; limit: number }>({
   asset_id: Joi.string().max(1_000).required().description('The id or name of a source or a table.'),
   limit: queryInteger(1, 100).default(20),
 })
 
-export const applyBody = Joi.object({
+export const applyBody = Joi.object<CoverageRequest>({
   types: Joi.array()
     .items(Joi.valid(...APPLICABLE_KINDS))
     .min(1)

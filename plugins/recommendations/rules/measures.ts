@@ -157,14 +157,14 @@ function suggestMetrics(table: TableEvidence, column: EvidenceColumn): Suggestio
   if (!profiled || profiled.rows < MIN_ROWS) return []
   const { name, kind } = column
   const { profile, rows, nulls, values } = profiled
-  const found: Suggestion[] = []
+  const suggested: Suggestion[] = []
   const add = (
     type: 'null_percent' | 'distinct_count' | 'mean',
     confidence: number,
     reason: string,
     evidence: Record<string, unknown>,
   ) =>
-    found.push({
+    suggested.push({
       kind: 'metric',
       type,
       column: name,
@@ -206,7 +206,7 @@ function suggestMetrics(table: TableEvidence, column: EvidenceColumn): Suggestio
       )
     }
   }
-  return found
+  return suggested
 }
 
 function formatMean(mean: number): string {

@@ -124,13 +124,13 @@ function parentByName(
 ): ParentTable | undefined {
   const thing = thingOfColumn(column)
   if (thing === undefined) return undefined
-  const found = (index.get(thing) ?? []).filter(
+  const candidates = (index.get(thing) ?? []).filter(
     ({ table: other, key }) => other.id !== table.id && other.kind === 'table' && isSameKind(column, key),
   )
-  const near = found.filter(
+  const near = candidates.filter(
     ({ table: other }) => other.schema === table.schema && other.catalog === table.catalog,
   )
-  const [parent, second] = near.length > 0 ? near : found
+  const [parent, second] = near.length > 0 ? near : candidates
   return second ? undefined : parent
 }
 
@@ -147,13 +147,13 @@ function byName(
   if (!parent.isDeclared && !key?.profile.isKeyCandidate) return undefined
   const inclusion = compareValues(profiledColumn(table, column), key)
   if (inclusion.confidence === 0) return undefined
-  const of = `${parent.table.name}.${parent.key.name}`
+  const parentKey = `${parent.table.name}.${parent.key.name}`
   const { isSeen, confidence, evidence } = inclusion
   return referenceOf(column.name, parent.table, parent.key.name, {
     confidence,
     reason: isSeen
-      ? `${column.name} is called like ${of}, and its values may all be among those of that key.`
-      : `${column.name} is called like ${of}.`,
+      ? `${column.name} is called like ${parentKey}, and its values may all be among those of that key.`
+      : `${column.name} is called like ${parentKey}.`,
     basis: isSeen ? ['names', 'profiles'] : ['names'],
     evidence,
   })
@@ -202,7 +202,7 @@ function referenceOf(
   column: string,
   { id, catalog, schema, name }: TableEvidence,
   parentColumn: string,
-  found: Pick<Suggestion, 'confidence' | 'reason' | 'basis' | 'evidence'>,
+  because: Pick<Suggestion, 'confidence' | 'reason' | 'basis' | 'evidence'>,
 ): Suggestion {
   const parent: ParentColumn = { tableId: id, table: { catalog, schema, name }, column: parentColumn }
   return {
@@ -211,7 +211,7 @@ function referenceOf(
     column,
     config: {},
     settings: {},
-    ...found,
+    ...because,
     parent,
     isQuietByProfile: false,
   }

@@ -1,13 +1,13 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
-import { bodyOf, param } from '../../../server/http/input.ts'
+import { param } from '../../../server/http/input.ts'
 import { presentStarted } from '../../../server/http/run-accepted.ts'
 import { sendApply } from './jobs.ts'
 import type { WatchPolicy } from '../models.ts'
 import { findPolicy, removePolicy } from './policy.ts'
 import { replies, watchBody, watchParams } from './schemas.ts'
-import { watchTables, type WatchRequest } from './watch.ts'
+import { watchTables } from './watch.ts'
 import type { RecommendationsDeps } from '../deps.ts'
 
 const route = routesOf('watch')
@@ -25,11 +25,10 @@ export const watchRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
     app: { isHeavy: true },
     handler: (request, h) =>
       inCompany(request, async trx => {
-        const body = bodyOf<WatchRequest>(request)
         const { source, result, run } = await watchTables(deps, trx, {
           assetId: param(request, 'asset_id'),
           by: actorOf(caller(request)),
-          request: body,
+          request: request.payload,
         })
         const counts = {
           row_count: result.row_count.created,

@@ -3,6 +3,7 @@ import { exampleRecord, held, inData, record, removal, reply } from '../../../se
 import { startedRun } from '../../../server/http/run-accepted.ts'
 import { WATCH_LEVELS } from '../applied.ts'
 import { SKIP_REASONS } from './result.ts'
+import type { WatchRequest } from './watch.ts'
 
 const { id, count, flag, texts, time } = held
 const level = Joi.valid(...WATCH_LEVELS)
@@ -24,7 +25,7 @@ const kind = (description: string) => Joi.boolean().strict().default(false).desc
 const KINDS = ['row_count', 'freshness', 'keys'] as const
 const isTrue = (name: string) => ({ properties: { [name]: { const: true } }, required: [name] })
 
-export const watchBody = Joi.object({
+export const watchBody = Joi.object<WatchRequest>({
   include_patterns: patterns('Tables to watch, default all'),
   exclude_patterns: patterns('Tables to leave out, even if included'),
   row_count: kind('A row_count metric for each table.'),

@@ -114,6 +114,7 @@ export function budgetResource({ db, catalog, checks }: Deps): CheckResource<Row
             tableId: budget.tableId,
             tablePath: pathOf(budget),
             isTableActive: budget.isTableActive,
+            owner: budget.ownerRef,
             fields,
             body: withoutDefaults(fields, { ...DEFAULTS, name: usualName(budget.ofTable) }),
           }

@@ -15,6 +15,7 @@ import type { Transaction } from '../../../../server/database/database.ts'
 const trx = {} as Transaction
 const source = { id: 's' } as Source
 const record = async () => {}
+const fileOf = () => 'f'
 
 /** A reconciler of rules and schedules that are in memory, by id; `theirs` has what others manage. */
 function world(stored: Record<string, [CheckKindName, tableId: string, CheckFields]>, theirs: string[] = []) {
@@ -65,6 +66,7 @@ const wanted = (key: string, kind: CheckKindName, tableId: string, fields: Check
 
 /** An owner that takes over checks without one, and would call them by their ids. */
 const adopting = (...managed: ManagedCheck[]): Owner => ({
+  kind: 'file',
   managed,
   nameUnmanaged: checks => new Map(checks.map(check => [check, check.id])),
 })
@@ -72,13 +74,16 @@ const adopting = (...managed: ManagedCheck[]): Owner => ({
 const unique = { rule_type: 'UNIQUE', severity: 'warning' }
 
 t.test('an equal check is adopted, unless its owner adopts none', async t => {
-  const request = { wanted: [wanted('a', 'validity', 'orders', unique)], prune: false, record }
+  const request = { wanted: [wanted('a', 'validity', 'orders', unique)], prune: false, record, fileOf }
   const one = world({ v1: ['validity', 'orders', unique] })
   const adopted = await one.reconciler.reconcile(trx, source, { ...request, owner: adopting() })
   t.match(adopted.steps, [{ action: 'adopt', stored: { id: 'v1' } }])
   t.equal(one.checks.size, 1)
   const other = world({ v1: ['validity', 'orders', unique] })
-  const doubled = await other.reconciler.reconcile(trx, source, { ...request, owner: { managed: [] } })
+  const doubled = await other.reconciler.reconcile(trx, source, {
+    ...request,
+    owner: { kind: 'file', managed: [] },
+  })
   t.match(doubled.steps, [{ action: 'create' }])
   t.equal(other.checks.size, 2)
   const foreign = world({ v1: ['validity', 'orders', unique] }, ['v1'])
@@ -104,6 +109,7 @@ t.test('what a change cannot set makes another check', async t => {
     ],
     prune: false,
     record,
+    fileOf,
   })
   t.strictSame(
     steps.map(({ action, changes }) => [action, changes.map(({ field }) => field)]),
@@ -120,10 +126,16 @@ t.test('what a change cannot set makes another check', async t => {
 t.test('what is unwanted stays, or is removed and listeners hear of it', async t => {
   const owner = adopting({ file: 'f', key: 'v1', kind: 'validity', checkId: 'v1' })
   const keeping = world({ v1: ['validity', 'orders', unique] })
-  const kept = await keeping.reconciler.reconcile(trx, source, { owner, wanted: [], prune: false, record })
+  const kept = await keeping.reconciler.reconcile(trx, source, {
+    owner,
+    wanted: [],
+    prune: false,
+    record,
+    fileOf,
+  })
   t.match([kept.left.length, kept.removed.length, keeping.checks.size], [1, 0, 1])
   const pruning = world({ v1: ['validity', 'orders', unique] })
-  const request = { owner, wanted: [], prune: true, record, stoppedBy: 'user:1' }
+  const request = { owner, wanted: [], prune: true, record, fileOf, stoppedBy: 'user:1' }
   const pruned = await pruning.reconciler.reconcile(trx, source, request)
   t.match([pruned.left.length, pruned.removed.length, pruning.checks.size], [0, 1, 0])
   t.strictSame(pruning.removals, ['v1'])
@@ -132,7 +144,7 @@ t.test('what is unwanted stays, or is removed and listeners hear of it', async t
 t.test('a table has one freshness schedule, and it may belong to another', async t => {
   const asked = [wanted('a', 'freshness', 'orders', { sla_threshold: '2h' })]
   const hourly = { sla_threshold: '1h' }
-  const request = { wanted: asked, prune: true, record }
+  const request = { wanted: asked, prune: true, record, fileOf }
   const free = world({ f1: ['freshness', 'orders', hourly] })
   const changed = await free.reconciler.reconcile(trx, source, { ...request, owner: adopting() })
   t.match(changed.steps, [{ action: 'change', stored: { id: 'f1' } }], 'one without an owner is adopted')
@@ -142,7 +154,10 @@ t.test('a table has one freshness schedule, and it may belong to another', async
   t.equal(refused.ids.size, 0)
   t.equal(theirs.checks.size, 1)
   const unwanted = world({ f1: ['freshness', 'orders', hourly] })
-  const owner = { managed: [{ file: 'f', key: 'b', kind: 'freshness' as const, checkId: 'f1' }] }
+  const owner = {
+    kind: 'file' as const,
+    managed: [{ file: 'f', key: 'b', kind: 'freshness' as const, checkId: 'f1' }],
+  }
   const made = await unwanted.reconciler.reconcile(trx, source, { ...request, owner })
   t.match(made.steps, [{ action: 'create' }], 'one that is removed by the same plan does not count')
   t.strictSame([...unwanted.checks.keys()], ['new-freshness-0'])
@@ -155,8 +170,11 @@ t.test('what goes beyond the plan that the engine was asked about is a conflict'
   const expected = await reconciler.plan(await reconciler.readState(trx, source, adopting()), request)
   t.match(expected.steps, [{ action: 'adopt' }])
   checks.clear()
-  await t.rejects(reconciler.reconcile(trx, source, { ...request, owner: adopting(), expected, record }), {
-    message: /Checks of the source were changed/,
-  })
+  await t.rejects(
+    reconciler.reconcile(trx, source, { ...request, owner: adopting(), expected, record, fileOf }),
+    {
+      message: /Checks of the source were changed/,
+    },
+  )
   t.equal(checks.size, 0)
 })

@@ -3,7 +3,7 @@ import type { AlertEventType, AlertRule, CreateAlertRuleRequest, Destination } f
 import { Checkboxes, Field, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import { readValues } from '../../forms/schema.ts'
-import { loadAlertKinds } from '../../lib/alert-kinds.ts'
+import { sortKinds } from '../../lib/alert-kinds.ts'
 import { api, bodyOf, isMissing } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
@@ -23,13 +23,18 @@ import { dropModeWithoutTags, previewBody, ruleFields } from './rule-fields.ts'
 import { describeCooldown, describeMatches, PauseRule, Recipients, RuleStatus } from './rule-list.ts'
 import { RulePreview } from './rule-preview.ts'
 
+/** The list of rules has the kinds of alerts as well, and nearly always the rule. */
 async function loadRule(id: string, signal: AbortSignal) {
-  const [rule, destinations, kinds] = await Promise.all([
-    id === 'new' ? undefined : api.get('/api/v1/sdk/alerts/rules/{id}', { path: { id }, signal }),
+  const [{ data: rules }, destinations] = await Promise.all([
+    api.get('/api/v1/sdk/alerts/rules', { query: { limit: 100 }, signal }),
     api.get('/api/v1/sdk/alerts/destinations', { query: { limit: 100 }, signal }),
-    loadAlertKinds(signal),
   ])
-  return { rule: rule?.data, destinations: destinations.data.destinations, kinds }
+  const listed = rules.data.find(rule => rule.id === id)
+  const rule =
+    listed || id === 'new'
+      ? listed
+      : (await api.get('/api/v1/sdk/alerts/rules/{id}', { path: { id }, signal })).data
+  return { rule, destinations: destinations.data.destinations, kinds: sortKinds(rules.event_types) }
 }
 type RulePageContent = Awaited<ReturnType<typeof loadRule>>
 
