@@ -1,15 +1,6 @@
 import type { Request } from '@hapi/hapi'
 import Joi from 'joi'
 
-/** The validated query of a request; its schema vouches for the type. */
-export function queryOf<T>(request: Request): T {
-  return request.query as unknown as T
-}
-
-export function bodyOf<T>(request: Request): T {
-  return request.payload as unknown as T
-}
-
 /** A body that may also be null, in place of an object without fields. */
 export const orNull = <T>(body: Joi.ObjectSchema<T>) => body.allow(null) as Joi.AnySchema<T | null>
 
