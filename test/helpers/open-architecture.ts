@@ -6,8 +6,5 @@ export const STILL_OPEN: Record<'writes' | 'reads' | 'callsItself' | 'takesServe
   writes: [],
   reads: [],
   callsItself: [],
-  takesServer: [
-    'plugins/operations/service.ts',
-    'plugins/public/beta.ts',
-  ],
+  takesServer: ['plugins/operations/service.ts', 'plugins/public/beta.ts'],
 }

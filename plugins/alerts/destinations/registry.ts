@@ -1,3 +1,4 @@
+import type {} from '@hapi/hapi'
 import Joi from 'joi'
 import type { Logger } from 'pino'
 import { ignoreRejection } from '../../../connectors/foreign-code.ts'

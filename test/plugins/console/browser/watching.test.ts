@@ -33,7 +33,9 @@ if (stage) {
     await page.getByText('Created 3 checks.').waitFor()
     await side.getByText('Nothing is new.').waitFor()
     t.strictSame(await violationsOf(page), [])
-    const rules = await app.query(`select name from checks where kind = 'validity' and name like '%customers%' order by name`)
+    const rules = await app.query(
+      `select name from checks where kind = 'validity' and name like '%customers%' order by name`,
+    )
     t.strictSame(rules, [{ name: 'NOT_NULL customers.id' }, { name: 'UNIQUE customers.id' }])
 
     await page.getByRole('link', { name: 'Give tables a freshness threshold' }).click()
