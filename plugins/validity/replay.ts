@@ -19,7 +19,7 @@ export interface PastOutcome {
 }
 
 /** What would have come of a past: checks that fail, and alerts, of which failures in a row are one. */
-interface FailureCounts {
+export interface FailureCounts {
   failing: number
   alerts: number
 }
