@@ -14,8 +14,8 @@ import pg from 'pg'
 const CONNECTIONS = 14
 
 const RULES = `
-  select v.id, v.uuid, t.catalog_name, t.schema_name, t.name as table_name, v.column_name, v.type, v.name, v.severity,
-    v.is_active, v.check_interval, v.created_at, v.status, count(*) over () as total
+  select v.id, v.uuid, t.catalog_name, t.schema_name, t.name as table_name, v.column_name, v.type as rule_type,
+    v.name, v.severity, v.is_active, v.check_interval, v.created_at, v.status as latest_status, count(*) over () as total
   from checks v join tables t on t.id = v.table_id
   where v.company_id = $1 and v.kind = 'validity' and v.table_id = $2
   order by v.created_at desc, v.id desc limit $3 offset $4`
@@ -25,8 +25,8 @@ const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 const RULES_AS_JSON = `
   select coalesce(json_agg(json_build_object('id', id, 'uuid', 'v_' || uuid,
       'table_path', catalog_name || '.' || schema_name || '.' || table_name, 'column_name', column_name,
-      'rule_type', type, 'name', name, 'severity', severity, 'is_active', is_active, 'check_interval', check_interval,
-      'created_at', to_char(created_at at time zone 'utc', ${ISO}), 'latest_status', status)), '[]') as items,
+      'rule_type', rule_type, 'name', name, 'severity', severity, 'is_active', is_active, 'check_interval', check_interval,
+      'created_at', to_char(created_at at time zone 'utc', ${ISO}), 'latest_status', latest_status)), '[]') as items,
     coalesce(max(total), 0) as total
   from (${RULES}) found`
 
