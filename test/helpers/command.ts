@@ -13,6 +13,8 @@ export async function command(words: readonly string[], settings: Record<string,
     })
     return { code, ...text }
   } finally {
-    process.env = before
+    // In place: a module that imported `env` holds this object.
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+    Object.assign(process.env, before)
   }
 }

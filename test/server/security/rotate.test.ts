@@ -2,17 +2,16 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, mkdtemp, readFile, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { env } from 'node:process'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import t from 'tap'
 import type { Test } from 'tap'
 import { build } from '../../../server/build.ts'
-import { runCommand } from '../../../server/cli/cli.ts'
 import { readConfig } from '../../../server/settings/config.ts'
 import { changeKey, openKeyFile, keyFile } from '../../../server/security/key-file.ts'
 import { rotateSecrets } from '../../../server/security/rotate.ts'
 import { makeVault } from '../../../server/security/vault.ts'
+import { command } from '../../helpers/command.ts'
 import { watchedLog } from '../../helpers/log-watch.ts'
 import { SECRET_KEY, startServer, type Tenant, type TestServer } from '../../helpers/server.ts'
 import { startSource } from '../../helpers/source.ts'
@@ -305,24 +304,6 @@ t.test('a key file that is damaged while the process runs changes nothing', asyn
   await rm(keyFile(dataDir))
   t.equal(vault.keyId, keyId)
 })
-
-/** A command in this process, with what it wrote. */
-async function command(words: string[], settings: Record<string, string>) {
-  const before = { ...env }
-  Object.assign(env, { LOG_LEVEL: 'silent', ...settings })
-  const text = { out: '', err: '' }
-  try {
-    const code = await runCommand(words, {
-      out: line => (text.out += `${line}\n`),
-      err: line => (text.err += `${line}\n`),
-      signal: new AbortController().signal,
-    })
-    return { code, ...text }
-  } finally {
-    for (const name of Object.keys(settings)) delete env[name]
-    Object.assign(env, before)
-  }
-}
 
 t.test('the commands say what was done and what comes next', async t => {
   const app = await startServer(t, { isOwn: true })
