@@ -1,17 +1,6 @@
 import { recordSpan } from '../../../server/telemetry/spans.ts'
 import type { Telemetry } from '../../../server/telemetry/telemetry.ts'
-
-/** Other classes, of a third party's destination type, count as `other`: they could add series without end. */
-const ERROR_CLASSES = [
-  'egress_refused',
-  'dns',
-  'connect',
-  'tls',
-  'timeout',
-  'protocol',
-  'status',
-  'configuration',
-]
+import { ERROR_CLASSES } from './outcome-shape.ts'
 
 /** Records one attempt. @param errorClass null for a delivered one */
 export type AttemptRecorder = (type: string, errorClass: string | null, ms: number) => void
@@ -20,7 +9,8 @@ export function makeAttemptRecorder(telemetry: Telemetry): AttemptRecorder {
   const count = telemetry.addCounter('delivery_attempts', 'Attempts to deliver alerts', ['type', 'result'])
   const time = telemetry.addDuration('delivery_duration', 'Duration of attempts to deliver', ['type'])
   return (type, errorClass, ms) => {
-    const failure = ERROR_CLASSES.includes(errorClass ?? '') ? errorClass! : 'other'
+    // A class of a third party's destination type could add series without end.
+    const failure = ERROR_CLASSES.has(errorClass ?? '') ? errorClass! : 'other'
     count({ type, result: errorClass === null ? 'delivered' : failure })
     time({ type }, ms)
     recordSpan(`deliver ${type}`, {

@@ -1,7 +1,8 @@
 /** Outcomes of `deliver`, which an extension in JavaScript may return in any shape. */
 import type { DeliveryOutcome } from '../destinations/destination.ts'
 
-const ERROR_CLASSES: ReadonlySet<string> = new Set([
+/** Why an attempt failed; other classes count as `other`. */
+export const ERROR_CLASSES: ReadonlySet<string> = new Set([
   'egress_refused',
   'dns',
   'connect',
