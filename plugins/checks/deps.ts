@@ -17,3 +17,13 @@ export interface CheckDeps extends Pick<Server, 'db' | 'jobs' | 'pino' | 'teleme
   /** Called after each scan was recorded, in its transaction. */
   listeners: readonly ScanListener[]
 }
+
+/** @param added what other features add to the checks */
+export function depsOf(
+  server: Pick<Server, 'checks' | 'db' | 'jobs' | 'pino' | 'plugins' | 'telemetry'>,
+  added: Pick<CheckDeps, 'kinds' | 'listeners'>,
+): CheckDeps {
+  const { db, jobs, pino, telemetry, checks: types } = server
+  const { alerts, catalog, operatingSchedules } = server.plugins
+  return { db, jobs, pino, telemetry, types, catalog, alerts, operatingSchedules, ...added }
+}

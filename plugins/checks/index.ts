@@ -11,7 +11,7 @@ import { costRoute } from './costs/cost-routes.ts'
 import { checksOfResource } from './declared/checks-of-resource.ts'
 import { withSharedSession } from './declared/shared-session.ts'
 import type { FindOwners, StopListener } from './declared/declared-checks.ts'
-import type { CheckDeps } from './deps.ts'
+import { depsOf } from './deps.ts'
 import { dispatch, makeScanJobs } from './jobs.ts'
 import type { CheckKind } from './kind.ts'
 import { requireScopeForSql } from './create/caller-sql.ts'
@@ -37,25 +37,13 @@ export const checks = feature<ChecksApi>({
     },
   },
   make(server) {
-    const { alerts, catalog, operatingSchedules } = server.plugins
+    const { alerts, catalog } = server.plugins
     const kinds = new Map<string, CheckKind>()
     const declared: DeclaredChecks[] = []
     const owners: FindOwners[] = []
     const listeners: ScanListener[] = []
     const stopListeners: StopListener[] = []
-    const { db, jobs, pino, telemetry, checks: types } = server
-    const deps: CheckDeps = {
-      db,
-      jobs,
-      pino,
-      telemetry,
-      types,
-      catalog,
-      alerts,
-      operatingSchedules,
-      kinds,
-      listeners,
-    }
+    const deps = depsOf(server, { kinds, listeners })
     const findOwners: FindOwners = async (trx, kind, checkIds) => {
       const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
       return new Map(found.flatMap(each => [...each]))
@@ -111,7 +99,7 @@ export const checks = feature<ChecksApi>({
     server.typesInUse.push(
       {
         what: 'check type',
-        isLoaded: name => types.has(name),
+        isLoaded: name => deps.types.has(name),
         names: `select distinct type as name from checks where type <> kind`,
       },
       {

@@ -45,7 +45,7 @@ export async function carryOut<Wanted extends WantedCheck>(
   // Changes that name an operating schedule lock it, which has to precede the locks of other checks.
   for (const { action, wanted, stored, changes } of steps.toSorted((one, other) => rank(one) - rank(other))) {
     if (!stored) continue
-    if (action === 'keep' || action === 'adopt' || action === 'change') ids.set(wanted, stored.id)
+    if (stays(action)) ids.set(wanted, stored.id)
     if (action !== 'change') continue
     const values = Object.fromEntries(changes.map(change => [change.field, change.new]))
     if (!(await kindOf.get(stored.kind)!.update(trx, { source, id: stored.id }, values, record)))
@@ -76,10 +76,12 @@ export async function carryOut<Wanted extends WantedCheck>(
   return ids
 }
 
+const stays = (action: Step<WantedCheck>['action']) =>
+  action === 'keep' || action === 'adopt' || action === 'change'
+
 /** Whether a check that stays has another owner, file or key than before. */
 function isOwnedAnew({ action, wanted, stored }: Step<WantedCheck>, file: string): boolean {
-  const stays = action === 'keep' || action === 'adopt' || action === 'change'
-  return stays && (stored?.owner?.file !== file || stored.owner.key !== wanted.key)
+  return stays(action) && (stored?.owner?.file !== file || stored.owner.key !== wanted.key)
 }
 
 const rank = ({ changes }: Step<WantedCheck>) =>

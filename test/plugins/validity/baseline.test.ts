@@ -3,7 +3,7 @@ import type { DetectorState } from '../../../checks/detector.ts'
 import { ValidityRule } from '../../../plugins/validity/models.ts'
 import { recordChecks } from '../../../plugins/checks/run/record.ts'
 import { makeValidityKind } from '../../../plugins/validity/kind.ts'
-import { checkDepsOf } from '../../helpers/check-deps.ts'
+import { depsOf } from '../../../plugins/checks/deps.ts'
 import { makeStage } from '../../helpers/world.ts'
 import { pastRules } from './past.ts'
 
@@ -194,7 +194,7 @@ t.test('however many rules of a table are judged, their states and pasts are rea
         outcome: { ...counted, status: 'counted' as const },
         slot: null,
       }))
-      const deps = checkDepsOf(app.server)
+      const deps = depsOf(app.server, { kinds: new Map(), listeners: [] })
       const recording = { table: loaded!, measured: taken, at: new Date() }
       const stored = await recordChecks(deps, trx, makeValidityKind(deps), recording)
       t.same(
