@@ -1,9 +1,9 @@
 /** The command `check ASSET`, a gate for pipelines: runs the checks of an asset and exits with 0 only when they pass. */
 import { Option } from 'commander'
 import {
-  withClient,
   withRemoteOptions,
   withServiceErrors,
+  withTimedClient,
   type ClientOptions,
   type ServiceClient,
 } from '../../server/cli/client.ts'
@@ -15,8 +15,8 @@ import {
   withCompanyOption,
   type CommandContribution,
 } from '../../server/cli/command.ts'
-import { runJob } from '../../server/cli/client-job.ts'
-import { withCommandTimeout, timeoutOption } from '../../server/cli/timeouts.ts'
+import { runJob, type JobWatch } from '../../server/cli/client-job.ts'
+import { timeoutOption } from '../../server/cli/timeouts.ts'
 import { alignCells, oneLine } from '../../server/cli/terminal-text.ts'
 import type { AssetCheckResult } from './types.ts'
 
@@ -68,11 +68,8 @@ export const checkCommand: CommandContribution = {
       .addHelpText('after', HELP)
       .action(async (asset: string, options: CheckCommandOptions) => {
         outcome.unexpectedExitCode = EXIT.error
-        const limits = { signal: terminal.signal, timeout: options.timeout }
-        const result = await withCommandTimeout(limits, signal =>
-          withClient(options, signal, client =>
-            runChecks(client, asset, options.table, { signal, note: terminal.err }),
-          ),
+        const result = await withTimedClient(options, terminal.signal, (client, signal) =>
+          runChecks(client, asset, options.table, { signal, note: terminal.err }),
         )
         const verdict = judgeChecks(result, options.failOn)
         printResult(terminal, options, verdict, ...formatFindings(verdict.findings), verdict.message)
@@ -95,18 +92,12 @@ Ends with
 After a load, before the data is used:
   tidemark check shop --table public.orders --fail-on warning && ./publish-orders`
 
-interface CheckRunOptions {
-  signal: AbortSignal
-  /** Receives progress lines for a person. */
-  note(line: string): void
-}
-
 /** Runs the checks in this process when it uses the database directly (workers may not run), else as a job of the service. */
 async function runChecks(
   client: ServiceClient,
   asset: string,
   tablePath: string | undefined,
-  options: CheckRunOptions,
+  options: JobWatch,
 ): Promise<AssetCheckResult> {
   return client.local
     ? runLocally(client.local, asset, tablePath, options.signal)

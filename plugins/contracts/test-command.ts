@@ -1,13 +1,13 @@
 /** The command `contracts test`, a gate for pipelines. */
 import { Option, type Command } from 'commander'
 import {
-  withClient,
   withRemoteOptions,
   withServiceErrors,
+  withTimedClient,
   type ClientOptions,
   type ServiceClient,
 } from '../../server/cli/client.ts'
-import { runJob } from '../../server/cli/client-job.ts'
+import { runJob, type JobWatch } from '../../server/cli/client-job.ts'
 import {
   EXIT,
   printResult,
@@ -17,7 +17,7 @@ import {
   type Terminal,
 } from '../../server/cli/command.ts'
 import { oneLine } from '../../server/cli/terminal-text.ts'
-import { timeoutOption, withCommandTimeout } from '../../server/cli/timeouts.ts'
+import { timeoutOption } from '../../server/cli/timeouts.ts'
 import { readTextFile } from '../../server/cli/text-file.ts'
 import type { ContractTestResult } from './testing/test-contract.ts'
 
@@ -58,18 +58,12 @@ export function defineTest(group: Command, terminal: Terminal, outcome: CommandO
     .action(async (file: string, options: TestOptions) => {
       outcome.unexpectedExitCode = EXIT.error
       const text = await readTextFile(file)
-      const limits = { signal: terminal.signal, timeout: options.timeout }
-      const result = await withCommandTimeout(limits, signal =>
-        withClient(options, signal, client => runTest(client, text, options, { signal, note: terminal.err })),
+      const result = await withTimedClient(options, terminal.signal, (client, signal) =>
+        runTest(client, text, options, { signal, note: terminal.err }),
       )
       printResult(terminal, options, result, ...formatClauses(result), formatSummary(file, result))
       outcome.exitCode = result.status === 'pass' ? EXIT.success : EXIT.failed
     })
-}
-
-interface RunOptions {
-  signal: AbortSignal
-  note(line: string): void
 }
 
 /** Runs the test in this process when it uses the database directly (workers may not run), else as a job of the service. */
@@ -77,7 +71,7 @@ async function runTest(
   client: ServiceClient,
   text: string,
   { source, extraColumns }: TestOptions,
-  options: RunOptions,
+  options: JobWatch,
 ): Promise<ContractTestResult> {
   if (client.local) {
     const { server, companyId } = client.local

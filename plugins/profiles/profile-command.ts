@@ -1,9 +1,9 @@
 /** The command `profile ASSET`: profiles a table or the tables of a source now, and prints what their columns hold. */
 import { ConnectorError } from '../../connectors/errors.ts'
 import {
-  withClient,
   withRemoteOptions,
   withServiceErrors,
+  withTimedClient,
   type ClientOptions,
   type ServiceClient,
 } from '../../server/cli/client.ts'
@@ -15,9 +15,9 @@ import {
   withCompanyOption,
   type CommandContribution,
 } from '../../server/cli/command.ts'
-import { runJob } from '../../server/cli/client-job.ts'
+import { runJob, type JobWatch } from '../../server/cli/client-job.ts'
 import { alignCells, oneLine } from '../../server/cli/terminal-text.ts'
-import { withCommandTimeout, timeoutOption } from '../../server/cli/timeouts.ts'
+import { timeoutOption } from '../../server/cli/timeouts.ts'
 import type { ProfileJobResult } from './api.ts'
 
 interface ProfileCommandOptions extends ClientOptions {
@@ -69,13 +69,10 @@ export const profileCommand: CommandContribution = {
       .addHelpText('after', HELP)
       .action(async (asset: string, options: ProfileCommandOptions) => {
         outcome.unexpectedExitCode = EXIT.error
-        const limits = { signal: terminal.signal, timeout: options.timeout }
-        const found = await withCommandTimeout(limits, signal =>
-          withClient(options, signal, async client => {
-            const result = await runProfile(client, asset, options, { signal, note: terminal.err })
-            return { result, profile: await readOnlyProfile(client, result, signal) }
-          }),
-        )
+        const found = await withTimedClient(options, terminal.signal, async (client, signal) => {
+          const result = await runProfile(client, asset, options, { signal, note: terminal.err })
+          return { result, profile: await readOnlyProfile(client, result, signal) }
+        })
         const { result, profile } = found
         const lines = profile ? formatProfile(result.asset, profile) : formatFindings(result)
         printResult(terminal, options, { ...result, ...(profile && { profile }) }, ...lines)
@@ -97,18 +94,12 @@ Ends with
   tidemark profile shop.shop.public.orders
   tidemark profile shop --include 'public.*' --exclude '*.tmp_*'`
 
-interface ProfileRunOptions {
-  signal: AbortSignal
-  /** Receives progress lines for a person. */
-  note(line: string): void
-}
-
 /** Profiles in this process when it uses the database directly (workers may not run), else as a job of the service. */
 async function runProfile(
   client: ServiceClient,
   asset: string,
   { table, include, exclude }: ProfileCommandOptions,
-  options: ProfileRunOptions,
+  options: JobWatch,
 ): Promise<ProfileJobResult> {
   const body = {
     ...(table !== undefined && { table_path: table }),

@@ -15,6 +15,13 @@ export interface FinishedJob<Result> {
   error: JobFailure | null
 }
 
+/** How a command waits for a job. */
+export interface JobWatch {
+  signal: AbortSignal
+  /** Receives progress lines for a person. */
+  note(line: string): void
+}
+
 /** Delays between polls; the last one repeats. */
 const POLL_DELAYS_MS = [100, 200, 700, 1_000, 2_000, 3_000]
 /** The service may restart meanwhile: its workers finish the job or resume it. */
@@ -84,7 +91,7 @@ export async function waitForJob<Result>(
 export async function runJob<Result>(
   client: ServiceClient,
   asked: { path: string; jobsPath: string; body?: object | undefined; what: string; needs?: string },
-  { signal, note }: { signal: AbortSignal; note(line: string): void },
+  { signal, note }: JobWatch,
 ): Promise<Result> {
   const { path, jobsPath, body, what, needs } = asked
   const reply = await client

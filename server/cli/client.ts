@@ -8,6 +8,7 @@ import type { Caller } from '../http/access.ts'
 import { CommandError, EXIT, unlessAborted, withServer, type CommandOptions } from './command.ts'
 import { hasErrorData } from '../http/errors.ts'
 import { oneLine } from './terminal-text.ts'
+import { withCommandTimeout } from './timeouts.ts'
 
 export interface ServiceReply<Body> {
   body: Body
@@ -48,6 +49,17 @@ export function withRemoteOptions(command: Command): Command {
         'TIDEMARK_API_KEY',
       ),
     )
+}
+
+/** As `withClient`, within `--timeout`. @throws CommandError also when the time is over or the command is stopped */
+export function withTimedClient<T>(
+  options: ClientOptions & { timeout: number },
+  stopped: AbortSignal,
+  work: (client: ServiceClient, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return withCommandTimeout({ signal: stopped, timeout: options.timeout }, signal =>
+    withClient(options, signal, client => work(client, signal)),
+  )
 }
 
 /** Runs work with a client of the service at `--url`, else of the database of the settings. */

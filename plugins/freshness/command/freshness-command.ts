@@ -1,7 +1,7 @@
 /** The command `freshness ASSET`, a gate for pipelines: exits with 0 only when the data is fresh. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Option } from 'commander'
-import { withClient, withRemoteOptions, type ClientOptions } from '../../../server/cli/client.ts'
+import { withRemoteOptions, withTimedClient, type ClientOptions } from '../../../server/cli/client.ts'
 import {
   CommandError,
   EXIT,
@@ -76,20 +76,18 @@ function runFreshnessCommand(asset: string, options: FreshnessCommandOptions, te
   const { signal } = terminal
   const note = withoutRepeats(line => terminal.err(line))
   const limits = { signal, timeout: options.timeout }
-  return withCommandTimeout(limits, opening =>
-    withClient(options, opening, client => {
-      const lookOnce = () =>
-        withCommandTimeout(limits, looking =>
-          checkFreshness(client, asset, { refresh: options.refresh, note, signal: looking }),
-        )
-      return waitUntilFresh(lookOnce, {
-        waitMs: (options.wait ?? 0) * 1000,
-        intervalMs: CHECK_INTERVAL_MS,
-        signal,
-        note,
-      })
-    }),
-  )
+  return withTimedClient(options, signal, client => {
+    const lookOnce = () =>
+      withCommandTimeout(limits, looking =>
+        checkFreshness(client, asset, { refresh: options.refresh, note, signal: looking }),
+      )
+    return waitUntilFresh(lookOnce, {
+      waitMs: (options.wait ?? 0) * 1000,
+      intervalMs: CHECK_INTERVAL_MS,
+      signal,
+      note,
+    })
+  })
 }
 
 /** Drops lines that were written before. */

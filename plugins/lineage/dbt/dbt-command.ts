@@ -1,6 +1,6 @@
 /** The command `lineage dbt`, which sends the artifacts of a dbt project. */
 import { join } from 'node:path'
-import { withClient, withRemoteOptions, type ClientOptions } from '../../../server/cli/client.ts'
+import { withRemoteOptions, withTimedClient, type ClientOptions } from '../../../server/cli/client.ts'
 import {
   CommandError,
   EXIT,
@@ -10,7 +10,7 @@ import {
 } from '../../../server/cli/command.ts'
 import { alignCells, oneLine } from '../../../server/cli/terminal-text.ts'
 import { readTextFile } from '../../../server/cli/text-file.ts'
-import { timeoutOption, withCommandTimeout } from '../../../server/cli/timeouts.ts'
+import { timeoutOption } from '../../../server/cli/timeouts.ts'
 import { ArtifactError } from './artifact-error.ts'
 import type { DbtArtifacts } from './artifacts.ts'
 
@@ -68,19 +68,12 @@ export const lineageCommand: CommandContribution = {
       .action(async (folder: string, options: DbtCommandOptions) => {
         outcome.unexpectedExitCode = EXIT.error
         const artifacts = await readArtifacts(folder)
-        const limits = { signal: terminal.signal, timeout: options.timeout }
-        const result = await withCommandTimeout(limits, signal =>
-          withClient(options, signal, async client => {
-            const body = { source: options.source, ...artifacts }
-            const sent = await client.request<{ data: PrintedImport }>(
-              'POST',
-              '/sdk/lineage/dbt',
-              signal,
-              body,
-            )
-            return sent.body.data
-          }),
-        )
+        const body = { source: options.source, ...artifacts }
+        const result = await withTimedClient(options, terminal.signal, async (client, signal) => {
+          const path = '/sdk/lineage/dbt'
+          const sent = await client.request<{ data: PrintedImport }>('POST', path, signal, body)
+          return sent.body.data
+        })
         printResult(terminal, options, result, ...formatImport(result))
       })
   },

@@ -4,6 +4,7 @@ import {
   ServiceError,
   withClient,
   withRemoteOptions,
+  withTimedClient,
   type ClientOptions,
   type ServiceClient,
 } from '../../../server/cli/client.ts'
@@ -15,7 +16,7 @@ import {
   type CommandContribution,
   type Terminal,
 } from '../../../server/cli/command.ts'
-import { timeoutOption, withCommandTimeout } from '../../../server/cli/timeouts.ts'
+import { timeoutOption } from '../../../server/cli/timeouts.ts'
 import {
   formatFault,
   MonitorsFileError,
@@ -160,10 +161,7 @@ type Work = (
 async function run(options: FileOptions, terminal: Terminal, work: Work): Promise<PresentedPlan[]> {
   try {
     const files = await readMonitorsFiles(options.file)
-    const limits = { signal: terminal.signal, timeout: options.timeout }
-    return await withCommandTimeout(limits, signal =>
-      withClient(options, signal, client => work(client, files, signal)),
-    )
+    return await withTimedClient(options, terminal.signal, (client, signal) => work(client, files, signal))
   } catch (error) {
     if (error instanceof MonitorsFileError)
       throw new CommandError(error.faults.map(formatFault).join('\n'), EXIT.usage)
