@@ -16,8 +16,8 @@ export const monitors = feature({
       page: '/api/public/docs/monitors.md',
     },
   },
-  make({ db, config: { baseUrl }, plugins: { catalog, checks } }) {
+  make({ db, checks: types, config: { baseUrl }, plugins: { catalog, checks } }) {
     checks.addOwners(findOwners)
-    return { routes: routes(makeMonitors({ db, catalog, checks }), { checks, baseUrl }) }
+    return { routes: routes(makeMonitors({ db, catalog, checks }), { checks, types, baseUrl }) }
   },
 })

@@ -2,6 +2,8 @@ import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequestAll } from '../../server/http/audit.ts'
 import { param } from '../../server/http/input.ts'
+import type { CheckType } from '../../checks/check.ts'
+import type { Registry } from '../../server/registry.ts'
 import type { ChecksApi } from '../checks/api.ts'
 import type { Monitors } from './apply.ts'
 import { monitorsSchema } from './file/json-schema.ts'
@@ -16,7 +18,7 @@ const base = '/api/v1/sdk/monitors/{asset_id}'
 
 export const routes = (
   monitors: Monitors,
-  { checks, baseUrl }: { checks: ChecksApi; baseUrl: string },
+  { checks, types, baseUrl }: { checks: ChecksApi; types: Registry<CheckType>; baseUrl: string },
 ): ServerRoute[] => [
   route('GET', base, access.read, {
     id: 'exportMonitors',
@@ -76,7 +78,7 @@ export const routes = (
     description: 'Get the JSON Schema of monitors files, for editors',
     notes: 'Name its address in the first line of a file: `# yaml-language-server: $schema=…`.',
     response: replies.schema,
-    handler: () => monitorsSchema(kindsOf(checks)),
+    handler: () => monitorsSchema({ kinds: checks.declaredKinds(), types: types.all() }),
   }),
 ]
 

@@ -341,3 +341,6 @@ function camelCase(name: string): string {
 export const packageRoot = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../..' : '../../..', import.meta.url),
 )
+
+/** The defaults, with the extensions of the environment. */
+export const readExtensionConfig = (): Config => readConfig({ EXTENSIONS: process.env.EXTENSIONS })

@@ -13,7 +13,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { importDbt } from '../../plugins/monitors/import/dbt.ts'
 import { importSuites } from '../../plugins/monitors/import/great-expectations.ts'
-import { startImport, type ImportDraft } from '../../plugins/monitors/import/import-draft.ts'
+import type { ImportDraft } from '../../plugins/monitors/import/import-draft.ts'
+import { startDraft } from '../plugins/monitors/import/draft.ts'
 import { importSoda } from '../../plugins/monitors/import/soda.ts'
 import { startStockPostgres } from '../helpers/stock-postgres.ts'
 import { startServer, type Tenant } from '../helpers/server.ts'
@@ -63,7 +64,7 @@ interface Imported {
 }
 
 async function importOne(name: string, convert: (draft: ImportDraft) => void): Promise<Imported> {
-  const draft = startImport('shop')
+  const draft = startDraft()
   convert(draft)
   const { document, left } = draft.finish()
   for (const { reason } of left) t.comment(`left out: ${name}: ${reason}`)

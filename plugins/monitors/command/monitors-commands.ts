@@ -23,10 +23,10 @@ import {
   writeMonitors,
   type MonitorsDocument,
 } from '../file/monitors-file.ts'
-import { MONITORS_SCHEMA } from '../file/json-schema.ts'
 import type { PresentedPlan } from '../present.ts'
 import { formatPlan, hasChanges } from './format-plan.ts'
 import { readMonitorsFiles, type SentFile } from './monitors-files.ts'
+import { readVocabulary } from './offline-vocabulary.ts'
 
 interface FileOptions extends ClientOptions {
   file: string[]
@@ -136,7 +136,10 @@ export const monitorsCommand: CommandContribution = {
       .description('monitors files')
       .command('schema')
       .description('print the JSON Schema of monitors files, for editors')
-      .action(() => terminal.out(JSON.stringify(MONITORS_SCHEMA, null, 2)))
+      .action(async () => {
+        const { monitorsSchema } = await import('../file/json-schema.ts')
+        terminal.out(JSON.stringify(monitorsSchema(await readVocabulary()), null, 2))
+      })
   },
 }
 

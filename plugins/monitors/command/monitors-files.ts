@@ -26,7 +26,7 @@ export async function readMonitorsFiles(paths: readonly string[]): Promise<Map<s
   for (const name of names) {
     const content = await readTextFile(name)
     try {
-      const { source } = readMonitors(content, name, { kinds: null }).document
+      const { source } = readMonitors(content, name).document
       bySource.set(source, [...(bySource.get(source) ?? []), { name, content }])
     } catch (error) {
       if (!(error instanceof MonitorsFileError)) throw error

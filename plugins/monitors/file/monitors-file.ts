@@ -2,11 +2,9 @@
 import { Document, isCollection, isScalar, isSeq, visit } from 'yaml'
 import { didYouMean, nearest, quoteName } from '../../../server/http/nearest.ts'
 import { parseYaml, YamlParseError, type TextPosition } from '../../../server/yaml.ts'
-import { ENTRY_FIELDS, KEY_PATTERN, type EntryFields } from './json-schema.ts'
 
-/** The kinds of checks whose fields the format states; extensions add kinds. */
-export const MONITOR_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
-export type MonitorKind = (typeof MONITOR_KINDS)[number]
+/** What a key looks like. */
+export const KEY_PATTERN = '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,199}$'
 
 /** A check: its key, and the fields that its POST takes, without the table. */
 export type MonitorEntry = { key: string } & Record<string, unknown>
@@ -63,14 +61,14 @@ const MAX_ALIASES = 10_000
 
 /** How a file is read. */
 export interface ReadOptions {
-  /** The kinds that checks may be of; null where those of the server are not known. Defaults to those of the format. */
-  kinds?: readonly string[] | null
+  /** The kinds that checks may be of; absent where those of the server are not known. */
+  kinds?: readonly string[]
   /** Called with what the file holds before that is judged. */
   refuse?(value: unknown): void
 }
 
 /**
- * Reads a monitors file. What its checks say is not judged: that takes their tables.
+ * Reads a monitors file. Only the keys of its checks are judged: the rest takes the server and their tables.
  * @param name of the file, for messages
  * @throws MonitorsFileError with all mistakes, what `refuse` throws
  */
@@ -107,7 +105,7 @@ const LINE_PREFIX = /^line \d+: /
 export function readDocument(
   value: unknown,
   name: string,
-  { kinds = MONITOR_KINDS, refuse }: ReadOptions = {},
+  { kinds, refuse }: ReadOptions = {},
   positionOf: MonitorsFile['positionOf'] = () => null,
 ): MonitorsFile {
   refuse?.(value)
@@ -125,7 +123,7 @@ export function readDocument(
 
 type Blame = (path: readonly string[], message: string, candidates?: string[]) => void
 
-function judgeDocument(value: unknown, kinds: readonly string[] | null, blame: Blame): void {
+function judgeDocument(value: unknown, kinds: readonly string[] | undefined, blame: Blame): void {
   if (!isObject(value)) return blame([], 'a monitors file is an object with version, source and tables')
   blameUnknown(value, ['version', 'source', 'tables'], [], blame)
   if (value.version !== 1)
@@ -146,7 +144,11 @@ interface Judging {
   blame: Blame
 }
 
-function judgeTable(table: unknown, kinds: readonly string[] | null, { at, keys, blame }: Judging): void {
+function judgeTable(
+  table: unknown,
+  kinds: readonly string[] | undefined,
+  { at, keys, blame }: Judging,
+): void {
   blameUnstorable(at.at(-1), at, blame)
   if (!isObject(table)) return blame(at, 'a table is an object with checks')
   blameUnknown(table, ['checks'], at, blame)
@@ -154,7 +156,7 @@ function judgeTable(table: unknown, kinds: readonly string[] | null, { at, keys,
   if (!isObject(checks))
     return blame(
       [...at, 'checks'],
-      `checks has the kinds ${(kinds ?? MONITOR_KINDS).join(', ')}, each with a list`,
+      `checks has the kinds of checks${kinds ? ` (${kinds.join(', ')})` : ''}, each with a list`,
     )
   if (kinds) blameUnknown(checks, kinds, [...at, 'checks'], blame)
   for (const kind of kinds ?? Object.keys(checks)) {
@@ -171,16 +173,9 @@ function judgeTable(table: unknown, kinds: readonly string[] | null, { at, keys,
   }
 }
 
-/** The server that has the kind says which fields it has. */
-const ANY_FIELDS = { fields: [], required: [], hasMore: true } as const
-
 function judgeEntry(entry: unknown, kind: string, { at, keys, blame }: Judging): void {
   if (!isObject(entry)) return blame(at, 'a check is an object with a key')
   blameUnstorable(entry, at, blame)
-  const { fields, required, hasMore } = (ENTRY_FIELDS as EntryFields)[kind] ?? ANY_FIELDS
-  if (!hasMore) blameUnknown(entry, fields, at, blame)
-  for (const field of required)
-    if (entry[field] === undefined || entry[field] === null) blame([...at, field], `${field} is missing`)
   const { key } = entry
   if (typeof key !== 'string' || !new RegExp(KEY_PATTERN).test(key))
     return blame(

@@ -1,7 +1,7 @@
 /** What an import makes of the files of another tool: checks, and what could not become one, with the reason. */
 import { YamlParseError, type ParsedYaml } from '../../../server/yaml.ts'
-import { MONITOR_KINDS, type MonitorKind, type MonitorsDocument } from '../file/monitors-file.ts'
-import { describeFault } from './applicable.ts'
+import type { MonitorsDocument } from '../file/monitors-file.ts'
+import type { DescribeFault } from './applicable.ts'
 import { isRecord, type Fields } from './values.ts'
 
 /** A file of another tool. */
@@ -49,9 +49,13 @@ export function allowFields(fields: Fields, ...known: string[]): void {
   if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
 }
 
+/** The kinds that checks of other tools become, in the order in which a file has them. */
+const DRAFT_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
+type DraftKind = (typeof DRAFT_KINDS)[number]
+
 /** A check that stands for a construct. */
 export interface DraftCheck {
-  kind: MonitorKind
+  kind: DraftKind
   /** The table it belongs to, as the file names it. */
   table: string
   /** What the key is made of, after the table. */
@@ -75,9 +79,12 @@ export interface ImportDraft {
   finish(): ImportResult
 }
 
-/** @param source the name of the source in Tidemark */
-export function startImport(source: string): ImportDraft {
-  const tables = new Map<string, Map<MonitorKind, Record<string, unknown>[]>>()
+/**
+ * @param source the name of the source in Tidemark
+ * @param describeFault says why an apply would refuse a check
+ */
+export function startImport(source: string, describeFault: DescribeFault): ImportDraft {
+  const tables = new Map<string, Map<DraftKind, Record<string, unknown>[]>>()
   const keys = new Set<string>()
   const notes: Remark[] = []
   const left: Remark[] = []
@@ -85,7 +92,7 @@ export function startImport(source: string): ImportDraft {
   let converted = 0
 
   function add({ kind, table, key, body }: DraftCheck): void {
-    const kinds = tables.get(table) ?? new Map<MonitorKind, Record<string, unknown>[]>()
+    const kinds = tables.get(table) ?? new Map<DraftKind, Record<string, unknown>[]>()
     tables.set(table, kinds)
     const entry = { key: chooseKey(keys, [table, ...key]), ...body }
     kinds.set(kind, [...(kinds.get(kind) ?? []), entry])
@@ -123,7 +130,7 @@ export function startImport(source: string): ImportDraft {
             path,
             {
               checks: Object.fromEntries(
-                MONITOR_KINDS.flatMap(kind => (kinds.has(kind) ? [[kind, kinds.get(kind)!]] : [])),
+                DRAFT_KINDS.flatMap(kind => (kinds.has(kind) ? [[kind, kinds.get(kind)!]] : [])),
               ),
             },
           ]),

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { importDbt } from '../../../../plugins/monitors/import/dbt.ts'
-import { startImport } from '../../../../plugins/monitors/import/import-draft.ts'
+import { startDraft } from './draft.ts'
 import { readMonitors, writeMonitors } from '../../../../plugins/monitors/file/monitors-file.ts'
 
 function convert(texts: Record<string, string>, options: { schema?: string } = {}) {
-  const draft = startImport('shop')
+  const draft = startDraft()
   importDbt(
     Object.entries(texts).map(([name, text]) => ({ name, text })),
     draft,
@@ -384,7 +384,7 @@ t.test('a threshold that only warns is noted, since a schedule has one severity'
 })
 
 t.test('names with dots, and names of Snowflake, are those of the catalog', t => {
-  const draft = startImport('shop')
+  const draft = startDraft()
   const text = `sources: [{name: s, tables: [{name: order.items, columns: [{name: id, tests: [unique, {not_null: {where: a > 1}}]}]}]}]`
   importDbt([{ name: 's.yml', text }], draft, { engine: 'snowflake' })
   const { document } = draft.finish()

@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { importSuites } from '../../../../plugins/monitors/import/great-expectations.ts'
-import { startImport } from '../../../../plugins/monitors/import/import-draft.ts'
+import { startDraft } from './draft.ts'
 import { readMonitors, writeMonitors } from '../../../../plugins/monitors/file/monitors-file.ts'
 import type { SqlEngine } from '../../../../plugins/monitors/import/sql-text.ts'
 
 function convert(type: string, kwargs: object, engine: SqlEngine = 'postgresql') {
-  const draft = startImport('shop')
+  const draft = startDraft()
   const text = JSON.stringify({ expectations: [{ type, kwargs, meta: {} }] })
   importSuites([{ name: 'suite.json', text }], draft, { engine, table: 'public.orders' })
   const { document, left } = draft.finish()
@@ -188,7 +188,7 @@ t.test('defaults that a suite states change nothing', t => {
 })
 
 t.test('values are kept as the suite has them', t => {
-  const draft = startImport('shop')
+  const draft = startDraft()
   const text = `\uFEFF{"expectations": [
     {"type": "expect_column_values_to_be_between", "kwargs": {"column": "n", "min_value": 9007199254740993, "max_value": 9007199254740995}},
     {"type": "expect_column_values_to_be_in_set", "kwargs": {"column": "n", "value_set": [9007199254740993, 1], "mostly": 0.9}},

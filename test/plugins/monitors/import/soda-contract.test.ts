@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { importSoda } from '../../../../plugins/monitors/import/soda.ts'
-import { startImport } from '../../../../plugins/monitors/import/import-draft.ts'
+import { startDraft } from './draft.ts'
 import { readMonitors, writeMonitors } from '../../../../plugins/monitors/file/monitors-file.ts'
 
 const TABLE = 'shop.public.orders'
 
 function convert(text: string) {
-  const draft = startImport('shop')
+  const draft = startDraft()
   importSoda([{ name: 'contract.yml', text }], draft, { engine: 'sqlite' })
   const result = draft.finish()
   readMonitors(writeMonitors(result.document), 'written.yaml')

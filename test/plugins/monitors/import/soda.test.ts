@@ -1,10 +1,10 @@
 import t from 'tap'
 import { importSoda } from '../../../../plugins/monitors/import/soda.ts'
-import { startImport } from '../../../../plugins/monitors/import/import-draft.ts'
+import { startDraft } from './draft.ts'
 import { readMonitors, writeMonitors } from '../../../../plugins/monitors/file/monitors-file.ts'
 
 function convert(...texts: string[]) {
-  const draft = startImport('shop')
+  const draft = startDraft()
   const files = texts.map((text, index) => ({ name: index === 0 ? 'checks.yml' : `${index}.yml`, text }))
   importSoda(files, draft, { engine: 'postgresql' })
   const result = draft.finish()
