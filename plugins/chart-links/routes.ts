@@ -61,7 +61,7 @@ export const routes = (links: ReturnType<typeof makeChartLinks>): ServerRoute[] 
         return { data: { success: true, message: 'The link was revoked' } }
       }),
   }),
-  route('GET', '/charts/{token}', access.charts, {
+  route('GET', '/charts/{token}', access.byAddress({ name: 'charts', perMinute: 60 }), {
     id: 'getSharedChart',
     description: 'The page of a link to a chart',
     notes: 'For people: the chart of one check, without signing in. A link that has expired is 404.',

@@ -122,25 +122,30 @@ export function sessionRoutes({ auth, baseUrl }: { auth: AuthApi; baseUrl: strin
         return sendUserSession(request, h, await askApi<Tokens>(request, 'POST', where, { payload: body }))
       },
     }),
-    route('POST', '/console/tickets', access.magic, {
-      ...shared,
-      id: 'previewConsoleTicket',
-      description: 'See whose session a ticket opens',
-      notes:
-        'Does not use the ticket up. The console asks a person who opens a sign-in link before it signs them in: the link may be of another person.',
-      validate: {
-        payload: Joi.object<{ ticket: string }>({ ticket: Joi.string().min(1).max(200).required() })
-          .required()
-          .example({ ticket: 'k7Qd0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0' })
-          .label('ConsoleTicketRequest'),
+    route(
+      'POST',
+      '/console/tickets',
+      access.byAddress({ name: 'console-tickets', perMinute: 30, isCountedFirst: true }),
+      {
+        ...shared,
+        id: 'previewConsoleTicket',
+        description: 'See whose session a ticket opens',
+        notes:
+          'Does not use the ticket up. The console asks a person who opens a sign-in link before it signs them in: the link may be of another person.',
+        validate: {
+          payload: Joi.object<{ ticket: string }>({ ticket: Joi.string().min(1).max(200).required() })
+            .required()
+            .example({ ticket: 'k7Qd0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0' })
+            .label('ConsoleTicketRequest'),
+        },
+        response: { status: { 200: ticketHolder } },
+        app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'RATE_LIMITED'] },
+        async handler(request, h) {
+          const { ticket } = request.payload
+          return sendSession(h, await auth.findTicketHolder(ticket))
+        },
       },
-      response: { status: { 200: ticketHolder } },
-      app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'RATE_LIMITED'] },
-      async handler(request, h) {
-        const { ticket } = request.payload
-        return sendSession(h, await auth.findTicketHolder(ticket))
-      },
-    }),
+    ),
     route('PUT', path, access.open, {
       ...shared,
       id: 'refreshConsoleSession',

@@ -10,16 +10,17 @@ import type { ContractValidator } from './validator.ts'
 
 const route = routesOf('contracts')
 
+const VALIDATIONS_PER_MINUTE = 30
 const PATH = '/api/public/contracts/validate'
 
 export function routes({ validate }: ContractValidator): ServerRoute[] {
   return [
-    route('POST', PATH, access.contracts, {
+    route('POST', PATH, access.byAddress({ name: 'contracts', perMinute: VALIDATIONS_PER_MINUTE }), {
       description: 'Validate a data contract of the Open Data Contract Standard',
       notes: [
         'Versions 2.2.2, 3.0.0 to 3.0.2 and 3.1.0, chosen by apiVersion. An invalid contract has status 200 and valid',
         'false; 422 means that the text is not YAML. A 3.x contract that only a newer 3.x accepts is valid with',
-        'warnings. A client address may validate 30 contracts per minute; 503 means that too many are waiting.',
+        `warnings. A client address may validate ${VALIDATIONS_PER_MINUTE} contracts per minute; 503 means that too many are waiting.`,
       ],
       // A body without a type is parsed as YAML, which includes JSON.
       payload: { allow: ['application/json', 'text/plain', 'text/yaml'], defaultContentType: 'text/plain' },

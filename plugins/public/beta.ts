@@ -79,7 +79,7 @@ export const betaRoutes: ServerRoute[] = [
       return h.response({ open, capacity, registered, message }).header('Cache-Control', 'no-store')
     },
   }),
-  route('POST', '/api/public/beta/signup', access.beta, {
+  route('POST', '/api/public/beta/signup', access.byAddress({ name: 'beta', perMinute: 60 }), {
     description: 'Sign up for the beta',
     notes:
       'Signing up again with the same email returns the same position, also when the beta is full or closed, and keeps the first details.',

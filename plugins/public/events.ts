@@ -47,7 +47,7 @@ const route = routesOf('public')
 
 /** Events of pages without a sign-in. Neither the address nor the browser is stored. */
 export const eventRoutes: ServerRoute[] = [
-  route('POST', '/api/public/events', access.events, {
+  route('POST', '/api/public/events', access.byAddress({ name: 'events', perMinute: 120 }), {
     description: 'Record an anonymous event',
     notes: 'At most 8 KiB. Events are kept for 90 days.',
     payload: {

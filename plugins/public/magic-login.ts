@@ -106,7 +106,7 @@ export const magicRoutes: ServerRoute[] = [
       return showPage(h, renderMessage(FAILED_TITLE, advice), 403)
     },
   }),
-  route('POST', path, access.magic, {
+  route('POST', path, access.byAddress({ name: 'magic', perMinute: 30, isCountedFirst: true }), {
     description: 'Exchange the token of a link for a sign-in ticket',
     notes:
       'Creates the user at the first sign-in. The token can be used any number of times within 7 days, the ticket once within 5 minutes. The form of the page at GET gets a page that redirects to redirect_url.',

@@ -42,6 +42,16 @@ export interface Caller {
   readOnlyReason?: string
 }
 
+/** The rate limit of a route without a caller. */
+export interface AddressLimit {
+  /** Routes of the same name share their counts. */
+  name: string
+  /** Requests of one address; those of an IPv6 network count together. */
+  perMinute: number
+  /** Counts requests whose body cannot be read or whose sender is refused, too: attempts at a password or a token. */
+  isCountedFirst?: true
+}
+
 /** How a route is guarded; every route carries one of these. */
 export interface Guard {
   /** The minimum scope; absent for open routes. */
@@ -49,21 +59,7 @@ export interface Guard {
   /** Accepts a session (JWT) only, as for a user's own settings. */
   sessionOnly?: true
   /** The rate limit that counts the calls; `null` for none. */
-  limit:
-    | 'asset'
-    | 'auth'
-    | 'login'
-    | 'register'
-    | 'tickets'
-    | 'oauth'
-    | 'demo'
-    | 'magic'
-    | 'events'
-    | 'beta'
-    | 'contracts'
-    | 'charts'
-    | 'lineage'
-    | null
+  limit: 'asset' | 'auth' | 'lineage' | AddressLimit | null
 }
 
 declare module '@hapi/hapi' {
@@ -83,16 +79,8 @@ function guarded(guard: Guard): RouteOptions {
 export const access = {
   /** No credential needed. */
   open: { auth: false, plugins: { access: { limit: null } } } as RouteOptions,
-  login: { auth: false, plugins: { access: { limit: 'login' } } } as RouteOptions,
-  register: { auth: false, plugins: { access: { limit: 'register' } } } as RouteOptions,
-  tickets: { auth: false, plugins: { access: { limit: 'tickets' } } } as RouteOptions,
-  oauth: { auth: false, plugins: { access: { limit: 'oauth' } } } as RouteOptions,
-  demo: { auth: false, plugins: { access: { limit: 'demo' } } } as RouteOptions,
-  magic: { auth: false, plugins: { access: { limit: 'magic' } } } as RouteOptions,
-  events: { auth: false, plugins: { access: { limit: 'events' } } } as RouteOptions,
-  beta: { auth: false, plugins: { access: { limit: 'beta' } } } as RouteOptions,
-  contracts: { auth: false, plugins: { access: { limit: 'contracts' } } } as RouteOptions,
-  charts: { auth: false, plugins: { access: { limit: 'charts' } } } as RouteOptions,
+  /** No credential needed, but an address may not call it as often as it likes. */
+  byAddress: (limit: AddressLimit): RouteOptions => ({ auth: false, plugins: { access: { limit } } }),
   read: guarded({ scope: 'read-only', limit: 'asset' }),
   write: guarded({ scope: 'read-write', limit: 'asset' }),
   admin: guarded({ scope: 'admin', limit: 'asset' }),

@@ -1,7 +1,7 @@
 import type { Request, Server } from '@hapi/hapi'
 import Boom from '@hapi/boom'
 import ipaddr from 'ipaddr.js'
-import { caller, type AnyRequest } from './access.ts'
+import { caller, type AddressLimit, type AnyRequest } from './access.ts'
 import type { Plan } from '../settings/config.ts'
 import { apiError } from './errors.ts'
 import { isRefusedWrite } from '../database/pool.ts'
@@ -16,25 +16,8 @@ export const PLAN_LIMITS: Record<Plan, { perMinute: number; burst: number; maxKe
   enterprise: { perMinute: 5_000, burst: 100, maxKeys: null },
 }
 
-/** Requests per minute and address, on routes without a caller. */
-const LIMITS_BY_ADDRESS = new Map<unknown, number>([
-  ['login', 5],
-  ['register', 3],
-  ['tickets', 5],
-  ['oauth', 30],
-  ['demo', 5],
-  ['magic', 30],
-  ['events', 120],
-  ['beta', 60],
-  ['contracts', 30],
-  ['charts', 60],
-])
-
 /** Requests with lineage events of one key or user, whatever its plan. */
 const LINEAGE_LIMITS = { perMinute: 6_000, burst: 300 }
-
-/** An attempt at a password or a token counts even when its body cannot be read, or its sender is refused. */
-const COUNTED_FIRST = new Set<unknown>(['login', 'magic'])
 
 /** At most so many, counted from the first one on. */
 export interface Window {
@@ -119,12 +102,17 @@ interface Bucket {
 }
 
 /** The limit of a route without a caller; null for other routes. */
+function addressLimitOf({ route }: Request): AddressLimit | null {
+  const limit = route.settings.plugins?.access?.limit
+  return typeof limit === 'object' ? limit : null
+}
+
 function bucketOfAddress(request: Request): Bucket | null {
-  const limit = request.route.settings.plugins?.access?.limit
-  const most = LIMITS_BY_ADDRESS.get(limit)
-  if (most === undefined) return null
-  const whole = { limit: most, seconds: 60 }
-  return { name: `${limit}:${addressOf(request, request.server.config.trustProxy)}`, whole, burst: whole }
+  const limit = addressLimitOf(request)
+  if (!limit) return null
+  const whole = { limit: limit.perMinute, seconds: 60 }
+  const address = addressOf(request, request.server.config.trustProxy)
+  return { name: `${limit.name}:${address}`, whole, burst: whole }
 }
 
 /** What counts a request of a caller; null where its route has no limit. */
@@ -152,7 +140,7 @@ function bucketOfCaller(request: Request): Bucket | null {
   }
 }
 
-/** Adds `server.limits` and holds the routes without a caller to the limits that their guards name. */
+/** Adds `server.limits` and holds the routes without a caller to the limits that they state. */
 export function installLimits(server: Server): void {
   const ask = async (statement: 'limit' | 'limit peek', { name, whole, burst }: Bucket): Promise<Taken> => {
     const bound = {
@@ -201,15 +189,14 @@ export function installLimits(server: Server): void {
   }
   server.decorate('server', 'limits', limits)
   server.ext('onPreAuth', async (request, h) => {
-    const isFirst = COUNTED_FIRST.has(request.route.settings.plugins?.access?.limit)
+    const isFirst = addressLimitOf(request)?.isCountedFirst === true
     // As for a caller: a client over the limit sends no body.
     if (isFirst) await take(bucketOfAddress(request), request)
     else if (!isRead(request)) await peek(bucketOfAddress(request), request)
     return h.continue
   })
   server.ext('onPostAuth', async (request, h) => {
-    if (!COUNTED_FIRST.has(request.route.settings.plugins?.access?.limit))
-      await take(bucketOfAddress(request), request)
+    if (!addressLimitOf(request)?.isCountedFirst) await take(bucketOfAddress(request), request)
     return h.continue
   })
   server.ext('onPreResponse', (request, h) => {

@@ -18,12 +18,13 @@ import { providerParams as params } from '../schemas.ts'
 import { redeemTicket } from '../sign-in/one-time-tokens.ts'
 
 const route = routesOf('oauth')
+const open = access.byAddress({ name: 'oauth', perMinute: 30 })
 
 export function oauthRoutes(server: Server): ServerRoute[] {
   const providers = createProviders(server)
   const find = (request: Request) => findProvider(providers, request.params.provider_type as string)
   return [
-    route('GET', '/api/v1/oauth/{provider_type}/authorize', access.oauth, {
+    route('GET', '/api/v1/oauth/{provider_type}/authorize', open, {
       id: 'startOauthSignIn',
       description: 'Sign in through a provider',
       notes: 'For browsers: redirects to the provider, and from there to redirect_uri with a ticket.',
@@ -44,7 +45,7 @@ export function oauthRoutes(server: Server): ServerRoute[] {
       response: { status: { 302: true, 503: failure }, sample: 0 },
       handler: (request, h) => authorize(request, h, find(request)),
     }),
-    route('GET', '/api/v1/oauth/{provider_type}/callback', access.oauth, {
+    route('GET', '/api/v1/oauth/{provider_type}/callback', open, {
       id: 'finishOauthSignIn',
       description: 'Finish a sign-in through a provider, or the link of one',
       notes:

@@ -76,7 +76,7 @@ export async function getDemoSecondsLeft(deps: AuthDeps, key: string): Promise<n
 }
 
 export const demoRoutes: ServerRoute[] = [
-  routesOf('demo')('POST', '/api/v1/demo/session', access.demo, {
+  routesOf('demo')('POST', '/api/v1/demo/session', access.byAddress({ name: 'demo', perMinute: 5 }), {
     description: 'Create an API key that reads the demo company for an hour',
     notes: 'For a look without signing up. The key reads only, and the company is shared by all who look.',
     validate: { payload: schemas.nothing, query: schemas.none },

@@ -25,7 +25,7 @@ const route = routesOf('auth')
 
 /** Registering, signing in and out, and a user's own profile. */
 export const routes: ServerRoute[] = [
-  route('POST', '/api/v1/auth/register', access.register, {
+  route('POST', '/api/v1/auth/register', access.byAddress({ name: 'register', perMinute: 3 }), {
     id: 'register',
     description: 'Create a company and its owner, or join a company with its invitation',
     notes:
@@ -49,20 +49,25 @@ export const routes: ServerRoute[] = [
       return h.response(presentUser(user, company)).code(201)
     },
   }),
-  route('POST', '/api/v1/auth/login', access.login, {
-    id: 'login',
-    description: 'Sign in with email and password',
-    notes:
-      'Returns an access token for 15 minutes and a refresh token. Programs use an API key instead. At most 5 per minute and address; too many wrong passwords lock the account for a while.',
-    validate: { payload: schemas.login, query: schemas.none },
-    response: replies.login,
-    app: { errors: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
-    async handler(request, h) {
-      const signedIn = await signInWithPassword(request, request.payload)
-      return h.response(presentSignIn(signedIn)).header('Cache-Control', 'no-store')
+  route(
+    'POST',
+    '/api/v1/auth/login',
+    access.byAddress({ name: 'login', perMinute: 5, isCountedFirst: true }),
+    {
+      id: 'login',
+      description: 'Sign in with email and password',
+      notes:
+        'Returns an access token for 15 minutes and a refresh token. Programs use an API key instead. At most 5 per minute and address; too many wrong passwords lock the account for a while.',
+      validate: { payload: schemas.login, query: schemas.none },
+      response: replies.login,
+      app: { errors: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
+      async handler(request, h) {
+        const signedIn = await signInWithPassword(request, request.payload)
+        return h.response(presentSignIn(signedIn)).header('Cache-Control', 'no-store')
+      },
     },
-  }),
-  route('POST', '/api/v1/auth/tickets', access.tickets, {
+  ),
+  route('POST', '/api/v1/auth/tickets', access.byAddress({ name: 'tickets', perMinute: 5 }), {
     id: 'exchangeTicket',
     description: 'Exchange a ticket for a session',
     notes: 'A ticket can be used once; that of a sign-in through a provider lasts 2 minutes.',

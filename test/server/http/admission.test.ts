@@ -127,8 +127,8 @@ t.test('an address past the limit of an open operation gets 429 whatever the bod
   await query(`delete from rate_windows`)
   const limited = operations.flatMap(operation => {
     const guard = server.match(operation.method as 'post', operation.url)?.settings.plugins?.access
-    return operation.operation.security.length === 0 && guard?.limit
-      ? { ...operation, limit: guard.limit }
+    return operation.operation.security.length === 0 && typeof guard?.limit === 'object' && guard.limit
+      ? { ...operation, limit: guard.limit.name }
       : []
   })
   t.ok(limited.length >= 5)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { access } from '../../../server/http/access.ts'
 import { addressOf } from '../../../server/http/limits.ts'
 import { PLANS } from '../../../server/settings/config.ts'
 import { startServer } from '../../helpers/server.ts'
@@ -53,7 +54,7 @@ t.test('each plan has the limits of the table, by the minute and by the second',
   server.route({
     method: 'GET',
     path: '/limited',
-    options: { ...(await import('../../../server/http/access.ts')).access.read },
+    options: access.read,
     handler: () => 'ok',
   })
   for (const plan of PLANS) {
@@ -116,6 +117,22 @@ t.test('sign-ins are limited by address, unreadable ones too; registrations only
     answers.map(({ headers }) => headers['x-ratelimit-remaining']),
     ['3', '2', '1', '1', '0', '0'],
   )
+})
+
+t.test('a route without a caller states its own limit, as those of extensions do', async t => {
+  server.route({
+    method: 'GET',
+    path: '/limited-by-address',
+    options: access.byAddress({ name: 'of-an-extension', perMinute: 2 }),
+    handler: () => 'ok',
+  })
+  const statuses: number[] = []
+  for (let asked = 0; asked < 3; asked++) {
+    const { statusCode, headers } = await server.inject('/limited-by-address')
+    statuses.push(statusCode)
+    t.equal(headers['x-ratelimit-limit'], '2')
+  }
+  t.strictSame(statuses, [200, 200, 429])
 })
 
 t.test('users are limited in their own affairs, not in looking at them', async t => {
