@@ -31,23 +31,19 @@ type Alerts = QueryBuilder<Alert, Alert[]>
 
 /** The order in which raising locks alerts. */
 const RAISING_ORDER = 'kind collate "C", cause collate "C", id'
-const inRaisingOrder = (alerts: Alerts) => alerts.orderByRaw(RAISING_ORDER)
 
-/** Locks alerts that change their status. */
-export const lockAlerts = (alerts: Alerts): Alerts => inRaisingOrder(alerts).forUpdate()
+/**
+ * Locks alerts that change their status, or whose deliveries change. Messages refer to alerts, those that a locked one
+ * superseded among them, which are not locked: under `for update` they would wait for a transaction that locked such a one
+ * before it was superseded.
+ */
+export const lockAlerts = (alerts: Alerts): Alerts => alerts.orderByRaw(RAISING_ORDER).forNoKeyUpdate()
 
-/** Locks alerts that change their status, except those that another transaction has locked. */
+/** The same, except those that another transaction has locked. */
 export const lockFreeAlerts = (alerts: Alerts): Alerts => lockAlerts(alerts).skipLocked()
 
-/** Locks alerts whose deliveries change. */
-export const lockAlertsOfDeliveries = (alerts: Alerts): Alerts => inRaisingOrder(alerts).forNoKeyUpdate()
-
-/** Locks alerts whose deliveries change, except those that another transaction has locked. */
-export const lockFreeAlertsOfDeliveries = (alerts: Alerts): Alerts =>
-  lockAlertsOfDeliveries(alerts).skipLocked()
-
 export async function lockAlert(trx: Transaction, id: string): Promise<Alert | undefined> {
-  return Alert.query(trx).findById(id).forUpdate()
+  return Alert.query(trx).findById(id).forNoKeyUpdate()
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../../server/database/database.ts'
-import { lockAlertsOfDeliveries, lockDeliveries } from '../locks.ts'
+import { lockAlerts, lockDeliveries } from '../locks.ts'
 import { Alert, Delivery } from '../models.ts'
 import { ENDED_FIELDS, updateDeliveryFailed } from './outcomes.ts'
 
@@ -22,7 +22,7 @@ export async function lockPendingDeliveries(
   destinationId: string,
 ): Promise<LockedDeliveries> {
   const pending = Delivery.query(trx).where({ destinationId, status: 'pending' })
-  const alerts = await lockAlertsOfDeliveries(
+  const alerts = await lockAlerts(
     Alert.query(trx).select('id').whereIn('id', pending.clone().select('alertId')),
   )
   const alertIds = alerts.map(({ id }) => id)

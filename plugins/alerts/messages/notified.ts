@@ -1,7 +1,7 @@
 /** Who was notified of what: read from deliveries. */
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { leastUuid } from '../../../server/database/months.ts'
-import { IS_ABOUT, lockAlertsOfDeliveries, lockTriggered, type SubjectKind } from '../locks.ts'
+import { IS_ABOUT, lockAlerts, lockTriggered, type SubjectKind } from '../locks.ts'
 import { Alert, IS_OPEN } from '../models.ts'
 import type { IncidentSummary } from './message.ts'
 
@@ -71,9 +71,7 @@ export async function lockNotifiedOfIncidents(
 ): Promise<NotifiedDestination[]> {
   const before = await findNotifiedOfIncidents(trx, incidents)
   const shownIds = [...new Set([...alertIds, ...before.map(({ alertId }) => alertId)])]
-  await lockAlertsOfDeliveries(
-    Alert.query(trx).select('id').whereRaw('id = any(cast(? as uuid[]))', [shownIds]),
-  )
+  await lockAlerts(Alert.query(trx).select('id').whereRaw('id = any(cast(? as uuid[]))', [shownIds]))
   const incidentIds = incidents.map(({ id }) => id)
   await lockTriggered(trx, 'incident', incidentIds, sinceOf(incidents))
   return findNotifiedOfIncidents(trx, incidents)

@@ -2,7 +2,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { IS_POSTPONED, stopPostponed } from '../delivery/postponed.ts'
 import { sweepCompanies } from '../delivery/sweep-companies.ts'
 import type { Deps } from '../deps.ts'
-import { lockDeliveries, lockFreeAlertsOfDeliveries, lockIncidents } from '../locks.ts'
+import { lockDeliveries, lockFreeAlerts, lockIncidents } from '../locks.ts'
 import type { IncidentSummary } from '../messages/message.ts'
 import { findNotifiedOfIncidents } from '../messages/notified.ts'
 import { sendMessages } from '../messages/send.ts'
@@ -45,7 +45,7 @@ export async function sendPostponed(deps: Deps, log: Pick<Deps['log'], 'error'>)
  */
 async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly string[]): Promise<number> {
   await lockIncidents(trx)
-  const alerts = await lockFreeAlertsOfDeliveries(
+  const alerts = await lockFreeAlerts(
     Alert.query(trx)
       .whereRaw('id = any(cast(? as uuid[]))', [[...alertIds]])
       .whereNot({ status: 'snoozed' }),

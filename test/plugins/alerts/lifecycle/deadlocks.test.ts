@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { AlertEvent } from '../../../../plugins/alerts/api.ts'
+import { deliverJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
 import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import { IS_POSTPONED } from '../../../../plugins/alerts/delivery/postponed.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
-import { startServer } from '../../../helpers/server.ts'
+import { untilBlocked } from '../../../helpers/lock-waits.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
 import { sweepStep } from '../time.ts'
 import { INCIDENTS } from '../incidents/world.ts'
 import { ALERTS, makeWorld } from '../world.ts'
@@ -23,6 +25,60 @@ const shuffled = <Item>(items: readonly Item[]): Item[] =>
     .map(item => ({ item, place: random(1 << 20) }))
     .sort((one, other) => one.place - other.place)
     .map(({ item }) => item)
+
+/** Holds what a statement locks until `release` is called; `done` is when its transaction has ended. */
+async function holdLock(app: TestServer, companyId: string, statement: string) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: locked, resolve: lock } = Promise.withResolvers<void>()
+  const done = app.server.db.company(companyId, async trx => {
+    await trx.raw(statement)
+    lock()
+    await released
+  })
+  await locked
+  return { release, done }
+}
+
+t.test('a message about a superseded alert waits for no transaction that still holds it', async t => {
+  const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0', INCIDENT_DELAY_SECONDS: '600' } })
+  const world = await makeWorld(app)
+  const { id } = await world.addDestination({ url: well.url }, { messages: 'alerts' })
+  // The new alert is not sent, so the end of the old one waits for that of the new one.
+  await world.ask('POST', `${ALERTS}/rules`, { name: 'r', destination_ids: [id], severities: ['warning'] })
+  const [first, superseded, last] = ['rule:0', 'rule:1', 'rule:2']
+  await world.raiseAll([first, superseded, last].map(cause => ({ cause })))
+  for (const { id: deliveryId } of await world.deliveries(id))
+    await app.server.jobs.settled(deliverJob, ({ delivery_id }) => delivery_id === deliveryId)
+  const { alerts } = app.server.plugins
+  const company = (work: Parameters<typeof app.server.db.company>[1]) =>
+    app.server.db.company(world.companyId, work)
+
+  const beforeAll = await holdLock(
+    app,
+    world.companyId,
+    `select from alerts where cause = '${first}' for update`,
+  )
+  // It has seen all three alerts, and locks them one after the other.
+  const orphaning = company(trx => alerts.resolveOrphaned(trx, { sourceId: world.sourceId }))
+  await untilBlocked(app)
+  const messages = await holdLock(
+    app,
+    world.companyId,
+    `select from deliveries where alert_id = (select id from alerts where cause = '${superseded}') for update`,
+  )
+  await world.raise({ cause: superseded, severity: 'critical' })
+  // It holds the new alert and the last one, and is about to send messages about the old alert.
+  const resolving = company(trx => alerts.resolveAll(trx, world.event().type, [superseded, last]))
+  await untilBlocked(app, 2)
+  beforeAll.release()
+  await beforeAll.done
+  // Now the first transaction holds the old alert and waits for the last one.
+  await untilBlocked(app, 2)
+  messages.release()
+  await messages.done
+  t.equal(await resolving, 2)
+  t.equal(await orphaning, 1)
+})
 
 t.test('concurrent work of two servers never deadlocks, and every message ends', async t => {
   const app = await startServer(t, {
