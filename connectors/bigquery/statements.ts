@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { unsendableError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
-import type { RestClient } from '../rest/http.ts'
-import { sendWithRetries } from '../rest/statements.ts'
+import { isBusyOrCut, REPEATABLE, type RestClient, type RetryPolicy } from '../rest/http.ts'
 import type { RowPage, StatementApi, StatementProgress } from '../rest/statements.ts'
 import type { StatementLimits } from '../session.ts'
 import type { Sql } from '../sql.ts'
@@ -58,10 +57,15 @@ const FIRST_WAIT_MS = 1_000
 /** How long each later reply waits, in ms. */
 const NEXT_WAIT_MS = 10_000
 
-/** Reasons for which BigQuery asks to be asked again, and pauses before it is, in ms. */
+/** Reasons for which BigQuery asks to be asked again. */
 const TRANSIENT_REASON =
   /^(rateLimitExceeded|jobRateLimitExceeded|backendError|internalError|jobBackendError|jobInternalError)$/
-const RETRY_PAUSES_MS: readonly number[] = [500, 2000]
+const hasTransientReason = (failure: unknown) =>
+  failure instanceof RestFailure && TRANSIENT_REASON.test(failure.code)
+const RETRY: RetryPolicy = {
+  pausesMs: [500, 2000, 4000],
+  isTransient: failure => hasTransientReason(failure) || isBusyOrCut(failure),
+}
 
 /** What is known of a statement's result while it is read. */
 interface BigqueryResult {
@@ -131,14 +135,20 @@ export function makeBigqueryApi(http: RestClient, config: BigqueryConfig, sign: 
     return result
   }
 
-  function submit(body: object): Promise<unknown> {
-    const isTransient = (error: unknown) => error instanceof RestFailure && TRANSIENT_REASON.test(error.code)
-    return sendWithRetries(RETRY_PAUSES_MS, isTransient, async () => {
-      // An id of its own for each try: what failed is not to be answered again.
-      const given = { ...body, requestId: randomUUID() }
-      const path = `${project}/queries`
-      return (await http.send({ method: 'POST', path, body: given, isRepeatable: true })).body
+  async function submit(body: object): Promise<unknown> {
+    let requestId = randomUUID()
+    const reply = await http.send({
+      method: 'POST',
+      path: `${project}/queries`,
+      body: { ...body, requestId },
+      retry: RETRY,
+      againWith(failure) {
+        // What failed is not to be answered again; what may have arrived is not to run twice.
+        if (hasTransientReason(failure)) requestId = randomUUID()
+        return { body: { ...body, requestId } }
+      },
     })
+    return reply.body
   }
 
   function describeQuery({ text, values, location }: BigqueryStatement) {
@@ -185,7 +195,7 @@ export function makeBigqueryApi(http: RestClient, config: BigqueryConfig, sign: 
         path: `${project}/jobs/${encodeURIComponent(jobId)}/cancel`,
         query: location,
         headers: { authorization: sign('cancel') },
-        isRepeatable: true,
+        retry: REPEATABLE,
       })
     },
   }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { timeoutError, unsendableError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
-import type { RestClient } from '../rest/http.ts'
-import { sendWithRetries } from '../rest/statements.ts'
+import { REPEATABLE, type RestClient, type RetryPolicy } from '../rest/http.ts'
 import type { RowPage, StatementApi, StatementProgress } from '../rest/statements.ts'
 import type { StatementLimits } from '../session.ts'
 import { warehouseId, type DatabricksConfig } from './config.ts'
@@ -56,8 +55,11 @@ const STATEMENTS_PATH = '/api/2.0/sql/statements'
 const WAIT_SECONDS = 5
 
 /** Pauses before a busy service is handed a statement again, in ms; 429 and 503 say that it was not taken. */
-const RETRY_PAUSES_MS: readonly number[] = [250, 1000, 3000]
-const NOT_ACCEPTED_STATUSES: readonly number[] = [429, 503]
+/** A statement that was not accepted is handed over again; any other may run. */
+const UNTIL_ACCEPTED: RetryPolicy = {
+  pausesMs: [250, 1000, 3000],
+  isTransient: failure => failure instanceof RestFailure && [429, 503].includes(failure.status),
+}
 
 /** Pauses before looking whether a cancelled statement has ended, in ms: a cancel may be lost. */
 const CANCEL_PAUSES_MS: readonly number[] = [100, 500, 1500]
@@ -103,13 +105,9 @@ export function makeDatabricksApi(engine: string, http: RestClient, config: Data
     return { rows: readRows(columns, rows), ...(next !== undefined && { next: String(next) }) }
   }
 
-  function submit(body: object): Promise<unknown> {
-    const isRefused = (error: unknown) =>
-      error instanceof RestFailure && NOT_ACCEPTED_STATUSES.includes(error.status)
-    return sendWithRetries(RETRY_PAUSES_MS, isRefused, async () => {
-      const request = { method: 'POST', path: STATEMENTS_PATH, body, isRepeatable: false } as const
-      return (await http.send(request)).body
-    })
+  async function submit(body: object): Promise<unknown> {
+    const request = { method: 'POST', path: STATEMENTS_PATH, body, retry: UNTIL_ACCEPTED } as const
+    return (await http.send(request)).body
   }
 
   let limits: Partial<StatementLimits> = {}
@@ -145,7 +143,7 @@ export function makeDatabricksApi(engine: string, http: RestClient, config: Data
     async cancel(id) {
       const path = statementPath(id)
       for (const pause of CANCEL_PAUSES_MS) {
-        await http.send({ method: 'POST', path: `${path}/cancel`, body: {}, isRepeatable: true })
+        await http.send({ method: 'POST', path: `${path}/cancel`, body: {}, retry: REPEATABLE })
         await sleep(pause)
         const { status } = (await http.get(path)).body as DatabricksReply
         if (!RUNNING_STATES.includes(status.state)) return

@@ -5,11 +5,17 @@ export class RestFailure extends Error {
   override readonly name = 'RestFailure'
   readonly status: number
   readonly code: string
+  /** How long the server wants to be left alone, where it says so. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(status: number, { code, message }: { code?: string; message?: string }) {
+  constructor(
+    status: number,
+    { code, message, retryAfterMs }: { code?: string; message?: string; retryAfterMs?: number },
+  ) {
     super(message ?? `The server answered with status ${status}`)
     this.status = status
     this.code = code ?? `HTTP_${status}`
+    this.retryAfterMs = retryAfterMs
   }
 }
 

@@ -1,5 +1,6 @@
 import { Agent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
 import type { RequestError } from 'got'
 import type { ConnectOptions } from '../connector.ts'
@@ -25,10 +26,33 @@ export interface RestRequest {
   headers?: Record<string, string>
   /** Milliseconds to wait for the reply; defaults to 60,000. */
   timeoutMs?: number
-  /** Whether asking twice does no more than asking once; then a busy server is asked again. */
-  isRepeatable: boolean
+  retry: RetryPolicy
+  /** What a further try has in place of the query or the body. @param failure of the try before */
+  againWith?(failure: unknown): Pick<RestRequest, 'query' | 'body'>
   signal?: AbortSignal
 }
+
+/** When a request that failed is sent again. */
+export interface RetryPolicy {
+  /** Milliseconds before each further try; in place of them, what the server asks for with Retry-After. */
+  pausesMs: readonly number[]
+  isTransient(failure: unknown): boolean
+}
+
+export const NO_RETRIES: RetryPolicy = { pausesMs: [], isTransient: () => false }
+
+const BUSY_STATUSES: readonly number[] = [429, 502, 503, 504]
+/** A connection that could not be made is not among them: it would not be made a moment later. */
+const CONNECTION_CUT_CODES: readonly string[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
+
+/** Whether a request may do better a moment later, while it is not known whether the server took this one. */
+export function isBusyOrCut(failure: unknown): boolean {
+  if (failure instanceof RestFailure) return BUSY_STATUSES.includes(failure.status)
+  return CONNECTION_CUT_CODES.includes(String((failure as { code?: unknown }).code))
+}
+
+/** For requests of which sending twice does no more than sending once. */
+export const REPEATABLE: RetryPolicy = { pausesMs: [1_000, 2_000, 4_000], isTransient: isBusyOrCut }
 
 interface RestReply {
   status: number
@@ -38,7 +62,7 @@ interface RestReply {
 /** Requests to one service over kept connections, to the address that was vetted. */
 export interface RestClient {
   /**
-   * The reply's JSON body, and its status.
+   * The reply's JSON body, and its status; of the last try, where the request is sent again.
    * @throws RestFailure for a status other than 2xx; what got throws for the rest, without headers
    */
   send(request: RestRequest): Promise<RestReply>
@@ -59,12 +83,8 @@ export interface RestClientOptions {
 const REQUEST_TIMEOUT_MS = 60_000
 /** Larger replies are refused: pages of all three vendors are far smaller. */
 const MAX_BODY_BYTES = 128 * 1024 * 1024
-const BUSY_STATUSES = [429, 502, 503, 504]
-/**
- * A kept connection that was cut is asked again. One that could not be made is not: got would reject without the
- * reason, and go on asking behind our back.
- */
-const CONNECTION_CUT_CODES = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
+/** A server that wants to be left alone for longer is not asked again. */
+const MAX_RETRY_AFTER_MS = 10_000
 
 /**
  * Prepares to talk to a service: asks egress for the address, and dials no other.
@@ -86,47 +106,70 @@ export async function openRestClient(
   })
   let received = 0
   const agent = new Agent({ keepAlive: true, maxSockets: 4, lookup: fixedLookup(address) })
+  async function sendOnce({ method, path, query, body, headers: more, timeoutMs, signal }: RestRequest) {
+    const request = got(`https://${bracketIpv6(host)}:${port}${path}`, {
+      method,
+      searchParams: query,
+      json: body,
+      headers: { accept: 'application/json', ...(await headers()), ...more },
+      agent: { https: agent },
+      followRedirect: false,
+      throwHttpErrors: false,
+      responseType: 'buffer',
+      timeout: { request: timeoutMs ?? REQUEST_TIMEOUT_MS },
+      retry: { limit: 0 },
+      signal,
+    })
+    void request.on('downloadProgress', ({ transferred }) => {
+      if (transferred > MAX_BODY_BYTES) request.cancel()
+    })
+    try {
+      const { statusCode, body: bytes, headers: replied } = await request
+      received += bytes.length
+      const parsed = parseBody(bytes)
+      if (statusCode >= 200 && statusCode < 300) return { status: statusCode, body: parsed }
+      throw new RestFailure(statusCode, {
+        ...describe(parsed),
+        retryAfterMs: readRetryAfter(replied['retry-after']),
+      })
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : withoutHeaders(error)
+    }
+  }
   const client: RestClient = {
-    async send({ method, path, query, body, headers: more, timeoutMs, isRepeatable, signal }) {
-      const request = got(`https://${bracketIpv6(host)}:${port}${path}`, {
-        method,
-        searchParams: query,
-        json: body,
-        headers: { accept: 'application/json', ...(await headers()), ...more },
-        agent: { https: agent },
-        followRedirect: false,
-        throwHttpErrors: false,
-        responseType: 'buffer',
-        timeout: { request: timeoutMs ?? REQUEST_TIMEOUT_MS },
-        retry: isRepeatable
-          ? {
-              limit: 3,
-              methods: [method],
-              statusCodes: BUSY_STATUSES,
-              errorCodes: CONNECTION_CUT_CODES,
-              maxRetryAfter: 10_000,
-            }
-          : { limit: 0 },
-        signal,
-      })
-      void request.on('downloadProgress', ({ transferred }) => {
-        if (transferred > MAX_BODY_BYTES) request.cancel()
-      })
-      try {
-        const { statusCode, body: bytes } = await request
-        received += bytes.length
-        const parsed = parseBody(bytes)
-        if (statusCode >= 200 && statusCode < 300) return { status: statusCode, body: parsed }
-        throw new RestFailure(statusCode, describe(parsed))
-      } catch (error) {
-        throw signal?.aborted ? signal.reason : withoutHeaders(error)
-      }
-    },
-    get: (path, options) => client.send({ method: 'GET', path, ...options, isRepeatable: true }),
+    send: request => sendWithRetries(request, sendOnce),
+    get: (path, options) => client.send({ method: 'GET', path, ...options, retry: REPEATABLE }),
     received: () => received,
     close: () => agent.destroy(),
   }
   return client
+}
+
+async function sendWithRetries(
+  request: RestRequest,
+  sendOnce: (request: RestRequest) => Promise<RestReply>,
+): Promise<RestReply> {
+  const { retry, againWith, signal } = request
+  let tried = request
+  for (const pauseMs of retry.pausesMs) {
+    try {
+      return await sendOnce(tried)
+    } catch (failure) {
+      const { retryAfterMs = pauseMs } = failure as Partial<RestFailure>
+      if (signal?.aborted || !retry.isTransient(failure) || retryAfterMs > MAX_RETRY_AFTER_MS) throw failure
+      const slept = await sleep(retryAfterMs, true, { signal }).catch(() => false)
+      if (!slept) throw signal?.reason
+      tried = { ...request, ...againWith?.(failure) }
+    }
+  }
+  return sendOnce(tried)
+}
+
+/** Milliseconds of a Retry-After in seconds or as a date; undefined without one. */
+function readRetryAfter(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
 /** Reaches the service and completes a TLS handshake, for the stages of a connection test. */

@@ -67,23 +67,6 @@ export async function runRestStatement<Statement>(
   }
 }
 
-/** Sends a request, and again after each pause, in ms, while its failure is transient. */
-export async function sendWithRetries<Reply>(
-  pausesMs: readonly number[],
-  isTransient: (error: unknown) => boolean,
-  send: (attempt: number) => Promise<Reply>,
-): Promise<Reply> {
-  for (const [attempt, pause] of pausesMs.entries()) {
-    try {
-      return await send(attempt)
-    } catch (error) {
-      if (!isTransient(error)) throw error
-      await sleep(pause)
-    }
-  }
-  return send(pausesMs.length)
-}
-
 /**
  * Makes a session of statements that a service runs; the bytes of the replies count as a statement's.
  * @param validate has the service resolve the names and types of a statement without running it

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isTransportFailure, RestFailure } from '../rest/errors.ts'
-import type { RestClient } from '../rest/http.ts'
-import { sendWithRetries } from '../rest/statements.ts'
+import { REPEATABLE, type RestClient, type RetryPolicy } from '../rest/http.ts'
 import type { RowPage, StatementApi, StatementProgress } from '../rest/statements.ts'
 import type { StatementLimits } from '../session.ts'
 import type { SnowflakeConfig } from './config.ts'
@@ -45,9 +44,7 @@ const SESSION_PARAMETERS = {
 }
 
 /** Pauses before a busy service is handed a statement again, in milliseconds. */
-const RETRY_PAUSES_MS: readonly number[] = [250, 1000, 3000]
-const BUSY_STATUSES: readonly number[] = [429, 502, 503, 504]
-const CONNECTION_CUT_CODES: readonly string[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
+const RETRY: RetryPolicy = { ...REPEATABLE, pausesMs: [250, 1000, 3000] }
 
 /** Statements by the SQL API, version 2 (https://docs.snowflake.com/en/developer-guide/sql-api/reference). */
 export function makeSnowflakeApi(
@@ -108,14 +105,17 @@ export function makeSnowflakeApi(
       }
       // A result that was not read to its end stays behind.
       results.clear()
-      const requestId = randomUUID()
-      return sendWithRetries(RETRY_PAUSES_MS, isTransient, async attempt => {
-        // With `retry` Snowflake runs the request once, even when the first one arrived after all.
-        const query = { requestId, async: true, ...(attempt > 0 && { retry: true }) }
-        const request = { method: 'POST', path: STATEMENTS_PATH, query, body, isRepeatable: false } as const
-        const reply = await http.send(request)
-        return pollOnce(readProgress(reply.status, reply.body))
+      const query = { requestId: randomUUID(), async: true }
+      const reply = await http.send({
+        method: 'POST',
+        path: STATEMENTS_PATH,
+        query,
+        body,
+        retry: RETRY,
+        // Snowflake runs the request once then, even when the first one arrived after all.
+        againWith: () => ({ query: { ...query, retry: true } }),
       })
+      return pollOnce(readProgress(reply.status, reply.body))
     },
     poll,
     async page(id, next, signal) {
@@ -124,17 +124,11 @@ export function makeSnowflakeApi(
     },
     async cancel(id) {
       results.delete(id)
-      await http.send({ method: 'POST', path: `${statementPath(id)}/cancel`, isRepeatable: true })
+      await http.send({ method: 'POST', path: `${statementPath(id)}/cancel`, retry: REPEATABLE })
     },
   }
 }
 
 function statementPath(handle: string): string {
   return `${STATEMENTS_PATH}/${encodeURIComponent(handle)}`
-}
-
-/** Whether a request may do better a moment later. */
-function isTransient(error: unknown): boolean {
-  if (error instanceof RestFailure) return BUSY_STATUSES.includes(error.status)
-  return CONNECTION_CUT_CODES.includes(String((error as { code?: unknown }).code))
 }

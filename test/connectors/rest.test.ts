@@ -4,7 +4,7 @@ import t from 'tap'
 import type { ConnectOptions, Row } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { classifyRestError, RestFailure } from '../../connectors/rest/errors.ts'
-import { openRestClient, type RestClient } from '../../connectors/rest/http.ts'
+import { NO_RETRIES, openRestClient, REPEATABLE, type RestClient } from '../../connectors/rest/http.ts'
 import { runRestStatement, type StatementApi } from '../../connectors/rest/statements.ts'
 import { runConnectionTest, type StageReporter } from '../../connectors/stages.ts'
 import type { CertificateKind } from '../helpers/certificates.ts'
@@ -54,7 +54,7 @@ async function open(
   return { http, service, asked }
 }
 
-const get = (http: RestClient, path = '/x') => http.send({ method: 'GET', path, isRepeatable: true })
+const get = (http: RestClient, path = '/x') => http.send({ method: 'GET', path, retry: REPEATABLE })
 
 /** What something is rejected with. */
 async function thrownBy(doing: Promise<unknown>): Promise<Error & { code?: string }> {
@@ -106,9 +106,31 @@ t.test('requests', async t => {
     }))
     t.same(await get(http), { status: 200, body: { at: 3 } })
     service.requests.length = 0
-    const once = http.send({ method: 'POST', path: '/x', body: {}, isRepeatable: false })
+    const once = http.send({ method: 'POST', path: '/x', body: {}, retry: NO_RETRIES })
     t.match(classify(await thrownBy(once)), { kind: 'network', message: /takes no more requests just now/ })
     t.equal(service.requests.length, 1)
+  })
+
+  t.test('are not asked again of a service that wants to be left alone for long', async t => {
+    const headers = { 'retry-after': '11' }
+    const { http, service } = await open(t, () => ({ status: 503, body: {}, headers }))
+    t.match(classify(await thrownBy(get(http))), { kind: 'network' })
+    t.equal(service.requests.length, 1)
+  })
+
+  t.test('are asked again in other words where the engine has them for a further try', async t => {
+    const { http, service } = await open(t, () => ({
+      status: service.requests.length > 1 ? 200 : 503,
+      body: {},
+    }))
+    const query = { id: 'a' }
+    const retry = { ...REPEATABLE, pausesMs: [1] }
+    const againWith = () => ({ query: { ...query, retry: true } })
+    await http.send({ method: 'POST', path: '/x', query, retry, againWith })
+    t.strictSame(
+      service.requests.map(request => String(request.query)),
+      ['id=a', 'id=a&retry=true'],
+    )
   })
 
   t.test('are asked again when their connection is cut, if asking twice does no harm', async t => {
@@ -120,7 +142,7 @@ t.test('requests', async t => {
     t.match(await get(http), { status: 200 })
     t.equal(service.requests.length, 2)
     cuts = 1
-    const once = http.send({ method: 'POST', path: '/x', body: {}, isRepeatable: false })
+    const once = http.send({ method: 'POST', path: '/x', body: {}, retry: NO_RETRIES })
     t.match(classify(await thrownBy(once)), { kind: 'network' })
     t.equal(service.requests.length, 3)
   })
@@ -131,7 +153,7 @@ t.test('requests', async t => {
       return { body: {} }
     })
     const error = classify(
-      await thrownBy(http.send({ method: 'POST', path: '/x', isRepeatable: false, timeoutMs: 100 })),
+      await thrownBy(http.send({ method: 'POST', path: '/x', retry: NO_RETRIES, timeoutMs: 100 })),
     )
     t.equal(error.kind, 'timeout')
   })
@@ -142,9 +164,7 @@ t.test('requests', async t => {
       return { body: {} }
     })
     const giving = new AbortController()
-    const doing = thrownBy(
-      http.send({ method: 'GET', path: '/x', isRepeatable: true, signal: giving.signal }),
-    )
+    const doing = thrownBy(http.send({ method: 'GET', path: '/x', retry: REPEATABLE, signal: giving.signal }))
     await sleep(50)
     giving.abort(new Error('changed my mind'))
     t.equal((await doing).message, 'changed my mind')
@@ -158,7 +178,7 @@ t.test('failures', async t => {
       body: path.endsWith('coded') ? { error: { code: 'E1', message: 'no such thing' } } : '<html></html>',
     }))
     const failed = async (path: string) =>
-      thrownBy(http.send({ method: 'POST', path, isRepeatable: false })) as Promise<RestFailure>
+      thrownBy(http.send({ method: 'POST', path, retry: NO_RETRIES })) as Promise<RestFailure>
     t.match(await failed('/422/coded'), {
       name: 'RestFailure',
       status: 422,
@@ -194,8 +214,8 @@ t.test('failures', async t => {
     }))
     const signal = AbortSignal.timeout(1)
     const errors = [
-      await thrownBy(http.send({ method: 'POST', path: '/500', isRepeatable: false })),
-      await thrownBy(http.send({ method: 'POST', path: '/x', isRepeatable: false, signal })),
+      await thrownBy(http.send({ method: 'POST', path: '/500', retry: NO_RETRIES })),
+      await thrownBy(http.send({ method: 'POST', path: '/x', retry: NO_RETRIES, signal })),
     ]
     service.requests.length = 0
     http.close()
