@@ -21,6 +21,7 @@ import {
   probeChange,
   probeNew,
   rotateSecret,
+  type CreatedDestination,
 } from './destinations/destinations.ts'
 import type { Deps } from './deps.ts'
 import { changeDestination, deleteDestination } from './lifecycle/destination-changes.ts'
@@ -57,11 +58,8 @@ export function destinationRoutes(deps: Deps): ServerRoute[] {
         const input = request.payload
         await probeNew(deps, input)
         const data = await inCompany(request, async trx => {
-          const { destination, signingSecret } = await createDestination(deps, trx, input)
-          const { id, name, destinationType } = destination
-          const [shown] = await presentDestinations(trx, [destination])
-          await auditDestination(request, trx, 'created', id, { name, destination_type: destinationType })
-          return { ...shown, signing_secret: signingSecret }
+          const [created] = await presentNew(request, trx, [await createDestination(deps, trx, input)])
+          return created
         })
         return h.response({ data }).code(201).header('Cache-Control', 'no-store')
       },
@@ -75,17 +73,9 @@ export function destinationRoutes(deps: Deps): ServerRoute[] {
       async handler(request, h) {
         const { destinations: given } = request.payload
         await probeAll(deps, given)
-        const destinations = await inCompany(request, async trx => {
-          const created = await createDestinations(deps, trx, given)
-          const stored = created.map(({ destination }) => destination)
-          const shown = await presentDestinations(trx, stored)
-          for (const { id, name, destinationType } of stored)
-            await auditDestination(request, trx, 'created', id, { name, destination_type: destinationType })
-          return created.map(({ signingSecret }, place) => ({
-            ...shown[place],
-            signing_secret: signingSecret,
-          }))
-        })
+        const destinations = await inCompany(request, async trx =>
+          presentNew(request, trx, await createDestinations(deps, trx, given)),
+        )
         return h.response({ data: { destinations } }).code(201).header('Cache-Control', 'no-store')
       },
     }),
@@ -225,6 +215,15 @@ const describeRuleOff = ({ name }: { name: string }) =>
   `The alert rule ${name} has no other destination and is switched off`
 
 const auditDestination = auditorOf('destination', (id: string) => id)
+
+/** New destinations with their signing secrets, which are shown this once; they are audited. */
+async function presentNew(request: AnyRequest, trx: Transaction, created: readonly CreatedDestination[]) {
+  const stored = created.map(({ destination }) => destination)
+  const shown = await presentDestinations(trx, stored)
+  for (const { id, name, destinationType } of stored)
+    await auditDestination(request, trx, 'created', id, { name, destination_type: destinationType })
+  return created.map(({ signingSecret }, place) => ({ ...shown[place], signing_secret: signingSecret }))
+}
 
 async function listDestinations({ types }: Deps, request: ValidRequest<unknown, DestinationFilters>) {
   const {

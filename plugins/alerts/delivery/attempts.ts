@@ -48,7 +48,7 @@ export function makeAttempts(deps: Deps, recordAttempt: AttemptRecorder) {
     db.company(companyId, trx => recordOutcomes(deps, trx, members)),
   )
 
-  async function runAttempt(data: AttemptData, context: JobContext): Promise<object> {
+  async function runAttempt(data: AttemptData, context: JobContext) {
     const { log } = context
     const companyId = data.company_id
     const claim = await claimInSets(companyId, { data, job: context })

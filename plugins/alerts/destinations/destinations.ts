@@ -33,12 +33,17 @@ export interface NewDestination {
   is_active: boolean
 }
 
-/** @returns the destination with its signing secret, which is shown here and on rotation only */
+/** A new destination with its signing secret, which is shown here and on rotation only. */
+export interface CreatedDestination {
+  destination: Destination
+  signingSecret: string
+}
+
 export async function createDestination(
   deps: DestinationDeps,
   trx: Transaction,
   input: NewDestination,
-): Promise<{ destination: Destination; signingSecret: string }> {
+): Promise<CreatedDestination> {
   const type = getAvailableType(deps, input.destination_type)
   const config = newConfig(type, input.config)
   const owner = { id: v7(), companyId: companyOf(trx) }

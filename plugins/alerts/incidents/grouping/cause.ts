@@ -67,9 +67,11 @@ export function nameCause(all: readonly Member[], findings: readonly Finding[], 
   const own = members.filter(({ assetId }) => assetId === root.assetId).toSorted(byStrength)
   const shown = own[0] ?? root
   const certainty = confidenceOf(shown, explained, roots)
-  const evidence = [shown, ...own.filter(each => each !== shown)].map(each => evidenceOf(each, certainty))
+  const evidence = [shown, ...own.filter(each => each !== shown)].map(each =>
+    evidenceOf({ ...each, eventType: each.kind, summary: each.title }, certainty, each.id),
+  )
   const finding = strongestFinding(shown, findings, flow)
-  const first = finding ? findingEvidence(finding, certainty) : evidence[0]!
+  const first = finding ? evidenceOf(finding, certainty, null) : evidence[0]!
   return {
     ...first,
     severity: finding ? 'warning' : shown.severity,
@@ -99,29 +101,21 @@ function confidenceOf(root: Member, explained: number, roots: readonly Member[])
   return Math.round(Math.min(0.95, Math.max(0.2, value)) * 100) / 100
 }
 
-function evidenceOf(member: Member, confidence: number): Evidence {
+/** @param alertId of the alert that was found; null of a finding without one */
+function evidenceOf(
+  { symptom, eventType, createdAt, summary, assetId, qualifiedName }: Finding,
+  confidence: number,
+  alertId: string | null,
+): Evidence {
   return {
-    symptom: member.symptom,
-    event_type: member.kind,
+    symptom,
+    event_type: eventType,
     confidence,
-    at: member.createdAt.toISOString(),
-    summary: member.title,
-    asset_id: member.assetId,
-    qualified_name: member.qualifiedName,
-    alert_id: member.id,
-  }
-}
-
-function findingEvidence(finding: Finding, confidence: number): Evidence {
-  return {
-    symptom: finding.symptom,
-    event_type: finding.eventType,
-    confidence,
-    at: finding.createdAt.toISOString(),
-    summary: finding.summary,
-    asset_id: finding.assetId,
-    qualified_name: finding.qualifiedName,
-    alert_id: null,
+    at: createdAt.toISOString(),
+    summary,
+    asset_id: assetId,
+    qualified_name: qualifiedName,
+    alert_id: alertId,
   }
 }
 
