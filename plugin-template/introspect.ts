@@ -19,7 +19,7 @@ import { readDeclaredColumns, type DeclaredColumn } from './declared-columns.ts'
 type Run = (statement: Sql) => Promise<Row[]>
 
 /** A row of the first statement; the columns' part is NULL for a table without readable columns. */
-interface ColumnRow {
+interface ColumnRow extends Row {
   table_name: string
   table_type: string
   cid: number
@@ -33,14 +33,14 @@ interface ColumnRow {
   definition: string | null
 }
 
-interface IndexRow {
+interface IndexRow extends Row {
   table_name: string
   index_name: string
   origin: 'c' | 'u' | 'pk'
   column_name: string | null
 }
 
-interface ForeignKeyRow {
+interface ForeignKeyRow extends Row {
   table_name: string
   id: number
   column_name: string
@@ -88,8 +88,8 @@ export async function introspect(run: Run, wanted?: readonly TableRef[]): Promis
   const foreignKeys = await run(
     sql`${FOREIGN_KEYS} where ${where} and t.type = 'table' order by t.name, f.id, f.seq`,
   )
-  const indexesOf = groupBy(indexes as unknown as IndexRow[], row => row.table_name)
-  const foreignKeysOf = groupBy(foreignKeys as unknown as ForeignKeyRow[], row => row.table_name)
+  const indexesOf = groupBy(indexes as IndexRow[], row => row.table_name)
+  const foreignKeysOf = groupBy(foreignKeys as ForeignKeyRow[], row => row.table_name)
   const tables = [...groupBy(columns, row => row.table_name)].map(([name, rows]): TableInfo => {
     const table = describeTable(name, rows, indexesOf.get(name) ?? [], foreignKeysOf.get(name) ?? [])
     const error = unread.get(name)
@@ -105,17 +105,17 @@ async function readColumns(
 ): Promise<{ columns: ColumnRow[]; unread: Map<string, ConnectorError> }> {
   const unread = new Map<string, ConnectorError>()
   try {
-    return { columns: (await run(sql`${COLUMNS} where ${where}`)) as unknown as ColumnRow[], unread }
+    return { columns: (await run(sql`${COLUMNS} where ${where}`)) as ColumnRow[], unread }
   } catch (error) {
     if (!isOfObject(error as ConnectorError)) throw error
   }
   const tables = await run(sql`select t.name as table_name, t.type as table_type, null as name
     from pragma_table_list t where ${where}`)
   const found: ColumnRow[] = []
-  for (const table of tables as unknown as ColumnRow[]) {
+  for (const table of tables as ColumnRow[]) {
     try {
       const rows = await run(sql`${COLUMNS} where ${where} and t.name = ${table.table_name}`)
-      found.push(...(rows as unknown as ColumnRow[]))
+      found.push(...(rows as ColumnRow[]))
     } catch (error) {
       if (!isOfObject(error as ConnectorError)) throw error
       unread.set(table.table_name, error as ConnectorError)

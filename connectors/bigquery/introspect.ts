@@ -21,7 +21,8 @@ export interface BigqueryCatalogReader {
 }
 
 /** A row of `catalogQuery` or `keysQuery`. */
-interface BigqueryCatalogRow extends Record<'item' | 'type' | 'nullable' | 'preset' | 'note', string | null> {
+interface BigqueryCatalogRow
+  extends Row, Record<'item' | 'type' | 'nullable' | 'preset' | 'note', string | null> {
   part: 'table' | 'column' | 'size' | 'key' | 'target'
   dataset: string
   name: string
@@ -53,7 +54,7 @@ export async function introspect(
   const found = new Map<string, TableInfo>()
   for (const { location, datasets, wanted } of await groupByLocation(reader, tables)) {
     const reach = { project, dataset, location, tables: wanted }
-    const entries = (await reader.read(catalogQuery(reach), location)) as unknown as BigqueryCatalogRow[]
+    const entries = (await reader.read(catalogQuery(reach), location)) as BigqueryCatalogRow[]
     const { keys, unread } = await readKeys(reader, location, datasets)
     for (const table of assembleTables(project, entries, keys)) {
       const error = unread.get(table.schema)
@@ -128,7 +129,7 @@ async function readKeys(
   const read = async (some: string[]): Promise<void> => {
     try {
       for (const row of await reader.read(keysQuery(reader.project, some), location))
-        keys.push(row as unknown as BigqueryCatalogRow)
+        keys.push(row as BigqueryCatalogRow)
     } catch (error) {
       if (!(error instanceof ConnectorError && PERMANENT_ERROR_KINDS.includes(error.kind))) throw error
       const middle = Math.ceil(some.length / 2)

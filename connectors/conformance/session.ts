@@ -108,7 +108,7 @@ export async function waitForStatementsToEnd({ fixture }: ConformanceKit): Promi
 }
 
 /** Process-wide settings that a driver might change. */
-function processState(): object {
+function processState() {
   return {
     folder: process.cwd(),
     oldestTls: tls.DEFAULT_MIN_VERSION,

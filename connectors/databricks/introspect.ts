@@ -37,7 +37,7 @@ const SHARE_COUNT = 32
 export async function introspect(read: CatalogReader, reach: DatabricksScope): Promise<TableInfo[]> {
   if (reach.tables?.length === 0) return []
   const rows = await readCatalogRows(read, reach)
-  const entries = rows as unknown as DatabricksCatalogRow[]
+  const entries = rows as DatabricksCatalogRow[]
   const wanted = reach.tables && new Set(reach.tables.map(tablePath))
   const found = new Map<string, TableInfo>()
   const of = (part: DatabricksCatalogRow['part']) => entries.filter(entry => entry.part === part)

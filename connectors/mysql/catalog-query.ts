@@ -1,4 +1,5 @@
 import type { TableRef } from '../catalog.ts'
+import type { Row } from '../connector.ts'
 import { bindList, raw, sql, type Sql } from '../sql.ts'
 
 /** More names than these are not asked for one by one: the whole database is read, and the others left out. */
@@ -27,7 +28,7 @@ function scopeCondition(
 const RELATIONS = raw(`table_type in ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')`)
 
 /** A row of `catalogQuery`; what a to g are depends on the part. */
-export interface MysqlCatalogRow extends Record<'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g', string | null> {
+export interface MysqlCatalogRow extends Row, Record<'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g', string | null> {
   part: 'table' | 'column' | 'index' | 'foreign' | 'rule'
   tbl: string
   name: string

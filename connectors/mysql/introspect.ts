@@ -59,7 +59,7 @@ export async function introspect(
       else keys.set(key, [entry])
     }
   }
-  await read(catalogQuery(scope), row => take(row as unknown as MysqlCatalogRow))
+  await read(catalogQuery(scope), row => take(row as MysqlCatalogRow))
 
   for (const entry of late) addColumn(entry)
   for (const parts of keys.values()) {

@@ -1,4 +1,5 @@
 import type { TableRef } from '../catalog.ts'
+import type { Row } from '../connector.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 
 /**
@@ -121,7 +122,7 @@ const USED = raw(`
  * nulls not distinct. A collation is exact unless it is nondeterministic. A target is a table outside the scope that a foreign key
  * refers to, a row for each of its columns that are named.
  */
-export interface PostgresqlCatalogRow extends Record<'a' | 'b' | 'c' | 'd', string | null> {
+export interface PostgresqlCatalogRow extends Row, Record<'a' | 'b' | 'c' | 'd', string | null> {
   part: 'table' | 'type' | 'member' | 'column' | 'collation' | 'constraint' | 'target'
   oid: number
   number: number | null

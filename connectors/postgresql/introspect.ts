@@ -73,9 +73,7 @@ export async function introspect(
     else if (row.part === 'collation') collations.set(String(row.oid), row)
     else if (row.part !== 'column' || !addColumn(row)) late.push(row)
   }
-  await read(catalogQuery(tablesInCatalog(catalog, tables)), row =>
-    take(row as unknown as PostgresqlCatalogRow),
-  )
+  await read(catalogQuery(tablesInCatalog(catalog, tables)), row => take(row as PostgresqlCatalogRow))
 
   for (const row of late.filter(({ part }) => part === 'column')) addColumn(row)
   for (const { column, type, collation } of open) {

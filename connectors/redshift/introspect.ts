@@ -62,7 +62,7 @@ export async function introspect(
   const wanted = scope?.filter(table => table.catalog === catalog)
   if (wanted?.length === 0) return []
   const rowsOf = async <RowType>(query: (tables: readonly TableRef[] | undefined, database: string) => Sql) =>
-    (await read(query(wanted, catalog))) as unknown as RowType[]
+    (await read(query(wanted, catalog))) as RowType[]
 
   const tables = new Map<number, TableInfo>()
   const paths = new Map<string, TableInfo>()
@@ -116,7 +116,7 @@ export async function readEstimates(
   const wanted = scope.filter(table => table.catalog === catalog)
   if (wanted.length === 0) return new Map()
   const paths = new Set(wanted.map(tablePath))
-  const rows = (await read(tablesQuery(wanted))) as unknown as RedshiftTableRow[]
+  const rows = (await read(tablesQuery(wanted))) as RedshiftTableRow[]
   return new Map(
     rows.flatMap(row => {
       const table = describeTable(catalog, row)

@@ -11,9 +11,12 @@ import type { CheckKind } from './kind.ts'
 import type { CheckResult, CheckRow, TableNames } from './models.ts'
 import type { CheckChange, CheckTotals } from './store.ts'
 
+/** What a reply shows, or the audit log holds, of a check: by the names of the API. The resource's reply schema has more. */
+export type ShownFields = Record<string, unknown>
+
 /** A page of a list, as its reply shows it, and how many items there are in all. */
 export interface PresentedPage {
-  items: object[]
+  items: ShownFields[]
   total: number
 }
 
@@ -52,12 +55,12 @@ export interface CheckResource<Row extends CheckRow> {
     RouteOptionsResponse
   >
   /** Its name at the start of a sentence, and what the audit log holds of it. */
-  identify(row: Row): { title: string; details: object }
+  identify(row: Row): { title: string; details: ShownFields }
   /** What the audit log holds of a new one besides. */
-  createdDetails?(row: Row): object
+  createdDetails?(row: Row): ShownFields
   /** What it is about; null of one that is about a part of it only. */
   subjectOf(row: Row): CheckSubject | null
-  presentSummary(totals: CheckTotals, trx: Transaction, asset: Asset): object | Promise<object>
+  presentSummary(totals: CheckTotals, trx: Transaction, asset: Asset): ShownFields | Promise<ShownFields>
   list(request: AnyRequest, assetId: string, query: Page): Promise<PresentedPage>
   /** The statements that `list` gives to `readForCaller`, for an asset by UUID. */
   listReadings?(companyId: string, assetId: string, query: Page): Readings<object[]>
@@ -67,22 +70,22 @@ export interface CheckResource<Row extends CheckRow> {
     assetId: string,
     body: object,
     audit: (trx: Transaction, row: Row & TableNames) => Promise<unknown>,
-  ): Promise<object>
-  present(trx: Transaction, row: Row & TableNames, query: object): object | Promise<object>
+  ): Promise<ShownFields>
+  present(trx: Transaction, row: Row & TableNames, query: object): ShownFields | Promise<ShownFields>
   /** What a patch changes. @throws 400 `VALIDATION_ERROR` */
   changeOf(trx: Transaction, row: Row, patch: object): CheckChange<Row> | Promise<CheckChange<Row>>
   /** Invalid rows to keep of a run, by its body. */
   sampleLimitOf?(body: object | null): number
-  presentRun(row: Row, results: CheckResult[], outcome: CheckOutcome): object
-  presentResult(result: CheckResult, row: Row): object
+  presentRun(row: Row, results: CheckResult[], outcome: CheckOutcome): ShownFields
+  presentResult(result: CheckResult, row: Row): ShownFields
   /** What a chart of the results needs besides them: fields beside `items`. */
-  presentChart?(trx: Transaction, row: Row): Promise<object>
+  presentChart?(trx: Transaction, row: Row): Promise<ShownFields>
   /** How declarations of many checks list and create them. */
   declaration: Declaration<Row>
   /** Measures a check that is not stored. */
   dryRun?: {
     body: Joi.AnySchema<Record<string, unknown>>
     reply: RouteOptionsResponse
-    measure(companyId: string, body: object): Promise<object>
+    measure(companyId: string, body: object): Promise<ShownFields>
   }
 }

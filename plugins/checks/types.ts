@@ -126,3 +126,28 @@ export type ScanListener = (
   table: TableContext,
   findings: readonly CheckSummary[],
 ) => Promise<void>
+
+/** What the reply of a dry run says of a rule or metric, as far as other features read it. */
+export interface TriedCheck {
+  status: string
+  learning?: boolean
+  error_message?: string | null
+  history: {
+    source: string | null
+    timestamp_column: string | null
+    points: number
+    alerts: number
+    message: string
+    series: TriedPoint[]
+  }
+}
+
+/** A point of the past, judged, with the band at each sensitivity. */
+export interface TriedPoint {
+  at: Date
+  value: number | null
+  expected_value: number | null
+  z_score: number | null
+  learning: boolean
+  bands: { sensitivity: number; low: number; high: number }[]
+}

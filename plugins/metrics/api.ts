@@ -1,3 +1,4 @@
+import type { TriedCheck } from '../checks/api.ts'
 import type { Transaction } from '../../server/database/database.ts'
 
 /** What metrics offer other features, as `server.plugins.metrics`. */
@@ -6,7 +7,7 @@ export interface MetricsApi {
    * What `POST /sdk/metrics/dry-run` replies to a body, which is validated here.
    * @throws 400 `VALIDATION_ERROR`, 404 `ASSET_NOT_FOUND`, 409 `CONFLICT` when the source is switched off
    */
-  dryRun(companyId: string, body: object): Promise<object>
+  dryRun(companyId: string, body: object): Promise<TriedCheck>
   /** How often the active metrics of a source, or of one of its tables, alerted, and would have at other sensitivities. */
   countAlerts(trx: Transaction, request: MetricAlertsRequest): Promise<MetricAlerts[]>
 }

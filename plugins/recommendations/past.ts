@@ -2,6 +2,7 @@ import { tablePath } from '../../connectors/catalog.ts'
 import { replayCadence, type ReplayedCadence } from './cadence.ts'
 import { measuredFields } from './missing.ts'
 import type { TableEvidence } from './rules/evidence.ts'
+import type { TriedCheck, TriedPoint } from '../checks/api.ts'
 import type { TriedReference } from '../referential/api.ts'
 import type { IdentifiedSuggestion } from './rules/suggest.ts'
 import type { RecommendationsDeps } from './deps.ts'
@@ -38,30 +39,6 @@ export interface ComputedPast {
   cadence?: { updates: number; typical_gap_hours: number; threshold_hours: number }
 }
 
-/** The parts of the reply of a dry run that are read here. */
-interface TriedCheck {
-  status: string
-  learning?: boolean
-  error_message?: string | null
-  history: {
-    source: string | null
-    timestamp_column: string | null
-    points: number
-    alerts: number
-    message: string
-    series: TriedPoint[]
-  }
-}
-
-interface TriedPoint {
-  at: Date
-  value: number | null
-  expected_value: number | null
-  z_score: number | null
-  learning: boolean
-  bands: { sensitivity: number; low: number; high: number }[]
-}
-
 /**
  * Tries a recommended check on the past of its table, by the dry run of its kind. No transaction is open meanwhile.
  * @throws 409 `CONFLICT` when the source is switched off, 503 `UNAVAILABLE` while all its sessions are in use
@@ -84,10 +61,10 @@ export async function computePast(
     if (column === null)
       return unknownPast('The engine keeps only the time of the last update, so earlier ones are not known')
     const hourly = { ...common, metric_type: 'row_count', capture_interval: 'hourly' }
-    return describeCadence((await metrics.dryRun(companyId, hourly)) as TriedCheck)
+    return describeCadence(await metrics.dryRun(companyId, hourly))
   }
   const body = { ...common, ...measuredFields(suggestion, column ?? undefined), ...settings }
-  const tried = (await (kind === 'metric' ? metrics : validity).dryRun(companyId, body)) as TriedCheck
+  const tried = await (kind === 'metric' ? metrics : validity).dryRun(companyId, body)
   return describeTried(tried, settings.sensitivity)
 }
 

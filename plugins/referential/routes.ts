@@ -69,7 +69,9 @@ export function referentialResource(deps: ReferentialDeps): CheckResource<Refere
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,
-      measure: (companyId, body) => dryRunCheck(deps, companyId, body as ReferentialDryRun),
+      measure: async (companyId, body) => ({
+        ...(await dryRunCheck(deps, companyId, body as ReferentialDryRun)),
+      }),
     },
   }
 }

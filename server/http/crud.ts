@@ -32,7 +32,7 @@ export interface Resource<Row extends { id: string }, Shown, Query extends Page,
   /** The type of the target in the audit log. */
   kind: string
   /** What the audit log says of one that is created or removed. */
-  auditDetails(row: Row): object
+  auditDetails(row: Row): Record<string, unknown>
   present(trx: Transaction, rows: readonly Row[]): Shown[] | Promise<Shown[]>
   list: EndpointWords & {
     query: Joi.AnySchema<Query>

@@ -49,10 +49,10 @@ function prepare(schema: Joi.Schema, options: Joi.ValidationOptions): Joi.Schema
 }
 
 /** Validates a path or a query before hapi does, which then takes the result. @returns undefined for what hapi will refuse */
-export function validateAhead(schema: unknown, given: object): object | undefined {
+export function validateAhead<Given extends object>(schema: unknown, given: Given): Given | undefined {
   const found = prepared.get(schema as object)
   if (!found) return undefined
-  const { error, value } = found.whole.validate(given, found.options) as Joi.ValidationResult<object>
+  const { error, value } = found.whole.validate(given, found.options) as Joi.ValidationResult<Given>
   if (error) return undefined
   validated.set(given, value)
   return value

@@ -68,7 +68,7 @@ export function countCrashes(): Crashes {
 }
 
 /** A job's data as sent, without the crash count stored beside it. */
-export function sentData({ data }: Pick<JobWithMetadata<object>, 'data'>): object {
+export function sentData({ data }: Pick<JobWithMetadata<object>, 'data'>): Record<string, unknown> {
   const { [COUNT]: _count, ...sent } = (data ?? {}) as Record<string, unknown>
   return sent
 }

@@ -18,7 +18,7 @@ interface RunKind {
 }
 
 interface RunWork<Data extends { company_id: string }> {
-  work(data: Data, context: JobContext): Promise<object>
+  work: Job<Data>['work']
   /** Stores the error of a run that is not tried again. */
   fail(trx: Transaction, data: Data, error: Error, context: JobContext): Promise<unknown>
   /** Whether the next try would fail the same way. Defaults to errors that say to callers what to change. */

@@ -133,7 +133,7 @@ async function tryJob(
 }
 
 /** Cuts a text that is too long, and leaves out any other value that is. */
-function small(output: object): object {
+function small(output: object) {
   const bytes = Buffer.byteLength(JSON.stringify(output))
   if (bytes <= MAX_OUTPUT_CHARACTERS) return output
   const { name, message } = output as { name?: string; message?: string }

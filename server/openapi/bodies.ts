@@ -1,12 +1,13 @@
 import type { RequestRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { asComponent, pascalCase } from './components.ts'
+import type { RequestBody } from './document.ts'
 import { exampleOf } from './examples.ts'
 import { describeSchema, jsonSchema, type JsonSchema } from './json-schema.ts'
 import { operationId } from './operation-id.ts'
 
 /** Bodies are JSON, unless a route says which content types it takes. */
-export function bodyOf(route: RequestRoute): object | undefined {
+export function bodyOf(route: RequestRoute): RequestBody | undefined {
   const { settings } = route
   const schema: unknown = settings.validate?.payload
   if (!Joi.isSchema(schema)) return undefined
@@ -29,7 +30,7 @@ export function bodyOf(route: RequestRoute): object | undefined {
     const example = exampleOf(body)
     return [type, { schema: body, ...(example !== undefined && { example }) }]
   })
-  return { required, content: Object.fromEntries(content) as object }
+  return { required, content: Object.fromEntries(content) }
 }
 
 /** Bodies that several operations take have the name of the first. */

@@ -1,4 +1,5 @@
 import type { Components } from './components.ts'
+import type { JsonSchema } from './schema.ts'
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -13,6 +14,14 @@ export interface OpenApiDocument {
   components: Components & Record<'securitySchemes' | 'headers', Record<string, object>>
 }
 
+/** A body by its content types. */
+type Content = Record<string, { schema: JsonSchema; example?: unknown }>
+
+export interface RequestBody {
+  required: boolean
+  content: Content
+}
+
 /** One method of one path. */
 export interface Operation {
   operationId: string
@@ -21,6 +30,6 @@ export interface Operation {
   tags: string[]
   security: Record<string, string[]>[]
   parameters?: object[]
-  requestBody?: object
+  requestBody?: RequestBody
   responses: Record<string, object>
 }

@@ -46,7 +46,7 @@ function exampleOfAll(parts: JsonSchema[], depth: number): unknown {
   return isRecord ? (Object.assign({}, ...examples) as object) : examples.at(-1)
 }
 
-function objectOf(schema: JsonSchema, depth: number): object {
+function objectOf(schema: JsonSchema, depth: number): Record<string, unknown> {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
   const choices = [schema, ...((schema.allOf as JsonSchema[] | undefined) ?? [])].map(({ oneOf }) => oneOf)
   const apart = (schema.not as { anyOf?: { required: string[] }[] } | undefined)?.anyOf ?? []

@@ -118,7 +118,7 @@ const PARAMETERS: Record<string, string> = {
   user_id: 'The id of the user.',
 }
 
-function describe(name: string, { description = PARAMETERS[name], examples, ...schema }: JsonSchema): object {
+function describe(name: string, { description = PARAMETERS[name], examples, ...schema }: JsonSchema) {
   const [example] = (examples as unknown[] | undefined) ?? []
   return {
     ...(description !== undefined && { description }),

@@ -4,7 +4,7 @@ import { CODE_NAMES, statusOf, type ErrorCode } from '../http/errors.ts'
 import { failure, unusable } from '../http/envelopes.ts'
 import { asComponent, pascalCase } from './components.ts'
 import { exampleOf } from './examples.ts'
-import { describeSchema, jsonSchema } from './json-schema.ts'
+import { describeSchema, jsonSchema, type JsonSchema } from './json-schema.ts'
 import { keepsReplies } from '../http/idempotency.ts'
 import { replyText } from './reply-texts.ts'
 import { answers400, refusesUndeclared } from '../http/replies.ts'
@@ -98,7 +98,7 @@ const DETAILS: Partial<Record<ErrorCode, object>> = {
   UNAVAILABLE: { request_id: REQUEST_ID },
 }
 
-function errorExample(code: ErrorCode): object {
+function errorExample(code: ErrorCode) {
   const thing = code
     .replace(/_?NOT_FOUND$/, '')
     .toLowerCase()
@@ -115,7 +115,7 @@ const SHORT_NAMES: Partial<Record<string, string>> = {
 }
 
 /** An error reply with the codes that it may carry: of 422 none, since its body has no code. */
-function errorReply(status: string, given: readonly ErrorCode[]): object {
+function errorReply(status: string, given: readonly ErrorCode[]): JsonSchema {
   const codes = [...given].sort()
   const names: (keyof typeof HEADERS)[] = [
     'X-Request-Id',
@@ -152,7 +152,7 @@ function successes(route: RequestRoute): Record<string, object> {
   return Object.fromEntries(replies.map(([code, body]) => [code, replyOf(route, code, body)]))
 }
 
-function replyOf(route: RequestRoute, code: string, schema: unknown): object {
+function replyOf(route: RequestRoute, code: string, schema: unknown) {
   const isKept = /^20[12]$/.test(code) && keepsReplies(route)
   const carried = isKept ? { headers: headers('Idempotency-Replayed') } : {}
   if (/^3/.test(code)) {
@@ -171,7 +171,7 @@ function replyOf(route: RequestRoute, code: string, schema: unknown): object {
     const type = contentType(form) ?? 'application/json'
     return [type, contentOf(type, form)]
   })
-  return { description, ...carried, content: Object.fromEntries(content) as object }
+  return { description, ...carried, content: Object.fromEntries(content) }
 }
 
 /** A reply that comes in several content types is the alternatives of them. */
@@ -186,7 +186,7 @@ function contentType(schema: Joi.Schema): string | undefined {
   return describeSchema(schema).metas?.find(meta => meta.contentType)?.contentType
 }
 
-function contentOf(type: string, joi: Joi.Schema): object {
+function contentOf(type: string, joi: Joi.Schema) {
   const schema = jsonSchema(joi, 'output')
   const example = exampleOf(schema)
   return { schema, ...(type === 'application/json' && example !== undefined && { example }) }

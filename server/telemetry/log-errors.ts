@@ -13,15 +13,18 @@ const MAX_TEXT_LENGTH = 20_000
  * The fields of an error as the log shows them: pino's, but bytes only by their number. Libraries put what they were
  * given to read into their errors (`rawPacket` of Node, `raw` of hapi), and credentials with it.
  */
-export function errorFields(error: Error): object {
-  return loggedValue(stdSerializers.err(error), { depth: 0, left: { count: MAX_VALUES } }) as object
+export function errorFields(error: Error): Record<string, unknown> {
+  return loggedValue(stdSerializers.err(error), { depth: 0, left: { count: MAX_VALUES } }) as Record<
+    string,
+    unknown
+  >
 }
 
 /**
  * The fields of what an extension threw, which may be anything: without secrets, and with texts of bounded length. They
  * are logged as `err`, like those of any error.
  */
-export function maskedErrorFields(thrown: unknown, secrets: readonly string[]): object {
+export function maskedErrorFields(thrown: unknown, secrets: readonly string[]): Record<string, unknown> {
   const mask = secretMasker(secrets)
   // Masked before it is cut, so that no secret is cut in two.
   const clean = (text: string) => redactCredentials(mask(text).slice(0, MAX_TEXT_LENGTH))
@@ -29,7 +32,7 @@ export function maskedErrorFields(thrown: unknown, secrets: readonly string[]): 
     const walk = { depth: 0, left: { count: MAX_VALUES }, clean }
     const fields =
       thrown instanceof Error ? stdSerializers.err(thrown) : { type: typeof thrown, message: thrown }
-    return loggedValue(fields, walk) as object
+    return loggedValue(fields, walk) as Record<string, unknown>
   } catch (error) {
     // A getter that throws, or a proxy.
     return {

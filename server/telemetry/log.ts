@@ -53,14 +53,14 @@ export function requestLogger(log: Logger): Logger {
   return log.child({}, { redact: { paths, censor: CENSOR } })
 }
 
-export function requestFields({ info, method, path, route }: Request): object {
+export function requestFields({ info, method, path, route }: Request) {
   // A token in a path is a secret.
   if (route.path.includes('{token}')) return { id: info.id, method, path: route.path }
   // For a URL that cannot be parsed, hapi gives all of it as the path.
   return { id: info.id, method, path: path.split('?', 1)[0] }
 }
 
-export function replyFields({ statusCode }: ServerResponse): object {
+export function replyFields({ statusCode }: ServerResponse) {
   return { status: statusCode }
 }
 

@@ -177,7 +177,7 @@ function constraintValue(
   { name, type, columns, references, properties = {} }: ConstraintInfo,
   path: string,
   follow = NO_RENAMES,
-): object {
+) {
   const target = references && tablePath(references.table)
   return {
     name,

@@ -2,7 +2,7 @@
 export function nameProperties<Properties extends object>(
   properties: Properties,
   names: Readonly<Partial<Record<keyof Properties, string>>>,
-): object {
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(names).flatMap(([property, name]) => {
       const value: unknown = properties[property as keyof Properties]

@@ -136,7 +136,7 @@ function summarizeSeries({ points, anomalies, options }: DetectedSeries): string
 }
 
 /** Judges the point of a line, then learns it. */
-function judgeLine(series: DetectedSeries, text: string, number: number): object {
+function judgeLine(series: DetectedSeries, text: string, number: number) {
   const { timestamp, value, total } = parsePointLine(text, number)
   const at = parseTimestamp(timestamp, number)
   if (at < series.lastSeconds)

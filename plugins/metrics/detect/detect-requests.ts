@@ -55,8 +55,23 @@ export function answerRequestLine(line: string): string {
   return JSON.stringify(answerRequest(request))
 }
 
+/** What is expected of a point, and whether it is an anomaly. */
+interface Verdict {
+  status?: string
+  expected: number | null
+  low: number | null
+  high: number | null
+  z: number
+  is_anomaly: boolean
+  /** Epoch seconds, of freshness. */
+  deadline?: number
+  expected_next?: number
+}
+
+type DetectReply = { id: unknown } & (Verdict | { verdicts: Verdict[] } | { error: string })
+
 /** Answers one request: with verdicts, or with an `error`. Never throws. */
-export function answerRequest(request: unknown): object {
+export function answerRequest(request: unknown): DetectReply {
   const fault = findRequestFault(request)
   if (fault !== null) return { id: (request as { id?: unknown } | null)?.id ?? null, error: fault }
   const valid = request as DetectRequest
@@ -157,7 +172,7 @@ function findIndexesFault(points: readonly RequestPoint[], indexes: unknown): st
   return isFine ? null : `"indexes" must be a list of whole numbers from 0 to ${points.length - 1}.`
 }
 
-function answerPoint(request: DetectRequest): object {
+function answerPoint(request: DetectRequest): Verdict {
   const history = request.history!
   if (request.kind === 'freshness') return answerFreshness(request, history, request.point!)
   return presentVerdict(
@@ -165,7 +180,7 @@ function answerPoint(request: DetectRequest): object {
   )
 }
 
-function answerSeries(request: DetectRequest): object {
+function answerSeries(request: DetectRequest): DetectReply {
   const id = request.id ?? null
   const points = request.points!
   const indexes = request.indexes!
@@ -181,7 +196,7 @@ function answerFreshness(
   { sensitivity }: DetectRequest,
   history: readonly RequestPoint[],
   [at]: RequestPoint,
-): object {
+): Verdict {
   const times = history.map(row => row[0])
   const cadence = learnCadence(times, sensitivity)
   if (!cadence) return { ...COLD_START }
@@ -204,9 +219,16 @@ function clamp(score: number): number {
   return Math.max(-MAX_Z_SCORE, Math.min(MAX_Z_SCORE, score))
 }
 
-const COLD_START = { status: 'cold_start', expected: null, low: null, high: null, z: 0, is_anomaly: false }
+const COLD_START: Verdict = {
+  status: 'cold_start',
+  expected: null,
+  low: null,
+  high: null,
+  z: 0,
+  is_anomaly: false,
+}
 
-function presentVerdict({ expected, low, high, zScore, isAnomaly }: SeriesVerdict): object {
+function presentVerdict({ expected, low, high, zScore, isAnomaly }: SeriesVerdict): Verdict {
   return expected === null ? { ...COLD_START } : { expected, low, high, z: zScore, is_anomaly: isAnomaly }
 }
 

@@ -41,9 +41,9 @@ function countChecks(document: unknown): number {
   return count
 }
 
-function fieldOf(value: unknown, name: string): object {
+function fieldOf(value: unknown, name: string) {
   const field = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : null
-  return typeof field === 'object' && field !== null ? field : {}
+  return typeof field === 'object' && field !== null ? (field as Record<string, unknown>) : {}
 }
 
 function add(amount: Amount, what: keyof Amount, count: number): void {

@@ -79,7 +79,7 @@ export const patternFields: FieldSpec[] = [
 ]
 
 /** The record of a source in the names that a request to change it has. */
-export function asRequest(source: Source): object {
+export function asRequest(source: Source) {
   const { host, port, username, http_path, default_catalog, database_name: database, extra_params } = source
   return {
     ...source,
