@@ -1,6 +1,7 @@
 /** A server in a process of its own, ours or the reference that it is held against, for `api.ts`. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import type { Server } from '@hapi/hapi'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -15,7 +16,7 @@ import { makeReference } from './api-reference.ts'
 export interface Spent {
   cpuMs: number
   statements: number
-  /** How often it waited for the database: once for statements that are sent together. */
+  /** How often it waited for the database: once for statements that are sent before the first of them is answered. */
   waits: number
 }
 
@@ -27,17 +28,27 @@ export interface Running {
   stop(): Promise<void>
 }
 
+interface ApiServerOptions {
+  companyId?: string
+  profile?: string | undefined
+  folder?: string
+  role?: 'web' | 'worker'
+}
+
 /**
  * Starts one.
- * @param companyId the company that the reference reads
- * @param profile a folder that takes a CPU profile of it
+ * @param options.companyId the company that the reference reads
+ * @param options.profile a folder that takes a CPU profile of it
+ * @param options.folder another checkout that it runs from
+ * @param options.role what it does; defaults to `web`
  */
 export async function startApiServer(
   kind: 'ours' | 'hand',
   databaseUrl: string,
-  { companyId, profile }: { companyId?: string; profile?: string } = {},
+  { companyId, profile, folder, role = 'web' }: ApiServerOptions = {},
 ): Promise<Running> {
-  const child = fork(import.meta.filename, {
+  const file = folder === undefined ? import.meta.filename : join(folder, 'test/bench/api-server.ts')
+  const child = fork(file, {
     execArgv: [
       ...['--max-old-space-size=1024', '--max-semi-space-size=8'],
       ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`, '--cpu-prof-interval=1000'] : []),
@@ -49,7 +60,7 @@ export async function startApiServer(
       API_SERVER: kind,
       ...(companyId && { API_COMPANY: companyId }),
       PORT: '0',
-      ROLE: 'web',
+      ROLE: role,
       DATABASE_URL: databaseUrl,
       SECRET_KEY,
       LOG_LEVEL: 'info',
@@ -78,16 +89,17 @@ export async function startApiServer(
 
 async function serve(): Promise<void> {
   const counts = { statements: 0, waits: 0 }
-  const asking = new Set<pg.Client>()
+  const waiting = new WeakSet<pg.Client>()
   const { prototype } = pg.Client
   const query = prototype.query as (...input: unknown[]) => unknown
   prototype.query = function (this: pg.Client, ...input: unknown[]) {
     const [asked] = input
     counts.statements += asked instanceof Batch ? asked.size : 1
-    // What a client is given in one turn shares a packet.
-    if (!asking.has(this)) counts.waits += 1
-    asking.add(this)
-    queueMicrotask(() => asking.delete(this))
+    if (!waiting.has(this)) {
+      counts.waits += 1
+      waiting.add(this)
+      this.once('drain', () => waiting.delete(this))
+    }
     return query.apply(this, input)
   } as typeof prototype.query
   const server = process.env.API_SERVER === 'ours' ? await ours() : hand()

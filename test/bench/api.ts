@@ -5,12 +5,12 @@
  *
  * `node test/bench/api.ts [--rounds 5] [--seconds 4] [--connections 16] [--json] [--profile FOLDER]`
  */
-import { createHash, randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
 import { startApiServer, type Running, type Spent } from './api-server.ts'
+import { addKeys } from './api-keys.ts'
+import { databaseCpuMs, postmasterOf } from './database-cpu.ts'
 import { isTableRequested, printRows, type BenchRow } from './rows.ts'
 
 const { values } = parseArgs({
@@ -29,8 +29,6 @@ const CONNECTIONS = Number(values.connections)
 const BAR = 0.6
 /** So many keys that none comes near its limit of 100 a second. */
 const KEYS = 300
-/** Ticks of the kernel's clock a second, in which it counts the time of a process. */
-const TICK_MS = 10
 
 /** What is asked: the paths of our server, and of the variants by hand. */
 interface Kind {
@@ -61,7 +59,7 @@ async function main(t: { teardown(down: () => unknown): unknown }): Promise<numb
   const app = await startServer(t, { settings: { ROLE: 'web' } })
   const tenant = await app.signUp('Measured')
   const tables = await fill(app, tenant)
-  const keys = await addKeys(app, tenant)
+  const keys = await addKeys(app, tenant, KEYS)
   await app.query('vacuum analyze')
   const list = (id: string | undefined) => ({
     ours: `/api/v1/sdk/validity/${id}?limit=100`,
@@ -142,17 +140,6 @@ async function fill(app: TestServer, { companyId }: Tenant): Promise<Record<stri
   return tables
 }
 
-async function addKeys(app: TestServer, { companyId }: Tenant): Promise<string[]> {
-  const keys = Array.from({ length: KEYS }, () => `aa_${randomBytes(30).toString('base64url')}`)
-  const hashes = keys.map(key => createHash('sha256').update(key).digest())
-  await app.query(
-    `insert into api_keys (id, company_id, name, key_hash, key_prefix, key_suffix, scope)
-     select gen_random_uuid(), $1, 'bench', hash, 'aa_', '0000', 'read-only' from unnest($2::bytea[]) hash`,
-    [companyId, hashes],
-  )
-  return keys
-}
-
 /** What answers anything else would be no measure. */
 async function assertSame(
   kinds: readonly Kind[],
@@ -181,7 +168,7 @@ async function measure(
   const requests = keys.map(key => ({ path, headers: { authorization: `Bearer ${key}` } }))
   let clients = 0
   await server.spent()
-  const databaseBefore = await databaseTicks(postmaster)
+  const databaseBefore = await databaseCpuMs(postmaster)
   const result = await autocannon({
     url: server.url,
     connections: CONNECTIONS,
@@ -193,7 +180,7 @@ async function measure(
     },
     requests,
   })
-  const databaseMs = ((await databaseTicks(postmaster)) - databaseBefore) * TICK_MS
+  const databaseMs = (await databaseCpuMs(postmaster)) - databaseBefore
   const spent = await server.spent()
   const total = result['2xx']
   if (result.non2xx + result.errors > 0)
@@ -208,25 +195,6 @@ async function measure(
     statements: each('statements'),
     waits: each('waits'),
   }
-}
-
-async function postmasterOf(app: TestServer): Promise<number> {
-  const [found] = await app.query(`select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid`)
-  return Number(found?.pid)
-}
-
-/** What all processes of a cluster have spent, those that ended too; on Linux, NaN elsewhere. */
-async function databaseTicks(postmaster: number): Promise<number> {
-  const pids = (await readdir('/proc').catch(() => [])).filter(name => /^\d+$/.test(name))
-  let ticks = pids.length > 0 ? 0 : NaN
-  for (const pid of pids) {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-    const [, parent, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const [user, system, endedUser, endedSystem] = rest.slice(9, 13).map(Number)
-    if (Number(parent) === postmaster) ticks += user! + system!
-    else if (Number(pid) === postmaster) ticks += user! + system! + endedUser! + endedSystem!
-  }
-  return ticks
 }
 
 function middleOf(numbers: readonly number[]): number {

@@ -97,6 +97,50 @@ async function fillChecks(app: TestServer, companyId: string): Promise<void> {
   )
 }
 
+/** A check on each table beside those of each twentieth: rules, metrics and referential checks, with some results. */
+export async function fillManyChecks(app: TestServer, { companyId }: Tenant): Promise<void> {
+  const chosen = (rest: string) =>
+    `from tables where company_id = $1 and estimated_rows / 1000 % 10 in (${rest})`
+  const interval = `now() - make_interval(secs => estimated_rows / 1000)`
+  await app.query(
+    `insert into checks (uuid, company_id, source_id, table_id, column_name, type, name, severity,
+       check_interval, kind, sensitivity, settings, status, is_learning, is_active, created_at)
+     select gen_random_uuid(), company_id, source_id, id, 'column_1', 'NOT_NULL', 'Known ' || name, 'warning',
+       'daily', 'validity', 3, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}', case when estimated_rows / 1000 % 100 = 0 then 'fail' else 'pass' end,
+       estimated_rows / 1000 % 70 = 1, estimated_rows / 1000 % 50 > 0, ${interval} ${chosen('0,1,2,3')}`,
+    [companyId],
+  )
+  await app.query(
+    `insert into checks (uuid, kind, company_id, source_id, table_id, type, config, check_interval, sensitivity,
+       status, is_learning, created_at)
+     select gen_random_uuid(), 'metric', company_id, source_id, id, 'row_count', '{}', 'daily', 3,
+       case when estimated_rows / 1000 % 97 = 0 then 'error' else 'pass' end, estimated_rows / 1000 % 70 = 5, ${interval}
+     ${chosen('4,5,6,7')}`,
+    [companyId],
+  )
+  await app.query(
+    `insert into checks (uuid, kind, type, company_id, source_id, table_id, column_name, other_table_id,
+       settings, name, severity, check_interval, status, created_at)
+     select gen_random_uuid(), 'referential', 'referential', company_id, source_id, id, 'column_2', id,
+       '{"parentColumnName": "column_1"}', 'Has a parent', 'warning', 'daily',
+       'pass', ${interval} ${chosen('8,9')}`,
+    [companyId],
+  )
+  await app.query(
+    `insert into check_results (company_id, check_id, status, total_rows, details, value,
+       duration_ms, at, is_learning)
+     select company_id, id, status, 100, '{"invalidCount": 1}', 1, 5, now() - make_interval(days => n), is_learning
+     from checks, generate_series(1, 5) n where company_id = $1 and kind = 'validity'`,
+    [companyId],
+  )
+  await app.query(
+    `insert into check_results (company_id, check_id, value, status, is_learning, at)
+     select company_id, id, n, status, is_learning, now() - make_interval(days => n)
+     from checks, generate_series(1, 5) n where company_id = $1 and kind = 'metric'`,
+    [companyId],
+  )
+}
+
 /** Gives the first source of a company that many schema changes of the last four weeks, one in ten open. */
 export async function fillChanges(
   app: TestServer,
