@@ -2,7 +2,7 @@ import type { AnyRequest } from '../../server/http/access.ts'
 import type { RouteOptionsResponse } from '@hapi/hapi'
 import type Joi from 'joi'
 import type { CheckOutcome } from '../../checks/check.ts'
-import type { Readings, Transaction } from '../../server/database/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import type { ErrorCode } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
@@ -62,8 +62,6 @@ export interface CheckResource<Row extends CheckRow> {
   subjectOf(row: Row): CheckSubject | null
   presentSummary(totals: CheckTotals, trx: Transaction, asset: Asset): ShownFields | Promise<ShownFields>
   list(request: AnyRequest, assetId: string, query: Page): Promise<PresentedPage>
-  /** The statements that `list` gives to `readForCaller`, for an asset by UUID. */
-  listReadings?(companyId: string, assetId: string, query: Page): Readings<object[]>
   /** @param audit is called in the transaction that stores the row */
   create(
     companyId: string,

@@ -1,5 +1,4 @@
 import Joi from 'joi'
-import { validate as isUuid } from 'uuid'
 import {
   access,
   actorOf,
@@ -92,10 +91,6 @@ export function checkRoutes<Row extends CheckRow>(
       notes: 'Those of a table, or of a source with all its tables; active and inactive ones.',
       validate: { params: assetParams, query: schemas.list },
       response: replies.list,
-      app: {
-        readings: ({ params: { asset_id: id = '' }, query }, companyId) =>
-          isUuid(id) ? resource.listReadings?.(companyId, id, query as Page) : undefined,
-      },
       handler: async request => {
         const { query } = request
         const { items, total } = await resource.list(request, assetIdOf(request), query)

@@ -53,8 +53,6 @@ export function ruleResource(deps: ValidityDeps): CheckResource<ValidityRule> {
       )
       return { items: items.map(presentRule), total: counted?.total ?? 0 }
     },
-    listReadings: (companyId, assetId, query) =>
-      ruleListReadings(companyId, assetId.toLowerCase(), query as RuleFilter),
     async create(companyId, assetId, body, audit) {
       const { rule, backfill, warnings } = await createRule(deps, companyId, assetId, body as NewRule, audit)
       return { ...presentRuleDetail(rule), ...(backfill && { backfill }), ...presentWarnings(warnings) }

@@ -13,8 +13,8 @@ import type { Logger } from 'pino'
 import { mappers, type Statement } from './batch.ts'
 import { enforceCap, type CompanyCap } from './company-caps.ts'
 import { askOnce, hasRefusedWrites, openPool } from './pool.ts'
-import { admitAndRead, readTogether } from './readings.ts'
-import type { Admitted, AdmittedReading, Found, Reading, Readings } from './readings.ts'
+import { readTogether } from './readings.ts'
+import type { Found, Readings } from './readings.ts'
 import { poolUse, type PoolUse } from '../telemetry/pool-use.ts'
 import { shareConnections } from '../fairness/connections.ts'
 import { migrationError } from './migration-errors.ts'
@@ -38,19 +38,6 @@ export interface Database {
   company<T>(companyId: string, work: (trx: Transaction) => Promise<T>): Promise<T>
   /** Runs statements that read one company's rows, under the same limits as `company`, in one round trip. */
   read<T extends object[]>(companyId: string, readings: Readings<T>): Promise<Found<T>>
-  /**
-   * Admits a caller and reads what its company has, as `read` does, in one round trip and two transactions: a slow read
-   * must not hold the lock of the caller's limit.
-   * @param admission gives a row with `company_id` and `is_allowed`: row-level security limits the statements to that
-   *   company, and to nothing unless `is_allowed` is true
-   * @param companyId the company that the statements name
-   * @throws the error of the admission
-   */
-  admitAndRead<A extends Admitted, T extends object[]>(
-    admission: Reading<A>,
-    companyId: string,
-    readings: Readings<T>,
-  ): Promise<AdmittedReading<A, T>>
   /** Runs a transaction of the owner over all companies. Only for sign-in by email or key, sweeps and migrations. */
   system<T>(work: (trx: Transaction) => Promise<T>): Promise<T>
   /**
@@ -145,8 +132,6 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
         ),
       ),
     read: (companyId, readings) => shares.hold(companyId, () => readTogether(app, companyId, readings)),
-    admitAndRead: (admission, companyId, readings) =>
-      shares.hold(companyId, () => admitAndRead(app, admission, companyId, readings)),
     system: work => owner.transaction(work),
     statement: (text, bindings, name) => askOnce(owner, text, bindings, name),
     async ping() {

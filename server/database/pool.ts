@@ -128,36 +128,17 @@ export async function askOnce<T extends object>(
  * @throws the first error; after one of the database none of the others was run
  */
 export async function askTogether(pool: Knex, statements: readonly Statement[]): Promise<object[][]> {
-  const [result] = await askInTurn(pool, [statements])
-  if (result?.status !== 'fulfilled') throw result?.reason
-  return result.value
-}
-
-/**
- * Runs transactions one after the other on one connection, all in one round trip: the second runs also when the first
- * has failed.
- * @returns what `askTogether` gives of each
- */
-export async function askInTurn(
-  pool: Knex,
-  transactions: readonly (readonly Statement[])[],
-): Promise<PromiseSettledResult<object[][]>[]> {
   const client = pool.client as PoolClient
-  const batches = transactions.map(statements => new Batch(statements))
+  const batch = new Batch(statements)
   const connection = await client.acquireConnection()
-  const { stream } = connection.connection
-  stream.cork()
-  const asked = batches.map(batch => sendBatch(connection, batch))
-  stream.uncork()
-  const results = await Promise.allSettled(asked)
-  results.forEach((result, index) => {
-    if (result.status === 'fulfilled') return
-    disposeInDoubt(connection, batches[index], result.reason)
-    // What one leaves in the session for the next would be found by another request.
-    if (batches.length > 1) connection.__knex__disposed = 'what its session holds is not known'
-  })
-  void client.releaseConnection(connection)
-  return results
+  try {
+    return await sendBatch(connection, batch)
+  } catch (error) {
+    disposeInDoubt(connection, batch, error)
+    throw error
+  } finally {
+    void client.releaseConnection(connection)
+  }
 }
 
 /**
@@ -180,9 +161,9 @@ export async function askInOrder(
 }
 
 /** Keeps a connection from being used again whose prepared statements an error has left unknown. */
-function disposeInDoubt(connection: PgConnection, batch: Batch | undefined, error: unknown): void {
+function disposeInDoubt(connection: PgConnection, batch: Batch, error: unknown): void {
   const { code } = error as { code?: string }
-  if (batch?.isInDoubt || UNKNOWN_NAME.test(code ?? ''))
+  if (batch.isInDoubt || UNKNOWN_NAME.test(code ?? ''))
     connection.__knex__disposed = 'what it has prepared is not known'
 }
 

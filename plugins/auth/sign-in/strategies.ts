@@ -12,7 +12,6 @@ import { credentialsOf, type Scope } from '../../../server/http/access.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { ADMIT_KEY, isCountedAtOnce, type Taken } from '../../../server/http/limits.ts'
-import { readingsAhead } from '../../../server/http/read-ahead.ts'
 import { isRefusedWrite } from '../../../server/database/pool.ts'
 import type { AuthDeps } from '../deps.ts'
 import { findDemoCaller, DEMO_KEY_PREFIX } from './demo-sessions.ts'
@@ -55,8 +54,7 @@ export function jwtOptions(deps: AuthDeps): ServerAuthSchemeOptions {
 
 /** The scheme of API keys, which sets a `Caller` as the credentials. */
 export function apiKeyScheme(): ServerAuthSchemeObject {
-  const companies: KnownCompanies = new Map()
-  return { authenticate: (request, h) => authenticateKey(request, h, companies) }
+  return { authenticate: authenticateKey }
 }
 
 /** Messages of hapi-auth-jwt2 for a missing or malformed token. */
@@ -101,40 +99,7 @@ const KEY_QUERY = `
    from api_keys k join companies c on c.company_id = k.company_id
    where k.key_hash = :hash`
 
-/**
- * Companies by the hashes of keys that were admitted before. They admit nothing: they only say which company's rows to
- * ask for before the database has admitted the key.
- */
-type KnownCompanies = Map<string, string>
-const MAX_KNOWN_COMPANIES = 10_000
-
-/** Finds a key and counts the request; reads what its route declares in the same round trip, if the company is known. */
-async function admitKey(
-  request: Request,
-  bindings: { hash: Buffer; is_counted: boolean },
-  companyId: string | undefined,
-): Promise<KeyRow | undefined> {
-  const { db } = request.server
-  const isAhead = companyId !== undefined && bindings.is_counted
-  const readings = isAhead ? readingsAhead(request, companyId) : undefined
-  if (!readings || companyId === undefined) {
-    const [row] = await db.statement<KeyRow>(ADMIT_KEY, bindings, 'key')
-    return row
-  }
-  const admission = { name: 'key', text: ADMIT_KEY, bindings }
-  const { admitted, result } = await db.admitAndRead<KeyRow, object[]>(admission, companyId, readings)
-  if (result) request.plugins.readAhead = { readings, result }
-  return admitted
-}
-
-function noteCompany(companies: KnownCompanies, hash: string, companyId: string): void {
-  if (companies.has(hash)) return
-  const [oldest] = companies.keys()
-  if (oldest !== undefined && companies.size >= MAX_KNOWN_COMPANIES) companies.delete(oldest)
-  companies.set(hash, companyId)
-}
-
-async function authenticateKey(request: Request, h: ResponseToolkit, companies: KnownCompanies) {
+async function authenticateKey(request: Request, h: ResponseToolkit) {
   const key = /^Bearer +(\S+)$/i.exec(String(request.headers.authorization ?? ''))?.[1]
   // Without a credential, hapi tries the next strategy.
   if (!key?.startsWith(API_KEY_PREFIX)) throw Boom.unauthorized(null, 'ApiKey')
@@ -144,18 +109,16 @@ async function authenticateKey(request: Request, h: ResponseToolkit, companies: 
     return h.authenticated({ credentials: credentialsOf(visitor) })
   }
   const bindings = { hash: sha256(key), is_counted: isCountedAtOnce(request) }
-  const hash = bindings.hash.toString('base64')
-  const row = await admitKey(request, bindings, companies.get(hash)).catch(async (error: unknown) => {
+  const { db } = request.server
+  const [row] = await db.statement<KeyRow>(ADMIT_KEY, bindings, 'key').catch((error: unknown) => {
     if (!isRefusedWrite(error)) throw error
     // A read-only database can still authenticate keys, without counting.
-    const [known] = await request.server.db.statement<KeyRow>(KEY_QUERY, bindings, 'known key')
-    return known
+    return db.statement<KeyRow>(KEY_QUERY, bindings, 'known key')
   })
   // The function gives a row of nulls for an unknown key.
   if (!row?.id) throw unauthorized(MESSAGES.key)
   if (row.isRevoked) throw unauthorized(MESSAGES.revokedKey)
   if (row.isExpired) throw unauthorized(MESSAGES.expiredKey)
-  noteCompany(companies, hash, row.companyId)
   if (typeof row.isAllowed === 'boolean') request.plugins.taken = { ...row, isAllowed: row.isAllowed }
   const { companyId, plan, scope, id: keyId } = row
   return h.authenticated({ credentials: credentialsOf({ kind: 'key', companyId, plan, scope, keyId }) })

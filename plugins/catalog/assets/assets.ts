@@ -9,7 +9,6 @@ import {
 import { caller, type AnyRequest } from '../../../server/http/access.ts'
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import { didYouMean, quoteName } from '../../../server/http/nearest.ts'
-import { readForCaller } from '../../../server/http/read-ahead.ts'
 import { Source, Table } from '../models.ts'
 import { nearTables } from '../discovery/near-tables.ts'
 import { nearAssets } from './near-assets.ts'
@@ -50,7 +49,7 @@ export async function readByAsset<T extends object[]>(
   const id = UUID.test(assetId)
     ? assetId.toLowerCase()
     : await db.company(companyId, trx => assetIdOf(trx, assetId))
-  const answers = await readForCaller(request, readings(id))
+  const answers = await db.read(companyId, readings(id))
   // What something belongs to is there.
   if (answers.some(rows => rows.length > 0)) return answers
   const exists = { name: 'asset', text: EXISTS, bindings: { company_id: companyId, id } }

@@ -1,4 +1,4 @@
-import type { RouteOptionsApp, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import {
   access,
   caller,
@@ -9,7 +9,6 @@ import {
 } from '../../../server/http/access.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { param } from '../../../server/http/input.ts'
-import { readForCaller } from '../../../server/http/read-ahead.ts'
 import { pagination } from '../../../server/http/page.ts'
 import { envelope } from '../../../server/http/replies.ts'
 import { findAsset, UUID } from './assets.ts'
@@ -41,12 +40,7 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
 
   async function readRecord(request: AnyRequest, companyId: string, assetId: string) {
     const { readings, recordOf } = tableRecordReadings(companyId, assetId, extensions)
-    return recordOf(await readForCaller(request, readings))
-  }
-
-  const readAhead: RouteOptionsApp = {
-    readings: ({ params: { asset_id: id = '' } }, companyId) =>
-      UUID.test(id) ? tableRecordReadings(companyId, id, extensions).readings : undefined,
+    return recordOf(await request.server.db.read(companyId, readings))
   }
 
   async function list(request: ValidRequest<unknown, AssetListQuery & TableFilterQuery>) {
@@ -85,7 +79,6 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
         'The same asset as `GET /api/v1/sdk/assets/{asset_id}`, without `data` around it. New programs use that.',
       validate: { params: schemas.assetParams, query: schemas.assetQuery },
       response: replies.bareAsset,
-      app: readAhead,
       handler: record,
     }),
     route('GET', '/api/v1/assets/{asset_id}/schema-changes', access.read, {
@@ -110,7 +103,6 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
         'A source comes with its connection and its state, a table with its columns. `asset_type` says which of the two it is.',
       validate: { params: schemas.assetParams, query: schemas.assetQuery },
       response: replies.asset,
-      app: readAhead,
       handler: async request => ({ data: await record(request) }),
     }),
   ]

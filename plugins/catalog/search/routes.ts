@@ -1,6 +1,5 @@
 import { formatName } from '../../../connectors/catalog.ts'
 import { access, caller, routesOf, type ValidRequest } from '../../../server/http/access.ts'
-import { readForCaller } from '../../../server/http/read-ahead.ts'
 import { searchQuery, searchReply } from './schemas.ts'
 import { searchReadings, type SearchQuery } from './search.ts'
 
@@ -12,14 +11,14 @@ export const searchRoutes = [
       'For a field in which one types. Names that equal the term come first, then those that begin with it, then those that contain it, in any case; columns are found by the beginning of their name or of a word of it. A term with dots, such as `sales.orders`, names a schema and a table, or a table and a column.',
     validate: { query: searchQuery },
     response: searchReply,
-    app: { readings: ({ query }, companyId) => searchReadings(companyId, query as SearchQuery) },
     handler: search,
   }),
 ]
 
 async function search(request: ValidRequest<unknown, SearchQuery>) {
-  const readings = searchReadings(caller(request).companyId, request.query)
-  const [sources, tables, columns] = await readForCaller(request, readings)
+  const { companyId } = caller(request)
+  const { db } = request.server
+  const [sources, tables, columns] = await db.read(companyId, searchReadings(companyId, request.query))
   return {
     data: {
       sources: sources.map(({ id, name, sourceType }) => ({

@@ -1,10 +1,8 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { validate as isUuid } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { access, caller, routesOf } from '../../../server/http/access.ts'
 import { param } from '../../../server/http/input.ts'
 import { pagination } from '../../../server/http/page.ts'
-import { readForCaller } from '../../../server/http/read-ahead.ts'
 import type { CheckDeps } from '../deps.ts'
 import { checkListReading, type CheckPageRow, type CheckRow } from './check-list-reading.ts'
 import { checkListParams, checkListQuery, checkListReply, type CheckListQuery } from './check-list-schemas.ts'
@@ -22,15 +20,11 @@ export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'c
         'Lists the validity rules, metrics and referential checks of the company: active and inactive ones, the newest first. Use it to see what is checked, and what fails, everywhere.',
       validate: { query: checkListQuery(names) },
       response: checkListReply,
-      app: {
-        readings: ({ query }, companyId) => [
-          checkListReading({ kinds }, companyId, undefined, query as CheckListQuery),
-        ],
-      },
       handler: async request => {
-        const { query } = request
-        const reading = checkListReading({ kinds }, caller(request).companyId, undefined, query)
-        const [found] = await readForCaller<[CheckPageRow]>(request, [reading])
+        const { query, server } = request
+        const { companyId } = caller(request)
+        const reading = checkListReading({ kinds }, companyId, undefined, query)
+        const [found] = await server.db.read<[CheckPageRow]>(companyId, [reading])
         return presentList(found, listed(), query)
       },
     }),
@@ -41,12 +35,6 @@ export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'c
         'Lists the validity rules, metrics and referential checks of a table, or of all tables of a source: active and inactive ones, the newest first. Use it for an overview with small charts; the endpoints of each kind have the configuration.',
       validate: { params: checkListParams, query: checkListQuery(names) },
       response: checkListReply,
-      app: {
-        readings: ({ params: { asset_id: id = '' }, query }, companyId) =>
-          isUuid(id)
-            ? [checkListReading({ kinds }, companyId, id.toLowerCase(), query as CheckListQuery)]
-            : undefined,
-      },
       handler: async request => {
         const { query } = request
         const [found] = await catalog.readByAsset<[CheckPageRow]>(request, param(request, 'asset_id'), id => [

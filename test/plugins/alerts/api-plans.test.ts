@@ -69,7 +69,7 @@ async function statementsOf(
 ): Promise<Statement[]> {
   const statements: Statement[] = []
   const { db } = app.server
-  const { company, read, admitAndRead } = db
+  const { company, read } = db
   const note = (readings: readonly Reading<object>[]) => {
     for (const { text, bindings } of readings) {
       const { text: sql, values } = positioned(text, bindings)
@@ -80,17 +80,13 @@ async function statementsOf(
     note(readings)
     return read(id, readings)
   }
-  db.admitAndRead = (admission, id, readings) => {
-    note(readings)
-    return admitAndRead(admission, id, readings)
-  }
   db.company = (id, work) =>
     company(id, trx => {
       trx.on('query', (asked: Statement) => statements.push(asked))
       return work(trx)
     })
   const reply = await world.ask(body ? 'POST' : 'GET', path, body)
-  Object.assign(db, { company, read, admitAndRead })
+  Object.assign(db, { company, read })
   t.equal(reply.status, 200, path)
   return statements.filter(({ sql }) => tables.test(sql))
 }
