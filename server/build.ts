@@ -37,7 +37,7 @@ import {
 import { expireRowsJob, type Retention } from './database/retention.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './http/replies.ts'
-import { prepareValidation } from './http/prepared-validation.ts'
+import { VALIDATION_OPTIONS } from './http/validation-messages.ts'
 import { followRequests } from './telemetry/requests.ts'
 import { checkShape, connectorShape } from './extension-schemas.ts'
 import { makeTelemetry, type Telemetry } from './telemetry/telemetry.ts'
@@ -185,7 +185,6 @@ export async function assemble(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'db', {} as Database)
   server.decorate('server', 'telemetry', makeTelemetry(config.role))
   server.decorate('server', 'textPool', createTextPool())
-  prepareValidation(server, config.timezone)
   followRequests(server)
   handleClientErrors(server.listener, {
     log,
@@ -284,7 +283,11 @@ function hapi(config: Config): Server {
     ...place,
     listener,
     routes: {
-      validate: { failAction: onInvalid },
+      // Times without an offset are of this time zone.
+      validate: {
+        failAction: onInvalid,
+        options: { ...VALIDATION_OPTIONS, context: { timezone: config.timezone } },
+      },
       // Tests validate replies against their schemas; production does not pay for it. Range requests are not supported.
       response: { sample: 0, ranges: false },
       // Parsed by `shapeReplies`, once the values in it are counted; routes that take forms leave it to hapi. A field
