@@ -10,7 +10,7 @@ import type {
   TransactionOrKnex,
 } from 'objection'
 import type { Logger } from 'pino'
-import { mappers, type Statement } from './batch.ts'
+import { mappers } from './batch.ts'
 import { enforceCap, type CompanyCap } from './company-caps.ts'
 import { askOnce, hasRefusedWrites, openPool } from './pool.ts'
 import { readTogether } from './readings.ts'
@@ -105,9 +105,9 @@ export async function rows<T extends object>(
   return mappers.postProcessResponse(result.rows) as T[]
 }
 
-/** Makes a transaction a company's. If it failed, row-level security would return nothing. */
-function asCompany(companyId: string): Statement {
-  return { name: 'company', text: `select set_config('app.company', $1, true)`, values: [companyId] }
+/** Makes a transaction a company's. Without it, row-level security returns nothing. */
+async function setCompany(trx: Transaction, companyId: string): Promise<void> {
+  await trx.raw(`select set_config('app.company', ?, true)`, [companyId])
 }
 
 /** Connections of the application role in one process. */
@@ -123,13 +123,11 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
   return {
     company: (companyId, work) =>
       shares.hold(companyId, () =>
-        app.transaction(
-          async trx => {
-            companies.set(trx, companyId)
-            return work(trx)
-          },
-          { first: asCompany(companyId) } as Knex.TransactionConfig,
-        ),
+        app.transaction(async trx => {
+          companies.set(trx, companyId)
+          await setCompany(trx, companyId)
+          return work(trx)
+        }),
       ),
     read: (companyId, readings) => shares.hold(companyId, () => readTogether(app, companyId, readings)),
     system: work => owner.transaction(work),

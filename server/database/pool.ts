@@ -11,7 +11,7 @@ const IDLE_TIMEOUT_MS = 10_000
 interface PgConnection {
   on(event: 'error' | 'end', listener: (error: Error) => void): void
   query(...input: unknown[]): unknown
-  connection: { stream: { destroy(): void; cork(): void; uncork(): void } }
+  connection: { stream: { destroy(): void } }
   /** Why knex must not reuse it. */
   __knex__disposed?: unknown
 }
@@ -68,43 +68,13 @@ export function openPool(
       debug: (message: unknown) => log.debug(String(message)),
     },
   })
-  beginEarly(pool)
   return pool
-}
-
-/** What knex makes for `pool.transaction(…)`, before it has a connection. */
-interface Opening {
-  begin(connection: PgConnection): Promise<unknown>
 }
 
 /** The parts of knex's client that are used here. */
 interface PoolClient {
-  transaction(work: unknown, config?: { first?: Statement }, outer?: unknown): Opening
   acquireConnection(): Promise<PgConnection>
   releaseConnection(connection: PgConnection): Promise<void>
-}
-
-/**
- * Sends `BEGIN`, and `first` of the transaction's config if there is one, together with the first statement of the
- * transaction, since a round trip costs more than the statement. If `BEGIN` fails, so does all that follows it on its
- * connection, and the transaction is rejected with its error.
- */
-function beginEarly(pool: Knex): void {
-  const client = pool.client as PoolClient
-  const transaction = client.transaction.bind(client)
-  client.transaction = (work, config, outer) => {
-    const opening = transaction(work, config, outer)
-    const begin = opening.begin.bind(opening)
-    opening.begin = async connection => {
-      const { stream } = connection.connection
-      stream.cork()
-      void begin(connection)
-      // If it fails, the transaction is aborted and all later statements are refused.
-      if (config?.first) connection.query(config.first, () => undefined)
-      setImmediate(() => stream.uncork())
-    }
-    return opening
-  }
 }
 
 /**
