@@ -10,11 +10,9 @@ import type {
   TransactionOrKnex,
 } from 'objection'
 import type { Logger } from 'pino'
-import { mappers } from './batch.ts'
 import { enforceCap, type CompanyCap } from './company-caps.ts'
-import { askOnce, hasRefusedWrites, openPool } from './pool.ts'
-import { readTogether } from './readings.ts'
-import type { Found, Readings } from './readings.ts'
+import { askOnce, readTogether, type Found, type Readings } from './pipeline.ts'
+import { hasRefusedWrites, mappers, openPool } from './pool.ts'
 import { poolUse, type PoolUse } from '../telemetry/pool-use.ts'
 import { shareConnections } from '../fairness/connections.ts'
 import { migrationError } from './migration-errors.ts'
@@ -27,8 +25,8 @@ import { migrationError } from './migration-errors.ts'
  */
 
 export { isAway } from './away.ts'
-export { sendStatements } from './readings.ts'
-export type { Found, Reading, Readings } from './readings.ts'
+export { sendStatements } from './pipeline.ts'
+export type { Found, Reading, Readings } from './pipeline.ts'
 
 export type Transaction = Knex.Transaction
 

@@ -27,7 +27,7 @@
  * a row that is deleted, or that no new row may refer to; `for share` for a row that must stay as it is.
  */
 import type { Knex } from 'knex'
-import type { Statement } from './batch.ts'
+import type { Statement } from './pipeline.ts'
 
 /** Waits for other transactions that locked the same name; the lock ends with the transaction. */
 export async function lockName(trx: Knex.Transaction, name: string): Promise<void> {

@@ -1,6 +1,9 @@
 import knexModule, { type Knex } from 'knex'
+import { knexSnakeCaseMappers } from 'objection'
 import type { Logger } from 'pino'
-import { Batch, mappers, sendBatch, type Statement } from './batch.ts'
+
+/** Converts names between PostgreSQL (snake_case) and the program (camelCase). */
+export const mappers = knexSnakeCaseMappers()
 
 /** Milliseconds after which a query is abandoned; the server cancels it two seconds earlier. */
 const QUERY_TIMEOUT_MS = 15_000
@@ -8,10 +11,10 @@ const QUERY_TIMEOUT_MS = 15_000
 const IDLE_TIMEOUT_MS = 10_000
 
 /** A driver's connection; knex asks it with a callback behind the query. */
-interface PgConnection {
+export interface PgConnection {
   on(event: 'error' | 'end', listener: (error: Error) => void): void
   query(...input: unknown[]): unknown
-  connection: { stream: { destroy(): void } }
+  connection: { stream: { destroy(): void; cork(): void; uncork(): void } }
   /** Why knex must not reuse it. */
   __knex__disposed?: unknown
 }
@@ -72,92 +75,9 @@ export function openPool(
 }
 
 /** The parts of knex's client that are used here. */
-interface PoolClient {
+export interface PoolClient {
   acquireConnection(): Promise<PgConnection>
   releaseConnection(connection: PgConnection): Promise<void>
-}
-
-/**
- * Runs a single statement. @returns its rows with camelCase names
- * @param bindings by name (`:company_id`)
- * @param name under which it is prepared
- */
-export async function askOnce<T extends object>(
-  pool: Knex,
-  text: string,
-  bindings: Record<string, unknown> = {},
-  name?: string,
-): Promise<T[]> {
-  const [found] = await askTogether(pool, [positioned(text, bindings, name)])
-  return found as T[]
-}
-
-/**
- * Runs statements in a transaction of their own, in one round trip.
- * @returns the rows of each, with camelCase names
- * @throws the first error; after one of the database none of the others was run
- */
-export async function askTogether(pool: Knex, statements: readonly Statement[]): Promise<object[][]> {
-  const client = pool.client as PoolClient
-  const batch = new Batch(statements)
-  const connection = await client.acquireConnection()
-  try {
-    return await sendBatch(connection, batch)
-  } catch (error) {
-    disposeInDoubt(connection, batch, error)
-    throw error
-  } finally {
-    void client.releaseConnection(connection)
-  }
-}
-
-/**
- * Runs statements of a transaction in their order, in one round trip.
- * @returns the rows of each, with camelCase names
- * @throws the first error; none of the statements after it was run
- */
-export async function askInOrder(
-  trx: Knex.Transaction,
-  statements: readonly Statement[],
-): Promise<object[][]> {
-  const batch = new Batch(statements)
-  const connection = await (trx.client as PoolClient).acquireConnection()
-  try {
-    return await sendBatch(connection, batch)
-  } catch (error) {
-    disposeInDoubt(connection, batch, error)
-    throw error
-  }
-}
-
-/** Keeps a connection from being used again whose prepared statements an error has left unknown. */
-function disposeInDoubt(connection: PgConnection, batch: Batch, error: unknown): void {
-  const { code } = error as { code?: string }
-  if (batch.isInDoubt || UNKNOWN_NAME.test(code ?? ''))
-    connection.__knex__disposed = 'what it has prepared is not known'
-}
-
-/** A prepared statement that no longer exists, or whose columns a migration has changed. */
-const UNKNOWN_NAME = /^(26000|0A000)$/
-
-/** SQL texts with positional values, and the names of the values: one for each statement of the program. */
-const compiled = new Map<string, { text: string; names: string[] }>()
-
-/** A statement with positional values. @param bindings values by name (`:company_id`); column names cannot be bound */
-export function positioned(text: string, bindings: Record<string, unknown>, name?: string): Statement {
-  let known = compiled.get(text)
-  if (!known) {
-    const names: string[] = []
-    const numbered = text.replaceAll(/(?<![:\w\\]):([a-z_]\w*)/gi, (match, name: string) => {
-      if (!Object.hasOwn(bindings, name)) return match
-      // One parameter per place: PostgreSQL may infer a number in one place and a text in another.
-      return `$${names.push(name)}`
-    })
-    known = { text: numbered, names }
-    compiled.set(text, known)
-  }
-  const values = known.names.map(name => bindings[name])
-  return { text: known.text, values, ...(name !== undefined && { name }) }
 }
 
 /** When the database behind a pool last refused to write. */

@@ -1,7 +1,8 @@
 /** Claims the jobs of one kind. */
+import type pg from 'pg'
 import type { FetchOptions, JobWithMetadata, PgBoss } from 'pg-boss'
-import { Batch, sendBatch } from '../database/batch.ts'
 import { nameLock } from '../database/locks.ts'
+import { sendTransaction } from '../database/pipeline.ts'
 
 type StoredJob = JobWithMetadata<object>
 
@@ -26,7 +27,16 @@ async function askLocked(
   boss: PgBoss,
   { name, text, values = [] }: { name: string; text: string; values: unknown[] | undefined },
 ): Promise<{ rows: object[] }> {
-  const { pool } = boss.getDb() as unknown as { pool: Parameters<typeof sendBatch>[0] }
-  const [, rows = []] = await sendBatch(pool, new Batch([nameLock(`claim ${name}`), { text, values }]))
-  return { rows }
+  const { pool } = boss.getDb() as unknown as { pool: pg.Pool }
+  const client = await pool.connect()
+  let failure: Error | undefined
+  try {
+    const [, rows = []] = await sendTransaction(client, [nameLock(`claim ${name}`), { text, values }])
+    return { rows }
+  } catch (error) {
+    failure = error as Error
+    throw error
+  } finally {
+    client.release(failure)
+  }
 }

@@ -129,8 +129,9 @@ export function makeJobs(options: {
     queueStatRetentionDays: COUNT_DAYS,
     // What looks for sweeps that are due polls as well.
     schedule: options.sweeps !== false,
-    // The first two detect a peer that vanished without closing; the driver parses only the ISO date style.
-    ...{ query_timeout: 15_000, keepAlive: true, options: '-c datestyle=ISO' },
+    // The first two detect a peer that vanished without closing; the driver parses only the ISO date style. Claims send
+    // their statements together.
+    ...{ query_timeout: 15_000, keepAlive: true, options: '-c datestyle=ISO', pipeline: true },
   })
   const crashes = countCrashes()
   let fullAt = -Infinity

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type { Server } from '@hapi/hapi'
 import pg from 'pg'
 import { pino } from 'pino'
-import { Batch } from '../../server/database/batch.ts'
 import { build } from '../../server/build.ts'
 import { readConfig } from '../../server/settings/config.ts'
 import { makeLog } from '../../server/telemetry/log.ts'
@@ -93,8 +92,7 @@ async function serve(): Promise<void> {
   const { prototype } = pg.Client
   const query = prototype.query as (...input: unknown[]) => unknown
   prototype.query = function (this: pg.Client, ...input: unknown[]) {
-    const [asked] = input
-    counts.statements += asked instanceof Batch ? asked.size : 1
+    counts.statements += 1
     if (!waiting.has(this)) {
       counts.waits += 1
       waiting.add(this)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Reading } from '../../../server/database/database.ts'
-import { positioned } from '../../../server/database/pool.ts'
+import { positioned } from '../../../server/database/pipeline.ts'
 import { startServer } from '../../helpers/server.ts'
 import { ALERTS, makeWorld } from './world.ts'
 

@@ -5,7 +5,8 @@ import t from 'tap'
 import { Source } from '../../../plugins/catalog/models.ts'
 import { isAway, migrate, rows } from '../../../server/database/database.ts'
 import { manifest } from '../../../server/manifest.ts'
-import { askTogether, hasRefusedWrites, openPool } from '../../../server/database/pool.ts'
+import { askTogether } from '../../../server/database/pipeline.ts'
+import { hasRefusedWrites, openPool } from '../../../server/database/pool.ts'
 import { startBlackhole } from '../../chaos/blackhole.ts'
 import { testCluster } from '../../helpers/cluster.ts'
 import { startServer } from '../../helpers/server.ts'
@@ -148,14 +149,14 @@ t.test('statements read together report the first error, and their connection st
   })
   const other = { ...divide(1), text: 'select $1::int as other' }
   t.strictSame(await askTogether(pool, [divide(1)]), [[{ quotient: 1 }]], 'its name is there again')
-  await t.rejects(askTogether(pool, [other]), { message: /another statement/ })
+  await t.rejects(askTogether(pool, [other]), { message: /must be unique/ })
   await t.rejects(
     askTogether(pool, [
       { ...other, name: 'new' },
       { ...divide(1), name: 'new' },
     ]),
     {
-      message: /another statement/,
+      message: /must be unique/,
     },
   )
   t.match(await rows(pool, look), [{ seen: 0 }])

@@ -1,7 +1,6 @@
 import t from 'tap'
 import type { AttemptData } from '../../../../plugins/alerts/delivery/job-kinds.ts'
 import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/job-kinds.ts'
-import { Batch } from '../../../../server/database/batch.ts'
 import type { Transaction } from '../../../../server/database/database.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
@@ -30,11 +29,15 @@ async function during(work: () => Promise<unknown>): Promise<Sent[]> {
       const connection = await (
         trx.client as { acquireConnection(): Promise<Record<string, unknown>> }
       ).acquireConnection()
-      const query = connection.query as (asked: unknown, ...rest: unknown[]) => unknown
-      connection.query = (asked: unknown, ...rest: unknown[]) => {
-        sent.statements += asked instanceof Batch ? asked.size : 1
-        sent.packets += 1
-        return query.call(connection, asked, ...rest)
+      const query = connection.query as (...asked: unknown[]) => unknown
+      let isSending = false
+      connection.query = (...asked: unknown[]) => {
+        sent.statements += 1
+        // What is sent in one turn shares a packet.
+        if (!isSending) sent.packets += 1
+        isSending = true
+        queueMicrotask(() => (isSending = false))
+        return query.apply(connection, asked)
       }
       try {
         return await does(trx)
