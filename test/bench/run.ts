@@ -28,6 +28,7 @@ const BENCHES: Record<string, { full: string[]; quick: string[] }> = {
     quick: ['--logins', '10', '--seconds', '1', '--flooders', '4'],
   },
   lists: { full: ['100000', '30'], quick: ['500', '2'] },
+  mix: { full: [], quick: ['--quick'] },
   search: { full: ['100000', '30'], quick: ['500', '2'] },
   lineage: { full: ['10000', '40'], quick: ['1500', '2'] },
   console: { full: [], quick: ['--tables=1000', '--rounds=1', '--minutes=0'] },
