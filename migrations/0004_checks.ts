@@ -68,7 +68,7 @@ const CHECKS = `
       operating_schedule_id uuid constraint checks_operating_schedule references operating_schedules (id),
       -- The last result that is no part of the baseline: up to it, something else was measured.
       baseline_after bigint not null default 0,
-      -- pass, warning, fail or error; null before the first result.
+      -- pass, warning, fail or error; null before the first result, and where there was nothing to judge by.
       status text,
       -- One by groups is learning while all groups of its last result are.
       is_learning boolean not null default false,
@@ -95,6 +95,8 @@ const CHECKS = `
     create index checks_other_table on checks (other_table_id) where other_table_id is not null;
     create index checks_operating_schedule on checks (operating_schedule_id) where operating_schedule_id is not null;
     create index checks_due on checks (next_run_at) where is_active;
+    -- A table has one freshness check; and those of a company are listed and counted.
+    create unique index checks_freshness on checks (company_id, table_id) where kind = 'freshness';
 
     -- Beside the checks, which are read far more often: one row a series. What is not here is learned again from results.
     create table check_states (
@@ -118,8 +120,8 @@ const CHECKS = `
       at timestamptz not null,
       -- A slot is recorded once, however many processes ran it.
       scheduled_for timestamptz,
-      -- pass, fail or error.
-      status text not null,
+      -- pass, warning, fail or error; null where there was nothing to judge by.
+      status text,
       value double precision,
       total_rows bigint,
       expected double precision,
@@ -139,6 +141,9 @@ const CHECKS = `
     ) partition by range (at);
     create index check_results_list on check_results (company_id, check_id, at desc, id desc);
     create index check_results_alert on check_results (alert_id) where alert_id is not null;
+    -- With the age of the data at an update: what a cadence is learned from, so that the rows stay unread.
+    create index check_results_updates on check_results (company_id, check_id, at desc, id desc)
+      include (value) where details ->> 'isUpdate' is not null;
   `
 
 /**

@@ -12,11 +12,10 @@ import * as accounts from '../migrations/0001_accounts.ts'
 import * as catalogTables from '../migrations/0002_catalog.ts'
 import * as alertTables from '../migrations/0003_alerts.ts'
 import * as checkTables from '../migrations/0004_checks.ts'
-import * as freshnessTables from '../migrations/0005_freshness.ts'
-import * as recommendationTables from '../migrations/0006_recommendations.ts'
-import * as lineageTables from '../migrations/0007_lineage.ts'
-import * as contractTables from '../migrations/0008_contracts.ts'
-import * as peopleTables from '../migrations/0009_people.ts'
+import * as recommendationTables from '../migrations/0005_recommendations.ts'
+import * as lineageTables from '../migrations/0006_lineage.ts'
+import * as contractTables from '../migrations/0007_contracts.ts'
+import * as peopleTables from '../migrations/0008_people.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -82,11 +81,10 @@ export const manifest = {
     migration('0002_catalog', catalogTables),
     migration('0003_alerts', alertTables),
     migration('0004_checks', checkTables),
-    migration('0005_freshness', freshnessTables),
-    migration('0006_recommendations', recommendationTables),
-    migration('0007_lineage', lineageTables),
-    migration('0008_contracts', contractTables),
-    migration('0009_people', peopleTables),
+    migration('0005_recommendations', recommendationTables),
+    migration('0006_lineage', lineageTables),
+    migration('0007_contracts', contractTables),
+    migration('0008_people', peopleTables),
   ],
 }
 

@@ -1,12 +1,13 @@
 import type { AnyRequest } from '../../server/http/access.ts'
 import type { ServerRoute } from '@hapi/hapi'
+import type { Job } from '../../server/jobs/jobs.ts'
 import type { CheckOutcome } from '../../checks/check.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Source, TableContext } from '../catalog/api.ts'
 import type { CheckResource } from './check-resource.ts'
 import type { CheckSeries } from './check-series.ts'
 import type { AskEngine, DeclaredChecks, FindOwners, StopListener } from './declared/declared-checks.ts'
-import type { CheckKind } from './kind.ts'
+import type { CheckKind, SourceKind } from './kind.ts'
 
 import type { CheckRow } from './models.ts'
 import type { Reconciler } from './reconcile/reconciler.ts'
@@ -50,6 +51,7 @@ export type {
   CheckMoment,
   CheckSpec,
   CheckSummary,
+  ClaimedSource,
   Detection,
   JudgedSeries,
   JudgedValue,
@@ -57,6 +59,8 @@ export type {
   MeasureRefusal,
   MoreAlerts,
   SeriesSighting,
+  SlotRange,
+  SourceKind,
 } from './kind.ts'
 export type { CheckChange, CheckTotals } from './store.ts'
 export type { LackedCheck, MissingChecks, MissingRequest } from './reconcile/missing.ts'
@@ -73,7 +77,12 @@ export interface ChecksApi {
    * kinds, too.
    */
   addKind<Row extends CheckRow>(kind: CheckKind<Row>): void
-  /** The kinds of checks that were added. */
+  /**
+   * Adds a kind that is measured for many tables of a source at once. The sweep claims its checks from now on.
+   * @returns the job of a source, for the jobs of the feature that adds it
+   */
+  addSourceKind<Row extends CheckRow>(kind: SourceKind<Row>): Job
+  /** The kinds of checks that were added, but for those. */
   kinds(): readonly Pick<CheckKind, 'name' | 'feature' | 'label'>[]
   /** The endpoints of one kind of check, which can be declared by files then, too. */
   routesOf<Row extends CheckRow>(resource: CheckResource<Row>): ServerRoute[]

@@ -16,10 +16,13 @@ export type {
   CheckSpec,
   CheckSummary,
   CheckToStore,
+  ClaimedSource,
   DeclaredCheck,
   JudgedSeries,
   Judgement,
   NewDeclaredCheck,
+  SlotRange,
+  SourceKind,
 } from './api.ts'
 export { formatName } from '../../connectors/catalog.ts'
 export { whereAsset } from '../../server/database/asset-rows.ts'

@@ -3,7 +3,7 @@ import type { AlertsApi } from '../alerts/api.ts'
 import type { CatalogApi } from '../catalog/api.ts'
 import type { OperatingSchedulesApi } from '../operating-schedules/api.ts'
 import type { ScanListener } from './types.ts'
-import type { CheckKind } from './kind.ts'
+import type { CheckKind, SourceKind } from './kind.ts'
 
 /** What checks are run with. */
 export interface CheckDeps extends Pick<Server, 'db' | 'jobs' | 'pino' | 'telemetry'> {
@@ -14,6 +14,8 @@ export interface CheckDeps extends Pick<Server, 'db' | 'jobs' | 'pino' | 'teleme
   operatingSchedules: OperatingSchedulesApi
   /** The kinds of checks by their names, in the order in which their rows are locked. */
   kinds: ReadonlyMap<string, CheckKind>
+  /** The kinds that are measured for many tables of a source at once. */
+  sourceKinds: ReadonlyMap<string, SourceKind>
   /** Called after each scan was recorded, in its transaction. */
   listeners: readonly ScanListener[]
 }
@@ -21,7 +23,7 @@ export interface CheckDeps extends Pick<Server, 'db' | 'jobs' | 'pino' | 'teleme
 /** @param added what other features add to the checks */
 export function depsOf(
   server: Pick<Server, 'checks' | 'db' | 'jobs' | 'pino' | 'plugins' | 'telemetry'>,
-  added: Pick<CheckDeps, 'kinds' | 'listeners'>,
+  added: Pick<CheckDeps, 'kinds' | 'sourceKinds' | 'listeners'>,
 ): CheckDeps {
   const { db, jobs, pino, telemetry, checks: types } = server
   const { alerts, catalog, operatingSchedules } = server.plugins

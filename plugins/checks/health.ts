@@ -1,6 +1,8 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { AttentionItem } from '../alerts/api.ts'
 import type { HealthPart } from '../catalog/api.ts'
+import { isOfKinds } from './list/list-columns.ts'
+import type { CheckDeps } from './deps.ts'
 
 const MAX_LISTED = 20
 
@@ -13,8 +15,8 @@ interface FailingTable {
 }
 
 /** Counts of active checks by their last outcome, and the tables with failed ones. One statement. */
-export async function readCheckHealth(trx: Transaction): Promise<HealthPart> {
-  const found = await readOutcomes(trx)
+export async function readCheckHealth(kinds: CheckDeps['kinds'], trx: Transaction): Promise<HealthPart> {
+  const found = await readOutcomes(kinds, trx)
   const [totals] = found
   return {
     name: 'checks',
@@ -28,7 +30,7 @@ export async function readCheckHealth(trx: Transaction): Promise<HealthPart> {
 }
 
 /** Outcomes of active sources, and the tables with most failures: thousands of tables may have checks. */
-function readOutcomes(trx: Transaction) {
+function readOutcomes(kinds: CheckDeps['kinds'], trx: Transaction) {
   return rows<FailingTable & { allPassing: number; allFailing: number; allError: number }>(
     trx,
     `with counted as (
@@ -38,7 +40,7 @@ function readOutcomes(trx: Transaction) {
          cast(count(*) filter (where status = 'error') as int) as error
        from checks c
        join sources s on s.company_id = :companyId and s.id = c.source_id and s.is_active
-       where c.company_id = :companyId and c.is_active and c.status is not null
+       where c.company_id = :companyId and c.is_active and c.status is not null and ${isOfKinds(kinds, 'c')}
        group by 1)
      select totals.*, listed.*
      from (select cast(sum(passing) as int) as all_passing, cast(sum(failing) as int) as all_failing,

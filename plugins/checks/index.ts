@@ -13,7 +13,7 @@ import { withSharedSession } from './declared/shared-session.ts'
 import type { FindOwners, StopListener } from './declared/declared-checks.ts'
 import { depsOf } from './deps.ts'
 import { dispatch, makeScanJobs } from './jobs.ts'
-import type { CheckKind } from './kind.ts'
+import type { CheckKind, SourceKind } from './kind.ts'
 import { requireScopeForSql } from './create/caller-sql.ts'
 import { qualityExtension } from './quality.ts'
 import { checkAsset, resolveTarget } from './run/asset.ts'
@@ -21,6 +21,7 @@ import { runTable } from './run/select.ts'
 import { backfill, dryRun, measureOnce } from './create/try.ts'
 import { makeReconciler } from './reconcile/reconciler.ts'
 import { readSeries } from './series.ts'
+import { makeSourceJob } from './source-jobs.ts'
 import { typeRoute } from './type-routes.ts'
 
 /** One pass over a table for every check that is due on it, across features. */
@@ -39,11 +40,12 @@ export const checks = feature<ChecksApi>({
   make(server) {
     const { alerts, catalog } = server.plugins
     const kinds = new Map<string, CheckKind>()
+    const sourceKinds = new Map<string, SourceKind>()
     const declared: DeclaredChecks[] = []
     const owners: FindOwners[] = []
     const listeners: ScanListener[] = []
     const stopListeners: StopListener[] = []
-    const deps = depsOf(server, { kinds, listeners })
+    const deps = depsOf(server, { kinds, sourceKinds, listeners })
     const findOwners: FindOwners = async (trx, kind, checkIds) => {
       const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
       return new Map(found.flatMap(each => [...each]))
@@ -56,6 +58,11 @@ export const checks = feature<ChecksApi>({
         kinds.set(kind.name, kind)
         const learnExpected = kind.startState && learningFromDismissals(kind)
         alerts.addKind({ ...kind.alert, ...(learnExpected && { learnExpected }) })
+      },
+      addSourceKind(kind) {
+        sourceKinds.set(kind.name, kind)
+        alerts.addKind(kind.alert)
+        return makeSourceJob(deps, kind)
       },
       kinds: () => [...kinds.values()],
       routesOf(resource) {
@@ -104,14 +111,14 @@ export const checks = feature<ChecksApi>({
       },
       {
         what: 'check kind',
-        isLoaded: name => kinds.has(name),
+        isLoaded: name => kinds.has(name) || sourceKinds.has(name),
         names: `select distinct kind as name from checks`,
       },
     )
     return {
       api,
       jobs: [...makeScanJobs(deps), makeCheckJob(deps)],
-      routes: [makeCheckRoute(deps), ...checkListRoutes(deps), typeRoute, costRoute],
+      routes: [makeCheckRoute(deps), ...checkListRoutes(deps), typeRoute, costRoute(kinds)],
     }
   },
 })

@@ -7,6 +7,7 @@ import type { Job, JobKind, Turns } from '../../server/jobs/jobs.ts'
 import type { CheckDeps } from './deps.ts'
 import { runTable } from './run/select.ts'
 import { IS_LEASED } from './run/leases.ts'
+import { dispatchSources } from './source-jobs.ts'
 
 interface TableJob {
   company_id: string
@@ -33,6 +34,9 @@ export const scanJob: JobKind<TableJob> = {
     groupsOf: (server, companyIds) => server.db.system(trx => findSources(trx, companyIds)),
   },
 }
+
+/** Claims what is due, and asks for its scans and for the checks of its sources. */
+export const sweepJob: JobKind = { name: 'scans.dispatch', data: Joi.object({}), every: '* * * * *' }
 
 async function findSources(trx: Transaction, companyIds: readonly string[]): Promise<string[]> {
   const found = await rows<{ id: string }>(
@@ -61,10 +65,8 @@ export function makeScanJobs(deps: CheckDeps): Job[] {
     },
   }
   const sweep: Job = {
-    name: 'scans.dispatch',
-    data: Joi.object({}),
-    every: '* * * * *',
-    work: () => dispatch(deps),
+    ...sweepJob,
+    work: async () => ({ ...(await dispatchSources(deps)), ...(await dispatch(deps)) }),
   }
   return [scan as Job, sweep]
 }

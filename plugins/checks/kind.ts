@@ -128,19 +128,55 @@ export interface CheckSummary {
   message: string
 }
 
-/** A kind of check, on schedule and on demand. The engine measures, stores, lists and alerts; a kind says what differs. */
-export interface CheckKind<Row extends CheckRow = CheckRow> {
+/** What every kind of check states. */
+export interface StoredKind<Row extends CheckRow = CheckRow> {
   /** As lists call it: `validity`. */
   name: string
-  /** The part of the API that it belongs to: `metrics`. */
-  feature: string
-  /** What people call one of them, in lists of kinds. */
-  label: string
   /** What comes before the UUID of a check in its public id: `v_`. */
   idPrefix: string
   /** Names the kind and its settings. */
   model: CheckModel<Row>
   alert: AlertKind
+  /** The causes of alerts beyond the one of its id that are open, of a check that is removed or switched off; they count as over. */
+  endMoreAlerts?(trx: Transaction, row: Row): Promise<string[]>
+}
+
+/** The range of due times that a sweep claimed for one job. */
+export interface SlotRange {
+  from: string
+  to: string
+}
+
+/** Checks of one source that a sweep claimed for one job. */
+export interface ClaimedSource {
+  companyId: string
+  sourceId: string
+  /** Those whose `running_slot` is within it and that have no result yet. */
+  claimed: SlotRange
+  /** Cancels statements at the source and rejects. */
+  signal: AbortSignal
+}
+
+/**
+ * A kind whose checks are measured for many tables of a source at once. The engine stores them, claims what is due and gives
+ * each source a job; the kind measures and judges, and stores what it found with `storeFindings`. What the API lists,
+ * counts and runs of all checks together are those of `CheckKind`.
+ */
+export interface SourceKind<Row extends CheckRow = CheckRow> extends StoredKind<Row> {
+  /**
+   * Checks what was claimed, in as few statements as can be.
+   * @returns counts, for the log of jobs
+   * @throws 503 `UNAVAILABLE` while all sessions of the source are in use, 409 `CONFLICT` if it is switched off: what was claimed is due again
+   */
+  checkSource(claim: ClaimedSource): Promise<Record<string, number>>
+}
+
+/** A kind of check, on schedule and on demand. The engine measures, stores, lists and alerts; a kind says what differs. */
+export interface CheckKind<Row extends CheckRow = CheckRow> extends StoredKind<Row> {
+  /** The part of the API that it belongs to: `metrics`. */
+  feature: string
+  /** What people call one of them, in lists of kinds. */
+  label: string
   /** What rows of a table want measured of it, in their order. */
   specs(
     rows: readonly Row[],
@@ -169,8 +205,6 @@ export interface CheckKind<Row extends CheckRow = CheckRow> {
     past: readonly SeriesPoint[],
   ): AlertTexts
   moreAlerts?(trx: Transaction, context: AlertContext<Row>): Promise<MoreAlerts>
-  /** The causes of these alerts that are open, of a check that is removed or switched off; they count as over. */
-  endMoreAlerts?(trx: Transaction, row: Row): Promise<string[]>
   /** The results of one scan in words. */
   describe(row: Row, results: readonly CheckResult[], outcome: CheckOutcome): Omit<CheckSummary, 'id'>
   /** What telemetry counts its verdicts by; defaults to the name of the kind and the type of the check. */

@@ -2,12 +2,13 @@
 export { pathOfTable } from './alerts.ts'
 export type { CheckDeps } from './deps.ts'
 export { resultsOf } from './check-routes.ts'
-export { failedJudgement, NO_BAND, publicIdOf, worstStatus } from './kind.ts'
-export { lockChecksOfSchedule } from './locks.ts'
+export { failedJudgement, NO_BAND, publicIdOf, worstStatus, type StoredKind } from './kind.ts'
+export { lockCheck, lockChecks, lockChecksOfSchedule } from './locks.ts'
 export {
   capOfKind,
   CheckResult,
   CheckRow,
+  withoutValues,
   type CheckStatus,
   type SeriesValues,
   type TableNames,
@@ -31,5 +32,15 @@ export {
   type MissingSeries,
 } from './past/runs.ts'
 export { loadStates, relearn } from './past/states.ts'
+export { storeFindings, type SourceFinding } from './run/findings.ts'
 export { seriesOutcomes } from './run/record.ts'
-export { checksWithNames, insertChecks, storePast } from './store.ts'
+export { SOURCE_JOB_SECONDS, SOURCE_JOBS_PER_COMPANY } from './source-jobs.ts'
+export {
+  checksWithNames,
+  insertChecks,
+  removeCheck,
+  restartBaseline,
+  setOwners,
+  storeOneEach,
+  storePast,
+} from './store.ts'

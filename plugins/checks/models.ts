@@ -24,8 +24,8 @@ export type SeriesValues = Record<string, unknown>
 
 /**
  * A check of one table. The model of a kind names its `kind` and its `settings`: properties of its own, which are stored
- * together in one column. It declares the columns `name`, `description`, `severity` and `sensitivity` as its kind has them. Its
- * queries see the checks of that kind alone; those of this class see all.
+ * together in one column. It declares the columns `name`, `description`, `severity`, `sensitivity` and `checkInterval` as its kind
+ * has them. Its queries see the checks of that kind alone; those of this class see all.
  */
 export class CheckRow extends CompanyRow {
   static override tableName = 'checks'
@@ -48,7 +48,6 @@ export class CheckRow extends CompanyRow {
   declare ownerKind: OwnerKind | null
   declare ownerRef: CheckOwner | null
   declare isActive: boolean
-  declare checkInterval: 'hourly' | 'daily' | 'weekly'
   declare operatingScheduleId: string | null
   /** The id of the last result that is no part of the baseline: up to it, something else was measured. */
   declare baselineAfter: string
@@ -134,6 +133,7 @@ export interface TableNames {
   catalogName: string
   schemaName: string
   ofTable: string
+  qualifiedName: string
   isTableActive: boolean
   sourceNumber: string
   /** Of its second table; null without one. */
@@ -153,6 +153,7 @@ export class CheckResult extends CompanyRow {
   declare series: SeriesValues
   declare at: Date
   declare scheduledFor: Date | null
+  /** A `SourceKind`, which reads its results itself, may have others: a warning, or null where it could judge nothing. */
   declare status: Exclude<CheckStatus, 'warning'>
   /** Null when the status is `error`, and where there is none, such as the mean of no rows. */
   declare value: number | null

@@ -1,23 +1,27 @@
 import { companyOf, rows, type Reading } from '../../server/database/database.ts'
 import { readCheckHealth } from './health.ts'
+import { isOfKinds } from './list/list-columns.ts'
 import type { AssetExtension } from '../catalog/api.ts'
 import type { StatusCounts } from './types.ts'
 import type { CheckDeps } from './deps.ts'
 import type { CheckStatus } from './models.ts'
+
+type Kinds = CheckDeps['kinds']
 
 /** What checks add to assets: the quality that those of all kinds show together; the worst counts. */
 export function qualityExtension({ kinds }: Pick<CheckDeps, 'kinds'>): AssetExtension {
   return {
     async sourceFields(trx, sources) {
       const ids = sources.map(({ id }) => id)
-      const { text, bindings } = statusCountReading('source_id', companyOf(trx), ids)
+      const { text, bindings } = statusCountReading(kinds, 'source_id', companyOf(trx), ids)
       const tallies = sumByOwner(await rows<StatusCount>(trx, text, bindings))
       return new Map(sources.map(({ id }) => [id, sourceFields(tallies.get(id) ?? zeroCounts())]))
     },
     outcomes: () => [
       {
         kind: 'check',
-        text: `select company_id, source_id, table_id, status as outcome from checks where is_active and status is not null`,
+        text: `select company_id, source_id, table_id, status as outcome from checks
+          where is_active and status is not null and ${isOfKinds(kinds)}`,
       },
     ],
     coverage: () =>
@@ -25,10 +29,10 @@ export function qualityExtension({ kinds }: Pick<CheckDeps, 'kinds'>): AssetExte
         kind: feature,
         text: `select company_id, source_id, table_id from checks where is_active and kind = '${name}'`,
       })),
-    health: readCheckHealth,
-    tableFilters: { quality_status: statuses => qualityCondition(statuses) },
+    health: trx => readCheckHealth(kinds, trx),
+    tableFilters: { quality_status: statuses => qualityCondition(kinds, statuses) },
     tableFields: (companyId, tableIds) => ({
-      reading: statusCountReading('table_id', companyId, tableIds),
+      reading: statusCountReading(kinds, 'table_id', companyId, tableIds),
       fieldsByTable: (found: readonly StatusCount[]) =>
         new Map(
           [...sumByOwner(found)].map(([id, tally]) => [
@@ -48,11 +52,11 @@ const RANKS: [keyof StatusCounts, ranks: string][] = [
 ]
 
 /** The condition in SQL on tables called `a` that their quality is one of some statuses, the worst of which counts. */
-function qualityCondition(statuses: readonly string[]): string {
+function qualityCondition(kinds: Kinds, statuses: readonly string[]): string {
   const among = (from: number, to: number) => {
     const ranks = RANKS.slice(from, to).map(([, numbers]) => numbers)
     return `in (select table_id from checks
-      where company_id = :companyId and is_active and status_rank in (${ranks.join(', ')}))`
+      where company_id = :companyId and is_active and ${isOfKinds(kinds)} and status_rank in (${ranks.join(', ')}))`
   }
   const isAsked = (at: number) => RANKS[at] !== undefined && statuses.includes(RANKS[at][0])
   // Neighbours are looked up together: some check is among them, and none is worse.
@@ -92,6 +96,7 @@ interface StatusCount {
 
 /** What counts the active checks of sources or tables by how they did last. */
 function statusCountReading(
+  kinds: Kinds,
   owner: 'source_id' | 'table_id',
   companyId: string,
   ids: readonly string[],
@@ -99,7 +104,8 @@ function statusCountReading(
   return {
     name: `quality by ${owner}`,
     text: `select ${owner} as owner, status, cast(count(*) as int) as count from checks
-      where company_id = :company_id and is_active and ${owner} = any(cast(:ids as uuid[])) group by 1, 2`,
+      where company_id = :company_id and is_active and ${isOfKinds(kinds)} and ${owner} = any(cast(:ids as uuid[]))
+      group by 1, 2`,
     bindings: { company_id: companyId, ids: [...ids] },
   }
 }

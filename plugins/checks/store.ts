@@ -9,7 +9,7 @@ import type { AlertsApi } from '../alerts/api.ts'
 import type { Asset } from '../catalog/api.ts'
 import type { NamedOwner, OwnedCheckId } from './declared/declared-checks.ts'
 import type { Backfill } from './types.ts'
-import { publicIdOf, type CheckKind } from './kind.ts'
+import { publicIdOf, type CheckKind, type StoredKind } from './kind.ts'
 import { lockCheck, lockChecksByUuid } from './locks.ts'
 import {
   CheckResult,
@@ -41,6 +41,7 @@ export function checksWithNames<Row extends CheckRow>(
       'tables.catalogName',
       'tables.schemaName',
       'tables.name as ofTable',
+      'tables.qualifiedName',
       'tables.isActive as isTableActive',
       'sources.internalId as sourceNumber',
       'other.catalogName as otherCatalog',
@@ -106,6 +107,37 @@ export async function storeChecks<Row extends CheckRow>(
   return created.map(({ uuid }) => uuid)
 }
 
+const STORE_ONE_EACH = `
+  insert into checks (uuid, company_id, source_id, table_id, kind, type, settings, check_interval, is_active)
+  select r.uuid, :companyId, r."sourceId", r."tableId", :kind, :kind, r.settings, r."checkInterval", r."isActive"
+  from jsonb_to_recordset(cast(:records as jsonb)) as r(uuid uuid, "sourceId" uuid, "tableId" uuid, settings jsonb,
+    "checkInterval" text, "isActive" boolean)
+  on conflict do nothing returning uuid`
+
+/** A new check of a kind of which a table has one. */
+export interface OneOfTable extends Pick<CheckRow, 'sourceId' | 'tableId' | 'isActive'> {
+  checkInterval: string
+  settings: object
+}
+
+/** Stores checks of a kind of which a table has one; they are due at once. @returns those of tables that had none, with their UUIDs */
+export async function storeOneEach<New extends OneOfTable>(
+  trx: Transaction,
+  kind: string,
+  all: readonly New[],
+): Promise<(New & { uuid: string })[]> {
+  if (all.length === 0) return []
+  const created = all.map(check => ({ ...check, uuid: v4() }))
+  const records = JSON.stringify(created)
+  const stored = await rows<{ uuid: string }>(trx, STORE_ONE_EACH, {
+    companyId: companyOf(trx),
+    kind,
+    records,
+  })
+  const uuids = new Set(stored.map(({ uuid }) => uuid))
+  return created.filter(({ uuid }) => uuids.has(uuid))
+}
+
 /** Stores checks, as above. @returns them in the same order */
 export async function insertChecks<Row extends CheckRow>(
   trx: Transaction,
@@ -152,8 +184,8 @@ export async function changeCheck<Row extends CheckRow>(
   return changed
 }
 
-/** The baseline starts without the results so far; what is being measured is not recorded but due again. */
-function restartBaseline({ runningSlot }: CheckRow) {
+/** The columns of a check whose baseline starts without the results so far; what is being measured is not recorded but due again. */
+export function restartBaseline({ runningSlot }: Pick<CheckRow, 'runningSlot'>) {
   return {
     baselineAfter: raw(`(select coalesce(max(r.id), 0) from check_results r
       where r.company_id = checks.company_id and r.check_id = checks.id)`),
@@ -165,7 +197,7 @@ function restartBaseline({ runningSlot }: CheckRow) {
 export async function removeCheck<Row extends CheckRow>(
   alerts: AlertsApi,
   trx: Transaction,
-  kind: CheckKind<Row>,
+  kind: StoredKind<Row>,
   { id }: Pick<Row, 'id'>,
 ): Promise<void> {
   // Its row is locked before its alerts, as recording its results does.
@@ -178,7 +210,7 @@ export async function removeCheck<Row extends CheckRow>(
 async function endAlerts<Row extends CheckRow>(
   alerts: AlertsApi,
   trx: Transaction,
-  kind: CheckKind<Row>,
+  kind: StoredKind<Row>,
   check: Row,
 ): Promise<void> {
   const causes = [publicIdOf(kind, check), ...((await kind.endMoreAlerts?.(trx, check)) ?? [])]
@@ -221,7 +253,7 @@ const SET_OWNERS = `
 /** Says what manages checks of one kind, which are locked by id first, as scans lock them. */
 export async function setOwners<Row extends CheckRow>(
   trx: Transaction,
-  { model, idPrefix }: Pick<CheckKind<Row>, 'model' | 'idPrefix'>,
+  { model, idPrefix }: Pick<StoredKind<Row>, 'model' | 'idPrefix'>,
   owned: readonly OwnedCheckId[],
 ): Promise<void> {
   const records = owned.map(({ id, owner }) => ({ uuid: id.slice(idPrefix.length), ...owner }))

@@ -1,16 +1,8 @@
 import type { ConnectorError } from '../../connectors/errors.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Source, TableContext } from '../catalog/api.ts'
+import type { SlotRange } from '../checks/api.ts'
 import type { FreshnessSignal, FreshnessStatus } from './models.ts'
-
-/** What other features may read in SQL: the schedules of tables, with what their last check found. */
-export const READABLE_TABLES = ['freshness_schedules'] as const
-
-/** The range of due times that a sweep claimed for one job. */
-export interface SlotRange {
-  from: string
-  to: string
-}
 
 /** Which schedules of a source to check, and when. */
 export interface SourceCheckRequest {

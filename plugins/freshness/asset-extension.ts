@@ -4,20 +4,17 @@ import { shownThreshold } from './run/judge.ts'
 import { statusOfCounts, zeroCounts, type ReadinessCounts } from './lists.ts'
 import { Schedule } from './models.ts'
 import { statusOf } from './present.ts'
-import { IS_LAPSED, READINESS_SQL, type JudgedTable, type Readiness } from './readiness.ts'
+import { IS_LAPSED, LAST_UPDATED, READINESS_SQL, type JudgedTable, type Readiness } from './readiness.ts'
 
 /** Freshness fields of assets. */
 export const freshnessExtension: AssetExtension = {
   async sourceFields(trx, sources) {
     const counted = await Schedule.query(trx)
       .whereIn(
-        'freshness_schedules.sourceId',
+        'checks.sourceId',
         sources.map(({ id }) => id),
       )
-      .select(
-        'freshness_schedules.sourceId as id',
-        trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count`),
-      )
+      .select('checks.sourceId as id', trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count`))
       .groupByRaw('1, 2')
       .castTo<{ id: string; readiness: Readiness; count: number }[]>()
     const counts = new Map<string, ReadinessCounts>()
@@ -31,15 +28,15 @@ export const freshnessExtension: AssetExtension = {
       kind: 'freshness',
       // A status from before a pause is outdated.
       text: `select company_id, source_id, table_id,
-          case when last_error is not null then 'error' when status = 'stale' then 'fail' else 'pass' end as outcome
-        from freshness_schedules f where is_active and (last_error is not null or status <> 'unknown')
+          case status when 'error' then 'error' when 'fail' then 'fail' else 'pass' end as outcome
+        from checks f where kind = 'freshness' and is_active and status is not null
           and exists (select from sources s where s.company_id = f.company_id and s.id = f.source_id and s.is_active)`,
     },
   ],
   coverage: () => [
     {
       kind: 'freshness',
-      text: `select company_id, source_id, table_id from freshness_schedules where is_active`,
+      text: `select company_id, source_id, table_id from checks where kind = 'freshness' and is_active`,
     },
   ],
   health: readFreshnessHealth,
@@ -47,9 +44,11 @@ export const freshnessExtension: AssetExtension = {
   tableFields: (companyId, tableIds) => ({
     reading: {
       name: 'freshness of tables',
-      text: `select table_id, status, monitoring_mode, sla_threshold, learned_sla_seconds, last_updated, last_check_at,
-          ${IS_LAPSED} as is_lapsed
-        from freshness_schedules where company_id = :company_id and table_id = any(cast(:ids as uuid[]))`,
+      text: `select table_id, status, settings ->> 'monitoringMode' as monitoring_mode,
+          settings ->> 'slaThreshold' as sla_threshold,
+          cast(settings ->> 'learnedSlaSeconds' as int) as learned_sla_seconds, ${LAST_UPDATED} as last_updated,
+          last_checked_at, ${IS_LAPSED} as is_lapsed
+        from checks where company_id = :company_id and kind = 'freshness' and table_id = any(cast(:ids as uuid[]))`,
       bindings: { company_id: companyId, ids: [...tableIds] },
     },
     fieldsByTable: (tables: readonly JudgedTable[]) =>
@@ -61,7 +60,7 @@ export const freshnessExtension: AssetExtension = {
               status: statusOf(table),
               last_updated: table.lastUpdated,
               sla_threshold: shownThreshold(table),
-              checked_at: table.lastCheckAt,
+              checked_at: table.lastCheckedAt,
             },
           },
         ]),
@@ -74,7 +73,7 @@ const READINESS_OF: Record<string, Readiness> = { fresh: 'ready', stale: 'not_re
 /** The condition in SQL on tables called `a` that their freshness is one of some statuses. */
 function freshnessCondition(statuses: readonly string[]): string {
   const among = (readiness: readonly Readiness[]) =>
-    `(select table_id from freshness_schedules where company_id = :companyId
+    `(select table_id from checks where company_id = :companyId and kind = 'freshness'
       and ${READINESS_SQL} in (${readiness.map(state => `'${state}'`).join(', ')}))`
   const states = statuses.flatMap(status => READINESS_OF[status] ?? [])
   return `(${[

@@ -3,6 +3,7 @@ import { companyOf, rows, type Transaction } from '../../server/database/databas
 import { percentOf } from '../../server/percent.ts'
 import type { CatalogApi } from '../catalog/api.ts'
 import { Schedule } from './models.ts'
+import { LAST_UPDATED } from './readiness.ts'
 import { presentHours } from './present.ts'
 import { tableOf } from './schedules/schedules.ts'
 
@@ -42,7 +43,7 @@ export async function dryRunFreshness(
   const { table } = await tableOf(catalog, trx, named)
   const schedule = await Schedule.query(trx)
     .findOne('tableId', table.id)
-    .select('id', trx.raw('cast(extract(epoch from now() - last_updated) as float8) as age_seconds'))
+    .select('id', trx.raw(`cast(extract(epoch from now() - ${LAST_UPDATED}) as float8) as age_seconds`))
     .castTo<{ id: string; ageSeconds: number | null } | undefined>()
   // Ages and thresholds are stored in whole seconds.
   const threshold = Math.round(hours * SECONDS_PER_HOUR)
@@ -66,25 +67,25 @@ export async function dryRunFreshness(
 
 const REPLAY_CHECKS = `
   with checks as (
-    select checked_at, data_age_seconds as age, data_age_seconds >= :threshold as is_stale,
-      lag(data_age_seconds >= :threshold) over (order by checked_at, id) as was_stale
-    from freshness_checks
-    where company_id = :companyId and schedule_id = :scheduleId and data_age_seconds is not null
-      and checked_at >= now() - make_interval(days => :days)
+    select at, cast(floor(value) as bigint) as age, value >= :threshold as is_stale,
+      lag(value >= :threshold) over (order by at, id) as was_stale
+    from check_results
+    where company_id = :companyId and check_id = :checkId and value is not null
+      and at >= now() - make_interval(days => :days)
   )
   select cast(count(*) as int) as total, cast(count(*) filter (where is_stale) as int) as stale,
     cast(count(*) filter (where is_stale and was_stale is not true) as int) as alerts,
     cast(percentile_disc(0.95) within group (order by age) as float8) as usual_seconds,
-    (select jsonb_agg(jsonb_build_object('timestamp', checked_at,
-         'hours_since_update', round(age / 3600.0, 2)) order by checked_at desc)
-       from (select checked_at, age from checks where is_stale order by checked_at desc limit :limit) newest)
+    (select jsonb_agg(jsonb_build_object('timestamp', at,
+         'hours_since_update', round(age / 3600.0, 2)) order by at desc)
+       from (select at, age from checks where is_stale order by at desc limit :limit) newest)
       as samples
   from checks`
 
-async function replayChecks(trx: Transaction, scheduleId: string, thresholdSeconds: number, days: number) {
+async function replayChecks(trx: Transaction, checkId: string, thresholdSeconds: number, days: number) {
   const [replayed] = await rows<ReplayedChecks>(trx, REPLAY_CHECKS, {
     companyId: companyOf(trx),
-    scheduleId,
+    checkId,
     threshold: thresholdSeconds,
     days,
     limit: MAX_SAMPLES,

@@ -1,19 +1,16 @@
-import { companyOf, type Transaction } from '../../server/database/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import type { AttentionItem } from '../alerts/api.ts'
 import type { HealthPart } from '../catalog/api.ts'
 import { summarize } from './lists.ts'
-import { IS_WATCHED, judgedTables, READINESS_SQL, type JudgedTable } from './readiness.ts'
+import { IS_WATCHED, judgedTables, LAST_UPDATED, READINESS_SQL, type JudgedTable } from './readiness.ts'
 
 const MAX_LISTED = 20
 
 /** Counts of monitored tables, and the watched ones that are stale or could not be checked. */
 export async function readFreshnessHealth(trx: Transaction): Promise<HealthPart> {
   const tables = await judgedTables(trx)
-    .where('freshness_schedules.companyId', companyOf(trx))
     .whereRaw(`${IS_WATCHED} and ${READINESS_SQL} in ('not_ready', 'error')`)
-    .orderByRaw(
-      'freshness_schedules.last_error is null desc, freshness_schedules.last_updated, freshness_schedules.id',
-    )
+    .orderByRaw(`checks.status <> 'error' desc, ${LAST_UPDATED}, checks.id`)
     .limit(MAX_LISTED)
   return { name: 'freshness', summary: await summarize(trx, {}), attention: tables.map(presentProblem) }
 }

@@ -1,10 +1,10 @@
 import { feature } from '../../server/feature.ts'
-import { freshnessViolation } from './alert-kind.ts'
 import type { FreshnessApi } from './api.ts'
 import { freshnessExtension } from './asset-extension.ts'
 import { depsOf } from './deps.ts'
 import { makeFreshness } from './freshness.ts'
-import { makeFreshnessJobs } from './jobs.ts'
+import { countsOf, makeRefreshJob } from './jobs.ts'
+import { freshnessKind } from './kind.ts'
 import { routes } from './routes.ts'
 import { scheduleDeclaration } from './schedules/declaration.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
@@ -25,15 +25,15 @@ export const freshness = feature<FreshnessApi>({
   api: server => makeFreshness(depsOf(server)),
   setUp(server) {
     const { alerts, catalog, checks } = server.plugins
-    server.partitions.add({
-      name: 'freshness_checks',
-      retention: 'retentionResultsDays',
-      tables: [{ table: 'freshness_checks', by: 'checked_at' }],
-    })
-    alerts.addKind(freshnessViolation)
     catalog.extendAssets(freshnessExtension)
     checks.declare(scheduleDeclaration({ alerts, catalog }))
   },
-  jobs: (api, server) => makeFreshnessJobs(depsOf(server), api),
+  jobs: (api, server) => [
+    server.plugins.checks.addSourceKind({
+      ...freshnessKind,
+      checkSource: async claim => countsOf(await api.checkSource(claim)),
+    }),
+    makeRefreshJob(depsOf(server), api),
+  ],
   routes: (api, server) => [...routes(depsOf(server)), ...scheduleRoutes(depsOf(server), api)],
 })

@@ -7,6 +7,7 @@ import {
   IS_LAPSED,
   IS_WATCHED,
   judgedTables,
+  LAST_UPDATED,
   READINESS,
   READINESS_SQL,
   statesOf,
@@ -44,15 +45,16 @@ export type ReadinessCounts = Record<Readiness, number>
 
 /**
  * One page of monitored tables, newest schedule first, and the number in each state regardless of the filter on
- * `status`, with what they make of the whole scope. At most two statements.
+ * `status`. At most two statements.
+ * @param page `isRolledUp` adds to the states what `rollUp` takes
  */
 export async function listTables(
   trx: Transaction,
   scope: FreshnessScope,
   filters: FreshnessFilters,
-  page: Page,
+  { isRolledUp = false, ...page }: Page & { isRolledUp?: boolean },
 ): Promise<{ tables: JudgedTable[]; states: StateCounts[]; pagination: Pagination }> {
-  const states = await countByState(trx, scope, filters)
+  const states = await countByState(trx, scope, filters, isRolledUp)
   const wanted = statesOf(filters.status ?? READINESS)
   const total = states.reduce((sum, { readiness, count, paused }) => {
     if (wanted.states.includes(readiness)) return sum + count
@@ -75,17 +77,17 @@ export async function listSchedules(
   { isActive, ...page }: Page & { isActive?: boolean },
 ): Promise<{ tables: JudgedTable[]; pagination: Pagination }> {
   const query = filterSchedules(Schedule.query(trx), companyOf(trx), scope, {})
-  if (isActive !== undefined) void query.where('freshness_schedules.isActive', isActive)
+  if (isActive !== undefined) void query.where('checks.isActive', isActive)
   const total = await query.clone().resultSize()
   return { tables: await readPage(trx, query, page), pagination: pagination(total, page) }
 }
 
-const NEWEST_FIRST = newestFirst('freshness_schedules.createdAt', 'freshness_schedules.id')
+const NEWEST_FIRST = newestFirst('checks.createdAt', 'checks.id')
 
 /** Chooses the page before the join, so that tables of other pages are not read. */
 async function readPage(trx: Transaction, query: ReturnType<typeof Schedule.query>, { limit, offset }: Page) {
-  const ids = query.select('freshness_schedules.id').orderBy(NEWEST_FIRST).limit(limit).offset(offset)
-  return judgedTables(trx).whereIn('freshness_schedules.id', ids).orderBy(NEWEST_FIRST)
+  const ids = query.select('checks.id').orderBy(NEWEST_FIRST).limit(limit).offset(offset)
+  return judgedTables(trx).whereIn('checks.id', ids).orderBy(NEWEST_FIRST)
 }
 
 /** Number of tables in each state. */
@@ -119,7 +121,7 @@ export async function summarize(trx: Transaction, scope: FreshnessScope) {
     warning: count('warning'),
     violated: count('violated'),
     paused: count('paused'),
-    last_check_at: extreme('max', states, 'lastCheckAt'),
+    last_check_at: extreme('max', states, 'lastCheckedAt'),
     total_assets: total,
     fresh_count: fresh,
     stale_count: stale,
@@ -130,7 +132,7 @@ export async function summarize(trx: Transaction, scope: FreshnessScope) {
 }
 
 /** The extreme of a column over states; null if no state has it. */
-function extreme<Field extends 'lastCheckAt' | 'lastChangeAt' | 'oldestData'>(
+function extreme<Field extends 'lastCheckedAt' | 'lastChangeAt' | 'oldestData'>(
   which: 'min' | 'max',
   states: readonly StateCounts[],
   field: Field,
@@ -153,10 +155,11 @@ export interface FreshnessRollup {
   checkedAt: Date | null
 }
 
+/** @param states with what is asked for by `isRolledUp` */
 export function rollUp(states: readonly StateCounts[]): FreshnessRollup {
   const judged = states.filter(({ readiness }) => readiness === 'ready' || readiness === 'not_ready')
-  const largest = (values: (number | null)[]) => {
-    const numbers = values.filter(value => value !== null)
+  const largest = (values: (number | null | undefined)[]) => {
+    const numbers = values.flatMap(value => value ?? [])
     return numbers.length === 0 ? null : Math.max(...numbers)
   }
   return {
@@ -164,7 +167,7 @@ export function rollUp(states: readonly StateCounts[]): FreshnessRollup {
     lastUpdated: extreme('min', judged, 'oldestData'),
     ageSeconds: largest(judged.map(state => state.ageSeconds)),
     thresholdSeconds: largest(judged.map(state => state.thresholdSeconds)),
-    checkedAt: extreme('max', states, 'lastCheckAt') ?? extreme('max', states, 'lastChangeAt'),
+    checkedAt: extreme('max', states, 'lastCheckedAt') ?? extreme('max', states, 'lastChangeAt'),
   }
 }
 
@@ -181,27 +184,36 @@ export interface StateCounts {
   warning: number
   violated: number
   paused: number
-  lastCheckAt: Date | null
-  lastChangeAt: Date | null
-  oldestData: Date | null
+  lastCheckedAt: Date | null
+  /** Like all below, only there where it is asked for. */
+  lastChangeAt?: Date | null
+  oldestData?: Date | null
   /** The age of `oldestData`. */
-  ageSeconds: number | null
+  ageSeconds?: number | null
   /** The largest threshold. */
-  thresholdSeconds: number | null
+  thresholdSeconds?: number | null
 }
 
-async function countByState(trx: Transaction, scope: FreshnessScope, filters: FreshnessFilters) {
-  const slaStatus = (status: string) =>
-    `count(*) filter (where sla_status = '${status}' and not ${IS_LAPSED})::int as ${status}`
+/** Reading settings of all rows takes most of the time of a count, so they are read only where they are shown. */
+const ROLLUP_COLUMNS = `, max(checks.updated_at) as last_change_at, min(${LAST_UPDATED}) as oldest_data,
+  cast(extract(epoch from now() - min(${LAST_UPDATED})) as float8) as age_seconds,
+  cast(max(case when checks.settings ->> 'monitoringMode' = 'auto_learn'
+    then cast(checks.settings ->> 'learnedSlaSeconds' as float8)
+    else extract(epoch from cast(checks.settings ->> 'slaThreshold' as interval)) end) as float8) as threshold_seconds`
+
+async function countByState(
+  trx: Transaction,
+  scope: FreshnessScope,
+  filters: FreshnessFilters,
+  isRolledUp = false,
+) {
+  const judged = (status: string, name: string) =>
+    `count(*) filter (where checks.status = '${status}' and not ${IS_LAPSED})::int as ${name}`
   return filterSchedules(Schedule.query(trx), companyOf(trx), scope, filters)
     .select(
-      trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count, ${slaStatus('warning')},
-        ${slaStatus('violated')}, count(*) filter (where not ${IS_WATCHED})::int as paused,
-        max(last_check_at) as last_check_at, max(freshness_schedules.updated_at) as last_change_at,
-        min(last_updated) as oldest_data,
-        cast(extract(epoch from now() - min(last_updated)) as float8) as age_seconds,
-        cast(max(case when monitoring_mode = 'auto_learn' then learned_sla_seconds
-          else extract(epoch from cast(sla_threshold as interval)) end) as float8) as threshold_seconds`),
+      trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count, ${judged('warning', 'warning')},
+        ${judged('fail', 'violated')}, count(*) filter (where not ${IS_WATCHED})::int as paused,
+        max(checks.last_checked_at) as last_checked_at ${isRolledUp ? ROLLUP_COLUMNS : ''}`),
     )
     .groupByRaw('1')
     .castTo<StateCounts[]>()
@@ -214,7 +226,7 @@ interface ConditionBuilder {
 }
 
 /** A condition on the table of a schedule. Active and inactive tables are separate, because each has a covering index. */
-const tableCondition = (condition: string) => `freshness_schedules.table_id in (
+const tableCondition = (condition: string) => `checks.table_id in (
   select t.id from tables t where t.company_id = :companyId and t.is_active and ${condition} union all
   select t.id from tables t where t.company_id = :companyId and not t.is_active and ${condition})`
 
@@ -222,8 +234,8 @@ const TAGGED_SQL =
   'from tags g where g.company_id = ? and g.name = any(cast(? as text[])) and not g.is_refused'
 
 /** A tag on the table, on any of its columns, or on its source, as in asset lists. */
-const HAS_TAG_SQL = `(freshness_schedules.table_id in (select g.table_id ${TAGGED_SQL} and g.table_id is not null)
-  or freshness_schedules.source_id in (select g.source_id ${TAGGED_SQL} and g.table_id is null))`
+const HAS_TAG_SQL = `(checks.table_id in (select g.table_id ${TAGGED_SQL} and g.table_id is not null)
+  or checks.source_id in (select g.source_id ${TAGGED_SQL} and g.table_id is null))`
 
 function filterSchedules<Query extends ConditionBuilder>(
   query: Query,
@@ -231,8 +243,8 @@ function filterSchedules<Query extends ConditionBuilder>(
   { sourceId, tableId }: FreshnessScope,
   { schema, tag, search }: FreshnessFilters,
 ): Query {
-  if (sourceId !== undefined) query.where('freshness_schedules.sourceId', sourceId)
-  if (tableId !== undefined) query.where('freshness_schedules.tableId', tableId)
+  if (sourceId !== undefined) query.where('checks.sourceId', sourceId)
+  if (tableId !== undefined) query.where('checks.tableId', tableId)
   if (schema)
     query.whereRaw(tableCondition('t.schema_name = any(cast(:schema as text[]))'), { companyId, schema })
   if (tag) query.whereRaw(HAS_TAG_SQL, [companyId, tag, companyId, tag])

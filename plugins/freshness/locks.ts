@@ -1,27 +1,23 @@
-/** Locks of freshness schedules: after their source, before their alerts. The order of all locks: `server/database/locks.ts`. */
-import type { ModelObject } from 'objection'
+/** Locks of freshness checks: after their source, before their alerts. The order of all locks: `server/database/locks.ts`. */
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { Schedule } from './models.ts'
+import { withSettings, type Schedule, type ScheduleSettings } from './models.ts'
 
 /** A schedule as it is when results are recorded. */
-export interface LockedSchedule extends ModelObject<Schedule> {
+export interface LockedSchedule
+  extends ScheduleSettings, Pick<Schedule, 'id' | 'isActive' | 'lastCheckedAt' | 'runningSlot'> {
   /** Whether the catalog has its table; tables are retired under the lock of their source. */
-  isKnown: boolean
+  isTableActive: boolean
 }
 
 /** Locks those schedules that still exist, by id. */
-export function lockSchedules(trx: Transaction, ids: readonly string[]): Promise<LockedSchedule[]> {
-  return rows<LockedSchedule>(
+export async function lockSchedules(trx: Transaction, ids: readonly string[]): Promise<LockedSchedule[]> {
+  const locked = await rows<Omit<LockedSchedule, keyof ScheduleSettings> & { settings: object }>(
     trx,
-    `select freshness_schedules.*,
-       (select t.is_active from tables t where t.company_id = :companyId and t.id = table_id) as is_known
-     from freshness_schedules where company_id = :companyId and id = any(cast(:ids as uuid[]))
+    `select id, is_active, last_checked_at, running_slot, settings,
+       (select t.is_active from tables t where t.company_id = :companyId and t.id = table_id) as is_table_active
+     from checks where company_id = :companyId and id = any(cast(:ids as bigint[]))
      order by id for no key update`,
-    { companyId: companyOf(trx), ids: [...ids] },
+    { companyId: companyOf(trx), ids },
   )
-}
-
-/** Locks a schedule; once it is locked, no check of it is being recorded. */
-export async function lockSchedule(trx: Transaction, id: string): Promise<void> {
-  await Schedule.query(trx).findById(id).select('id').forUpdate()
+  return withSettings(locked)
 }

@@ -1,5 +1,6 @@
-import type { QueryBuilder } from 'objection'
-import { CompanyRow, type Transaction } from '../../server/database/database.ts'
+import type { Pojo, QueryBuilder } from 'objection'
+import type { Transaction } from '../../server/database/database.ts'
+import { CheckRow, checksWithNames, withoutValues, type CheckStatus, type TableNames } from '../checks/kit.ts'
 
 export type FreshnessStatus = 'fresh' | 'stale' | 'unknown'
 export type SlaStatus = 'within_sla' | 'warning' | 'violated'
@@ -8,68 +9,104 @@ export type SlaStatus = 'within_sla' | 'warning' | 'violated'
 export const SIGNALS = ['column', 'expression', 'last_modified'] as const
 export type FreshnessSignal = (typeof SIGNALS)[number]
 
-/** The SLA of one table and the result of its last check. */
-export class Schedule extends CompanyRow {
-  static override tableName = 'freshness_schedules'
+/** The settings that are times. JSON holds them as text. */
+const TIMES = ['lastUpdated', 'expectedNext', 'modifiedAt'] as const
 
-  declare id: string
-  declare sourceId: string
-  declare tableId: string
+const SETTINGS = [
+  ...(['timestampColumn', 'expression', 'usesLastModified', 'monitoringMode', 'slaThreshold'] as const),
+  ...(['learnedSlaSeconds', 'readZone', 'isSlow', 'alertSeverity', 'lastError'] as const),
+  ...TIMES,
+]
+
+/**
+ * The freshness check of one table, which the API calls a schedule: its SLA, and what the last check found. Its status is
+ * null where nothing could be judged. Its results have the age in seconds as their value, and `FreshnessDetails`.
+ */
+export class Schedule extends CheckRow {
+  static override kind = 'freshness'
+  static override settings = SETTINGS
+
+  /** A duration, such as 90m. */
+  declare checkInterval: string
   declare timestampColumn: string | null
   /** SQL expression, instead of a column. */
   declare expression: string | null
+  /** Uses the engine's modification time even if the table has a timestamp column. */
+  declare usesLastModified: boolean
   declare monitoringMode: 'explicit' | 'auto_learn'
   /** As given: `24h`. */
   declare slaThreshold: string | null
-  declare checkInterval: string
-  declare isActive: boolean
-  declare status: FreshnessStatus
-  declare slaStatus: SlaStatus | null
   declare lastUpdated: Date | null
   declare expectedNext: Date | null
   declare learnedSlaSeconds: number | null
-  /** Why the last check failed; null if it did not. */
-  declare lastError: string | null
-  /** Severity of the open alert. */
-  declare alertSeverity: 'warning' | 'critical' | null
-  declare lastCheckAt: Date | null
-  /** Uses the engine's modification time even if the table has a timestamp column. */
-  declare usesLastModified: boolean
   /** The engine's modification time at the last reading; while it stays the same, so does the newest value. */
   declare modifiedAt: Date | null
   /** Time zone of that reading. */
   declare readZone: string | null
   /** The last reading was slow: the table is read alone, so that others do not wait for it. */
-  declare isSlow: boolean
-  declare nextRunAt: Date
-  /** The slot that a check is queued or running for. */
-  declare runningSlot: Date | null
-  declare createdAt: Date
-  declare updatedAt: Date
+  declare isSlow: boolean | null
+  /** Severity of the open alert. */
+  declare alertSeverity: 'warning' | 'critical' | null
+  /** Why the last check failed; null if it did not. */
+  declare lastError: string | null
+
+  override $parseDatabaseJson(json: Pojo): Pojo {
+    return withTimes(super.$parseDatabaseJson(json))
+  }
+}
+
+/** The settings of a schedule. */
+export type ScheduleSettings = Pick<Schedule, (typeof SETTINGS)[number]>
+
+/**
+ * Puts the settings of rows that SQL gave beside their columns. Statements about all tables of a source use it: models of
+ * thousands of rows would take most of the time of a check.
+ */
+export function withSettings<Row extends { settings: object }>(
+  found: readonly Row[],
+): (Omit<Row, 'settings'> & ScheduleSettings)[] {
+  const unset = withoutValues(Schedule)
+  return found.map(({ settings, ...row }) => ({
+    ...row,
+    ...(withTimes({ ...unset, ...settings }) as ScheduleSettings),
+  }))
+}
+
+/** Reads the settings that are times. */
+function withTimes(settings: Pojo): Pojo {
+  for (const name of TIMES) if (typeof settings[name] === 'string') settings[name] = new Date(settings[name])
+  return settings
+}
+
+/** What a result has besides the age. */
+export interface FreshnessDetails {
+  /** The newest timestamp, which may be in the future. */
+  lastUpdated: Date | null
+  /** Present where it was new: what a cadence is learned from. */
+  isUpdate?: true
+}
+
+/** The status of a table by how its check did last: unknown after an error, and where nothing could be judged. */
+export function freshnessOf(status: CheckStatus | null): FreshnessStatus {
+  if (status === 'fail') return 'stale'
+  return status === 'pass' || status === 'warning' ? 'fresh' : 'unknown'
+}
+
+const SLA_STATUSES = { pass: 'within_sla', warning: 'warning', fail: 'violated', error: null } as const
+
+/** The same against the SLA; null where the status is unknown. */
+export function slaStatusOf(status: CheckStatus | null): SlaStatus | null {
+  return status && SLA_STATUSES[status]
 }
 
 /** A schedule with the names of its table. */
-export interface MonitoredTable extends Schedule {
-  catalogName: string
-  schemaName: string
-  tableName: string
-  qualifiedName: string
+export type MonitoredTable = Schedule & TableNames
+
+/** Schedules joined with their tables, `tables`. */
+export function monitoredTables(trx: Transaction): QueryBuilder<MonitoredTable, MonitoredTable[]> {
+  return checksWithNames(trx, Schedule)
 }
 
-/** Schedules joined with their tables; conditions may refer to the table as `t`. */
-export function monitoredTables(trx: Transaction): QueryBuilder<Schedule, MonitoredTable[]> {
-  return Schedule.query(trx)
-    .join('tables as t', 't.id', 'freshness_schedules.tableId')
-    .select(
-      'freshness_schedules.*',
-      't.catalogName',
-      't.schemaName',
-      't.name as tableName',
-      't.qualifiedName',
-    )
-    .castTo<MonitoredTable[]>()
-}
-
-export function tableRefOf(table: Pick<MonitoredTable, 'catalogName' | 'schemaName' | 'tableName'>) {
-  return { catalog: table.catalogName, schema: table.schemaName, name: table.tableName }
+export function tableRefOf(table: Pick<TableNames, 'catalogName' | 'schemaName' | 'ofTable'>) {
+  return { catalog: table.catalogName, schema: table.schemaName, name: table.ofTable }
 }

@@ -2,12 +2,12 @@ import { tablePath } from '../../connectors/catalog.ts'
 import { parseDuration } from '../../server/settings/durations.ts'
 import { shownThreshold } from './run/judge.ts'
 import type { FreshnessRollup } from './lists.ts'
-import { tableRefOf, type FreshnessStatus, type MonitoredTable } from './models.ts'
+import { freshnessOf, slaStatusOf, tableRefOf, type FreshnessStatus, type MonitoredTable } from './models.ts'
 import type { JudgedTable } from './readiness.ts'
 
 /** The current status: unknown if the last verdict has lapsed. */
 export function statusOf({ status, isLapsed }: JudgedTable): FreshnessStatus {
-  return isLapsed ? 'unknown' : status
+  return isLapsed ? 'unknown' : freshnessOf(status)
 }
 
 /** The freshness record of a table. */
@@ -17,8 +17,8 @@ export function presentFreshness(table: JudgedTable) {
     status: statusOf(table),
     last_updated: table.lastUpdated,
     sla_threshold: shownThreshold(table),
-    sla_status: table.isLapsed ? null : table.slaStatus,
-    checked_at: table.lastCheckAt,
+    sla_status: table.isLapsed ? null : slaStatusOf(table.status),
+    checked_at: table.lastCheckedAt,
     timestamp_column: table.timestampColumn,
     data_age_minutes: ageMinutes(table),
   }
@@ -35,10 +35,10 @@ export function presentMonitored(table: JudgedTable) {
     hours_since_update: presentHours(table.ageSeconds),
     staleness_threshold_hours: wholeHours(thresholdSeconds(table)),
     // Before the first check nothing is known, which is so since the schedule was created or got another signal.
-    checked_at: table.lastCheckAt ?? table.updatedAt,
-    last_check_at: table.lastCheckAt,
+    checked_at: table.lastCheckedAt ?? table.updatedAt,
+    last_check_at: table.lastCheckedAt,
     readiness: table.readiness,
-    schedule_id: table.id,
+    schedule_id: table.uuid,
     asset_id: table.tableId,
     source_id: table.sourceId,
     table_path: tablePath(tableRefOf(table)),
@@ -97,7 +97,7 @@ export function presentMeta(table: JudgedTable) {
 export function presentSchedule(table: MonitoredTable) {
   const threshold = shownThreshold(table)
   return {
-    id: table.id,
+    id: table.uuid,
     asset_id: table.sourceId,
     table_path: tablePath(tableRefOf(table)),
     check_interval: table.checkInterval,
@@ -108,7 +108,7 @@ export function presentSchedule(table: MonitoredTable) {
     sla_threshold: threshold,
     monitoring_mode: table.monitoringMode,
     is_active: table.isActive,
-    last_check: table.lastCheckAt,
+    last_check: table.lastCheckedAt,
     next_check: table.isActive ? table.nextRunAt : null,
     created_at: table.createdAt,
     updated_at: table.updatedAt,
@@ -116,9 +116,9 @@ export function presentSchedule(table: MonitoredTable) {
 }
 
 /** Minutes at the time of the check; null if it failed. */
-function ageMinutes({ lastError, lastUpdated, lastCheckAt }: MonitoredTable): number | null {
-  if (lastError !== null || !lastUpdated || !lastCheckAt) return null
-  return Math.max(0, Math.floor((lastCheckAt.getTime() - lastUpdated.getTime()) / 60_000))
+function ageMinutes({ lastError, lastUpdated, lastCheckedAt }: MonitoredTable): number | null {
+  if (lastError !== null || !lastUpdated || !lastCheckedAt) return null
+  return Math.max(0, Math.floor((lastCheckedAt.getTime() - lastUpdated.getTime()) / 60_000))
 }
 
 function presentNote(table: JudgedTable): string | null {
@@ -133,16 +133,18 @@ function pauseNote({ isActive, isWatched, isLapsed, ...table }: JudgedTable): st
   const last = isActive ? 'the last result' : 'a refresh'
   if (!isLapsed) return `${paused}; ${last} is valid for ${table.checkInterval}`
   const result =
-    table.lastError === null ? `it was ${table.status}` : `it could not be read (${table.lastError})`
+    table.lastError === null
+      ? `it was ${freshnessOf(table.status)}`
+      : `it could not be read (${table.lastError})`
   return `${paused}, so the last result is outdated: ${result}`
 }
 
 function statusNote(table: JudgedTable): string | null {
-  const { lastUpdated, lastCheckAt } = table
+  const { lastUpdated, lastCheckedAt } = table
   const read = table.timestampColumn ?? (table.expression === null ? null : 'freshness_expression')
-  if (!lastCheckAt) return 'Not checked yet'
+  if (!lastCheckedAt) return 'Not checked yet'
   if (table.lastError !== null) return null
-  if (lastUpdated && lastUpdated > lastCheckAt)
+  if (lastUpdated && lastUpdated > lastCheckedAt)
     return `The newest ${read ?? 'timestamp'} is in the future, so its age is 0`
   if (lastUpdated && read === null)
     return table.usesLastModified
@@ -152,6 +154,6 @@ function statusNote(table: JudgedTable): string | null {
   if (read === null)
     return 'There is no timestamp column, and the engine does not report when the table changed: choose a freshness_column'
   if (!lastUpdated) return `No row has a value in ${read}`
-  if (table.status === 'unknown') return 'The update cadence is still being learned: it takes 7 updates'
+  if (table.status === null) return 'The update cadence is still being learned: it takes 7 updates'
   return null
 }

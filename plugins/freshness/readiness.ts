@@ -1,6 +1,6 @@
 import type { QueryBuilder } from 'objection'
 import type { Transaction } from '../../server/database/database.ts'
-import { monitoredTables, type MonitoredTable, type Schedule } from './models.ts'
+import { monitoredTables, type MonitoredTable } from './models.ts'
 
 /** Whether a table is usable downstream: fresh is ready, stale is not; after a failed check it is an error. */
 export type Readiness = 'ready' | 'not_ready' | 'unknown' | 'error'
@@ -27,24 +27,28 @@ export function statesOf(status: readonly StatusFilter[]): {
   return { states: [...new Set(states)], isPausedIncluded: status.includes('disabled') }
 }
 
+/** The time of the newest data in SQL. */
+export const LAST_UPDATED = `cast(checks.settings ->> 'lastUpdated' as timestamptz)`
+
 /** Whether a table is checked automatically: neither its schedule nor its source is paused. */
-export const IS_WATCHED = `(freshness_schedules.is_active
-  and (freshness_schedules.company_id, freshness_schedules.source_id) in
-    (select s.company_id, s.id from sources s where s.is_active))`
+export const IS_WATCHED = `(checks.is_active
+  and (checks.company_id, checks.source_id) in (select s.company_id, s.id from sources s where s.is_active))`
+
+/** The intervals of other kinds of checks are names, which are no durations in SQL. */
+const INTERVAL = `case when checks.kind = 'freshness' then cast(checks.check_interval as interval) end`
 
 /**
  * Whether the last verdict has lapsed because the table is no longer checked. A verdict from before a pause lapses when
  * the pause starts; the result of a refresh during a pause lapses after one `check_interval`.
  */
 export const IS_LAPSED = `coalesce(not ${IS_WATCHED} and
-  (not freshness_schedules.is_active and freshness_schedules.last_check_at <= freshness_schedules.updated_at
-    or freshness_schedules.last_check_at < now() - cast(freshness_schedules.check_interval as interval)), false)`
+  (not checks.is_active and checks.last_checked_at <= checks.updated_at
+    or checks.last_checked_at < now() - ${INTERVAL}), false)`
 
 /** The readiness of a schedule's table. */
 export const READINESS_SQL = `case when ${IS_LAPSED} then 'unknown'
-  when freshness_schedules.last_error is not null then 'error'
-  when freshness_schedules.status = 'fresh' then 'ready'
-  when freshness_schedules.status = 'stale' then 'not_ready' else 'unknown' end`
+  else case checks.status when 'error' then 'error' when 'fail' then 'not_ready'
+    when 'pass' then 'ready' when 'warning' then 'ready' else 'unknown' end end`
 
 /** A monitored table with its readiness, and whether its last verdict is still valid. */
 export interface JudgedTable extends MonitoredTable {
@@ -58,11 +62,11 @@ export interface JudgedTable extends MonitoredTable {
 }
 
 /** Schedules with their tables and readiness. */
-export function judgedTables(trx: Transaction): QueryBuilder<Schedule, JudgedTable[]> {
+export function judgedTables(trx: Transaction): QueryBuilder<MonitoredTable, JudgedTable[]> {
   return monitoredTables(trx)
     .select(
       trx.raw(`${READINESS_SQL} as readiness, ${IS_WATCHED} as is_watched, ${IS_LAPSED} as is_lapsed,
-        cast(extract(epoch from now() - freshness_schedules.last_updated) as float8) as age_seconds`),
+        cast(extract(epoch from now() - ${LAST_UPDATED}) as float8) as age_seconds`),
     )
     .castTo<JudgedTable[]>()
 }

@@ -98,7 +98,12 @@ export const routes = (
         if (!asset.table) {
           if (zone !== undefined)
             throw invalidField('clock_timezone', 'is for tables, but the asset is a source')
-          const { shown, states } = await readSourceTables(trx, asset, query, presentMonitored)
+          const { shown, states } = await readSourceTables(
+            trx,
+            asset,
+            { ...query, isRolledUp: true },
+            presentMonitored,
+          )
           return { data: { ...shown, ...presentRollup(asset, rollUp(states)) } }
         }
         const [filter] = filtersIn(query)
@@ -122,7 +127,7 @@ export const routes = (
             'asset_id',
             `is a source, and only tables have a history: GET /api/v1/sdk/freshness?asset_id=${name} lists them`,
           )
-        const checks = await listChecks(trx, table.id, request.query)
+        const checks = await listChecks(trx, table, request.query)
         const hours = await deps.operatingSchedules.loadHoursOfTable(trx, table.tableId)
         return { data: { ...checks, operating_hours: hours } }
       }),
@@ -189,7 +194,7 @@ interface ConfiguredAsset {
 async function readSourceTables<Shown>(
   trx: Transaction,
   { sourceId, name }: ConfiguredAsset,
-  query: FreshnessFilters & Page,
+  query: FreshnessFilters & Page & { isRolledUp?: boolean },
   present: (table: JudgedTable) => Shown,
 ) {
   const { tables, states, pagination } = await listTables(trx, { sourceId }, query, query)
@@ -205,7 +210,7 @@ async function findConfigured(
 ): Promise<ConfiguredAsset> {
   const { source, table } = await catalog.findAsset(trx, asset)
   if (table) {
-    const [judged] = await judgedTables(trx).where('freshness_schedules.tableId', table.id)
+    const [judged] = await judgedTables(trx).where('checks.tableId', table.id)
     if (judged) return { sourceId: source.id, name: table.qualifiedName, table: judged }
   } else if (await Schedule.query(trx).findOne('sourceId', source.id).select('id')) {
     return { sourceId: source.id, name: formatName([source.name]) }

@@ -7,6 +7,7 @@ export class Metric extends CheckRow {
   static override cap = capOfKind('metric', { name: 'metrics', what: 'metrics' })
 
   declare sensitivity: number
+  declare checkInterval: 'hourly' | 'daily' | 'weekly'
 }
 
 export type NamedMetric = Metric & TableNames

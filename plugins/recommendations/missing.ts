@@ -75,7 +75,7 @@ function lackedCheck<Planned extends PlannedCheck>(planned: Planned) {
   }
 }
 
-/** Schedules are no rows of the table of all checks, so their feature finds and creates them. */
+/** The feature of schedules chooses the signal of each. */
 async function createSchedules(
   { freshness }: RecommendationsDeps,
   trx: Transaction,

@@ -18,6 +18,7 @@ export class ReferentialCheck extends CheckRow {
   declare name: string
   declare description: string | null
   declare severity: 'info' | 'warning' | 'critical'
+  declare checkInterval: 'hourly' | 'daily' | 'weekly'
   declare parentColumnName: string
   /** The limits as they were given; `limitsOf` gives those that apply. */
   declare maxOrphanCount: number | null

@@ -16,6 +16,7 @@ export class ValidityRule extends CheckRow {
   declare description: string | null
   declare severity: 'info' | 'warning' | 'critical'
   declare sensitivity: number
+  declare checkInterval: 'hourly' | 'daily' | 'weekly'
   declare alertThresholdPercent: number | null
   declare treatNullAsValid: boolean
   declare detectionMode: 'manual' | 'auto'

@@ -96,14 +96,17 @@ export async function claimDue(
 }
 
 /** The `next_run_at` after a change of interval: one interval from now, unless it is due before. */
-export function sooner(interval: keyof typeof INTERVAL_SECONDS): RawBuilder {
-  return raw('least(next_run_at, now() + make_interval(secs => ?))', [INTERVAL_SECONDS[interval]])
+export function sooner(interval: string): RawBuilder {
+  return raw(`least(next_run_at, now() + make_interval(secs => ${step('cast(:interval as text)')}))`, {
+    interval,
+    intervals: JSON.stringify(INTERVAL_SECONDS),
+  })
 }
 
 /** The columns of a patch of a scheduled row, with those that follow: one that is switched off drops its claimed slot. */
-export function rescheduled<
-  Columns extends { isActive?: boolean; checkInterval?: keyof typeof INTERVAL_SECONDS },
->(columns: Columns) {
+export function rescheduled<Columns extends { isActive?: boolean; checkInterval?: string }>(
+  columns: Columns,
+) {
   return {
     ...columns,
     ...(columns.isActive === false && { runningSlot: null }),

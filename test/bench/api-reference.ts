@@ -38,11 +38,12 @@ const ASSET = `
   cross join lateral (
     select count(*) filter (where status in ('pass', 'warning')) as passing,
       count(*) filter (where status = 'fail') as failing, count(*) filter (where status = 'error') as errors
-    from checks where company_id = $1 and table_id = t.id and is_active
+    from checks where company_id = $1 and table_id = t.id and is_active and kind <> 'freshness'
   ) q
   left join lateral (
-    select status as freshness, sla_threshold, last_updated, last_check_at
-    from freshness_schedules where company_id = $1 and table_id = t.id
+    select status as freshness, settings ->> 'slaThreshold' as sla_threshold, settings ->> 'lastUpdated' as last_updated,
+      last_checked_at
+    from checks where company_id = $1 and table_id = t.id and kind = 'freshness'
   ) f on true
   cross join lateral (
     select max(case impact when 'high' then 3 when 'medium' then 2 else 1 end) as worst

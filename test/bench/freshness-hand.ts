@@ -10,17 +10,17 @@ const THRESHOLD = 86_400
 /** Tables like the product's, with the same indexes, filled as they are at the moment. */
 export async function prepareByHand({ own }: Watching): Promise<void> {
   await own.query(`
-    create table by_hand.schedules (like public.freshness_schedules including all);
-    create table by_hand.checks (like public.freshness_checks including all);
-    insert into by_hand.schedules select * from public.freshness_schedules;
-    insert into by_hand.checks overriding system value select * from public.freshness_checks;
-    select setval(pg_get_serial_sequence('by_hand.checks', 'id'), coalesce(max(id), 0) + 1, false) from by_hand.checks;
-    analyze by_hand.schedules, by_hand.checks`)
+    create table by_hand.checks (like public.checks including all);
+    create table by_hand.results (like public.check_results including all);
+    insert into by_hand.checks (id, uuid, company_id, source_id, table_id, kind, type, settings, check_interval)
+      overriding system value
+      select id, uuid, company_id, source_id, table_id, kind, type, settings, check_interval from public.checks;
+    analyze by_hand.checks`)
 }
 
 /**
  * Reads the newest timestamp of all tables over a new connection, as one would in another's database, judges
- * them, and writes in one transaction one UPDATE of all schedules and one INSERT of all checks.
+ * them, and writes in one transaction one UPDATE of all checks and one INSERT of all results.
  * @returns how many are stale
  */
 export async function sweepByHand(
@@ -38,9 +38,9 @@ export async function sweepByHand(
     moments.push(moment)
     ages.push(Math.max(0, Math.floor((now.getTime() - moment.getTime()) / 1000)))
   }
-  const statuses = ages.map(age => (age < THRESHOLD ? 'fresh' : 'stale'))
+  const statuses = ages.map(age => (age < THRESHOLD ? 'pass' : 'fail'))
   await write(own, [ids, moments, ages, statuses], now)
-  return statuses.filter(status => status === 'stale').length
+  return statuses.filter(status => status === 'fail').length
 }
 
 async function readNewest(source: Source, names: readonly string[]): Promise<Map<string, Date>> {
@@ -62,19 +62,19 @@ async function readNewest(source: Source, names: readonly string[]): Promise<Map
 }
 
 async function write(own: pg.Client, columns: readonly unknown[][], now: Date): Promise<void> {
-  const seen = `unnest(cast($1 as uuid[]), cast($2 as timestamptz[]), cast($3 as bigint[]), cast($4 as text[]))
+  const seen = `unnest(cast($1 as bigint[]), cast($2 as timestamptz[]), cast($3 as bigint[]), cast($4 as text[]))
     as r (id, last_updated, age, status)`
   await own.query('begin')
   await own.query(
-    `update by_hand.schedules s set status = r.status, sla_status = r.status, last_updated = r.last_updated,
-       expected_next = r.last_updated + interval '1 day', last_check_at = $5, running_slot = null
-     from ${seen} where s.id = r.id`,
+    `update by_hand.checks c set status = r.status, last_checked_at = $5, running_slot = null, settings = settings
+       || jsonb_build_object('lastUpdated', r.last_updated, 'expectedNext', r.last_updated + interval '1 day')
+     from ${seen} where c.id = r.id`,
     [...columns, now],
   )
   await own.query(
-    `insert into by_hand.checks (company_id, schedule_id, status, sla_status, last_updated, is_update, data_age_seconds, checked_at)
-     select s.company_id, s.id, r.status, r.status, r.last_updated, false, r.age, $5
-     from ${seen} join by_hand.schedules s on s.id = r.id`,
+    `insert into by_hand.results (company_id, check_id, status, value, details, at)
+     select c.company_id, c.id, r.status, r.age, jsonb_build_object('lastUpdated', r.last_updated), $5
+     from ${seen} join by_hand.checks c on c.id = r.id`,
     [...columns, now],
   )
   await own.query('commit')

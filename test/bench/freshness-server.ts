@@ -3,7 +3,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { dispatchChecks } from '../../plugins/freshness/jobs.ts'
+import { sweepJob } from '../../plugins/checks/jobs.ts'
 import { startServer } from '../helpers/server.ts'
 
 /** What there is to know of the server to use it. */
@@ -54,7 +54,7 @@ export async function serve(): Promise<void> {
         delays.reset()
         delays.enable()
         cpu = process.cpuUsage()
-        answer({ dispatchId: await app.server.jobs.send(dispatchChecks, {}) })
+        answer({ dispatchId: await app.server.jobs.send(sweepJob, {}) })
       } else if (question === 'measured') {
         delays.disable()
         const { user, system } = process.cpuUsage(cpu)

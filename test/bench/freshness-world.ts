@@ -80,18 +80,18 @@ export interface Watching {
 /** Schedules for all tables: of an explicit threshold and auto_learn by turns; and the past of the latter, kept aside. */
 export async function makeSchedules({ own, companyId, sourceId }: Watching, tables: number): Promise<void> {
   await own.query(
-    `insert into freshness_schedules (id, company_id, source_id, table_id, timestamp_column, monitoring_mode,
-       sla_threshold, check_interval)
-     select gen_random_uuid(), $1, $2, t.id, 'updated_at', case when n % 2 = 0 then 'explicit' else 'auto_learn' end,
-       case when n % 2 = 0 then '24h' end, '1h'
+    `insert into checks (uuid, kind, type, company_id, source_id, table_id, settings, check_interval)
+     select gen_random_uuid(), 'freshness', 'freshness', $1, $2, t.id,
+       jsonb_build_object('timestampColumn', 'updated_at', 'monitoringMode',
+         case when n % 2 = 0 then 'explicit' else 'auto_learn' end, 'slaThreshold', case when n % 2 = 0 then '24h' end), '1h'
      from unnest(cast($3 as text[])) with ordinality as named (path, n)
      join tables t on t.source_id = $2 and t.schema_name || '.' || t.name = named.path`,
     [companyId, sourceId, tableNames(tables)],
   )
   await own.query('create schema by_hand')
-  await own.query('create table by_hand.past (schedule_id uuid, before interval)')
+  await own.query('create table by_hand.past (check_id bigint, before interval)')
   const { rows } = await own.query<{ id: string }>(
-    `select id from freshness_schedules where monitoring_mode = 'auto_learn' order by id`,
+    `select id from checks where settings ->> 'monitoringMode' = 'auto_learn' order by id`,
   )
   const families = Object.values(updateFamilies)
   for (let from = 0; from < rows.length; from += AT_ONCE) {
@@ -102,7 +102,7 @@ export async function makeSchedules({ own, companyId, sourceId }: Watching, tabl
     })
     await own.query(
       `insert into by_hand.past select id, make_interval(secs => seconds)
-       from unnest(cast($1 as uuid[]), cast($2 as float8[])) as p (id, seconds)`,
+       from unnest(cast($1 as bigint[]), cast($2 as float8[])) as p (id, seconds)`,
       [past.map(([id]) => id), past.map(([, seconds]) => seconds)],
     )
   }
@@ -110,36 +110,35 @@ export async function makeSchedules({ own, companyId, sourceId }: Watching, tabl
 
 /** Forgets what was found of the tables and raised about them, as if they had just got their schedules. */
 export async function forgetAll({ own }: Watching): Promise<void> {
-  await own.query('truncate freshness_checks, alerts cascade')
+  await own.query('truncate check_results, alerts cascade')
   await own.query(`delete from pgboss.job where name = 'alerts.deliver'`)
   await own.query(
-    `update freshness_schedules set status = 'unknown', sla_status = null, last_updated = null, expected_next = null,
-       learned_sla_seconds = null, last_error = null, alert_severity = null, last_check_at = null, running_slot = null`,
+    `update checks set status = null, last_checked_at = null, running_slot = null,
+       settings = settings - 'lastUpdated' - 'expectedNext' - 'learnedSlaSeconds' - 'lastError' - 'alertSeverity'`,
   )
 }
 
 /** Gives the auto_learn tables a past that ends at their last update. Checks of all tables lie between each other. */
 export async function recallPast({ own, companyId }: Watching): Promise<void> {
   await own.query(
-    `insert into freshness_checks (company_id, schedule_id, status, sla_status, last_updated, is_update,
-       data_age_seconds, checked_at)
-     select $1, s.id, 'fresh', 'within_sla', s.last_updated - p.before, true, 60,
-       s.last_updated - p.before + least(interval '1 minute', p.before / 2)
-     from by_hand.past p join freshness_schedules s on s.id = p.schedule_id order by p.before desc`,
+    `insert into check_results (company_id, check_id, status, value, details, at)
+     select $1, id, 'pass', extract(epoch from age), jsonb_build_object('lastUpdated', seen, 'isUpdate', true), seen + age
+     from by_hand.past p join checks c on c.id = p.check_id cross join lateral (
+       select cast(c.settings ->> 'lastUpdated' as timestamptz) - p.before as seen,
+         least(interval '1 minute', p.before / 2) as age) u
+     order by p.before desc`,
     [companyId],
   )
 }
 
 /** As autovacuum leaves the tables, which is off in throw-away clusters. */
 export async function tidy({ own }: Watching): Promise<void> {
-  await own.query(
-    'vacuum analyze freshness_schedules, freshness_checks, alerts, alert_history, deliveries, pgboss.job',
-  )
+  await own.query('vacuum analyze checks, check_results, alerts, alert_history, deliveries, pgboss.job')
 }
 
 /** Makes all tables due. */
 export async function makeDue({ own }: Watching): Promise<void> {
-  await own.query(`update freshness_schedules set next_run_at = now() - interval '1 second'`)
+  await own.query(`update checks set next_run_at = now() - interval '1 second'`)
 }
 
 /** What is to be found after a sweep. */
@@ -157,10 +156,11 @@ export interface Standing {
 export async function standing({ own }: Watching, since: Date): Promise<Standing> {
   const { rows } = await own.query<Standing>(
     `select s.*, c.*, a.*, d.* from
-       (select count(*) filter (where status = 'fresh')::int as fresh, count(*) filter (where status = 'stale')::int as stale,
-          count(*) filter (where status = 'unknown')::int as unknown from freshness_schedules) s,
-       (select count(*)::int as checks, count(*) filter (where is_update)::int as updates
-          from freshness_checks where checked_at >= $1) c,
+       (select count(*) filter (where status in ('pass', 'warning'))::int as fresh,
+          count(*) filter (where status = 'fail')::int as stale, count(*) filter (where status is null)::int as unknown
+          from checks) s,
+       (select count(*)::int as checks, count(*) filter (where details ? 'isUpdate')::int as updates
+          from check_results where at >= $1) c,
        (select count(*)::int as "openAlerts" from alerts where status = 'triggered') a,
        (select count(*)::int as deliveries from deliveries) d`,
     [since],

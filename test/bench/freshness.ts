@@ -185,7 +185,7 @@ async function makeBench(
       config: { url: 'https://127.0.0.1/hook' },
     })
   const { rows } = await own.query<{ id: string; name: string }>(
-    `select s.id, t.schema_name || '.' || t.name as name from freshness_schedules s join tables t on t.id = s.table_id`,
+    `select c.id, t.schema_name || '.' || t.name as name from checks c join tables t on t.id = c.table_id`,
   )
   deepEqual(rows.length, tables, 'every table has a schedule')
   const schedules = new Map(rows.map(({ id, name }) => [name, id]))

@@ -31,7 +31,6 @@ export function sizesOf(snapshots: number): Sizes {
 /** A table that is cut by months: its time, whether that is a UUID v7, and what no month has twice. */
 const PARTITIONED_TABLES = [
   { table: 'check_results', slot: 'check_id, series, scheduled_for' },
-  { table: 'freshness_checks' },
   { table: 'schema_changes' },
   { table: 'deliveries', isUuid: true },
 ]
@@ -114,9 +113,10 @@ async function fillChecks(client: pg.Client, { companyId }: Tenant, sizes: Sizes
     [companyId, metrics],
   )
   await client.query(
-    `insert into freshness_schedules (id, company_id, source_id, table_id, timestamp_column, monitoring_mode,
-       sla_threshold, check_interval, status, last_check_at)
-     select gen_random_uuid(), $1, source_id, t.id, 'column_1', 'explicit', '24h', '1h', 'fresh', now() from ${numbered}
+    `insert into checks (uuid, kind, type, company_id, source_id, table_id, settings, check_interval, status, last_checked_at)
+     select gen_random_uuid(), 'freshness', 'freshness', $1, source_id, t.id,
+       '{"timestampColumn": "column_1", "monitoringMode": "explicit", "slaThreshold": "24h"}', '1h', 'pass', now()
+     from ${numbered}
      where t.number <= $2::int`,
     [companyId, metrics],
   )
@@ -155,10 +155,10 @@ async function fillMonth(
     ofEach,
   )
   await client.query(
-    `insert into freshness_checks (company_id, schedule_id, status, sla_status, last_updated, is_update,
-       data_age_seconds, checked_at)
-     select $1, owner, 'fresh', 'within_sla', ${at('$2')}, n % 10 = 0, 60, ${at('$2')}
-     from generate_series(1, $2::int) n, ${chosen('freshness_schedules', 'id')}`,
+    `insert into check_results (company_id, check_id, status, value, details, at)
+     select $1, owner, 'pass', 60, jsonb_build_object('lastUpdated', ${at('$2')})
+       || case when n % 10 = 0 then '{"isUpdate": true}'::jsonb else '{}' end, ${at('$2')}
+     from generate_series(1, $2::int) n, ${chosen('checks', 'id', "and kind = 'freshness'")}`,
     ofEach,
   )
   const alerts = [companyId, share(sizes.alerts)]

@@ -96,7 +96,9 @@ async function kindsOf(app: TestServer, { companyId }: Tenant, { rules }: Sizes)
   const metric = await one(
     `select * from checks where company_id = $1 and kind = 'metric' order by id limit 1`,
   )
-  const schedule = await one('select * from freshness_schedules where company_id = $1 order by id limit 1')
+  const schedule = await one(
+    `select * from checks where company_id = $1 and kind = 'freshness' order by id limit 1`,
+  )
   const change = await one('select * from schema_changes where company_id = $1 limit 1')
   const destination = await one('select * from destinations where company_id = $1')
   const delivery = await one('select * from deliveries where company_id = $1 order by id limit 1')
@@ -140,7 +142,7 @@ async function kindsOf(app: TestServer, { companyId }: Tenant, { rules }: Sizes)
     {
       name: 'history of freshness',
       path: `/api/v1/sdk/freshness/${schedule.table_id}/history?limit=${LIMIT}`,
-      hand: page('freshness_checks', `schedule_id = '${schedule.id}'`, 'checked_at'),
+      hand: page('check_results', `check_id = ${schedule.id}`, 'at'),
     },
     {
       name: 'changes of a source',

@@ -77,9 +77,9 @@ async function fillTags(app: TestServer, companyId: string): Promise<void> {
 async function fillChecks(app: TestServer, companyId: string): Promise<void> {
   const chosen = `from tables where company_id = $1 and estimated_rows % 20000 = 0`
   await app.query(
-    `insert into freshness_schedules (id, company_id, source_id, table_id, monitoring_mode, sla_threshold,
-       check_interval, status, last_check_at)
-     select gen_random_uuid(), company_id, source_id, id, 'explicit', '24h', 'daily', 'fresh', now() ${chosen}`,
+    `insert into checks (uuid, kind, type, company_id, source_id, table_id, settings, check_interval, status, last_checked_at)
+     select gen_random_uuid(), 'freshness', 'freshness', company_id, source_id, id,
+       '{"monitoringMode": "explicit", "slaThreshold": "24h"}', '1d', 'pass', now() ${chosen}`,
     [companyId],
   )
   await app.query(

@@ -5,6 +5,8 @@ import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { exampleRecord, held, inItems, reply } from '../../../server/http/envelopes.ts'
 import { pageQuery, pagination, queryInteger, type Page } from '../../../server/http/page.ts'
+import type { CheckDeps } from '../deps.ts'
+import { isOfKinds } from '../list/list-columns.ts'
 import { COST_RETENTION_DAYS } from './costs.ts'
 
 const { id, text, time, count } = held
@@ -65,25 +67,27 @@ interface CostRow {
 }
 
 /** The route that lists the tables whose scans cost most. */
-export const costRoute: ServerRoute = routesOf('checks')('GET', '/api/v1/sdk/usage/tables', access.read, {
-  id: 'listTableCosts',
-  description: 'List the tables whose checks cost their sources most',
-  notes:
-    'Statements, seconds, rows and bytes that the scans of each table used, the most expensive first. The checks of a table share statements, so the cost is known by table and not by check. What is not for checks, such as discoveries, is in `GET /api/v1/sdk/assets/{asset_id}/usage`.',
-  validate: { query },
-  response: reply(inItems(cost)),
-  handler: request =>
-    inCompany(request, async trx => {
-      const asked = request.query
-      const asset = asked.asset_id && (await request.server.plugins.catalog.findAsset(trx, asked.asset_id))
-      const ids = asset ? { sourceId: asset.source.id, tableId: asset.table?.id } : {}
-      const { costs, total } = await readCosts(trx, { ...asked, ...ids })
-      return { data: { items: costs.map(presentCost) }, pagination: pagination(total, asked) }
-    }),
-})
+export const costRoute = (kinds: CheckDeps['kinds']): ServerRoute =>
+  routesOf('checks')('GET', '/api/v1/sdk/usage/tables', access.read, {
+    id: 'listTableCosts',
+    description: 'List the tables whose checks cost their sources most',
+    notes:
+      'Statements, seconds, rows and bytes that the scans of each table used, the most expensive first. The checks of a table share statements, so the cost is known by table and not by check. What is not for checks, such as discoveries, is in `GET /api/v1/sdk/assets/{asset_id}/usage`.',
+    validate: { query },
+    response: reply(inItems(cost)),
+    handler: request =>
+      inCompany(request, async trx => {
+        const asked = request.query
+        const asset = asked.asset_id && (await request.server.plugins.catalog.findAsset(trx, asked.asset_id))
+        const ids = asset ? { sourceId: asset.source.id, tableId: asset.table?.id } : {}
+        const { costs, total } = await readCosts(kinds, trx, { ...asked, ...ids })
+        return { data: { items: costs.map(presentCost) }, pagination: pagination(total, asked) }
+      }),
+  })
 
 /** One page of tables that were scanned in the last days, and how many there are. */
 async function readCosts(
+  kinds: CheckDeps['kinds'],
   trx: Transaction,
   { sourceId, tableId, days, order_by, limit, offset }: CostQuery & { sourceId?: string; tableId?: string },
 ): Promise<{ costs: CostRow[]; total: number }> {
@@ -101,7 +105,8 @@ async function readCosts(
        counted as (select cast(count(*) as int) as total from summed)
      select counted.total, page.*, t.qualified_name, t.catalog_name, t.schema_name, t.name,
        (select cast(count(*) as int) from checks k
-        where k.company_id = :companyId and k.table_id = page.table_id and k.is_active) as active_checks
+        where k.company_id = :companyId and k.table_id = page.table_id and k.is_active
+          and ${isOfKinds(kinds, 'k')}) as active_checks
      from counted
      left join (page join tables t on t.company_id = :companyId and t.id = page.table_id) on true
      order by page.${ORDERS[order_by]} desc, page.table_id`,

@@ -13,6 +13,13 @@ export function alertKindText(kinds: Kinds): string {
   return byKind(kinds, ({ alert }) => `'${alert.name}'`)
 }
 
+/** The condition in SQL that a check `row` is one of those that the API lists, counts and runs together. */
+export function isOfKinds(kinds: ReadonlyMap<string, unknown>, row = 'checks'): string {
+  return kinds.size === 0
+    ? 'false'
+    : `${row}.kind in (${[...kinds.keys()].map(kind => `'${kind}'`).join(', ')})`
+}
+
 function byKind(kinds: Kinds, textOf: (kind: Pick<CheckKind, 'idPrefix' | 'alert'>) => string): string {
   if (kinds.size === 0) return `''`
   return `case kind ${[...kinds.values()].map(kind => `when '${kind.name}' then ${textOf(kind)}`).join(' ')} end`

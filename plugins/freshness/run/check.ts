@@ -98,20 +98,20 @@ export function observe(
   reading: TableReading,
   checkedAt: Date,
 ): Observation {
-  const { modifiedAt, isSlow } = watched
+  const { modifiedAt } = watched
   const zone = zoneOf(deps, source)
   const common = {
     watched,
     timestampColumn: column?.name ?? watched.timestampColumn,
     checkedAt,
     modifiedAt,
-    isSlow,
+    isSlow: watched.isSlow ?? false,
     zone,
   }
   const failed = (error: ConnectorError): Observation => ({
     ...common,
     // The statement may have failed before this table.
-    isSlow: isSlow || 'isSlow' in reading,
+    isSlow: common.isSlow || 'isSlow' in reading,
     error,
     lastUpdated: null,
     isUpdate: false,

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { companyOf, rows, type Database, type Transaction } from '../../../server/database/database.ts'
 import type { TableUpdates } from '../api.ts'
+import { Schedule } from '../models.ts'
 import { learnThreshold, type Threshold } from './judge.ts'
 
 const MAX_UPDATES = 500
@@ -38,18 +39,26 @@ export async function learnThresholds(
 }
 
 /**
+ * The results of a row `check` of checks that found an update, newest first. The time of the update is that of the result
+ * less the age; the age of a future one is 0, so that it counts as of the check that saw it.
+ */
+export const updatesOf = (check: string): string => `
+  select r.at, r.value from check_results r
+  where r.company_id = ${check}.company_id and r.check_id = ${check}.id and r.id > ${check}.baseline_after
+    and r.details ->> 'isUpdate' is not null
+  order by r.at desc, r.id desc`
+
+/**
  * Stored update times of schedules, oldest first. JSON of milliseconds is parsed ten times as fast as an array of
  * timestamps.
  */
 export async function readUpdates(trx: Transaction, ids: readonly string[]): Promise<Map<string, Date[]>> {
   const stored = await rows<{ id: string; updates: number[] }>(
     trx,
-    `select f.id, u.updates from freshness_schedules f cross join lateral (
-       select json_agg(cast(date_part('epoch', seen) * 1000 as bigint)) as updates from (
-         select least(c.last_updated, c.checked_at) as seen from freshness_checks c
-         where c.company_id = f.company_id and c.schedule_id = f.id and c.is_update
-         order by c.checked_at desc, c.id desc limit ${MAX_UPDATES}) newest) u
-     where f.company_id = :companyId and f.id = any(cast(:ids as uuid[])) and u.updates is not null`,
+    `select c.id, u.updates from checks c cross join lateral (
+       select json_agg(cast((date_part('epoch', at) - value) * 1000 as bigint)) as updates from (
+         ${updatesOf('c')} limit ${MAX_UPDATES}) newest) u
+     where c.company_id = :companyId and c.id = any(cast(:ids as bigint[])) and u.updates is not null`,
     { companyId: companyOf(trx), ids },
   )
   return new Map(
@@ -62,12 +71,10 @@ export async function readUpdatesOfTables(
   trx: Transaction,
   tableIds: readonly string[],
 ): Promise<TableUpdates[]> {
-  const schedules = await rows<{ id: string; tableId: string }>(
-    trx,
-    `select id, table_id from freshness_schedules
-     where company_id = :companyId and table_id = any(cast(:tableIds as uuid[])) order by table_id`,
-    { companyId: companyOf(trx), tableIds },
-  )
+  const schedules = await Schedule.query(trx)
+    .whereRaw('table_id = any(cast(? as uuid[]))', [tableIds])
+    .select('id', 'tableId')
+    .orderBy('tableId')
   const updates = await readUpdates(
     trx,
     schedules.map(({ id }) => id),

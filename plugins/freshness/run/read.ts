@@ -10,7 +10,7 @@ import type { FreshnessDeps } from '../deps.ts'
 import { findVolatileExpressions } from '../schedules/expression.ts'
 import { alertSeverityOf, judgeAge, knownThreshold } from './judge.ts'
 import { readNewest, type MeasureResult, type TableReading, type MeasureTarget } from './measure.ts'
-import { tableRefOf } from '../models.ts'
+import { slaStatusOf, tableRefOf } from '../models.ts'
 import type { PlannedReading, WatchedTable } from './watched.ts'
 
 /** The readings of a source's tables. */
@@ -87,8 +87,8 @@ function targetOf(
     id: watched.id,
     table: tableRefOf(watched),
     value,
-    isStored: watched.kind === 'table',
-    isSlow: watched.isSlow,
+    isStored: watched.tableKind === 'table',
+    isSlow: watched.isSlow ?? false,
     unchanged: (watched.readZone === zone && keepsVerdict(watched, now) && watched.modifiedAt) || undefined,
   }
 }
@@ -118,11 +118,13 @@ async function refuseExpressions(
  * the newest value. Otherwise thresholds would be learned from skipped readings.
  */
 function keepsVerdict(watched: WatchedTable, now: Date): boolean {
-  const { lastUpdated, lastError, modifiedAt, slaStatus, alertSeverity } = watched
-  if (lastError !== null || !lastUpdated || !modifiedAt || lastUpdated > modifiedAt) return false
+  const { lastUpdated, modifiedAt, status, alertSeverity } = watched
+  if (status === 'error' || !lastUpdated || !modifiedAt || lastUpdated > modifiedAt) return false
   const judgement = judgeAge(lastUpdated, now, knownThreshold(watched, lastUpdated))
   // A learned threshold can warn without a change of the status.
-  return judgement.slaStatus === slaStatus && alertSeverityOf(judgement, watched, now) === alertSeverity
+  return (
+    judgement.slaStatus === slaStatusOf(status) && alertSeverityOf(judgement, watched, now) === alertSeverity
+  )
 }
 
 /** An engine that no extension provides any more, or an internal error, is the error of every table. */

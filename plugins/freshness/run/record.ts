@@ -1,15 +1,16 @@
 import { tablePath } from '../../../connectors/catalog.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { Transaction } from '../../../server/database/database.ts'
 import { isSameSlot } from '../../../server/database/due.ts'
 import { formatDuration, sayAge } from '../../../server/settings/durations.ts'
 import type { AlertEvent } from '../../alerts/api.ts'
 import type { CatalogApi } from '../../catalog/api.ts'
+import { storeFindings, type SourceFinding } from '../../checks/kit.ts'
 import type { FreshnessFinding, FreshnessListener } from '../api.ts'
 import type { FreshnessDeps } from '../deps.ts'
 import { alertSeverityOf, type FreshnessVerdict } from './judge.ts'
 import { lockSchedules, type LockedSchedule } from '../locks.ts'
-import { tableRefOf } from '../models.ts'
+import { Schedule, tableRefOf, type FreshnessDetails } from '../models.ts'
 import type { WatchedTable } from './watched.ts'
 
 /** The result of reading one table. */
@@ -63,13 +64,13 @@ export async function recordObservations(
     if (isCurrent(schedule, finding, isReplay)) current.push(applySchedule(schedule, finding))
     else if (isSameSlot(schedule, finding.watched)) dropped.push(schedule)
   }
-  await storeObservations(trx, current)
+  await storeFindings(trx, current.map(toFinding))
   for (const { judgement } of current) telemetry.verdict('freshness', 'age', judgement?.status ?? 'error')
   await releaseSlots(trx, dropped)
   const over = current.filter(
     finding => finding.watched.alertSeverity !== null && severityOf(finding) === null,
   )
-  const causes = over.map(({ watched }) => watched.id)
+  const causes = over.map(({ watched }) => watched.uuid)
   await alerts.resolveAll(trx, 'freshness_violation', causes)
   await alerts.raiseAll(
     trx,
@@ -78,7 +79,7 @@ export async function recordObservations(
   await notifyChecked(
     trx,
     sourceId,
-    current.map(finding => ({ scheduleId: finding.watched.id, ...describeFinding(finding) })),
+    current.map(finding => ({ scheduleId: finding.watched.uuid, ...describeFinding(finding) })),
   )
 }
 
@@ -117,7 +118,7 @@ async function lockCurrent(
 function isCurrent(schedule: LockedSchedule, { watched, checkedAt }: JudgedObservation, isReplay: boolean) {
   return (
     COMPARED_FIELDS.every(term => schedule[term] === watched[term]) &&
-    (isReplay || schedule.lastCheckAt === null || schedule.lastCheckAt <= checkedAt)
+    (isReplay || schedule.lastCheckedAt === null || schedule.lastCheckedAt <= checkedAt)
   )
 }
 
@@ -127,7 +128,7 @@ const COMPARED_FIELDS = [
   'usesLastModified',
   'monitoringMode',
   'slaThreshold',
-  'isKnown',
+  'isTableActive',
 ] as const
 
 /** An observation to store. */
@@ -152,63 +153,41 @@ function applySchedule(
   }
 }
 
-/** Updates the schedules, and adds a check of each. */
-const STORE_OBSERVATIONS = `
-  with r as materialized (
-    select * from jsonb_to_recordset(cast(:records as jsonb)) as r (
-      id uuid, timestamp_column text, status text, sla_status text, last_updated timestamptz, is_update boolean,
-      is_slow boolean, modified_at timestamptz, zone text, age_seconds bigint, learned_sla_seconds integer,
-      expected_next timestamptz, error text, alert_severity text, checked_at timestamptz, ends_slot boolean)
-  ), updated as (
-    update freshness_schedules s
-    set status = r.status, sla_status = r.sla_status, last_error = r.error, last_check_at = r.checked_at,
-      timestamp_column = r.timestamp_column, alert_severity = r.alert_severity,
-      running_slot = case when r.ends_slot then null else s.running_slot end,
-      is_slow = r.is_slow, modified_at = r.modified_at, read_zone = r.zone,
-      last_updated = case when r.error is null then r.last_updated else s.last_updated end,
-      expected_next = case when r.error is null then r.expected_next else s.expected_next end,
-      learned_sla_seconds = case when r.error is null then r.learned_sla_seconds else s.learned_sla_seconds end
-    from r where s.company_id = :companyId and s.id = r.id
-  )
-  insert into freshness_checks
-    (company_id, schedule_id, status, sla_status, last_updated, is_update, data_age_seconds, error_message, checked_at)
-  select :companyId, id, status, sla_status, last_updated, is_update, age_seconds, error, checked_at from r`
-
-async function storeObservations(trx: Transaction, findings: readonly CurrentObservation[]): Promise<void> {
-  const records = JSON.stringify(findings.map(toRecord))
-  await rows(trx, STORE_OBSERVATIONS, { companyId: companyOf(trx), records })
-}
-
 /** Ends the slots of dropped observations, so that the next check need not wait for them. */
 async function releaseSlots(trx: Transaction, dropped: readonly LockedSchedule[]): Promise<void> {
   if (dropped.length === 0) return
-  await rows(
-    trx,
-    'update freshness_schedules set running_slot = null where company_id = ? and id = any(cast(? as uuid[]))',
-    [companyOf(trx), dropped.map(({ id }) => id)],
-  )
+  await Schedule.query(trx)
+    .findByIds(dropped.map(({ id }) => id))
+    .patch({ runningSlot: null })
 }
 
-function toRecord(finding: CurrentObservation) {
+const STATUSES = { within_sla: 'pass', warning: 'warning', violated: 'fail' } as const
+
+function toFinding(finding: CurrentObservation): SourceFinding {
   const { watched, timestampColumn, checkedAt, error, lastUpdated, isUpdate, judgement } = finding
+  const { modifiedAt, zone, isSlow, endsSlot } = finding
+  // JSON in PostgreSQL rejects NUL and lone surrogates, which a truncated message may end with.
+  const errorMessage = error?.message.replaceAll('\0', '\uFFFD').toWellFormed() ?? null
+  const found = judgement && {
+    lastUpdated,
+    expectedNext: judgement.expectedNext,
+    learnedSlaSeconds: watched.monitoringMode === 'auto_learn' ? judgement.slaSeconds : null,
+  }
+  const details: FreshnessDetails = { lastUpdated, ...(isUpdate && { isUpdate }) }
   return {
     id: watched.id,
-    timestamp_column: timestampColumn,
-    status: judgement?.status ?? 'unknown',
-    sla_status: judgement?.slaStatus ?? null,
-    last_updated: lastUpdated,
-    is_update: isUpdate,
-    is_slow: finding.isSlow,
-    modified_at: finding.modifiedAt,
-    zone: finding.zone,
-    age_seconds: judgement?.ageSeconds == null ? null : Math.floor(judgement.ageSeconds),
-    learned_sla_seconds: watched.monitoringMode === 'auto_learn' ? (judgement?.slaSeconds ?? null) : null,
-    expected_next: judgement?.expectedNext ?? null,
-    // JSON in PostgreSQL rejects NUL and lone surrogates, which a truncated message may end with.
-    error: error?.message.replaceAll('\0', '\uFFFD').toWellFormed() ?? null,
-    alert_severity: severityOf(finding),
-    checked_at: checkedAt,
-    ends_slot: finding.endsSlot,
+    at: checkedAt,
+    status: error ? 'error' : judgement?.slaStatus ? STATUSES[judgement.slaStatus] : null,
+    value: judgement?.ageSeconds ?? null,
+    errorMessage,
+    details,
+    settings: {
+      ...{ timestampColumn, modifiedAt, isSlow, readZone: zone, lastError: errorMessage },
+      // What was known stays known after an error.
+      ...found,
+      alertSeverity: severityOf(finding),
+    },
+    endsSlot,
   }
 }
 
@@ -230,14 +209,14 @@ function violationEvent(
   const threshold = thresholdOf(watched, judgement)
   return {
     type: 'freshness_violation',
-    cause: watched.id,
+    cause: watched.uuid,
     // A warning after a violation counts on that alert. If a user has closed it, the new alert is a warning.
     severity: isViolated ? 'critical' : 'warning',
     sourceId,
     asset: {
       id: watched.tableId,
       qualifiedName: watched.qualifiedName,
-      assetType: watched.kind,
+      assetType: watched.tableKind,
       tags: catalog.tagsOf({ tags: watched.sourceTags }, watched, [finding.timestampColumn]),
     },
     ruleName: `Freshness of ${path}`,

@@ -1,4 +1,3 @@
-import type { ModelObject } from 'objection'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import type { CustomSql } from '../../../checks/sql/custom-sql.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
@@ -7,36 +6,29 @@ import type { SourceCheckRequest } from '../api.ts'
 import type { FreshnessDeps } from '../deps.ts'
 import { detectColumn, hiddenColumns, type TypedColumn } from '../schedules/columns.ts'
 import { parseExpression } from '../schedules/expression.ts'
-import type { Schedule } from '../models.ts'
+import type { TableNames } from '../../checks/kit.ts'
+import { withSettings, type Schedule, type ScheduleSettings } from '../models.ts'
+import { updatesOf } from './learn.ts'
 
 /** A table with its schedule, as a check reads it. */
-export interface WatchedTable extends Omit<
-  ModelObject<Schedule>,
-  | 'companyId'
-  | 'sourceId'
-  | 'checkInterval'
-  | 'status'
-  | 'lastCheckAt'
-  | 'nextRunAt'
-  | 'createdAt'
-  | 'updatedAt'
-> {
-  catalogName: string
-  schemaName: string
-  tableName: string
-  qualifiedName: string
-  kind: string
+export interface WatchedTable
+  extends
+    ScheduleSettings,
+    Pick<Schedule, 'id' | 'uuid' | 'tableId' | 'isActive' | 'status' | 'runningSlot'>,
+    Pick<TableNames, 'catalogName' | 'schemaName' | 'ofTable' | 'qualifiedName' | 'isTableActive'> {
+  tableKind: string
   tags: string[]
   columnTags: Record<string, string[]>
   personalFromUpstream: Table['personalFromUpstream']
   /** Tags of the source. */
   sourceTags: string[]
-  isKnown: boolean
   /** The timestamp column; all columns if none is chosen. */
   columns: TypedColumn[] | null
   /** Time of the last update seen. */
   lastUpdate: Date | null
 }
+
+type WatchedRow = Omit<WatchedTable, keyof ScheduleSettings> & { settings: object }
 
 /** A watched table with the column or expression to read, or the reason it cannot be read. */
 export interface PlannedReading {
@@ -55,28 +47,26 @@ export async function loadWatched(
 ): Promise<{ source: Source; watched: WatchedTable[]; now: Date }> {
   const { source } = await catalog.findAsset(trx, sourceId)
   const which = scheduleIds
-    ? 'and f.id = any(cast(:ids as uuid[]))'
-    : `and f.is_active${claimed ? ' and f.running_slot between :from and :to' : ''}`
-  const watched = await rows<WatchedTable>(
+    ? 'and c.uuid = any(cast(:ids as uuid[]))'
+    : `and c.is_active${claimed ? ' and c.running_slot between :from and :to' : ''}`
+  const found = await rows<WatchedRow>(
     trx,
-    `select f.id, f.table_id, f.timestamp_column, f.expression, f.uses_last_modified, f.monitoring_mode, f.sla_threshold,
-       f.learned_sla_seconds, f.expected_next, f.alert_severity, f.sla_status, f.last_error, f.last_updated,
-       f.modified_at, f.read_zone, f.is_slow, f.is_active, f.running_slot,
-       t.catalog_name, t.schema_name, t.name as table_name, t.qualified_name, t.kind, t.tags, t.column_tags, t.personal_from_upstream,
-       s.tags as source_tags, t.is_active as is_known,
-       case when f.uses_last_modified then null
-         when f.timestamp_column is null then t.columns else
-         (select jsonb_agg(c) from jsonb_array_elements(t.columns) c where c ->> 'name' = f.timestamp_column)
+    `select c.id, c.uuid, c.table_id, c.is_active, c.status, c.running_slot, c.settings,
+       t.catalog_name, t.schema_name, t.name as of_table, t.qualified_name, t.is_active as is_table_active,
+       t.kind as table_kind, t.tags, t.column_tags, t.personal_from_upstream, s.tags as source_tags,
+       case when cast(c.settings ->> 'usesLastModified' as boolean) then null
+         when c.settings ->> 'timestampColumn' is null then t.columns else
+         (select jsonb_agg(one) from jsonb_array_elements(t.columns) one
+           where one ->> 'name' = c.settings ->> 'timestampColumn')
        end as columns,
-       (select least(c.last_updated, c.checked_at) from freshness_checks c
-         where c.company_id = f.company_id and c.schedule_id = f.id and c.is_update
-         order by c.checked_at desc, c.id desc limit 1) as last_update
-     from freshness_schedules f join tables t on t.id = f.table_id join sources s on s.id = f.source_id
-     where f.company_id = :companyId and f.source_id = :sourceId ${which}
-       ${after === null ? '' : 'and f.id > :after'}
-     order by f.id limit :limit`,
+       (select u.at - make_interval(secs => u.value) from (${updatesOf('c')} limit 1) u) as last_update
+     from checks c join tables t on t.id = c.table_id join sources s on s.id = c.source_id
+     where c.company_id = :companyId and c.source_id = :sourceId and c.kind = 'freshness' ${which}
+       ${after === null ? '' : 'and c.id > :after'}
+     order by c.id limit :limit`,
     { companyId, sourceId, ids: scheduleIds ?? [], ...claimed, after, limit },
   )
+  const watched = withSettings(found)
   const [clock] = await rows<{ now: Date }>(trx, 'select clock_timestamp() as now')
   return { source, watched, now: clock?.now ?? new Date() }
 }
@@ -96,7 +86,7 @@ export async function planReading(
       ? undefined
       : await parseExpression(watched.expression, {
           dialect: connector.dialect,
-          table: watched.tableName,
+          table: watched.ofTable,
           columns,
           hidden,
         })
@@ -125,7 +115,7 @@ function unreadableReason(
   column: TypedColumn | undefined,
   hidden: ReadonlySet<string>,
 ): { kind: 'missing-object' | 'permission'; message: string } | undefined {
-  if (!watched.isKnown) {
+  if (!watched.isTableActive) {
     const message = 'The last discovery did not find the table: discover again, or delete the schedule.'
     return { kind: 'missing-object', message }
   }

@@ -153,7 +153,7 @@ function readSchedulable(
     `select id, catalog_name as catalog, schema_name as schema, name, kind, columns, column_tags,
        personal_from_upstream, is_scheduled
      from tables t cross join lateral (select exists (
-       select from freshness_schedules f where f.company_id = :companyId and f.table_id = t.id) as is_scheduled) s
+       select from checks f where f.company_id = :companyId and f.table_id = t.id and f.kind = 'freshness') as is_scheduled) s
      where company_id = :companyId and source_id = :sourceId and id = any(cast(:ids as uuid[])) ${condition}
      order by qualified_name desc, id desc`,
     { companyId: companyOf(trx), sourceId: id, ids },

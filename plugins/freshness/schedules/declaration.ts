@@ -28,7 +28,7 @@ export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalo
     const body = { ...patchOf(fields), is_active: fields.is_active as boolean }
     const schedule = await insertSchedule(catalog, trx, table, body)
     await record(scheduleEvent('created', schedule, { table: schedule.qualifiedName }))
-    return schedule.id
+    return schedule.uuid
   }
   return {
     kind: 'freshness',
@@ -37,13 +37,9 @@ export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalo
     fixedFields: () => [],
     engineFields: ['freshness_expression'],
     async list(trx, source) {
-      const schedules = await monitoredTables(trx)
-        .where('freshness_schedules.sourceId', source.id)
-        .select('t.isActive as isTableActive')
-        .orderBy('freshness_schedules.id')
-        .castTo<(MonitoredTable & { isTableActive: boolean })[]>()
+      const schedules = await monitoredTables(trx).where('checks.sourceId', source.id).orderBy('checks.id')
       return schedules.map(schedule => ({
-        id: schedule.id,
+        id: schedule.uuid,
         tableId: schedule.tableId,
         tablePath: tablePath(tableRefOf(schedule)),
         isTableActive: schedule.isTableActive,

@@ -1,4 +1,3 @@
-import { v7 } from 'uuid'
 import type { TableContext } from '../../catalog/api.ts'
 import { observe } from '../run/check.ts'
 import type { FreshnessDeps } from '../deps.ts'
@@ -8,15 +7,17 @@ import { readSource } from '../run/read.ts'
 import { planReading, type WatchedTable } from '../run/watched.ts'
 import type { FreshnessFinding } from '../api.ts'
 
-/** An active schedule of an explicit threshold, as it is before its first check. */
+/** An active schedule of an explicit threshold that is not stored, as one is before its first check. */
 const NEVER_CHECKED = {
+  id: '',
+  uuid: '',
   expression: null,
   usesLastModified: false,
   monitoringMode: 'explicit',
   learnedSlaSeconds: null,
   expectedNext: null,
   alertSeverity: null,
-  slaStatus: null,
+  status: null,
   lastError: null,
   lastUpdated: null,
   modifiedAt: null,
@@ -41,11 +42,11 @@ export async function judgeOnce(
     ...table,
     ...NEVER_CHECKED,
     ...terms,
-    id: v7(),
     tableId: table.id,
-    tableName: table.name,
+    tableKind: table.kind,
+    ofTable: table.name,
+    isTableActive: table.isActive,
     sourceTags: source.tags,
-    isKnown: table.isActive,
     columns:
       timestampColumn === null ? table.columns : table.columns.filter(({ name }) => name === timestampColumn),
   }

@@ -35,7 +35,7 @@ export async function createListedSchedules(
     const body = { ...withoutOtherThreshold(shared, fields), ...fields, asset_id: assetId }
     const { table_path: path } = fields
     try {
-      const { id } = await createSchedule(catalog, trx, body)
+      const { uuid: id } = await createSchedule(catalog, trx, body)
       results.push({ table_path: path, status: 'created', schedule_id: id, error: null })
     } catch (error) {
       // Refused before anything was written, so that the transaction goes on.

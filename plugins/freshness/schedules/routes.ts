@@ -140,7 +140,7 @@ async function notifyStopped(
   { catalog, checks }: Pick<FreshnessDeps, 'catalog' | 'checks'>,
   trx: Transaction,
   request: AnyRequest,
-  { id, sourceId, tableId }: Pick<MonitoredTable, 'id' | 'sourceId' | 'tableId'>,
+  { uuid: id, sourceId, tableId }: Pick<MonitoredTable, 'uuid' | 'sourceId' | 'tableId'>,
   how: StoppedCheck['how'],
 ): Promise<void> {
   const { source } = await catalog.findAsset(trx, sourceId)
@@ -182,10 +182,10 @@ async function list(
   const owners = await checks.findOwners(
     trx,
     'freshness',
-    tables.map(({ id }) => id),
+    tables.map(({ uuid }) => uuid),
   )
   const items = tables.map(table => {
-    const owner = owners.get(table.id)
+    const owner = owners.get(table.uuid)
     return { ...presentSchedule(table), ...(owner && { managed_by: owner }) }
   })
   return { data: { data: items, pagination } }

@@ -1,18 +1,18 @@
-import { v7 } from 'uuid'
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { Transaction } from '../../../server/database/database.ts'
 import type { AuditEvent } from '../../../server/http/audit.ts'
 import { databaseNow, timeOf } from '../../../server/database/now.ts'
 import { apiError, hasCode, invalidField } from '../../../server/http/errors.ts'
 import { nextOnGrid } from '../../../server/database/due.ts'
 import type { AlertsApi } from '../../alerts/api.ts'
 import type { CatalogApi, Source, TableContext } from '../../catalog/api.ts'
+import { lockCheck, removeCheck, restartBaseline, storeOneEach } from '../../checks/kit.ts'
 import type { FreshnessApi } from '../api.ts'
 import type { FreshnessDeps } from '../deps.ts'
 import { assertExpression } from './expression.ts'
 import { formatDuration } from '../../../server/settings/durations.ts'
 import { withTimeout } from '../../../server/with-timeout.ts'
+import { freshnessKind } from '../kind.ts'
 import { monitoredTables, Schedule, type MonitoredTable } from '../models.ts'
-import { lockSchedule } from '../locks.ts'
 import { chooseSignalOfPatch, chooseSignal, type SignalFields, type StoredSignal } from './signals.ts'
 
 /** The fields of a schedule that clients set, validated. */
@@ -53,10 +53,10 @@ export async function insertSchedule(
   const terms = { ...resolveTerms(source, body), isActive: body.is_active }
   const schedule = { tableId: table.id, ...chooseSignal(catalog, subject, body) }
   const [stored] = await storeSchedules(trx, source, [schedule], terms)
-  if (stored) return findSchedule(trx, stored.id)
+  if (stored) return findSchedule(trx, stored.uuid)
   const existing = await Schedule.query(trx).findOne('tableId', table.id)
   const message = `${table.qualifiedName} already has a freshness schedule: PATCH it`
-  throw apiError('CONFLICT', message, { field: 'table_path', schedule_id: existing?.id ?? null })
+  throw apiError('CONFLICT', message, { field: 'table_path', schedule_id: existing?.uuid ?? null })
 }
 
 /** A schedule that is to be stored. */
@@ -64,34 +64,25 @@ export interface NewSchedule extends StoredSignal {
   tableId: string
 }
 
-const STORE_SCHEDULES = `
-  insert into freshness_schedules
-    (id, company_id, source_id, table_id, timestamp_column, expression, uses_last_modified, monitoring_mode,
-     sla_threshold, check_interval, is_active)
-  select r.id, :companyId, :sourceId, r."tableId", r."timestampColumn", r.expression, r."usesLastModified", :mode,
-    cast(:slaThreshold as text), :checkInterval, cast(:isActive as boolean)
-  from jsonb_to_recordset(cast(:records as jsonb)) as r(id uuid, "tableId" uuid, "timestampColumn" text,
-    expression text, "usesLastModified" boolean)
-  on conflict (table_id) do nothing returning id`
-
 /** Stores schedules that share their terms, due at once. @returns those of tables that had none, with their ids */
 export async function storeSchedules<New extends NewSchedule>(
   trx: Transaction,
   source: Source,
   schedules: readonly New[],
-  terms: ReturnType<typeof resolveTerms> & { isActive: boolean },
-): Promise<(New & { id: string })[]> {
-  if (schedules.length === 0) return []
-  const records = schedules.map(schedule => ({ ...schedule, id: v7() }))
-  const stored = await rows<{ id: string }>(trx, STORE_SCHEDULES, {
-    companyId: companyOf(trx),
-    sourceId: source.id,
-    ...terms,
-    slaThreshold: terms.slaThreshold ?? null,
-    records: JSON.stringify(records),
+  { mode, slaThreshold, checkInterval, isActive }: ReturnType<typeof resolveTerms> & { isActive: boolean },
+): Promise<(New & { uuid: string })[]> {
+  const all = schedules.map(schedule => {
+    const { timestampColumn, expression, usesLastModified } = schedule
+    const settings = {
+      timestampColumn,
+      expression,
+      usesLastModified,
+      monitoringMode: mode,
+      slaThreshold: slaThreshold ?? null,
+    }
+    return { ...schedule, sourceId: source.id, checkInterval, isActive, settings }
   })
-  const ids = new Set(stored.map(({ id }) => id))
-  return records.filter(({ id }) => ids.has(id))
+  return storeOneEach(trx, Schedule.kind, all)
 }
 
 /**
@@ -151,15 +142,28 @@ export async function patchSchedule(
       checkInterval: patch.check_interval ?? schedule.checkInterval,
       isActive,
       ...(!isActive && { alertSeverity: null }),
+      ...(isOtherSignal && { ...FORGOTTEN, ...restartBaseline(schedule) }),
       nextRunAt: databaseNow(),
       // A running check measures the previous terms.
       runningSlot: null,
       // Comparable with check times: verdicts from before a pause lapse.
       updatedAt: timeOf('clock_timestamp()'),
     })
-  if (isOtherSignal) await forgetHistory(trx, schedule.id)
-  if (!isActive) await resolveOrphanedAlert(alerts, trx, schedule)
-  return findSchedule(trx, schedule.id)
+  if (!isActive)
+    await alerts.resolveOrphaned(trx, { type: freshnessKind.alert.name, causes: [schedule.uuid] })
+  return findSchedule(trx, id)
+}
+
+/** What is set when the signal is another. */
+const FORGOTTEN = {
+  status: null,
+  lastUpdated: null,
+  expectedNext: null,
+  learnedSlaSeconds: null,
+  modifiedAt: null,
+  isSlow: false,
+  lastError: null,
+  lastCheckedAt: null,
 }
 
 /** Removes a schedule with its history, and resolves its alert. */
@@ -169,40 +173,28 @@ export async function deleteSchedule(
   id: string,
 ): Promise<MonitoredTable> {
   const schedule = await findLockedSchedule(trx, id)
-  await Schedule.query(trx).deleteById(schedule.id)
-  await resolveOrphanedAlert(alerts, trx, schedule)
+  await removeCheck(alerts, trx, freshnessKind, schedule)
   return schedule
 }
 
 /** The entry of the audit log for what happened to a schedule. */
 export function scheduleEvent(
   happened: 'created' | 'updated' | 'removed',
-  { id }: Pick<MonitoredTable, 'id'>,
+  { uuid: id }: Pick<MonitoredTable, 'uuid'>,
   details: Record<string, unknown>,
 ): AuditEvent {
   return { action: `schedule.${happened}`, target: { type: 'schedule', id }, details }
 }
 
-async function resolveOrphanedAlert(
-  alerts: AlertsApi,
-  trx: Transaction,
-  { id }: MonitoredTable,
-): Promise<void> {
-  await alerts.resolveOrphaned(trx, { type: 'freshness_violation', causes: [id] })
-}
-
 /** Locks a schedule: a check that stores its result now has raised its alert before this returns. */
 async function findLockedSchedule(trx: Transaction, id: string): Promise<MonitoredTable> {
-  const { id: scheduleId } = await findSchedule(trx, id)
-  await lockSchedule(trx, scheduleId)
-  return findSchedule(trx, scheduleId)
+  if (UUID.test(id)) await lockCheck(trx, Schedule, { uuid: id })
+  return findSchedule(trx, id)
 }
 
 /** @throws 404 `SCHEDULE_NOT_FOUND` */
 export async function findSchedule(trx: Transaction, id: string): Promise<MonitoredTable> {
-  const schedule = UUID.test(id)
-    ? await monitoredTables(trx).findById(id).castTo<MonitoredTable | undefined>()
-    : undefined
+  const schedule = UUID.test(id) ? await monitoredTables(trx).where('checks.uuid', id).first() : undefined
   if (!schedule)
     throw apiError('SCHEDULE_NOT_FOUND', 'The freshness schedule does not exist', { schedule_id: id })
   return schedule
@@ -215,7 +207,7 @@ export async function checkNow(
   { db, pino, checkSource }: CheckNowDeps,
   schedule: MonitoredTable,
 ): Promise<MonitoredTable> {
-  const { companyId, sourceId, id } = schedule
+  const { companyId, sourceId, uuid: id } = schedule
   if (!schedule.isActive) return schedule
   const checking = checkSource({ companyId, sourceId, scheduleIds: [id] })
     .then(() => db.company(companyId, trx => advanceNextRun(trx, id)))
@@ -230,7 +222,7 @@ export async function checkNow(
 
 async function advanceNextRun(trx: Transaction, id: string): Promise<void> {
   await Schedule.query(trx)
-    .findById(id)
+    .where({ uuid: id })
     .where('nextRunAt', '<=', databaseNow())
     .patch({ nextRunAt: nextOnGrid('check_interval') })
 }
@@ -283,22 +275,4 @@ export function resolveTerms(
     slaThreshold,
     checkInterval: fields.check_interval ?? defaults.check_interval ?? DEFAULT_CHECK_INTERVAL,
   }
-}
-
-async function forgetHistory(trx: Transaction, id: string): Promise<void> {
-  await trx.raw(
-    `update freshness_checks set is_update = false where company_id = ? and schedule_id = ? and is_update`,
-    [companyOf(trx), id],
-  )
-  await Schedule.query(trx).findById(id).patch({
-    status: 'unknown',
-    slaStatus: null,
-    lastUpdated: null,
-    expectedNext: null,
-    learnedSlaSeconds: null,
-    modifiedAt: null,
-    isSlow: false,
-    lastError: null,
-    lastCheckAt: null,
-  })
 }

@@ -1,11 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { withSlot } from '../../../plugins/catalog/sources/session-slots.ts'
-import { checkJob } from '../../../plugins/freshness/jobs.ts'
+import { sourceJobKind } from '../../../plugins/checks/source-jobs.ts'
 import { scanJob } from '../../../plugins/checks/jobs.ts'
 import { running } from '../../helpers/source.ts'
 import { jobContext, workOf } from '../../helpers/job-context.ts'
 import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
+
+const checkJob = sourceJobKind('freshness')
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)
@@ -118,11 +120,10 @@ t.test('while all sessions of a source are in use, what is due waits and nothing
     table_path: 'visits',
     check_interval: '1w',
   })
-  const [{ table_id: tableId } = {}] = await app.query('select table_id from checks')
+  const [{ table_id: tableId } = {}] = await app.query(`select table_id from checks where kind = 'validity'`)
   const slot = new Date(Date.now() - 3_600_000)
   const next = `next_run_at = cast($1 as timestamptz) + interval '7 days'`
   await app.query(`update checks set running_slot = $1, ${next}`, [slot])
-  await app.query(`update freshness_schedules set running_slot = $1, ${next}`, [slot])
   await app.query(
     `insert into source_sessions select $1, $2, n, gen_random_uuid(), now() + interval '10 min'
      from generate_series(1, 2) n`,
@@ -144,12 +145,16 @@ t.test('while all sessions of a source are in use, what is due waits and nothing
     body: { error: { code: 'UNAVAILABLE', message: /All 2 sessions of shop are in use.*max_concurrency/ } },
   })
   t.match(untested, { status: 503, body: { error: { code: 'UNAVAILABLE' } } }, 'a test is a session too')
-  t.same(await app.query('select from check_results'), [], 'it says nothing of the table')
+  const results = await app.query('select c.kind from check_results r join checks c on c.id = r.check_id')
+  t.same(
+    results,
+    [{ kind: 'freshness' }],
+    'but for the first check of the schedule, nothing is said of the tables',
+  )
   t.match(made, /^v_/, 'what the engine was to be asked is found out at the first check')
   await app.query(`delete from checks where name = 'made meanwhile'`)
   const due = { claimed: null, next_run_at: slot }
-  t.same(await app.query('select running_slot as claimed, next_run_at from checks'), [due])
-  t.same(await app.query('select running_slot as claimed, next_run_at from freshness_schedules'), [due])
+  t.same(await app.query('select running_slot as claimed, next_run_at from checks'), [due, due])
 })
 
 t.test('a source whose max_concurrency was lowered opens none before enough have ended', async t => {
@@ -265,9 +270,11 @@ t.test('a source lets itself be asked no more than its access level says', async
   t.equal((await change({ query_access_level: 'all' })).status, 400)
   const schedule = { asset_id: asset.id, table_path: 'visits', freshness_column: 'updated_at' }
   t.equal((await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', schedule)).status, 201)
-  t.match(await app.query('select last_error, last_updated from freshness_schedules'), [
-    { last_error: /schema_only.*updated_at needs aggregates or full/, last_updated: null },
-  ])
+  t.match(
+    await app.query(`select settings ->> 'lastError' as last_error, settings ->> 'lastUpdated' as last_updated
+       from checks where kind = 'freshness'`),
+    [{ last_error: /schema_only.*updated_at needs aggregates or full/, last_updated: null }],
+  )
 })
 
 t.test('a source has a statement timeout of its own, and the engine keeps it', async t => {

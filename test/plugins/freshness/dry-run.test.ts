@@ -11,7 +11,7 @@ t.test('stored checks are judged by another threshold', async t => {
     'create table orders (ts timestamptz); create table unwatched (ts timestamptz)',
   )
   const schedule = await watch('orders', { ...explicit('100h'), is_active: false })
-  await query('update freshness_schedules set is_active = true where id = $1', [schedule.id])
+  await query('update checks set is_active = true where uuid = $1', [schedule.id])
   const start = Date.now() - 48 * HOUR
   const at = (hours: number) => new Date(start + hours * HOUR)
   await check(at(0))

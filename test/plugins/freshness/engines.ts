@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { formatName, parseName } from '../../../connectors/catalog.ts'
 import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
-import { checkJob, dispatchChecks } from '../../../plugins/freshness/jobs.ts'
+import { sweepJob } from '../../../plugins/checks/jobs.ts'
+import { sourceJobKind } from '../../../plugins/checks/source-jobs.ts'
 import { mariadbAbsent, startShop, type Shop } from '../../helpers/mariadb.ts'
 import { startSource, type Source } from '../../helpers/source.ts'
 import { startWorlds } from './worlds.ts'
+
+const checkJob = sourceJobKind('freshness')
 
 type Teardown = Parameters<typeof startSource>[0]
 type Worlds = Awaited<ReturnType<typeof startWorlds>>
@@ -150,8 +153,8 @@ function schedulesOf(
     if (paused === 0 && due.length === 0) return
     paused = 0
     await query(
-      `update freshness_schedules set is_active = true,
-         next_run_at = now() + case when id = any($2::uuid[]) then interval '-1 minute' else interval '1 day' end
+      `update checks set is_active = true,
+         next_run_at = now() + case when uuid = any($2::uuid[]) then interval '-1 minute' else interval '1 day' end
        where source_id = $1`,
       [source.id, due],
     )
@@ -172,7 +175,7 @@ function schedulesOf(
   async function sweep(due: readonly string[]): Promise<void> {
     await resume(due)
     const checked = server.jobs.settled(checkJob, data => data.source_id === source.id)
-    await server.jobs.send(dispatchChecks, {})
+    await server.jobs.send(sweepJob, {})
     await checked
   }
 

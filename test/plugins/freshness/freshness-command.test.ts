@@ -60,7 +60,7 @@ async function stranger(t: Test, answer: http.RequestListener, tls?: https.Serve
 /** Sets the time of a table's last check to an interval ago. */
 async function checkedAgo(table: string, ago: string) {
   await query(
-    `update freshness_schedules s set last_check_at = now() - cast($2 as interval) from tables t
+    `update checks s set last_checked_at = now() - cast($2 as interval) from tables t
      where t.id = s.table_id and t.qualified_name = $1`,
     [named(table), ago],
   )
@@ -144,8 +144,8 @@ for (const [where, ask] of [
 
   t.test(`${where}, an age is counted up to now, so that a table ages between its checks`, async t => {
     await query(
-      `update freshness_schedules s set last_updated = now() - interval '25 hours 10 minutes', last_check_at = now() - interval '2 hours',
-         status = 'fresh', sla_status = 'warning' from tables t where t.id = s.table_id and t.qualified_name = $1`,
+      `update checks s set last_checked_at = now() - interval '2 hours', status = 'warning',
+         settings = s.settings || jsonb_build_object('lastUpdated', now() - interval '25 hours 10 minutes') from tables t where t.id = s.table_id and t.qualified_name = $1`,
       [named('orders')],
     )
     t.match(await ask(named('orders'), '--no-refresh'), { code: 1, out: /^stale: .* last updated 25 h ago/ })

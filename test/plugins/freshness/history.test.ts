@@ -13,7 +13,7 @@ t.test('the history of a table contains every check, newest first', async t => {
   await watch('other')
   const schedule = await watch('orders', { ...explicit('10h'), is_active: false })
   // Active without a first check of today, so that a past day can be replayed.
-  await query('update freshness_schedules set is_active = true where id = $1', [schedule.id])
+  await query('update checks set is_active = true where uuid = $1', [schedule.id])
   const midnight = new Date(Date.now() - 20 * 24 * HOUR)
   const at = (hours: number) => new Date(midnight.getTime() + hours * HOUR)
   await check(at(0))
@@ -66,9 +66,9 @@ t.test('the history of a table contains every check, newest first', async t => {
   t.equal((await history('?days_back=21')).data.pagination.total, 5)
   t.equal((await history('?days_back=19')).data.pagination.total, 0)
   await query(
-    `insert into freshness_checks (company_id, schedule_id, status, checked_at)
-     select company_id, id, 'unknown', last_check_at - n * interval '1 hour' from freshness_schedules,
-       generate_series(1, 1200) n where id = $1`,
+    `insert into check_results (company_id, check_id, at)
+     select company_id, id, last_checked_at - n * interval '1 hour' from checks, generate_series(1, 1200) n
+     where uuid = $1`,
     [schedule.id],
   )
   const most = (await history('?limit=1000')).data
@@ -96,8 +96,8 @@ t.test('a schedule is deleted without reading the checks of others', async t => 
     `select con.conrelid::regclass::text as table, a.attname as column
      from pg_constraint con
      join pg_attribute a on a.attrelid = con.conrelid and a.attnum = con.conkey[1]
-     where con.contype = 'f' and con.conrelid::regclass::text like 'freshness%'
-       and con.confrelid::regclass::text in ('tables', 'freshness_schedules')
+     where con.contype = 'f' and con.conrelid::regclass::text similar to '%(checks|check_states|check_results_%)'
+       and con.confrelid::regclass::text in ('tables', 'checks')
        and not exists (select from pg_index i where i.indrelid = con.conrelid and i.indkey[0] = con.conkey[1])`,
   )
   t.same(unindexed, [], 'each foreign key with many rows has an index')

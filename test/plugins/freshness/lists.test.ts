@@ -290,8 +290,8 @@ t.test('a paused table is neither fresh nor stale in any reply', async t => {
     })
     t.match(await everywhere(), { status: 'stale', summary: { stale: 1, paused: 2 } })
     await query(
-      `update freshness_schedules set last_check_at = now() - interval '61 minutes', updated_at = now() - interval '1 day'
-       where id = $1`,
+      `update checks set last_checked_at = now() - interval '61 minutes', updated_at = now() - interval '1 day'
+       where uuid = $1`,
       [old.id],
     )
     t.match(await freshness('old'), { data: { status: 'unknown' } })
@@ -319,10 +319,9 @@ t.test('a paused table is neither fresh nor stale in any reply', async t => {
         { status: 409, body: { error: { code: 'CONFLICT', message: /switched off/ } } },
         'it is not asked at all',
       )
-    await query(
-      `update freshness_schedules set last_check_at = now() - interval '61 minutes' where id = $1`,
-      [fresh.id],
-    )
+    await query(`update checks set last_checked_at = now() - interval '61 minutes' where uuid = $1`, [
+      fresh.id,
+    ])
     t.match(await freshness('new'), { data: { status: 'unknown' }, meta: { note: /source is paused/ } })
     t.match(await everywhere(), { status: 'unknown', summary: { fresh: 0, unknown: 3, paused: 3 } })
     await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, { is_active: true })
@@ -335,7 +334,7 @@ t.test('a paused table is neither fresh nor stale in any reply', async t => {
 t.test('a removed source leaves nothing, and the record of a removed table names the reason', async t => {
   const { watch, source, database, freshness, check } = await world(t, 'create table orders (ts timestamptz)')
   const schedule = await watch('orders', explicit('1d'))
-  const [{ table_id: tableId }] = (await query('select table_id from freshness_schedules where id = $1', [
+  const [{ table_id: tableId }] = (await query('select table_id from checks where uuid = $1', [
     schedule.id,
   ])) as [{ table_id: string }]
   await query('update tables set is_active = false where id = $1', [tableId])
@@ -379,7 +378,7 @@ t.test('a list of many tables takes as many statements as one of a few', async t
     const counts: { [path: string]: number } = {}
     for (const path of paths) {
       const sent = await sentDuring(() => get(path))
-      counts[path] = sent.filter(({ text }) => text.includes('freshness_schedules')).length
+      counts[path] = sent.filter(({ text }) => /\bchecks\b/.test(text)).length
     }
     return counts
   }
@@ -391,8 +390,9 @@ t.test('a list of many tables takes as many statements as one of a few', async t
        select gen_random_uuid(), company_id, source_id, catalog_name, schema_name, 'o' || n, qualified_name || n, kind,
          columns, constraints, column_count, fingerprint
        from tables, generate_series(1, 500) n where source_id = $1 and name = 'orders' returning *)
-     insert into freshness_schedules (id, company_id, source_id, table_id, monitoring_mode, check_interval)
-     select gen_random_uuid(), company_id, source_id, id, 'auto_learn', '1h' from made`,
+     insert into checks (uuid, company_id, source_id, table_id, kind, type, settings, check_interval)
+     select gen_random_uuid(), company_id, source_id, id, 'freshness', 'freshness', '{"monitoringMode": "auto_learn"}', '1h'
+     from made`,
     [source.id],
   )
   const { body } = await get(`/sdk/freshness/${source.id}?offset=450`)
@@ -400,5 +400,5 @@ t.test('a list of many tables takes as many statements as one of a few', async t
   t.same(await statements(), few)
   for (const [path, count] of Object.entries(few)) t.ok(count <= 5, `${path}: ${count}`)
   const summary = await sentDuring(() => get('/sdk/freshness/summary'))
-  t.equal(summary.filter(({ text }) => text.includes('freshness_schedules')).length, 1, 'one counts all')
+  t.equal(summary.filter(({ text }) => /\bchecks\b/.test(text)).length, 1, 'one counts all')
 })

@@ -38,10 +38,9 @@ async function journalWorld(fields: object = {}) {
   const made = await watch('orders', fields)
   if (made.status !== 201) throw new Error(JSON.stringify(made.body))
   // Not checked before the day that is lived again.
-  await query(
-    `update freshness_schedules set is_active = true, next_run_at = now() + interval '1 day' where id = $1`,
-    [made.body.data.id],
-  )
+  await query(`update checks set is_active = true, next_run_at = now() + interval '1 day' where uuid = $1`, [
+    made.body.data.id,
+  ])
   /** Checks `orders` at an hour of the day, and gives the statements that were sent and the record. */
   const check = async (hour: number) => {
     const at = new Date(Date.UTC(2025, 2, 10) + hour * 3_600_000)

@@ -15,12 +15,15 @@ t.test('the clock of a table counts its updates by the hours of the week', async
     who.ask('GET', `/api/v1/sdk/freshness/${asset}?clock_timezone=${encodeURIComponent(zone)}`)
   // A Monday and a Sunday; the last was no update.
   const updates = ['2026-03-02T07:10Z', '2026-03-09T07:50Z', '2026-03-08T23:30Z']
-  await query('delete from freshness_checks where schedule_id = $1', [schedule.id])
+  await query('delete from check_results where check_id = (select id from checks where uuid = $1)', [
+    schedule.id,
+  ])
   for (const [at, isUpdate] of [...updates.map(at => [at, true]), ['2026-03-09T08:00Z', false]])
     await query(
-      `insert into freshness_checks (company_id, schedule_id, status, last_updated, checked_at, is_update)
-       select company_id, id, 'fresh', $2, cast($2 as timestamptz) + interval '5 minutes', $3
-       from freshness_schedules where id = $1`,
+      `insert into check_results (company_id, check_id, status, at, value, details)
+       select company_id, id, 'pass', cast($2 as timestamptz) + interval '5 minutes', 300,
+         case when $3 then '{"isUpdate": true}'::jsonb else '{}' end
+       from checks where uuid = $1`,
       [schedule.id, at, isUpdate],
     )
   const counted = (hours: number[][]) =>
@@ -56,4 +59,22 @@ t.test('the clock of a table counts its updates by the hours of the week', async
     body: { error: { details: { field: 'clock_timezone' } } },
   })
   t.equal((await get(orders!, 'UTC', stranger)).status, 404)
+})
+
+t.test('updates of another signal are no updates of the new one', async t => {
+  const { watch, source, database } = await world(
+    t,
+    `create table orders (ts timestamptz, other timestamptz); insert into orders values (now(), null)`,
+  )
+  const { id } = await watch('orders', { ...explicit('10h'), freshness_column: 'ts' })
+  const table = `${source.name}.${database.name}.public.orders`
+  const updates = async () => {
+    const clock = await tenant.ask('GET', `/api/v1/sdk/freshness/${table}?clock_timezone=UTC`)
+    const history = await tenant.ask('GET', `/api/v1/sdk/freshness/${table}/history`)
+    const checks = history.body.data.data as { is_update: boolean }[]
+    return [clock.body.data.update_clock.updates, checks.map(check => check.is_update)]
+  }
+  t.strictSame(await updates(), [1, [true]])
+  await tenant.ask('PATCH', `/api/v1/sdk/freshness/schedules/${id}`, { freshness_column: 'other' })
+  t.strictSame(await updates(), [0, [false, false]])
 })

@@ -50,11 +50,7 @@ async function makeChecks(source: string): Promise<Record<string, string>> {
 }
 
 const countChecks = async (source: string) => {
-  const [found] = await query(
-    `select (select count(*) from checks where source_id = $1)
-       + (select count(*) from freshness_schedules where source_id = $1) as n`,
-    [source],
-  )
+  const [found] = await query('select count(*) as n from checks where source_id = $1', [source])
   return Number(found?.n)
 }
 

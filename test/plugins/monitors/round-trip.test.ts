@@ -129,8 +129,7 @@ const document = fc
   })
 
 async function empty(): Promise<void> {
-  for (const table of ['checks', 'freshness_schedules', 'monitors', 'rate_windows'])
-    await query(`delete from ${table}`)
+  for (const table of ['checks', 'monitors', 'rate_windows']) await query(`delete from ${table}`)
 }
 
 t.test(

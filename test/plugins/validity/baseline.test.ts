@@ -194,7 +194,7 @@ t.test('however many rules of a table are judged, their states and pasts are rea
         outcome: { ...counted, status: 'counted' as const },
         slot: null,
       }))
-      const deps = depsOf(app.server, { kinds: new Map(), listeners: [] })
+      const deps = depsOf(app.server, { kinds: new Map(), sourceKinds: new Map(), listeners: [] })
       const recording = { table: loaded!, measured: taken, at: new Date() }
       const stored = await recordChecks(deps, trx, makeValidityKind(deps), recording)
       t.same(

@@ -176,13 +176,13 @@ t.test('the documentation has the number of each cap', async t => {
 /** Tables without a cap of their own, by what bounds them. */
 const BOUNDED: Readonly<Record<string, readonly string[]>> = {
   'the catalog of the sources, which are capped': [
-    ...['tables', 'tags', 'freshness_schedules', 'schema_changes', 'lineage_views', 'lineage_sources'],
+    ...['tables', 'tags', 'schema_changes', 'lineage_views', 'lineage_sources'],
     ...['lineage_edge_origins', 'lineage_column_edges', 'recommendations', 'recommendation_counts'],
     ...['recommendation_changes', 'watch_policies', 'watched_tables'],
   ],
   'checks, which are capped, and the time for which results are kept': [
     ...['check_results', 'check_states'],
-    ...['freshness_checks', 'alerts', 'alert_history', 'incidents', 'incident_alerts', 'deliveries'],
+    ...['alerts', 'alert_history', 'incidents', 'incident_alerts', 'deliveries'],
     ...['delivery_attempts', 'destination_slots', 'check_leases', 'monitors', 'scan_costs', 'profiles'],
     ...['source_usage', 'source_sessions'],
   ],

@@ -35,11 +35,6 @@ async function makeRows() {
      values (gen_random_uuid(), $1, $2, $3, 'NOT_NULL', 'r', 'info', 'hourly', 'validity', 2, '{"detectionMode": "manual", "operatingPeriodMode": "off", "treatNullAsValid": false}', false) returning id`,
     of,
   )
-  const [schedule] = await query(
-    `insert into freshness_schedules (id, company_id, source_id, table_id, monitoring_mode, check_interval, is_active)
-     values (gen_random_uuid(), $1, $2, $3, 'auto_learn', '1h', false) returning id`,
-    of,
-  )
   /** One row of each table. @returns the id of the delivery */
   async function add(at: Date, status = 'delivered'): Promise<string> {
     const id = leastUuid(at).slice(0, 24) + randomUUID().slice(24)
@@ -48,10 +43,6 @@ async function makeRows() {
     await query(
       `insert into check_results (company_id, at, check_id, status, duration_ms) values ($1, $2, $3, 'pass', 1)`,
       [...times, rule?.id],
-    )
-    await query(
-      `insert into freshness_checks (company_id, checked_at, schedule_id, status) values ($1, $2, $3, 'fresh')`,
-      [...times, schedule?.id],
     )
     await query(
       `insert into schema_changes (company_id, detected_at, id, source_id, table_id, table_path, change_type, object_name,
@@ -191,9 +182,9 @@ t.test('a month that has come near is cut out of the last partition, with the ro
 t.test('a server starts although partitions cannot be made, and reads bounds in any style', async t => {
   for (const end of [suffix(2), 'later']) await remove(end)
   await put('later', month(2), null)
-  await query(`create table partitions.freshness_checks_${suffix(2)} ()`)
+  await query(`create table partitions.check_results_${suffix(2)} ()`)
   await app.startTwin()
-  await query(`drop table partitions.freshness_checks_${suffix(2)}`)
+  await query(`drop table partitions.check_results_${suffix(2)}`)
   const [{ name }] = (await query('select current_database() as name')) as [{ name: string }]
   await query(`alter database ${name} set datestyle = 'SQL, DMY'`)
   const twin = await app.startTwin()
@@ -277,13 +268,13 @@ t.test('who is at a table for long is not waited for, and the next time does it'
   const client = new pg.Client({ host, port, user, password, database: String(here?.name) })
   await client.connect()
   t.teardown(() => client.end())
-  await client.query('begin; select count(*) from freshness_checks; select count(*) from checks')
+  await client.query('begin; select count(*) from check_results; select count(*) from checks')
   const busy = await maintainPartitions(server, { tries: 1 })
-  t.strictSame(busy.waiting, ['freshness_checks'])
+  t.strictSame(busy.waiting, ['check_results'])
   t.strictSame(
     busy.made.toSorted(),
-    named(suffix(2)).filter(name => !name.startsWith('freshness')),
+    named(suffix(2)).filter(name => !name.startsWith('check_results')),
   )
   await client.query('commit')
-  t.strictSame((await maintainPartitions(server, { tries: 1 })).made, [`freshness_checks_${suffix(2)}`])
+  t.strictSame((await maintainPartitions(server, { tries: 1 })).made, [`check_results_${suffix(2)}`])
 })

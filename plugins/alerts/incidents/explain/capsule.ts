@@ -213,8 +213,8 @@ async function openQuestions(
   if (!about) return []
   const [schedule] = await rows<{ isWatched: boolean }>(
     trx,
-    `select exists (select from freshness_schedules
-       where company_id = :companyId and table_id = :id and is_active) as is_watched`,
+    `select exists (select from checks
+       where company_id = :companyId and table_id = :id and kind = 'freshness' and is_active) as is_watched`,
     { companyId: companyOf(trx), id: about.id },
   )
   const hasUpstream = [...flow.above(about.id).keys()].some(id => flow.table(id))

@@ -91,10 +91,11 @@ export async function findAll(
   )
   const late = await rows<{ tableId: string; qualifiedName: string; lastUpdated: Date | null; at: Date }>(
     trx,
-    `select s.table_id, t.qualified_name, s.last_updated, coalesce(s.last_check_at, now()) as at
-       from freshness_schedules s join tables t on t.company_id = :companyId and t.id = s.table_id
-      where s.company_id = :companyId and s.table_id = any(cast(:ids as uuid[])) and s.is_active
-        and s.status = 'stale' limit :most`,
+    `select c.table_id, t.qualified_name, cast(c.settings ->> 'lastUpdated' as timestamptz) as last_updated,
+         coalesce(c.last_checked_at, now()) as at
+       from checks c join tables t on t.company_id = :companyId and t.id = c.table_id
+      where c.company_id = :companyId and c.table_id = any(cast(:ids as uuid[])) and c.kind = 'freshness'
+        and c.is_active and c.status = 'fail' limit :most`,
     bindings,
   )
   const ofAlerts = alerts.map(alert => ({

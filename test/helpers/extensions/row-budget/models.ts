@@ -8,6 +8,7 @@ export class RowBudget extends CheckRow {
 
   declare name: string
   declare severity: 'info' | 'warning' | 'critical'
+  declare checkInterval: 'hourly' | 'daily' | 'weekly'
   declare maxRows: number
 }
 

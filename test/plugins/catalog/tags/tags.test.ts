@@ -539,7 +539,9 @@ t.test('what columns of personal data hold is shown nowhere', async t => {
     const asked = { asset_id: asset.id, table_path: 'visits', freshness_column: 'seen', sla_threshold: '1h' }
     const made = await tenant.ask('POST', path, asked)
     const read = () =>
-      world.app.query('select timestamp_column, last_updated, last_error from freshness_schedules')
+      world.app
+        .query(`select settings ->> 'timestampColumn' as timestamp_column, cast(settings ->> 'lastUpdated' as timestamptz) as last_updated,
+         settings ->> 'lastError' as last_error from checks where kind = 'freshness'`)
     t.match(await read(), [{ last_updated: Date, last_error: null }])
     await column('visits.seen', 'pii-visit')
     const refused = {

@@ -313,8 +313,8 @@ t.test('assets are listed by the status of their checks, their freshness and the
     ...{ asset_id: asset.id, table_path: 'orders', sla_threshold: '24h', freshness_expression: 'now()' },
   })
   const [schedule] = await app.query(
-    `update freshness_schedules set status = 'stale', last_error = null,
-    last_check_at = now(), next_run_at = now() + interval '1 day' where source_id = $1 returning id`,
+    `update checks set status = 'fail', settings = settings || '{"lastError": null}', last_checked_at = now(),
+      next_run_at = now() + interval '1 day' where source_id = $1 and kind = 'freshness' returning id`,
     [asset.id],
   )
   if (schedule) {

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { checkJob, dispatchChecks, refreshJob } from '../../../../plugins/freshness/jobs.ts'
+import { refreshJob } from '../../../../plugins/freshness/jobs.ts'
 import { parseDuration } from '../../../../server/settings/durations.ts'
-import { jobContext, workOf } from '../../../helpers/job-context.ts'
 import { explicit, startWorlds } from '../worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-freshness-'))
@@ -29,7 +28,7 @@ t.test('a violation alerts once, after a warning, and resolves by itself', async
   )
   const { id } = await watch('orders', { ...explicit('10h'), is_active: false })
   await query(
-    'update freshness_schedules set is_active = true, next_run_at = now() + make_interval(days => 1) where id = $1',
+    'update checks set is_active = true, next_run_at = now() + make_interval(days => 1) where uuid = $1',
     [id],
   )
   const at = (hour: number) => check(new Date(Date.UTC(2025, 2, 10, hour)))
@@ -74,7 +73,7 @@ t.test('auto_learn learns the cadence from updates, and then judges by it', asyn
   const schedule = await watch('loads', { is_active: false })
   t.match(schedule, { monitoring_mode: 'auto_learn', sla_threshold: null, expected_interval_hours: null })
   await query(
-    'update freshness_schedules set is_active = true, next_run_at = now() + make_interval(days => 1) where id = $1',
+    'update checks set is_active = true, next_run_at = now() + make_interval(days => 1) where uuid = $1',
     [schedule.id],
   )
   const day = (index: number, hour: number) => new Date(Date.UTC(2025, 2, 3 + index, hour))
@@ -108,40 +107,6 @@ t.test('auto_learn learns the cadence from updates, and then judges by it', asyn
   t.match((await freshness('loads')).data, { status: 'stale', sla_status: 'violated' })
 })
 
-t.test('the sweep claims what is due once, keeps the grid, and checks a source in one job', async t => {
-  const { watch, source, database } = await world(
-    t,
-    `create table a (ts timestamptz); insert into a values (now());
-     create table b (ts timestamptz); insert into b values (now());`,
-  )
-  const a = await watch('a', { ...explicit('1h'), check_interval: '5m' })
-  const b = await watch('b', { ...explicit('1h'), check_interval: '1d' })
-  // Three hours down: the grid of `a` is at 2 minutes past every fifth.
-  await query(
-    `update freshness_schedules set next_run_at = date_trunc('hour', now()) - interval '3 hours' + interval '2 minutes' where id = $1`,
-    [a.id],
-  )
-  await database.query(`insert into a values (now() + interval '1 ms')`)
-  const checked = server.jobs.settled(checkJob, data => data.source_id === source.id)
-  await server.jobs.send(dispatchChecks, {})
-  t.equal(await checked, 'completed')
-  const [row] = (await query(
-    `select extract(minute from next_run_at)::int % 5 as minute, extract(second from next_run_at)::float as second,
-       next_run_at > now() as is_ahead, next_run_at <= now() + interval '5 minutes' as is_next, running_slot,
-       (select count(*)::int from freshness_checks where schedule_id = f.id) as checks
-     from freshness_schedules f where id = $1`,
-    [a.id],
-  )) as [object]
-  t.same(
-    row,
-    { minute: 2, second: 0, is_ahead: true, is_next: true, running_slot: null, checks: 2 },
-    'what was missed came once',
-  )
-  const { body } = await tenant.ask('GET', `/api/v1/sdk/freshness/schedules?asset_id=${source.id}`)
-  const other = body.data.data.find(({ id }: { id: string }) => id === b.id)
-  t.equal(other.last_check, b.last_check, 'what was not due was not checked')
-})
-
 t.test('a check that was overtaken by a later one is not recorded', async t => {
   const { watch, database, source, freshness } = await world(
     t,
@@ -150,35 +115,13 @@ t.test('a check that was overtaken by a later one is not recorded', async t => {
   const { id } = await watch('a', explicit('24h'))
   await database.query(`update a set ts = now()`)
   const later = new Date(Date.now() + 3_600_000)
-  await query('update freshness_schedules set last_check_at = $1, running_slot = now() where id = $2', [
-    later,
-    id,
-  ])
+  await query('update checks set last_checked_at = $1, running_slot = now() where uuid = $2', [later, id])
   const ids = { companyId: tenant.companyId, sourceId: source.id }
   t.match(await server.plugins.freshness.checkSource(ids), { measured: 1 })
   const { data } = await freshness('a')
   t.match(data, { last_updated: '2025-03-10T00:00:00.000Z', checked_at: later.toISOString() })
-  const [row] = await query('select running_slot from freshness_schedules where id = $1', [id])
+  const [row] = await query('select running_slot from checks where uuid = $1', [id])
   t.match(row, { running_slot: null }, 'the next one need not wait for this one')
-})
-
-t.test('a table whose check still runs is not claimed again, unless that was lost', async t => {
-  const { watch, source } = await world(t, `create table a (ts timestamptz); insert into a values (now())`)
-  const { id } = await watch('a', { ...explicit('24h'), check_interval: '90m' })
-  const claim = async (slot: string) => {
-    const before = `running_slot = now() - cast($1 as interval), next_run_at = now() - interval '1 minute'`
-    await query(`update freshness_schedules set ${before} where id = $2`, [slot, id])
-    await workOf(server, dispatchChecks)({}, jobContext(server))
-    const [row] = await query(
-      `select next_run_at > now() + interval '88 minutes' as is_claimed from freshness_schedules where id = $1`,
-      [id],
-    )
-    return row
-  }
-  t.match(await claim('2 hours'), { is_claimed: false })
-  const checked = server.jobs.settled(checkJob, data => data.source_id === source.id)
-  t.match(await claim('3 hours'), { is_claimed: true })
-  t.equal(await checked, 'completed')
 })
 
 t.test('a refresh is a job that reports what failed', async t => {
@@ -218,7 +161,7 @@ t.test('a source that cannot be reached makes every table an error, once', async
   )
   await watch('a', explicit('1h'))
   const { id: slow } = await watch('b', explicit('1h'))
-  await query('update freshness_schedules set is_slow = true where id = $1', [slow])
+  await query(`update checks set settings = settings || '{"isSlow": true}' where uuid = $1`, [slow])
   await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, { connection_config: { password: 'wrong' } })
   const { measured, failed } = await check()
   t.equal(measured, 0)
@@ -233,7 +176,7 @@ t.test('a source that cannot be reached makes every table an error, once', async
     'what was known stays known',
   )
   t.match(
-    await query('select is_slow from freshness_schedules where id = $1', [slow]),
+    await query(`select settings -> 'isSlow' as is_slow from checks where uuid = $1`, [slow]),
     [{ is_slow: true }],
     'what is slow still is',
   )

@@ -1,8 +1,6 @@
 import t from 'tap'
-import { checkJob, dispatchChecks } from '../../../../plugins/freshness/jobs.ts'
 import { patchSchedule } from '../../../../plugins/freshness/schedules/schedules.ts'
 import { untilBlocked } from '../../../helpers/lock-waits.ts'
-import { jobContext, workOf } from '../../../helpers/job-context.ts'
 import { explicit, startWorlds } from '../worlds.ts'
 
 const { server, tenant, query, world } = await startWorlds(t)
@@ -15,7 +13,15 @@ const alertsOf = (scheduleId: string) =>
   )
 
 const scheduleOf = async (id: string) =>
-  (await query('select * from freshness_schedules where id = $1', [id]))[0] as Record<string, unknown>
+  (
+    await query(
+      `select status, is_active, running_slot, last_checked_at, settings -> 'alertSeverity' as alert_severity,
+         settings ->> 'timestampColumn' as timestamp_column, settings ->> 'slaThreshold' as sla_threshold,
+         settings ->> 'lastError' as last_error
+       from checks where uuid = $1`,
+      [id],
+    )
+  )[0] as Record<string, unknown>
 
 /** A table updated at midnight, with a threshold of 10 hours, that no sweep checks. */
 async function midnightWorld(t: Parameters<typeof world>[0], fields: object = explicit('10h')) {
@@ -24,15 +30,14 @@ async function midnightWorld(t: Parameters<typeof world>[0], fields: object = ex
     `create table orders (updated_at timestamptz); insert into orders values ('2025-03-10 00:00Z')`,
   )
   const { id } = await made.watch('orders', { ...fields, is_active: false })
-  await query(
-    `update freshness_schedules set is_active = true, next_run_at = now() + interval '1 day' where id = $1`,
-    [id],
-  )
+  await query(`update checks set is_active = true, next_run_at = now() + interval '1 day' where uuid = $1`, [
+    id,
+  ])
   const at = (hour: number) => made.check(new Date(Date.UTC(2025, 2, 10, hour)))
   /** Runs some work while it holds the lock that recording a check of the schedule needs. */
   const holding = (work: (trx: Parameters<typeof patchSchedule>[1]) => Promise<void>) =>
     server.db.company(companyId, async trx => {
-      await trx.raw('select 1 from freshness_schedules where id = ? for update', [id])
+      await trx.raw('select 1 from checks where uuid = ? for update', [id])
       await work(trx)
     })
   return { ...made, id: id as string, at, holding }
@@ -48,7 +53,7 @@ t.test('the later of two concurrent checks resolves the alert of the first', asy
     await untilBlocked({ query }, 2)
   })
   await Promise.all(checks)
-  t.match(await scheduleOf(id), { sla_status: 'within_sla', alert_severity: null })
+  t.match(await scheduleOf(id), { status: 'pass', alert_severity: null })
   t.match(await alertsOf(id), [{ severity: 'critical', status: 'resolved' }])
 })
 
@@ -64,7 +69,8 @@ t.test('an update that two concurrent checks saw counts once', async t => {
   await Promise.all(checks)
   t.match(
     await query(
-      'select count(*)::int as checks, count(*) filter (where is_update)::int as updates from freshness_checks where schedule_id = $1',
+      `select count(*)::int as checks, count(*) filter (where details ? 'isUpdate')::int as updates
+       from check_results r join checks c on c.id = r.check_id where c.uuid = $1`,
       [id],
     ),
     [{ checks: 2, updates: 1 }],
@@ -88,7 +94,7 @@ t.test('a schedule that is paused during its check raises no alert', async t => 
 
 t.test('a schedule that is changed during its check is judged by its new terms only', async t => {
   const { id, check, holding } = await midnightWorld(t)
-  await query('update freshness_schedules set running_slot = now() where id = $1', [id])
+  await query('update checks set running_slot = now() where uuid = $1', [id])
   let checking: Promise<object> | undefined
   await holding(async trx => {
     checking = check()
@@ -96,7 +102,7 @@ t.test('a schedule that is changed during its check is judged by its new terms o
     await patchSchedule(server.plugins, trx, id, { check_interval: '1w', sla_threshold: '400d' })
   })
   await checking
-  t.match(await scheduleOf(id), { status: 'unknown', last_check_at: null, running_slot: null })
+  t.match(await scheduleOf(id), { status: null, last_checked_at: null, running_slot: null })
   t.same(await alertsOf(id), [])
 })
 
@@ -158,51 +164,10 @@ t.test('a resolved critical alert is not raised again by a warning', async t => 
   ])
 })
 
-t.test('the job of a sweep skips schedules claimed for another job', async t => {
-  const { watch, source } = await world(
-    t,
-    `create table a (ts timestamptz); insert into a values (now());
-     create table b (ts timestamptz); insert into b values (now());`,
-  )
-  const a = await watch('a', explicit('1h'))
-  const b = await watch('b', explicit('1h'))
-  await query(`update freshness_schedules set running_slot = now() - interval '10 minutes' where id = $1`, [
-    a.id,
-  ])
-  await query(`update freshness_schedules set next_run_at = now() - interval '1 minute' where id = $1`, [
-    b.id,
-  ])
-  const checked = server.jobs.settled(checkJob, data => data.source_id === source.id)
-  await server.jobs.send(dispatchChecks, {})
-  t.equal(await checked, 'completed')
-  t.match(await scheduleOf(b.id), { running_slot: null })
-  const left = await scheduleOf(a.id)
-  t.ok(left.running_slot, 'it stays claimed for its own job')
-  t.equal((left.last_check_at as Date).toISOString(), a.last_check)
-})
-
 t.test('the tables of a source whose engine is no longer loaded are errors', async t => {
   const { at, source, id } = await midnightWorld(t)
   await at(1)
   await query(`update sources set source_type = 'gone' where id = $1`, [source.id])
   t.match(await at(2), { measured: 0, unknown: 1 })
-  t.match(await scheduleOf(id), { status: 'unknown', last_error: /EXTENSIONS|unexpected/ })
-})
-
-t.test('the claims of a job are released when its last attempt has failed', async t => {
-  const { id, source } = await midnightWorld(t)
-  const slot = new Date(Date.now() - 60_000)
-  await query('update freshness_schedules set running_slot = $1 where id = $2', [slot, id])
-  await query('alter table freshness_checks rename to away')
-  const slots = { from: slot.toISOString(), to: slot.toISOString() }
-  const run = async (attempt: number) => {
-    const data = { company_id: companyId, source_id: source.id, slots }
-    await t.rejects(
-      Promise.resolve(workOf(server, checkJob)(data, jobContext(server, { isLast: () => attempt === 3 }))),
-    )
-    return (await scheduleOf(id)).running_slot
-  }
-  t.ok(await run(1))
-  t.equal(await run(3), null)
-  await query('alter table away rename to freshness_checks')
+  t.match(await scheduleOf(id), { status: 'error', last_error: /EXTENSIONS|unexpected/ })
 })

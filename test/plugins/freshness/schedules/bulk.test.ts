@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { checkJob, dispatchChecks } from '../../../../plugins/freshness/jobs.ts'
+import { sweepJob } from '../../../../plugins/checks/jobs.ts'
+import { sourceJobKind } from '../../../../plugins/checks/source-jobs.ts'
 import { sentDuring } from '../../../helpers/sent-statements.ts'
 import { explicit, startWorlds } from '../worlds.ts'
+
+const checkJob = sourceJobKind('freshness')
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-bulk-'))
 t.teardown(() => rm(folder, { recursive: true }))
@@ -22,9 +25,10 @@ const bulk = (body: object) => tenant.ask('POST', BULK, body)
 /** The schedules of a source by table, as they are stored. */
 const stored = (sourceId: string) =>
   query(
-    `select t.name, f.timestamp_column as column, f.uses_last_modified as modified, f.monitoring_mode as mode,
-       f.sla_threshold as threshold, f.check_interval as every, f.is_active
-     from freshness_schedules f join tables t on t.id = f.table_id where f.source_id = $1 order by t.name, t.schema_name`,
+    `select t.name, f.settings -> 'timestampColumn' as column, f.settings -> 'usesLastModified' as modified,
+       f.settings -> 'monitoringMode' as mode, f.settings -> 'slaThreshold' as threshold, f.check_interval as every,
+       f.is_active
+     from checks f join tables t on t.id = f.table_id where f.source_id = $1 order by t.name, t.schema_name`,
     [sourceId],
   )
 const namesOf = async (sourceId: string) => (await stored(sourceId)).map(({ name }) => name)
@@ -157,7 +161,7 @@ t.test(
       { name: 'bare', column: null, modified: false },
       { name: 'orders', column: 'updated_at' },
     ])
-    await query('delete from freshness_schedules where source_id = $1', [source.id])
+    await query('delete from checks where source_id = $1', [source.id])
     await query(`update sources set query_access_level = 'schema_only' where id = $1`, [source.id])
     const { body: closed } = await bulk({
       asset_id: source.id,
@@ -180,8 +184,8 @@ t.test('created schedules are due at once, and are read together', async t => {
     ).join(''),
   )
   await bulk({ asset_id: source.id, ...explicit('1d') })
-  await server.jobs.send(dispatchChecks, {})
-  await server.jobs.settled(dispatchChecks, () => true)
+  await server.jobs.send(sweepJob, {})
+  await server.jobs.settled(sweepJob, () => true)
   await server.jobs.settled(checkJob, data => data.source_id === source.id)
   const { body } = await tenant.ask('GET', `/api/v1/sdk/freshness/summary?asset_id=${source.id}`)
   t.match(body.data, { total_tables: 30, fresh: 30 })
@@ -248,7 +252,7 @@ t.test(
     )
     const statements = async (body: object) => {
       const sent = await sentDuring(async () => void (await bulk({ asset_id: source.id, ...body })))
-      return sent.filter(({ text }) => /freshness_schedules|from tables/.test(text)).length
+      return sent.filter(({ text }) => /into checks|from tables/.test(text)).length
     }
     t.equal(
       await statements({ dry_run: true, include_patterns: ['orders1'] }),
@@ -269,7 +273,7 @@ t.test(
       t.same([matched, withoutSignal, named.length], [10_002, 5001, 100])
       t.equal(created + existing + withoutSignal, matched)
     }
-    const [{ count }] = (await query('select count(*)::int from freshness_schedules where source_id = $1', [
+    const [{ count }] = (await query('select count(*)::int from checks where source_id = $1', [
       source.id,
     ])) as [{ count: number }]
     t.equal(count, 5001)

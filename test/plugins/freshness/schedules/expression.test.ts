@@ -113,7 +113,9 @@ t.test('text that is no expression, or may not be run, is rejected with a reason
   t.match(meta.error_message, /engine's message is not shown/, 'the engine would quote the value')
   t.notMatch(meta.error_message, /secret/)
 
-  await query(`update freshness_schedules set expression = 'tick()' where id = $1`, [schedule.id])
+  await query(`update checks set settings = settings || '{"expression": "tick()"}' where uuid = $1`, [
+    schedule.id,
+  ])
   await database.query(`create table calm (ts timestamptz); insert into calm values (now())`)
   const { failed } = await check()
   t.match(

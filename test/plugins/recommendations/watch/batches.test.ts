@@ -32,8 +32,7 @@ const apply = (sourceId: string) => applyPolicy(deps, companyId, sourceId, new A
 async function countChecks(sourceId: string) {
   const [found] = await query(
     `select cast(sum(n) as int) as checks, cast(count(*) filter (where n > 1) as int) as doubles from (
-       select count(*) as n from checks where source_id = $1 group by table_id, kind, type, column_name
-       union all select count(*) from freshness_schedules where source_id = $1 group by table_id) c`,
+       select count(*) as n from checks where source_id = $1 group by table_id, kind, type, column_name) c`,
     [sourceId],
   )
   return found

@@ -225,7 +225,7 @@ t.test('a level is kept as the policy of the source, for tables that come later'
     `select t.name, m.type as type from checks m join tables t on t.id = m.table_id where m.source_id = $1 and m.kind = 'metric'
      union all select t.name, type from checks r join tables t on t.id = r.table_id
        where r.source_id = $1 and r.kind = 'validity' and t.name = 'invoices'
-     union all select t.name, 'freshness' from freshness_schedules f join tables t on t.id = f.table_id
+     union all select t.name, 'freshness' from checks f join tables t on t.id = f.table_id and f.kind = 'freshness'
        where f.source_id = $1 and t.name = 'invoices' order by 1, 2`,
     [source.id],
   )

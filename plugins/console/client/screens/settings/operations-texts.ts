@@ -48,7 +48,6 @@ export const operationsTexts = {
     'contracts.export': 'Export contracts',
     'contracts.test': 'Test a contract',
     'freshness.check': 'Check freshness',
-    'freshness.dispatch': 'Look for freshness checks that are due',
     'freshness.refresh': 'Check freshness on request',
     'incidents.prune': 'Delete old incidents',
     'incidents.sweep': 'Look for alerts without an incident',

@@ -1,9 +1,6 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** Tables whose rows are checks: a recommendation is applied where there is one. */
-const CHECKS = ['checks', 'freshness_schedules']
-
 const COMPANY_TABLES = [
   'profiles',
   'recommendations',
@@ -128,13 +125,6 @@ export async function up(knex: Knex): Promise<void> {
   `)
   await isolate(knex, ...COMPANY_TABLES)
   await knex.raw(CHANGES)
-  for (const table of CHECKS)
-    await knex.raw(`
-      create trigger ${table}_added_recommend after insert on ${table} referencing new table as changed
-        for each statement execute function note_changed_evidence('');
-      create trigger ${table}_removed_recommend after delete on ${table} referencing old table as changed
-        for each statement execute function note_changed_evidence('');
-    `)
 }
 
 /** Triggers that note what recommendations follow from. */
@@ -175,6 +165,11 @@ const CHANGES = `
     end $$;
     create trigger profiles_recommend after insert on profiles referencing new table as changed
       for each statement execute function note_changed_evidence('key');
+    -- A recommendation is applied where there is such a check.
+    create trigger checks_added_recommend after insert on checks referencing new table as changed
+      for each statement execute function note_changed_evidence('');
+    create trigger checks_removed_recommend after delete on checks referencing old table as changed
+      for each statement execute function note_changed_evidence('');
     create trigger recommendations_added after insert on recommendations referencing new table as changed
       for each statement execute function note_changed_evidence('');
     create trigger recommendations_changed after update on recommendations referencing new table as changed
