@@ -6,7 +6,7 @@ import type { Transaction } from '../../server/database/database.ts'
 import type { Source, TableContext } from '../catalog/api.ts'
 import type { CheckResource } from './check-resource.ts'
 import type { CheckSeries } from './check-series.ts'
-import type { AskEngine, DeclaredChecks, FindOwners, StopListener } from './declared/declared-checks.ts'
+import type { AskEngine, DeclaredChecks, StopListener } from './declared/declared-checks.ts'
 import type { CheckKind, SourceKind } from './kind.ts'
 
 import type { CheckRow } from './models.ts'
@@ -94,14 +94,10 @@ export interface ChecksApi {
   declaredKinds(): readonly DeclaredChecks[]
   /** Creates, changes, adopts and removes many checks of an owner: a file, a contract. And creates those that tables lack. */
   reconciler: Reconciler
-  /** Adds a feature that manages freshness schedules; of other checks, the reconciler notes what manages them. */
-  addOwners(find: FindOwners): void
   /** Adds a function that is called when a caller removes or pauses one check. */
   afterStop(listener: StopListener): void
   /** Calls these functions. */
   notifyStopped: StopListener
-  /** What manages each of some freshness schedules; nothing for those made by hand. */
-  findOwners: FindOwners
   /** Scans a table once for the checks of all kinds: those the sweep claimed, or all active ones. */
   runTable(
     companyId: string,

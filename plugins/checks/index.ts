@@ -10,7 +10,7 @@ import { COST_RETENTION_DAYS, costExtension } from './costs/costs.ts'
 import { costRoute } from './costs/cost-routes.ts'
 import { checksOfResource } from './declared/checks-of-resource.ts'
 import { withSharedSession } from './declared/shared-session.ts'
-import type { FindOwners, StopListener } from './declared/declared-checks.ts'
+import type { StopListener } from './declared/declared-checks.ts'
 import { depsOf } from './deps.ts'
 import { dispatch, makeScanJobs } from './jobs.ts'
 import type { CheckKind, SourceKind } from './kind.ts'
@@ -42,14 +42,9 @@ export const checks = feature<ChecksApi>({
     const kinds = new Map<string, CheckKind>()
     const sourceKinds = new Map<string, SourceKind>()
     const declared: DeclaredChecks[] = []
-    const owners: FindOwners[] = []
     const listeners: ScanListener[] = []
     const stopListeners: StopListener[] = []
     const deps = depsOf(server, { kinds, sourceKinds, listeners })
-    const findOwners: FindOwners = async (trx, kind, checkIds) => {
-      const found = await Promise.all(owners.map(find => find(trx, kind, checkIds)))
-      return new Map(found.flatMap(each => [...each]))
-    }
     const notifyStopped: StopListener = async (trx, source, check) => {
       for (const listener of stopListeners) await listener(trx, source, check)
     }
@@ -71,9 +66,7 @@ export const checks = feature<ChecksApi>({
       },
       declare: checks => void declared.push(checks),
       declaredKinds: () => declared,
-      reconciler: makeReconciler({ ...deps, kinds: () => declared, findOwners, notifyStopped }),
-      addOwners: find => void owners.push(find),
-      findOwners,
+      reconciler: makeReconciler({ ...deps, kinds: () => declared, notifyStopped }),
       afterStop: listener => void stopListeners.push(listener),
       notifyStopped,
       afterScan: listener => void listeners.push(listener),

@@ -5,7 +5,6 @@ import { contractPicture } from './enforcement/badge.ts'
 import { clausesOfTables } from './enforcement/contracts.ts'
 import { enforceJob } from './enforcement/enforce-job.ts'
 import { judgeChecked, judgeDiscovered, judgeFreshness, judgeStopped } from './enforcement/judge.ts'
-import { ownersOfChecks } from './enforcement/owner.ts'
 import { enforcementRoutes } from './enforcement/routes.ts'
 import { exchangeRoutes } from './exchange/routes.ts'
 import { exportJob, KEPT_HOURS } from './exchange/export-job.ts'
@@ -50,7 +49,6 @@ export const contracts = feature<ContractsApi>({
     checks.afterScan((trx, { source }, findings) => judgeChecked(deps, trx, source, findings))
     checks.afterStop((trx, source, check) => judgeStopped(deps, trx, source, check))
     freshness.afterCheck((trx, sourceId, findings) => judgeFreshness(deps, trx, sourceId, findings))
-    checks.addOwners(ownersOfChecks)
     return {
       api: {
         listClauses: clausesOfTables,

@@ -1,7 +1,6 @@
 import { feature } from '../../server/feature.ts'
 import { makeMonitors } from './apply.ts'
 import { routes } from './routes.ts'
-import { findOwners } from './store.ts'
 
 /** Checks that stand in files: exported, planned and applied. */
 export const monitors = feature({
@@ -17,7 +16,6 @@ export const monitors = feature({
     },
   },
   make({ db, checks: types, config: { baseUrl }, plugins: { catalog, checks } }) {
-    checks.addOwners(findOwners)
     return { routes: routes(makeMonitors({ db, catalog, checks }), { checks, types, baseUrl }) }
   },
 })

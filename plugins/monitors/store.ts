@@ -1,7 +1,6 @@
 /** The table of managed checks. */
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { CheckOwner } from '../../server/http/check-owner.ts'
-import type { CheckKindName, ManagedCheck } from '../checks/api.ts'
+import type { ManagedCheck } from '../checks/api.ts'
 
 /** A check that a file manages. */
 export type FileManagedCheck = Required<ManagedCheck>
@@ -53,20 +52,4 @@ export async function forgetManaged(
      where company_id = :companyId and source_id = :sourceId and key = any(cast(:keys as text[]))`,
     { companyId: companyOf(trx), sourceId, keys: [...keys] },
   )
-}
-
-/** The files that manage some checks of one kind. */
-export async function findOwners(
-  trx: Transaction,
-  kind: CheckKindName,
-  checkIds: readonly string[],
-): Promise<Map<string, CheckOwner>> {
-  if (checkIds.length === 0) return new Map()
-  const owned = await rows<CheckOwner & { checkId: string }>(
-    trx,
-    `select check_id, file, key from monitors
-     where company_id = :companyId and kind = :kind and check_id = any(cast(:checkIds as text[]))`,
-    { companyId: companyOf(trx), kind, checkIds: [...checkIds] },
-  )
-  return new Map(owned.map(({ checkId, file, key }) => [checkId, { file, key }]))
 }

@@ -23,8 +23,8 @@ export interface DeclaredCheck {
   /** Whether the last discovery found the table. */
   isTableActive: boolean
   fields: CheckFields
-  /** What manages it, null of one by hand; undefined of a schedule, which its owners are asked about. */
-  owner?: CheckOwner | null
+  /** What manages it; null of one by hand. */
+  owner: CheckOwner | null
   /** The body that creates the same check, without defaults, and without the path of its table. */
   body: Record<string, unknown>
 }
@@ -94,8 +94,8 @@ export interface DeclaredChecks {
   create(trx: Transaction, table: TableContext, fields: CheckFields, record: RecordEvent): Promise<string>
   /** Creates any number of checks, by statements of many where its feature can. @returns their ids, in the same order */
   createAll(trx: Transaction, checks: readonly NewDeclaredCheck[], record: RecordEvent): Promise<string[]>
-  /** Says what manages checks that are there; absent of schedules, whose owners note it. */
-  setOwners?(trx: Transaction, owned: readonly OwnedCheckId[]): Promise<void>
+  /** Says what manages checks that are there. */
+  setOwners(trx: Transaction, owned: readonly OwnedCheckId[]): Promise<void>
   /** How checks are created that tables lack; absent of schedules, which their own feature creates in bulk. */
   lacking?: LackingChecks
   /**
@@ -131,20 +131,10 @@ export interface Declaration<Row extends CheckRow>
     Pick<DeclaredChecks, 'kind' | 'body' | 'fixedFields' | 'engineFields' | 'read'>,
     Pick<LackingChecks, 'complete'> {
   /** As in `DeclaredChecks`; \`owner\` is the \`ownerRef\` of the row. */
-  list(trx: Transaction, source: Source): Promise<(DeclaredCheck & { owner: CheckOwner | null })[]>
+  list(trx: Transaction, source: Source): Promise<DeclaredCheck[]>
   /** The rows of new checks, in the same order. */
   rowsOf(trx: Transaction, checks: readonly CheckToStore[]): Promise<NewRow<Row>[]>
 }
-
-/**
- * What manages some checks of one kind, by their ids. Rows of the table of all checks say it themselves; this is for freshness
- * schedules, until they are such rows.
- */
-export type FindOwners = (
-  trx: Transaction,
-  kind: CheckKindName,
-  checkIds: readonly string[],
-) => Promise<ReadonlyMap<string, CheckOwner>>
 
 /** What a check is about: a table, or a column of it, and the type of the check. */
 export interface CheckSubject {

@@ -56,7 +56,7 @@ export async function carryOut<Wanted extends WantedCheck>(
     const owned = staying.flatMap(({ wanted, stored }) =>
       stored?.kind === kind ? [{ id: stored.id, owner: ownerOf(wanted) }] : [],
     )
-    if (owned.length > 0) await setOwners?.(trx, owned)
+    if (owned.length > 0) await setOwners(trx, owned)
   }
   for (const { stored } of removed) {
     await remove(stored)

@@ -1,12 +1,10 @@
 import type { Transaction } from '../../../server/database/database.ts'
-import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import type { Source, TableContext } from '../../catalog/api.ts'
 import type {
   AskEngine,
   CheckFields,
   CheckKindName,
   DeclaredChecks,
-  FindOwners,
   StopListener,
 } from '../declared/declared-checks.ts'
 import type { CheckDeps } from '../deps.ts'
@@ -32,14 +30,13 @@ export interface Reconciled<Wanted extends WantedCheck> extends Plan<Wanted> {
 interface Deps extends Pick<CheckDeps, 'catalog' | 'types'> {
   /** In the order in which their rows are locked. */
   kinds(): readonly DeclaredChecks[]
-  findOwners: FindOwners
   notifyStopped: StopListener
 }
 
 /** The one way to create, change, adopt and remove checks in bulk. */
 export type Reconciler = ReturnType<typeof makeReconciler>
 
-export function makeReconciler({ kinds, findOwners, notifyStopped, ...deps }: Deps) {
+export function makeReconciler({ kinds, notifyStopped, ...deps }: Deps) {
   const fixedFields = ({ kind, fields }: { kind: CheckKindName; fields: CheckFields }) =>
     kinds()
       .find(declared => declared.kind === kind)!
@@ -76,29 +73,14 @@ export function makeReconciler({ kinds, findOwners, notifyStopped, ...deps }: De
     const owned = managed.map(each => ({ managed: each, stored: byRef.get(refOf(each.kind, each.checkId)) }))
     const own = new Set(owned.map(({ stored }) => stored))
     const free = checks.filter(check => !own.has(check))
-    const others = nameUnmanaged ? await findOthers(trx, free) : new Map<StoredCheck, CheckOwner>()
+    const managedByOthers = nameUnmanaged ? free.filter(({ owner }) => owner !== null) : []
+    const others = new Map(managedByOthers.map(check => [check, check.owner!]))
     return {
       checks: checks.filter(check => !others.has(check)),
       owned,
       others,
       adoptable: nameUnmanaged?.(free.filter(check => !others.has(check))) ?? null,
     }
-  }
-
-  /** What manages checks that the owner does not. */
-  async function findOthers(
-    trx: Transaction,
-    checks: readonly StoredCheck[],
-  ): Promise<Map<StoredCheck, CheckOwner>> {
-    const others = new Map<StoredCheck, CheckOwner>()
-    const schedules = checks.filter(({ owner }) => owner === undefined)
-    const ids = schedules.map(({ id }) => id)
-    const ownersOfSchedules = await findOwners(trx, 'freshness', ids)
-    for (const check of checks) {
-      const owner = check.owner ?? ownersOfSchedules.get(check.id)
-      if (owner) others.set(check, owner)
-    }
-    return others
   }
 
   /** Plans what makes the checks of an owner those that it wants. Writes nothing, and needs no transaction. */

@@ -7,7 +7,6 @@ import type { ContractsDeps } from '../deps.ts'
 import { ContractClause, type Contract } from '../models.ts'
 import { contractViolation } from './alert-kind.ts'
 import type { ClauseVerdict } from './clause.ts'
-import { ownerName } from './owner.ts'
 import type { ContractPlan, PlannedClause } from './plan.ts'
 import { recordVerdicts, type JudgedClause } from './verdicts.ts'
 
@@ -110,7 +109,8 @@ async function reconcileChecks(
   { contract, source, record }: Omit<Enforcement, 'actor'>,
   { stored, wanted }: { stored: readonly ContractClause[]; wanted: readonly WantedCheck[] },
 ): Promise<Map<string, ClauseStep>> {
-  const file = ownerName(contract)
+  // What a contract is called as the owner of checks.
+  const file = `the contract ${contract.name}`
   const managed = stored.flatMap(({ key, checkKind: kind, checkId }) =>
     kind === null || checkId === null ? [] : [{ file, key, kind, checkId }],
   )

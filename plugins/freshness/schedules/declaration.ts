@@ -6,8 +6,9 @@ import { withoutDefaults } from '../../../server/http/fields.ts'
 import { validateBody } from '../../../server/http/validate-body.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { CheckFields, DeclaredChecks, NewDeclaredCheck, RecordEvent } from '../../checks/api.ts'
-import { freshnessViolation } from '../alert-kind.ts'
+import { setOwners } from '../../checks/kit.ts'
 import type { FreshnessDeps } from '../deps.ts'
+import { freshnessKind } from '../kind.ts'
 import { monitoredTables, tableRefOf, type MonitoredTable } from '../models.ts'
 import { declaredSchedule } from '../schemas.ts'
 import { assertExpression } from './expression.ts'
@@ -31,8 +32,8 @@ export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalo
     return schedule.uuid
   }
   return {
-    kind: 'freshness',
-    alertKind: freshnessViolation.name,
+    kind: freshnessKind.name,
+    alertKind: freshnessKind.alert.name,
     body: declaredSchedule,
     fixedFields: () => [],
     engineFields: ['freshness_expression'],
@@ -44,6 +45,7 @@ export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalo
         tablePath: tablePath(tableRefOf(schedule)),
         isTableActive: schedule.isTableActive,
         fields: fieldsOf(schedule),
+        owner: schedule.ownerRef,
         body: bodyOf(source, schedule),
       }))
     },
@@ -65,8 +67,11 @@ export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalo
     async createAll(trx, checks, record) {
       const ids: string[] = []
       for (const check of checks) ids.push(await create(trx, check, record))
+      const owned = checks.flatMap(({ owner }, index) => (owner ? [{ id: ids[index]!, owner }] : []))
+      if (owned.length > 0) await setOwners(trx, freshnessKind, owned)
       return ids
     },
+    setOwners: (trx, owned) => setOwners(trx, freshnessKind, owned),
     update: (trx, { id }, changes, record) =>
       unlessGone(async () => {
         const patch = patchOf(changes)

@@ -1,7 +1,7 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany, routesOf, type AnyRequest } from '../../../server/http/access.ts'
 import { auditRequest, fieldsOf } from '../../../server/http/audit.ts'
-import { warnOfChange, warnOfRemoval, type CheckOwner } from '../../../server/http/check-owner.ts'
+import { warnOfChange, warnOfRemoval } from '../../../server/http/check-owner.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import { param } from '../../../server/http/input.ts'
@@ -98,15 +98,10 @@ export const scheduleRoutes = (
       await assertRunnable(deps, caller(request).companyId, { id }, patch)
       const changed = await inCompany(request, async trx => {
         const schedule = await patchSchedule(deps, trx, id, patch)
-        const owner = await ownerOf(deps, trx, id)
         if (patch.is_active === false) await notifyStopped(deps, trx, request, schedule, 'paused')
         const event = scheduleEvent('updated', schedule, { fields: fieldsOf(patch) })
         await auditRequest(request, trx, event)
-        return {
-          schedule,
-          ...(owner && { owner }),
-          warnings: await warningsOf(deps.catalog, trx, schedule),
-        }
+        return { schedule, warnings: await warningsOf(deps.catalog, trx, schedule) }
       })
       return { data: await checkedSchedule({ ...deps, checkSource }, changed) }
     },
@@ -119,16 +114,15 @@ export const scheduleRoutes = (
     handler: request =>
       inCompany(request, async trx => {
         const id = param(request, 'id')
-        const owner = await ownerOf(deps, trx, id)
         const schedule = await deleteSchedule(deps.alerts, trx, id)
-        const { qualifiedName } = schedule
+        const { qualifiedName, ownerRef } = schedule
         await notifyStopped(deps, trx, request, schedule, 'removed')
         await auditRequest(request, trx, scheduleEvent('removed', schedule, { table: qualifiedName }))
         return {
           data: {
             success: true,
             message: `The freshness schedule of ${qualifiedName} was removed`,
-            ...warnOfRemoval(owner),
+            ...warnOfRemoval(ownerRef),
           },
         }
       }),
@@ -148,20 +142,12 @@ async function notifyStopped(
   await checks.notifyStopped(trx, source, { kind: 'freshness', id, how, ...about })
 }
 
-async function ownerOf(
-  { checks }: Pick<FreshnessDeps, 'checks'>,
-  trx: Transaction,
-  id: string,
-): Promise<CheckOwner | undefined> {
-  return (await checks.findOwners(trx, 'freshness', [id])).get(id)
-}
-
 /** A new or changed schedule after its first check, with warnings. */
 async function checkedSchedule(
   deps: Parameters<typeof checkNow>[0],
-  { schedule, warnings, owner }: { schedule: MonitoredTable; warnings: string[]; owner?: CheckOwner },
+  { schedule, warnings }: { schedule: MonitoredTable; warnings: string[] },
 ) {
-  const { warnings: more = [], ...managed } = warnOfChange(owner)
+  const { warnings: more = [], ...managed } = warnOfChange(schedule.ownerRef)
   return {
     ...presentSchedule(await checkNow(deps, schedule)),
     ...managed,
@@ -170,7 +156,7 @@ async function checkedSchedule(
 }
 
 async function list(
-  { catalog, checks }: Pick<FreshnessDeps, 'catalog' | 'checks'>,
+  { catalog }: Pick<FreshnessDeps, 'catalog'>,
   trx: Transaction,
   { asset_id: asset, is_active: state, active_only: isActiveOnly = false, ...page }: schemas.SchedulesQuery,
 ) {
@@ -179,14 +165,9 @@ async function list(
   const isActive = isActiveOnly || state
   const scope = await scopeOf(catalog, trx, asset)
   const { tables, pagination } = await listSchedules(trx, scope, { ...page, isActive })
-  const owners = await checks.findOwners(
-    trx,
-    'freshness',
-    tables.map(({ uuid }) => uuid),
-  )
-  const items = tables.map(table => {
-    const owner = owners.get(table.uuid)
-    return { ...presentSchedule(table), ...(owner && { managed_by: owner }) }
-  })
+  const items = tables.map(table => ({
+    ...presentSchedule(table),
+    ...(table.ownerRef && { managed_by: table.ownerRef }),
+  }))
   return { data: { data: items, pagination } }
 }

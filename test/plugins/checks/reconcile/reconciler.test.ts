@@ -21,16 +21,33 @@ const fileOf = () => 'f'
 function world(stored: Record<string, [CheckKindName, tableId: string, CheckFields]>, theirs: string[] = []) {
   const checks = new Map(Object.entries(stored))
   const removals: string[] = []
+  const ownerOf = (id: string) => (theirs.includes(id) ? { file: 'the contract c', key: id } : null)
   const kinds = (['validity', 'freshness'] as const).map(
-    (kind): Pick<DeclaredChecks, 'kind' | 'fixedFields' | 'list' | 'createAll' | 'update' | 'remove'> => ({
+    (
+      kind,
+    ): Pick<
+      DeclaredChecks,
+      'kind' | 'fixedFields' | 'list' | 'createAll' | 'setOwners' | 'update' | 'remove'
+    > => ({
       kind,
       fixedFields: () => (kind === 'validity' ? ['rule_type'] : []),
       list: async () =>
         [...checks].flatMap(([id, [own, tableId, fields]]): DeclaredCheck[] =>
           own === kind
-            ? [{ id, tableId, tablePath: tableId, isTableActive: true, fields, body: fields }]
+            ? [
+                {
+                  id,
+                  tableId,
+                  tablePath: tableId,
+                  isTableActive: true,
+                  fields,
+                  owner: ownerOf(id),
+                  body: fields,
+                },
+              ]
             : [],
         ),
+      setOwners: async () => {},
       createAll: async (_trx, some) =>
         some.map(({ table, fields }, index) => {
           const id = `new-${kind}-${index}`
@@ -49,8 +66,6 @@ function world(stored: Record<string, [CheckKindName, tableId: string, CheckFiel
     catalog: {} as CatalogApi,
     types: {} as Server['checks'],
     kinds: () => kinds as DeclaredChecks[],
-    findOwners: async (_trx, _kind, ids) =>
-      new Map(ids.filter(id => theirs.includes(id)).map(id => [id, { file: 'the contract c', key: id }])),
     notifyStopped: async (_trx, _source, { id }) => void removals.push(id),
   })
   return { reconciler, checks, removals }
