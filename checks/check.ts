@@ -52,9 +52,11 @@ export type Measure = Sql | SubqueryMeasure
 /**
  * How the measure of all rows follows from the measures of each period. `count` and `sum` add up (over no rows: 0 and
  * NULL); `min` and `max` take the extreme; `mean` is weighted by the number of values. Computed from the values
+ * themselves: `standard_deviation` follows from those of
+ * the periods with their means and numbers of values. Computed from the values
  * themselves: `distinct` counts different values, `repeated` counts rows whose value occurs more than once.
  */
-export type Rollup = 'count' | 'sum' | 'min' | 'max' | 'mean' | 'distinct' | 'repeated'
+export type Rollup = 'count' | 'sum' | 'min' | 'max' | 'mean' | 'standard_deviation' | 'distinct' | 'repeated'
 
 /** A statement of the type's own that the engine runs, with none of a user's SQL in it. */
 export interface SelectValidation {

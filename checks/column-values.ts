@@ -48,6 +48,11 @@ export function asColumnNumber({ column, info, dialect }: ColumnContext): Sql {
   return info && dialect.isFloat32(info) ? column : dialect.asNumber(column)
 }
 
+/** How many characters the texts of a column have. */
+export function columnTextLength(context: ColumnContext): Sql {
+  return context.dialect.textLength(asColumnText(context))
+}
+
 /** The column as text. A text column is unchanged, so that its own collation and padding apply. */
 export function asColumnText({ column, info, dialect }: ColumnContext): Sql {
   return info?.kind === 'text' ? column : dialect.asText(column)

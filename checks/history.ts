@@ -135,8 +135,11 @@ function rollupsOf(type: CheckType, { measures }: PlannedCheck): Readonly<Record
 /** Totals over the rows up to some period. */
 interface RunningValue {
   value: number | null
-  /** Number of values behind a mean. */
+  /** Number of values behind a mean or a standard deviation. */
   weight: number
+  /** For a standard deviation: the mean, and the sum of the squared distances from it. */
+  mean: number
+  squares: number
 }
 
 /** Accumulates the periods. A result row belongs to one period and one select; periods without rows have none. */
@@ -178,11 +181,13 @@ function accumulate(
 /** The value of a measure over no rows. */
 function emptyValue(rollup: Rollup): RunningValue {
   const isCount = rollup === 'count' || rollup === 'distinct' || rollup === 'repeated'
-  return { value: isCount ? 0 : null, weight: 0 }
+  return { value: isCount ? 0 : null, weight: 0, mean: 0, squares: 0 }
 }
 
-function addPeriod(sum: RunningValue, { rollup, column, weight }: RolledMeasure, row: Row): void {
+function addPeriod(sum: RunningValue, measure: RolledMeasure, row: Row): void {
+  const { rollup, column, weight } = measure
   const value = numberOf(row, column)
+  if (rollup === 'standard_deviation') return addSpread(sum, measure, row)
   if (value === null) return
   if (rollup === 'mean') {
     const weighed = (numberOf(row, weight ?? '') ?? 0) + sum.weight
@@ -193,6 +198,25 @@ function addPeriod(sum: RunningValue, { rollup, column, weight }: RolledMeasure,
   else if (rollup === 'min') sum.value = Math.min(sum.value, value)
   else if (rollup === 'max') sum.value = Math.max(sum.value, value)
   else sum.value += value
+}
+
+/** Adds the squared distances of a period as Chan, Golub and LeVeque do: no difference of large squares loses digits. */
+function addSpread(
+  sum: RunningValue,
+  { column, weight = '', mean: meanColumn = '' }: RolledMeasure,
+  row: Row,
+) {
+  const count = numberOf(row, weight) ?? 0
+  const mean = numberOf(row, meanColumn)
+  if (count === 0 || mean === null) return
+  // One value has no deviation of its own.
+  const deviation = numberOf(row, column) ?? 0
+  const all = sum.weight + count
+  const apart = mean - sum.mean
+  sum.squares += deviation ** 2 * (count - 1) + apart ** 2 * (sum.weight / all) * count
+  sum.mean += apart * (count / all)
+  sum.weight = all
+  sum.value = all < 2 ? null : Math.sqrt(sum.squares / (all - 1))
 }
 
 /** A missing column means that nothing was measured; taken for zero, every rule would pass. */

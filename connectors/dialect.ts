@@ -106,6 +106,12 @@ export interface Dialect {
    * not finite is returned as such.
    */
   mean(value: Sql): Sql
+  /**
+   * The sum of the numbers that are not NULL, as an aggregate, exact of integers and decimals and of floats a double; NULL
+   * only where there is none. A sum that is not finite is returned as such.
+   * @param column the value's entry in the catalog, where it is a column
+   */
+  sum(value: Sql, column?: ColumnInfo): Sql
   /** The standard deviation of a sample of the numbers that are not NULL, as an aggregate; NULL below two of them. */
   standardDeviation(value: Sql): Sql
   /** A value as text, for comparing with texts. */
@@ -217,6 +223,7 @@ const ansi: Dialect = {
   mean(value) {
     return sql`avg(${this.asNumber(value)})`
   },
+  sum: value => sql`sum(${value})`,
   standardDeviation(value) {
     return sql`stddev_samp(${this.asNumber(value)})`
   },

@@ -31,6 +31,10 @@ export const dialect: Dialect = defineDialect({
   mean: value =>
     sql`coalesce(avg(${value}) filter (where ${isNumber(value)}),
       case when count(*) filter (where ${isNumber(value)}) > 0 then 9e999 end)`,
+  // As for the mean: NULL of infinities of both signs.
+  sum: value =>
+    sql`case when count(*) filter (where ${isNumber(value)}) > 0
+      then coalesce(sum(${dialect.asNumber(value)}), 9e999) end`,
   asText: value => sql`cast(${value} as text)`,
   textLength: text => sql`length(${text})`,
   // SQLite keeps JSON as text, and whatever it stores compares.

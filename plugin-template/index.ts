@@ -2,7 +2,7 @@ import type { CheckType } from 'tidemark/check'
 import type { Connector } from 'tidemark/connector'
 import type { DestinationType } from 'tidemark/destination'
 import { sqlite } from './connector.ts'
-import { meanLength } from './mean-length.ts'
+import { blankCount } from './blank-count.ts'
 import { ntfy } from './ntfy.ts'
 
 /** The part of the host's hapi server that an extension adds to. */
@@ -16,7 +16,7 @@ export const plugin = {
   name: 'tidemark-plugin-template',
   register(server: Host): void {
     server.connectors.add(sqlite as Connector)
-    server.checks.add(meanLength)
+    server.checks.add(blankCount)
     server.destinations.add(ntfy as DestinationType)
   },
 }

@@ -94,7 +94,7 @@ export const checkShape = Joi.object({
     .messages({ 'any.unknown': '{{#label}} is for metrics: it says what their values can be' }),
   rollup: Joi.object().pattern(
     Joi.string(),
-    Joi.valid('count', 'sum', 'min', 'max', 'mean', 'distinct', 'repeated'),
+    Joi.valid('count', 'sum', 'min', 'max', 'mean', 'standard_deviation', 'distinct', 'repeated'),
   ),
   valid: Joi.function()
     .when('family', { is: 'metric', then: Joi.forbidden() })

@@ -10,7 +10,7 @@ await import('../plugin-template/test/conformance.test.ts')
 await import('../plugin-template/test/session.test.ts')
 await import('../plugin-template/test/catalog.test.ts')
 await import('../plugin-template/test/reader.test.ts')
-await import('../plugin-template/test/mean-length.test.ts')
+await import('../plugin-template/test/blank-count.test.ts')
 await import('../plugin-template/test/ntfy.test.ts')
 
 t.test('the plug-in lists the connector, the check and the destination, and nothing else', async t => {
@@ -18,5 +18,5 @@ t.test('the plug-in lists the connector, the check and the destination, and noth
   const added: string[] = []
   const registry = { add: ({ name }: { name: string }) => added.push(name) }
   plugin.register({ connectors: registry, checks: registry, destinations: registry })
-  t.same(added, ['sqlite', 'mean_length', 'ntfy'])
+  t.same(added, ['sqlite', 'blank_count', 'ntfy'])
 })

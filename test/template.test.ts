@@ -19,7 +19,7 @@ import { learnCredentials, watchProcess } from './helpers/log-watch.ts'
 const NAMES: Record<string, string> = {
   'tidemark-plugin-template': 'acme-observe',
   sqlite: 'acme',
-  mean_length: 'acme_length',
+  blank_count: 'acme_blanks',
   ntfy: 'acme_ntfy',
 }
 
@@ -270,13 +270,13 @@ await t.test('the package of the copy is an extension of an installed server', a
   t.match(await use('POST', `/sdk/validity/shop/${emails.id}/check`), {
     data: { total_rows: 3, invalid_count: 1 },
   })
-  const metric = { metric_type: 'acme_length', table_path: 'customers', column_name: 'name' }
-  const { data: lengths } = await use('POST', '/sdk/metrics/shop', metric)
-  t.match(await use('POST', `/sdk/metrics/shop/${lengths.id}/capture`), {
-    data: { snapshots: [{ value: 4 }] },
+  const metric = { metric_type: 'acme_blanks', table_path: 'customers', column_name: 'name' }
+  const { data: blanks } = await use('POST', '/sdk/metrics/shop', metric)
+  t.match(await use('POST', `/sdk/metrics/shop/${blanks.id}/capture`), {
+    data: { snapshots: [{ value: 0 }] },
   })
-  const other = await use('POST', '/sdk/metrics/shop', { ...metric, metric_type: 'mean_length' })
-  t.match(other, { data: { metric_type: 'mean_length' } }, 'the one of the server itself is there too')
+  const other = await use('POST', '/sdk/metrics/shop', { ...metric, metric_type: 'blank_count' })
+  t.match(other, { data: { metric_type: 'blank_count' } }, 'the one of the server itself is there too')
 
   const destination = {
     name: 'phones',

@@ -44,6 +44,11 @@ function groupedByTwo(numbers: Numbers, config?: CheckCase['config']): EdgeCell[
   return { ...grouped, name: 'by label and flag', groupBy: ['label', 'flag'], config, expect: { groups } }
 }
 
+/** The same rows with a text for each number. */
+function ofTexts(edge: EdgeCell[number]): EdgeCell[number] {
+  return { ...edge, kind: 'text', values: ['a', 'abc', null, '', '12345', 'of ten ch.'] }
+}
+
 const THOUSAND_AND_ONE = Array.from({ length: 1001 }, (_, index) => index)
 
 const tooMany: EdgeCell[number] = {
@@ -88,4 +93,9 @@ export const groupEdges = {
     groupedBy('day', [3, 5, 5], MEDIAN),
     groupedByTwo([1, 3, 5, 5, 10], MEDIAN),
   ],
+  sum: [groupedBy('label', [4, 10, 10]), groupedBy('flag', [6, 13, 5]), groupedByTwo([1, 3, 5, 5, 10])],
+  standard_deviation: [groupedBy('label', [Math.SQRT2, 0, null])],
+  min_length: [ofTexts(groupedBy('label', [1, 0, 10]))],
+  mean_length: [ofTexts(groupedBy('label', [2, 2.5, 10]))],
+  max_length: [ofTexts(groupedBy('label', [3, 5, 10]))],
 } satisfies Record<string, EdgeCell>

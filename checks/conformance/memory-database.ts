@@ -34,6 +34,9 @@ const dialect = defineDialect({
   mean: value =>
     sql`coalesce(avg(${value}) filter (where ${isNumber(value)}),
       case when count(*) filter (where ${isNumber(value)}) > 0 then 9e999 end)`,
+  sum: value =>
+    sql`case when count(*) filter (where ${isNumber(value)}) > 0
+      then coalesce(sum(${dialect.asNumber(value)}), 9e999) end`,
   asText: value => sql`cast(${value} as text)`,
   textLength: text => sql`length(${text})`,
   sample: (table, { fraction }) => sampleByNumber(table, raw('(abs(random() % 1000000) / 1e6)'), fraction),

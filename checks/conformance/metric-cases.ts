@@ -36,4 +36,22 @@ export const metricCases: Record<string, CheckCase[]> = {
     refusedCase('out of range', { percentile_value: 101 }, /100/, 'float'),
     refusedCase('missing', {}, /percentile_value/, 'float'),
   ],
+  sum: [
+    metricCase('below zero', 'float', [-0.5, 0.25, null], {}, -0.25),
+    metricCase('of decimals', 'decimal', ['0.1', '0.2', '0.3'], {}, 0.6),
+    metricCase('beyond 64 bits', 'integer', ['9223372036854775807', '9223372036854775805'], {}, 2 ** 64, {
+      type: 'bigint',
+    }),
+    metricCase('that cancels out', 'integer', ['9007199254740993', '-9007199254740993', 7], {}, 7, {
+      type: 'bigint',
+    }),
+  ],
+  standard_deviation: [
+    metricCase('of a sample', 'integer', [2, 4, 4, 4, 5, 5, 7, 9, null], {}, 2.138089935299395),
+    metricCase('of equal values', 'decimal', ['0.1', '0.1'], {}, 0),
+    metricCase('far from zero', 'float', [1e9, 1e9 + 1, 1e9 + 2], {}, 1),
+  ],
+  min_length: [metricCase('of characters', 'text', ['žlutý', '名前', null], {}, 2)],
+  mean_length: [metricCase('of characters', 'text', ['žlutý', '名前', null], {}, 3.5)],
+  max_length: [metricCase('of characters', 'text', ['žlutý', '名前', null], {}, 5)],
 }

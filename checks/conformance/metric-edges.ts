@@ -1,4 +1,4 @@
-import { columns, deviating, failingEdge, metricEdge, type EdgeMatrix } from './edges.ts'
+import { columns, deviating, failingEdge, metricEdge, type EdgeCell, type EdgeMatrix } from './edges.ts'
 import { groupEdges } from './group-edges.ts'
 
 const HUGE_VALUE = 1.2345678901234568e29
@@ -6,6 +6,33 @@ const NOT_FINITE = /not a finite number/
 const INFINITY = { kind: 'float', trait: 'infinity', values: ['Infinity', '1'] } as const
 const INFINITIES = { ...INFINITY, values: ['Infinity', '-Infinity', '1'] }
 const MEDIAN = { config: { percentile_value: 50 } }
+
+/** The cases of a metric that adds values up. */
+const notFinite: EdgeCell = [
+  failingEdge(columns.nans, NOT_FINITE, { name: 'NaN is no number' }),
+  failingEdge(INFINITY, NOT_FINITE, { name: 'infinity is no number' }),
+  failingEdge(INFINITIES, NOT_FINITE, { name: 'infinities of both signs' }),
+]
+
+/** The row of a metric of lengths: what it is of texts, whose lengths the columns have on all engines alike. */
+function lengths(
+  of: { numerals: number; blanks: number; texts: number },
+  groups: EdgeCell,
+): EdgeMatrix[string] {
+  return {
+    'empty table': [metricEdge(columns.empty, null)],
+    'all NULL': [metricEdge(columns.nulls, null)],
+    'one row': [metricEdge({ values: ['seven'] }, 5)],
+    'text numbers': [metricEdge(columns.numerals, of.numerals)],
+    'padded CHAR': [
+      metricEdge(columns.padded, 1, { name: 'padding is no character' }),
+      metricEdge(columns.blanks, of.blanks, { name: 'trailing blanks are characters' }),
+    ],
+    collations: [metricEdge(columns.folded, 1)],
+    'empty text and NULL': [metricEdge(columns.texts, of.texts)],
+    groups,
+  }
+}
 
 /** The matrix of the metrics: the value of each class of edge cases. */
 export const metricEdges: EdgeMatrix = {
@@ -118,11 +145,7 @@ export const metricEdges: EdgeMatrix = {
     'all NULL': [metricEdge(columns.nullNumbers, null)],
     zero: [metricEdge(columns.zeros, 0)],
     'one row': [metricEdge(columns.one, 7)],
-    'NaN and infinity': [
-      failingEdge(columns.nans, NOT_FINITE, { name: 'NaN is no number' }),
-      failingEdge(INFINITY, /Infinity, which is not a finite/, { name: 'infinity is no number' }),
-      failingEdge(INFINITIES, NOT_FINITE, { name: 'infinities of both signs' }),
-    ],
+    'NaN and infinity': notFinite,
     'huge decimals': [metricEdge(columns.huge, (HUGE_VALUE + 1) / 2)],
     groups: groupEdges.mean,
   },
@@ -147,4 +170,25 @@ export const metricEdges: EdgeMatrix = {
     'huge decimals': [metricEdge(columns.huge, (HUGE_VALUE + 1) / 2, MEDIAN)],
     groups: groupEdges.percentile,
   },
+  sum: {
+    'empty table': [metricEdge(columns.emptyNumbers, 0)],
+    'all NULL': [metricEdge(columns.nullNumbers, 0)],
+    zero: [metricEdge(columns.zeros, 0)],
+    'one row': [metricEdge(columns.one, 7)],
+    'NaN and infinity': notFinite,
+    'huge decimals': [metricEdge(columns.huge, HUGE_VALUE)],
+    groups: groupEdges.sum,
+  },
+  standard_deviation: {
+    'empty table': [metricEdge(columns.emptyNumbers, null)],
+    'all NULL': [metricEdge(columns.nullNumbers, null)],
+    zero: [metricEdge(columns.zeros, 0)],
+    'one row': [metricEdge(columns.one, null)],
+    'NaN and infinity': notFinite,
+    'huge decimals': [metricEdge(columns.huge, HUGE_VALUE / Math.SQRT2)],
+    groups: groupEdges.standard_deviation,
+  },
+  min_length: lengths({ numerals: 1, blanks: 1, texts: 0 }, groupEdges.min_length),
+  mean_length: lengths({ numerals: 2, blanks: 5 / 3, texts: 0.5 }, groupEdges.mean_length),
+  max_length: lengths({ numerals: 3, blanks: 3, texts: 1 }, groupEdges.max_length),
 }

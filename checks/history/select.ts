@@ -19,8 +19,10 @@ export interface RolledMeasure {
   part: number
   /** Its output column there. */
   column: string
-  /** For a mean: the output column with the number of values. */
+  /** For a mean and a standard deviation: the output column with the number of values. */
   weight?: string
+  /** For a standard deviation: the output column with the mean. */
+  mean?: string
 }
 
 /** The statement of a history, and the layout of its rows. */
@@ -64,10 +66,12 @@ export function writeHistorySelect(
       return { name, rollup, part, column: TOTAL_COLUMN }
     }
     const column = `m${aggregates.push(aggregateOf(planned, name)) - 1}`
-    if (rollup !== 'mean') return { name, rollup, part: 0, column }
+    if (rollup !== 'mean' && rollup !== 'standard_deviation') return { name, rollup, part: 0, column }
     const { column: values, info } = context
     const present = dialect.countNonNull(isNumeric(info) ? dialect.asNumber(values) : values)
-    return { name, rollup, part: 0, column, weight: `m${aggregates.push(present) - 1}` }
+    const weight = `m${aggregates.push(present) - 1}`
+    if (rollup === 'mean') return { name, rollup, part: 0, column, weight }
+    return { name, rollup, part: 0, column, weight, mean: `m${aggregates.push(dialect.mean(values)) - 1}` }
   })
   const outputs = (part: number, own: readonly Sql[]) => {
     const numbers = aggregates.map((_, index) => own[index] ?? raw('0'))

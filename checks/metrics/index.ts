@@ -7,6 +7,9 @@ import { minValue } from './min-value.ts'
 import { nullPercent } from './null-percent.ts'
 import { percentile } from './percentile.ts'
 import { rowCountMetric } from './row-count.ts'
+import { standardDeviation } from './standard-deviation.ts'
+import { sum } from './sum.ts'
+import { maxLength, meanLength, minLength } from './text-lengths.ts'
 
 /** The metrics of the product, in the order the API description names them. */
 export const metrics: CheckType[] = [
@@ -18,4 +21,9 @@ export const metrics: CheckType[] = [
   maxValue,
   mean,
   percentile,
+  sum,
+  standardDeviation,
+  minLength,
+  meanLength,
+  maxLength,
 ]

@@ -23,6 +23,9 @@ export const bigqueryDialect = defineDialect({
   textLiteral: text =>
     raw(`'${text.replaceAll(/[\\']/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`),
   percentile,
+  // A sum of integers is an INT64, which large ones overflow.
+  sum: (value, column) =>
+    column?.kind === 'integer' ? sql`sum(cast(${value} as bignumeric))` : sql`sum(${value})`,
   // Not a cast, which JSON, arrays and structures do not have; of NULL, FORMAT makes a text.
   asText: value => sql`if(${value} is null, null, format('%t', ${value}))`,
   approximateDistinct: value => sql`approx_count_distinct(${value})`,

@@ -91,6 +91,12 @@ export const dialectGroups: readonly PromiseGroup[] = [
         const between = sql`${number} >= ${1.5} and ${number} <= ${1e12}`
         assert.equal(Number(await measure(kit, dialect.countIf(between), 'conformance_values')), 4)
       })
+      await kit.holds('the sum leaves out NULL, and is NULL of no rows', async () => {
+        assert.equal(Number(await measure(kit, dialect.sum(id), 'conformance_values')), 15)
+        const rest = dialect.sum(ratio)
+        assert.equal(Number(await measure(kit, rest, 'conformance_values')), 4 * 2500000000.3125)
+        assert.equal(await measure(kit, dialect.sum(id), 'conformance_empty'), null)
+      })
       await kit.holds('asText compares with texts', async () => {
         const hits = dialect.countIf(sql`${dialect.asText(id)} in (${'1'}, ${'5'}, ${'x'})`)
         assert.equal(Number(await measure(kit, hits, 'conformance_values')), 2)

@@ -37,6 +37,9 @@ export const databricksDialect = defineDialect({
   // A backslash begins an escape, and two quotes in a row end one text and begin the next.
   textLiteral: text => raw(`'${text.replaceAll(/[\\']/g, '\\$&')}'`),
   percentile: (value, fraction) => sql`percentile(cast(${value} as double), ${percentileFraction(fraction)})`,
+  // A sum of integers is a BIGINT, which large ones overflow.
+  sum: (value, column) =>
+    column?.kind === 'integer' ? sql`sum(cast(${value} as decimal(38, 0)))` : sql`sum(${value})`,
   asText: value => sql`cast(${value} as string)`,
   approximateDistinct: value => sql`approx_count_distinct(${value})`,
   sample: (table, { fraction }) => sql`${table} tablesample (${samplePercentage(fraction)} percent)`,

@@ -31,6 +31,8 @@ export const mysqlDialect = defineDialect({
   // As a double: the mean of integers would be cut after four digits, and a text is no number of its own.
   asNumber: value => sql`(${value} + 0e0)`,
   mean: value => asShortestText(sql`avg(${value} + 0e0)`),
+  // As a number and not as a double, so that integers and decimals are added exactly.
+  sum: value => asShortestText(sql`sum(${value})`),
   standardDeviation: value => asShortestText(sql`stddev_samp(${value} + 0e0)`),
   // From a moment before all others, because what is left of a second is cut off towards it. A TIMESTAMP arrives in the
   // session's zone, which is UTC.

@@ -47,6 +47,11 @@ export const postgresqlDialect = defineDialect({
   // What the catalog says of a column that was discovered by an older version, it said of its kind alone.
   isComparable: ({ kind, type, base = type, isIncomparable }) =>
     !isIncomparable && !(kind === 'json' && base === 'json'),
+  // The sum of 32-bit floats would be one itself.
+  sum: (value, column) =>
+    column && postgresqlDialect.isFloat32(column)
+      ? sql`sum((${value})::double precision)`
+      : sql`sum(${value})`,
   // Computed with doubles: with decimals it takes four times as long, and sums of squares are rounded all the same.
   standardDeviation: value => sql`stddev_samp((${value})::double precision)`,
   asText: value => sql`(${value})::text`,

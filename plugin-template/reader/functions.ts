@@ -53,7 +53,11 @@ const standardDeviation = {
     const next = mean + (value - mean) / (count + 1)
     return { count: count + 1, mean: next, squares: squares + (value - mean) * (value - next) }
   },
-  result: ({ count, squares }: Spread) => (count < 2 ? null : Math.sqrt(squares / (count - 1))),
+  // SQLite has no NaN, which infinities make: it would be NULL, as of no values.
+  result({ count, squares }: Spread): number | null {
+    if (count < 2) return null
+    return Number.isNaN(squares) ? Infinity : Math.sqrt(squares / (count - 1))
+  },
 }
 
 /**

@@ -19,7 +19,7 @@ export const newMetric = Joi.object({
     .required()
     .meta({ openapi: { 'x-words': 'metric_type' } })
     .description(
-      'row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, or one of an extension.',
+      'row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, sum, standard_deviation, min_length, mean_length, max_length, or one of an extension.',
     ),
   table_path: tablePath.description('`catalog.schema.table`.'),
   column_name: columnName.description('Of all types but row_count.'),

@@ -1,7 +1,7 @@
 /** The numbers of a column, as the metrics that a scan takes. */
 import Joi from 'joi'
 import type { AggregateMetric, Check, CheckContext, CheckType } from '../../checks/check.ts'
-import { asColumnNumber, asColumnText, isNumeric } from '../../checks/column-values.ts'
+import { asColumnNumber, asColumnText, columnTextLength, isNumeric } from '../../checks/column-values.ts'
 import { distinctCount, nonNullCount } from '../../checks/measures.ts'
 import { TEMPORAL_KINDS, type ColumnInfo, type ColumnKind } from '../../connectors/catalog.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
@@ -88,15 +88,15 @@ export function columnChecks(column: ColumnInfo, measuring: ColumnMeasuring, dia
   if (column.kind === 'text') {
     add(
       'minLength',
-      metric('min_length', context => sql`min(${lengthOf(context)})`),
+      metric('min_length', context => sql`min(${columnTextLength(context)})`),
     )
     add(
       'maxLength',
-      metric('max_length', context => sql`max(${lengthOf(context)})`),
+      metric('max_length', context => sql`max(${columnTextLength(context)})`),
     )
     add(
       'meanLength',
-      metric('mean_length', context => context.dialect.mean(lengthOf(context))),
+      metric('mean_length', context => context.dialect.mean(columnTextLength(context))),
     )
     const pattern = measuring.patterns.get(column.name)
     if (pattern && pattern !== 'enum') add('matches', patternMetric(pattern))
@@ -167,10 +167,6 @@ function quantileMetric(fraction: number): CheckType {
     sorts: true,
     needs: ['percentile'],
   }
-}
-
-function lengthOf(context: CheckContext): Sql {
-  return context.dialect.textLength(asColumnText(context))
 }
 
 function momentOf({ column }: CheckContext): Sql {

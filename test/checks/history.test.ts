@@ -91,6 +91,13 @@ const everyCheck = () => [
   check('max_value', 'amount'),
   check('mean', 'amount'),
   check('mean', 'rare'),
+  check('sum', 'amount'),
+  check('sum', 'rare'),
+  check('standard_deviation', 'amount'),
+  check('standard_deviation', 'rare'),
+  check('min_length', 'email'),
+  check('mean_length', 'email'),
+  check('max_length', 'email'),
   check('NOT_NULL', 'email'),
   check('NOT_NULL', 'email', {}, { nullIsValid: true }),
   check('UNIQUE', 'email'),
@@ -194,10 +201,11 @@ async function scanned({ on, table }: World, checks: readonly Check[]): Promise<
   )
 }
 
-/** Numbers as they are, those of a mean to twelve digits: they were added up in another order. */
+/** Numbers as they are, those of means and deviations to twelve digits: they were added up in another order. */
 function rounded(numbers: Numbers, { type }: Check): Numbers {
   const { value } = numbers
-  if (type.name !== 'mean' || value === undefined || value === null) return numbers
+  const isSummed = ['mean', 'mean_length', 'standard_deviation'].includes(type.name)
+  if (!isSummed || value === undefined || value === null) return numbers
   return { ...numbers, value: Number(value.toPrecision(12)) }
 }
 

@@ -17,7 +17,8 @@ const DETECT_INTERVALS = ['hourly', 'daily', 'weekly'] as const
 /** Choices of `--metric`. */
 const DETECT_METRICS = [
   ...['row_count', 'distinct_count', 'duplicate_count', 'null_percent'],
-  ...['min_value', 'max_value', 'mean', 'percentile'],
+  ...['min_value', 'max_value', 'mean', 'percentile', 'sum', 'standard_deviation'],
+  ...['min_length', 'mean_length', 'max_length'],
 ] as const
 
 export interface DetectOptions {

@@ -200,7 +200,7 @@ t.test('wrong usage says what is right', async t => {
     [['--sensitivity', ''], /from 0\.1 to 10/],
     [['--warmup', '-1'], /whole number/],
     [['--interval', 'yearly'], /hourly, daily, weekly/],
-    [['--metric', 'sum'], /row_count.*percentile/],
+    [['--metric', 'total'], /row_count.*percentile/],
     [['--requests', '--one-sided'], /--requests' cannot be used with option '--one-sided/],
     [['points.jsonl'], /too many arguments/],
   ] as const) {
