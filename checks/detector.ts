@@ -15,6 +15,8 @@ import type { Operating, OperatingState } from './detector/operating.ts'
 import type { Domain } from './detector/scales.ts'
 
 export type { Basis } from './detector/band.ts'
+export { slotsAt } from './detector/calendar.ts'
+export { DIRECTIONS, isAnomalous, type AlertDirection } from './detector/band.ts'
 export type { Interval } from './detector/calendar.ts'
 export type { Domain } from './detector/scales.ts'
 export type { Operating } from './detector/operating.ts'
@@ -41,7 +43,7 @@ export interface DetectorOptions {
   /** What its values can be, as the metric type states it. */
   domain: Domain
   interval: Interval
-  /** `high`: only values above the band are anomalies. */
+  /** `high`: only values above the band are anomalies; `low`: only those below. */
   direction: Direction
   /** The score beyond which a value is an anomaly, in standard deviations of a normal distribution. */
   sensitivity: number
@@ -56,7 +58,7 @@ export interface SeriesVerdict {
   high: number | null
   /** Normal-equivalent score, within ±99; 0 without a band. */
   zScore: number
-  /** |zScore| > sensitivity, or zScore > sensitivity where the direction is `high`; exactly then outside the band. */
+  /** |zScore| > sensitivity, on the one side alone of a one-sided direction; exactly then outside the band. */
   isAnomaly: boolean
   /** Fewer than 7 earlier points (of the same operating period): too early to alert. */
   learning: boolean

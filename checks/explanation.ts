@@ -36,13 +36,22 @@ export function describeValue(
   return band ? `${found}; ${describeBand(series, value, band)} expected` : found
 }
 
+/** A bound of a series with its unit: "10 %", "1,000". @param series as above; `percent` of any percentage */
+export function describeLimit(series: string, limit: number): string {
+  return `${number(limit)}${unitOf(series)}`
+}
+
+function unitOf(series: string): string {
+  return series.endsWith('percent') ? ' %' : ''
+}
+
 function describeBand(
   series: string,
   value: number,
   { low, high }: { low: number; high: number },
   isLimit = false,
 ): string {
-  const unit = series.endsWith('percent') ? ' %' : ''
+  const unit = unitOf(series)
   const [least, most] = rangeOf(value, ...(nounOf(series) ? wholeWithin(low, high) : ([low, high] as const)))
   return least === most || isLimit ? `${most}${unit}` : `${least} to ${most}${unit}`
 }

@@ -72,6 +72,8 @@ const CHECKS = `
       status text,
       -- One by groups is learning while all groups of its last result are.
       is_learning boolean not null default false,
+      -- Runs in a row that failed; one that could not run neither counts nor ends them.
+      failing_runs integer not null default 0,
       status_rank smallint generated always as (case status
           when 'fail' then 1 when 'error' then 2 when 'warning' then 3
           when 'pass' then case when is_learning then 4 else 6 end else 5 end) stored,

@@ -25,16 +25,25 @@ export interface Basis {
   sightings: number
 }
 
-export type Direction = 'both' | 'high'
+export type Direction = 'both' | 'high' | 'low'
 
-/** Whether a score is an anomaly: |z| > sensitivity; one-sided, z > sensitivity. */
+/** Whether a score is an anomaly: |z| > sensitivity; one-sided, z > sensitivity or -z > sensitivity. */
 export function isAnomalous(zScore: number, sensitivity: number, direction: Direction): boolean {
-  return (direction === 'high' ? zScore : Math.abs(zScore)) > sensitivity
+  if (direction === 'both') return Math.abs(zScore) > sensitivity
+  return (direction === 'high' ? zScore : -zScore) > sensitivity
 }
+
+/** In which direction an anomaly counts, as the API names it. */
+export type AlertDirection = 'both' | 'rise' | 'drop'
+
+export const DIRECTIONS = { both: 'both', rise: 'high', drop: 'low' } as const satisfies Record<
+  AlertDirection,
+  Direction
+>
 
 /**
  * Makes band and score consistent in spite of rounding and of the limits of a domain: the value is outside the
- * band exactly when it is anomalous (above it, when one-sided), and low ≤ expected ≤ high.
+ * band exactly when it is anomalous (on that side of it, when one-sided), and low ≤ expected ≤ high.
  */
 export function reconcile(band: Band, value: number, sensitivity: number, direction: Direction): Band {
   const { expected } = band
@@ -43,8 +52,8 @@ export function reconcile(band: Band, value: number, sensitivity: number, direct
   let high = Math.max(band.high, expected)
   const anomalous = isAnomalous(zScore, sensitivity, direction)
   if (!anomalous) {
-    high = Math.max(high, value)
-    if (direction === 'both') low = Math.min(low, value)
+    if (direction !== 'low') high = Math.max(high, value)
+    if (direction !== 'high') low = Math.min(low, value)
   } else if (zScore > 0 && high >= value) {
     high = Math.max(expected, justInside(value, expected))
   } else if (zScore < 0 && low <= value) {

@@ -3,6 +3,7 @@ import type { Transaction } from '../../server/database/database.ts'
 import type { AlertEvent, AlertKind } from '../alerts/api.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckDeps } from './deps.ts'
+import { isAlertDue, isFailing } from './failing-runs.ts'
 import { publicIdOf, type AlertSubject, type Capture, type CheckKind, type JudgedSeries } from './kind.ts'
 import { lockCheck } from './locks.ts'
 import type { CheckRow } from './models.ts'
@@ -43,7 +44,7 @@ export async function updateAlerts<Row extends CheckRow>(
       tags: catalog.tagsOf(table.source, table.table, [row.columnName, ...row.groupByColumns]),
     },
   })
-  const failing = captures.flatMap(capture => findFailing(capture) ?? [])
+  const failing = captures.flatMap(capture => (isAlertDue(kind, capture) && findFailing(capture)) || [])
   const events = await eventsOf(trx, kind, { failing, table, subjectOf })
   const more = (await kind.moreAlerts?.(trx, { table, captures, at, subjectOf })) ?? {}
   await alerts.resolveAll(trx, kind.alert.name, [
@@ -60,10 +61,10 @@ export async function updateAlerts<Row extends CheckRow>(
   )
 }
 
-/** An inactive check never runs again, so its alert would never be resolved. What still learns is no failure. */
+/** An inactive check never runs again, so its alert would never be resolved. */
 function findFailing<Row extends CheckRow>(capture: Capture<Row>): FailingCheck<Row> | null {
   if (!capture.row.isActive) return null
-  const failing = capture.judged.filter(({ judged }) => judged.status === 'fail' && !judged.isLearning)
+  const failing = capture.judged.filter(isFailing)
   const distance = ({ judged }: JudgedSeries) => Math.abs(judged.zScore ?? 0)
   const [worst] = failing.toSorted((a, b) => distance(b) - distance(a))
   return worst ? { capture, failing, worst } : null

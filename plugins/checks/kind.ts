@@ -30,6 +30,8 @@ export interface CheckMoment {
   isConfirmed?: boolean
   /** Whether the bands of other sensitivities are wanted, for a chart. */
   hasBands?: boolean
+  /** The latest earlier values of the series, oldest first, as many as its kind compares with. */
+  past?: readonly SeriesPoint[]
 }
 
 /** What is judged of one series; the fields are those of a stored result. */
@@ -192,6 +194,10 @@ export interface CheckKind<Row extends CheckRow = CheckRow> extends StoredKind<R
    * @param outcome of a check by groups: of one group
    */
   judge(row: Row, outcome: CheckOutcome, moment: CheckMoment, state: DetectorState | null): Judgement
+  /** How many earlier values of its series a value is compared with, besides what is learned; defaults to none. */
+  countCompared?(row: Row): number
+  /** How many runs in a row must fail before there is an alert; defaults to one. */
+  consecutiveOf?(row: Row): number
   /** How a check did as a whole; defaults to the worst of its series. */
   overallStatus?(row: Row, judged: readonly Pick<JudgedSeries, 'judged'>[]): CheckStatus
   /**

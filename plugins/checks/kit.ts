@@ -2,6 +2,7 @@
 export { pathOfTable } from './alerts.ts'
 export type { CheckDeps } from './deps.ts'
 export { resultsOf } from './check-routes.ts'
+export { failingRunOf } from './failing-runs.ts'
 export { failedJudgement, NO_BAND, publicIdOf, worstStatus, type StoredKind } from './kind.ts'
 export { lockCheck, lockChecks, lockChecksOfSchedule } from './locks.ts'
 export {

@@ -53,6 +53,8 @@ export class CheckRow extends CompanyRow {
   declare baselineAfter: string
   declare status: CheckStatus | null
   declare isLearning: boolean
+  /** Runs in a row that failed; errors neither count nor end them. */
+  declare failingRuns: number
   declare lastCheckedAt: Date | null
   declare nextRunAt: Date
   /** The due time that was claimed and is not recorded yet. */

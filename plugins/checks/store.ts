@@ -1,7 +1,7 @@
 /** How the checks of a kind are found, created, changed and removed. */
 import { raw, type PartialModelObject, type QueryBuilder } from 'objection'
 import { v4 } from 'uuid'
-import type { Schedule } from '../../checks/detector.ts'
+import type { Schedule, SeriesPoint } from '../../checks/detector.ts'
 import { findByPublicId, IS_OF_ASSET, whereAsset } from '../../server/database/asset-rows.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
 import { dueAgain, rescheduled } from '../../server/database/due.ts'
@@ -177,7 +177,11 @@ export async function changeCheck<Row extends CheckRow>(
   const isAnew = isMeasuredAnew?.(before) ?? false
   await queryChecks(kind.model, trx)
     .findById(id)
-    .patch({ ...rescheduled(columns), ...(isAnew && restartBaseline(before)) } as PartialModelObject<Row>)
+    .patch({
+      ...rescheduled(columns),
+      ...(isAnew && restartBaseline(before)),
+      ...(columns.isActive === false && { failingRuns: 0 }),
+    } as PartialModelObject<Row>)
   if (isAnew || isRelearned) await relearn(trx, [before])
   if (columns.isActive === false) await endAlerts(alerts, trx, kind, before)
   const [changed] = await checksWithNames(trx, kind.model).where('checks.id', id)
@@ -226,10 +230,12 @@ export async function storePast<Row extends CheckRow>(
   hours?: Schedule,
 ): Promise<void> {
   let state = kind.startState?.(check) ?? null
+  const past: SeriesPoint[] = []
   const results = points.flatMap(({ at, outcome }) =>
     seriesOutcomes(outcome).map(each => {
-      const judgement = kind.judge(check, each.outcome, { at, wasActive: activeAt(hours, at) }, state)
+      const judgement = kind.judge(check, each.outcome, { at, wasActive: activeAt(hours, at), past }, state)
       state = judgement.state
+      if (judgement.detection) past.push(judgement.detection.point)
       return { checkId: check.id, at, isBackfilled: true, series: each.series, ...judgement.judged }
     }),
   )

@@ -17,15 +17,28 @@ export const metricAnomaly: AlertKind = {
     expected_value: held.number.allow(null),
     range: Joi.object({ low: held.number.allow(null), high: held.number.allow(null) }),
     z_score: held.number.allow(null),
+    breach: Joi.object({
+      threshold: Joi.valid('min', 'max', 'max_change_percent'),
+      limit: held.number,
+      excess: held.number.allow(null),
+      before: held.number.allow(null),
+    }).description('The threshold that the value breaks.'),
+    allowed: held.text.description('What the threshold allows: `at most 10 %`.'),
+    beyond: held.text.allow(null).description('How far beyond it the value is: `30 %`.'),
     explanation: held.text,
     group_values: Joi.object().description('The worst group, of a metric by groups.'),
     anomalous_groups: held.count,
     history: Joi.array().items(Joi.object({ captured_at: held.time, value: held.number.allow(null) })),
   }).unknown(),
   ruleIdOf: ({ details }) => details.metric_id,
-  facts: ({ column_name, value, expected_value, range: band }, { fill, join, range }) => [
+  facts: ({ column_name, value, expected_value, range: band, allowed, beyond }, { fill, join, range }) => [
     ['Column', column_name],
     ['Found', value],
-    ['Expected', join([expected_value, fill`from ${range(band)}`])],
+    ...(allowed === undefined
+      ? ([['Expected', join([expected_value, fill`from ${range(band)}`])]] as const)
+      : ([
+          ['Allowed', allowed],
+          ['Beyond by', beyond],
+        ] as const)),
   ],
 }

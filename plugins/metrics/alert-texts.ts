@@ -3,13 +3,22 @@ import type { SeriesPoint } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { AlertTexts, Capture, JudgedSeries } from '../checks/api.ts'
-import { pathOfTable, type SeriesValues } from '../checks/kit.ts'
-import type { Metric } from './models.ts'
+import { pathOfTable, type CheckResult, type SeriesValues } from '../checks/kit.ts'
+import { detailsOf, type Breach, type Metric } from './models.ts'
+import { presentBreach } from './present.ts'
+import { describeBreach, detectionOf, type MetricSettings } from './thresholds.ts'
 
-/** Severity by how far out a value lies: info below 3 standard deviations, warning from 3, critical from 6. */
-export function severityOf(zScore: number): 'info' | 'warning' | 'critical' {
-  const distance = Math.abs(zScore)
-  return distance >= 6 ? 'critical' : distance >= 3 ? 'warning' : 'info'
+/**
+ * Severity by how far out a value lies where anomalies count: info below 3 standard deviations, warning from 3, critical
+ * from 6. A broken threshold is a warning at least.
+ */
+export function severityOf(
+  settings: MetricSettings,
+  result: Pick<CheckResult, 'zScore' | 'details' | 'status'>,
+): 'info' | 'warning' | 'critical' {
+  const distance = detectionOf(settings) === 'threshold' ? 0 : Math.abs(result.zScore ?? 0)
+  if (distance >= 6) return 'critical'
+  return distance >= 3 || detailsOf(result).breach ? 'warning' : 'info'
 }
 
 /** What a metric measures: `mean of total`. */
@@ -43,16 +52,20 @@ export function alertTexts(
   const { title, ruleName, details } = alertHead(metric, table)
   const { point, verdict } = detection!
   const isGrouped = metric.groupByColumns.length > 0
-  const sentence = explanation(metric.type, point, verdict, metric.checkInterval)
+  const { breach } = detailsOf(judged)
+  const sentence = breach
+    ? describeBreach(metric, point.value, breach)
+    : explanation(metric.type, point, verdict, metric.checkInterval)
   const anomalies = all.filter(each => each.judged.status === 'fail' && !each.judged.isLearning)
   return {
-    severity: severityOf(judged.zScore ?? 0),
+    severity: severityOf(metric, judged),
     ruleName,
     title: `${isGrouped ? `${title}, ${formatGroup(series)}` : title}: ${sentence}`,
     details: {
       ...details,
       ...(isGrouped && { group_values: series, anomalous_groups: anomalies.length }),
       value: judged.value,
+      ...(breach && breachDetails(metric.type, breach)),
       expected_value: judged.expected,
       range: { low: judged.low, high: judged.high },
       z_score: judged.zScore,
@@ -63,6 +76,11 @@ export function alertTexts(
       })),
     },
   }
+}
+
+function breachDetails(type: string, breach: Breach) {
+  const { allowed, beyond, ...numbers } = presentBreach(type, breach)
+  return { breach: numbers, allowed, beyond }
 }
 
 /** Characters of a group's value that a title shows. */

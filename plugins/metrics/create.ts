@@ -8,17 +8,29 @@ import type { MetricDeps } from './deps.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { Metric, type NamedMetric } from './models.ts'
 import { newMetric } from './schemas.ts'
+import { requireSensibleThresholds, settingsOf } from './thresholds.ts'
 
 /** Finds the body of a metric good for its table. No transaction is open while the engine is asked. */
-export function configureMetric(
+export async function configureMetric(
   { checks }: Pick<MetricDeps, 'checks'>,
   companyId: string,
   assetId: string,
   body: NewMetric,
 ): Promise<ConfiguredCheck> {
   const tablePath = body.table_path
-  return checks.configure(companyId, assetId, { tablePath, ...requestOf(body) })
+  const configured = await checks.configure(companyId, assetId, { tablePath, ...requestOf(body) })
+  requireSensibleThresholds(configured.check.type, settingsOf(body))
+  return configured
 }
+
+/** The names of a body that are no part of the config of a type. */
+const OWN_FIELDS = new Set([
+  'metric_type',
+  'table_path',
+  'column_name',
+  'backfill_days',
+  ...Object.keys(metricFields),
+])
 
 /** What a body asks for, wherever its table came from. */
 export function requestOf({
@@ -27,14 +39,7 @@ export function requestOf({
   group_by_columns,
   ...rest
 }: NewMetric): Omit<CheckRequest, 'tablePath'> {
-  const {
-    capture_interval: _interval,
-    sensitivity: _sensitivity,
-    table_path: _path,
-    is_active: _isActive,
-    backfill_days: _days,
-    ...config
-  } = rest
+  const config = Object.fromEntries(Object.entries(rest).filter(([name]) => !OWN_FIELDS.has(name)))
   return {
     family: 'metric',
     type: metric_type,

@@ -1,5 +1,5 @@
 import { formatName } from '../../connectors/catalog.ts'
-import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
+import { defaultsOf, patchKeys, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
 import type { CheckResource, CheckToStore } from '../checks/api.ts'
 import { requestOf, rowOf } from './create.ts'
@@ -8,9 +8,10 @@ import { Metric } from './models.ts'
 import { checksWithNames } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { declaredMetric } from './schemas.ts'
+import { requireSensibleThresholds, settingsOf } from './thresholds.ts'
 
 /** The fields that a change may set; all others, those of the type among them, say what is measured. */
-const CHANGEABLE_FIELDS: ReadonlySet<string> = new Set(['capture_interval', 'sensitivity', 'is_active'])
+const CHANGEABLE_FIELDS: ReadonlySet<string> = new Set(Object.keys(patchKeys(metricFields)))
 
 const DEFAULTS = { ...defaultsOf(metricFields), is_active: true }
 
@@ -38,14 +39,14 @@ export function metricDeclaration({ checks }: MetricDeps): CheckResource<Metric>
     async read(table, body, asksEngine) {
       const metric = validateBody<NewMetric & { is_active: boolean }>(declaredMetric, body)
       const { check } = await checks.configureTable(table, requestOf(metric), asksEngine)
+      requireSensibleThresholds(check.type, settingsOf(metric))
+      const given = Object.keys(metricFields).filter(name => metric[name] !== undefined)
       return {
+        ...DEFAULTS,
         metric_type: check.type.name,
         column_name: check.column ?? null,
         ...check.config,
-        group_by_columns: metric.group_by_columns,
-        capture_interval: metric.capture_interval,
-        sensitivity: metric.sensitivity,
-        is_active: metric.is_active,
+        ...Object.fromEntries(given.map(name => [name, metric[name]])),
       }
     },
     complete: (_table, body) => ({ column_name: null, ...DEFAULTS, ...body }),

@@ -1,5 +1,5 @@
 import { domainOf, type CheckType } from '../../checks/check.ts'
-import { SENSITIVITIES, type DetectorState } from '../../checks/detector.ts'
+import { SENSITIVITIES, type DetectorState, type SeriesPoint } from '../../checks/detector.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { DryRunMeasurement } from '../checks/api.ts'
 import { failedJudgement, secondsOf } from '../checks/kit.ts'
@@ -8,7 +8,10 @@ import type { MetricDeps } from './deps.ts'
 import type { NewMetric } from './fields.ts'
 import { summarizePast } from './past-summary.ts'
 import { replayPoints, countAnomalies, type ReplayedPoint } from './replay.ts'
-import { groupValuesOf, overallStatus, startState } from './kind.ts'
+import { groupValuesOf, overallStatus, startState } from './judge.ts'
+import { detailsOf } from './models.ts'
+import { presentBreach } from './present.ts'
+import { detectionOf, settingsOf, type MetricSettings } from './thresholds.ts'
 import { judgeByMetric, judgeGroup, replayStoredPast, type MeasuredGroup } from './stored-past.ts'
 
 /** The body of a dry run, validated; what is not named here belongs to the metric type. */
@@ -39,11 +42,8 @@ export async function dryRunMetric(deps: MetricDeps, companyId: string, body: Me
   const configured = await configureMetric(deps, companyId, assetId, metricBody as NewMetric)
   const interval = body.capture_interval
   const since = new Date(Date.now() - days * DAY_MS)
-  const stored = await replayStoredPast(deps, companyId, configured, {
-    interval,
-    since,
-    sensitivity: body.sensitivity,
-  })
+  const settings = settingsOf(body)
+  const stored = await replayStoredPast(deps, companyId, configured, { settings, since })
   // Only a past that is not stored has to be asked of the source.
   const tried = await deps.checks.dryRun(configured, stored ? null : { days, interval })
   const { statements, outcome, at } = tried
@@ -53,7 +53,7 @@ export async function dryRunMetric(deps: MetricDeps, companyId: string, body: Me
         replayed: stored.replayed,
         judged: await judgeByMetric(
           deps,
-          { companyId, metric: stored.metric, sensitivity: body.sensitivity },
+          { companyId, metric: stored.metric, settings },
           groupValuesOf(outcome),
           at,
         ),
@@ -66,24 +66,26 @@ export async function dryRunMetric(deps: MetricDeps, companyId: string, body: Me
           }),
         },
       }
-    : computedPast(configured.check.type, body, tried)
+    : computedPast(configured.check.type, settings, tried)
   return {
     sql: statements,
-    ...presentNow(body, tried, past.judged),
-    history: { lookback_days: days, ...past.summary, ...presentPast(body, past) },
-    ...summarizePast(body, past),
+    ...presentNow(settings, tried, past.judged),
+    history: { lookback_days: days, ...past.summary, ...presentPast(body, settings, past) },
+    ...summarizePast(body, settings, past),
   }
 }
 
 /** The past computed from the table's timestamps. Groups are series of their own, which have no computed past. */
 function computedPast(
   type: CheckType,
-  body: MetricDryRun,
+  settings: MetricSettings,
   { outcome, at, history: past }: DryRunMeasurement,
 ): MetricPast {
-  const nothing = () => startState({ type: type.name, checkInterval: body.capture_interval }, domainOf(type))
-  const judge = (state: () => DetectorState) =>
-    groupValuesOf(outcome).map(group => judgeGroup(body, group, { at, hasBands: true }, state()))
+  const nothing = () => startState(settings, domainOf(type))
+  const judge = (state: () => DetectorState, known: readonly SeriesPoint[] = []) =>
+    groupValuesOf(outcome).map(group =>
+      judgeGroup(settings, group, { at, hasBands: true, past: known }, state()),
+    )
   if (!past || 'message' in past) {
     const summary = { source: null, timestamp_column: null }
     return {
@@ -98,45 +100,56 @@ function computedPast(
       value === null ? [] : { at: secondsOf(point.at), value, total },
     ),
   )
-  const { state, replayed } = replayPoints(nothing(), points, { chosen: body.sensitivity })
+  const { state, replayed } = replayPoints(nothing(), points, { chosen: settings.sensitivity, settings })
   return {
     replayed,
-    judged: judge(outcome.status === 'grouped' ? nothing : () => state),
+    judged: outcome.status === 'grouped' ? judge(nothing) : judge(() => state, points),
     summary: { source: 'timestamps', timestamp_column: past.column },
   }
 }
 
 /** What is measured now, and what would be said of it; grouped metrics have no single value. */
-function presentNow(body: MetricDryRun, { outcome }: DryRunMeasurement, judged: readonly MeasuredGroup[]) {
+function presentNow(
+  settings: MetricSettings,
+  { outcome }: DryRunMeasurement,
+  judged: readonly MeasuredGroup[],
+) {
   const isGrouped = outcome.status === 'grouped'
   const all =
     isGrouped || outcome.status === 'measured'
       ? judged
       : [{ group: {}, ...failedJudgement(outcome, 'The metric gave no value', null) }]
   const only = isGrouped ? undefined : all[0]?.judged
-  const status = overallStatus(body, all)
+  const status = overallStatus(settings, all)
   return {
     status: status === 'warning' ? 'PASS' : status.toUpperCase(),
     value: only?.value ?? null,
-    ...(isGrouped && { groups: all.map(presentGroup) }),
+    ...(isGrouped && { groups: all.map(group => presentGroup(settings, group)) }),
     total_rows: only?.totalRows ?? null,
-    is_anomaly: all.some(({ judged: value }) => value.status === 'fail'),
+    is_anomaly: all.some(({ judged: value }) => value.status !== 'error' && detailsOf(value).isAnomaly),
     z_score: only?.zScore ?? 0,
     expected_value: only?.expected ?? null,
     expected_range_low: only?.low ?? null,
     expected_range_high: only?.high ?? null,
     bands: isGrouped ? [] : (judged[0]?.bands ?? []),
     learning: all.every(({ judged: value }) => value.isLearning),
+    breach: only ? breachOf(settings, only) : null,
     error_message: only?.errorMessage ?? null,
   }
 }
 
-function presentGroup({ group, judged }: MeasuredGroup) {
+function breachOf({ type }: MetricSettings, judged: MeasuredGroup['judged']) {
+  const { breach } = detailsOf(judged)
+  return breach && presentBreach(type, breach)
+}
+
+function presentGroup(settings: MetricSettings, { group, judged }: MeasuredGroup) {
   return {
     group_values: group,
     value: judged.value,
     total_rows: judged.totalRows,
-    is_anomaly: judged.status === 'fail',
+    is_anomaly: detailsOf(judged).isAnomaly,
+    breach: breachOf(settings, judged),
     z_score: judged.zScore ?? 0,
     expected_value: judged.expected,
     expected_range_low: judged.low,
@@ -147,15 +160,21 @@ function presentGroup({ group, judged }: MeasuredGroup) {
 
 const SOURCES = { snapshots: 'stored', timestamps: 'computed' }
 
-function presentPast(body: MetricDryRun, { replayed, summary, unknownReason: unknown }: MetricPast) {
+function presentPast(
+  body: MetricDryRun,
+  settings: MetricSettings,
+  { replayed, summary, unknownReason: unknown }: MetricPast,
+) {
   const { lookback_days: days, capture_interval: interval, sensitivity } = body
-  const { anomalies, alerts } = countAnomalies(replayed, sensitivity)
-  const counts = `${anomalies} would have been anomalies at sensitivity ${sensitivity}, in ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
+  const { anomalies, alerts } = countAnomalies(replayed, sensitivity, settings)
+  const isByBand = detectionOf(settings) === 'anomaly'
+  const failing = isByBand ? `been anomalies at sensitivity ${sensitivity}` : 'failed'
+  const counts = `${anomalies} would have ${failing}, in ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
   return {
     points: replayed.length,
     anomalies,
     alerts,
-    by_sensitivity: SENSITIVITIES.map(each => countAnomalies(replayed, each)),
+    by_sensitivity: SENSITIVITIES.map(each => countAnomalies(replayed, each, settings)),
     // The groups of a metric are series of their own.
     series: body.group_by_columns.length > 0 ? [] : replayed.slice(-MAX_PAST_POINTS).map(presentPastPoint),
     message: summary.source

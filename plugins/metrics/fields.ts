@@ -4,6 +4,23 @@ import { held } from '../../server/http/envelopes.ts'
 import type { CreateBody, Fields, PatchBody } from '../../server/http/fields.ts'
 import type { Metric } from './models.ts'
 
+const changePercent = Joi.number()
+  .strict()
+  .min(0)
+  .description('A value fails that differs by more than this percentage of the earlier one.')
+
+const changeAgainst = Joi.string()
+  .valid('previous', 'same_weekday')
+  .description(
+    'The earlier value: the previous one, which is the default, or that of the same weekday (and hour, of hourly ones) in UTC.',
+  )
+
+const detection = Joi.string()
+  .valid('anomaly', 'threshold', 'both')
+  .description(
+    'What makes a value fail: being an anomaly, breaking a threshold, or either. Defaults to threshold where one is given, else to anomaly.',
+  )
+
 /** The fields of a metric that bodies set; types of extensions have fields of their own. */
 export const metricFields = {
   group_by_columns: {
@@ -30,6 +47,49 @@ export const metricFields = {
     reply: held.number.description('The |z_score| beyond which a value is an anomaly.'),
     example: 3,
   },
+  min: {
+    column: 'min',
+    body: Joi.number().strict().description('A value below it fails.'),
+    patch: Joi.number().strict().allow(null),
+    reply: held.number.allow(null).description('A value below it fails.'),
+    example: null,
+  },
+  max: {
+    column: 'max',
+    body: Joi.number().strict().description('A value above it fails.'),
+    patch: Joi.number().strict().allow(null),
+    reply: held.number.allow(null).description('A value above it fails.'),
+    example: null,
+  },
+  max_change_percent: {
+    column: 'maxChangePercent',
+    body: changePercent,
+    patch: changePercent.allow(null),
+    reply: changePercent.allow(null),
+    example: null,
+  },
+  change_against: {
+    column: 'changeAgainst',
+    body: changeAgainst,
+    patch: changeAgainst.allow(null),
+    reply: changeAgainst.allow(null),
+    example: null,
+  },
+  detection: {
+    column: 'detection',
+    body: detection,
+    patch: detection.allow(null),
+    reply: detection,
+    example: 'anomaly',
+  },
+  direction: {
+    ...shared.direction,
+    body: shared.direction.body.description(
+      'Whether rises, drops or both count as anomalies and changes; min and max have a direction of their own.',
+    ),
+    default: 'both',
+  },
+  consecutive: shared.consecutive,
   is_active: { ...shared.isActive, create: false },
 } as const satisfies Fields<Metric>
 

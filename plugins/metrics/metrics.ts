@@ -6,15 +6,24 @@ import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset } from '../catalog/api.ts'
 import type { CheckChange, CheckTotals } from '../checks/api.ts'
 import { checksWithNames } from '../checks/kit.ts'
+import type { MetricDeps } from './deps.ts'
 import { metricFields, type MetricPatch } from './fields.ts'
 import { Metric } from './models.ts'
+import { requireSensibleThresholds } from './thresholds.ts'
 
-/** What a patch changes. Another interval makes the baseline be read from the results again. */
-export function changeOf(patch: MetricPatch): CheckChange<Metric> {
-  return {
-    columns: columnsOf<Metric>(metricFields, patch),
-    isRelearned: patch.capture_interval !== undefined,
-  }
+/**
+ * What a patch changes. Another interval makes the baseline be read from the results again.
+ * @throws 400 `VALIDATION_ERROR` for thresholds that make no sense together
+ */
+export function changeOf(
+  { types }: Pick<MetricDeps, 'types'>,
+  metric: Metric,
+  patch: MetricPatch,
+): CheckChange<Metric> {
+  const columns = columnsOf<Metric>(metricFields, patch)
+  const type = types.has(metric.type) ? types.get(metric.type) : undefined
+  requireSensibleThresholds(type, { ...metric, ...columns })
+  return { columns, isRelearned: patch.capture_interval !== undefined }
 }
 
 export type MetricFilter = Page & { metric_type?: string; is_active?: boolean }

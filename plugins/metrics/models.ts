@@ -1,4 +1,4 @@
-import type { Basis } from '../../checks/detector.ts'
+import type { AlertDirection, Basis } from '../../checks/detector.ts'
 import { capOfKind, CheckRow, type CheckResult, type TableNames } from '../checks/kit.ts'
 
 /** A number taken of a table again and again. By groups, each group is a series of its own. */
@@ -6,13 +6,56 @@ export class Metric extends CheckRow {
   static override kind = 'metric'
   static override cap = capOfKind('metric', { name: 'metrics', what: 'metrics' })
 
+  static override settings = [
+    'min',
+    'max',
+    'maxChangePercent',
+    'changeAgainst',
+    'detection',
+    'direction',
+    'consecutive',
+  ]
+
   declare sensitivity: number
   declare checkInterval: 'hourly' | 'daily' | 'weekly'
+  /** The lowest and the highest value that does not fail. */
+  declare min: number | null
+  declare max: number | null
+  /** The greatest change that does not fail, in percent of the earlier value. */
+  declare maxChangePercent: number | null
+  declare changeAgainst: 'previous' | 'same_weekday' | null
+  /** What makes a value fail; null: `detectionOf` says. */
+  declare detection: 'anomaly' | 'threshold' | 'both' | null
+  /** In which direction anomalies and changes count. */
+  declare direction: AlertDirection
+  /** Failing captures in a row before an alert. */
+  declare consecutive: number
 }
 
 export type NamedMetric = Metric & TableNames
 
-/** What the band of a value was made of; null without a band. */
-export function basisOf({ details }: Pick<CheckResult, 'details'>): Basis | null {
-  return (details as { basis?: Basis | null }).basis ?? null
+/** A threshold that a value breaks. */
+export interface Breach {
+  threshold: 'min' | 'max' | 'max_change_percent'
+  limit: number
+  /** How far beyond the limit it is; null of a change from zero, which is no percentage. */
+  excess: number | null
+  /** For a change: the earlier value. */
+  before?: number
+}
+
+/** What the snapshot of a metric has besides its value and its band. */
+export interface SnapshotDetails {
+  /** What the band was made of; null without one. */
+  basis: Basis | null
+  /** |z| > sensitivity, whatever the status went by. */
+  isAnomaly: boolean
+  /** The threshold that the value breaks; null of none. */
+  breach: Breach | null
+}
+
+export function detailsOf({ details, status }: Pick<CheckResult, 'details' | 'status'>): SnapshotDetails {
+  // Without thresholds, the status said it.
+  const { basis = null, isAnomaly = status === 'fail', breach = null } = details as Partial<SnapshotDetails>
+  return { basis, isAnomaly, breach }
 }

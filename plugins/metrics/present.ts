@@ -1,9 +1,16 @@
 import { describeValue, explanation } from '../../checks/explanation.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { presentFields } from '../../server/http/fields.ts'
-import { secondsOf, type CheckResult } from '../checks/kit.ts'
+import { failingRunOf, secondsOf, type CheckResult } from '../checks/kit.ts'
 import { metricFields } from './fields.ts'
-import { basisOf, type Metric, type NamedMetric } from './models.ts'
+import { detailsOf, type Breach, type Metric, type NamedMetric } from './models.ts'
+import {
+  changeAgainstOf,
+  describeAllowed,
+  describeBreach,
+  describeExcess,
+  detectionOf,
+} from './thresholds.ts'
 
 /** The record of a metric. */
 export function presentMetric(metric: NamedMetric) {
@@ -17,6 +24,9 @@ export function presentMetric(metric: NamedMetric) {
     metric_type: metric.type,
     ...metric.config,
     ...presentFields(metricFields, metric),
+    change_against: changeAgainstOf(metric),
+    detection: detectionOf(metric),
+    failing_runs: metric.failingRuns,
     last_status: metric.status?.toUpperCase() ?? null,
     created_at: metric.createdAt,
   }
@@ -24,18 +34,21 @@ export function presentMetric(metric: NamedMetric) {
 
 /** The record of a snapshot; groups only where the metric has them. */
 export function presentSnapshot(result: CheckResult, metric: Metric) {
+  const { isAnomaly, breach } = detailsOf(result)
   return {
     id: Number(result.id),
     metric_definition_id: Number(result.checkId),
     ...(Object.keys(result.series).length > 0 && { group_values: result.series }),
     value: result.value,
     captured_at: result.at,
-    is_anomaly: result.status === 'fail',
+    is_anomaly: isAnomaly,
     z_score: result.zScore ?? 0,
     status: result.status.toUpperCase(),
     expected_value: result.expected,
     expected_range_low: result.low,
     expected_range_high: result.high,
+    breach: breach && presentBreach(metric.type, breach),
+    failing_run: failingRunOf(result),
     explanation: explainSnapshot(metric, result),
     learning: result.isLearning,
     is_backfilled: result.isBackfilled ?? false,
@@ -45,10 +58,25 @@ export function presentSnapshot(result: CheckResult, metric: Metric) {
 }
 
 /** The sentence that an alert of this value has or would have; null without a value. */
-function explainSnapshot({ type, checkInterval }: Metric, result: CheckResult): string | null {
+function explainSnapshot(metric: Metric, result: CheckResult): string | null {
+  const { type, checkInterval } = metric
   const { value, at, low, high } = result
   if (value === null) return null
-  const basis = basisOf(result)
+  const { basis, breach } = detailsOf(result)
+  if (breach) return describeBreach(metric, value, breach)
   if (basis === null && low !== null && high !== null) return describeValue(type, value, { low, high })
   return explanation(type, { at: secondsOf(at), value }, { basis, low, high }, checkInterval)
+}
+
+/** A broken threshold, in numbers and in words. */
+export function presentBreach(type: string, breach: Breach) {
+  const { threshold, limit, excess, before = null } = breach
+  return {
+    threshold,
+    limit,
+    excess,
+    before,
+    allowed: describeAllowed(type, breach),
+    beyond: describeExcess(type, breach),
+  }
 }

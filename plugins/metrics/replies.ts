@@ -3,8 +3,10 @@ import {
   backfillReply,
   bandsReply,
   columnResultsReply,
+  failingRunReply,
   operatingHoursReply,
   pastSeriesReply,
+  shared,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
 import { checkRemoval, managedBy, managedFields } from '../../server/http/check-owner.ts'
@@ -42,6 +44,7 @@ const metricKeys = {
     .example('row_count'),
   percentile_value: number.optional().description('Of percentile.'),
   ...replyKeys(metricFields),
+  failing_runs: shared.failingRuns.reply.example(0),
   last_status: Joi.valid('PASS', 'WARNING', 'FAIL', 'ERROR')
     .allow(null)
     .description('How it did last; null before its first capture.')
@@ -68,7 +71,11 @@ const valueFields = {
     .allow(null)
     .description('Null where there is none, such as the mean of no rows.')
     .example(18_250),
-  is_anomaly: flag.example(false),
+  is_anomaly: flag
+    .description(
+      'Whether |z_score| exceeds the sensitivity; the status goes by the thresholds and the direction, too.',
+    )
+    .example(false),
   z_score: number
     .description('Standard deviations from what was expected; 0 while there is no expectation.')
     .example(0.42),
@@ -76,6 +83,17 @@ const valueFields = {
   expected_range_low: number.allow(null).example(18_140),
   expected_range_high: number.allow(null).example(18_333),
   learning: flag.description('Too little is known yet to alert.').example(false),
+  breach: record({
+    threshold: Joi.valid('min', 'max', 'max_change_percent'),
+    limit: number,
+    excess: number.allow(null).description('How far beyond the limit; null of a change from zero.'),
+    before: number.allow(null).description('The earlier value, of a change.'),
+    allowed: text.description('`at most 10 %`'),
+    beyond: text.allow(null).description('`30 %`'),
+  })
+    .allow(null)
+    .description('The threshold that the value breaks; null of none.')
+    .example(null),
 }
 
 const snapshot = exampleRecord({
@@ -83,6 +101,7 @@ const snapshot = exampleRecord({
   metric_definition_id: integer.description('The `internal_id` of its metric.').example(9),
   group_values: groupValues.optional(),
   ...valueFields,
+  failing_run: failingRunReply,
   explanation: text
     .allow(null)
     .description('The value and what it was compared with, in a sentence; null without a value.')
@@ -124,6 +143,8 @@ const summary = exampleRecord({
   health_percentage: number.min(0).max(100).example(100),
 }).label('MetricSummary')
 
+const thresholdType = Joi.valid('z_score', 'min', 'max', 'max_change_percent')
+
 const dryRun = exampleRecord(
   {
     sql: statementsReply.example([{ text: 'select count(*) from "public"."orders"', values: [] }]),
@@ -159,8 +180,10 @@ const dryRun = exampleRecord(
       .description('The metric whose snapshots were replayed; `new` where there is none.')
       .example('new'),
     metric_type: Joi.string().example('row_count'),
-    threshold_type: Joi.valid('z_score').example('z_score'),
-    threshold_value: number.description('The sensitivity.').example(3),
+    threshold_type: thresholdType.example('z_score'),
+    threshold_value: number
+      .description('The sensitivity, or the threshold where it alone counts.')
+      .example(3),
     lookback_days: count.example(30),
     total_snapshots: count.description('Equal to history.points.').example(30),
     would_alert_count: count
@@ -175,7 +198,7 @@ const dryRun = exampleRecord(
         record({
           captured_at: time,
           value: number,
-          threshold_type: Joi.valid('z_score'),
+          threshold_type: thresholdType,
           threshold_value: number,
           would_alert: Joi.valid(true),
         }),

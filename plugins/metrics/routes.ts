@@ -63,7 +63,7 @@ export function metricResource(deps: MetricDeps): CheckResource<Metric> {
         snapshots: snapshots.map(snapshot => presentSnapshot(snapshot, metric)),
       }
     },
-    changeOf: (_trx, _metric, patch) => changeOf(patch as MetricPatch),
+    changeOf: (_trx, metric, patch) => changeOf(deps, metric, patch as MetricPatch),
     presentRun(metric, results) {
       const snapshots = results.map(snapshot => presentSnapshot(snapshot, metric))
       return { snapshot_count: snapshots.length, snapshots }

@@ -5,9 +5,10 @@ import type { ConfiguredCheck } from '../checks/api.ts'
 import type { Judgement } from '../checks/api.ts'
 import { inChunks, loadPoints, loadStates, MAX_BASELINE_RESULTS, type SeriesValues } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
-import { judgeValue, startState } from './kind.ts'
+import { judgeValue, startState } from './judge.ts'
 import { Metric } from './models.ts'
 import { replayPoints, type ReplayedPoint } from './replay.ts'
+import { countCompared, type MetricSettings } from './thresholds.ts'
 
 /** The snapshots of a metric that was made with the same definition. */
 export interface StoredPast {
@@ -28,10 +29,10 @@ export async function replayStoredPast(
   { db }: Pick<MetricDeps, 'db'>,
   companyId: string,
   configured: ConfiguredCheck,
-  { interval, since, sensitivity }: { interval: Metric['checkInterval']; since: Date; sensitivity: number },
+  { settings, since }: { settings: MetricSettings; since: Date },
 ): Promise<StoredPast | null> {
   const found = await db.company(companyId, async trx => {
-    const metric = await findEqualMetric(trx, configured, interval, since)
+    const metric = await findEqualMetric(trx, configured, settings.checkInterval, since)
     return metric && { metric, groups: await loadGroupsSince(trx, metric, since) }
   })
   if (!found) return null
@@ -39,7 +40,7 @@ export async function replayStoredPast(
   const domain = domainOf(configured.check.type)
   const replayed: ReplayedPoint[] = []
   // Charts show one series, not those of groups.
-  const chosen = metric.groupByColumns.length > 0 ? undefined : sensitivity
+  const chosen = metric.groupByColumns.length > 0 ? undefined : settings.sensitivity
   const from = since.getTime() / 1_000
   let count = 0
   let learned = 0
@@ -49,7 +50,7 @@ export async function replayStoredPast(
     const series = chunk.map(group => ({ row: metric, series: group.series }))
     const pasts = await db.company(companyId, trx => loadPoints(trx, series, most))
     for (const past of pasts) {
-      replayed.push(...replayPoints(startState(metric, domain), past, { from, chosen }).replayed)
+      replayed.push(...replayPoints(startState(metric, domain), past, { from, chosen, settings }).replayed)
       learned += past.length
       // Others wait for this process.
       await setImmediate()
@@ -66,30 +67,34 @@ export interface MeasuredGroup extends Pick<Judgement, 'judged' | 'bands'> {
 
 /** Judges a value of one group. */
 export function judgeGroup(
-  metric: Pick<Metric, 'sensitivity'>,
+  settings: MetricSettings,
   { group, value, total }: GroupValue,
   moment: Parameters<typeof judgeValue>[2],
   state: Parameters<typeof judgeValue>[3],
 ): MeasuredGroup {
   const outcome = { id: '', durationMs: 0, status: 'measured' as const, value, total }
-  return { group, ...judgeValue(metric, outcome, moment, state) }
+  return { group, ...judgeValue(settings, outcome, moment, state) }
 }
 
 /** Judges values of now as a metric would that has learned what this one has. */
 export async function judgeByMetric(
   { db, kind }: Pick<MetricDeps, 'db' | 'kind'>,
-  { companyId, metric, sensitivity }: { companyId: string; metric: Metric; sensitivity: number },
+  { companyId, metric, settings }: { companyId: string; metric: Metric; settings: MetricSettings },
   values: readonly GroupValue[],
   at: Date,
 ): Promise<MeasuredGroup[]> {
   const judged: MeasuredGroup[] = []
   for (const chunk of inChunks(values)) {
     const series = chunk.map(({ group }) => ({ row: metric, series: group }))
-    const states = await db.company(companyId, trx => loadStates(trx, kind, series))
-    for (const [place, value] of chunk.entries())
-      judged.push(
-        judgeGroup({ sensitivity }, value, { at, hasBands: values.length === 1 }, states[place]!.state),
-      )
+    const count = countCompared(settings)
+    const { states, pasts } = await db.company(companyId, async trx => ({
+      states: await loadStates(trx, kind, series),
+      pasts: count === 0 ? [] : await loadPoints(trx, series, count),
+    }))
+    for (const [place, value] of chunk.entries()) {
+      const moment = { at, hasBands: values.length === 1, past: pasts[place] ?? [] }
+      judged.push(judgeGroup(settings, value, moment, states[place]!.state))
+    }
   }
   return judged
 }

@@ -6,16 +6,17 @@ import type { Backfill, CheckRequest } from '../checks/api.ts'
 import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { ValidityRule, type NamedRule } from './models.ts'
-import { periodsOf, scheduleOf } from './rules.ts'
+import { periodsOf, requireAutoForDirection, scheduleOf } from './rules.ts'
 import { insertChecks, storePast } from '../checks/kit.ts'
 
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
-export function configureRule(
+export async function configureRule(
   { checks }: Pick<ValidityDeps, 'checks'>,
   companyId: string,
   assetId: string,
   body: NewRule,
 ) {
+  requireAutoForDirection(body)
   return checks.configure(companyId, assetId, {
     tablePath: body.table_path,
     ...requestOf(body),

@@ -6,7 +6,7 @@ import { requestOf, rowOf, usualName } from './create.ts'
 import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { ValidityRule } from './models.ts'
-import { configOf, periodsOf, scheduleOf } from './rules.ts'
+import { configOf, periodsOf, requireAutoForDirection, scheduleOf } from './rules.ts'
 import { declaredRule } from './schemas.ts'
 import { checksWithNames } from '../checks/kit.ts'
 
@@ -41,6 +41,7 @@ export function ruleDeclaration(deps: ValidityDeps): CheckResource<ValidityRule>
     },
     async read(table, body, asksEngine) {
       const rule = validateBody<NewRule>(declaredRule, body)
+      requireAutoForDirection(rule)
       const { check } = await deps.checks.configureTable(table, requestOf(rule), asksEngine)
       const periods = periodsOf(rule)
       if (periods.operatingPeriodMode === 'schedule' || periods.operatingScheduleId !== null)

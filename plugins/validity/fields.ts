@@ -18,6 +18,10 @@ const threshold = Joi.number()
   .max(100)
   .description('Manual mode: the rule fails above this percentage of invalid rows; defaults to 0.')
 
+const direction = shared.direction.body.description(
+  'Auto mode: whether rises of the percentage, drops or both are anomalies; defaults to rise. Null of manual mode.',
+)
+
 /** The fields of a rule that only its details show. */
 export const detailFields = {
   description: shared.description,
@@ -56,6 +60,14 @@ export const detailFields = {
     patch: true,
     example: 2,
   },
+  direction: {
+    ...shared.direction,
+    body: direction,
+    patch: direction.allow(null),
+    reply: direction.allow(null),
+    example: null,
+  },
+  consecutive: shared.consecutive,
   operating_period_mode: {
     column: 'operatingPeriodMode',
     body: Joi.string()

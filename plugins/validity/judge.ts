@@ -1,7 +1,7 @@
 import type { CheckOutcome } from '../../checks/check.ts'
-import { judgePoint, learnPoint, listBands, startDetector } from '../../checks/detector.ts'
+import { DIRECTIONS, judgePoint, learnPoint, listBands, startDetector } from '../../checks/detector.ts'
 import type { DetectorState, SeriesPoint } from '../../checks/detector.ts'
-import type { RuleDetails, ValidityRule } from './models.ts'
+import { directionOf, type RuleDetails, type ValidityRule } from './models.ts'
 import { failedJudgement, NO_BAND, secondsOf } from '../checks/kit.ts'
 import type { CheckMoment, Judgement } from '../checks/api.ts'
 
@@ -12,22 +12,24 @@ export const SERIES = 'invalid_percent'
 export type RuleSettings = Pick<
   ValidityRule,
   'detectionMode' | 'checkInterval' | 'operatingPeriodMode' | 'alertThresholdPercent' | 'sensitivity'
->
+> &
+  Partial<Pick<ValidityRule, 'direction' | 'consecutive'>>
 
 /**
  * The state of a rule that has learned nothing; null of a manual one, which never does. It holds no schedule: every
  * point says whether it was active, so that no state can go by hours that have changed since.
  */
 export function startState(
-  rule: Pick<RuleSettings, 'detectionMode' | 'checkInterval' | 'operatingPeriodMode'>,
+  rule: Pick<RuleSettings, 'detectionMode' | 'checkInterval' | 'operatingPeriodMode' | 'direction'>,
 ): DetectorState | null {
-  if (rule.detectionMode === 'manual') return null
+  const direction = directionOf(rule)
+  if (direction === null) return null
   const operating = { mode: rule.operatingPeriodMode }
   return startDetector({
     series: SERIES,
     domain: 'percent',
     interval: rule.checkInterval,
-    direction: 'high',
+    direction: DIRECTIONS[direction],
     operating,
   })
 }

@@ -7,7 +7,7 @@ import type { AlertTexts, Capture, CheckSummary, JudgedSeries, CheckKind } from 
 import type { CheckDeps } from '../checks/kit.ts'
 import { validityFailure } from './alert-kind.ts'
 import { judgeRule, SERIES, startState } from './judge.ts'
-import { detailsOf, ValidityRule } from './models.ts'
+import { consecutiveOf, detailsOf, ValidityRule } from './models.ts'
 import { pathOfTable, type CheckResult } from '../checks/kit.ts'
 
 /** Rules that say which values are valid. @param types finds the words for what a rule counted */
@@ -33,6 +33,7 @@ export function makeValidityKind({ types }: Pick<CheckDeps, 'types'>): CheckKind
     scheduleIdOf: rule => (rule.operatingPeriodMode === 'schedule' ? rule.operatingScheduleId : null),
     startState,
     judge: judgeRule,
+    consecutiveOf: rule => consecutiveOf(rule),
     alertTexts: (capture, worst, table, past) =>
       alertTexts({ capture, worst, finding: findingOf(capture.row, capture.outcome) }, table, past),
     describe: (rule, [result], outcome) => describeResult(rule, result!, findingOf(rule, outcome)),

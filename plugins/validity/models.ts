@@ -1,3 +1,4 @@
+import type { AlertDirection } from '../../checks/detector.ts'
 import { capOfKind, CheckRow, type CheckResult, type TableNames } from '../checks/kit.ts'
 
 /** A rule on a table, usually on one of its columns. Its results hold the percentages of invalid rows. */
@@ -9,6 +10,8 @@ export class ValidityRule extends CheckRow {
     'detectionMode',
     'operatingPeriodMode',
     'errorMessage',
+    'direction',
+    'consecutive',
   ]
   static override cap = capOfKind('validity', { name: 'validity_rules', what: 'rules' })
 
@@ -22,6 +25,23 @@ export class ValidityRule extends CheckRow {
   declare detectionMode: 'manual' | 'auto'
   declare operatingPeriodMode: 'off' | 'schedule' | 'auto'
   declare errorMessage: string | null
+  /** In which direction anomalies count, in auto mode; null: rises. */
+  declare direction: AlertDirection | null
+  /** Failing checks in a row before an alert. */
+  declare consecutive: number
+}
+
+/** How many checks in a row must fail before an alert. */
+export function consecutiveOf({ consecutive }: { consecutive?: number | null }): number {
+  return consecutive ?? 1
+}
+
+/** The direction of anomalies of a rule; null of a manual one, which has none. */
+export function directionOf({
+  detectionMode,
+  direction,
+}: Pick<ValidityRule, 'detectionMode'> & { direction?: AlertDirection | null }): AlertDirection | null {
+  return detectionMode === 'manual' ? null : (direction ?? 'rise')
 }
 
 export type NamedRule = ValidityRule & TableNames

@@ -2,9 +2,9 @@ import { formatName } from '../../connectors/catalog.ts'
 import type { TakenSamples } from '../../checks/samples.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { detailFields, listedFields } from './fields.ts'
-import { detailsOf, type NamedRule } from './models.ts'
+import { consecutiveOf, detailsOf, directionOf, type NamedRule } from './models.ts'
 import { configOf, type ListedRule } from './rules.ts'
-import type { CheckResult } from '../checks/kit.ts'
+import { failingRunOf, type CheckResult } from '../checks/kit.ts'
 
 /** The list form of a rule. */
 export function presentRule(rule: ListedRule) {
@@ -26,6 +26,9 @@ export function presentRuleDetail(rule: NamedRule) {
     ...presentRule(rule),
     rule_config: configOf(rule),
     ...presentFields(detailFields, rule),
+    direction: directionOf(rule),
+    consecutive: consecutiveOf(rule),
+    failing_runs: rule.failingRuns,
   }
 }
 
@@ -63,6 +66,7 @@ export function presentResult(result: CheckResult, taken?: TakenSamples) {
     is_backfilled: result.isBackfilled ?? false,
     is_confirmed: result.isConfirmed ?? false,
     was_active: detailsOf(result).wasActive,
+    failing_run: failingRunOf(result),
     error_message: result.errorMessage,
   }
 }

@@ -1,11 +1,12 @@
 import type { CheckOutcome } from '../../checks/check.ts'
-import { SENSITIVITIES } from '../../checks/detector.ts'
+import { DIRECTIONS, isAnomalous, SENSITIVITIES } from '../../checks/detector.ts'
 import type { DetectorState, Schedule, SensitivityBand } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { ConfiguredCheck, JudgedValue } from '../checks/api.ts'
 import type { NewRule } from './fields.ts'
 import { judgeRule, startState, type RuleSettings } from './judge.ts'
+import { consecutiveOf, directionOf } from './models.ts'
 import { activeAt, MAX_BASELINE_RESULTS } from '../checks/kit.ts'
 
 /** What was found of a rule at a moment of the past. */
@@ -64,22 +65,34 @@ export function replayResults(
     return isBefore ? [] : [{ at, judged, bands }]
   })
   const judged = replayed.map(result => result.judged)
+  const direction = DIRECTIONS[directionOf(settings) ?? 'rise']
+  const consecutive = consecutiveOf(settings)
   const at = (sensitivity: number) =>
-    countFailures(judged.map(({ isLearning, zScore }) => !isLearning && (zScore ?? 0) > sensitivity))
+    countFailures(
+      judged.map(({ isLearning, zScore }) => !isLearning && isAnomalous(zScore ?? 0, sensitivity, direction)),
+      consecutive,
+    )
   return {
     points: judged.length,
     series: replayed.slice(-MAX_PAST_POINTS),
-    ...countFailures(judged.map(({ status }) => status === 'fail')),
+    ...countFailures(
+      judged.map(({ status }) => status === 'fail'),
+      consecutive,
+    ),
     bySensitivity: state && SENSITIVITIES.map(sensitivity => ({ sensitivity, ...at(sensitivity) })),
     state,
   }
 }
 
-function countFailures(fails: readonly boolean[]): FailureCounts {
-  return {
-    failing: fails.filter(Boolean).length,
-    alerts: fails.filter((isFailing, index) => isFailing && !fails[index - 1]).length,
+/** @param consecutive failures in a row that open an alert */
+function countFailures(fails: readonly boolean[], consecutive: number): FailureCounts {
+  let run = 0
+  let alerts = 0
+  for (const isFailing of fails) {
+    run = isFailing ? run + 1 : 0
+    if (run === consecutive) alerts += 1
   }
+  return { failing: fails.filter(Boolean).length, alerts }
 }
 
 /** Results that are judged at most: hourly ones of 90 days. */

@@ -6,7 +6,9 @@ import {
   pastSeriesReply,
   operatingHoursReply,
   sampleReply,
+  failingRunReply,
   samplesNoteReply,
+  shared,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
@@ -55,6 +57,7 @@ const detailItem = {
     .description('What its type asks for.')
     .example({ allowed_values: ['new', 'paid', 'shipped', 'delivered', 'cancelled'] }),
   ...replyKeys(detailFields),
+  failing_runs: shared.failingRuns.reply.example(0),
 }
 
 const detail = exampleRecord({ ...detailItem, ...managedFields }).label('ValidityRuleDetail')
@@ -91,6 +94,7 @@ const resultFields = {
   ...expectedFields,
   is_backfilled: flag.description('Computed of the past when the rule was made.').example(false),
   is_confirmed: flag.description('A user dismissed it as expected.').example(false),
+  failing_run: failingRunReply,
   was_active: flag
     .allow(null)
     .description('Whether its operating schedule called the moment active.')

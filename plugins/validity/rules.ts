@@ -42,6 +42,15 @@ export async function scheduleOf(
   return mode === 'schedule' ? schedule : undefined
 }
 
+/** @throws 400 `VALIDATION_ERROR` for a direction that a manual rule has no use for */
+export function requireAutoForDirection({
+  detection_mode: mode,
+  direction,
+}: Pick<RulePatch, 'detection_mode' | 'direction'>): void {
+  if (mode !== 'auto' && direction !== undefined && direction !== null)
+    throw invalidField('direction', 'needs detection_mode auto: a manual rule fails above its threshold')
+}
+
 /** What a patch changes, with the schedule that it names found. @throws 404 `SCHEDULE_NOT_FOUND` */
 export async function changeOf(
   deps: Pick<ValidityDeps, 'operatingSchedules' | 'types'>,
@@ -56,6 +65,7 @@ export async function changeOf(
   }
   const hasPeriods = patch.operating_period_mode !== undefined || patch.operating_schedule_id !== undefined
   if (hasPeriods) await scheduleOf(deps, trx, periods)
+  requireAutoForDirection({ detection_mode: rule.detectionMode, ...patch })
   return {
     columns: { ...columnsOf<ValidityRule>(ruleFields, patch), ...(hasPeriods && periods) },
     isRelearned: changesBaseline(patch),
@@ -81,6 +91,7 @@ function changesBaseline(patch: RulePatch): boolean {
   return [
     patch.detection_mode,
     patch.check_interval,
+    patch.direction,
     patch.operating_period_mode,
     patch.operating_schedule_id,
   ].some(value => value !== undefined)

@@ -27,7 +27,36 @@ export const shared = {
     patch: true,
     example: 'daily',
   },
+  direction: {
+    column: 'direction',
+    body: Joi.string().valid('both', 'rise', 'drop'),
+    patch: true,
+    example: 'both',
+  },
+  consecutive: {
+    column: 'consecutive',
+    body: Joi.number()
+      .strict()
+      .integer()
+      .min(1)
+      .max(10)
+      .description('How many runs in a row must fail before an alert. Each of them has the status FAIL.'),
+    default: 1,
+    patch: true,
+    example: 1,
+  },
+  failingRuns: {
+    column: 'failingRuns',
+    reply: held.count.description('How many runs in a row have failed so far; 0 when the last one passed.'),
+    example: 0,
+  },
 } as const
+
+/** In the record of a result. */
+export const failingRunReply = held.count
+  .allow(null)
+  .description('Which failing run in a row it is, where the check alerts after several; null elsewhere.')
+  .example(null)
 
 /** `catalog.schema.table` of a body. */
 export const tablePath = Joi.string().min(1).max(1_000).required()

@@ -1,13 +1,14 @@
 /** Judges what a scan measured, and stores the results, what was learned, and the alerts. */
 import type { CheckOutcome } from '../../../checks/check.ts'
-import type { DetectorState } from '../../../checks/detector.ts'
+import type { DetectorState, SeriesPoint } from '../../../checks/detector.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import type { TableContext } from '../../catalog/api.ts'
 import { updateAlerts } from '../alerts.ts'
 import type { CheckDeps } from '../deps.ts'
+import { countFailingRuns, failingRunDetails } from '../failing-runs.ts'
 import { worstStatus, type Capture, type CheckKind } from '../kind.ts'
 import { CheckResult, type CheckRow, type SeriesValues } from '../models.ts'
-import { activeAt, inChunks, type SeriesOf } from '../past/points.ts'
+import { activeAt, inChunks, loadPoints, type SeriesOf } from '../past/points.ts'
 import { loadStates, saveStates, type SeriesState } from '../past/states.ts'
 
 /** A row, locked, with what the scan says of it. */
@@ -36,14 +37,15 @@ export async function recordChecks<Row extends CheckRow>(
       deps.telemetry.verdict(subject, typeName ?? row.type, result.isLearning ? 'learning' : result.status)
   const alerts = await updateAlerts(deps, trx, kind, { table, captures, at })
   const storing = insertAll(
-    captures.flatMap(({ row, slot, outcome, judged }) =>
-      judged.map(item => ({
-        checkId: row.id,
+    captures.flatMap(capture =>
+      capture.judged.map(item => ({
+        checkId: capture.row.id,
         series: item.series,
         ...item.judged,
+        details: { ...item.judged.details, ...failingRunDetails(kind, capture, item) },
         alertId: alerts.get(item) ?? null,
-        durationMs: Math.round(outcome.durationMs),
-        scheduledFor: slot,
+        durationMs: Math.round(capture.outcome.durationMs),
+        scheduledFor: capture.slot,
         at,
       })),
     ),
@@ -104,11 +106,12 @@ async function judgeCaptures<Row extends CheckRow>(
   for (const chunk of inChunks(outcomes)) {
     const states = await loadStates(trx, kind, chunk.filter(hasRun))
     const byItem = new Map(chunk.filter(hasRun).map((item, place) => [item, states[place]!]))
+    const pasts = await loadCompared(trx, kind, chunk.filter(hasRun))
     const learned: (SeriesOf<Row> & { state: DetectorState })[] = []
     for (const item of chunk) {
       const { row, series, outcome, capture } = item
       const { state: before, ...sighting } = byItem.get(item) ?? NEVER_SEEN
-      const moment = { at, wasActive: activeAt(item.hours, at) }
+      const moment = { at, wasActive: activeAt(item.hours, at), past: pasts.get(item) ?? [] }
       const { judged, detection, state } = kind.judge(row, outcome, moment, before)
       if (state) learned.push({ row, series, state })
       capture.judged.push({ series, judged, detection })
@@ -117,6 +120,18 @@ async function judgeCaptures<Row extends CheckRow>(
     await saveStates(trx, learned, at)
   }
   return captures
+}
+
+/** The earlier values that those of some series are compared with, by one statement where there are any. */
+async function loadCompared<Row extends CheckRow, Item extends SeriesOf<Row>>(
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  items: readonly Item[],
+): Promise<Map<Item, SeriesPoint[]>> {
+  const counts = new Map(items.map(item => [item, kind.countCompared?.(item.row) ?? 0]))
+  const compared = items.filter(item => counts.get(item)! > 0)
+  const points = await loadPoints(trx, compared, Math.max(0, ...counts.values()))
+  return new Map(compared.map((item, place) => [item, points[place]!]))
 }
 
 const NEVER_SEEN: SeriesState = { state: null, run: 0, lastSeenAt: null, isNew: false }
@@ -135,11 +150,14 @@ async function saveStatuses<Row extends CheckRow>(
     id: row.id,
     status: kind.overallStatus?.(row, judged) ?? worstStatus(judged),
     is_learning: judged.every(({ judged: { isLearning } }) => isLearning),
+    failing_runs: countFailingRuns({ row, judged }),
   }))
   await rows(
     trx,
-    `update checks c set status = s.status, is_learning = s.is_learning, last_checked_at = :at
-     from jsonb_to_recordset(cast(:statuses as jsonb)) as s(id bigint, status text, is_learning boolean)
+    `update checks c set status = s.status, is_learning = s.is_learning, failing_runs = s.failing_runs,
+       last_checked_at = :at
+     from jsonb_to_recordset(cast(:statuses as jsonb))
+       as s(id bigint, status text, is_learning boolean, failing_runs integer)
      where c.company_id = :companyId and c.id = s.id`,
     { at, statuses: JSON.stringify(statuses), companyId: companyOf(trx) },
   )

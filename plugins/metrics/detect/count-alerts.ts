@@ -2,10 +2,13 @@ import { SENSITIVITIES } from '../../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { MetricAlerts, MetricAlertsRequest } from '../api.ts'
 import { countAnomalies } from '../replay.ts'
+import { NO_THRESHOLDS, type MetricSettings } from '../thresholds.ts'
 
 interface ScoredMetric extends Pick<MetricAlerts, 'tablePath' | 'columnName' | 'metricType' | 'sensitivity'> {
-  /** Epoch seconds, z-score, and whether it was learning. */
-  points: [number, number, boolean][]
+  /** What its settings name. */
+  settings: Partial<MetricSettings>
+  /** Epoch seconds, z-score, whether it was learning, and whether it broke a threshold. */
+  points: [number, number, boolean, boolean][]
 }
 
 /** Snapshots that are read of one metric: two months of hourly ones. */
@@ -20,11 +23,11 @@ export async function countAlerts(
 ): Promise<MetricAlerts[]> {
   const metrics = await rows<ScoredMetric>(
     trx,
-    `select concat_ws('.', t.schema_name, t.name) as table_path, m.column_name, m.type as metric_type, m.sensitivity, s.points
+    `select concat_ws('.', t.schema_name, t.name) as table_path, m.column_name, m.type as metric_type, m.sensitivity, m.settings, s.points
      from checks m join tables t on t.company_id = m.company_id and t.id = m.table_id and t.is_active
      cross join lateral (
-       select jsonb_agg(jsonb_build_array(extract(epoch from at), coalesce(z_score, 0), is_learning)) as points
-       from (select at, z_score, is_learning from check_results s
+       select jsonb_agg(jsonb_build_array(extract(epoch from at), coalesce(z_score, 0), is_learning, is_breach)) as points
+       from (select at, z_score, is_learning, coalesce(details -> 'breach' <> 'null', false) as is_breach from check_results s
          where s.company_id = m.company_id and s.check_id = m.id and s.status <> 'error'
            and not s.is_backfilled and s.at > now() - make_interval(days => :days)
          order by at desc limit :maxPoints) newest) s
@@ -40,11 +43,17 @@ export async function countAlerts(
       maxMetrics: MAX_METRICS,
     },
   )
-  return metrics.map(({ points, ...metric }) => {
-    const scored = points.map(([at, zScore, isLearning]) => ({ at, zScore, isLearning, value: 0 }))
+  return metrics.map(({ points, settings: own, ...metric }) => {
+    const { metricType: type, sensitivity: chosen } = metric
+    // The interval decides what a change is compared with, which the snapshots have been.
+    const settings = { ...NO_THRESHOLDS, ...own, type, sensitivity: chosen, checkInterval: 'daily' as const }
+    const scored = points.map(([at, zScore, isLearning, isBreach]) => ({
+      ...{ at, zScore, isLearning, isBreach },
+      value: 0,
+    }))
     const alertsAt = (sensitivity: number) => ({
       sensitivity,
-      alerts: countAnomalies(scored, sensitivity).alerts,
+      alerts: countAnomalies(scored, sensitivity, settings).alerts,
     })
     return {
       ...metric,

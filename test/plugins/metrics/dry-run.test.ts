@@ -3,6 +3,7 @@ import t from 'tap'
 import { replaySeries as verdictsOf, startDetector } from '../../../checks/detector.ts'
 import { domainOfSeries } from '../../../checks/series-domains.ts'
 import { replayPoints, countAnomalies } from '../../../plugins/metrics/replay.ts'
+import { settingsOf } from '../../../plugins/metrics/thresholds.ts'
 import { makeStage } from '../../helpers/world.ts'
 import { metricWorld, type MetricWorld } from './world.ts'
 
@@ -194,6 +195,9 @@ const series = fc
   .map(values =>
     values.map((value, n) => ({ at: 86_400 * n, value: value < 50 ? 100 + value : 20 * value, total: 500 })),
   )
+/** The settings of a metric that has none of its own. */
+const plain = settingsOf({ metric_type: 'row_count' })
+
 const sensitivity = fc.double({ min: 0.1, max: 10, noNaN: true })
 const options = fc.constantFrom('row_count', 'null_percent', 'mean').map(name => ({
   series: name,
@@ -207,7 +211,9 @@ t.test('one replay counts for every sensitivity what the detector says at that o
     fc.property(series, options, sensitivity, (points, chosen, limit) => {
       const { replayed } = replayPoints(startDetector(chosen), points)
       const said = verdictsOf(points, { ...chosen, sensitivity: limit })
-      return countAnomalies(replayed, limit).anomalies === said.filter(({ isAnomaly }) => isAnomaly).length
+      return (
+        countAnomalies(replayed, limit, plain).anomalies === said.filter(({ isAnomaly }) => isAnomaly).length
+      )
     }),
     { numRuns: 30 },
   )
@@ -223,7 +229,7 @@ t.test(
       isLearning,
     })
     const counted = (...values: ReturnType<typeof at>[]) => {
-      const { anomalies, alerts } = countAnomalies(values, 3)
+      const { anomalies, alerts } = countAnomalies(values, 3, plain)
       return [anomalies, alerts]
     }
     t.same(counted(), [0, 0])

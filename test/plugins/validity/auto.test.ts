@@ -232,3 +232,30 @@ t.test('a past that is computed has the segments of its schedule', async t => {
   t.equal(active.length, 5 * 8)
   t.ok(active.every(result => isActive(OFFICE, Date.parse(result.checked_at) / 1_000)))
 })
+
+t.test('auto mode can fail a rate that is lower, too, or lower only', async t => {
+  const { make, remember, check, spoil, alerts } = await pastRules(t, stage)
+  const drop = await make({ ...AUTO, direction: 'drop' })
+  const both = await make({ ...AUTO, direction: 'both' })
+  const past = usual(daysBefore(Date.now(), 30))
+  for (const rule of [drop, both]) await remember(rule, past)
+  await spoil(300)
+  t.match(await check(drop), { status: 'pass' })
+  t.same(await alerts(), [])
+  t.match(await check(both), { status: 'fail' })
+  await spoil(0)
+  const low = await check(drop)
+  t.match(low, { status: 'fail', invalid_count: 0 })
+  t.ok(low.expected_range_low > 0)
+})
+
+t.test('a direction is for auto mode: a manual rule is refused with it, and shows none', async t => {
+  const { make, base, tenant } = await pastRules(t, stage)
+  await t.rejects(make({ direction: 'drop' }), /direction needs detection_mode auto/)
+  const rule = await make({})
+  const path = `${base}/${rule}`
+  t.match((await tenant.ask('GET', path)).body.data, { direction: null, consecutive: 1, failing_runs: 0 })
+  t.match(await tenant.ask('PATCH', path, { direction: 'both' }), { status: 400 })
+  const patched = await tenant.ask('PATCH', path, { detection_mode: 'auto' })
+  t.match(patched.body.data, { direction: 'rise' })
+})
