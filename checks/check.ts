@@ -94,8 +94,11 @@ interface CheckBase<Config> {
   needs?: readonly Capability[]
   /** It counts NULL in its own way, so `treat_null_as_valid` does not affect it. */
   ignoresNullPolicy?: true
-  /** The SQL is written by the user: it never shares a statement. */
-  userSql?: true
+  /**
+   * The SQL is written by the user: it never shares a statement, or, where it is `aggregate`, only as an aggregate among
+   * others.
+   */
+  userSql?: true | 'aggregate'
   /** It never shares a statement, because it reads another table too. */
   ownStatement?: true
   /**
@@ -112,6 +115,16 @@ interface CheckBase<Config> {
     column: ColumnInfo | undefined,
     on: Pick<CheckContext, 'dialect' | 'table'>,
   ): string | null | Promise<string | null>
+  /** Why a config cannot be measured by groups: a sentence, or null. Defaults to null. */
+  validateGrouping?(config: Config, on: Pick<CheckContext, 'dialect' | 'table'>): Promise<string | null>
+  /**
+   * Names in SQL of a user whose values its number may show; `any` where it may read other tables, too, and none where it
+   * counts rows. On personal data it is refused.
+   */
+  shownColumns?(
+    config: Config,
+    on: Pick<CheckContext, 'dialect' | 'table'>,
+  ): Promise<readonly string[] | 'any'>
   /**
    * Sentences for the replies that create, try or run a check whose config is accepted but measured differently from
    * how it reads.

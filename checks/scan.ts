@@ -158,24 +158,41 @@ function timeoutError(engine: Engine, timeoutMs: number): ConnectorError {
 /** Measures one part, and when it fails finds the checks to blame. */
 async function measurePart(part: ScanPart, table: TableInfo, session: ScanSession): Promise<CheckOutcome[]> {
   const startedAt = session.now()
-  const refused = session.isValidated ? undefined : await validateUserSql(part, table, session)
-  if (refused) return [refused]
-  const result = await tryPart(part, table, session)
-  if (Array.isArray(result)) return result
+  const refused = session.isValidated ? [] : await validateUserSql(part, table, session)
+  const refusedIds = new Set(refused.map(({ id }) => id))
+  const checks = part.checks.filter(({ check }) => !refusedIds.has(check.id))
+  if (checks.length === 0) return refused
+  const accepted: ScanPart = { ...part, checks }
+  const result = await tryPart(accepted, table, session)
+  if (Array.isArray(result)) return [...refused, ...result]
   const durationMs = Math.round(session.now() - startedAt)
-  if (await blamesWholePart(result, part, table, session))
-    return part.checks.map(failedOutcome(result, durationMs))
-  return bisectPart(part, result, table, session, durationMs)
+  const outcomes = (await blamesWholePart(result, accepted, table, session))
+    ? checks.map(failedOutcome(result, durationMs))
+    : await bisectPart(accepted, result, table, session, durationMs)
+  return [...refused, ...outcomes]
 }
 
-/** Validates user SQL on the engine; undefined if it is valid or the part has none. */
+/** Validates the user SQL of a part on the engine: the outcomes of checks that it refuses. */
 async function validateUserSql(
+  { checks, groupBy }: ScanPart,
+  table: TableInfo,
+  session: ScanSession,
+): Promise<CheckOutcome[]> {
+  const refused: CheckOutcome[] = []
+  for (const item of checks) {
+    const outcome = await validateUserCheck(item, { checks: [item], groupBy }, table, session)
+    if (outcome) refused.push(outcome)
+  }
+  return refused
+}
+
+async function validateUserCheck(
+  only: PlannedCheck,
   part: ScanPart,
   table: TableInfo,
   session: ScanSession,
 ): Promise<CheckOutcome | undefined> {
-  const [only] = part.checks
-  if (!only?.check.type.userSql) return undefined
+  if (!only.check.type.userSql) return undefined
   const startedAt = session.now()
   const took = () => Math.round(session.now() - startedAt)
   try {

@@ -102,7 +102,8 @@ export function partitionChecks(
   return parts.flatMap(part => splitByLimits(part, dialect))
 }
 
-function needsOwnStatement({ check: { type } }: PlannedCheck): boolean {
+function needsOwnStatement({ check: { type }, measures }: PlannedCheck): boolean {
+  if (type.userSql === 'aggregate') return Object.values(measures).some(measure => !(measure instanceof Sql))
   return type.userSql === true || type.ownStatement === true
 }
 

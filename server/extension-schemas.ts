@@ -86,7 +86,9 @@ export const checkShape = Joi.object({
   engineValidations: Joi.function(),
   configWarnings: Joi.function(),
   ignoresNullPolicy: Joi.valid(true),
-  userSql: Joi.valid(true),
+  userSql: Joi.valid(true, 'aggregate'),
+  validateGrouping: Joi.function(),
+  shownColumns: Joi.function(),
   ownStatement: Joi.valid(true),
   revealsValue: Joi.valid('always', 'grouped'),
   domain: Joi.valid('rows', 'count', 'percent', 'continuous')

@@ -104,6 +104,7 @@ const KINDS: Partial<Record<EdgeClass, NonNullable<CheckCase['kind']>>> = {
 }
 
 const LOOKS_AT_NO_VALUE = 'it compares no texts: only whether there is a value counts'
+const IS_THE_USERS = "what it makes of values is the user's own SQL"
 const LOOKS_AT_NO_COLUMN = 'it looks at no column'
 
 /** Why a check has no case of a class, where its column kinds do not explain it. */
@@ -111,6 +112,7 @@ const REASONS: Readonly<Record<string, Readonly<Partial<Record<EdgeClass, string
   NOT_NULL: { collations: LOOKS_AT_NO_VALUE },
   null_percent: { collations: LOOKS_AT_NO_VALUE },
   row_count: Object.fromEntries(Object.keys(KINDS).map(edge => [edge, LOOKS_AT_NO_COLUMN])),
+  custom_sql: Object.fromEntries(Object.keys(KINDS).map(edge => [edge, IS_THE_USERS])),
 }
 
 /** Why a class does not apply to a check, or undefined when it does. */

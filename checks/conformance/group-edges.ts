@@ -93,6 +93,10 @@ export const groupEdges = {
     groupedBy('day', [3, 5, 5], MEDIAN),
     groupedByTwo([1, 3, 5, 5, 10], MEDIAN),
   ],
+  custom_sql: [
+    { ...groupedBy('label', [3, 2, 1], { sql_expression: 'count(*)' }), column: 'amount' },
+    { ...groupedBy('flag', [3, 2, 1], { sql_expression: 'count(*)' }), column: 'amount' },
+  ],
   sum: [groupedBy('label', [4, 10, 10]), groupedBy('flag', [6, 13, 5]), groupedByTwo([1, 3, 5, 5, 10])],
   standard_deviation: [groupedBy('label', [Math.SQRT2, 0, null])],
   min_length: [ofTexts(groupedBy('label', [1, 0, 10]))],

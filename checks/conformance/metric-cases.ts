@@ -51,6 +51,13 @@ export const metricCases: Record<string, CheckCase[]> = {
     metricCase('of equal values', 'decimal', ['0.1', '0.1'], {}, 0),
     metricCase('far from zero', 'float', [1e9, 1e9 + 1, 1e9 + 2], {}, 1),
   ],
+  custom_sql: [
+    refusedCase('a column of a row', { sql_expression: 'id' }, /aggregate/),
+    refusedCase('a number for each row', { sql_expression: 'sum(id) over ()' }, /each row/),
+    refusedCase('no rows', { sql_expression: '1 + 1' }, /aggregate/),
+    refusedCase('two columns', { sql_expression: 'select 1 as a, 2 as b' }, /one column/),
+    refusedCase('a number without a name', { sql_expression: 'select count(*) from t' }, /name its number/),
+  ],
   min_length: [metricCase('of characters', 'text', ['žlutý', '名前', null], {}, 2)],
   mean_length: [metricCase('of characters', 'text', ['žlutý', '名前', null], {}, 3.5)],
   max_length: [metricCase('of characters', 'text', ['žlutý', '名前', null], {}, 5)],

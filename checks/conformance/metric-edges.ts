@@ -7,6 +7,12 @@ const INFINITY = { kind: 'float', trait: 'infinity', values: ['Infinity', '1'] }
 const INFINITIES = { ...INFINITY, values: ['Infinity', '-Infinity', '1'] }
 const MEDIAN = { config: { percentile_value: 50 } }
 
+/** A ratio of two sums of the column, which is two where it has values. */
+const ofRatio = (column: string) => {
+  const name = `"${column.replaceAll('"', '""')}"`
+  return { sql_expression: `sum(2.0 * ${name}) / nullif(sum(${name}), 0)` }
+}
+
 /** The cases of a metric that adds values up. */
 const notFinite: EdgeCell = [
   failingEdge(columns.nans, NOT_FINITE, { name: 'NaN is no number' }),
@@ -187,6 +193,12 @@ export const metricEdges: EdgeMatrix = {
     'NaN and infinity': notFinite,
     'huge decimals': [metricEdge(columns.huge, HUGE_VALUE / Math.SQRT2)],
     groups: groupEdges.standard_deviation,
+  },
+  custom_sql: {
+    'empty table': [metricEdge(columns.emptyNumbers, null, { config: ofRatio })],
+    'all NULL': [metricEdge(columns.nullNumbers, null, { config: ofRatio })],
+    'one row': [metricEdge(columns.one, 2, { config: ofRatio })],
+    groups: groupEdges.custom_sql,
   },
   min_length: lengths({ numerals: 1, blanks: 1, texts: 0 }, groupEdges.min_length),
   mean_length: lengths({ numerals: 2, blanks: 5 / 3, texts: 0.5 }, groupEdges.mean_length),

@@ -1,4 +1,5 @@
 import type { CheckType } from '../check.ts'
+import { customSqlMetric } from './custom-sql.ts'
 import { distinctCountMetric } from './distinct-count.ts'
 import { duplicateCount } from './duplicate-count.ts'
 import { maxValue } from './max-value.ts'
@@ -26,4 +27,5 @@ export const metrics: CheckType[] = [
   minLength,
   meanLength,
   maxLength,
+  customSqlMetric,
 ]

@@ -18,7 +18,8 @@ export function findCountColumns(select: QueryNode): string[] {
   )
 }
 
-function targetsOf(select: QueryNode): { name: string; value: QueryNode }[] {
+/** The columns that a SELECT returns, by their names; empty where it gives them none. None of UNION. */
+export function targetsOf(select: QueryNode): { name: string; value: QueryNode }[] {
   if (select.op !== 'SETOP_NONE') return []
   const targets = (select.targetList ?? []) as { ResTarget?: { name?: string; val?: QueryNode } }[]
   return targets.map(({ ResTarget }) => {
@@ -29,7 +30,8 @@ function targetsOf(select: QueryNode): { name: string; value: QueryNode }[] {
 
 const isNode = (value: unknown): value is QueryNode => typeof value === 'object' && value !== null
 
-function isCount(value: unknown, select: QueryNode, depth: number): boolean {
+/** Whether a value is a number of rows, or computed from such numbers alone. @param select where its columns come from */
+export function isCount(value: unknown, select: QueryNode, depth: number): boolean {
   if (!isNode(value) || depth > MAX_DEPTH) return false
   const [[kind, inner] = ['', {}]] = Object.entries(value)
   const node = isNode(inner) ? inner : {}
@@ -92,7 +94,8 @@ function columnOf({ ColumnRef }: QueryNode): string | undefined {
   return isNode(ColumnRef) ? nameOf(ColumnRef.fields) || undefined : undefined
 }
 
-function nameOf(parts: unknown): string {
+/** The last part of a name, in small letters; empty for a star. */
+export function nameOf(parts: unknown): string {
   const last = Array.isArray(parts) ? (parts.at(-1) as { String?: { sval?: string } } | undefined) : undefined
   return last?.String?.sval?.toLowerCase() ?? ''
 }

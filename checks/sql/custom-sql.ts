@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { loadModule, parseSync } from 'libpg-query'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { scanEngineSql } from './engine-sql.ts'
-import { findCountColumns } from './counts.ts'
+import { findAggregation, type Aggregation } from './aggregates.ts'
+import { findCountColumns, targetsOf } from './counts.ts'
 import { surveyTree, type SqlSurvey } from './survey.ts'
 import { scanPortableSql, type ScannedSql, type SqlPiece } from './portable-sql.ts'
 
@@ -23,6 +24,10 @@ export interface CustomSql extends SqlSurvey {
   countColumns?: readonly string[]
   /** Whether a SELECT ends its rows by LIMIT or OFFSET itself. */
   isLimited?: boolean
+  /** What an expression is as a number of all rows. */
+  aggregation?: Aggregation
+  /** The only column of a SELECT, as it names it; empty where it does not. Absent where there are others. */
+  onlyColumn?: string
 }
 
 export type CustomSqlResult = CustomSql | { error: string }
@@ -149,9 +154,17 @@ function readStatements({ text, pieces, isOwn }: ScannedSql, statements: ParseNo
     pieces,
     isLimited,
     countColumns,
+    ...onlyColumnOf(select),
     ...(countingPieces && { countingPieces }),
     ...found,
   }
+}
+
+function onlyColumnOf(select: ParseNode): { onlyColumn?: string } {
+  const [only, ...others] = targetsOf(select)
+  const { fields = [] } = (only?.value.ColumnRef ?? {}) as { fields?: object[] }
+  const isStar = fields.some(field => 'A_Star' in field)
+  return only && others.length === 0 && !isStar ? { onlyColumn: only.name } : {}
 }
 
 /** Whether a SELECT has as many rows whatever its list is, and orders them by no name of the list. */
@@ -212,5 +225,7 @@ function readExpression({ text, pieces }: ScannedSql, statements: ParseNode[]): 
   const row = value.RowExpr as { row_format?: string } | undefined
   if (row?.row_format === 'COERCE_IMPLICIT_CAST') return { error: `${NEITHER_FORM}; a list is neither.` }
   const found = surveyTree(value, 'expression')
-  return 'error' in found ? found : { form: 'expression', text, pieces, ...found }
+  return 'error' in found
+    ? found
+    : { form: 'expression', text, pieces, aggregation: findAggregation(value), ...found }
 }

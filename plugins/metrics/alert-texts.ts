@@ -21,9 +21,16 @@ export function severityOf(
   return distance >= 3 || detailsOf(result).breach ? 'warning' : 'info'
 }
 
-/** What a metric measures: `mean of total`. */
-export function describeMetric({ type, columnName }: Pick<Metric, 'type' | 'columnName'>): string {
-  return [type, columnName].filter(Boolean).join(' of ')
+/** Characters of a metric's own SQL that a title shows. */
+const MAX_SQL_CHARS = 60
+
+/** What a metric measures: `mean of total`, `custom_sql (sum(paid) / sum(due))`. */
+export function describeMetric({ type, columnName, config }: Pick<Metric, 'type' | 'columnName' | 'config'>) {
+  const { sql_expression: text } = config
+  if (typeof text !== 'string') return [type, columnName].filter(Boolean).join(' of ')
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  const shown = line.length > MAX_SQL_CHARS ? `${line.slice(0, MAX_SQL_CHARS).toWellFormed()}…` : line
+  return `${type} (${shown})`
 }
 
 /** What the texts of all alerts about a metric begin with. */

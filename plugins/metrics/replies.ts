@@ -43,6 +43,7 @@ const metricKeys = {
     .description('row_count, null_percent, distinct_count, …, or one of an extension.')
     .example('row_count'),
   percentile_value: number.optional().description('Of percentile.'),
+  sql_expression: text.optional().description('Of custom_sql.'),
   ...replyKeys(metricFields),
   failing_runs: shared.failingRuns.reply.example(0),
   last_status: Joi.valid('PASS', 'WARNING', 'FAIL', 'ERROR')

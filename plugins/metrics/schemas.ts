@@ -19,12 +19,15 @@ export const newMetric = Joi.object({
     .required()
     .meta({ openapi: { 'x-words': 'metric_type' } })
     .description(
-      'row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, sum, standard_deviation, min_length, mean_length, max_length, or one of an extension.',
+      'row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, sum, standard_deviation, min_length, mean_length, max_length, custom_sql, or one of an extension.',
     ),
   table_path: tablePath.description('`catalog.schema.table`.'),
-  column_name: columnName.description('Of all types but row_count.'),
+  column_name: columnName.description('Of all types but row_count and custom_sql.'),
   ...createKeys(metricFields),
   percentile_value: Joi.number().strict().description('Of percentile: from 0 to 100.'),
+  sql_expression: Joi.string().description(
+    'Of custom_sql: an aggregate expression over the rows, or one SELECT of one number.',
+  ),
   backfill_days: pastDays.description(
     'Learns this many days of the past at once, computed from the timestamps of the table.',
   ),

@@ -17,6 +17,7 @@ import type { CheckRequest, ConfiguredCheck } from '../types.ts'
 import type { AskEngine } from '../declared/declared-checks.ts'
 import type { CheckDeps } from '../deps.ts'
 import { personalDataRefusal } from '../run/measure.ts'
+import { shownColumnsRefusal } from '../run/shown-columns.ts'
 
 /** What checks are found good with. */
 type ConfigureDeps = Pick<CheckDeps, 'db' | 'catalog' | 'types'>
@@ -69,6 +70,10 @@ export async function configureTable(
   }
   const table = catalog.tableInfo(loaded.table)
   const refusal = await typeRefusal(type, config, column, { dialect, table })
+  const ungroupable = groupBy.length > 0 ? await type.validateGrouping?.(config, { dialect, table }) : null
+  if (refusal === null && ungroupable) throw invalidInput([{ field: 'group_by_columns', error: ungroupable }])
+  const shown = refusal === null ? await shownColumnsRefusal(catalog, loaded, check) : null
+  if (shown) throw invalidInput([{ field: fieldOf(request, Object.keys(config)[0]), error: shown.message }])
   const answer = refusal ?? (asksEngine ? await askEngine(deps, loaded, check, asksEngine) : undefined)
   if (typeof answer === 'string')
     throw invalidInput([{ field: fieldOf(request, Object.keys(config)[0]), error: answer }])

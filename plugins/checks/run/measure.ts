@@ -5,6 +5,7 @@ import type { SessionUse, TableContext } from '../../catalog/api.ts'
 import type { ScanRunOptions } from '../types.ts'
 import type { CheckDeps } from '../deps.ts'
 import type { MeasureRefusal } from '../kind.ts'
+import { shownColumnsRefusal } from './shown-columns.ts'
 
 /** What a scan found, before anything is judged. */
 export interface Measurement {
@@ -50,10 +51,12 @@ export async function measure(
   const { source, table } = loaded
   const refusal = tableRefusal(loaded)
   const masked = catalog.personalColumns(loaded)
-  const refusals = checks.flatMap(check => {
-    const found = refusal ?? personalDataRefusal(check, masked)
-    return found ? [errorOutcome(found.kind, found.message)(check)] : []
-  })
+  const refusals: CheckOutcome[] = []
+  for (const check of checks) {
+    const found =
+      refusal ?? personalDataRefusal(check, masked) ?? (await shownColumnsRefusal(catalog, loaded, check))
+    if (found) refusals.push(errorOutcome(found.kind, found.message)(check))
+  }
   const refused = new Set(refusals.map(({ id }) => id))
   const asked = checks.filter(({ id }) => !refused.has(id))
   if (asked.length === 0)

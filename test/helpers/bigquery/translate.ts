@@ -27,6 +27,7 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   max: 'max',
   min: 'min',
   mod: 'mod',
+  nullif: 'nullif',
   percentile_cont: 'quantile_cont',
   rand: 'random',
   regexp_contains: 'regexp_matches',

@@ -32,6 +32,7 @@ const FUNCTIONS: Record<string, string> = {
   min: 'min',
   max: 'max',
   coalesce: 'coalesce',
+  nullif: 'nullif',
   cast: 'cast',
   hash: 'hash',
   unhex: 'unhex',

@@ -24,6 +24,7 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   MAX: 'max',
   MIN: 'min',
   MOD: 'mod',
+  NULLIF: 'nullif',
   PERCENTILE_CONT: 'percentile_cont',
   REGEXP_LIKE: 'regexp_full_match',
   SUBSTR: 'substr',
