@@ -63,6 +63,13 @@ interface Imported {
   checks: { path: string; severity: string }[]
 }
 
+/** The paths of the kinds of checks, and what runs one. */
+const RUNS = {
+  validity: ['validity', 'check'],
+  metric: ['metrics', 'capture'],
+  referential: ['referential', 'execute'],
+} as const
+
 async function importOne(name: string, convert: (draft: ImportDraft) => void): Promise<Imported> {
   const draft = startDraft()
   convert(draft)
@@ -73,13 +80,14 @@ async function importOne(name: string, convert: (draft: ImportDraft) => void): P
     for (const [kind, entries] of Object.entries(kinds))
       for (const { key: _key, ...entry } of entries) {
         const body = { table_path: table, ...entry }
-        const path = kind === 'validity' ? 'validity' : 'referential'
+        const [path, run] = RUNS[kind as keyof typeof RUNS]
         const named =
           kind === 'referential' ? { ...body, child_table_path: table, table_path: undefined } : body
         const made = await post(tenant, `/api/v1/sdk/${path}/${asset.id}`, named)
         checks.push({
-          path: `/api/v1/sdk/${path}/${asset.id}/${made.uuid ?? made.id}/${path === 'validity' ? 'check' : 'execute'}`,
-          severity: String(entry.severity),
+          path: `/api/v1/sdk/${path}/${asset.id}/${made.uuid ?? made.id}/${run}`,
+          // A metric has no severity: its tool would have failed.
+          severity: String(entry.severity ?? 'critical'),
         })
       }
   return { name, checks }
@@ -90,9 +98,10 @@ async function verdictOf({ checks }: Imported): Promise<string> {
   if (checks.length === 0) return 'not convertible'
   const failed: string[] = []
   for (const { path, severity } of checks) {
-    const { status, error_message: message } = await post(tenant, path, {})
-    if (status === 'error') throw new Error(`${path}: ${message}`)
-    if (status !== 'pass') failed.push(severity)
+    const reply = await post(tenant, path, {})
+    const { status, error_message: message } = reply.snapshots?.[0] ?? reply
+    if (status === undefined || /error/i.test(status)) throw new Error(`${path}: ${message}`)
+    if (!/pass/i.test(status)) failed.push(severity)
   }
   return failed.includes('critical') ? 'fail' : failed.length > 0 ? 'warn' : 'pass'
 }
@@ -260,10 +269,18 @@ async function compareSoda(t: Test, tool: string, checks: typeof SODA_CHECKS, mo
 }
 
 /** Posts, and waits where a limit on requests has been reached. */
-async function post(by: Tenant, path: string, payload: object): Promise<Record<string, string>> {
+interface Reply extends Record<string, unknown> {
+  id?: string
+  uuid?: string
+  status?: string
+  error_message?: string
+  snapshots?: { status: string; error_message: string | null }[]
+}
+
+async function post(by: Tenant, path: string, payload: object): Promise<Reply> {
   for (;;) {
     const { status, body, headers } = await by.ask('POST', path, payload)
-    if (status < 300) return body.data as Record<string, string>
+    if (status < 300) return body.data as Reply
     if (status !== 429) throw new Error(`${path}: ${JSON.stringify([payload, body])}`)
     await new Promise(resolve => setTimeout(resolve, 1_000 * Number(headers['retry-after'] ?? 1)))
   }

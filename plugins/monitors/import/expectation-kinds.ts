@@ -5,6 +5,8 @@ import {
   customSql,
   isScalar,
   failsWhen,
+  limitedMetric,
+  LIMIT_NOTE,
   numberSql,
   writeName,
   writeScalar,
@@ -22,6 +24,8 @@ export interface SuiteOptions {
 
 /** What an expectation becomes: a rule, and what its key is made of. */
 export interface ConvertedExpectation {
+  /** Defaults to a rule. */
+  kind?: 'metric'
   key: string[]
   body: Fields
   note?: string
@@ -111,18 +115,22 @@ export function scalar(value: unknown, engine: SqlEngine): string {
 
 export const BOUNDS = ['min_value', 'max_value', 'strict_min', 'strict_max']
 
-/** An expectation of a number that the table has. Without a value it fails, as in the other tool. */
+/**
+ * An expectation of a number that the table has: a metric with limits, where there is one that says the same; else a rule,
+ * which fails without a value, as in the other tool.
+ * @param type the metric
+ */
 export const ofAggregate =
-  (compute: (column: string) => string): Make =>
+  (compute: (column: string) => string, type?: string): Make =>
   (args, { engine, table }) => {
     allowFields(args, 'column', ...BOUNDS)
     const name = args.column === undefined ? undefined : columnIn(args)
-    const value = compute(name === undefined ? '*' : writeName(name, engine))
+    const key = name === undefined ? [] : [name]
     const failed = `value is null or not ${boundsIn('value', args, engine)}`
-    return {
-      key: name === undefined ? [] : [name],
-      body: failsWhen({ value, from: writeTable(table, engine) }, failed),
-    }
+    const limited = type === undefined ? null : limitedMetric(type, name, failed)
+    if (limited) return { kind: 'metric', key, body: limited, note: LIMIT_NOTE }
+    const value = compute(name === undefined ? '*' : writeName(name, engine))
+    return { key, body: failsWhen({ value, from: writeTable(table, engine) }, failed) }
   }
 
 /**

@@ -221,11 +221,11 @@ export const EXPECTATIONS: Record<string, Make> = {
     const text = `select ${list} from ${writeTable(table, engine)} where ${complete} group by ${list} having count(*) > 1`
     return { key: names, body: customSql(text) }
   },
-  expect_table_row_count_to_be_between: ofAggregate(() => 'count(*)'),
+  expect_table_row_count_to_be_between: ofAggregate(() => 'count(*)', 'row_count'),
   expect_table_row_count_to_equal(args, options) {
     allowFields(args, 'value')
     const bounds = { min_value: args.value, max_value: args.value }
-    return ofAggregate(() => 'count(*)')(bounds, options)
+    return ofAggregate(() => 'count(*)', 'row_count')(bounds, options)
   },
   expect_column_max_to_be_between: ofAggregate(column => `max(${column})`),
   expect_column_min_to_be_between: ofAggregate(column => `min(${column})`),
@@ -234,8 +234,11 @@ export const EXPECTATIONS: Record<string, Make> = {
     if (options.engine === 'sqlite') throw new Inconvertible('SQLite has no standard deviation')
     return ofAggregate(column => `stddev_samp(${column})`)(args, options)
   },
-  expect_column_sum_to_be_between: ofAggregate(column => `sum(${column})`),
-  expect_column_unique_value_count_to_be_between: ofAggregate(column => `count(distinct ${column})`),
+  expect_column_sum_to_be_between: ofAggregate(column => `sum(${column})`, 'sum'),
+  expect_column_unique_value_count_to_be_between: ofAggregate(
+    column => `count(distinct ${column})`,
+    'distinct_count',
+  ),
   expect_column_proportion_of_unique_values_to_be_between: ofAggregate(
     column => `1.0 * count(distinct ${column}) / nullif(count(${column}), 0)`,
   ),

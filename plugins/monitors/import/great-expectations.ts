@@ -120,12 +120,12 @@ function convertExpectation(
     )
   const given = String(expectation.severity ?? kwargs.severity)
   const severity = SEVERITIES.includes(given) ? given : 'critical'
-  const { key, body, note } = make(args, options)
+  const { kind = 'validity', key, body, note } = make(args, options)
   return {
-    kind: 'validity',
+    kind,
     table: options.table,
     key: [...key, type.replace(/^expect_/, '')],
-    body: { ...body, severity },
+    body: kind === 'metric' ? body : { ...body, severity },
     ...(note !== undefined && { note }),
   }
 }

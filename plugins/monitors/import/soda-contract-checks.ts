@@ -15,6 +15,8 @@ import {
   countWhere,
   customSql,
   failsWhen,
+  limitedMetric,
+  LIMIT_NOTE,
   readQuery,
   writeLength,
   writeName,
@@ -38,7 +40,7 @@ export interface ContractTarget {
 }
 
 interface ContractCheck {
-  kind?: 'validity' | 'referential' | 'freshness'
+  kind?: 'validity' | 'metric' | 'referential' | 'freshness'
   key?: (string | undefined)[]
   body: Fields
   severity: 'critical' | 'warning'
@@ -52,20 +54,39 @@ function columnOf({ column, engine }: ContractTarget): { name: string; text: str
   return { name: column.name, text: writeName(column.name, engine) }
 }
 
-/** A check for each level: the rule where it fails above zero, else a SELECT of the number. */
+/** A number that a check of a contract is about. */
+interface MeasuredNumber {
+  value: string
+  /** The rule that fails where the number is not 0. */
+  rule?: Fields | null
+  /** The metric that is the number, of all rows. */
+  metric?: string | undefined
+  fallback?: string
+}
+
+/** A check for each level: the rule where it fails above zero, a metric with limits, or else a SELECT of the number. */
 function measured(
   config: Fields,
-  { from, isFiltered }: ContractTarget,
-  { value, rule, fallback }: { value: string; rule?: Fields | null; fallback?: string },
+  { from, isFiltered, column }: ContractTarget,
+  { value, rule, metric, fallback }: MeasuredNumber,
 ): ContractCheck[] {
   const where = filterIn(config)
-  return levelsOf(config.threshold, fallback).map(level => ({
-    severity: level.severity,
-    body:
-      rule && failsAboveZero(level) && where === undefined && !isFiltered
-        ? rule
-        : failsWhen({ value, from, where }, level.failed, isPercent(config) ? '%' : undefined),
-  }))
+  const isWhole = where === undefined && !isFiltered
+  const name = typeof column?.name === 'string' ? column.name : undefined
+  const levels = levelsOf(config.threshold, fallback)
+  // Levels differ by their severity alone, which metrics have not.
+  const type = isWhole && levels.length === 1 ? metric : undefined
+  return levels.map((level): ContractCheck => {
+    const { severity } = level
+    if (rule && failsAboveZero(level) && isWhole) return { severity, body: rule }
+    const limited = type === undefined ? null : limitedMetric(type, name, level.failed)
+    if (limited) {
+      const note = severity === 'critical' ? { note: LIMIT_NOTE } : {}
+      return { kind: 'metric', severity, body: limited, ...note }
+    }
+    const body = failsWhen({ value, from, where }, level.failed, isPercent(config) ? '%' : undefined)
+    return { severity, body }
+  })
 }
 
 function referenceCheck(config: Fields, target: ContractTarget, reference: unknown): ContractCheck[] {
@@ -102,6 +123,17 @@ const AGGREGATES: Record<string, (text: string, engine: SqlEngine) => string> = 
   avglength: (text, engine) => `avg(${writeLength(text, engine)})`,
 }
 
+/** The metrics that those of `AGGREGATES` are here. */
+const METRIC_TYPES: Record<string, string> = {
+  avg: 'mean',
+  sum: 'sum',
+  min: 'min_value',
+  max: 'max_value',
+  minlength: 'min_length',
+  maxlength: 'max_length',
+  avglength: 'mean_length',
+}
+
 const PERIOD_MINUTES: Record<string, number> = { minute: 1, hour: 60, day: 1_440 }
 
 /** By type. @throws Inconvertible */
@@ -112,8 +144,10 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     const settings = settingsIn(config, target.column, MISSING_FIELDS)
     const count = countWhere(missingCondition(text, settings, target.engine))
     const rule = Object.keys(settings).length === 0 ? { rule_type: 'NOT_NULL', column_name: name } : null
-    const value = isPercent(config) ? writePercent(count) : count
-    return measured(config, target, { value, rule, fallback: 'value = 0' })
+    const isShare = isPercent(config)
+    const value = isShare ? writePercent(count) : count
+    const metric = isShare && rule ? 'null_percent' : undefined
+    return measured(config, target, { value, rule, metric, fallback: 'value = 0' })
   },
   invalid(config, target) {
     allowFields(config, 'threshold', 'filter', ...MISSING_FIELDS, ...VALID_FIELDS)
@@ -165,11 +199,11 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
       throw new Inconvertible(`the function ${JSON.stringify(config.function)} has no counterpart`)
     if (Object.keys(settingsIn(config, target.column, [...MISSING_FIELDS, ...VALID_FIELDS])).length > 0)
       throw new Inconvertible('an aggregate of the valid values only has no counterpart')
-    return measured(config, target, { value: compute(text, target.engine) })
+    return measured(config, target, { value: compute(text, target.engine), metric: METRIC_TYPES[name] })
   },
   row_count(config, target) {
     allowFields(config, 'threshold', 'filter')
-    return measured(config, target, { value: 'count(*)', fallback: 'value > 0' })
+    return measured(config, target, { value: 'count(*)', metric: 'row_count', fallback: 'value > 0' })
   },
   failed_rows(config, target) {
     allowFields(config, 'threshold', 'filter', 'expression', 'query')

@@ -117,8 +117,8 @@ function convertContractCheck(
       label,
       severity === 'warning' ? severity : undefined,
     ],
-    // A schedule has neither a name nor a severity.
-    body: kind === 'freshness' ? body : { ...body, ...common, severity },
+    // A schedule and a metric have neither a name nor a severity.
+    body: kind === 'freshness' || kind === 'metric' ? body : { ...body, ...common, severity },
     ...(note !== undefined && { note }),
   }))
 }

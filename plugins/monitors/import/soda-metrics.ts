@@ -6,6 +6,8 @@ import {
   isScalar,
   readColumn,
   failsWhen,
+  limitedMetric,
+  LIMIT_NOTE,
   writeLength,
   writeList,
   writeMatch,
@@ -105,19 +107,53 @@ export function convertSodaMetric(
   if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
   const columns = args.map(arg => readColumn(arg, engine))
   const plain = filterIn(config) === undefined ? plainRule(metric, columns, config) : null
-  return levels.map(({ severity, failed }) => {
+  // Levels differ by their severity alone, which metrics have not.
+  const type = levels.length === 1 ? metricTypeOf(metric, columns, config, engine) : null
+  return levels.map(({ severity, failed }): DraftCheck => {
+    const key = [...columns.map(({ name }) => name), metric, ...(levels.length > 1 ? [severity] : [])]
+    const limited = type && limitedMetric(type, columns[0]?.name, failed)
+    if (limited)
+      return {
+        ...{ kind: 'metric', table, key, body: limited },
+        ...(severity === 'critical' && { note: LIMIT_NOTE }),
+      }
     const isNone = failed === 'not (value = 0)' || failed === 'value > 0'
     const body =
       isNone && plain
         ? plain
         : failsWhen(aggregateOf(metric, columns, config, target), failed, unitOf(metric))
-    return {
-      kind: 'validity',
-      table,
-      key: [...columns.map(({ name }) => name), metric, ...(levels.length > 1 ? [severity] : [])],
-      body: { ...body, severity },
-    }
+    return { kind: 'validity', table, key, body: { ...body, severity } }
   })
+}
+
+/** Soda's metrics that are metrics here, too; the standard deviation of MySQL is not that of a sample. */
+const METRIC_TYPES: Record<string, string> = {
+  row_count: 'row_count',
+  missing_percent: 'null_percent',
+  distinct_count: 'distinct_count',
+  min: 'min_value',
+  max: 'max_value',
+  avg: 'mean',
+  sum: 'sum',
+  stddev: 'standard_deviation',
+  stddev_samp: 'standard_deviation',
+  min_length: 'min_length',
+  avg_length: 'mean_length',
+  max_length: 'max_length',
+}
+
+/** The metric that measures the same rows; null where there is none. */
+function metricTypeOf(
+  metric: string,
+  columns: readonly WrittenColumn[],
+  config: Fields,
+  engine: SqlEngine,
+): string | null {
+  const isPlain = Object.keys(config).every(name => OTHER_FIELDS.includes(name))
+  if (!isPlain || filterIn(config) !== undefined) return null
+  if (metric === 'stddev' && engine === 'mysql') return null
+  const type = Object.hasOwn(METRIC_TYPES, metric) ? METRIC_TYPES[metric] : undefined
+  return type !== undefined && columns.length === (type === 'row_count' ? 0 : 1) ? type : null
 }
 
 /** The rule of a count that must be 0, where there is one that counts the same rows. */

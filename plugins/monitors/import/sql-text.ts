@@ -2,6 +2,7 @@
 import { parseName } from '../../../connectors/catalog.ts'
 import { Inconvertible } from './import-draft.ts'
 import { PythonNumber } from './python-scalars.ts'
+import type { Fields } from './values.ts'
 
 /** The engine whose SQL the texts are written in. */
 export const SQL_ENGINES = [
@@ -150,20 +151,86 @@ const WORDS: Record<string, { holds: string; fails: string }> = {
   '!=': { holds: 'not ', fails: '' },
 }
 
+/** Comparisons of `value` with numbers, all of which hold of a good one or of which any makes it fail. */
+interface ReadCondition {
+  as: 'holds' | 'fails'
+  /** Null where it is another condition. */
+  comparisons: { sign: string; number: string }[] | null
+  /** The condition itself, without what it is negated by. */
+  text: string
+}
+
+/** Reads a condition in which a number fails. */
+function readFailure(failed: string): ReadCondition {
+  const condition = failed.replace(/^value is null or /, '')
+  const held = /^not (?:\(\((.*)\)\)|\((.*)\)|(.*))$/s.exec(condition)
+  const text = held?.[1] ?? held?.[2] ?? held?.[3] ?? condition
+  const comparisons = text.split(held ? ' and ' : ' or ').map(part => {
+    const [, sign = '', number = ''] = /^value (<>|!=|[<>]=?|=) (-?[\d.]+)$/.exec(part) ?? []
+    return Object.hasOwn(WORDS, sign) ? { sign, number } : null
+  })
+  const isRead = comparisons.every(each => each !== null)
+  return { as: held ? 'holds' : 'fails', comparisons: isRead ? comparisons : null, text }
+}
+
 /** What a number must be that fails in a condition: `value < 1 or value > 5` is at least 1 and at most 5. */
 function writeExpected(failed: string): string {
-  const condition = failed.replace(/^value is null or /, '')
-  const held = /^not (?:\((.*)\)|(.*))$/s.exec(condition)
-  const [parts, as] = held
-    ? ([(held[1] ?? held[2] ?? '').split(' and '), 'holds'] as const)
-    : ([condition.split(' or '), 'fails'] as const)
-  const words = parts.map(part => {
-    const [, sign = '', number = ''] = /^value (<>|!=|[<>]=?|=) (-?[\d.]+)$/.exec(part) ?? []
-    const known = WORDS[sign]
-    return known && number !== '' ? known[as] + number : undefined
-  })
-  if (!words.includes(undefined)) return words.join(' and ')
-  return `${held ? '' : 'not '}${(held?.[1] ?? held?.[2] ?? condition).replaceAll('value ', '')}`
+  const { as, comparisons, text } = readFailure(failed)
+  if (comparisons) return comparisons.map(({ sign, number }) => WORDS[sign]![as] + number).join(' and ')
+  return `${as === 'holds' ? '' : 'not '}${text.replaceAll('value ', '')}`
+}
+
+/** The comparison that holds where another one fails. */
+const OPPOSITES: Record<string, string> = {
+  '>': '<=',
+  '>=': '<',
+  '<': '>=',
+  '<=': '>',
+  '=': '<>',
+  '<>': '=',
+  '!=': '=',
+}
+
+/** Metrics whose values are whole numbers, of which none lies between 0 and 1. */
+const COUNTS: readonly string[] = ['row_count', 'distinct_count', 'min_length', 'max_length']
+
+/** Metrics that have a value of no rows. */
+const NEVER_EMPTY: readonly string[] = ['row_count', 'distinct_count', 'null_percent']
+
+/** What is to be known of a metric with limits that another tool has fail the pipeline. */
+export const LIMIT_NOTE = 'its alert has the severity warning'
+
+/**
+ * A metric that fails where a condition on its value does, by limits that belong to what is allowed; null where there are
+ * none that say the same, as of `value > 0.5` of a mean. A metric without a value passes, and a sum has one of no rows.
+ */
+export function limitedMetric(type: string, column: string | undefined, failed: string): Fields | null {
+  const { as, comparisons } = readFailure(failed)
+  let [min, max] = [-Infinity, Infinity]
+  for (const { sign, number } of comparisons ?? [{ sign: '', number: '' }]) {
+    const limit = Number(number)
+    const holds = as === 'holds' ? sign : OPPOSITES[sign]
+    const isWhole = COUNTS.includes(type)
+    if (holds === '>=' || holds === '=') min = Math.max(min, limit)
+    else if (holds === '>' && isWhole) min = Math.max(min, Math.floor(limit) + 1)
+    if (holds === '<=' || holds === '=') max = Math.min(max, limit)
+    else if (holds === '<' && isWhole) max = Math.min(max, Math.ceil(limit) - 1)
+    const isLimit = ['>=', '<=', '='].includes(holds ?? '') || (isWhole && ['>', '<'].includes(holds ?? ''))
+    if (!isLimit || !Number.isFinite(limit)) return null
+  }
+  const failsWithout = failed.startsWith('value is null or ')
+  const isZeroAllowed = min <= 0 && max >= 0
+  if (type === 'sum' ? failsWithout === isZeroAllowed : failsWithout && !NEVER_EMPTY.includes(type))
+    return null
+  // An apply would refuse limits that no value keeps.
+  const isNeverNegative = type === 'null_percent' || COUNTS.includes(type)
+  if (min > max || (isNeverNegative && max < 0) || (type === 'null_percent' && min > 100)) return null
+  return {
+    metric_type: type,
+    ...(column !== undefined && { column_name: column }),
+    ...(min > -Infinity && { min }),
+    ...(max < Infinity && { max }),
+  }
 }
 
 export const isScalar = (value: unknown): value is Scalar =>

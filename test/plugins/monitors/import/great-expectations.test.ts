@@ -9,10 +9,17 @@ function convert(type: string, kwargs: object, engine: SqlEngine = 'postgresql')
   const draft = startDraft()
   const text = JSON.stringify({ expectations: [{ type, kwargs, meta: {} }] })
   importSuites([{ name: 'suite.json', text }], draft, { engine, table: 'public.orders' })
-  const { document, left } = draft.finish()
+  const { document, left, notes } = draft.finish()
   readMonitors(writeMonitors(document), 'written.yaml')
   const check = document.tables['public.orders']?.checks.validity?.[0]
-  return { check, sql: (check?.rule_config as { sql_expression?: string } | undefined)?.sql_expression, left }
+  const metric = document.tables['public.orders']?.checks.metric?.[0]
+  return {
+    check,
+    metric,
+    notes,
+    sql: (check?.rule_config as { sql_expression?: string } | undefined)?.sql_expression,
+    left,
+  }
 }
 
 t.test('expectations of values become rules that leave out NULL', t => {
@@ -52,15 +59,46 @@ t.test('mostly is a share of the values that are not null', t => {
   t.end()
 })
 
-t.test('expectations of the whole table compare a number', t => {
-  t.equal(
-    convert('expect_table_row_count_to_be_between', { min_value: 1, max_value: 9 }).sql,
-    'select value from (select count(*) as value from public.orders) measured where value is null or not (value >= 1 and value <= 9)',
-  )
+t.test('expectations of a number become metrics with limits, which are measured with other checks', t => {
+  t.match(convert('expect_table_row_count_to_be_between', { min_value: 1, max_value: 9 }), {
+    metric: {
+      key: 'public.orders.table_row_count_to_be_between',
+      ...{ metric_type: 'row_count', min: 1, max: 9 },
+    },
+    notes: [{ reason: 'its alert has the severity warning' }],
+  })
+  t.match(convert('expect_table_row_count_to_equal', { value: 3 }).metric, { min: 3, max: 3 })
+  const exclusive = { min_value: 1, strict_min: true, max_value: 9, strict_max: true }
+  t.match(convert('expect_table_row_count_to_be_between', exclusive).metric, { min: 2, max: 8 })
+  const bounds = { column: 'n', min_value: 1, max_value: 9.5 }
+  for (const [type, metric] of [
+    ['sum', 'sum'],
+    ['unique_value_count', 'distinct_count'],
+  ] as const)
+    t.match(
+      convert(`expect_column_${type}_to_be_between`, bounds).metric,
+      { metric_type: metric, column_name: 'n', min: 1, max: 9.5 },
+      type,
+    )
+  for (const type of ['max', 'min', 'mean', 'stdev'])
+    t.match(
+      convert(`expect_column_${type}_to_be_between`, bounds).sql,
+      /value is null or/,
+      `${type} fails without a value, which a metric does not`,
+    )
+  const around = { column: 'n', min_value: -1, max_value: 1 }
+  t.match(convert('expect_column_sum_to_be_between', around).sql, /value is null or/, 'a sum of no rows is 0')
+  t.end()
+})
+
+t.test('expectations of the whole table that limits do not say compare a number', t => {
   t.match(
-    convert('expect_column_max_to_be_between', { column: 'Total', max_value: 9 }, 'mysql').sql,
-    /max\(`Total`\)/,
+    convert('expect_column_max_to_be_between', { column: 'Total', max_value: 9, strict_max: true }, 'mysql')
+      .sql,
+    /max\(`Total`\).*where value is null or not \(value < 9\)$/,
   )
+  const dates = { column: 'at', min_value: '2024-01-01' }
+  t.match(convert('expect_column_max_to_be_between', dates).sql, /value >= '2024-01-01'/)
   t.match(
     convert('expect_compound_columns_to_be_unique', { column_list: ['a', 'b'] }).sql,
     /group by a, b having count\(\*\) > 1/,

@@ -80,7 +80,7 @@ t.test('thresholds compare the number or the percentage', t => {
     ['must_be_between: {greater_than_or_equal: 3, less_than: 5}', false],
     ['must_be_not_between: {greater_than: 3, less_than: 1}', false],
     ['must_be_not_between: {greater_than_or_equal: 2, less_than: 1}', true],
-    ['metric: percent, must_be: 50', true],
+    ['metric: percent, must_not_be: 50', false],
     ['metric: percent, must_be_less_than: 50', false],
   ] as const)
     t.equal(passes(missing(threshold), values), isGood, threshold)
@@ -89,12 +89,11 @@ t.test('thresholds compare the number or the percentage', t => {
     { rule_type: 'NOT_NULL', severity: 'critical' },
     { severity: 'warning' },
   ])
-  t.equal(passes(ofTable('row_count:'), []), false, 'an empty table fails by default')
   t.ok(
-    passes(ofColumn('aggregate: {function: avg, threshold: {must_be: 3}}'), []),
+    passes(ofColumn('aggregate: {function: avg, threshold: {must_not_be: 3}}'), []),
     'without a value it is not judged',
   )
-  t.equal(passes(ofColumn('aggregate: {function: max, threshold: {must_be: 3}}'), [1, 4]), false)
+  t.equal(passes(ofColumn('aggregate: {function: max, threshold: {must_be_less_than: 3}}'), [1, 4]), false)
   t.ok(passes(ofColumn('duplicate: {threshold: {must_be: 2}}'), [1, 1, 1, null, null]))
   t.ok(passes(ofColumn('duplicate: {threshold: {metric: percent, must_be: 50}}'), [1, 1, null]))
   t.equal(
@@ -102,6 +101,29 @@ t.test('thresholds compare the number or the percentage', t => {
     false,
     'NULL is a value of several columns',
   )
+  t.end()
+})
+
+t.test('numbers of all rows become metrics with limits', t => {
+  const metricsOf = ({ document }: ReturnType<typeof convert>) => document.tables[TABLE]?.checks.metric
+  t.match(metricsOf(ofTable('row_count:')), [{ metric_type: 'row_count', min: 1 }])
+  t.match(metricsOf(ofTable('row_count: {threshold: {must_be_less_than: 9}}')), [{ max: 8 }])
+  t.match(metricsOf(ofColumn('missing: {threshold: {metric: percent, must_be_less_than_or_equal: 5}}')), [
+    { metric_type: 'null_percent', column_name: 'n', max: 5 },
+  ])
+  t.match(metricsOf(ofColumn('aggregate: {function: avg_length, threshold: {must_be: 3}}')), undefined)
+  t.match(metricsOf(ofColumn('aggregate: {function: avglength, threshold: {must_be: 3}}')), [
+    { metric_type: 'mean_length', min: 3, max: 3 },
+  ])
+  const between = 'must_be_between: {greater_than_or_equal: -3, less_than_or_equal: 5}'
+  t.match(metricsOf(ofColumn(`aggregate: {function: sum, name: x, threshold: {${between}}}`)), [
+    { metric_type: 'sum', min: -3, max: 5, name: undefined },
+  ])
+  const filtered = ofTable('row_count: {filter: n > 1, threshold: {must_be: 3}}')
+  t.equal(metricsOf(filtered), undefined, 'of some rows')
+  const levels =
+    'row_count: {threshold: {must_be_greater_than: 9, additional: {must_be_greater_than: 1, level: warn}}}'
+  t.equal(metricsOf(ofTable(levels)), undefined, 'levels keep their severities')
   t.end()
 })
 

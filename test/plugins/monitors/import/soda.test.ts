@@ -35,10 +35,44 @@ t.test('counts that must be zero become rules', t => {
   t.end()
 })
 
+t.test('numbers of all rows become metrics with limits', t => {
+  const metricOf = (check: string) => one(check).document.tables.orders?.checks.metric?.[0]
+  for (const [check, expected] of [
+    ['row_count > 0', { metric_type: 'row_count', min: 1, max: undefined }],
+    ['row_count between 10 and 20', { min: 10, max: 20 }],
+    ['row_count between (10 and 20)', { min: 11, max: 19 }],
+    ['row_count = 5', { min: 5, max: 5 }],
+    ['missing_percent(a) <= 5 %', { metric_type: 'null_percent', column_name: 'a', max: 5 }],
+    ['avg(n) >= 1.5', { metric_type: 'mean', min: 1.5 }],
+    ['min(n) >= 1', { metric_type: 'min_value' }],
+    ['max(n) <= 1', { metric_type: 'max_value' }],
+    ['sum(n) between -1 and 2', { metric_type: 'sum', min: -1 }],
+    ['stddev(n) <= 2', { metric_type: 'standard_deviation' }],
+    ['distinct_count(n) > 2', { metric_type: 'distinct_count', min: 3 }],
+    ['max_length(s) < 9', { metric_type: 'max_length', max: 8 }],
+    ['avg_length(s) <= 9', { metric_type: 'mean_length', max: 9 }],
+  ] as const)
+    t.match(metricOf(check), expected, check)
+  t.match(one('row_count > 0').notes, [{ reason: 'its alert has the severity warning' }])
+  t.match(metricOf('row_count > 0:\n      name: some rows'), { key: 'orders.row_count', name: undefined })
+  for (const check of [
+    'avg(n) > 1',
+    'sum(n) >= 1',
+    'row_count != 3',
+    'row_count not between 1 and 2',
+    'row_count < 0',
+    'missing_percent(a) > 200',
+    'stddev_pop(n) <= 2',
+    'avg(n) >= 1:\n      filter: n > 0',
+  ])
+    t.equal(metricOf(check), undefined, check)
+  t.end()
+})
+
 t.test('other comparisons become a SELECT that returns a row when they fail', t => {
   const start = 'select value from (select'
-  t.equal(sqlOf('row_count > 0'), `${start} count(*) as value from orders) measured where not (value > 0)`)
-  t.match(sqlOf('row_count between 10 and 20'), /not \(\(value >= 10 and value <= 20\)\)$/)
+  t.equal(sqlOf('row_count != 0'), `${start} count(*) as value from orders) measured where not (value <> 0)`)
+  t.match(sqlOf('row_count not between 10 and 20'), /not \(not \(value >= 10 and value <= 20\)\)$/)
   t.match(sqlOf('max(n) between (1 and 2.5]'), /max\(n\).*not \(\(value > 1 and value <= 2\.5\)\)$/)
   t.match(sqlOf('missing_percent(a) < 5 %'), /100\.0 \* coalesce.*not \(value < 5\)$/)
   t.match(sqlOf('avg(n) > 1:\n      filter: n > 0'), /from orders where n > 0\)/)
