@@ -9,7 +9,7 @@ import { checksWithNames } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { metricFields, type MetricPatch } from './fields.ts'
 import { Metric } from './models.ts'
-import { requireSensibleThresholds } from './thresholds.ts'
+import { hasThreshold, requireSensibleThresholds } from './thresholds.ts'
 
 /**
  * What a patch changes. Another interval makes the baseline be read from the results again.
@@ -22,7 +22,11 @@ export function changeOf(
 ): CheckChange<Metric> {
   const columns = columnsOf<Metric>(metricFields, patch)
   const type = types.has(metric.type) ? types.get(metric.type) : undefined
-  requireSensibleThresholds(type, { ...metric, ...columns })
+  const left = { ...metric, ...columns }
+  // What is only about thresholds goes with the last of them.
+  if (patch.change_against === undefined && left.maxChangePercent === null) columns.changeAgainst = null
+  if (patch.detection === undefined && !hasThreshold(left)) columns.detection = null
+  requireSensibleThresholds(type, { ...left, ...columns })
   return { columns, isRelearned: patch.capture_interval !== undefined }
 }
 

@@ -257,5 +257,11 @@ export const replies = {
   patched: reply(inData(metric)),
   removed: reply(checkRemoval(`Metric ${METRIC_ID} was removed`)),
   run: reply(inData(captured).description('The snapshots that were captured')),
-  results: reply(inItems(snapshot, { operating_hours: operatingHoursReply })),
+  results: reply(
+    inItems(snapshot, {
+      min: number.allow(null).description('The limits of now, for a chart.').example(null),
+      max: number.allow(null).example(null),
+      operating_hours: operatingHoursReply,
+    }),
+  ),
 }

@@ -69,7 +69,9 @@ export function metricResource(deps: MetricDeps): CheckResource<Metric> {
       return { snapshot_count: snapshots.length, snapshots }
     },
     presentResult: presentSnapshot,
-    presentChart: async (trx, { tableId }) => ({
+    presentChart: async (trx, { tableId, min, max }) => ({
+      min,
+      max,
       operating_hours: await operatingSchedules.loadHoursOfTable(trx, tableId),
     }),
     declaration: metricDeclaration(deps),

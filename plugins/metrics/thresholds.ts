@@ -42,7 +42,8 @@ export function settingsOf(body: { metric_type: string }): MetricSettings {
 
 type Thresholds = Pick<MetricSettings, 'min' | 'max' | 'maxChangePercent' | 'changeAgainst' | 'detection'>
 
-function hasThreshold({ min, max, maxChangePercent }: Thresholds): boolean {
+/** Whether a metric limits its values at all. */
+export function hasThreshold({ min, max, maxChangePercent }: Thresholds): boolean {
   return [min, max, maxChangePercent].some(threshold => threshold !== null)
 }
 

@@ -222,6 +222,7 @@ t.test('thresholds that contradict each other or the type are refused with a sen
   }
   t.equal((await tenant.ask('PATCH', world.path, { min: 5 })).status, 200)
   t.match(await tenant.ask('PATCH', world.path, { max: 4 }), { status: 400 }, 'with what is stored')
+  t.equal((await tenant.ask('PATCH', world.path, { detection: 'both' })).status, 200)
   t.match((await tenant.ask('PATCH', world.path, { min: null })).body.data, {
     detection: 'anomaly',
     min: null,

@@ -14,7 +14,7 @@ import { ManagedNote } from './managed-note.ts'
 import { previewOf } from './preview-input.ts'
 import { Preview } from './preview.ts'
 import { kindOf, loadCheck, updateCheck } from './requests.ts'
-import { specsOf, withoutHidden } from './specs.ts'
+import { specsOf, withoutHidden, withoutImplied } from './specs.ts'
 
 type Check = Awaited<ReturnType<typeof loadCheck>>
 
@@ -43,7 +43,7 @@ function ChangeForm({
   const kind = kindOf(id)
   const specs = specsOf(kind)
   const all = [...specs.main, ...specs.more]
-  const form = useForm(`check ${id}`, all, record)
+  const form = useForm(`check ${id}`, all, withoutImplied(record))
   const shown = withoutHidden(all, form.values)
   const save = async () => {
     const isDone = await form.send(shown, async body => {
@@ -102,7 +102,7 @@ function fixedOf(record: Check): Record<string, unknown> {
 }
 
 const COMMON_FIELDS = new Set(
-  'id internal_id asset_id asset_public_id table_path capture_interval sensitivity is_active last_status created_at snapshots managed_by warnings'.split(
+  'id internal_id asset_id asset_public_id table_path capture_interval sensitivity min max max_change_percent change_against detection direction consecutive failing_runs is_active last_status created_at snapshots managed_by warnings'.split(
     ' ',
   ),
 )

@@ -2,6 +2,7 @@ import type { Table } from 'tidemark/client'
 import type { FormState } from '../forms/form.ts'
 import { buildBody, type FieldSpec, type Values } from '../forms/schema.ts'
 import type { Limit } from './past.ts'
+import { hasLimit } from './specs.ts'
 import type { PreviewInput } from './preview.ts'
 import { dryRunCheck, type CheckKind, type DryRun } from './requests.ts'
 
@@ -11,6 +12,7 @@ const JUDGED_LATER = new Set([
   'severity',
   'description',
   'error_message',
+  'consecutive',
   'alert_threshold_percent',
   'sensitivity',
   'backfill_days',
@@ -73,5 +75,7 @@ function limitOf(kind: CheckKind, values: Values): Limit | null {
   }
   if (kind === 'validity' && values.detection_mode !== 'auto')
     return { threshold: number('alert_threshold_percent', 0) }
+  // By limits alone, the server says what the past would have been.
+  if (kind === 'metric' && hasLimit(values) && values.detection !== 'both') return null
   return { sensitivity: number('sensitivity', 2) }
 }

@@ -130,6 +130,7 @@ function Verdict({ run, limit }: { run: DryRun; limit: Limit | null }) {
   if ('orphan_count' in run || !limit || ('groups' in run && run.groups))
     return html`<${Word} isFailing=${/fail/i.test(run.status)} />`
   const ofPast = run as RunWithPast
+  if ('breach' in ofPast && ofPast.breach) return html`<${Word} isFailing />`
   if ('sensitivity' in limit && ofPast.learning)
     return html`<${Status} status="learning" word=${tuningTexts.isLearning} />`
   const isFailing = isBeyondNow(ofPast, limit)

@@ -51,6 +51,47 @@ const intervalNamed = (field: string): FieldSpec => ({
   isRequired: true,
 })
 
+const consecutive: FieldSpec = {
+  name: 'consecutive',
+  label: 'Alert after failures in a row',
+  hint: 'From 1 to 10 runs.',
+  kind: 'integer',
+  initial: '1',
+  min: 1,
+  max: 10,
+}
+const direction: FieldSpec = {
+  name: 'direction',
+  label: 'What counts',
+  kind: 'choice',
+  choices: choicesOf(tuningTexts.directions),
+}
+
+/** The limits of a metric's values, and how they are looked at. */
+const limits: readonly FieldSpec[] = [
+  { name: 'min', label: 'Lowest value that passes', kind: 'number' },
+  { name: 'max', label: 'Highest value that passes', kind: 'number' },
+]
+const change: FieldSpec = {
+  name: 'max_change_percent',
+  label: 'Greatest change that passes (%)',
+  kind: 'number',
+  min: 0,
+}
+const changeAgainst: FieldSpec = {
+  name: 'change_against',
+  label: 'Compared with',
+  kind: 'choice',
+  choices: choicesOf(tuningTexts.changes),
+}
+const detection: FieldSpec = {
+  name: 'detection',
+  label: 'It fails when a value',
+  hint: 'With a limit, it fails by that alone unless you choose otherwise.',
+  kind: 'choice',
+  choices: choicesOf(tuningTexts.detections).filter(([choice]) => choice !== 'anomaly'),
+}
+
 /** The columns that a check is made for, as a list in JSON: a name may hold whatever a text does. */
 export const COLUMNS: FieldSpec = {
   name: 'column_names',
@@ -126,6 +167,8 @@ function ruleSpecs(type: CheckType | undefined): CheckSpecs {
         kind: 'text',
         maxLength: 1_000,
       },
+      direction,
+      consecutive,
       hours,
       {
         name: 'operating_schedule_id',
@@ -153,9 +196,10 @@ function metricSpecs(type: CheckType | undefined): CheckSpecs {
         max: 10,
         isRequired: true,
       },
+      ...limits,
       intervalNamed('capture_interval'),
     ],
-    more: type ? [groupBy, backfill] : [],
+    more: [change, changeAgainst, detection, direction, consecutive, ...(type ? [groupBy, backfill] : [])],
   }
 }
 
@@ -211,15 +255,31 @@ export function specsOf(kind: CheckKind, type?: CheckType, isNew = type !== unde
   return kind === 'metric' ? metricSpecs(type) : referentialSpecs(isNew)
 }
 
+/** Whether the form of a metric has a limit that its values may break. */
+export function hasLimit(values: Values): boolean {
+  return ['min', 'max', 'max_change_percent'].some(name => String(values[name] ?? '').trim() !== '')
+}
+
+/** A metric for its form: how it fails is shown where it was chosen, not where it follows from its limits. */
+export function withoutImplied<Record extends object>(record: Record): Record {
+  if (!('detection' in record)) return record
+  return record.detection === 'both' ? record : { ...record, detection: null }
+}
+
 /** The fields that apply to what is chosen in others: the threshold of manual mode, the hours of auto mode. */
 export function withoutHidden(specs: readonly FieldSpec[], values: Values): FieldSpec[] {
   const mode = values.detection_mode
-  if (mode === undefined) return [...specs]
+  if (mode === undefined) {
+    const isChange = String(values.max_change_percent ?? '').trim() !== ''
+    return specs.filter(
+      ({ name }) => (name !== 'change_against' || isChange) && (name !== 'detection' || hasLimit(values)),
+    )
+  }
   const isAuto = mode === 'auto'
   const hidden = new Set([
     ...(isAuto
       ? ['alert_threshold_percent']
-      : ['sensitivity', 'operating_period_mode', 'operating_schedule_id', 'backfill_days']),
+      : ['sensitivity', 'direction', 'operating_period_mode', 'operating_schedule_id', 'backfill_days']),
     ...(values.operating_period_mode === 'schedule' ? [] : ['operating_schedule_id']),
   ])
   return specs.filter(spec => !hidden.has(spec.name))

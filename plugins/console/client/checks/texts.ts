@@ -20,6 +20,13 @@ export const tuningTexts = {
     '3': '3',
     '4': '4: alerts least often',
   },
+  detections: {
+    threshold: 'breaks a limit',
+    anomaly: 'is unusual',
+    both: 'breaks a limit or is unusual',
+  },
+  directions: { both: 'rises and drops', rise: 'rises only', drop: 'drops only' },
+  changes: { previous: 'the previous value', same_weekday: 'the same weekday before' },
   intervals: { hourly: 'every hour', daily: 'every day', weekly: 'every week' },
   hourModes: { off: 'Not looked at', auto: 'Found by itself', schedule: 'By a schedule' },
   managedBy: (file: string, key: string) => `Managed by ${file} (key ${key}).`,

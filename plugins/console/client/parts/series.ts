@@ -1,7 +1,7 @@
 import { countOf } from '../lib/format.ts'
 import { api } from '../lib/api.ts'
 import type { OperatingHours } from './chart/operating-hours.ts'
-import type { ChartPoint } from './chart/points.ts'
+import type { ChartPoint, Threshold } from './chart/points.ts'
 
 /** Results that one request asks for, the most that the API gives: 41 days of an hourly check, and years of a daily one. */
 const PAGE_LIMIT = 1_000
@@ -21,7 +21,8 @@ export interface Series {
   loaded: number
   /** Whether the API has older results. */
   hasOlder: boolean
-  threshold?: number | null
+  /** Limits that values are to keep. */
+  threshold?: Threshold
   hours: OperatingHours | null
 }
 
@@ -58,12 +59,13 @@ export async function loadMetricSeries(
     value: snapshot.value,
     low: snapshot.expected_range_low,
     high: snapshot.expected_range_high,
-    isAnomaly: snapshot.is_anomaly,
+    isAnomaly: snapshot.status === 'FAIL',
     zScore: snapshot.expected_value === null ? null : snapshot.z_score,
     explanation: snapshot.error_message ?? snapshot.explanation,
     lines: snapshot.learning ? ['learning'] : [],
   }))
-  return seriesOf(points, pagination.has_more, data.operating_hours)
+  const threshold = [data.min, data.max].filter(limit => limit !== null)
+  return { ...seriesOf(points, pagination.has_more, data.operating_hours), threshold }
 }
 
 /** The invalid percentage of a rule at each check. */

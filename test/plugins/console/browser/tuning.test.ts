@@ -134,6 +134,24 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
     },
   )
 
+  t.test('a metric gets limits, which judge the value of now and can be taken away again', async t => {
+    const { page } = await open('?add=row_count')
+    await page.locator('[name=min]').fill('1000000')
+    await button(page, 'Try it').click()
+    await page.locator('.preview .now').getByText('would fail').waitFor()
+    const made = page.waitForResponse(reply => reply.request().method() === 'POST' && reply.status() === 201)
+    await button(page, 'Create check').click()
+    const { data } = (await (await made).json()) as { data: { id: string } }
+    t.match(data, { min: 1_000_000, max: null, detection: 'threshold' })
+    await page.goto(`${origin}${table}?edit=${data.id}`)
+    await ready(page)
+    await page.locator('[name=min]').fill('')
+    const changed = page.waitForResponse(reply => reply.request().method() === 'PATCH')
+    await button(page, 'Save').click()
+    t.match(await (await changed).json(), { data: { min: null, detection: 'anomaly' } })
+    await page.context().close()
+  })
+
   t.test('a referential check is tried and made', async t => {
     const { page } = await open('?add=referential')
     await page.locator('[name=child_column_name]').selectOption('id')

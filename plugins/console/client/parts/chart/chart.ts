@@ -7,15 +7,15 @@ import { buildOptions, describeView, HEIGHT } from './drawing.ts'
 import { usePanning } from './panning.ts'
 import { clampView, panView, zoomView, type View } from './view.ts'
 import type { OperatingHours } from './operating-hours.ts'
-import type { ChartMark, ChartPoint } from './points.ts'
+import { listThresholds, type ChartMark, type ChartPoint, type Threshold } from './points.ts'
 import { ThresholdHandle, type ChartHandle } from './threshold-handle.ts'
 
 interface ChartProps {
   title: string
   unit?: string
   points: readonly ChartPoint[]
-  /** Values above it are failures. */
-  threshold?: number | null
+  /** Values above it are failures; of two limits, values outside them. */
+  threshold?: Threshold
   /** When the table operates; the other time is shaded. */
   hours?: OperatingHours | null
   marks?: readonly ChartMark[]
@@ -165,7 +165,7 @@ export function Chart({
       <span class="legend">
         <${Key} of="line" text=${`${texts.value}${unit && ` (${unit})`}`} />
         ${hasBand && html`<${Key} of="band" text=${texts.expected} />`}
-        ${threshold != null && html`<${Key} of="threshold" text=${texts.threshold} />`}
+        ${listThresholds(threshold).length > 0 && html`<${Key} of="threshold" text=${texts.threshold} />`}
         ${hasAnomaly && html`<${Key} of="anomaly" text=${texts.anomaly} />`}
         ${marks.length > 0 && html`<${Key} of="mark" text="schema change" />`}
         ${hours && html`<${Key} of="idle" text="not operating" />`}

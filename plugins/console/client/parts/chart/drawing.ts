@@ -1,7 +1,7 @@
 import type uPlot from 'uplot'
 import { formatDay, formatHour, formatMonth, formatNumber, formatTime } from '../../lib/format.ts'
 import { findIdleSpans, type OperatingHours, type Span } from './operating-hours.ts'
-import type { ChartMark, ChartPoint } from './points.ts'
+import { listThresholds, type ChartMark, type ChartPoint, type Threshold } from './points.ts'
 import type { View } from './view.ts'
 
 /** The height of the drawing, axes included. */
@@ -13,7 +13,7 @@ const MIN_DISTANCE = 2
 /** What a chart draws. */
 export interface Drawing {
   points: readonly ChartPoint[]
-  threshold?: number | null | undefined
+  threshold?: Threshold | undefined
   marks: readonly ChartMark[]
   hours: OperatingHours | null
   /** Is called with the place of the value at the pointer, and after the shown part has changed. */
@@ -43,8 +43,10 @@ function readColours(element: HTMLElement) {
 }
 
 /** Where a scale begins and ends so that band, values and threshold are seen. */
-function rangeOf(low: number | null, high: number | null, threshold?: number | null): [number, number] {
-  const bounds = [low, high, threshold].filter((it): it is number => it != null && Number.isFinite(it))
+function rangeOf(low: number | null, high: number | null, threshold: Threshold = null): [number, number] {
+  const bounds = [low, high, ...listThresholds(threshold)].filter(
+    (it): it is number => it != null && Number.isFinite(it),
+  )
   if (bounds.length === 0) return [0, 1]
   const [least, most] = [Math.min(...bounds), Math.max(...bounds)]
   const margin = (most - least || Math.abs(most) || 1) * 0.08
@@ -135,7 +137,7 @@ function shadeIdleSpans(hours: OperatingHours | null, colour: string) {
 
 type Corner = [x: number, y: number]
 
-/** Draws the threshold, the marks and the anomalies over the series. */
+/** Draws the thresholds, the marks and the anomalies over the series. */
 function drawFindings(
   { points, threshold, marks }: Drawing,
   colour: Record<'bad' | 'mark' | 'card', string>,
@@ -156,8 +158,8 @@ function drawFindings(
     ctx.save()
     ctx.lineWidth = ratio
     ctx.setLineDash([4 * ratio, 3 * ratio])
-    if (threshold != null) {
-      const y = u.valToPos(threshold, 'y', true)
+    for (const limit of listThresholds(threshold)) {
+      const y = u.valToPos(limit, 'y', true)
       line([bbox.left, y], [bbox.left + bbox.width, y], colour.bad)
     }
     for (const left of marks.map(({ at }) => x(at)))

@@ -19,3 +19,10 @@ export interface ChartMark {
   at: number
   text: string
 }
+
+/** Limits that values are to keep: one, or the lowest and the highest. */
+export type Threshold = number | readonly number[] | null
+
+export function listThresholds(threshold: Threshold | undefined): number[] {
+  return [threshold ?? []].flat()
+}
